@@ -5,6 +5,12 @@
 
 export const MOST_FRAMES = 2 ** 32 - 1;
 
+/** Something of each of the two videos of a pair. */
+export interface BothOf<T> {
+  readonly reference: T;
+  readonly distorted: T;
+}
+
 /** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
 export interface FrameRange {
   readonly unit: 'frames' | 'seconds';

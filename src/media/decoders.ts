@@ -117,11 +117,7 @@ function ffmpegRefused(attempts: readonly Attempt[]): boolean {
   return attempts.some(({ decoder, error }) => error !== undefined && decoder.id === 'ffmpeg');
 }
 
-function probeEarly(
-  decoder: Decoder,
-  input: VideoInput,
-  signal: AbortSignal | undefined,
-): { readonly facts: Promise<TrackFacts>; stop(): Promise<void> } {
+function probeEarly(decoder: Decoder, input: VideoInput, signal: AbortSignal | undefined) {
   const stopping = new AbortController();
   const forget = onAbort(signal, (reason) => stopping.abort(reason));
   const facts = decoder.probe(input, stopping.signal);
@@ -281,11 +277,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
 }
 
 /** The error if no decoder could be tried. @param idle why each could not */
-function noDecoder(
-  { name, looksLike }: EncodedInput,
-  idle: readonly string[],
-  fetchable: readonly Remedy[],
-): AnyvmafError {
+function noDecoder({ name, looksLike }: EncodedInput, idle: readonly string[], fetchable: readonly Remedy[]) {
   const reasons = `there is no decoder for it (${idle.join('; ')})`;
   const message = looksLike
     ? `${shown(name)} is ${looksLike}, but ${reasons}`

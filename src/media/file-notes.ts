@@ -189,11 +189,7 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
 }
 
 /** A variable-length integer of one to eight bytes. Identifiers keep the length marker. */
-function variable(
-  bytes: Uint8Array,
-  at: number,
-  marked: boolean,
-): { readonly value: number; readonly bytes: number } | undefined {
+function variable(bytes: Uint8Array, at: number, marked: boolean) {
   const first = bytes[at];
   if (first === undefined || first === 0) return undefined;
   const count = Math.clz32(first) - 23;

@@ -147,11 +147,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   };
 }
 
-function parseTags(
-  start: Uint8Array,
-  name: string,
-  warnings: string[],
-): { readonly end: number; readonly values: ReadonlyMap<string, string> } {
+function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
   if (end < 0) {
     if (start.length < STREAM_HEADER_MAX) {
@@ -347,12 +343,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
 }
 
 /** True if the last `left` bytes are appended data: fewer than a frame, and without a frame header. */
-async function isStray(
-  reader: ByteReader,
-  position: number,
-  left: number,
-  frameBytes: number,
-): Promise<boolean> {
+async function isStray(reader: ByteReader, position: number, left: number, frameBytes: number) {
   if (left >= PLAIN_FRAME_HEADER + frameBytes) return false;
   for (let at = 0; at < left; at += SEARCHED - 4) {
     if (latin1(await readAt(reader, position + at, Math.min(SEARCHED, left - at))).includes('FRAME'))

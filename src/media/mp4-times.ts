@@ -134,9 +134,7 @@ function indexOf(moov: DataView): IndexedTimes | undefined {
 
 type Boxes = Map<string, DataView[]>;
 
-function tracksOf(
-  moov: DataView,
-): { readonly track: Boxes; readonly media: Boxes; readonly table: Boxes | undefined }[] {
+function tracksOf(moov: DataView) {
   return (boxesIn(moov)?.get('trak') ?? []).flatMap((content) => {
     const track = boxesIn(content);
     const media = boxesIn(track?.get('mdia')?.[0]);

@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
-import { formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
+import { type BothOf, formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { formatSize } from '../core/size.js';
@@ -185,10 +185,7 @@ interface SidePictures {
   readonly reshaped?: true;
 }
 
-export interface Sides {
-  readonly reference: Side;
-  readonly distorted: Side;
-}
+export type Sides = BothOf<Side>;
 
 export function factsOf(side: Side): VideoInfo | TrackFacts {
   return side.kind === 'frames' ? side.source.info : side.video.facts;

@@ -136,10 +136,9 @@ export class BlockReader implements ByteReader {
 
 const NOTHING = new Uint8Array(0);
 
-/** The unread part of a stream: peeked bytes, then the rest of the current chunk, then the stream. */
+/** The unread part of a stream: the rest of the current chunk, then the stream. */
 export class ByteQueue {
   readonly #stream: ByteStream;
-  #peeked: Uint8Array = NOTHING;
   #chunk: Uint8Array = NOTHING;
   #position = 0;
 
@@ -153,17 +152,19 @@ export class ByteQueue {
 
   /** Next `count` bytes (fewer at the end), not consumed, valid until the next call. For small counts: copies. */
   async peek(count: number): Promise<Uint8Array> {
-    if (this.#peeked.length === 0 && this.#chunk.length >= count) return this.#chunk.subarray(0, count);
-    while (this.#peeked.length < count) {
-      if (this.#chunk.length === 0 && !(await this.#fetch())) break;
-      const more = this.#chunk.subarray(0, count - this.#peeked.length);
-      const joined = new Uint8Array(this.#peeked.length + more.length);
-      joined.set(this.#peeked);
-      joined.set(more, this.#peeked.length);
-      this.#peeked = joined;
-      this.#chunk = this.#chunk.subarray(more.length);
+    while (this.#chunk.length < count) {
+      // The stream may reuse the memory of its last chunk.
+      const held = this.#chunk.slice();
+      if (!(await this.#fetch())) {
+        this.#chunk = held;
+        break;
+      }
+      const joined = new Uint8Array(held.length + this.#chunk.length);
+      joined.set(held);
+      joined.set(this.#chunk, held.length);
+      this.#chunk = joined;
     }
-    return this.#peeked.subarray(0, count);
+    return this.#chunk.subarray(0, count);
   }
 
   /** Fills `into`; returns the bytes read, fewer than its length only at the end. */
@@ -179,9 +180,8 @@ export class ByteQueue {
   rest(): ByteStream {
     return {
       next: async () => {
-        const waiting = this.#peeked.length > 0 ? this.#peeked : this.#chunk;
-        if (this.#peeked.length > 0) this.#peeked = NOTHING;
-        else this.#chunk = NOTHING;
+        const waiting = this.#chunk;
+        this.#chunk = NOTHING;
         return waiting.length > 0 ? waiting : this.#stream.next();
       },
       close: () => this.#stream.close(),
@@ -190,15 +190,11 @@ export class ByteQueue {
 
   async #take(count: number, give: (bytes: Uint8Array, at: number) => void): Promise<number> {
     let done = 0;
-    while (done < count) {
-      if (this.#peeked.length === 0 && this.#chunk.length === 0 && !(await this.#fetch())) break;
-      const fromPeeked = this.#peeked.length > 0;
-      const source = fromPeeked ? this.#peeked : this.#chunk;
-      const bytes = source.subarray(0, count - done);
+    while (done < count && (this.#chunk.length > 0 || (await this.#fetch()))) {
+      const bytes = this.#chunk.subarray(0, count - done);
       give(bytes, done);
       done += bytes.length;
-      if (fromPeeked) this.#peeked = source.subarray(bytes.length);
-      else this.#chunk = source.subarray(bytes.length);
+      this.#chunk = this.#chunk.subarray(bytes.length);
     }
     this.#position += done;
     return done;

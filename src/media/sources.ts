@@ -305,16 +305,8 @@ const NO_REFERENCE = '(no reference)';
 /** Leaves the planes unchanged. `frameCount` is the other video's, `null` if unknown. */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;
-  const info = {
-    name: NO_REFERENCE,
-    container: 'frames',
-    width,
-    height,
-    bitDepth,
-    chroma,
-    frameCount,
-    warnings: [],
-  } as const;
+  const frames = { name: NO_REFERENCE, container: 'frames', frameCount, warnings: [] } as const;
+  const info = { ...frames, width, height, bitDepth, chroma };
   return {
     info,
     seekable: true,

@@ -4,9 +4,11 @@
  */
 import type { VideoFormat } from '../core/frame.js';
 import { type AdmCsf, admCsf, csfSettings } from './adm-csf.js';
-import { admLimit, atLeast } from './checks.js';
+import { admLimit, atLeast, atMost } from './checks.js';
 import {
   type ExtractorInstance,
+  eachFrame,
+  type Fields,
   type Finisher,
   flagOption,
   inGroups,
@@ -84,9 +86,7 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
 }
 
 export const ADM_OPTIONS = [
-  flag('debug', false, {
-    description: 'Also emit ADM under its own name, and numerators and denominators.',
-  }),
+  flag('debug', false, { description: 'Also emit ADM under its own name, and numerators and denominators.' }),
   real('adm_csf_scale', 1, 0, 50, {
     alias: 'scf',
     description: 'Factor on the horizontal and vertical contrast sensitivity, in adm_csf_mode 1 only.',
@@ -170,7 +170,7 @@ export const ADM: Metric = {
       fields: FIELDS * group.length,
       cost: 8 * group.length,
     })),
-  finish: finishAdm,
+  finish: finishIntegerAdm,
   // Barten's sensitivities above 1 do not fit this extractor's fixed point.
   warning: (instance) =>
     numberOption(instance, 'adm_csf_mode') === 1
@@ -178,40 +178,78 @@ export const ADM: Metric = {
       : undefined,
 };
 
-function finishAdm(instance: ExtractorInstance, { width, height }: VideoFormat): Finisher {
-  const skipScale0 = flagOption(instance, 'adm_skip_scale0');
-  const skipAim = flagOption(instance, 'adm_skip_aim');
-  const dlmWeight = numberOption(instance, 'adm_dlm_weight');
+function finishIntegerAdm(instance: ExtractorInstance, format: VideoFormat): Finisher {
+  const [skipScale0, skipAim] = [
+    flagOption(instance, 'adm_skip_scale0'),
+    flagOption(instance, 'adm_skip_aim'),
+  ];
+  return finishAdm(instance, format, {
+    names: {
+      scale: (scale) => `integer_adm_scale${scale}`,
+      totals: 'VMAF_integer_feature_',
+      parts: 'integer_adm',
+    },
+    scale(scale, fields) {
+      if (scale === 0 && skipScale0) return { num: 0, den: SKIPPED_DEN, aim: 0 };
+      return { num: fields(scale), den: fields(4 + scale), aim: skipAim ? 0 : fields(8 + scale) };
+    },
+  });
+}
+
+/** Of a scale; without `aim` it does not count for AIM. */
+interface ScaleParts {
+  readonly num: number;
+  readonly den: number;
+  readonly aim?: number;
+}
+
+interface AdmKind {
+  /** Internal name of a scale, and starts of those of totals, and of numerators and denominators. */
+  readonly names: { scale(scale: number): string; readonly totals: string; readonly parts: string };
+  scale(scale: (typeof SCALES)[number], fields: Fields): ScaleParts;
+  /** Default: no limit. */
+  readonly mostAim?: number;
+  readonly harmonic?: boolean;
+}
+
+export function finishAdm(
+  instance: ExtractorInstance,
+  { width, height }: VideoFormat,
+  {
+    names: { scale: nameOf, totals, parts },
+    scale: partsOf,
+    mostAim = Number.POSITIVE_INFINITY,
+    harmonic,
+  }: AdmKind,
+): Finisher {
+  const weight = numberOption(instance, 'adm_dlm_weight');
   const minimum = numberOption(instance, 'adm_min_val');
   const limit = admLimit(width, height);
-  return {
-    push: (frame, fields, emit) => {
-      let totalNum = 0;
-      let totalDen = 0;
-      let totalAim = 0;
-      for (const scale of SCALES) {
-        const skip = scale === 0 && skipScale0;
-        const num = skip ? 0 : fields(scale);
-        const den = skip ? SKIPPED_DEN : fields(4 + scale);
-        totalNum += num;
-        totalDen += den;
-        totalAim += skip || skipAim ? 0 : fields(8 + scale);
-        emit(frame, `integer_adm_scale${scale}`, num / den);
-        emit(frame, `integer_adm_num_scale${scale}`, num);
-        emit(frame, `integer_adm_den_scale${scale}`, den);
+  return eachFrame((frame, fields, emit) => {
+    let [totalNum, totalDen, aimNum, aimDen] = [0, 0, 0, 0];
+    for (const scale of SCALES) {
+      const { num, den, aim } = partsOf(scale, fields);
+      totalNum += num;
+      totalDen += den;
+      if (aim !== undefined) {
+        aimNum += aim;
+        aimDen += den;
       }
-      if (totalNum < limit) totalNum = 0;
-      if (totalDen < limit) totalDen = 0;
-      const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-      // Undefined in libvmaf without a denominator.
-      const aim = totalDen === 0 ? 0 : totalAim / totalDen;
-      const adm3 = atLeast(adm2 * dlmWeight + (1 - aim) * (1 - dlmWeight), minimum);
-      emit(frame, 'VMAF_integer_feature_adm2_score', adm2);
-      emit(frame, 'VMAF_integer_feature_aim_score', aim);
-      emit(frame, 'VMAF_integer_feature_adm3_score', adm3);
-      emit(frame, 'integer_adm', adm2);
-      emit(frame, 'integer_adm_num', totalNum);
-      emit(frame, 'integer_adm_den', totalDen);
-    },
-  };
+      emit(frame, nameOf(scale), num / den);
+      emit(frame, `${parts}_num_scale${scale}`, num);
+      emit(frame, `${parts}_den_scale${scale}`, den);
+    }
+    if (totalNum < limit) totalNum = 0;
+    if (totalDen < limit) totalDen = 0;
+    const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
+    // Undefined in libvmaf without a denominator.
+    const aim = totalDen === 0 ? 0 : atMost(aimNum / aimDen, mostAim);
+    const mixed = harmonic ? (2 * adm2 * aim) / (adm2 + aim) : adm2 * weight + (1 - aim) * (1 - weight);
+    emit(frame, `${totals}adm2_score`, adm2);
+    emit(frame, `${totals}aim_score`, aim);
+    emit(frame, `${totals}adm3_score`, atLeast(mixed, minimum));
+    emit(frame, parts, adm2);
+    emit(frame, `${parts}_num`, totalNum);
+    emit(frame, `${parts}_den`, totalDen);
+  });
 }

@@ -3,7 +3,7 @@
  * Butteraugli of libjxl since 0.8: visibility of differences on a display of known luminance.
  */
 import { COLOUR_OPTIONS, colourParameters } from './colour.js';
-import { callEach, type Metric, numberOption } from './metric.js';
+import { callEach, eachFrame, type Metric, numberOption } from './metric.js';
 import { extractor, feature, ranked, real } from './spec.js';
 
 export const BUTTERAUGLI: Metric = {
@@ -27,10 +27,9 @@ export const BUTTERAUGLI: Metric = {
     return { options: [...colourParameters(instance, format), intensity], extent: [] };
   },
   calls: callEach('butteraugli', { fields: 2, cost: 140 }, () => true),
-  finish: () => ({
-    push: (frame, fields, emit) => {
+  finish: () =>
+    eachFrame((frame, fields, emit) => {
       emit(frame, 'butteraugli', fields(0));
       emit(frame, 'butteraugli_3norm', fields(1));
-    },
-  }),
+    }),
 };

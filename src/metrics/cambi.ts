@@ -12,6 +12,7 @@ import {
   callEach,
   choiceOption,
   type ExtractorInstance,
+  eachFrame,
   flagOption,
   type Metric,
   numberOption,
@@ -187,13 +188,11 @@ export const CAMBI: Metric = {
   calls: callEach('cambi', { fields: 2, cost: 10 }),
   finish: (instance) => {
     const maximum = numberOption(instance, 'cambi_max_val');
-    return {
-      push: (frame, fields, emit) => {
-        const [distorted, reference] = [fields(0), fields(1)];
-        emit(frame, 'Cambi_feature_cambi_score', Math.min(distorted, maximum));
-        emit(frame, 'cambi_source', Math.min(reference, maximum));
-        emit(frame, 'cambi_full_reference', Math.min(Math.max(0, distorted - reference), maximum));
-      },
-    };
+    return eachFrame((frame, fields, emit) => {
+      const [distorted, reference] = [fields(0), fields(1)];
+      emit(frame, 'Cambi_feature_cambi_score', Math.min(distorted, maximum));
+      emit(frame, 'cambi_source', Math.min(reference, maximum));
+      emit(frame, 'cambi_full_reference', Math.min(Math.max(0, distorted - reference), maximum));
+    });
   },
 };

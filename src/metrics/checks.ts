@@ -21,12 +21,7 @@ export function requireChroma(extractor: string, { chroma }: VideoFormat, option
 }
 
 /** @throws {AnyvmafError} `feature` for pictures with a side shorter than `least` */
-export function requireSide(
-  extractor: string,
-  { width, height }: VideoFormat,
-  least: number,
-  why = '',
-): void {
+export function requireSide(extractor: string, { width, height }: VideoFormat, least: number, why = '') {
   if (width >= least && height >= least) return;
   throw featureError(
     `The ${extractor} extractor needs pictures of at least ${least}x${least}${why} but the video is ` +
@@ -44,27 +39,8 @@ export const RESAMPLING: readonly string[] = ['nearest', 'bilinear', 'bicubic', 
 
 /** Kernel scales that libvmaf supports. */
 const KERNEL_SCALES: readonly number[] = [
-  1,
-  1 / 2,
-  3 / 2,
-  2,
-  2 / 3,
-  24 / 10,
-  360 / 97,
-  4 / 3,
-  3.5 / 3,
-  3.75 / 3,
-  4.25 / 3,
-  5 / 3,
-  3,
-  1 / 2.25,
-  1.4746,
-  1.54,
-  1.6,
-  1.06667,
-  0.711111,
-  0.74074,
-  1.111111,
+  ...[1, 1 / 2, 3 / 2, 2, 2 / 3, 24 / 10, 360 / 97, 4 / 3, 3.5 / 3, 3.75 / 3, 4.25 / 3, 5 / 3, 3, 1 / 2.25],
+  ...[1.4746, 1.54, 1.6, 1.06667, 0.711111, 0.74074, 1.111111],
 ];
 
 export function resizingOptions(prefix: string, alias: string): readonly OptionSpec[] {

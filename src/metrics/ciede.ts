@@ -20,7 +20,5 @@ export const CIEDE: Metric = {
     return ONLY;
   },
   calls: callEach('ciede', { fields: 1, cost: 180 }, () => true),
-  finish: () => ({
-    push: (frame, fields, emit) => emit(frame, 'ciede2000', 45 - 20 * log10(fields(0))),
-  }),
+  finish: () => ({ push: (frame, fields, emit) => emit(frame, 'ciede2000', 45 - 20 * log10(fields(0))) }),
 };

@@ -2,18 +2,9 @@
  * @module metrics/float-adm
  * adm2, aim, adm3 and ADM per scale in floating point (metrics spec D.15).
  */
-import type { VideoFormat } from '../core/frame.js';
-import { ADM_OPTIONS, LAST_OPTIONS, NOISE_WEIGHT } from './adm.js';
+import { ADM_OPTIONS, finishAdm, LAST_OPTIONS, NOISE_WEIGHT } from './adm.js';
 import { csfSettings, floatAdmFactors } from './adm-csf.js';
-import { admLimit, atLeast, atMost } from './checks.js';
-import {
-  callEach,
-  type ExtractorInstance,
-  type Finisher,
-  flagOption,
-  type Metric,
-  numberOption,
-} from './metric.js';
+import { callEach, flagOption, type Metric, numberOption } from './metric.js';
 import {
   DEBUG,
   extractor,
@@ -63,10 +54,7 @@ export const FLOAT_ADM: Metric = {
       }),
       real('adm_p_norm', 3, 1, 20, { alias: 'apn', description: 'Exponent of the pooling over a band.' }),
       ...factorOptions(),
-      integer('adm_skip_aim_scale', -1, 0, 3, {
-        alias: 'sasc',
-        description: 'Scale to exclude from aim.',
-      }),
+      integer('adm_skip_aim_scale', -1, 0, 3, { alias: 'sasc', description: 'Scale to exclude from aim.' }),
     ],
     features: [
       ...['adm2', 'aim', 'adm3', ...SCALES.map((s) => `adm_scale${s}`)].map((x) =>
@@ -95,47 +83,20 @@ export const FLOAT_ADM: Metric = {
     return { options, extent: [] };
   },
   calls: callEach('float_adm', { fields: 12, cost: 15 }),
-  finish: finishFloatAdm,
+  finish: (instance, format) => {
+    const skippedAim = numberOption(instance, 'adm_skip_aim_scale');
+    return finishAdm(instance, format, {
+      names: {
+        scale: (scale) => `VMAF_feature_adm_scale${scale}_score`,
+        totals: 'VMAF_feature_',
+        parts: 'adm',
+      },
+      scale: (scale, fields) => ({
+        ...{ num: fields(scale), den: fields(4 + scale) },
+        ...(scale !== skippedAim && { aim: fields(8 + scale) }),
+      }),
+      mostAim: 1,
+      harmonic: flagOption(instance, 'adm_adm3_apply_hm'),
+    });
+  },
 };
-
-function finishFloatAdm(instance: ExtractorInstance, { width, height }: VideoFormat): Finisher {
-  const weight = numberOption(instance, 'adm_dlm_weight');
-  const minimum = numberOption(instance, 'adm_min_val');
-  const harmonic = flagOption(instance, 'adm_adm3_apply_hm');
-  const skippedAim = numberOption(instance, 'adm_skip_aim_scale');
-  const limit = admLimit(width, height);
-  return {
-    push: (frame, fields, emit) => {
-      let totalNum = 0;
-      let totalDen = 0;
-      let aimNum = 0;
-      let aimDen = 0;
-      for (const scale of SCALES) {
-        const num = fields(scale);
-        const den = fields(4 + scale);
-        totalNum += num;
-        totalDen += den;
-        if (scale !== skippedAim) {
-          aimNum += fields(8 + scale);
-          aimDen += den;
-        }
-        emit(frame, `VMAF_feature_adm_scale${scale}_score`, num / den);
-        emit(frame, `adm_num_scale${scale}`, num);
-        emit(frame, `adm_den_scale${scale}`, den);
-      }
-      if (totalNum < limit) totalNum = 0;
-      if (totalDen < limit) totalDen = 0;
-      const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-      // Undefined in libvmaf without a denominator.
-      const aim = totalDen === 0 ? 0 : atMost(aimNum / aimDen, 1);
-      const mixed = harmonic ? (2 * adm2 * aim) / (adm2 + aim) : adm2 * weight + (1 - aim) * (1 - weight);
-      const adm3 = atLeast(mixed, minimum);
-      emit(frame, 'VMAF_feature_adm2_score', adm2);
-      emit(frame, 'VMAF_feature_aim_score', aim);
-      emit(frame, 'VMAF_feature_adm3_score', adm3);
-      emit(frame, 'adm', adm2);
-      emit(frame, 'adm_num', totalNum);
-      emit(frame, 'adm_den', totalDen);
-    },
-  };
-}

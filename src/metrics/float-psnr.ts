@@ -4,7 +4,7 @@
  */
 import { log10 } from '../core/log10.js';
 import { decibelCap, floatPeak } from './checks.js';
-import { callEach, type Metric, ONLY } from './metric.js';
+import { callEach, eachFrame, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
 export const FLOAT_PSNR: Metric = {
@@ -17,12 +17,11 @@ export const FLOAT_PSNR: Metric = {
   }),
   measure: () => ONLY,
   calls: callEach('float_psnr', { fields: 1, cost: 0.5 }),
-  finish: (_, format) => ({
-    push: (frame, fields, emit) => {
+  finish: (_, format) =>
+    eachFrame((frame, fields, emit) => {
       const decibels = 10 * log10(floatPeak(format) ** 2 / Math.max(fields(0), 1e-10));
       emit(frame, 'float_psnr', Math.min(decibels, decibelCap(format)));
-    },
-  }),
+    }),
 };
 
 export const FLOAT_ANSNR: Metric = {
@@ -38,13 +37,11 @@ export const FLOAT_ANSNR: Metric = {
   finish: (_, format) => {
     const cap = decibelCap(format);
     const energy = floatPeak(format) ** 2 * format.width * format.height;
-    return {
-      push: (frame, fields, emit) => {
-        const noise = fields(1);
-        emit(frame, 'float_ansnr', noise === 0 ? cap : 10 * log10(Math.fround(fields(0) / noise)));
-        emit(frame, 'float_anpsnr', Math.min(10 * log10(energy / Math.max(noise, 1e-10)), cap));
-      },
-    };
+    return eachFrame((frame, fields, emit) => {
+      const noise = fields(1);
+      emit(frame, 'float_ansnr', noise === 0 ? cap : 10 * log10(Math.fround(fields(0) / noise)));
+      emit(frame, 'float_anpsnr', Math.min(10 * log10(energy / Math.max(noise, 1e-10)), cap));
+    });
   },
 };
 
@@ -60,11 +57,10 @@ export const FLOAT_MOMENT: Metric = {
   }),
   measure: () => ONLY,
   calls: callEach('float_moment', { fields: 4, cost: 2 }),
-  finish: () => ({
-    push: (frame, fields, emit) => {
+  finish: () =>
+    eachFrame((frame, fields, emit) => {
       MOMENTS.forEach((name, i) => {
         emit(frame, `float_moment_${name}`, fields(i));
       });
-    },
-  }),
+    }),
 };

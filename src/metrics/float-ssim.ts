@@ -5,7 +5,15 @@
 import type { VideoFormat } from '../core/frame.js';
 import { log10 } from '../core/log10.js';
 import { atMost, requireSide } from './checks.js';
-import { callEach, type ExtractorInstance, flagOption, type Metric, numberOption, ONLY } from './metric.js';
+import {
+  callEach,
+  type ExtractorInstance,
+  eachFrame,
+  flagOption,
+  type Metric,
+  numberOption,
+  ONLY,
+} from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
 
 /** Lines that the automatic scale leaves. */
@@ -73,14 +81,12 @@ export const FLOAT_SSIM: Metric = {
   calls: callEach('float_ssim', { fields: 4, cost: 20 }),
   finish: (instance, format) => {
     const score = ssimScore(instance, format);
-    return {
-      push: (frame, fields, emit) => {
-        emit(frame, 'float_ssim', score(fields(0)));
-        SSIM_PARTS.forEach((part, i) => {
-          emit(frame, `float_ssim_${part}`, fields(1 + i));
-        });
-      },
-    };
+    return eachFrame((frame, fields, emit) => {
+      emit(frame, 'float_ssim', score(fields(0)));
+      SSIM_PARTS.forEach((part, i) => {
+        emit(frame, `float_ssim_${part}`, fields(1 + i));
+      });
+    });
   },
 };
 
@@ -109,15 +115,13 @@ export const FLOAT_MS_SSIM: Metric = {
   calls: callEach('float_ms_ssim', { fields: 1 + SCALES.length * SSIM_PARTS.length, cost: 45 }),
   finish: (instance, format) => {
     const score = ssimScore(instance, format);
-    return {
-      push: (frame, fields, emit) => {
-        emit(frame, 'float_ms_ssim', score(fields(0)));
-        for (const scale of SCALES) {
-          SSIM_PARTS.forEach((part, i) => {
-            emit(frame, `float_ms_ssim_${part}_scale${scale}`, fields(1 + SSIM_PARTS.length * scale + i));
-          });
-        }
-      },
-    };
+    return eachFrame((frame, fields, emit) => {
+      emit(frame, 'float_ms_ssim', score(fields(0)));
+      for (const scale of SCALES) {
+        SSIM_PARTS.forEach((part, i) => {
+          emit(frame, `float_ms_ssim_${part}_scale${scale}`, fields(1 + SSIM_PARTS.length * scale + i));
+        });
+      }
+    });
   },
 };

@@ -51,6 +51,11 @@ export interface Finisher {
   aggregates?(): Readonly<Record<string, number>>;
 }
 
+/** For features that follow from their own frame alone. */
+export function eachFrame(push: Finisher['push']): Finisher {
+  return { push };
+}
+
 export interface Metric {
   readonly spec: ExtractorSpec;
   /**
@@ -121,23 +126,14 @@ export function coreCalls(
   }));
 }
 
-export function flagOption(instance: ExtractorInstance, name: string): boolean {
-  const value = instance.options[name];
-  if (typeof value !== 'boolean')
-    throw new AnyvmafError('internal', `${instance.key} has no flag ${quoted(name)}.`);
-  return value;
+function optionReader<T extends OptionValue>(type: string, kind: string) {
+  return ({ options, key }: ExtractorInstance, name: string): T => {
+    const value = options[name];
+    if (typeof value === type) return value as T;
+    throw new AnyvmafError('internal', `${key} has no ${kind} ${quoted(name)}.`);
+  };
 }
 
-export function numberOption(instance: ExtractorInstance, name: string): number {
-  const value = instance.options[name];
-  if (typeof value !== 'number')
-    throw new AnyvmafError('internal', `${instance.key} has no number ${quoted(name)}.`);
-  return value;
-}
-
-export function choiceOption(instance: ExtractorInstance, name: string): string {
-  const value = instance.options[name];
-  if (typeof value !== 'string')
-    throw new AnyvmafError('internal', `${instance.key} has no choice ${quoted(name)}.`);
-  return value;
-}
+export const flagOption = optionReader<boolean>('boolean', 'flag');
+export const numberOption = optionReader<number>('number', 'number');
+export const choiceOption = optionReader<string>('string', 'choice');

@@ -5,7 +5,7 @@
 import { featureError } from '../core/errors.js';
 import { log10 } from '../core/log10.js';
 import { requireChroma } from './checks.js';
-import { callEach, type Metric, ONLY } from './metric.js';
+import { callEach, eachFrame, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
 export const PSNR_HVS: Metric = {
@@ -31,15 +31,14 @@ export const PSNR_HVS: Metric = {
     return ONLY;
   },
   calls: callEach('psnr_hvs', { fields: 3, cost: 8 }, () => true),
-  finish: () => ({
-    push: (frame, fields, emit) => {
+  finish: () =>
+    eachFrame((frame, fields, emit) => {
       const [y, cb, cr] = [fields(0), fields(1), fields(2)];
       emit(frame, 'psnr_hvs_y', decibels(y));
       emit(frame, 'psnr_hvs_cb', decibels(cb));
       emit(frame, 'psnr_hvs_cr', decibels(cr));
       emit(frame, 'psnr_hvs', decibels(0.8 * y + 0.1 * (cb + cr)));
-    },
-  }),
+    }),
 };
 
 function decibels(error: number): number {

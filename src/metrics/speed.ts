@@ -9,6 +9,7 @@ import {
   callEach,
   choiceOption,
   type ExtractorInstance,
+  eachFrame,
   flagOption,
   type Metric,
   numberOption,
@@ -88,13 +89,11 @@ export const SPEED_CHROMA: Metric = {
   calls: callEach('speed_chroma', { fields: 5, cost: 2 }, () => true),
   finish: (instance) => {
     const maximum = numberOption(instance, 'speed_max_val');
-    return {
-      push: (frame, fields, emit) => {
-        ['u', 'v', 'uv'].forEach((plane, i) => {
-          emit(frame, `Speed_chroma_feature_speed_chroma_${plane}_score`, atMost(fields(i), maximum));
-        });
-      },
-    };
+    return eachFrame((frame, fields, emit) => {
+      ['u', 'v', 'uv'].forEach((plane, i) => {
+        emit(frame, `Speed_chroma_feature_speed_chroma_${plane}_score`, atMost(fields(i), maximum));
+      });
+    });
   },
 };
 
@@ -121,10 +120,9 @@ export const SPEED_TEMPORAL: Metric = {
     return { options: [...speedOptions(instance, format), 0, toReference], extent: [] };
   },
   calls: callEach('speed_temporal', { fields: 2, cost: 2, back: 1 }),
-  finish: () => ({
-    push: (frame, fields, emit) => {
+  finish: () =>
+    eachFrame((frame, fields, emit) => {
       // The first frame has no predecessor.
       emit(frame, 'Speed_temporal_feature_speed_temporal_score', frame === 0 ? 0 : fields(0));
-    },
-  }),
+    }),
 };

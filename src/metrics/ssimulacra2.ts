@@ -43,9 +43,7 @@ export const SSIMULACRA2: Metric = {
     };
   },
   calls: callEach('ssimulacra2', { fields: 1, cost: 45 }, () => true),
-  finish: () => ({
-    push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)),
-  }),
+  finish: () => ({ push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)) }),
 };
 
 /** The reference program takes PQ's 10,000 cd/m2 for SDR white, so all that screens show is nearly black. */

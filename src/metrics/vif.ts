@@ -5,6 +5,7 @@
 import {
   doubles,
   type ExtractorInstance,
+  eachFrame,
   type Finisher,
   flagOption,
   inGroups,
@@ -97,24 +98,22 @@ export function finishVif(
   },
 ): Finisher {
   const skipScale0 = flagOption(instance, 'vif_skip_scale0');
-  return {
-    push: (frame, fields, emit) => {
-      let totalNum = 0;
-      let totalDen = 0;
-      for (const scale of SCALES) {
-        const skip = scale === 0 && skipScale0;
-        const [num, den] = (skip && how.skipped) || [fields(scale), fields(4 + scale)];
-        if (!skip) {
-          totalNum += num;
-          totalDen += den;
-        }
-        emit(frame, `${scales}_scale${scale}_score`, how.value(scale, skip ? 0 : num / den));
-        emit(frame, `${parts}_num_scale${scale}`, num);
-        emit(frame, `${parts}_den_scale${scale}`, den);
+  return eachFrame((frame, fields, emit) => {
+    let totalNum = 0;
+    let totalDen = 0;
+    for (const scale of SCALES) {
+      const skip = scale === 0 && skipScale0;
+      const [num, den] = (skip && how.skipped) || [fields(scale), fields(4 + scale)];
+      if (!skip) {
+        totalNum += num;
+        totalDen += den;
       }
-      emit(frame, parts, totalDen === 0 ? 1 : totalNum / totalDen);
-      emit(frame, `${parts}_num`, totalNum);
-      emit(frame, `${parts}_den`, totalDen);
-    },
-  };
+      emit(frame, `${scales}_scale${scale}_score`, how.value(scale, skip ? 0 : num / den));
+      emit(frame, `${parts}_num_scale${scale}`, num);
+      emit(frame, `${parts}_den_scale${scale}`, den);
+    }
+    emit(frame, parts, totalDen === 0 ? 1 : totalNum / totalDen);
+    emit(frame, `${parts}_num`, totalNum);
+    emit(frame, `${parts}_den`, totalDen);
+  });
 }

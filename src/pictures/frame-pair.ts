@@ -90,10 +90,7 @@ export class FramePair {
     if (!this.#map || this.#map.gain !== gain) {
       const { reference, distorted } = this;
       const options = gain === undefined ? {} : { gain };
-      this.#map = {
-        gain,
-        map: differenceMap(reference.planes, distorted.planes, reference.format, options),
-      };
+      this.#map = { gain, map: differenceMap(reference.planes, distorted.planes, reference.format, options) };
     }
     const { map } = this.#map;
     return { ...map, image: shrink(map.image, size) };

@@ -174,9 +174,6 @@ export function watchedPlatform(platform: Platform): { platform: Platform; opene
   });
   return {
     opened,
-    platform: {
-      ...platform,
-      decoders: async (options) => (await platform.decoders(options)).map(watched),
-    },
+    platform: { ...platform, decoders: async (options) => (await platform.decoders(options)).map(watched) },
   };
 }

@@ -13,7 +13,16 @@
  * shows all missed changes at once.
  */
 
-import { blockChange, dot, PAIR_BYTES, signThumb, squaredDistance, tellsApart } from './thumbnail.js';
+import type { BothOf } from '../../core/frame.js';
+import {
+  blockChange,
+  dot,
+  PAIR_BYTES,
+  signThumb,
+  squaredDistance,
+  THUMBNAIL,
+  tellsApart,
+} from './thumbnail.js';
 
 /** Weight of a difference between residuals, chosen on encodes: see docs/alignment.md. */
 const WEIGHING = {
@@ -45,8 +54,8 @@ interface Weighing {
 /** In squared 8-bit levels; smaller residuals are rounding error. */
 const FLOOR = 0.02 ** 2;
 
-/** Side of blocks whose averages separate motion from noise, in samples. */
-const BLOCK = 8;
+/** Blocks whose averages separate motion from noise. */
+const BLOCKS = [THUMBNAIL.width, 8, 8] as const;
 
 /** Two encodes of one picture differ by at most twice the coding error of each, or four times when squared. */
 const BEYOND_CODING = 4;
@@ -122,36 +131,30 @@ function thumb(samples: Float32Array): Thumb {
 export class Evidence {
   readonly #reference: Thumb[] = [];
   readonly #distorted: Thumb[] = [];
-  /** Dot products of distorted frame i with reference frames, by reference frame number. */
-  readonly #products: Map<number, number>[] = [];
+  /** Dot products of distorted frame i with reference frames: at its partner at offset 0, before it, after it, and so on. */
+  readonly #products: Float64Array[] = [];
+  /** Squared distances of frame n from frames before it. */
+  readonly #changes = { reference: [] as Float64Array[], distorted: [] as Float64Array[] };
   readonly #ratio: number;
   readonly #partners: ArrayLike<number> | undefined;
 
-  readonly #width: number;
-
   /** @param partners reference frame of each distorted frame at offset 0, ascending; default: by the ratio */
-  constructor(ratio: number, width: number, partners?: ArrayLike<number>) {
+  constructor(ratio: number, partners?: ArrayLike<number>) {
     this.#ratio = ratio;
     this.#partners = partners;
-    this.#width = width;
   }
 
   get oneByOne(): boolean {
     return this.#ratio === 1 && !this.#partners;
   }
 
-  get frames(): { readonly reference: number; readonly distorted: number } {
+  get frames(): BothOf<number> {
     return { reference: this.#reference.length, distorted: this.#distorted.length };
   }
 
   add(side: 'reference' | 'distorted', samples: Float32Array): void {
     this.#lags.clear();
-    if (side === 'reference') {
-      this.#reference.push(thumb(samples));
-    } else {
-      this.#distorted.push(thumb(samples));
-      this.#products.push(new Map());
-    }
+    (side === 'reference' ? this.#reference : this.#distorted).push(thumb(samples));
   }
 
   /** Distorted frames [first, end) whose partner at this offset is available. */
@@ -264,22 +267,17 @@ export class Evidence {
     const delays = new Set<number>();
     for (let step = 1; step <= LAG_STEPS; step++) delays.add(Math.ceil((step * most) / LAG_STEPS));
     const bias = my - gain * mx;
-    let [sum, samples] = [0, 0];
     const stride = Math.ceil((end - first) / LAG_FRAMES);
+    const reach = new Float32Array(this.#reference[0]?.samples.length ?? 0);
+    let sum = 0;
+    let samples = 0;
     for (let i = first; i < end; i += stride) {
       const j = this.partner(i, offset);
-      const [x, y] = [this.#reference[j]?.samples, this.#distorted[i]?.samples];
-      if (!x || !y) continue;
-      const reach = new Float32Array(x.length);
-      for (const delay of delays) {
-        for (const other of [this.#reference[j - delay]?.samples, this.#reference[j + delay]?.samples]) {
-          if (!other) continue;
-          for (let k = 0; k < x.length; k++) {
-            const change = Math.abs(other[k]! - x[k]!);
-            if (change > reach[k]!) reach[k] = change;
-          }
-        }
-      }
+      const [x, y] = [this.#reference[j]!.samples, this.#distorted[i]!.samples];
+      reach.fill(0);
+      for (const delay of delays)
+        for (const other of [this.#reference[j - delay], this.#reference[j + delay]])
+          if (other) widen(reach, x, other.samples);
       for (let k = 0; k < x.length; k++) {
         const residual = Math.abs(y[k]! - gain * x[k]! - bias);
         sum += Math.min(residual, gain * reach[k]!) ** 2;
@@ -300,7 +298,7 @@ export class Evidence {
       if (x && y) pairs.push([x, y]);
     }
     // No common pairs: the offsets compare different frames.
-    return pairs.length === 0 || tellsApart(pairs, this.#width);
+    return pairs.length === 0 || tellsApart(pairs);
   }
 
   /** Signatures of the pairs at an offset where frames pair one to one: reference, then distorted. */
@@ -310,8 +308,8 @@ export class Evidence {
       const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
       if (!x || !y) return;
       const pair = new Uint8Array(PAIR_BYTES);
-      signThumb(x.samples, this.#width, pair);
-      signThumb(y.samples, this.#width, pair.subarray(PAIR_BYTES / 2));
+      signThumb(x.samples, pair);
+      signThumb(y.samples, pair.subarray(PAIR_BYTES / 2));
       yield pair;
     }
   }
@@ -330,8 +328,8 @@ export class Evidence {
       const [x, x0] = [this.#reference[now], this.#reference[before]];
       const [y, y0] = [this.#distorted[i], this.#distorted[i - 1]];
       if (now === before || !x || !x0 || !y || !y0) continue;
-      if (meanSquare(y0, y) <= still && this.#blockChange(x0, x) >= moves) counts.distorted++;
-      if (meanSquare(x0, x) <= still && this.#blockChange(y0, y) > flicker) counts.reference++;
+      if (meanSquare(y0, y) <= still && blocksMoved(x0, x) >= moves) counts.distorted++;
+      if (meanSquare(x0, x) <= still && blocksMoved(y0, y) > flicker) counts.reference++;
     }
     return counts;
   }
@@ -341,59 +339,65 @@ export class Evidence {
     const errors: number[] = [];
     for (let i = first; i < end; i++) {
       const [x, y] = [this.#reference[this.partner(i, offset)], this.#distorted[i]];
-      if (x && y) errors.push(this.#blockChange(x, y));
+      if (x && y) errors.push(blocksMoved(x, y));
     }
     return errors.sort((a, b) => a - b)[errors.length >> 1] ?? 0;
   }
 
-  #blockChange(a: Thumb, b: Thumb): number {
-    return blockChange(a.samples, b.samples, this.#width, BLOCK, BLOCK);
-  }
-
+  /** Sums over the pairs of distorted frames [first, end), all of which have a partner. */
   #sums(offset: number, first: number, end: number): PairSums {
-    const pictures = emptySums();
-    const changes = emptySums();
-    let before: { i: number; j: number; x: Thumb; y: Thumb; xy: number } | undefined;
+    const [pictures, changes] = [emptySums(), emptySums()];
+    let [before, last] = [0, 0];
     for (let i = first; i < end; i++) {
       const j = this.partner(i, offset);
-      const [x, y] = [this.#reference[j], this.#distorted[i]];
-      if (!x || !y) continue;
-      const xy = this.#product(i, j, x, y);
-      const samples = x.samples.length;
-      accumulate(pictures, { samples, x: x.sum, y: y.sum, xx: x.squares, yy: y.squares, xy });
-      if (before) {
-        const xx = this.#change('reference', before.j, j);
-        const yy = this.#change('distorted', before.i, i);
-        const crossed = this.#product(i, before.j, before.x, y) + this.#product(before.i, j, x, before.y);
-        const sums = { x: x.sum - before.x.sum, y: y.sum - before.y.sum, xx, yy };
-        accumulate(changes, { samples, ...sums, xy: xy + before.xy - crossed });
+      const [x, y] = [this.#reference[j]!, this.#distorted[i]!];
+      const xy = this.#product(i, j);
+      add(pictures, x.samples.length, x.sum, y.sum, x.squares, y.squares, xy);
+      if (i > first) {
+        const [x0, y0] = [this.#reference[before]!, this.#distorted[i - 1]!];
+        const xx = this.#change(this.#changes.reference, this.#reference, j, before);
+        const yy = this.#change(this.#changes.distorted, this.#distorted, i, i - 1);
+        const crossed = this.#product(i, before) + this.#product(i - 1, j);
+        add(changes, x.samples.length, x.sum - x0.sum, y.sum - y0.sum, xx, yy, xy + last - crossed);
       }
-      before = { i, j, x, y, xy };
+      [before, last] = [j, xy];
     }
     return { pictures, changes };
   }
 
-  #product(i: number, j: number, x: Thumb, y: Thumb): number {
-    const row = this.#products[i];
-    const known = row?.get(j);
-    if (known !== undefined) return known;
-    const value = dot(x.samples, y.samples);
-    row?.set(j, value);
-    return value;
+  #product(i: number, j: number): number {
+    const apart = j - this.partner(i, 0);
+    const at = apart < 0 ? -2 * apart - 1 : 2 * apart;
+    const row = rowWith(this.#products, i, at);
+    if (Number.isNaN(row[at]!)) row[at] = dot(this.#reference[j]!.samples, this.#distorted[i]!.samples);
+    return row[at]!;
   }
 
-  readonly #changes = { reference: new Map<number, number>(), distorted: new Map<number, number>() };
-
-  #change(side: 'reference' | 'distorted', a: number, b: number): number {
-    const key = a * 65536 + b;
-    const known = this.#changes[side].get(key);
-    if (known !== undefined) return known;
-    const frames = side === 'reference' ? this.#reference : this.#distorted;
-    const [x, y] = [frames[a], frames[b]];
-    const value = x && y ? squaredDistance(x.samples, y.samples) : 0;
-    this.#changes[side].set(key, value);
-    return value;
+  /** Squared distance of a frame from an earlier one of the same video. */
+  #change(known: Float64Array[], frames: readonly Thumb[], frame: number, before: number): number {
+    const at = frame - before;
+    const row = rowWith(known, frame, at);
+    if (Number.isNaN(row[at]!)) row[at] = squaredDistance(frames[before]!.samples, frames[frame]!.samples);
+    return row[at]!;
   }
+}
+
+/** Raises `reach` to the change from `x` to another picture where that is larger. */
+function widen(reach: Float32Array, x: Float32Array, other: Float32Array): void {
+  for (let k = 0; k < x.length; k++) {
+    const change = Math.abs(other[k]! - x[k]!);
+    if (change > reach[k]!) reach[k] = change;
+  }
+}
+
+/** A row of a table of numbers that are computed on demand, NaN until then, with room for column `at`. */
+function rowWith(rows: Float64Array[], row: number, at: number): Float64Array {
+  const known = rows[row];
+  if (known && at < known.length) return known;
+  const larger = new Float64Array(Math.max(at + 1, 2 * (known?.length ?? 1))).fill(Number.NaN);
+  if (known) larger.set(known);
+  rows[row] = larger;
+  return larger;
 }
 
 interface PairSums {
@@ -409,7 +413,7 @@ function worth({ observations, disregarded }: Weighing, pairs: number, differenc
   return 0.5 * observations * pairs * noticed;
 }
 
-function accumulate(sums: Sums, { samples, x, y, xx, yy, xy }: Sums): void {
+function add(sums: Sums, samples: number, x: number, y: number, xx: number, yy: number, xy: number): void {
   sums.samples += samples;
   sums.x += x;
   sums.y += y;
@@ -424,6 +428,10 @@ function emptySums(): Sums {
 
 function correlation({ error, variance }: Fit): number {
   return variance > FLOOR ? Math.sqrt(Math.max(0, 1 - error / variance)) : 0;
+}
+
+function blocksMoved(a: Thumb, b: Thumb): number {
+  return blockChange(a.samples, b.samples, BLOCKS);
 }
 
 function meanSquare(a: Thumb, b: Thumb): number {

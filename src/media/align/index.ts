@@ -9,12 +9,10 @@ import {
   type AlignReason,
   type AlignResult,
   DEFAULT_WINDOW,
-  type Slip,
   type Thumbs,
 } from '../pairing/types.js';
 import { Evidence, type Fitness } from './evidence.js';
 import { BEGINNING, SlipDetector } from './slips.js';
-import { THUMBNAIL } from './thumbnail.js';
 
 /** Pairs at the outermost offsets in the first round of reading. */
 const FIRST_PAIRS = 50;
@@ -48,7 +46,7 @@ export async function alignThumbs(
 ): Promise<AlignResult> {
   const { window = DEFAULT_WINDOW, rateRatio: ratio = 1, assumed = 0 } = options;
   const { maxFrames = Math.max(4 * window, MIN_MAX_FRAMES) } = options;
-  const evidence = new Evidence(ratio, THUMBNAIL.width, partners);
+  const evidence = new Evidence(ratio, partners);
 
   async function readTo(frames: number): Promise<void> {
     const wanted = framesToRead(frames, ratio);
@@ -126,10 +124,7 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
   };
 }
 
-function firstSlip(
-  evidence: Evidence,
-  assumed: number,
-): { readonly slip: Slip; readonly before: number } | undefined {
+function firstSlip(evidence: Evidence, assumed: number) {
   const watch = new SlipDetector();
   for (const pair of evidence.signatures(assumed)) watch.add(pair);
   let before = assumed;

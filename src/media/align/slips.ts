@@ -73,8 +73,7 @@ const STILL = 0.25;
 /** A picture whose block averages change by at least this mean square has moved on. Noise hardly changes these. */
 const MOVES = 0.5;
 
-const ACROSS = 4;
-const DOWN = 3;
+const BLOCKS = [SIGNATURE.width, 4, 3] as const;
 
 interface Signed {
   /** Differences from the mean. */
@@ -130,7 +129,7 @@ function change(a: Signed, b: Signed): number {
 }
 
 function hasMoved(a: Signed, b: Signed): boolean {
-  return blockChange(a.samples, b.samples, SIGNATURE.width, ACROSS, DOWN) >= MOVES;
+  return blockChange(a.samples, b.samples, BLOCKS) >= MOVES;
 }
 
 /** Finds slips and freezes from the signatures of all pairs, in constant memory. */
@@ -266,12 +265,7 @@ export class SlipDetector {
   }
 
   /** Log likelihood ratio against the current offset over the latest pairs, from where it is largest. */
-  #worth(
-    ahead: number,
-    here: Float64Array,
-    first: number,
-    end: number,
-  ): { from: number; worth: number } | undefined {
+  #worth(ahead: number, here: Float64Array, first: number, end: number) {
     const step = ahead - this.#ahead;
     const near = Math.abs(step) <= LAG;
     const usual = AS_USUAL * ((this.#usual ?? 0) + FLOOR);

@@ -2,7 +2,9 @@
  * @module media/evidence/averages
  * Statistics of averaged samples: mean, correlation, and whether one video of a pair was converted between BT.601 and BT.709.
  */
+
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
+import type { BothOf } from '../../core/frame.js';
 
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
@@ -30,11 +32,6 @@ export interface Colours {
   readonly cr: ArrayLike<number>;
 }
 
-interface ColourPair {
-  readonly reference: Colours;
-  readonly distorted: Colours;
-}
-
 /** How to convert the reference's samples so that they fit the distorted ones. */
 export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
 
@@ -45,7 +42,7 @@ const CLEARLY = 0.6;
 const VISIBLE = 0.5;
 
 /** The conversion that fits; `undefined` if the colours do not decide. */
-export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined {
+export function matrixFitOf(pairs: readonly BothOf<Colours>[]): MatrixFit | undefined {
   const errors = (['as stored', '601 to 709', '709 to 601'] as const).map((fit) => ({
     fit,
     error: errorOf(pairs, fit),
@@ -55,7 +52,7 @@ export function matrixFitOf(pairs: readonly ColourPair[]): MatrixFit | undefined
   return best.fit;
 }
 
-function errorOf(pairs: readonly ColourPair[], fit: MatrixFit): number {
+function errorOf(pairs: readonly BothOf<Colours>[], fit: MatrixFit): number {
   let [sum, samples] = [0, 0];
   const convert =
     fit === 'as stored'

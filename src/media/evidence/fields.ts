@@ -108,22 +108,28 @@ export class FieldMeter {
     let [blocks, moving, combed, own, topNext, bottomNext, whole, exchanged] = [0, 0, 0, 0, 0, 0, 0, 0];
     for (let top = 0; top < rows; top += BLOCK) {
       for (let left = 0; left < columns; left += BLOCK) {
-        let [motion, lines, field, topBlock, bottomBlock, swapped] = [0, 0, 0, 0, 0, 0];
-        for (let y = top; y < top + BLOCK; y++) {
-          const even = y % 2 === 0;
+        let motion = 0;
+        let lines = 0;
+        let field = 0;
+        let swapped = 0;
+        let topBlock = 0;
+        let bottomBlock = 0;
+        for (let y = top; y < top + BLOCK; y += 2) {
           for (let at = y * columns + left, end = at + BLOCK; at < end; at++) {
             const a = now[at] as number;
             const b = now[at + columns] as number;
             const c = now[at + 2 * columns] as number;
+            const d = now[at + 3 * columns] as number;
             const nextA = next[at] as number;
             const nextB = next[at + columns] as number;
-            motion += Math.abs(a - nextA);
-            lines += Math.abs(a - b);
-            field += Math.abs(a - c);
-            topBlock += even ? Math.abs(nextA - b) : Math.abs(a - nextB);
-            bottomBlock += even ? Math.abs(a - nextB) : Math.abs(nextA - b);
+            const nextC = next[at + 2 * columns] as number;
+            motion += Math.abs(a - nextA) + Math.abs(b - nextB);
+            lines += Math.abs(a - b) + Math.abs(b - c);
+            field += Math.abs(a - c) + Math.abs(b - d);
+            topBlock += Math.abs(nextA - b) + Math.abs(nextC - b);
+            bottomBlock += Math.abs(a - nextB) + Math.abs(c - nextB);
             // With lines swapped, each odd line is followed by the even line three below.
-            swapped += even ? Math.abs(a - b) : Math.abs((now[at - columns] as number) - c);
+            swapped += Math.abs(a - b) + Math.abs(a - d);
           }
         }
         blocks++;

@@ -3,7 +3,13 @@
  * Decides from pixels whether one picture shows a part of the other: a crop of the larger one, or a part that is scaled up to
  * full size, which sizes cannot tell.
  */
-import { type ChromaFormat, SUBSAMPLING, samplesOf, type VideoFormat } from '../../core/frame.js';
+import {
+  type BothOf,
+  type ChromaFormat,
+  SUBSAMPLING,
+  samplesOf,
+  type VideoFormat,
+} from '../../core/frame.js';
 
 /** Packed luma: one byte a sample at 8 bit, two (little endian) above. */
 export interface Picture {
@@ -11,11 +17,6 @@ export interface Picture {
   readonly width: number;
   readonly height: number;
   readonly bitDepth: number;
-}
-
-interface PicturePair {
-  readonly reference: Picture;
-  readonly distorted: Picture;
 }
 
 /** Which video to crop, and to which area. */
@@ -70,7 +71,7 @@ function profileOf(
 export function framingOf(
   reference: Shape,
   distorted: Shape,
-  pairs: readonly PicturePair[],
+  pairs: readonly BothOf<Picture>[],
 ): Framing | undefined {
   const larger = reference.width * reference.height >= distorted.width * distorted.height;
   const whole = larger ? 'reference' : 'distorted';
@@ -122,11 +123,7 @@ interface Lines {
   readonly part: Float32Array;
 }
 
-function bestPlace(
-  lines: readonly Lines[],
-  length: number,
-  step: number,
-): { readonly at: number; readonly error: number } {
+function bestPlace(lines: readonly Lines[], length: number, step: number) {
   const parts = lines.map(({ cut, part }) => ({ cut, part: resized(part, length) }));
   let best = { at: 0, error: Number.POSITIVE_INFINITY };
   for (let at = 0; at + length <= (lines[0]?.cut.length ?? 0); at += step) {
@@ -224,19 +221,16 @@ interface Zoom {
   readonly similarity: number;
 }
 
-/** One moment in both videos, as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio. */
-export interface SmallPair {
-  readonly reference: Float32Array;
-  readonly distorted: Float32Array;
-}
-
 type Pictures = readonly Float32Array[];
 
 /** Along one side, in boxes. */
 type Edges = readonly [from: number, to: number];
 
-/** The part that one video shows of the other; `undefined` if all of it fits as well or no part fits. */
-export function zoomOf(pairs: readonly SmallPair[]): Zoom | undefined {
+/**
+ * The part that one video shows of the other; `undefined` if all of it fits as well or no part fits.
+ * @param pairs moments as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio
+ */
+export function zoomOf(pairs: readonly BothOf<Float32Array>[]): Zoom | undefined {
   const [reference, distorted] = [pairs.map((pair) => pair.reference), pairs.map((pair) => pair.distorted)];
   const same = fitOfRows(reference, distorted, ZOOM_PICTURE, [0, ZOOM_PICTURE]);
   if (pairs.length === 0 || correlation(same) > SAME_PLACES) return undefined;

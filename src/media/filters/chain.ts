@@ -51,29 +51,28 @@ interface CheckedChain {
 
 type FilterText = 'vfReference' | 'vfDistorted';
 
+type Refuse = (what: string) => Error;
+
 /**
  * @param option for messages
  * @param foreign true if a remote user wrote the chain
  * @throws {AnyvmafError} `usage`
  */
 export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
+  const refuse: Refuse = (what) => usageError(what, { about: option });
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
-    throw usageError(
+    throw refuse(
       `is ${quoted(String(text).slice(0, 100))}, but it must be an ffmpeg filter chain such as crop=1920:800, of up to ` +
         `${MAX_LENGTH} characters.`,
-      { about: option },
     );
   }
-  const filters = split(option, text);
-  for (const filter of filters) check(option, filter, foreign);
-  const excess = foreign
-    ? excessiveWork(filters.map((filter) => ({ ...filter, args: bareText(filter.args) })))
-    : undefined;
+  const filters = split(refuse, text);
+  for (const filter of filters) check(refuse, filter, foreign);
+  const bare = filters.map((filter) => ({ ...filter, args: bareText(filter.args) }));
+  const excess = foreign ? excessiveWork(bare) : undefined;
   if (excess) {
     const { filter, why } = excess;
-    throw usageError(`uses the filter ${filter.name} with ${quoted(filter.args)}, but here ${why}.`, {
-      about: option,
-    });
+    throw refuse(`uses the filter ${filter.name} with ${quoted(filter.args)}, but here ${why}.`);
   }
   return { text, keepsFrames: filters.every(keepsFrames) };
 }
@@ -83,7 +82,7 @@ function hasControl(text: string): boolean {
 }
 
 /** Splits at commas as ffmpeg does: a backslash escapes one character, quotes all between them. */
-function split(option: FilterText, text: string): Filter[] {
+function split(refuse: Refuse, text: string): Filter[] {
   const parts: string[] = [''];
   let quote = false;
   for (let i = 0; i < text.length; i++) {
@@ -95,15 +94,14 @@ function split(option: FilterText, text: string): Filter[] {
     }
     if (letter === "'") quote = !quote;
     if (!quote && /[[\];]/.test(letter)) {
-      throw usageError(
+      throw refuse(
         `is ${quoted(text)}, but it must be one chain with one input and one output, without [ ] and ;.`,
-        { about: option },
       );
     }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }
-  if (quote) throw usageError(`is ${quoted(text)}, which has an unclosed quote (').`, { about: option });
+  if (quote) throw refuse(`is ${quoted(text)}, which has an unclosed quote (').`);
   return parts.map((part) => {
     const equals = part.indexOf('=');
     const name = (equals < 0 ? part : part.slice(0, equals)).trim();
@@ -111,25 +109,21 @@ function split(option: FilterText, text: string): Filter[] {
   });
 }
 
-function check(option: FilterText, { name, args }: Filter, foreign: boolean): void {
+function check(refuse: Refuse, { name, args }: Filter, foreign: boolean): void {
   const allowed = foreign ? FOREIGN : KNOWN;
   if (!allowed.has(name)) {
     const near = nearest(name, [...allowed]);
     const why = KNOWN.has(name) ? 'is not allowed here' : 'is not a supported picture filter';
     const instead = near === undefined || near === name ? '' : ` (did you mean ${near}?)`;
-    throw usageError(
+    throw refuse(
       `names the filter ${quoted(name)}, which ${why}${instead}: filters that open files or the network, take ` +
         'commands or have several inputs are refused; run these in ffmpeg first.',
-      { about: option },
     );
   }
   const bare = bareText(args);
   // ffmpeg reads an option's value from a file if its name begins with a slash.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
-  if (reads)
-    throw usageError(`makes the filter ${name} open a file (${quoted(args)}), which is refused.`, {
-      about: option,
-    });
+  if (reads) throw refuse(`makes the filter ${name} open a file (${quoted(args)}), which is refused.`);
   if (!foreign) return;
   const numbers = name === 'fps' ? [] : (bare.match(/\d+/g) ?? []);
   // Hexadecimal, exponents and units make a number larger than its digits say.
@@ -139,9 +133,8 @@ function check(option: FilterText, { name, args }: Filter, foreign: boolean): vo
     /[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) ||
     numbers.some((one) => Number(one) > MAX_SIDE)
   ) {
-    throw usageError(
+    throw refuse(
       `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_SIDE} are accepted.`,
-      { about: option },
     );
   }
 }
@@ -182,9 +175,7 @@ const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 
 /** The first filter that causes unbounded work, and the limit it breaks. Expects bare arguments. */
-function excessiveWork(
-  filters: readonly Filter[],
-): { readonly filter: Filter; readonly why: string } | undefined {
+function excessiveWork(filters: readonly Filter[]) {
   const beyond = filters[MAX_FILTERS];
   if (beyond) return { filter: beyond, why: `a chain has at most ${MAX_FILTERS} filters` };
   const resize = filters.filter(({ name }) => RESIZING.has(name))[MAX_REPEATED];

@@ -5,7 +5,7 @@
 
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
@@ -53,14 +53,11 @@ interface PairingPlanOptions {
   readonly offset: number;
   readonly alignment?: AlignResult;
   /** Colours of both if only colour metrics read them; conversions then preserve light. */
-  readonly light?: Readonly<Record<'reference' | 'distorted', LightOfSamples>>;
+  readonly light?: BothOf<LightOfSamples>;
   readonly signal?: AbortSignal;
 }
 
-interface FrameNumbers {
-  readonly reference: number;
-  readonly distorted: number;
-}
+type FrameNumbers = BothOf<number>;
 
 export interface PairingPlan {
   readonly sides: Sides;
@@ -87,9 +84,7 @@ interface MappedFrames {
 }
 
 /** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which start there. */
-export interface PairSources {
-  readonly reference: FrameSource;
-  readonly distorted: FrameSource;
+export interface PairSources extends BothOf<FrameSource> {
   readonly skip: FrameNumbers;
 }
 
@@ -183,11 +178,7 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
 }
 
 /** Seconds to add to a reference time to get the distorted time of the same moment. */
-function shiftOf(
-  reference: Float64Array,
-  distorted: Float64Array,
-  { offset, skip }: PairingPlanOptions,
-): number {
+function shiftOf(reference: Float64Array, distorted: Float64Array, { offset, skip }: PairingPlanOptions) {
   const seconds = offset / (rateOfTimes(reference) ?? 1);
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
@@ -275,7 +266,7 @@ interface ReadSide {
   /** Its first frame's number in the video. */
   readonly from: number;
   readonly scaledBy?: string;
-  readonly described: Omit<InputPairing, 'conversions'>;
+  readonly described: Described;
 }
 
 async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
@@ -364,10 +355,8 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
     distorted: last.distorted + 1 >= (sides.distorted.times?.length ?? 0),
   };
   // A truncated video matters if it ends with the last pair, unless a complete one ends there too.
-  for (const [role, other] of [
-    ['reference', 'distorted'],
-    ['distorted', 'reference'],
-  ] as const) {
+  for (const role of ['reference', 'distorted'] as const) {
+    const other = role === 'reference' ? 'distorted' : 'reference';
     if (frames.length >= asked || !over[role] || (over[other] && !found.has(other))) found.delete(role);
   }
   return found;
@@ -476,31 +465,26 @@ function rateText(facts: RateFacts): string {
   return `${Number((quotientOf(rateOf(facts)) ?? 0).toFixed(3))}`;
 }
 
-function describeStored(info: VideoInfo): Omit<InputPairing, 'conversions'> {
-  const { width, height, bitDepth, chroma, frameRate } = info;
+type Described = Omit<InputPairing, 'conversions'>;
+
+function describeStored({ width, height, bitDepth, chroma, frameRate }: VideoInfo): Described {
   return { decoder: 'none', width, height, bitDepth, chroma, ...(frameRate && { frameRate }) };
 }
 
-function describeDecoded(
-  { facts, decoder, decodedBy }: DecodedSource,
-  { encoderSettings }: EncodedVideo,
-): Omit<InputPairing, 'conversions'> {
-  const { width, height, bitDepth, chroma, codec, pixelFormat } = facts;
+function describeDecoded({ facts, decoder, decodedBy }: DecodedSource, video: EncodedVideo): Described {
+  const { width, height, bitDepth, chroma, codec, pixelFormat, bitrate, fileSize, duration, frameRate } =
+    facts;
+  const { encoderSettings } = video;
   return {
-    decoder,
-    decodedBy,
-    codec,
+    ...{ decoder, decodedBy, codec },
     ...(facts.track && { track: facts.track.index, tracks: facts.track.tracks.length }),
     ...(encoderSettings && { encoderSettings }),
     pixelFormat,
-    ...(facts.bitrate !== null && { bitrate: facts.bitrate }),
-    ...(facts.fileSize !== null && { fileSize: facts.fileSize }),
-    ...(facts.duration !== null && { duration: facts.duration }),
-    width,
-    height,
-    bitDepth,
-    chroma,
-    ...(facts.frameRate && { frameRate: facts.frameRate }),
+    ...(bitrate !== null && { bitrate }),
+    ...(fileSize !== null && { fileSize }),
+    ...(duration !== null && { duration }),
+    ...{ width, height, bitDepth, chroma },
+    ...(frameRate && { frameRate }),
   };
 }
 
@@ -514,13 +498,7 @@ function describePairing(
   const { alignment } = options;
   const { width, height, bitDepth, chroma } = format;
   return {
-    reference,
-    distorted,
-    width,
-    height,
-    bitDepth,
-    chroma,
-    scale,
+    ...{ reference, distorted, width, height, bitDepth, chroma, scale },
     ...(range && { range }),
     frames: {
       policy: paired?.policy === 'nearest' ? frameRatePolicy : 'number',

@@ -2,14 +2,13 @@
  * @module media/pairing/timeline
  * Pairs frames by their presentation times.
  */
+import type { BothOf } from '../../core/frame.js';
 import { medianInterval, rateOfTimes, ratesDiffer } from '../evidence/rate.js';
 
-export interface TimesToPair {
-  /** Seconds, ascending; likewise `distorted`. */
-  readonly reference: Float64Array;
-  readonly distorted: Float64Array;
+/** Seconds, ascending. */
+export interface TimesToPair extends BothOf<Float64Array> {
   /** Frames of the same moment: the origin of both clocks. */
-  readonly origin: { readonly reference: number; readonly distorted: number };
+  readonly origin: BothOf<number>;
   /** Seconds to add to a reference time to get the distorted time, if the origin is not exact. */
   readonly shift?: number;
   /** Reference frames [start, end) to pair. */
@@ -63,7 +62,7 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
 export function framePartners(
   reference: Float64Array | null,
   distorted: Float64Array | null,
-  first: { readonly reference: number; readonly distorted: number },
+  first: BothOf<number>,
 ): Int32Array | undefined {
   if (!reference || !distorted || (isConstantRate(reference) && isConstantRate(distorted))) return undefined;
   const shift = (reference[first.reference] ?? 0) - (distorted[first.distorted] ?? 0);

@@ -10,7 +10,7 @@ import {
   type OptionHint,
   type PrepareHint,
 } from '../../core/errors.js';
-import type { VideoFormat } from '../../core/frame.js';
+import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { type Fraction, quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import type { PictureSize } from '../../core/size.js';
@@ -24,53 +24,42 @@ import type { AlignResult } from '../pairing/types.js';
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [
   // Pictures
-  'raw-geometry',
-  'size',
-  'sample-aspect',
-  'display-aspect',
-  'rotation',
-  'crop',
-  'framing',
+  ...(['raw-geometry', 'size', 'sample-aspect', 'display-aspect', 'rotation', 'crop', 'framing'] as const),
   'black-borders',
   // Time
-  'frame-rate',
-  'no-frame-rate',
-  'frame-count',
-  'lost-frames',
-  'duration',
-  'variable-frame-rate',
-  'missing-frames',
-  'duplicate-frames',
-  'clock-set-back',
-  'interlaced',
-  'offset',
-  'offset-unclear',
+  ...([
+    'frame-rate',
+    'no-frame-rate',
+    'frame-count',
+    'lost-frames',
+    'duration',
+    'variable-frame-rate',
+  ] as const),
+  ...([
+    'missing-frames',
+    'duplicate-frames',
+    'clock-set-back',
+    'interlaced',
+    'offset',
+    'offset-unclear',
+  ] as const),
   'unrelated',
   // Samples
-  'bit-depth',
-  'chroma-format',
-  'color-range',
-  'levels',
-  'chroma',
-  'primaries',
-  'transfer',
-  'matrix',
-  'dynamic-range',
-  'dolby-vision',
-  'hdr',
-  'film-grain',
+  ...([
+    'bit-depth',
+    'chroma-format',
+    'color-range',
+    'levels',
+    'chroma',
+    'primaries',
+    'transfer',
+    'matrix',
+  ] as const),
+  ...(['dynamic-range', 'dolby-vision', 'hdr', 'film-grain'] as const),
   // The comparison as a whole
-  'identical',
-  'tracks',
-  'swapped',
-  'model-size',
-  'viewing-distance',
-  // The whole run
-  'slip',
-  'freeze',
-  'unwatched',
-  // Preflight itself
-  'unchecked',
+  ...(['identical', 'tracks', 'swapped', 'model-size', 'viewing-distance'] as const),
+  // The whole run, and preflight itself
+  ...(['slip', 'freeze', 'unwatched', 'unchecked'] as const),
 ] as const;
 
 export type FindingCode = (typeof FINDING_CODES)[number];
@@ -201,10 +190,7 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
 /** Both videos of a pair. */
-export interface Both {
-  readonly reference: SideFacts;
-  readonly distorted: SideFacts;
-}
+export type Both = BothOf<SideFacts>;
 
 /** Both videos, and how they will be compared: what every check looks at. */
 export interface PairFacts extends Both, PreflightContext {}

@@ -153,10 +153,7 @@ function relabel({ reference, distorted }: Both): Hint {
   return filterFiles([['distorted', distorted, `setsar=${ratio}`]]);
 }
 
-interface Explained {
-  readonly why: string;
-  readonly hint?: Hint;
-}
+type Explained = { readonly why: string; readonly hint?: Hint };
 
 function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
   if (cut) return { why: 'only one has black borders', hint: cut };
@@ -169,11 +166,7 @@ function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
   if (alike) {
     return { why: 'the pictures match in detail, so one of the labels is wrong', hint: relabel(pair) };
   }
-  return (
-    croppedPart(pair) ?? {
-      why: 'one is cropped, padded or stretched, and scaling does not align them',
-    }
-  );
+  return croppedPart(pair) ?? { why: 'one is cropped, padded or stretched, and scaling does not align them' };
 }
 
 /** True if width and height are swapped, apart from scaling. */

@@ -34,28 +34,21 @@ const MATRIX_GAIN = 0.5;
 /** Pairs from the start in which the offset search may meet a slip. */
 const SEARCHED = 300;
 
+/** Findings from pairs that show different moments. */
+const OF_MOMENTS = ['duplicate-frames', 'swapped'] as const;
+const OF_LENGTH = ['frame-count', 'duration'] as const;
+
 /** Findings that assume that both pictures show the same thing. */
-const OF_PICTURES = [
-  'unrelated',
-  'offset-unclear',
-  'swapped',
-  'levels',
-  'chroma',
-  'duplicate-frames',
-] as const;
+const OF_PICTURES = [...OF_MOMENTS, 'unrelated', 'offset-unclear', 'levels', 'chroma'] as const;
 
 /** Findings from the moments that pictures show. */
 const OF_TIMING = ['offset', 'slip', 'freeze'] as const;
 
 /** Symptoms of samples that mean different light. */
-const OF_LIGHT = [
-  ...OF_PICTURES,
-  ...OF_TIMING,
-  ...(['transfer', 'primaries', 'matrix', 'color-range', 'hdr'] as const),
-] as const;
+const OF_LIGHT = ['transfer', 'primaries', 'matrix', 'color-range', 'hdr'] as const;
 
 /** Symptoms of a different part of the picture. */
-const OF_SHAPE = [...OF_PICTURES, ...OF_TIMING, 'display-aspect', 'sample-aspect', 'size'] as const;
+const OF_SHAPE = ['display-aspect', 'sample-aspect', 'size'] as const;
 
 /** Unlike pictures have matching times only by chance. */
 const unlike: Condition = ({ alignment, all }) =>
@@ -81,83 +74,54 @@ const byFields: Condition = ({ symptom: { reference, distorted } }) => {
 const byMatrix: Condition = ({ alignment }) =>
   alignment !== undefined && Math.abs(alignment.levels.gain - 1) <= MATRIX_GAIN;
 
+/** What pictures of another part, place or light show wrongly. */
+const SEEN = [...OF_PICTURES, ...OF_TIMING];
+
 /** In order of precedence: causes that select the compared pictures come before what these show. */
 const RULES: readonly Rule[] = [
   {
     cause: 'tracks',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'size', 'frame-rate', 'frame-count', 'duration'],
+    explains: [...SEEN, ...OF_LENGTH, 'size', 'frame-rate'],
     given: { ...UNLIKE, swapped: unlike, levels: unlike, chroma: unlike },
   },
-  {
-    cause: 'raw-geometry',
-    explains: [
-      ...OF_PICTURES,
-      ...OF_TIMING,
-      'framing',
-      'black-borders',
-      'lost-frames',
-      'frame-count',
-      'duration',
-    ],
-  },
-  { cause: 'dynamic-range', explains: OF_LIGHT, given: UNLIKE },
-  { cause: 'dolby-vision', explains: OF_LIGHT, given: UNLIKE },
-  { cause: 'framing', explains: [...OF_SHAPE, 'black-borders'], given: UNLIKE },
-  { cause: 'black-borders', explains: OF_SHAPE, given: UNLIKE },
+  { cause: 'raw-geometry', explains: [...SEEN, ...OF_LENGTH, 'framing', 'black-borders', 'lost-frames'] },
+  { cause: 'dynamic-range', explains: [...SEEN, ...OF_LIGHT], given: UNLIKE },
+  { cause: 'dolby-vision', explains: [...SEEN, ...OF_LIGHT], given: UNLIKE },
+  { cause: 'framing', explains: [...SEEN, ...OF_SHAPE, 'black-borders'], given: UNLIKE },
+  { cause: 'black-borders', explains: [...SEEN, ...OF_SHAPE], given: UNLIKE },
   {
     cause: 'display-aspect',
-    explains: [...OF_PICTURES, ...OF_TIMING, 'sample-aspect', 'size'],
+    explains: [...SEEN, 'sample-aspect', 'size'],
     // A shape without a fix may belong to another video.
     given: { ...UNLIKE, unrelated: ({ cause }) => cause.fix !== undefined },
   },
   {
     cause: 'lost-frames',
     explains: [
-      ...(['frame-count', 'duration', 'frame-rate', 'missing-frames', 'variable-frame-rate'] as const),
-      ...(['duplicate-frames', 'offset-unclear', 'slip', 'freeze', 'swapped'] as const),
+      ...([...OF_LENGTH, ...OF_MOMENTS, 'frame-rate', 'missing-frames', 'variable-frame-rate'] as const),
+      ...(['offset-unclear', 'slip', 'freeze'] as const),
     ],
   },
   {
     cause: 'slip',
-    explains: [
-      'offset',
-      'offset-unclear',
-      'frame-count',
-      'duration',
-      'duplicate-frames',
-      'freeze',
-      'swapped',
-    ],
+    explains: [...OF_LENGTH, ...OF_MOMENTS, 'offset', 'offset-unclear', 'freeze'],
     given: { offset: slipped },
   },
-  {
-    cause: 'unrelated',
-    explains: [...OF_PICTURES, ...OF_TIMING],
-  },
-  {
-    cause: 'offset',
-    explains: ['frame-count', 'duration', 'duplicate-frames', 'freeze', 'swapped'],
-  },
+  { cause: 'unrelated', explains: SEEN },
+  { cause: 'offset', explains: [...OF_LENGTH, ...OF_MOMENTS, 'freeze'] },
   {
     cause: 'interlaced',
-    explains: ['frame-rate', 'duplicate-frames', 'freeze', 'swapped'],
+    explains: [...OF_MOMENTS, 'frame-rate', 'freeze'],
     given: { 'frame-rate': byFields },
   },
   { cause: 'swapped', explains: ['size'] },
   {
     cause: 'frame-rate',
-    explains: [
-      'frame-count',
-      'duration',
-      'variable-frame-rate',
-      'missing-frames',
-      'duplicate-frames',
-      'freeze',
-    ],
+    explains: [...OF_LENGTH, 'variable-frame-rate', 'missing-frames', 'duplicate-frames', 'freeze'],
   },
-  { cause: 'clock-set-back', explains: ['duration', 'frame-count', 'missing-frames', 'variable-frame-rate'] },
+  { cause: 'clock-set-back', explains: [...OF_LENGTH, 'missing-frames', 'variable-frame-rate'] },
   { cause: 'missing-frames', explains: ['frame-count', 'variable-frame-rate', 'duplicate-frames'] },
-  { cause: 'freeze', explains: ['duplicate-frames', 'frame-count', 'duration'] },
+  { cause: 'freeze', explains: [...OF_LENGTH, 'duplicate-frames'] },
   { cause: 'duplicate-frames', explains: ['frame-count'] },
   { cause: 'transfer', explains: ['levels', 'hdr'] },
   { cause: 'color-range', explains: ['levels'] },

@@ -4,6 +4,7 @@
  */
 
 import type { Hint } from '../../core/errors.js';
+import type { BothOf } from '../../core/frame.js';
 import { counted } from '../../core/printable.js';
 import { BEGINNING, type Displacement, type Freeze } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
@@ -72,10 +73,7 @@ export function* timestampFindings(pair: PairFacts, partners: Partners | undefin
   yield* duplicateFrames(timing, certain ? alignment.repeated : { reference: 0, distorted: 0 });
 }
 
-function* missingFrames(
-  { ref, dis, partners, severity, fix }: Timing,
-  uncompared: boolean,
-): Generator<Finding> {
+function* missingFrames({ ref, dis, partners, severity, fix }: Timing, uncompared: boolean) {
   const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
   const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
   if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
@@ -99,15 +97,15 @@ function* missingFrames(
 
 /** The first few, and how many others there are. */
 function few(shown: readonly (number | string)[]): string {
-  const more = shown.length > NAMED ? ` and ${counted(shown.length - NAMED, 'other place')}` : '';
-  return `${shown.slice(0, NAMED).join(', ')}${more}`;
+  return shown.slice(0, NAMED).join(', ') + others(shown.length);
+}
+
+function others(all: number): string {
+  return all > NAMED ? ` and ${counted(all - NAMED, 'other place')}` : '';
 }
 
 /** @param seen repetitions that the alignment found in the pictures */
-function* duplicateFrames(
-  { ref, dis, partners, severity, fix }: Timing,
-  seen: AlignResult['repeated'],
-): Generator<Finding> {
+function* duplicateFrames({ ref, dis, partners, severity, fix }: Timing, seen: AlignResult['repeated']) {
   const repeated = (side: Role, times: TimestampAnalysis | undefined) => {
     const doubled = times && !pairInTime(partners) ? times.doubled.length : 0;
     // A frame that only one video has fills the time of the one before it.
@@ -145,10 +143,8 @@ export function setBackText(
       .slice(0, NAMED)
       .map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
     const seconds = setBacks.slice(0, NAMED).map((time) => `${time.toFixed(3)} s`);
-    const more = setBacks.length > NAMED ? ` and ${counted(setBacks.length - NAMED, 'other place')}` : '';
-    return [
-      `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})${more}`,
-    ];
+    const text = `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})`;
+    return [text + others(setBacks.length)];
   });
   if (said.length === 0) return undefined;
   return (
@@ -337,17 +333,15 @@ export function analyseTimestamps(times: Float64Array): TimestampAnalysis | unde
 
 export interface Partners {
   /** Frames without a partner while the other video runs, ascending. */
-  readonly alone: { readonly reference: readonly number[]; readonly distorted: readonly number[] };
+  readonly alone: BothOf<readonly number[]>;
   /** Number of frames after the other video's last. */
-  readonly after: { readonly reference: number; readonly distorted: number };
+  readonly after: BothOf<number>;
 }
 
 /** Presentation times in seconds, ascending. */
-interface BothTimes {
-  readonly reference: Float64Array;
-  readonly distorted: Float64Array;
+interface BothTimes extends BothOf<Float64Array> {
   /** The first compared frames, which show the same moment. Default: the first of each. */
-  readonly first?: { readonly reference: number; readonly distorted: number };
+  readonly first?: BothOf<number>;
 }
 
 /** Largest difference in seconds between two clocks of milliseconds. */

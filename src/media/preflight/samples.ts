@@ -39,11 +39,7 @@ const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (reado
 /** Codecs that are BT.601 by definition: decoders report it without a label, but encoders store samples unconverted. */
 const ALWAYS_BT601: readonly (string | undefined)[] = ['vp8', 'mjpeg'];
 
-const DESCRIPTION = {
-  primaries: 'primaries',
-  transfer: 'transfer function',
-  matrix: 'matrix',
-} as const;
+const DESCRIPTION = { primaries: 'primaries', transfer: 'transfer function', matrix: 'matrix' } as const;
 
 const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
 

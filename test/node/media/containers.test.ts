@@ -18,11 +18,11 @@ import { type Encode, encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } fro
 import { ascii, concat } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
 import { refusalOf } from '../../support/refusals.js';
-import { tier } from '../../support/tier.js';
+import { exhaustive, tier } from '../../support/tier.js';
 
 const cutOff = (bytes: Uint8Array): Promise<string | undefined> => findCutOff(bytesReader(bytes));
-const isCutOff = async (_: string, bytes: Uint8Array, expected: string | undefined) =>
-  expect(await cutOff(bytes)).toBe(expected);
+const isCutOff = async (_: string, bytes: Uint8Array, missing: string | undefined) =>
+  expect(await cutOff(bytes)).toBe(missing === undefined ? undefined : `found only ${missing}`);
 const zeros = (length: number): Uint8Array => new Uint8Array(length);
 
 /** Big endian. */
@@ -35,38 +35,25 @@ const box = (type: string, body: Uint8Array, length = 8 + body.length): Uint8Arr
 
 describe('MP4', () => {
   const start = box('ftyp', ascii('isom'));
+  const large = concat(number(1, 4), ascii('mdat'), number(2 ** 33, 8), zeros(100));
+  // Version 0: reference, time scale, earliest time, offset of the first; then two fragments of 60 bytes.
+  const fragment = concat(number(60, 4), zeros(8));
+  const index = concat(zeros(22), number(2, 2), fragment, fragment);
 
   it.each<[string, Uint8Array, string | undefined]>([
     ['whole', concat(start, box('moov', zeros(40)), box('mdat', zeros(100))), undefined],
     [
       'with less in a box than it says',
-      concat(start, box('moov', zeros(40)), box('mdat', zeros(100), 300)),
-      'found only 108 of 300 bytes of the mdat box',
+      concat(start, box('mdat', zeros(100), 300)),
+      '108 of 300 bytes of the mdat box',
     ],
-    [
-      'with a size of 64 bits',
-      concat(start, number(1, 4), ascii('mdat'), number(2 ** 33, 8), zeros(100)),
-      'found only 116 of 8589934592 bytes of the mdat box',
-    ],
+    ['with a size of 64 bits', concat(start, large), '116 of 8589934592 bytes of the mdat box'],
     ['with a last box up to the end of the file', concat(start, box('mdat', zeros(100), 0)), undefined],
     ['with something else behind it', concat(start, box('mdat', zeros(100)), zeros(20)), undefined],
     [
       'that ends between two fragments of its index',
-      concat(
-        start,
-        // Version 0: reference, time scale, earliest time, offset of the first; then two fragments of 60 bytes.
-        box(
-          'sidx',
-          concat(
-            zeros(20),
-            number(0, 4).subarray(0, 2),
-            number(2, 2),
-            ...[60, 60].map((n) => concat(number(n, 4), zeros(8))),
-          ),
-        ),
-        box('moof', zeros(52)),
-      ),
-      'found only 128 of 188 bytes of the segments in its index',
+      concat(start, box('sidx', index), box('moof', zeros(52))),
+      '128 of 188 bytes of the segments in its index',
     ],
   ])('%s', isCutOff);
 });
@@ -82,21 +69,17 @@ describe('Matroska', () => {
 
   it.each<[string, Uint8Array, string | undefined]>([
     ['whole', segment(Uint8Array.of(0x8a), element(0xec, 7)), undefined],
-    [
-      'shorter than its segment',
-      segment(Uint8Array.of(0xe4), element(0xec, 7)),
-      'found only 10 of 100 bytes of its segment',
-    ],
+    ['cut short', segment(Uint8Array.of(0xe4), element(0xec, 7)), '10 of 100 bytes of its segment'],
     ['live, whole', segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50))), undefined],
     [
       'live, cut within a block',
       segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50, 20))),
-      'found only 20 of 50 bytes of its last element',
+      '20 of 50 bytes of its last element',
     ],
     [
       'live, cut within a cluster between two blocks',
       segment(UNKNOWN, cluster(Uint8Array.of(0xe4), element(0xe7, 1), element(0xa3, 50))),
-      'found only 57 of 100 bytes of its last cluster',
+      '57 of 100 bytes of its last cluster',
     ],
     ['with an element of no known kind', segment(UNKNOWN, element(0x99, 50, 20)), undefined],
   ])('%s', isCutOff);
@@ -115,30 +98,14 @@ describe('others', () => {
 
   it.each<[string, Uint8Array, string | undefined]>([
     ['a transport stream', transport(5), undefined],
-    [
-      'a transport stream cut within a packet',
-      transport(5).subarray(0, 5 * 188 - 100),
-      'found only 88 of 188 bytes of its last packet',
-    ],
-    [
-      'a transport stream with more behind its packets',
-      concat(zeros(0), transport(4), zeros(188), zeros(9)),
-      undefined,
-    ],
-    ['M2TS', transport(5, 192, 4).subarray(0, 5 * 192 - 1), 'found only 191 of 192 bytes of its last packet'],
+    ['the same cut within a packet', transport(5).subarray(0, -100), '88 of 188 bytes of its last packet'],
+    ['the same with more behind its packets', concat(transport(4), zeros(188), zeros(9)), undefined],
+    ['M2TS', transport(5, 192, 4).subarray(0, -1), '191 of 192 bytes of its last packet'],
     ['AVI', concat(chunk(104, 100), chunk(54, 50)), undefined],
     ['AVI whose size was never written', chunk(0, 100), undefined],
-    [
-      'AVI, cut in its second chunk',
-      concat(chunk(104, 100), chunk(54, 40)),
-      'found only 44 of 54 bytes of the RIFF chunk',
-    ],
+    ['AVI, cut', concat(chunk(104, 100), chunk(54, 40)), '44 of 54 bytes of the RIFF chunk'],
     ['Ogg', concat(page(80, 80), page(90, 90)), undefined],
-    [
-      'Ogg, cut in its last page',
-      concat(page(80, 80), page(90, 20)),
-      'found only 48 of 118 bytes of its last page',
-    ],
+    ['Ogg, cut in its last page', concat(page(80, 80), page(90, 20)), '48 of 118 bytes of its last page'],
     ['text', ascii('once upon a time'.repeat(40)), undefined],
     ['nothing', zeros(0), undefined],
   ])('%s', isCutOff);
@@ -236,7 +203,8 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     const path = encode({ codec: 'h264', frames: 36, extra: ['-g', '12', '-movflags', 'frag_keyframe'] });
     expect(await indexed(path)).toBeUndefined();
     const decoders = await nodePlatform.decoders({ urls: false });
-    for (const decoder of decoders) {
+    // ffmpeg.wasm reads as ffmpeg does, and takes a second to start.
+    for (const decoder of decoders.filter(({ id }) => exhaustive || id !== 'wasm')) {
       if (!(await decoder.availability()).usable) continue;
       if (decoder.id === 'mediabunny') {
         await expect(decoder.probe(path)).rejects.toThrow('continues in fragments after its index');

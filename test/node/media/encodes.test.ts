@@ -68,10 +68,7 @@ const clip = () => master('master', 'testsrc2=size=320x180:rate=25');
 const SHIFTS = tier([-50, 31], [-50, -23, -1, 0, 2, 31, 50]);
 
 /** Shifts a pair by leaving out frames at the start of one of the two. */
-const shift = (offset: number) => ({
-  reference: Math.max(0, -offset),
-  distorted: Math.max(0, offset),
-});
+const shift = (offset: number) => ({ reference: Math.max(0, -offset), distorted: Math.max(0, offset) });
 
 async function findsShifts([reference, distorted]: readonly [Luma, Luma]): Promise<void> {
   for (const offset of SHIFTS)
@@ -83,23 +80,22 @@ describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
     findsShifts(pair(clip(), 320, 180, TREATMENTS[name] ?? '')),
   );
 
-  it.each([
-    ['colours', 'gradients=s=320x180:r=25:seed=13:speed=0.01:n=2'],
+  const GRADIENTS = [
     ['grey', 'gradients=s=320x180:r=25:seed=3:speed=0.01:n=2:c0=0x606060:c1=0x646464'],
-  ])('are doubted where slow gradients encoded in real time show the past: %s', async (name, source) => {
-    const realtime = '-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -crf 45 -b:v 0';
-    const [reference, distorted] = pair(
-      master(name, source),
-      320,
-      180,
-      `${realtime} -metadata title=${name}`,
-    );
-    for (const offset of SHIFTS) {
-      const found = await align(reference, distorted, {}, shift(offset));
-      if (!found.ambiguous) expect(found.offset).toBe(offset);
-      expect(found.reason).not.toBe('unrelated');
-    }
-  });
+    ['colours', 'gradients=s=320x180:r=25:seed=13:speed=0.01:n=2'],
+  ] as const;
+  it.each(GRADIENTS.slice(0, tier(1, 2)))(
+    'are doubted where slow gradients show the past: %s',
+    async (name, source) => {
+      const realtime = `-c:v libvpx-vp9 -deadline realtime -cpu-used 8 -crf 45 -b:v 0 -metadata title=${name}`;
+      const [reference, distorted] = pair(master(name, source), 320, 180, realtime);
+      for (const offset of SHIFTS) {
+        const found = await align(reference, distorted, {}, shift(offset));
+        if (!found.ambiguous) expect(found.offset).toBe(offset);
+        expect(found.reason).not.toBe('unrelated');
+      }
+    },
+  );
 
   const measured = async (side: Luma) => ({ ...side.facts, measured: await measureLuma(side) });
 
@@ -108,17 +104,17 @@ describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
     ['h264', `${X264} -crf 23`],
     ['mpeg2video', '-c:v mpeg2video -b:v 300k -threads 1'],
   ])('are told from their masters by two kinds of clues (%s, %s)', async (codec, treatment) => {
-    const [reference, distorted] = await Promise.all(pair(clip(), 320, 180, treatment).map(measured));
-    if (!reference || !distorted) throw new Error('nothing was measured');
+    const [reference, distorted] = pair(clip(), 320, 180, treatment);
+    const [plain, coded] = [await measured(reference), await measured(distorted)];
     const [master, encode] = [
-      { ...reference, codec: 'ffv1' },
-      { ...distorted, codec },
+      { ...plain, codec: 'ffv1' },
+      { ...coded, codec },
     ];
     const codes = (a: SideFacts, b: SideFacts) => preflight(a, b).map(({ code }) => code);
     expect(codes(master, encode)).not.toContain('swapped');
     expect(codes(encode, master)).toContain('swapped');
     // Pictures alone do not tell.
-    expect(codes(distorted, reference)).not.toContain('swapped');
+    expect(codes(coded, plain)).not.toContain('swapped');
   });
 
   it('show bars that were added, and where to cut', async () => {
@@ -182,7 +178,9 @@ describe.runIf(hasFfmpeg && process.arch === 'x64')(equals, () => {
   sizes.push('300x200 40x30', '40x30 333x222');
   const filters = ['bilinear', 'bicubic', 'lanczos'] as const;
   const all = filters.flatMap((filter) =>
-    [8, 10, 12, 14, 16].flatMap((bitDepth) => sizes.map((size) => [filter, bitDepth, size] as const)),
+    tier([8, 10, 16], [8, 10, 12, 14, 16]).flatMap((bitDepth) =>
+      sizes.map((size) => [filter, bitDepth, size] as const),
+    ),
   );
   // Every filter with every depth and every size, two sizes to each depth.
   const few = all.filter((_, i) => [0, 1].includes((i - 2 * Math.floor(i / 7) + 700) % 7));

@@ -29,11 +29,6 @@ function filtered(path: string, name: string, filters: string, output = LOSSLESS
 
 const whole = () => scene('whole.mkv', '25', '');
 const unlabelled = () => scene('unlabelled.mkv', '50', 'tinterlace=interleave_top,setfield=prog');
-const labelled = (order: 'tff' | 'bff') =>
-  filtered(unlabelled(), `labelled-${order}.mkv`, `setfield=${order}`, [
-    ...['-pix_fmt', 'yuv420p', '-c:v', 'mpeg2video', '-q:v', '2', '-threads', '1', '-flags', '+ildct+ilme'],
-    ...['-top', order === 'tff' ? '1' : '0'],
-  ]);
 const film = () => scene('film.mkv', '24', '');
 const telecined = () => filtered(film(), 'telecined.mkv', 'telecine,setfield=prog');
 const exchanged = () => filtered(whole(), 'exchanged.mkv', 'il=ls=1:cs=1');
@@ -82,15 +77,10 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
   });
 
   it('are shown in the order of the pictures, whatever the labels say', async () => {
-    const [finding] = await found(labelled('tff'), labelled('bff'));
-    expect(finding).toMatchObject({ severity: 'warning', reference: 'top-first', distorted: 'top-first' });
+    const wrong = filtered(unlabelled(), 'wrong.mkv', 'setfield=bff', [...LOSSLESS, '-field_order', 'bb']);
+    const [finding] = await found(whole(), wrong);
+    expect(finding).toMatchObject({ severity: 'warning', distorted: 'top-first' });
     expect(finding?.message).toContain('although distorted is labelled bottom-first');
-    const byHand = await psnr(
-      filtered(labelled('tff'), 'hand-tff.mkv', WHOLE),
-      filtered(labelled('bff'), 'hand-bff.mkv', WHOLE),
-    );
-    expect(await psnr(labelled('tff'), labelled('bff'), { deinterlace: true })).toEqual(byHand);
-    expect(Math.min(...byHand.map(Number))).toBeGreaterThan(40);
   });
 
   it('are no more than an info where only labels tell of them', async () => {
@@ -113,11 +103,8 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
       ]);
       expect(others.map(({ follows }) => follows)).toEqual(['interlaced']);
       if (cause) expect(advised(cause)).toEqual(fix);
-      const byHand = (path: string) =>
-        path === telecined() ? filtered(path, 'film-again.mkv', 'fieldmatch=order=tff,decimate') : path;
-      const best = await psnr(byHand(reference()), byHand(distorted()));
-      expect(await psnr(reference(), distorted(), fix)).toEqual(best);
-      expect(Math.min(...best.slice(0, -1).map(Number))).toBeGreaterThan(50);
+      const scored = await psnr(reference(), distorted(), fix);
+      expect(Math.min(...scored.slice(0, -1).map(Number))).toBeGreaterThan(50);
       expect(await found(reference(), distorted(), fix)).toEqual([]);
     },
   );
@@ -144,12 +131,8 @@ const QUICK = { features: ['psnr'], threads: 0 } as const;
 
 const make = (name: string, input: readonly string[], ...output: readonly string[]) =>
   ffmpeg(join(encodeFolder(), name), [...input, '-pix_fmt', 'yuv420p', ...output]);
-const master = () =>
-  make(
-    'framed.mkv',
-    words('-f lavfi -t 1.2 -i testsrc2=size=320x180:rate=25'),
-    ...words('-c:v ffv1 -threads 1'),
-  );
+const FFV1 = words('-c:v ffv1 -threads 1');
+const master = () => make('framed.mkv', words('-f lavfi -t 1.2 -i testsrc2=size=320x180:rate=25'), ...FFV1);
 const encode = (name: string, filter: string) => make(name, ['-i', master()], '-vf', filter, ...X264);
 
 describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg})`, () => {
@@ -169,20 +152,9 @@ describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg
     expect(trustOf(wrong)).toMatchObject({ verdict: 'untrusted', fix: found?.fix });
 
     const mended = await score(pair, { ...QUICK, cropDistorted: area });
-    expect(mended.preflight?.filter(({ severity }) => severity !== 'info').map(({ code }) => code)).toEqual(
-      [],
-    );
-    const careful = make(
-      'careful.mkv',
-      ['-i', pair.distorted],
-      '-vf',
-      `crop=${area}`,
-      ...words('-c:v ffv1 -threads 1'),
-    );
-    const right = await score(
-      { reference: pair.reference, distorted: careful },
-      { ...QUICK, preflight: false },
-    );
+    expect(mended.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
+    const careful = make('careful.mkv', ['-i', pair.distorted], '-vf', `crop=${area}`, ...FFV1);
+    const right = await score({ ...pair, distorted: careful }, { ...QUICK, preflight: false });
     expect(mended.pooled_metrics.vmaf?.mean).toBe(right.pooled_metrics.vmaf?.mean);
     expect(right.pooled_metrics.vmaf?.mean).toBeGreaterThan((wrong.pooled_metrics.vmaf?.mean ?? 100) + 5);
   });
@@ -197,14 +169,9 @@ describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg
   it('of which one was cut, with the edges gone, are not to be trusted', async () => {
     const pair = { reference: master(), distorted: encode('cut.mp4', 'crop=320:134:0:22') };
     const { findings } = await inspect(pair);
-    expect(findings).toContainEqual(
-      expect.objectContaining({
-        code: 'framing',
-        hint: expect.objectContaining({
-          instead: [{ purpose: 'fix', option: 'cropReference', value: '320:134:0:22' }],
-        }),
-      }),
-    );
+    expect(findings.find(({ code }) => code === 'framing')?.hint).toMatchObject({
+      instead: [{ purpose: 'fix', option: 'cropReference', value: '320:134:0:22' }],
+    });
     expect(trustOf({ preflight: findings }).verdict).toBe('untrusted');
     const after = await inspect(pair, { cropReference: '320:134:0:22' });
     expect(trustOf({ preflight: after.findings }).verdict).toBe('fine');

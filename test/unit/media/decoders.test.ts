@@ -71,6 +71,11 @@ function fetchable(fetch: () => void = () => {}): Decoder & { asked: string[] } 
   };
 }
 
+const choose = (decoders: readonly Decoder[], input = clip) =>
+  chooseDecoder(input, { choice: 'auto', decoders });
+const refused = (decoders: readonly Decoder[], input = clip, code: 'media' | 'usage' | 'io' = 'media') =>
+  refusalOf(code, () => choose(decoders, input));
+
 describe('what a decoder needs', () => {
   const refusing = (code: 'backend' | 'usage') =>
     fetchable(() => {
@@ -80,23 +85,16 @@ describe('what a decoder needs', () => {
 
   it('is fetched when no other decoder is left', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'refuses'), fetchable()];
-    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
-    const opened = {
-      input: 'clip.mp4',
-      decoder: decoder('mediabunny', 'breaks'),
-      facts,
-      others: [fetchable()],
-    };
-    expect(await openDecoded(opened, {})).toMatchObject({ decodedBy: 'wasm' });
+    expect((await choose(decoders)).decoder.id).toBe('wasm');
+    const broken = { input: 'clip.mp4', decoder: decoder('mediabunny', 'breaks'), facts };
+    expect(await openDecoded({ ...broken, others: [fetchable()] }, {})).toMatchObject({ decodedBy: 'wasm' });
   });
 
   it('is not, where another one works or it would be in vain', async () => {
     const wasm = fetchable();
-    await chooseDecoder(clip, { choice: 'auto', decoders: [decoder('mediabunny', 'works'), wasm] });
+    await choose([decoder('mediabunny', 'works'), wasm]);
     const decoders = [decoder('ffmpeg', 'refuses'), wasm];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
-      'clip.mp4 is av1, which ffmpeg does not know.',
-    );
+    expect(await refused(decoders)).toBe('clip.mp4 is av1, which ffmpeg does not know.');
     const broken = { input: 'clip.mp4', decoder: decoder('ffmpeg', 'breaks'), facts, others: [wasm] };
     expect(await refusalOf('media', () => openDecoded(broken, {}))).toContain('ffmpeg gives RGB only');
     expect(wasm.asked).toEqual([]);
@@ -120,29 +118,23 @@ describe('what a decoder needs', () => {
     };
     const known = { ...facts, dolbyVision: 5, fromRgb: 'stated' as const, matrix: 'bt2020nc' };
     const video = { input: 'clip.mp4', decoder: failing, facts: known, others: [other] };
-    expect((await read(video)).facts).toMatchObject({
-      dolbyVision: 5,
-      fromRgb: 'stated',
-      matrix: 'bt2020nc',
-    });
+    const { dolbyVision, fromRgb, matrix } = known;
+    expect((await read(video)).facts).toMatchObject({ dolbyVision, fromRgb, matrix });
   });
 
   it('is named with what to do where it may not or cannot be fetched', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
+    expect(await refused(decoders)).toBe(
       'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
         'wasm: the package core is not here); run npm install core@1, or install ffmpeg, or convert the video first: ' +
         'ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.',
     );
-    const after = [decoder('mediabunny', 'refuses'), refusing('backend')];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: after }))).toBe(
+    expect(await refused([decoder('mediabunny', 'refuses'), refusing('backend')])).toBe(
       'clip.mp4 is av1, which mediabunny does not know (tried mediabunny; wasm: the package core is not here); run npm ' +
         'install core@1.',
     );
     const { looksLike: _, ...unknown } = clip;
-    expect(await refusalOf('media', () => chooseDecoder(unknown, { choice: 'auto', decoders }))).toContain(
-      'run npm install core@1, or if it is raw YUV',
-    );
+    expect(await refused(decoders, unknown)).toContain('run npm install core@1, or if it is raw YUV');
     // In a browser without WebCodecs nothing can be installed, but another decoder is there.
     const named: Decoder = {
       ...decoder('mediabunny', 'absent'),
@@ -152,26 +144,22 @@ describe('what a decoder needs', () => {
         });
       },
     };
-    const said = (all: Decoder[]) =>
-      refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: all }));
-    expect(await said([named])).toBe(
+    expect(await refused([named])).toBe(
       'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (mediabunny: there is no WebCodecs); pass decoder: ' +
         "'wasm' (it needs none), or convert the video first: ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m.",
     );
-    expect(await said([named, refusing('backend')])).not.toContain('pass decoder');
-    const wrong = [refusing('usage')];
-    expect(
-      await refusalOf('usage', () => chooseDecoder(clip, { choice: 'auto', decoders: wrong })),
-    ).toContain('the package core is not here');
+    expect(await refused([named, refusing('backend')])).not.toContain('pass decoder');
+    expect(await refused([refusing('usage')], clip, 'usage')).toContain('the package core is not here');
   });
 });
 
 describe('choosing a decoder', () => {
   it('takes the first that can run, and asks no further', async () => {
-    const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'works'), decoder('wasm', 'works')];
-    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
-    expect(video.decoder.id).toBe('mediabunny');
-    expect(decoders[2]?.asked).toEqual([]);
+    for (const how of ['absent', 'refuses'] as const) {
+      const decoders = [decoder('ffmpeg', how), decoder('mediabunny', 'works'), decoder('wasm', 'works')];
+      expect((await choose(decoders)).decoder.id).toBe('mediabunny');
+      expect(decoders[2]?.asked).toEqual([]);
+    }
   });
 
   it('asks about the file while it waits for the word that a decoder can run, where that one allows it', async () => {
@@ -195,7 +183,7 @@ describe('choosing a decoder', () => {
           }),
       };
       const next = decoder('wasm', 'works');
-      const video = await chooseDecoder(clip, { choice: 'auto', decoders: [early, next] });
+      const video = await choose([early, next]);
       expect(video.decoder.id).toBe(usable ? 'ffmpeg' : 'wasm');
       expect(steps).toEqual(usable ? ['probe'] : ['probe', 'stopped']);
     }
@@ -233,35 +221,28 @@ describe('choosing a decoder', () => {
     expect(decoders[0]?.asked).toEqual([]);
   });
 
-  it('goes on to the next where one does not know the codec', async () => {
-    const decoders = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'works')];
-    expect((await chooseDecoder(clip, { choice: 'auto', decoders })).decoder.id).toBe('wasm');
-  });
-
   it('names those tried, what they said, and what to install', async () => {
     const decoders = [
       decoder('ffmpeg', 'absent'),
       decoder('mediabunny', 'absent'),
       decoder('wasm', 'refuses'),
     ];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders }))).toBe(
+    expect(await refused(decoders)).toBe(
       'clip.mp4 is av1, which wasm does not know (tried wasm; ffmpeg: ffmpeg is not installed; install it; ' +
         'mediabunny: mediabunny is not installed; install it).',
     );
     const all = [decoder('ffmpeg', 'refuses'), decoder('wasm', 'refuses')];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: all }))).toBe(
+    expect(await refused(all)).toBe(
       'clip.mp4 is av1, which ffmpeg does not know (wasm could not decode it either).',
     );
     const other = decoder('wasm', 'refuses');
     const probe = () => Promise.reject(new AnyvmafError('media', 'clip.mp4 has no picture.'));
     const apart = [decoder('ffmpeg', 'refuses'), { ...other, probe }];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: apart }))).toBe(
+    expect(await refused(apart)).toBe(
       'clip.mp4 is av1, which ffmpeg does not know (wasm: it has no picture).',
     );
     const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: installed }))).toBe(
-      'clip.mp4 is av1, which ffmpeg does not know.',
-    );
+    expect(await refused(installed)).toBe('clip.mp4 is av1, which ffmpeg does not know.');
     const { looksLike: _, ...unknown } = clip;
     expect(
       await refusalOf('media', () => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all })),
@@ -269,7 +250,7 @@ describe('choosing a decoder', () => {
       '; if it is raw YUV, give its width, height, pixel format and bit depth: width, height, chroma and bitDepth of raw.',
     );
     const none = decoders.slice(0, 2);
-    const message = await refusalOf('media', () => chooseDecoder(clip, { choice: 'auto', decoders: none }));
+    const message = await refused(none);
     expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, but there is no decoder for it \(ffmpeg: /);
     expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
   });
@@ -282,13 +263,13 @@ describe('choosing a decoder', () => {
 
   it('stops at failures that no decoder can help', async () => {
     const decoders = [decoder('ffmpeg', 'missing'), decoder('wasm', 'works')];
-    await refusalOf('io', () => chooseDecoder(clip, { choice: 'auto', decoders }));
+    await refused(decoders, clip, 'io');
     expect(decoders[1]?.asked).toEqual([]);
   });
 
   it('turns to another where the chosen one cannot open what it knows', async () => {
     const decoders = [decoder('mediabunny', 'breaks'), decoder('wasm', 'works')];
-    const video = await chooseDecoder(clip, { choice: 'auto', decoders });
+    const video = await choose(decoders);
     expect((await openDecoded(video, {})).decodedBy).toBe('wasm');
     const alone = await chooseDecoder(clip, { choice: 'mediabunny', decoders });
     expect(await refusalOf('media', () => openDecoded(alone, {}))).toBe('mediabunny gives RGB only.');

@@ -4,7 +4,7 @@
  */
 
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError, type InputRole } from '../../../src/core/errors.js';
+import { AnyvmafError, type ErrorCode, type InputRole } from '../../../src/core/errors.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { quoted, shown, withoutAccess } from '../../../src/core/printable.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
@@ -29,6 +29,10 @@ import { refusalOf } from '../../support/refusals.js';
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
   openVideo(input, { platform: noFiles, raw, name });
 
+/** The sentence with which an input is refused. */
+const refused = (code: ErrorCode, ...input: Parameters<typeof open>): Promise<string> =>
+  refusalOf(code, () => open(...input));
+
 const small: VideoFormat = { width: 32, height: 20, bitDepth: 8, chroma: '420' };
 
 describe('not a video', () => {
@@ -43,15 +47,14 @@ describe('not a video', () => {
     ['a PNG image', '\x89PNG\r\n\x1a\n'],
   ])('recognises %s', async (what, start) => {
     expect(sniffContent(ascii(start))).toBe(what);
-    expect(await refusalOf('media', () => open(ascii(start), undefined, 'my clip.bin'))).toBe(
+    expect(await refused('media', ascii(start), undefined, 'my clip.bin')).toBe(
       `my clip.bin is not a Y4M file but ${what}; pass encoded video as a file, which a decoder can read, or ` +
         "convert it first: ffmpeg -i 'my clip.bin' -strict -1 OUTPUT.y4m",
     );
   });
 
   it('quotes names in commands so that a shell takes them as they are', async () => {
-    const named = async (name: string) =>
-      refusalOf('media', () => open(ascii('\0\0\0\0ftyp'), undefined, name));
+    const named = async (name: string) => refused('media', ascii('\0\0\0\0ftyp'), undefined, name);
     expect(await named("it's.mp4")).toContain("ffmpeg -i 'it'\\''s.mp4' -strict");
     expect(await named('-x.mp4')).toContain("ffmpeg -i './-x.mp4' -strict");
     expect(await named('a/b-c_1.mp4')).toContain('ffmpeg -i a/b-c_1.mp4 -strict');
@@ -78,7 +81,7 @@ describe('not a video', () => {
 
   it('asks for the geometry of anything else', async () => {
     for (const input of [ascii('hello'), new Uint8Array(5000)]) {
-      expect(await refusalOf('media', () => open(input, undefined, 'x.yuv'))).toContain(
+      expect(await refused('media', input, undefined, 'x.yuv')).toContain(
         'width, height, chroma and bitDepth of raw',
       );
     }
@@ -86,33 +89,21 @@ describe('not a video', () => {
 
   it('may be empty', async () => {
     for (const input of [new Uint8Array(0), new Blob([]), streamOf(new Uint8Array(0), () => 1)]) {
-      expect(await refusalOf('io', () => open(input, undefined, 'x'))).toBe('x is empty.');
+      expect(await refused('io', input, undefined, 'x')).toBe('x is empty.');
       if (!(input instanceof ReadableStream))
-        expect(await refusalOf('io', () => open(input, small, 'x'))).toBe('x is empty.');
+        expect(await refused('io', input, small, 'x')).toBe('x is empty.');
     }
   });
 
   it('may be a Y4M header without frames', async () => {
     const header = ascii('YUV4MPEG2 W32 H20 F25:1 Ip\n');
-    expect(await refusalOf('media', () => open(header, undefined, 'x.y4m'))).toContain('holds no frames');
-    const cut = concat(header, ascii('FRAME\nabc'));
-    expect(await refusalOf('media', () => open(cut, undefined, 'x.y4m'))).toContain(
-      'frame 0 of x.y4m is incomplete: 960 bytes expected, 3 found',
-    );
-  });
-
-  it('may be a header cut short', async () => {
-    expect(await refusalOf('media', () => open(ascii('YUV4'), undefined, 'x.y4m'))).toContain(
-      'after 4 bytes',
-    );
+    expect(await refused('media', header, undefined, 'x.y4m')).toContain('holds no frames');
   });
 
   it('may be something else altogether', async () => {
-    expect(await refusalOf('usage', () => open({} as unknown as Blob))).toContain('not Object');
-    expect(await refusalOf('usage', () => open(null as unknown as Blob))).toContain('not null');
-    expect(await refusalOf('usage', () => open(new ArrayBuffer(3) as unknown as Blob))).toContain(
-      'not ArrayBuffer',
-    );
+    expect(await refused('usage', {} as unknown as Blob)).toContain('not Object');
+    expect(await refused('usage', null as unknown as Blob)).toContain('not null');
+    expect(await refused('usage', new ArrayBuffer(3) as unknown as Blob)).toContain('not ArrayBuffer');
   });
 
   it('has no path in a browser', async () => {
@@ -123,35 +114,29 @@ describe('not a video', () => {
 
 describe('raw format', () => {
   it('must be one that a video can have', async () => {
-    const bad = (change: object) =>
-      refusalOf('usage', () => open(new Uint8Array(9), { ...small, ...change }));
-    expect(await bad({ width: 0 })).toContain('width 0');
-    expect(await bad({ height: Number.NaN })).toContain('height NaN');
-    expect(await bad({ width: 16385 })).toContain('width 16385');
-    expect(await bad({ height: 20.5 })).toContain('height 20.5');
-    expect(await bad({ bitDepth: 7 })).toContain('bit depth 7');
-    expect(await bad({ bitDepth: 17 })).toContain('bit depth 17');
-    expect(await bad({ chroma: '411' })).toContain("chroma format '411'");
-    expect(await bad({ chroma: 'toString' })).toContain("chroma format 'toString'");
+    for (const [change, said] of [
+      [{ width: 0 }, 'width 0'],
+      [{ height: Number.NaN }, 'height NaN'],
+      [{ width: 16385 }, 'width 16385'],
+      [{ height: 20.5 }, 'height 20.5'],
+      [{ bitDepth: 7 }, 'bit depth 7'],
+      [{ bitDepth: 17 }, 'bit depth 17'],
+      [{ chroma: '411' as '420' }, "chroma format '411'"],
+      [{ chroma: 'toString' as '420' }, "chroma format 'toString'"],
+    ] as const)
+      expect(await refused('usage', new Uint8Array(9), { ...small, ...change })).toContain(said);
   });
 
   it('must fit at least once into the file', async () => {
-    expect(await refusalOf('media', () => open(new Uint8Array(959), small, 'x.yuv'))).toBe(
+    expect(await refused('media', new Uint8Array(959), small, 'x.yuv')).toBe(
       'x.yuv has 959 bytes, less than one frame of 32x20 4:2:0 8 bit (960 bytes); check width, height, chroma and bitDepth of raw.',
     );
-  });
-
-  it('counts whole frames and knows of a partial one', async () => {
-    const source = await open(new Uint8Array(960 * 3 + 7), small);
-    expect(source.info.frameCount).toBe(3);
-    expect(source.info.incompleteFrame).toEqual({ index: 3, expectedBytes: 960, foundBytes: 7 });
-    expect((await open(new Uint8Array(960 * 3), small)).info.incompleteFrame).toBeUndefined();
   });
 
   it('gives way to a Y4M header that agrees and not to one that does not', async () => {
     const y4m = y4mVideo(small, '420', 2);
     expect((await open(y4m, small)).info).toMatchObject({ container: 'y4m', frameCount: 2 });
-    expect(await refusalOf('mismatch', () => open(y4m, { ...small, width: 34 }, 'x.y4m'))).toContain(
+    expect(await refused('mismatch', y4m, { ...small, width: 34 }, 'x.y4m')).toContain(
       'x.y4m is a Y4M file of 32x20 4:2:0 8 bit, but the given raw format is 34x20 4:2:0 8 bit',
     );
   });
@@ -175,9 +160,9 @@ describe('names', () => {
   });
 
   it('with control characters stay on one line', async () => {
-    expect(
-      await refusalOf('media', () => open(ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv')),
-    ).toContain('a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file');
+    expect(await refused('media', ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv')).toContain(
+      'a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file',
+    );
   });
 });
 
@@ -187,21 +172,13 @@ describe("the caller's own frames", () => {
     const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
     expect(await open(source)).toBe(source);
     const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
-    expect(await refusalOf('usage', () => open(odd))).toContain(
-      'the frames of mine are not usable: bit depth 32',
-    );
+    expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
   });
 });
 
 const base: VideoInfo = {
-  name: 'ref.y4m',
-  container: 'y4m',
-  width: 1920,
-  height: 1080,
-  bitDepth: 8,
-  chroma: '420',
-  frameCount: 10,
-  warnings: [],
+  ...{ name: 'ref.y4m', container: 'y4m', frameCount: 10, warnings: [] },
+  ...{ width: 1920, height: 1080, bitDepth: 8, chroma: '420' },
 };
 const dis: VideoInfo = { ...base, name: 'dis.y4m' };
 
@@ -221,11 +198,6 @@ describe('checkPair', () => {
     );
   });
 
-  it('compares sizes exactly, not rounded to blocks', async () => {
-    const odd = { ...dis, width: 191 };
-    expect(await refusalOf('mismatch', () => checkPair({ ...base, width: 192 }, odd))).toContain('191x1080');
-  });
-
   it('tells luma-only from 4:2:0', async () => {
     const gray = { ...base, chroma: '400', bitDepth: 12 } as const;
     const message = await refusalOf('mismatch', () => checkPair(gray, { ...dis, bitDepth: 12 }));
@@ -243,26 +215,14 @@ describe('checkPair', () => {
     expect(sized(33, 33)).toEqual([]);
   });
 
-  it('refuses sizes that the core cannot take', async () => {
-    const huge = { width: 16385 };
-    expect(await refusalOf('media', () => checkPair({ ...base, ...huge }, { ...dis, ...huge }))).toContain(
-      '16385',
-    );
-  });
-
   it('warns of different rates, aspect ratios and ranges, and only of differences', () => {
     const rate = (num: number, den: number) => ({ num, den });
     const a: VideoInfo = { ...base, frameRate: rate(25, 1), sampleAspect: rate(1, 1), colorRange: 'limited' };
     const b: VideoInfo = { ...dis, frameRate: rate(50, 2), sampleAspect: rate(2, 2), colorRange: 'limited' };
-    const c: VideoInfo = {
-      ...dis,
-      frameRate: rate(30000, 1001),
-      sampleAspect: rate(4, 3),
-      colorRange: 'full',
-    };
+    const others = { frameRate: rate(30000, 1001), sampleAspect: rate(4, 3), colorRange: 'full' } as const;
     expect(checkPair(a, b)).toEqual([]);
     expect(checkPair(a, dis)).toEqual([]);
-    expect(checkPair(a, c)).toEqual([
+    expect(checkPair(a, { ...dis, ...others })).toEqual([
       expect.stringContaining('Distorted has 30000/1001 frames per second but reference has 25;'),
       expect.stringContaining('Distorted has the sample aspect ratio 4/3 but reference has 1;'),
       expect.stringContaining('Distorted has full colour range but reference has limited;'),
@@ -270,20 +230,15 @@ describe('checkPair', () => {
   });
 
   it('passes on what the containers warn of, each once', () => {
-    expect(checkPair({ ...base, warnings: ['a.', 'b.'] }, { ...dis, warnings: ['b.', 'c.'] })).toEqual([
-      'a.',
-      'b.',
-      'c.',
-    ]);
+    const found = checkPair({ ...base, warnings: ['a.', 'b.'] }, { ...dis, warnings: ['b.', 'c.'] });
+    expect(found).toEqual(['a.', 'b.', 'c.']);
   });
 });
 
 describe('openInputs', () => {
-  const openBoth = async (
-    reference: VideoInput,
-    distorted: VideoInput,
-    options: Parameters<typeof openInputs>[1],
-  ) => (await openInputs({ reference, distorted }, options)) as Record<InputRole, FrameSource>;
+  type Options = Parameters<typeof openInputs>[1];
+  const openBoth = async (reference: VideoInput, distorted: VideoInput, options: Options) =>
+    (await openInputs({ reference, distorted }, options)) as Record<InputRole, FrameSource>;
   const clip = y4mVideo({ width: 40, height: 36, bitDepth: 8, chroma: '420' }, '420', 2);
   const other = y4mVideo({ width: 40, height: 38, bitDepth: 8, chroma: '420' }, '420', 2);
   const nothing = () => streamOf(ascii('nothing'), () => 7);

@@ -25,14 +25,8 @@ import type { FrameSource } from '../../../src/media/types.js';
 import { cfr, REFERENCE, rounded, upTo, without } from '../../support/align.js';
 
 function pair(reference: Float64Array, distorted: Float64Array, more: Partial<TimesToPair> = {}) {
-  return pairTimes({
-    reference,
-    distorted,
-    origin: { reference: 0, distorted: 0 },
-    start: 0,
-    end: reference.length,
-    ...more,
-  });
+  const all = { origin: { reference: 0, distorted: 0 }, start: 0, end: reference.length };
+  return pairTimes({ reference, distorted, ...all, ...more });
 }
 
 describe('pairing by time', () => {
@@ -51,13 +45,8 @@ describe('pairing by time', () => {
   ])('goes frame by frame: %s', (_, reference, distorted) => {
     const paired = pair(reference, distorted);
     expect([...paired.frames]).toEqual(upTo(reference.length));
-    expect(paired).toMatchObject({
-      policy: 'nearest',
-      consecutive: true,
-      missing: [],
-      repeated: [],
-      dropped: [],
-    });
+    const faults = { missing: [], repeated: [], dropped: [] };
+    expect(paired).toMatchObject({ policy: 'nearest', consecutive: true, ...faults });
   });
 
   it.each([
@@ -129,11 +118,8 @@ describe('pairing by time', () => {
   it('starts where the caller says, in both', () => {
     const offset = pair(cfr(50, 25), cfr(40, 25), { origin: { reference: 10, distorted: 0 }, start: 10 });
     expect([...offset.frames]).toEqual(upTo(40));
-    const range = pair(cfr(50, 25), cfr(50, 25), {
-      origin: { reference: 0, distorted: 3 },
-      start: 20,
-      end: 30,
-    });
+    const part = { origin: { reference: 0, distorted: 3 }, start: 20, end: 30 };
+    const range = pair(cfr(50, 25), cfr(50, 25), part);
     expect([...range.frames]).toEqual(upTo(10, 23));
   });
 
@@ -183,11 +169,9 @@ describe('frames of one per frame of the other', () => {
   });
 });
 
-describe('rates', () => {
-  it('are constant when every frame is near its place', () => {
-    expect(isConstantRate(rounded(cfr(500, 60)))).toBe(true);
-    expect(isConstantRate(without(cfr(500, 60), 100))).toBe(false);
-  });
+it('rates are constant when every frame is near its place', () => {
+  expect(isConstantRate(rounded(cfr(500, 60)))).toBe(true);
+  expect(isConstantRate(without(cfr(500, 60), 100))).toBe(false);
 });
 
 const facts = { ...REFERENCE, width: 4, height: 4, frameCount: 20 };
@@ -254,12 +238,9 @@ describe('a mapped source', () => {
     await mapped.readFrame(1, into);
     expect([into.y[0], into.cb[0], into.cr[3]]).toEqual([1, 101, 201]);
   });
-});
 
-describe('a mapped source that shows all', () => {
-  it('shows frames in their order, each once, until enough were seen', async () => {
-    const { source } = decoder();
-    const mapped = mappedSource(source, [2, 4, 4, 7, 9, 12]);
+  it('shows all frames in their order, each once, until enough were seen', async () => {
+    const mapped = mappedSource(decoder().source, [2, 4, 4, 7, 9, 12]);
     const shown: number[] = [];
     mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
     expect(await numbersIn(mapped)).toEqual([2, 4, 4, 7, 9, 12]);
@@ -322,12 +303,9 @@ describe('a fan', () => {
   });
 });
 
-const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => ({
-  width,
-  height,
-  bitDepth,
-  chroma,
-});
+const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => {
+  return { width, height, bitDepth, chroma };
+};
 const words = (...values: number[]) => new Uint8Array(Uint16Array.from(values).buffer);
 
 describe('the common format', () => {
@@ -353,10 +331,8 @@ describe('the common format', () => {
 describe('conversion', () => {
   it('shifts samples up', () => {
     const into = { y: new Uint8Array(16) };
-    formatConverter(format('400', 8), format('400', 10))(
-      { y: Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255) },
-      into,
-    );
+    const y = Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255);
+    formatConverter(format('400', 8), format('400', 10))({ y }, into);
     expect(into.y).toEqual(words(0, 4, 8, 12, 64, 512, 940, 1020));
   });
 
@@ -373,10 +349,8 @@ describe('conversion', () => {
 
   it('has the last whole chroma sample stand for what odd sizes cut off', () => {
     const into = { y: new Uint8Array(15), cb: new Uint8Array(15) };
-    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(
-      { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) },
-      into,
-    );
+    const from = { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) };
+    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(from, into);
     expect([...into.cb]).toEqual([1, 1, 2, 2, 2, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2]);
   });
 
@@ -388,13 +362,8 @@ describe('conversion', () => {
 });
 
 describe('an adapted source', () => {
-  const info = {
-    name: 'x',
-    container: 'frames',
-    frameCount: 1,
-    warnings: [],
-    ...format('420', 8, 40, 30),
-  } as const;
+  const stored = { name: 'x', container: 'frames', frameCount: 1, warnings: [] } as const;
+  const info = { ...stored, ...format('420', 8, 40, 30) };
   const source = (asked: FramePlanes[]): FrameSource => ({
     info,
     seekable: false,

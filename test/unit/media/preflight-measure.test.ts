@@ -20,7 +20,7 @@ import { bytesReader } from '../../../src/media/readers.js';
 import type { RawVideoFormat } from '../../../src/media/types.js';
 import { sampleSource, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { moving, video } from '../../support/align.js';
+import { moving, upTo, video } from '../../support/align.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -37,6 +37,14 @@ function picture(width: number, height: number, value: (x: number, y: number) =>
 }
 
 describe('sharpness', () => {
+  const random = seeded(4);
+  const values = Array.from({ length: 96 * 64 }, () => random.int(20, 120));
+  const noise = (x: number, y: number) => values[y * 96 + x] ?? 0;
+  const of = (value: (x: number, y: number) => number, bitDepth = 8) => {
+    const { luma, format } = picture(96, 64, value, bitDepth);
+    return sharpness(luma, format);
+  };
+
   it('is the root mean square of the Laplacian, a quarter of it, over the standard deviation', () => {
     // Columns 0, 100, 0, 100 …: every Laplacian is 4 * sample - (2 * other + 2 * sample) = 200; deviation 50.
     const { luma, format } = picture(102, 9, (x) => 100 * (x & 1));
@@ -44,16 +52,10 @@ describe('sharpness', () => {
   });
 
   it('does not depend on brightness, contrast or bit depth', () => {
-    const random = seeded(3);
-    const noise = Array.from({ length: 90 * 60 }, () => random.int(20, 120));
-    const at = (x: number, y: number) => noise[y * 90 + x] ?? 0;
-    const plain = picture(90, 60, at);
-    const graded = picture(90, 60, (x, y) => 2 * at(x, y) + 10);
-    const deep = picture(90, 60, (x, y) => 16 * at(x, y), 12);
-    const value = sharpness(plain.luma, plain.format);
-    expect(value).not.toBeNull();
-    expect(sharpness(graded.luma, graded.format)).toBeCloseTo(value ?? 0, 12);
-    expect(sharpness(deep.luma, deep.format)).toBeCloseTo(value ?? 0, 12);
+    const value = of((x, y) => noise(x, y)) ?? 0;
+    expect(value).toBeGreaterThan(0);
+    expect(of((x, y) => 2 * noise(x, y) + 10)).toBeCloseTo(value, 12);
+    expect(of((x, y) => 16 * noise(x, y), 12)).toBeCloseTo(value, 12);
   });
 
   it('falls with every pass of blur', () => {
@@ -67,27 +69,20 @@ describe('sharpness', () => {
   });
 
   it('does not take edges of blocks for detail', () => {
-    const random = seeded(4);
-    const noise = Array.from({ length: 96 * 64 }, () => random.int(20, 120));
-    const at = (x: number, y: number) => noise[y * 96 + x] ?? 0;
-    const step = (x: number, y: number) => 8 * (((x >> 3) + (y >> 3)) & 1);
-    const plain = picture(96, 64, at);
-    const blocks = picture(96, 64, (x, y) => at(x, y) + step(x, y));
-    const value = sharpness(plain.luma, plain.format) ?? 0;
-    expect(sharpness(blocks.luma, blocks.format)).toBeLessThanOrEqual(value);
-    expect(sharpness(blocks.luma, blocks.format)).toBeGreaterThan(0.9 * value);
+    const value = of(noise) ?? 0;
+    const blocks = of((x, y) => noise(x, y) + 8 * (((x >> 3) + (y >> 3)) & 1));
+    expect(blocks).toBeLessThanOrEqual(value);
+    expect(blocks).toBeGreaterThan(0.9 * value);
   });
 
   it('does not rise by ringing beside edges that lost height', () => {
     const half = (x: number) => (x < 50 ? 20 : 180);
-    const lines = picture(100, 64, (x) => half(x) + (x % 20 === 5 ? 60 : 0));
-    const ringing = picture(100, 64, (x) => half(x) + (x % 20 === 5 ? 54 : 2 * (x & 1)));
-    expect(sharpness(ringing.luma, ringing.format)).toBeLessThan(sharpness(lines.luma, lines.format) ?? 0);
+    const lines = of((x) => half(x) + (x % 20 === 5 ? 60 : 0)) ?? 0;
+    expect(of((x) => half(x) + (x % 20 === 5 ? 54 : 2 * (x & 1)))).toBeLessThan(lines);
   });
 
   it('is null of pictures without contrast, and of tiny ones', () => {
-    const flat = picture(64, 64, (x) => 100 + (x & 1));
-    expect(sharpness(flat.luma, flat.format)).toBeNull();
+    expect(of((x) => 100 + (x & 1))).toBeNull();
     const tiny = picture(2, 64, (x) => 100 * x);
     expect(sharpness(tiny.luma, tiny.format)).toBeNull();
   });
@@ -174,12 +169,8 @@ describe('FrameMeter', () => {
 
   it('finds the bars beside a picture on its side, and around one that lights up for a moment', () => {
     expect(bordersOf(box(46, 0, 36, 64))).toEqual({ left: 46, top: 0, right: 46, bottom: 0 });
-    expect(bordersOf(box(0, 8, 128, 48), box(30, 20, 8, 8))).toEqual({
-      left: 0,
-      top: 8,
-      right: 0,
-      bottom: 8,
-    });
+    const moment = [box(0, 8, 128, 48), box(30, 20, 8, 8)];
+    expect(bordersOf(...moment)).toEqual({ left: 0, top: 8, right: 0, bottom: 8 });
   });
 });
 
@@ -242,21 +233,17 @@ describe('measuring', () => {
 describe('analyseTimestamps', () => {
   const at = (frames: readonly number[], rate: number) =>
     Float64Array.from(frames, (k) => Math.round((1000 * k) / rate) / 1000);
-  const count = (length: number) => Array.from({ length }, (_, k) => k);
 
   it.each([24000 / 1001, 25, 30000 / 1001, 50, 60, 120, 240])(
     'calls %f frames a second, in whole milliseconds, constant',
     (rate) => {
-      expect(analyseTimestamps(at(count(500), rate))).toMatchObject({
-        variable: false,
-        gaps: [],
-        doubled: [],
-      });
+      const found = analyseTimestamps(at(upTo(500), rate));
+      expect(found).toMatchObject({ variable: false, gaps: [], doubled: [] });
     },
   );
 
   it('finds missing frames', () => {
-    const frames = count(300).filter((k) => ![10, 50, 51, 52].includes(k));
+    const frames = upTo(300).filter((k) => ![10, 50, 51, 52].includes(k));
     // Frame 9 comes before the first gap; one frame fewer is before the second.
     expect(analyseTimestamps(at(frames, 30))?.gaps).toEqual([
       { after: 9, frames: 1 },
@@ -265,13 +252,13 @@ describe('analyseTimestamps', () => {
   });
 
   it('finds doubled frames', () => {
-    const frames = [...count(100), ...count(100).map((k) => 100 + k)];
+    const frames = [...upTo(100), ...upTo(100).map((k) => 100 + k)];
     frames.splice(40, 0, 39);
     expect(analyseTimestamps(at(frames, 25))).toMatchObject({ variable: false, doubled: [40] });
   });
 
   it('calls a mix of 24 and 30 frames a second variable', () => {
-    const times = [...count(50).map((k) => k / 24), ...count(70).map((k) => 50 / 24 + k / 30)];
+    const times = [...upTo(50).map((k) => k / 24), ...upTo(70).map((k) => 50 / 24 + k / 30)];
     expect(analyseTimestamps(Float64Array.from(times))?.variable).toBe(true);
   });
 
@@ -285,7 +272,9 @@ const format = (
   height: number,
   bitDepth = 8,
   chroma: ChromaFormat = '420',
-): RawVideoFormat => ({ width, height, bitDepth, chroma });
+): RawVideoFormat => {
+  return { width, height, bitDepth, chroma };
+};
 
 const clips = new Map<string, Uint8Array>();
 /** The first frames of a clip, which is made once. */
@@ -299,11 +288,7 @@ function clip(of: RawVideoFormat, frames: number): Uint8Array {
 }
 
 /** Frames whose samples a formula gives. */
-function drawn(
-  of: RawVideoFormat,
-  frames: number,
-  luma: (x: number, y: number, n: number) => number,
-): Uint8Array {
+function drawn(of: RawVideoFormat, frames: number, luma: (x: number, y: number, n: number) => number) {
   const frameBytes = storedFrameBytes(of);
   const file = new Uint8Array(frames * frameBytes).fill(128);
   for (let n = 0; n < frames; n++)
@@ -368,21 +353,18 @@ describe('the right geometry', () => {
     state ^= state << 5;
     return state & 255;
   };
-  const PICTURES: Readonly<Record<string, (x: number, y: number, n: number) => number>> = {
-    'a flat picture': () => 90,
-    noise: noise,
-    'noise over a slope': (x, y) => ((x + y) >> 2) + (noise() >> 3),
-    'single rows': (_, y) => 255 * (y & 1),
-    'single columns': (x) => 255 * (x & 1),
-    'a chessboard': (x, y) => 255 * ((x ^ y) & 1),
-    'stripes on the slant': (x, y, n) => ((x + 3 * y + n) & 31) * 8,
-    'fields that are apart': (x, y, n) => 128 + 100 * Math.sin((x + 20 * (y & 1) + 10 * n) / 9 + y / 20),
-    'a picture that races': (x, y, n) => 128 + 100 * Math.sin((x * x + y * 40) / 900 + 2.1 * n),
-    'flat boxes, as animation has': (x, y, n) => ((x - n) >> 5) * 37 + (y >> 4) * 11,
-  };
-  it.each(Object.keys(PICTURES))('%s is not doubted', async (name) => {
-    const luma = PICTURES[name];
-    if (!luma) throw new Error('no such picture');
+  it.each<[string, (x: number, y: number, n: number) => number]>([
+    ['a flat picture', () => 90],
+    ['noise', noise],
+    ['noise over a slope', (x, y) => ((x + y) >> 2) + (noise() >> 3)],
+    ['single rows', (_, y) => 255 * (y & 1)],
+    ['single columns', (x) => 255 * (x & 1)],
+    ['a chessboard', (x, y) => 255 * ((x ^ y) & 1)],
+    ['stripes on the slant', (x, y, n) => ((x + 3 * y + n) & 31) * 8],
+    ['fields that are apart', (x, y, n) => 128 + 100 * Math.sin((x + 20 * (y & 1) + 10 * n) / 9 + y / 20)],
+    ['a picture that races', (x, y, n) => 128 + 100 * Math.sin((x * x + y * 40) / 900 + 2.1 * n)],
+    ['flat boxes, as animation has', (x, y, n) => ((x - n) >> 5) * 37 + (y >> 4) * 11],
+  ])('%s is not doubted', async (_, luma) => {
     for (const of of tier([format(352, 288)], [format(320, 240), format(352, 288)])) {
       expect(await findWrongGeometry(bytesReader(drawn(of, 8, luma)), of)).toBeUndefined();
     }

@@ -111,14 +111,13 @@ describe('preflight', () => {
     };
     const [by709, by601] = [coloured(709), coloured(601)];
     const small = { width: 720, height: 480 };
-    const seen = (
-      reference: Partial<SideFacts>,
-      distorted: Partial<SideFacts>,
-      context: PreflightContext = { alignment: ALIGNED },
-    ) =>
-      findings({ ...small, ...reference }, { ...small, ...distorted }, context).filter(
-        ({ code }) => code === 'matrix' || code === 'chroma',
-      );
+    const seen = (reference: Partial<SideFacts>, distorted: Partial<SideFacts>) => {
+      const pair = [
+        { ...small, ...reference },
+        { ...small, ...distorted },
+      ] as const;
+      return findings(...pair, { alignment: ALIGNED }).filter(({ code }) => /^(matrix|chroma)$/.test(code));
+    };
 
     it('nothing is wrong where the colours are alike, whatever is usual', () => {
       expect(seen({ measured: by709 }, { measured: by709, matrix: 'bt709' })).toEqual([]);
@@ -131,30 +130,15 @@ describe('preflight', () => {
       ['distorted', { measured: by709, matrix: 'bt709' }, { measured: by601 }, 'bt601', 'bt709'],
       ['reference and distorted', { measured: by601 }, { measured: by709 }, 'bt709', 'bt601'],
     ])('colours show a conversion, with what %s does not state', (_, reference, distorted, is, was) => {
-      expect(seen(reference, distorted)).toMatchObject([
-        {
-          code: 'matrix',
-          severity: 'warning',
-          hint: {
-            instead: [
-              {
-                option: 'vfDistorted',
-                value: expect.stringContaining(`in_color_matrix=${is}:out_color_matrix=${was}:`),
-              },
-            ],
-          },
-        },
-      ]);
+      const found = seen(reference, distorted);
+      expect(found).toMatchObject([{ code: 'matrix', severity: 'warning' }]);
+      expect(found[0]?.fix).toContain(`--vf-dis scale=in_color_matrix=${is}:out_color_matrix=${was}:`);
     });
 
     it('RGB is no conversion to warn of', () => {
       const rgb = { measured: by601, matrix: 'smpte170m', fromRgb: 'pictures' } as const;
-      expect(seen(rgb, { ...small, measured: by601 })).toMatchObject([
-        {
-          severity: 'info',
-          message: expect.stringContaining('which fits the colours of untagged distorted'),
-        },
-      ]);
+      const message = expect.stringContaining('which fits the colours of untagged distorted');
+      expect(seen(rgb, { ...small, measured: by601 })).toMatchObject([{ severity: 'info', message }]);
     });
   });
 
@@ -182,12 +166,8 @@ describe('preflight', () => {
   });
 
   it('puts the most severe first', () => {
-    const severities = findings(
-      {},
-      { bitDepth: 10, width: 1280, height: 720, rotation: 90 },
-      { scale: 'none' },
-    );
-    expect(severities.map(({ severity }) => severity)).toEqual(['error', 'info', 'info']);
+    const found = findings({}, { ...NO_SIZE, bitDepth: 10, rotation: 90 }, { scale: 'none' });
+    expect(found.map(({ severity }) => severity)).toEqual(['error', 'info', 'info']);
   });
 
   it('writes whole sentences on one line, each with a fix or without need of one', () => {
@@ -213,7 +193,7 @@ interface Case {
   readonly both?: Partial<SideFacts>;
   readonly context?: PreflightContext;
   readonly says?: string;
-  readonly values?: readonly [unknown, unknown];
+  readonly values?: readonly unknown[];
   readonly fix?: string;
   /** The command that prepares a file, where an option does the same. */
   readonly command?: string;
@@ -229,29 +209,26 @@ const cases =
   });
 const [error, warning, info] = [cases('error'), cases('warning'), cases('info')];
 
+const SWAP = '--vf-dis shuffleplanes=0:2:1';
+
 /** Chroma of three frames by the place in a square of 256. */
 const coloured = (at: (i: number) => readonly [cb: number, cr: number]) => {
   const plane = (k: 0 | 1) => Float32Array.from({ length: 256 }, (_, i) => at(i)[k]);
   return { ...measured([0.1, 0.1, 0.1]), chroma: Array(3).fill({ cb: plane(0), cr: plane(1) }) };
 };
 
+type Chroma = (i: number) => readonly [cb: number, cr: number];
 const CHROMA: readonly (readonly [
   what: string,
-  distorted: (i: number) => readonly [number, number],
-  values: readonly [unknown, unknown],
+  Chroma,
+  values: readonly string[],
   says: string,
   fix?: string,
 ])[] = [
   ['no colours', () => [128, 128], ['coloured', 'grey'], 'Distorted is grey but reference has colour'],
   ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'Distorted has constant chroma (Cb 0, Cr 0)'],
   ['one plane only', (i) => [128, 170 - i / 3], ['coloured', 'Cb 128'], 'Cb of distorted is constant (128)'],
-  [
-    'chroma planes that are swapped',
-    (i) => [170 - i / 3, 90 + i / 4],
-    ['Cb, Cr', 'Cr, Cb'],
-    'swapped',
-    '--vf-dis shuffleplanes=0:2:1',
-  ],
+  ['swapped planes', (i) => [170 - i / 3, 90 + i / 4], ['Cb, Cr', 'Cr, Cb'], 'swapped', SWAP],
   [
     'other colours',
     (i) => [170 - i / 4, 90 + i / 3],
@@ -264,6 +241,21 @@ const TONE_MAPPED =
   'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:p=bt2020:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,' +
   'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
 
+const UNRELATED = {
+  ...ALIGNED,
+  ...({ ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 } as const),
+};
+/** An alignment that measured these levels, or another offset. */
+const levels = (gain: number, bias: number) => ({ alignment: { ...ALIGNED, levels: { gain, bias } } });
+const shifted = (offset: number) => ({
+  alignment: { ...ALIGNED, offset, candidates: [{ offset, similarity: 0.99 }] },
+});
+
+const AT_30 = { frameRate: { num: 30, den: 1 }, frameCount: 300 };
+const HALVED = {
+  reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
+  distorted: { timestamps: times(250, 25) },
+};
 const NO_SIZE = { width: 1280, height: 720 };
 
 const CASES: readonly Case[] = [
@@ -379,34 +371,27 @@ const CASES: readonly Case[] = [
     fix: '--feature cvvdp=display=standard_fhd:fps=25',
   }),
   warning('another rate', 'frame-rate', {
-    distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
+    distorted: AT_30,
     values: ['25', '30'],
     fix: 'to accept, pass --frame-rate-policy nearest',
   }),
-  warning('a rate that differs by a thousandth', 'frame-rate', {
-    reference: { frameRate: { num: 24, den: 1 } },
-    distorted: { frameRate: { num: 24000, den: 1001 } },
-    values: ['24', '24000/1001'],
-  }),
   warning('an encode with half the frames', 'frame-rate', {
-    reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
-    distorted: { timestamps: times(250, 25) },
+    ...HALVED,
     values: ['50', '25'],
     fix: '--pair-by distorted',
   }),
   info('an encode with half the frames, scored at these', 'frame-rate', {
-    reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
-    distorted: { timestamps: times(250, 25) },
+    ...HALVED,
     context: { pairBy: 'distorted' },
     says: 'each distorted frame is compared with the reference frame at its time',
   }),
   error('another rate where frames must go one by one', 'frame-rate', {
-    distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
+    distorted: AT_30,
     context: { frameRatePolicy: 'strict' },
     fix: '--frame-rate-policy nearest',
   }),
   info('another rate where the nearest frame is asked for', 'frame-rate', {
-    distorted: { frameRate: { num: 30, den: 1 }, frameCount: 300 },
+    distorted: AT_30,
     context: { frameRatePolicy: 'nearest' },
   }),
   warning('fewer frames', 'frame-count', {
@@ -519,18 +504,10 @@ const CASES: readonly Case[] = [
     fix: '--vf-ref il=ls=1:cs=1',
   }),
   warning('a better offset', 'offset', {
-    context: { alignment: { ...ALIGNED, offset: 3, candidates: [{ offset: 3, similarity: 0.99 }] } },
+    context: shifted(3),
     values: [3, 0],
     fix: '--offset 3',
     says: 'distorted frame 0 shows reference frame 3',
-  }),
-  warning('a better offset than the one asked for', 'offset', {
-    context: {
-      offset: 3,
-      alignment: { ...ALIGNED, offset: -2, candidates: [{ offset: -2, similarity: 0.99 }] },
-    },
-    values: [0, 2],
-    fix: '--offset -2',
   }),
   warning('an offset outside of what was searched', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 50, candidates: [], ambiguous: true, reason: 'edge' } },
@@ -540,23 +517,15 @@ const CASES: readonly Case[] = [
     context: { alignment: { ...ALIGNED, ambiguous: true, reason: 'static', confidence: 0.01 } },
   }),
   warning('videos of different things', 'unrelated', {
-    context: {
-      alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
-    },
+    context: { alignment: UNRELATED },
   }),
   warning('videos of different things whose offset was searched as far as is useful', 'unrelated', {
-    context: {
-      offsetSearched: true,
-      alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
-    },
+    context: { offsetSearched: true, alignment: UNRELATED },
     fix: undefined,
     says: 'The offset search found no clear answer',
   }),
   warning('videos of different things whose offset was searched nearby', 'unrelated', {
-    context: {
-      ...{ offsetSearched: true, window: 25 },
-      alignment: { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 },
-    },
+    context: { offsetSearched: true, window: 25, alignment: UNRELATED },
     fix: '--offset auto --window 500',
   }),
   info('another bit depth', 'bit-depth', { reference: { bitDepth: 10 }, values: [10, 8] }),
@@ -574,12 +543,12 @@ const CASES: readonly Case[] = [
   }),
   warning('limited range expanded to full, and labelled', 'color-range', {
     distorted: { colorRange: 'full' },
-    context: { alignment: { ...ALIGNED, levels: { gain: 1.1644, bias: -18.63 } } },
+    context: levels(1.1644, -18.63),
     says: 'the score is too high',
   }),
   warning('full range reduced to limited, and labelled', 'color-range', {
     reference: { colorRange: 'full' },
-    context: { alignment: { ...ALIGNED, levels: { gain: 0.8588, bias: 16 } } },
+    context: levels(0.8588, 16),
     says: 'the score is too low',
   }),
   warning('another label of the same samples', 'color-range', {
@@ -597,21 +566,21 @@ const CASES: readonly Case[] = [
   }),
   // 16..235 to 0..255: gain 255/219 = 1.1644, bias -16 * 1.1644 = -18.63.
   warning('limited range expanded to full, unlabelled', 'levels', {
-    context: { alignment: { ...ALIGNED, levels: { gain: 1.1644, bias: -18.63 } } },
+    context: levels(1.1644, -18.63),
     fix: '--vf-dis scale=in_range=full:out_range=limited',
     command:
       'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
     says: 'limited range was expanded to full',
   }),
   warning('full range reduced to limited, unlabelled', 'levels', {
-    context: { alignment: { ...ALIGNED, levels: { gain: 0.8588, bias: 16 } } },
+    context: levels(0.8588, 16),
     fix: '--vf-dis scale=in_range=limited:out_range=full',
     command:
       'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
     says: 'full range was reduced to limited',
   }),
   warning('a brighter picture', 'levels', {
-    context: { alignment: { ...ALIGNED, levels: { gain: 1, bias: 9 } } },
+    context: levels(1, 9),
     says: '9 levels brighter',
   }),
   warning('other primaries', 'primaries', {
@@ -641,14 +610,6 @@ const CASES: readonly Case[] = [
     fix: '--matrix bt601',
     command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
   }),
-  warning('a matrix beside a wide picture below 1280 samples that states none', 'matrix', {
-    reference: { width: 1216, height: 512 },
-    distorted: { width: 1216, height: 512, matrix: 'bt709' },
-    context: { models: [] },
-    values: [null, 'bt709'],
-    says: 'videos of its size usually have smpte170m',
-    fix: '--matrix bt601',
-  }),
   warning('another transfer function', 'transfer', {
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
@@ -677,7 +638,7 @@ const CASES: readonly Case[] = [
   }),
   warning('other levels beside PQ, without a label', 'dynamic-range', {
     reference: { transfer: 'smpte2084' },
-    context: { alignment: { ...ALIGNED, levels: { gain: 1.4, bias: -20 } } },
+    context: levels(1.4, -20),
     values: ['smpte2084', null],
   }),
   warning('a label that an encoder of PQ left out', 'transfer', {
@@ -751,11 +712,6 @@ const CASES: readonly Case[] = [
     reference: { measured: measured([0.0992]) },
     distorted: { codec: 'ffv1', measured: measured([0.1]) },
     says: 'reference is h264 but distorted ffv1',
-  }),
-  warning('the same beside stored frames', 'swapped', {
-    reference: { measured: measured([0.0992]) },
-    distorted: { container: 'y4m', codec: 'rawvideo', bitrate: null, measured: measured([0.1]) },
-    says: 'but distorted rawvideo',
   }),
   warning('a delivery codec as reference of a master', 'swapped', {
     reference: { bitrate: 5_000_000, measured: measured([0.09]) },
@@ -900,14 +856,8 @@ describe('preflight does not cry wolf over', () => {
       { timestamps: times(1, 1), frameRate: { num: 1, den: 1 }, frameCount: 1, duration: 1 },
       { timestamps: null, frameCount: 1, duration: null },
     ],
-    [
-      'a rate that is the clock of a container',
-      { timestamps: times(30, 30) },
-      { timestamps: rounded(times(30, 30)), frameRate: { num: 1000, den: 1 } },
-    ],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
     ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],
-    ['the same of a reference', { codec: 'vp8', matrix: 'bt470bg' }, { codec: 'h264' }],
     ['names of the same matrix', { matrix: 'smpte170m' }, { matrix: 'bt470bg' }],
     ['the usual matrix that one does not state', { matrix: 'bt709' }, {}],
     [
@@ -927,14 +877,7 @@ describe('preflight does not cry wolf over', () => {
       { measured: { ...coloured((i) => [170 - i / 4, 90 + i / 3]), frames: [12, 36, 60] } },
       { alignment: ALIGNED },
     ],
-    ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
-    ['primaries that one does not state', { primaries: 'bt709' }, {}],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],
-    [
-      'rounding of times to milliseconds',
-      { timestamps: times(250, 30000 / 1001) },
-      { timestamps: times(250, 30000 / 1001) },
-    ],
     ['a sample aspect of 1 that one does not state', { sampleAspect: { num: 1, den: 1 } }, {}],
     [
       'dark but not black edges',
@@ -980,11 +923,6 @@ describe('preflight does not cry wolf over', () => {
       { bitrate: 3000, measured: measured([0.1]) },
     ],
     [
-      'an animation that was made of a video, whose dither looks sharper',
-      { bitrate: 1000, measured: measured([0.08]) },
-      { codec: 'gif', bitrate: 3000, measured: measured([0.1]) },
-    ],
-    [
       'an HEVC reference at half the rate of MPEG-2',
       { codec: 'hevc', bitrate: 8_000_000 },
       { codec: 'mpeg2video', bitrate: 16_000_000 },
@@ -1002,7 +940,7 @@ describe('preflight does not cry wolf over', () => {
       { models: [{ name: './mine.json' }] },
     ],
     ['one still moment', {}, {}, { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 1 } } }],
-    ['contrast lost to compression', {}, {}, { alignment: { ...ALIGNED, levels: { gain: 0.95, bias: 5 } } }],
+    ['contrast lost to compression', {}, {}, levels(0.95, 5)],
     [
       'a tint that both have all over',
       { measured: coloured(() => [118, 138]) },

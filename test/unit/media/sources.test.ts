@@ -29,17 +29,16 @@ import { tier } from '../../support/tier.js';
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
   openVideo(input, { platform: noFiles, raw, name });
 
+function shared(bytes: Uint8Array): Uint8Array {
+  const copy = new Uint8Array(new SharedArrayBuffer(bytes.length));
+  copy.set(bytes);
+  return copy;
+}
+
 /** The same bytes as every kind of input that needs no file system. */
 const KINDS: readonly [string, (bytes: Uint8Array<ArrayBuffer>) => VideoInput][] = [
   ['bytes', (bytes) => bytes],
-  [
-    'shared bytes',
-    (bytes) => {
-      const shared = new Uint8Array(new SharedArrayBuffer(bytes.length));
-      shared.set(bytes);
-      return shared;
-    },
-  ],
+  ['shared bytes', (bytes) => shared(bytes)],
   ['a Blob', (bytes) => new Blob([bytes])],
   ['a File', (bytes) => new File([bytes], 'clip.y4m')],
   ['a stream in one chunk', (bytes) => streamOf(bytes, () => bytes.length)],
@@ -151,13 +150,8 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     // header.
     const [format, tag] = PLAIN;
     const whole = y4mVideo(format, tag, 3);
-    for (const [missing, found] of [
-      [1, 539],
-      [200, 340],
-      [540, 0],
-      [541, 0],
-      [545, 0],
-    ] as const) {
+    for (const missing of [1, 200, 540, 541, 545]) {
+      const found = Math.max(0, 540 - missing);
       const source = await open(wrap(whole.slice(0, whole.length - missing)), undefined, 'x.y4m');
       await holds(source, 1, format);
       const error = await thrown(() => readAll(source, 2));
@@ -206,14 +200,6 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     );
   });
 
-  it('counts a single whole frame in the singular', async () => {
-    const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
-    const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
-    expect(await refusalOf('media', () => readAll(source, 1))).toContain(
-      '560 bytes hold 1 whole frame of 20x18',
-    );
-  });
-
   it('reports lost framing with its place', async () => {
     const [format, tag] = PLAIN;
     // One byte too many in frame 1 moves frame 2 away from where it should be.
@@ -238,6 +224,23 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     if (source.seekable) expect(source.info.warnings.join()).toContain('2 bytes after its last frame');
   });
 
+  it('refuses planes of a wrong size', async () => {
+    const [format, tag] = PLAIN;
+    const source = await open(wrap(y4mVideo(format, tag, 1)));
+    const message = await refusalOf('usage', () => source.readFrame(0, { y: new Uint8Array(359) }));
+    expect(message).toContain('the luma plane has 359 bytes, but this format needs 360');
+  });
+});
+
+describe('a file', () => {
+  it('counts a single whole frame in the singular', async () => {
+    const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
+    const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
+    expect(await refusalOf('media', () => readAll(source, 1))).toContain(
+      '560 bytes hold 1 whole frame of 20x18',
+    );
+  });
+
   it('ends at what was appended to a file, with a warning, and not where frames go on behind a damaged header', async () => {
     const [format, tag] = PLAIN;
     const whole = y4mVideo(format, tag, 2);
@@ -260,13 +263,6 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     expect(await refusalOf('media', () => open(concat(header, junk), undefined, 'x.y4m'))).toContain(
       'frame 0 of x.y4m',
     );
-  });
-
-  it('refuses planes of a wrong size', async () => {
-    const [format, tag] = PLAIN;
-    const source = await open(wrap(y4mVideo(format, tag, 1)));
-    const message = await refusalOf('usage', () => source.readFrame(0, { y: new Uint8Array(359) }));
-    expect(message).toContain('the luma plane has 359 bytes, but this format needs 360');
   });
 });
 
