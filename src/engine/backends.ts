@@ -46,7 +46,7 @@ const NOWHERE = 'Programs can run in Node only.';
 const UNHEALTHY = { runtime_healthy: false, latency_ms: null, score: null } as const;
 
 /** @throws the signal's reason */
-export async function listBackends(platform: Platform, options: NativeOptions): Promise<BackendList> {
+export async function listBackends(platform: Platform, options: NativeOptions = {}): Promise<BackendList> {
   requireObject('options', options);
   const host = await platform.native?.();
   const found = host && (await survey(host, options));
@@ -83,7 +83,10 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
 }
 
 /** @throws the signal's reason */
-export async function describeNative(platform: Platform, options: NativeOptions): Promise<NativeDescription> {
+export async function describeNative(
+  platform: Platform,
+  options: NativeOptions = {},
+): Promise<NativeDescription> {
   requireObject('options', options);
   const host = await platform.native?.();
   return describe(host && (await survey(host, options)));
@@ -119,7 +122,7 @@ function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram
 export async function probeBackend(
   platform: Platform,
   backend: BackendName,
-  options: ProbeOptions,
+  options: ProbeOptions = {},
 ): Promise<BackendHealth> {
   requireObject('options', options);
   const { timeout, signal } = options;
@@ -189,7 +192,7 @@ export interface Diagnosis {
 }
 
 /** @throws the signal's reason */
-export async function diagnose(platform: Platform, options: ProbeOptions): Promise<Diagnosis> {
+export async function diagnose(platform: Platform, options: ProbeOptions = {}): Promise<Diagnosis> {
   requireObject('options', options);
   const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
   const health: BackendHealth[] = [];

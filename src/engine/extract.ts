@@ -45,7 +45,7 @@ export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
   frames: FrameNumbers,
-  options: ExtractOptions,
+  options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
   checkRequest(request);

@@ -30,7 +30,7 @@ import { loadRequested } from './plan/plan.js';
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
-  options: InspectOptions,
+  options: InspectOptions = {},
   known: Pick<InputContext, 'shared' | 'alignment'> = {},
 ): Promise<Inspection> {
   requireObject('options', options);
@@ -55,7 +55,7 @@ export async function inspectPair(
 export async function describeVideo(
   platform: Platform,
   video: Extract<VideoInput, string | URL | Blob>,
-  options: DescribeVideoOptions,
+  options: DescribeVideoOptions = {},
 ): Promise<SideFacts> {
   requireObject('options', options);
   const { signal, ...others } = options;
@@ -100,7 +100,7 @@ async function refuseUnscorable(pair: Pair, checked: CheckedOptions): Promise<vo
 export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
-  options: AlignOptions,
+  options: AlignOptions = {},
 ): Promise<AlignResult> {
   requireObject('options', options);
   const { window, ...others } = options;

@@ -38,7 +38,7 @@ export async function scoreEach(
   platform: Platform,
   reference: VideoInput,
   distorted: readonly VideoInput[],
-  options: ScoreManyOptions,
+  options: ScoreManyOptions = {},
 ): Promise<Report[]> {
   requireObject('options', options);
   checkMany(reference, distorted, options);
@@ -243,7 +243,7 @@ const USUAL_TOGETHER = 8;
 export async function* scoreJobs(
   platform: Platform,
   jobs: readonly BatchJob[],
-  options: BatchOptions,
+  options: BatchOptions = {},
 ): AsyncGenerator<BatchResult, void, undefined> {
   requireArray('jobs', jobs, 'an array of jobs');
   for (const [i, job] of jobs.entries()) {

@@ -168,7 +168,7 @@ function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
 export async function scorePair(
   platform: Platform,
   request: ScoreRequest,
-  options: ScoreOptions,
+  options: ScoreOptions = {},
   variant: RunVariant = {},
 ): Promise<Report> {
   const { single } = checkOptions(options, 'score');
@@ -230,7 +230,7 @@ function prepareBackend(
 }
 
 /** Opens nothing. @throws {AnyvmafError} `usage` as the public `score` */
-export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
+export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions = {}): ScoreRun {
   checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
 }

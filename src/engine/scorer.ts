@@ -46,7 +46,7 @@ import { WorkerPool } from './workers/worker-pool.js';
 export async function openScorer(
   platform: Platform,
   format: ScoredFormat,
-  options: ScorerOptions,
+  options: ScorerOptions = {},
 ): Promise<Scorer> {
   checkScoredFormat('createScorer needs the format of its frames', format);
   const checked = checkOptions(options, 'scorer');

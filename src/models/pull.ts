@@ -23,7 +23,7 @@ type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['p
 export async function pullModels(
   name: string,
   store: ModelStore,
-  options: PullOptions,
+  options: PullOptions = {},
 ): Promise<readonly PulledModel[]> {
   requireText('name', name, 'the name of a model, or all');
   requireObject('options', options);

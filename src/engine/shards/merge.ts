@@ -29,7 +29,7 @@ const SLICE = 1000;
 export async function mergeRun(
   platform: Platform,
   shards: readonly Shard[],
-  options: MergeOptions,
+  options: MergeOptions = {},
 ): Promise<Report> {
   requireArray('shards', shards, 'an array of shards');
   for (const [i, shard] of shards.entries()) requireShard(`shards[${i}]`, shard);

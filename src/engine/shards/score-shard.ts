@@ -60,7 +60,7 @@ export async function measureShard(
   platform: Platform,
   request: ScoreRequest,
   shard: ShardChoice,
-  options: ScoreShardOptions,
+  options: ScoreShardOptions = {},
 ): Promise<Shard> {
   const checked = checkOptions(options, 'shard');
   checkRequest(request, checked.single);
