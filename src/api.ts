@@ -14,7 +14,7 @@ import type {
   ScoreRun,
   Scorer,
 } from './engine/contract/types.js';
-import type { Shard } from './engine/shards/shard.js';
+import type { Shard } from './engine/shards/shard-file.js';
 import type { EmbeddedServerOptions } from './live/embedded.js';
 import * as registry from './models/registry.js';
 import type { OpenModelOptions, PullOptions } from './models/types.js';

@@ -60,14 +60,8 @@ export type {
   VifMap,
 } from './engine/quality-maps.js';
 export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/score-many.js';
-export type {
-  MergeOptions,
-  ScoreShardOptions,
-  Shard,
-  ShardChoice,
-  ShardOptions,
-  ShardPairs,
-} from './engine/shards/shard.js';
+export type { MergeOptions, ScoreShardOptions } from './engine/shards/shard.js';
+export type { Shard, ShardChoice, ShardOptions, ShardPairs } from './engine/shards/shard-file.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Agreement } from './evaluate/correlation.js';
 export type {

@@ -20,7 +20,8 @@ import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan
 import { headOf, sayLengths } from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
 import { joinSessions } from '../workers/worker-pool.js';
-import { cutShard, type MergeOptions, planDigest, requireShard, type Shard } from './shard.js';
+import { cutShard, type MergeOptions, planDigest } from './shard.js';
+import { requireShard, type Shard } from './shard-file.js';
 
 /** Records to finish between two checks of the signal. */
 const SLICE = 1000;

@@ -40,17 +40,8 @@ import {
 } from '../pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from '../plan/plan.js';
 import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
-import {
-  checkShard,
-  contentOf,
-  cutShard,
-  joinBytes,
-  planDigest,
-  type ScoreShardOptions,
-  type Shard,
-  type ShardChoice,
-  type ShardOptions,
-} from './shard.js';
+import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
+import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -262,7 +253,7 @@ class ShardRun {
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
       records: this.#joined(range.first, pairs * layout.length),
-      signatures: joinBytes(consecutive(this.#signatures, range.first)),
+      signatures: await joinBytes(consecutive(this.#signatures, range.first)),
     };
   }
 
