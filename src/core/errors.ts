@@ -114,6 +114,18 @@ export function modelError(message: string, options?: AnyvmafErrorOptions): Anyv
   return new AnyvmafError('model', message, options);
 }
 
+export function mismatchError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('mismatch', message, options);
+}
+
+export function backendError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('backend', message, options);
+}
+
+export function internalError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
+  return new AnyvmafError('internal', message, options);
+}
+
 export function featureError(message: string): AnyvmafError {
   return new AnyvmafError('feature', message);
 }

@@ -31,15 +31,7 @@ import {
 } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import {
-  chooseModel,
-  isOpen,
-  type Requested,
-  reportModel,
-  type ScoredSize,
-  settle,
-  textsForEncode,
-} from '../plan/plan.js';
+import { loadSettled, type Requested, reportModel, type ScoredSize } from '../plan/plan.js';
 
 export interface NativeChoice {
   readonly host: NativeHost;
@@ -218,11 +210,8 @@ export async function loadNative(
   // Programs silently accept unknown options.
   for (const feature of checked.features) parseFeature(feature);
   const open = checked.models ?? (checked.predicts ? [DEFAULT_MODEL] : []);
-  const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
-  const settled = chosen ? open.map((text) => settle(text, chosen)) : open;
-  const known = await loadIfKnown(settled, store);
-  const texts = known ? await textsForEncode(settled, known, checked, size) : settled;
-  const loaded = texts === settled ? known : await loadIfKnown(texts, store);
+  const load = (texts: readonly string[]) => loadIfKnown(texts, store);
+  const { texts, models: loaded, chosen } = await loadSettled(open, checked, size, load);
   const requests = texts.map(parseModelString);
   const files: Record<string, string> = {};
   const names = new Map<string, string>();
@@ -236,18 +225,15 @@ export async function loadNative(
     }),
   );
   await haveAll(choice, models, files, checked, store, signal);
-  const reasons = new Map(
-    chosen ? requests.filter((_, i) => isOpen(open[i] ?? '')).map(({ name }) => [name, chosen.reason]) : [],
-  );
   const predicting = checked.predicts ? (loaded ?? []) : [];
   return {
     models,
     files,
     names,
     reported: checked.predicts
-      ? (loaded?.map((model) => reportModel(model, reasons)) ?? requests.map(unknownModel))
+      ? (loaded?.map((model) => reportModel(model, chosen)) ?? requests.map(unknownModel))
       : [],
-    requested: { models: predicting, chosen: reasons },
+    requested: { models: predicting, chosen },
   };
 }
 
