@@ -149,9 +149,7 @@ function refuseBothGrains({ request, variant }: Call): void {
   const why = isWatched
     ? 'a run that is watched measures its frames once'
     : 'one of the videos is a stream, which can be read only once';
-  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, {
-    about: 'grain',
-  });
+  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, { about: 'grain' });
 }
 
 /** Whether both videos can be opened again after closing. */

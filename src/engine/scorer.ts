@@ -5,7 +5,7 @@
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, mediaError, usageError } from '../core/errors.js';
 import { copyPlanes, type FramePlanes, formatProblem, type VideoFormat } from '../core/frame.js';
 import { quotientOf } from '../core/numbers.js';
 import { showValue } from '../core/printable.js';
@@ -212,8 +212,7 @@ class PushScorer implements Scorer, Steerable {
       this.#state = 'finished';
       try {
         await this.#queue.finish();
-        if (this.#pushed === 0)
-          throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
+        if (this.#pushed === 0) throw mediaError('There are no frames to score: no pair was pushed.');
         const report = await this.#report();
         this.#steering?.ended();
         return report;
@@ -346,8 +345,7 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
     const plane = planeOf(planes[key], `The ${name} plane of the ${role} frame`, plan.format);
     if (plane.length !== wanted[key]) {
       const { width, height, bitDepth, chroma } = plan.format;
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `The ${name} plane of the ${role} frame has ${plane.length} bytes, but ${width}x${height} ${chroma} at ` +
           `${bitDepth} bit needs ${wanted[key]}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
       );

@@ -25,11 +25,7 @@ export interface SecondLine {
 export type MeasurementFacts = Omit<RunFacts, 'taken'>;
 
 export type Command =
-  | {
-      readonly kind: 'swap';
-      readonly model: string;
-      readonly replace?: string;
-    }
+  | { readonly kind: 'swap'; readonly model: string; readonly replace?: string }
   | { readonly kind: 'alarm'; readonly rule: AlarmRule }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 

@@ -42,11 +42,7 @@ export type Task =
 /** Text kept in Redis if short, else in a file of the results folder. */
 export type Stored =
   | { readonly text: string }
-  | {
-      readonly file: string;
-      readonly bytes: number;
-      readonly sha256: string;
-    };
+  | { readonly file: string; readonly bytes: number; readonly sha256: string };
 
 export type Outcome =
   | {
@@ -275,10 +271,7 @@ export function readReason(reason: string): { readonly code: ErrorCode; readonly
   const code = CODES.find((one) => one === name);
   if (code !== undefined && message !== undefined) return { code, message: message.slice(0, MOST_MESSAGE) };
   if (/stalled/.test(reason)) {
-    return {
-      code: 'internal',
-      message: 'every worker that scored it died or stopped responding',
-    };
+    return { code: 'internal', message: 'every worker that scored it died or stopped responding' };
   }
   return { code: 'internal', message: shown(reason, MOST_MESSAGE) };
 }

@@ -4,7 +4,7 @@
  * them. Feature models run here on finished rows; picture models run in the threads that hold the frames.
  */
 
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { modelError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
@@ -256,8 +256,7 @@ export class TinyRegressors {
       const at = binding.columns.map(({ logName, feature }) => {
         const found = names.indexOf(logName);
         if (found >= 0) return found;
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
         );
       });

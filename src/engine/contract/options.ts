@@ -167,9 +167,7 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
     if (colourAs === undefined) return 'no';
     throw usageError(
       `is ${showValue(colourAs)}, but features has no colour metric; add one, such as ssimulacra2.`,
-      {
-        about: 'colourAs',
-      },
+      { about: 'colourAs' },
     );
   }
   if (colourAs === 'libjxl' && !readsStored(options)) {

@@ -3,7 +3,14 @@
  * Chooses the backend of a run: this package's core, or an installed program that supports the request and works; and the
  * models that the program gets: its built-in ones, and files for those that it lacks.
  */
-import { AnyvmafError, capital, type Remedy, usageError } from '../../core/errors.js';
+import {
+  AnyvmafError,
+  backendError,
+  capital,
+  modelError,
+  type Remedy,
+  usageError,
+} from '../../core/errors.js';
 import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -81,8 +88,7 @@ export async function chooseBackend(
     );
   }
   if (!host) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The backend ${backend} needs an installed program, which cannot run here; use the backend cpu.`,
     );
   }
@@ -95,12 +101,11 @@ export async function chooseBackend(
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
     const message = `The backend ${backend} is not available: ${why}. ${await available(host, checked, signal)}`;
-    throw new AnyvmafError('backend', message, { hints: [ADVICE[backend], NAME_PROGRAM] });
+    throw backendError(message, { hints: [ADVICE[backend], NAME_PROGRAM] });
   }
   const health = await healthOf(host, program, backend, { devices: native.devices, signal });
   if (!health.runtime_healthy) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The backend ${backend} does not work here: ${health.error} ${await available(host, checked, signal, backend)}`,
     );
   }
@@ -120,7 +125,7 @@ async function chooseGpu(
   const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
   const named = rejected.filter(({ from }) => from !== 'PATH');
   if (vmafBin !== undefined && named.length > 0) {
-    throw new AnyvmafError('backend', `${reasons(named)}; correct it, or leave it out to use the core.`);
+    throw backendError(`${reasons(named)}; correct it, or leave it out to use the core.`);
   }
   const notes = named.length > 0 ? [`Not used as a native backend: ${reasons(named)}.`] : [];
   for (const program of programs) {
@@ -302,8 +307,7 @@ async function haveAll(
   }
   const health = await works(models);
   if (health.runtime_healthy) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The models cannot be used with the backend ${backend}: ${health.error} Use the backend cpu, or other models.`,
   );
 }

@@ -6,7 +6,7 @@
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { modelError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
@@ -125,8 +125,7 @@ export function planRun(requested: Requested, format: ScoredFormat, compat: Comp
   const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
   if (twice !== undefined) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `Two metrics would be called ${quoted(twice)}; give the model another name with name=, or a tiny model another name.`,
     );
   }

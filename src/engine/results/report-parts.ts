@@ -63,9 +63,7 @@ export interface PlannedMeasurement {
 export type Recorded = Pick<
   Measured,
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
-> & {
-  readonly sessions: readonly TinySessionFacts[];
-};
+> & { readonly sessions: readonly TinySessionFacts[] };
 
 export interface MeasurementWork {
   /** The pair to read: the planned one, perhaps observed. */

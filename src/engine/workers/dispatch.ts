@@ -487,10 +487,7 @@ export class Feeder {
   }
 
   #view({ reference, distorted }: FrameBuffers): FramePair {
-    return {
-      reference: viewPlanes(reference, this.#plan),
-      distorted: viewPlanes(distorted, this.#plan),
-    };
+    return { reference: viewPlanes(reference, this.#plan), distorted: viewPlanes(distorted, this.#plan) };
   }
 
   #buffer(): ArrayBuffer {

@@ -263,11 +263,7 @@ function probeTask(
   const picture = raw ? 'grey.yuv' : 'grey.y4m';
   return {
     backend,
-    input: {
-      reference: picture,
-      distorted: picture,
-      ...(raw && { raw: GREY_FORMAT }),
-    },
+    input: { reference: picture, distorted: picture, ...(raw && { raw: GREY_FORMAT }) },
     models,
     features: [],
     predicts: true,
