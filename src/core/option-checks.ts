@@ -42,7 +42,7 @@ const typed =
     if (typeof value !== type) throw wrongType(name, value, expected);
   };
 
-const fitting =
+export const fitting =
   (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
   (name, value) => {
     if (!fits(value)) throw wrongType(name, value, expected);
