@@ -50,7 +50,8 @@ export const fitting =
 
 const countFits: Check = (name, value, { least, most }) => checkCount(name, value, least, most);
 
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+export const isTexts = (value: unknown) =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');
 
 export const CHECKS = {
   checked: () => {},

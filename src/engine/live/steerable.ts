@@ -2,8 +2,7 @@
  * @module engine/live/steerable
  * The interface of steerable measurements: scorers, and runs before they start. Unlike `steering`, always loaded.
  */
-import { usageError } from '../../core/errors.js';
-import { showValue } from '../../core/printable.js';
+import { wrongType } from '../../core/arguments.js';
 import type { Steering } from './steering.js';
 
 /** Key of the method that hands over control; not part of the public types. */
@@ -21,7 +20,5 @@ export function requireSteerable(value: unknown): Steerable {
   } catch {
     // A proxy may throw on any access.
   }
-  throw usageError(
-    `The measurement is ${showValue(value)}, but it must be a scorer of createScorer or a run of prepareRun.`,
-  );
+  throw wrongType('The measurement', value, 'a scorer of createScorer or a run of prepareRun');
 }
