@@ -3,7 +3,17 @@
  * What the public API shares on all platforms: types, errors, tables and report writers.
  */
 
-export type { AomCtc, Compat, MapKind, NativeFlavour, NflxCtc, V1Settings } from './core/choices.js';
+export type {
+  AomCtc,
+  BackendChoice,
+  BackendName,
+  Compat,
+  GpuBackend,
+  MapKind,
+  NativeFlavour,
+  NflxCtc,
+  V1Settings,
+} from './core/choices.js';
 export type { Colour, ScoredFormat } from './core/colour.js';
 export type { Hint, Objection, Remedy } from './core/errors.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
@@ -16,13 +26,10 @@ export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
 export type { AdapterFacts } from './engine/backends/composite.js';
 export type {
-  BackendChoice,
   BackendDetail,
   BackendHealth,
   BackendList,
-  BackendName,
   BuildFlags,
-  GpuBackend,
   NativeDescription,
   NativeOptions,
   ProbeOptions,

@@ -430,15 +430,9 @@ export function benchData({ tests, skipped, machine, threads, model }: BenchResu
   return {
     tests: tests.map(({ shape, runs }) => ({
       ...shape,
-      runs: runs.map(({ maxDifference, maxDifferenceFrame, ...run }) => ({
-        backend: run.backend,
-        mean: run.mean,
-        seconds: run.seconds,
-        fps: run.fps,
-        max_difference: maxDifference,
-        max_difference_frame: maxDifferenceFrame,
-        identical: run.identical,
-        error: run.error,
+      runs: runs.map(({ maxDifference, maxDifferenceFrame, identical, error, ...run }) => ({
+        ...run,
+        ...{ max_difference: maxDifference, max_difference_frame: maxDifferenceFrame, identical, error },
       })),
     })),
     skipped: [...skipped],

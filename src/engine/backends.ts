@@ -3,7 +3,13 @@
  * Lists backends and what runs them, probes whether they work, and diagnoses the installation.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
-import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
+import {
+  BACKEND_CHOICES,
+  type BackendName,
+  GPU_BACKENDS,
+  OWN_GPU_BACKENDS,
+  type OwnGpuBackend,
+} from '../core/choices.js';
 import { capital, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
@@ -17,12 +23,9 @@ import {
   survey,
 } from './backends/native/survey.js';
 import {
-  BACKEND_CHOICES,
   type BackendDetail,
   type BackendHealth,
   type BackendList,
-  type BackendName,
-  GPU_BACKENDS,
   isOwnBackend,
   type NativeBackend,
   type NativeDescription,

@@ -2,7 +2,7 @@
  * @module engine/inspect
  * Inspects a pair without scoring it: preflight findings, and the offset between the two.
  */
-import { requireObject, wrongType } from '../core/arguments.js';
+import { holds, requireObject, wrongType } from '../core/arguments.js';
 import { chooseDecoder } from '../media/decoders.js';
 import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
@@ -79,13 +79,8 @@ export async function describeVideo(
 
 /** Whether opening a video does not use it up. */
 function isStored(video: unknown): boolean {
-  try {
-    const named = typeof video === 'string' && video !== '-';
-    return named || [URL, Blob].some((kind) => video instanceof kind);
-  } catch {
-    // A proxy may throw on any access.
-    return false;
-  }
+  if (typeof video === 'string') return video !== '-';
+  return holds(() => video instanceof URL || video instanceof Blob);
 }
 
 /** @throws {AnyvmafError} as scoring before it decodes: a truncated file, pictures too small */

@@ -3,6 +3,8 @@
  * Chooses the backend of a run: this package's core, or an installed program that supports the request and works; and the
  * models that the program gets: its built-in ones, and files for those that it lacks.
  */
+
+import { type BackendName, GPU_BACKENDS } from '../../core/choices.js';
 import {
   AnyvmafError,
   backendError,
@@ -26,8 +28,6 @@ import {
 } from '../backends/native/survey.js';
 import {
   type BackendHealth,
-  type BackendName,
-  GPU_BACKENDS,
   isOwnBackend,
   type NativeBackend,
   type NativeHost,

@@ -3,6 +3,7 @@
  * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
  */
 
+import type { BackendChoice } from '../../core/choices.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
@@ -11,7 +12,7 @@ import { adapterName } from '../../report/facts.js';
 import type { ReportMeasurer } from '../../report/schema.js';
 import type { GpuState, GpuUse } from '../backends/composite.js';
 import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } from '../backends/measurer.js';
-import type { BackendChoice } from '../backends/native/types.js';
+
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
 import { type CheckedOptions, framesToKeep } from '../contract/options.js';
 import type { Platform, WorkerSetup } from '../contract/platform.js';

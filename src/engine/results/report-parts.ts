@@ -15,23 +15,12 @@ import type { Continuity } from '../inputs/frame-observer.js';
 import { type Extent, explainLengths, type Pair, type PairLengths, reportInput } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 
+type Head = ReturnType<typeof headOf>;
+
 /** What a backend contributes to the report. */
-export type Measured = Pick<
+export type Measured = Omit<
   ReportParts,
-  | 'frameNumbers'
-  | 'series'
-  | 'aggregates'
-  | 'pooled'
-  | 'models'
-  | 'tiny'
-  | 'compat'
-  | 'backend_used'
-  | 'implementation'
-  | 'native'
-  | 'measurers'
-  | 'swaps'
-  | 'threads'
-  | 'warnings'
+  keyof Head | 'fps' | 'pairing' | 'preflight' | 'sampling' | 'withoutGrain' | 'frameCount'
 > & { readonly extent: Extent };
 
 /** What a backend reports once its first frame is measured. */

@@ -127,10 +127,7 @@ class Dispatcher {
   readonly #pool: WorkerPool;
   readonly #chunks: Iterator<Chunk, void>;
   readonly #sink: RecordSink;
-  readonly #gate: Dispatching['gate'];
-  readonly #stopped: () => boolean;
-  readonly #ahead: (chunk: Chunk) => boolean;
-  readonly #total: number;
+  readonly #options: Dispatching;
   /** Per worker: chunks to do, and pairs of the current one that are already counted. */
   readonly #workers: readonly { chunks: number; counted: number }[];
   readonly #balance: Balance | undefined;
@@ -142,20 +139,13 @@ class Dispatcher {
     this.#refuse = reject;
   });
 
-  constructor(
-    pool: WorkerPool,
-    chunks: Iterator<Chunk, void>,
-    sink: RecordSink,
-    { gate, ahead = () => false, first = 0, stopped = () => false, total = null }: Dispatching,
-  ) {
+  constructor(pool: WorkerPool, chunks: Iterator<Chunk, void>, sink: RecordSink, options: Dispatching) {
+    const { first = 0, total = null } = options;
     this.#extent = { pairs: first, ended: null };
     this.#pool = pool;
     this.#chunks = chunks;
     this.#sink = sink;
-    this.#gate = gate;
-    this.#ahead = ahead;
-    this.#stopped = stopped;
-    this.#total = total ?? Number.POSITIVE_INFINITY;
+    this.#options = options;
     this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
     this.#balance = total !== null && pool.gpus.size > 0 ? new Balance(pool) : undefined;
     this.#advance();
@@ -189,14 +179,15 @@ class Dispatcher {
   #assign(number: number): boolean {
     const worker = this.#workers[number];
     const next = this.#next;
-    if (!worker || !next || this.#ended || this.#stopped() || this.#pool.share(number) === 0) return false;
+    if (!worker || !next || this.#ended || this.#options.stopped?.() || this.#pool.share(number) === 0)
+      return false;
     if (worker.chunks > 1 || (worker.chunks === 1 && !this.#mayHoldTwo(number, next))) return false;
     if (this.#balance?.leaves(number, next.count, this.#left(next))) return false;
     const chunk = this.#join(number, next);
     this.#balance?.give(number, chunk.count);
     worker.chunks++;
     const post = () => this.#pool.post(number, { kind: 'measure', chunk });
-    const wait = this.#gate?.();
+    const wait = this.#options.gate?.();
     if (wait) wait.then(post).catch(this.#refuse);
     else post();
     return true;
@@ -204,7 +195,7 @@ class Dispatcher {
 
   /** Whether a worker may queue a second chunk. Beside a GPU, the core's workers are too slow for that. */
   #mayHoldTwo(number: number, next: Chunk): boolean {
-    return this.#ahead(next) && (!this.#balance || this.#pool.gpus.has(number));
+    return this.#options.ahead?.(next) === true && (!this.#balance || this.#pool.gpus.has(number));
   }
 
   /** Joins as many chunks into one as are a worker's share, if there are. */
@@ -220,7 +211,7 @@ class Dispatcher {
   }
 
   #left({ first }: Chunk): number {
-    return this.#total - first;
+    return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
   #count(number: number, worker: { counted: number }, pairs: number): void {

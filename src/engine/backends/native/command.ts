@@ -5,6 +5,7 @@
  */
 
 import { isObject, jsonOf } from '../../../core/arguments.js';
+import { GPU_BACKENDS } from '../../../core/choices.js';
 import { backendError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { quoted } from '../../../core/printable.js';
@@ -12,7 +13,6 @@ import type { MetricSeries } from '../../../report/build.js';
 import type { PooledMetric } from '../../../report/schema.js';
 import {
   type DeviceOptions,
-  GPU_BACKENDS,
   modelItems,
   type NativeBackend,
   type NativeProgram,
