@@ -43,7 +43,7 @@ import type { CheckedOptions } from '../contract/options.js';
 import type { EndOfPair, Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { planRun, type ScoredSize } from '../plan/plan.js';
-import type { Measured, Meter, OpenBackend } from '../results/report-parts.js';
+import type { Measured, MeasurementWork, OpenBackend } from '../results/report-parts.js';
 import { loadNative, type NativeChoice, type NativeModels } from './choice.js';
 
 /** Milliseconds that a program may leave frames waiting. */
@@ -89,7 +89,7 @@ export async function openNative(
   checked: CheckedOptions,
   request: NativeRequest,
 ): Promise<OpenBackend> {
-  const { stored, notes, onFrame, size, signal } = request;
+  const { notes, onFrame, size, signal } = request;
   const loaded = await loadNative(choice, checked, platform.models, size, signal);
   return {
     requested: loaded.requested,
@@ -99,18 +99,8 @@ export async function openNative(
       let running: Promise<Measured> | undefined;
       return {
         isAside: () => true,
-        async measure({ pair, bound, meter, onStart }) {
-          running = measureNative({
-            ...choice,
-            platform,
-            pair,
-            stored,
-            checked,
-            loaded,
-            bound,
-            meter,
-            signal,
-          });
+        async measure({ onStart, ...work }) {
+          running = measureNative({ ...choice, ...request, ...work, platform, checked, loaded });
           const measured = await running;
           const { models, compat, backend_used, implementation, native, threads, series } = measured;
           const metrics = series.map(({ name }) => name);
@@ -126,15 +116,10 @@ export async function openNative(
   };
 }
 
-interface NativeRun extends NativeChoice {
+interface NativeRun extends NativeChoice, NativeRequest, Pick<MeasurementWork, 'pair' | 'bound' | 'meter'> {
   readonly platform: Platform;
-  readonly pair: PairSources;
-  readonly stored: boolean;
   readonly checked: CheckedOptions;
   readonly loaded: NativeModels;
-  readonly bound: number | null;
-  readonly meter: Meter;
-  readonly signal: AbortSignal;
 }
 
 /** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames */

@@ -174,11 +174,7 @@ export async function loadModules(
   return [requested, { core, ...(colour && { perceptual: await platform.loadCore('perceptual') }) }];
 }
 
-export interface EncodedPictures {
-  readonly width: number;
-  readonly height: number;
-  readonly bitDepth: number;
-}
+export type EncodedPictures = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /** The scored size, and the encoded pictures if they are scaled up. */
 export interface ScoredSize extends PictureSize {
