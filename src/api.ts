@@ -153,7 +153,8 @@ export const pullModel = (platform: Platform) => async (name: string, options?: 
 export const openModel = (platform: Platform) =>
   bound(platform, async () => {
     const { openModel } = await import('./models/load.js');
-    return ({ models }: Platform, model?: string, _options?: OpenModelOptions) => openModel(models, model);
+    return ({ models }: Platform, ...[model]: [model?: string, options?: OpenModelOptions]) =>
+      openModel(models, model);
   });
 
 export const evaluateModel = (platform: Platform) =>

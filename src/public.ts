@@ -1,6 +1,7 @@
 /**
  * @module public
- * What the public API shares on all platforms: types, errors, tables and report writers.
+ * What the public API shares on all platforms: types, errors, tables and report writers. Modules that are exported whole have
+ * nothing else.
  */
 
 export type {
@@ -36,24 +37,7 @@ export type {
 } from './engine/backends/native/types.js';
 export type { Diagnosis } from './engine/backends.js';
 export type { Assets } from './engine/contract/platform.js';
-export type {
-  AlignOptions,
-  ContentIdentity,
-  DescribeVideoOptions,
-  ExtractOptions,
-  Inspection,
-  InspectOptions,
-  Keep,
-  PairingOptions,
-  Progress,
-  PushedPlanes,
-  ScoreManyOptions,
-  ScoreOptions,
-  ScoreRequest,
-  ScoreRun,
-  Scorer,
-  ScorerOptions,
-} from './engine/contract/types.js';
+export type * from './engine/contract/types.js';
 export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
 export type {
   AdmMap,
@@ -170,17 +154,9 @@ export type {
   Interpolation,
   RatePoint,
 } from './report/bd-rate.js';
-export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
+export * from './report/html/index.js';
 export { POOLED_STATISTICS as STATISTICS } from './report/limits.js';
-export {
-  frameGap,
-  type Opinion,
-  type Ranking,
-  ranking,
-  viewerOpinion,
-  type WorstFrame,
-  worstFrames,
-} from './report/ranking.js';
+export * from './report/ranking.js';
 export { isReport, type ReadReport, readReport } from './report/read/index.js';
 export type {
   FrameMetrics,
@@ -215,60 +191,9 @@ export type {
   EncodeDecision,
 } from './search/decision.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
-export {
-  bdQuality,
-  bdRate,
-  decideEncodes,
-  formatEncodingResult,
-  formatShots,
-  readEncodingResult,
-} from './search/result.js';
+export * from './search/result.js';
 export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
-export type {
-  AtTarget,
-  ComparedCurve,
-  ComparedEncoder,
-  ComparedPoint,
-  CompareOptions,
-  ComparisonResult,
-  CurveDelta,
-  CurveOptions,
-  CurveResult,
-  LadderCurve,
-  LadderOptions,
-  LadderPoint,
-  LadderResult,
-  QualityMeasure,
-  ResultFormat,
-  Spacing,
-  Takeover,
-} from './search/types.js';
-export {
-  type DetectedShots,
-  type EncodedPoint,
-  type EncoderChoice,
-  type EncodingOptions,
-  type FinalEncode,
-  type JoinedEncode,
-  parseEncoder,
-  parseTarget,
-  type SearchOptions,
-  type SearchPoint,
-  type SearchResult,
-  type SearchShortfall,
-  type SearchStage,
-  SHOT_FORMATS,
-  type Shot,
-  type ShotFormat,
-  type ShotGoal,
-  type ShotLimits,
-  type ShotOptions,
-  type ShotStage,
-  type SingleSetting,
-  type TunedShot,
-  type TuneShotsOptions,
-  type TuneShotsResult,
-} from './search/types.js';
+export * from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {
   TinyDevice,

@@ -44,7 +44,7 @@ export type FrameNumbers = readonly number[] | AsyncIterable<number>;
 export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
-  frames: FrameNumbers,
+  frames: readonly number[] | AsyncIterable<number>,
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);

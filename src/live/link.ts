@@ -6,9 +6,9 @@
 
 import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/numbers.js';
-import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
+import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
-import { type RunObserver, Steering } from '../engine/live/steering.js';
+import { type RunFacts, type RunObserver, Steering, type SwapOutcome } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, Seconds } from './alarms.js';
 
 /** Statistics of a second of video. */

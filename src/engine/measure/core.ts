@@ -17,8 +17,8 @@ import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } fr
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
 import { type CheckedOptions, framesToKeep } from '../contract/options.js';
 import type { Platform, WorkerSetup } from '../contract/platform.js';
-import type { RunFacts, ScoreOptions } from '../contract/types.js';
-import type { Steering } from '../live/steering.js';
+import type { ScoreOptions } from '../contract/types.js';
+import type { RunFacts, Steering } from '../live/steering.js';
 import type { Extent, lightOf } from '../pair/pair.js';
 import {
   chooseThreads,
