@@ -75,7 +75,7 @@ export function openCore(
 
 export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
-  readonly #plan: RunPlan;
+  readonly plan: RunPlan;
   #tiny: TinyRun | undefined;
   readonly started: Started = { sessions: [] };
   #heatmaps: HeatmapRun | undefined;
@@ -85,7 +85,7 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
     this.#run = run;
-    this.#plan = plan;
+    this.plan = plan;
     this.#keep = keep;
   }
 
@@ -97,7 +97,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     await this.open();
     let begun = false;
     const scoring = this.score((frame) => {
-      if (!begun) work.onStart({ ...this.#start(), metrics: this.#plan.metrics });
+      if (!begun) work.onStart({ ...this.#start(), metrics: this.plan.metrics });
       begun = true;
       this.#run.options.onFrame?.(frame);
     });
@@ -123,7 +123,7 @@ export class CoreMeasurement implements PlannedMeasurement {
       ...(steered &&
         steered.swaps.length > 0 && { swaps: steered.swaps, models: [...start.models, ...steered.models] }),
       ...reportGpu(this.#gpuRun(), extent.pairs),
-      warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
+      warnings: [...notes, ...this.#notes(), ...this.plan.warnings, ...finished.warnings, ...tiny],
     };
   }
 
@@ -135,7 +135,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     work: PairWork,
     add: (first: number, count: number, records: Float64Array) => void,
   ): Promise<Recorded> {
-    if (heatmapFiles(this.#plan.features.extraction).length > 0) {
+    if (heatmapFiles(this.plan.features.extraction).length > 0) {
       throw usageError(
         'heatmaps_path is set, but a shard writes no heatmaps; leave it out, or score the pair in one piece.',
       );
@@ -155,10 +155,6 @@ export class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  get plan(): RunPlan {
-    return this.#plan;
-  }
-
   async close(): Promise<void> {
     await this.started.gpu?.close();
     await this.started.pool?.terminate();
@@ -171,7 +167,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const most = Math.min(platform.parallelism, checked.maxThreads);
     // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
     const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
-    const chosen = checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
+    const chosen = checked.threads ?? chooseThreads(cores, this.plan.features.extraction, expected);
     // Work for a GPU runs on a worker, not in this thread, unless asked otherwise.
     const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
     return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
@@ -183,14 +179,14 @@ export class CoreMeasurement implements PlannedMeasurement {
     if (checked.backend === 'hybrid') return 'shared';
     if (checked.backend !== 'auto' || threads === 0) return undefined;
     if (!platform.gpu?.here || !platform.gpu.driver) return undefined;
-    const milliseconds = coreTime(this.#plan.features.extraction, expected) / threads;
+    const milliseconds = coreTime(this.plan.features.extraction, expected) / threads;
     return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
 
   /** Opens what measuring needs besides workers. */
   async open(): Promise<void> {
     const { platform } = this.#run;
-    const { features } = this.#plan;
+    const { features } = this.plan;
     this.#heatmaps = await createHeatmaps(features.extraction, platform.heatmaps);
     await this.#prepare();
     await this.#tiny?.open(platform.tiny, features.names);
@@ -202,7 +198,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { gpu } = platform;
     const onGpu = checked.backend === 'webgpu' || checked.backend === 'hybrid';
     if (onGpu && gpu?.driver && !gpu.here) await gpu.obtain?.(options.signal);
-    const { tiny } = this.#plan;
+    const { tiny } = this.plan;
     if (!tiny) return;
     const { runtimes } = await platform.tiny();
     for (const { options: wanted } of tiny.attached)
@@ -214,7 +210,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   /** Puts measured frames together. */
   score(onFrame: (frame: FrameMetrics) => void): Scoring {
     const { subsample } = this.#run.checked;
-    return new Scoring(this.#plan, subsample, onFrame, this.#tiny?.regressors, this.#keep);
+    return new Scoring(this.plan, subsample, onFrame, this.#tiny?.regressors, this.#keep);
   }
 
   /** @param scoring finishes frames as they are measured, so that the run can be steered */
@@ -265,14 +261,14 @@ export class CoreMeasurement implements PlannedMeasurement {
     const [backend, threads] = [this.#backendUsed(), this.threads(facts.total)];
     const all = { ...facts, backend, threads, subsample: checked.subsample };
     this.#steering = steering;
-    steering.begin({ facts: all, plan: this.#plan, format, scoring, platform }, before);
+    steering.begin({ facts: all, plan: this.plan, format, scoring, platform }, before);
   }
 
   get setup(): WorkerSetup {
     const { platform, checked, modules } = this.#run;
     return {
       modules,
-      plan: this.#plan.features.extraction,
+      plan: this.plan.features.extraction,
       implementation: checked.implementation,
       subsample: checked.subsample,
       ...this.#tiny?.setup,
@@ -286,7 +282,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { compat, implementation } = this.#run.checked;
     const tiny = this.#reportTiny();
     return {
-      models: reportModels(this.#plan),
+      models: reportModels(this.plan),
       ...(tiny && { tiny: tiny.tiny }),
       compat,
       backend_used: this.#backendUsed(),
@@ -312,7 +308,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   #gpuRun(): GpuRun {
     const { gpu, pool } = this.started;
     const states = gpu ? [gpu.state] : [...(pool?.gpus.values() ?? [])];
-    return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
+    return { plan: this.plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
   #notes(): readonly string[] {

@@ -119,7 +119,6 @@ class ShardRun {
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
-    refuseApart(known);
     const light = lightOf(known);
     const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
     // The last shard inspects the pair.
@@ -132,7 +131,7 @@ class ShardRun {
       this.#identify(known),
       this.#measure(known, backend.requested, { parts, range, planned }),
     ]);
-    return this.#record(known, { files, measured, range, planned });
+    return this.#record(known, planned, range, files, measured);
   }
 
   /** The shard's pairs. @throws {AnyvmafError} `usage` if their total is unknown; `media` if there are none */
@@ -210,9 +209,14 @@ class ShardRun {
     return { meter, recorded, ready: pair, ...(lengths && { lengths }) };
   }
 
-  async #record(known: Pair, made: Made): Promise<Shard> {
+  async #record(
+    known: Pair,
+    planned: CoreMeasurement,
+    range: ShardRange,
+    files: Shard['files'],
+    measured: Measured,
+  ): Promise<Shard> {
     const { shard, options, checked } = this.#call;
-    const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
     const { extraction, layout } = planned.plan.features;
@@ -279,20 +283,13 @@ interface Measured {
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
-interface Made {
-  readonly files: Shard['files'];
-  readonly measured: Measured;
-  readonly range: ShardRange;
-  readonly planned: CoreMeasurement;
-}
-
 /** Keeps the options that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** @throws {AnyvmafError} `usage` for a video that can be read only once */
-function refuseUnreadable({ sides }: Pair): void {
+/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures that are needed in two formats */
+function refuseUnreadable({ sides, apart }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
@@ -301,10 +298,6 @@ function refuseUnreadable({ sides }: Pair): void {
         'give it as a file.',
     );
   }
-}
-
-/** @throws {AnyvmafError} `usage` if colour metrics and others need the pictures in different formats */
-function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
     'a shard reads its pictures once, but colour metrics and the others need them in different formats; measure shards ' +

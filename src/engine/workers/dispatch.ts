@@ -128,8 +128,8 @@ class Dispatcher {
   readonly #chunks: Iterator<Chunk, void>;
   readonly #sink: RecordSink;
   readonly #options: Dispatching;
-  /** Per worker: chunks to do, and pairs of the current one that are already counted. */
-  readonly #workers: readonly { chunks: number; counted: number }[];
+  /** Chunks to do, per worker. */
+  readonly #workers: readonly { chunks: number }[];
   readonly #balance: Balance | undefined;
   #next: Chunk | undefined;
   #extent: Extent;
@@ -146,20 +146,20 @@ class Dispatcher {
     this.#chunks = chunks;
     this.#sink = sink;
     this.#options = options;
-    this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
+    this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0 }));
     this.#balance = total !== null && pool.gpus.size > 0 ? new Balance(pool) : undefined;
     this.#advance();
   }
 
   async run(): Promise<Extent> {
-    this.#pool.receive((number, message) => {
-      const worker = this.#workers[number];
-      if (!worker) return;
+    this.#pool.receive((number, message, measured) => {
       // A GPU's state changes its share.
       if (message.kind === 'gpu') this.#assignAll();
-      if (message.kind === 'progress') this.#count(number, worker, message.pairs);
       // Workers that read for themselves are sent no frames.
-      if (message.kind === 'records') this.#take(number, worker, message);
+      if (message.kind !== 'progress' && message.kind !== 'records') return;
+      this.#balance?.take(number, measured);
+      this.#sink.measured(measured);
+      if (message.kind === 'records') this.#take(number, message);
     });
     this.#assignAll();
     const done = this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
@@ -214,20 +214,12 @@ class Dispatcher {
     return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
-  #count(number: number, worker: { counted: number }, pairs: number): void {
-    this.#balance?.take(number, pairs);
-    worker.counted += pairs;
-    this.#sink.measured(pairs);
-  }
-
   #take(
     number: number,
-    worker: { chunks: number; counted: number },
     { first, count, records, signatures, ended }: FromWorker & { readonly kind: 'records' },
   ): void {
-    this.#count(number, worker, count - worker.counted);
-    worker.counted = 0;
-    worker.chunks--;
+    const worker = this.#workers[number];
+    if (worker) worker.chunks--;
     if (signatures) this.#sink.signed?.(first, signatures);
     this.#sink.add(first, count, records);
     const pairs = first + count;
