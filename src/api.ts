@@ -5,22 +5,23 @@
  */
 
 import { AnyvmafError } from './core/errors.js';
-import type { Origin } from './core/origin.js';
 import type { Platform } from './engine/contract/platform.js';
+import * as registry from './models/registry.js';
 import type {
+  DescribeTinyOptions,
+  EmbeddedServerOptions,
   InspectOptions,
+  OpenModelOptions,
+  Origin,
+  PullOptions,
+  Report,
   ScoreOptions,
   ScoreRequest,
   ScoreRun,
   Scorer,
-} from './engine/contract/types.js';
-import type { Shard } from './engine/shards/shard-file.js';
-import type { EmbeddedServerOptions } from './live/embedded.js';
-import * as registry from './models/registry.js';
-import type { OpenModelOptions, PullOptions } from './models/types.js';
-import type { Report } from './report/schema.js';
+  Shard,
+} from './public.js';
 import type { SearchPlatform } from './search/session.js';
-import type { DescribeTinyOptions } from './tiny/describe.js';
 
 type Load<Host, Args extends readonly unknown[], Returned> = () => Promise<
   (platform: Host, ...args: Args) => Returned
