@@ -8,135 +8,96 @@ import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
 import type {
-  AlignOptions,
-  AlignResult,
-  BackendHealth,
-  BackendList,
-  BackendName,
-  BatchJob,
-  BatchOptions,
-  BatchResult,
-  Comparison,
-  DatasetOptions,
-  DatasetPair,
-  DatasetSummary,
   DescribeTinyOptions,
-  DescribeVideoOptions,
-  DetectedShots,
-  Diagnosis,
   EmbeddedServerOptions,
-  EvaluateOptions,
-  Evaluation,
-  ExtractOptions,
-  FeatureModel,
-  FramePair,
-  Inspection,
   InspectOptions,
-  MapOptions,
-  MergeOptions,
-  ModelDescription,
-  ModelSummary,
-  NativeDescription,
-  NativeOptions,
   OpenModelOptions,
   Origin,
-  ProbeOptions,
-  PulledModel,
   PullOptions,
-  QualityMapOptions,
-  QualityMaps,
   Report,
-  ScoredFormat,
-  ScoreManyOptions,
   ScoreOptions,
   ScoreRequest,
   ScoreRun,
   Scorer,
-  ScorerOptions,
-  ScoreShardOptions,
-  SearchOptions,
-  SearchResult,
   Shard,
-  ShardChoice,
-  ShotOptions,
-  SideFacts,
-  TableInput,
-  TinyDeviceStatus,
-  TinyModelDescription,
-  TinyRegistryEntry,
-  TuneShotsOptions,
-  TuneShotsResult,
-  VideoInput,
 } from './public.js';
 import type { SearchPlatform } from './search/session.js';
-import type { CompareOptions, ComparisonResult, LadderOptions, LadderResult } from './search/types.js';
 
-/** The platform, limited to what the origin of the options may open. */
-function from(platform: Platform, options: { readonly origin?: Origin } | null): Platform {
+type Load<Host, Args extends readonly unknown[], Returned> = () => Promise<
+  (platform: Host, ...args: Args) => Returned
+>;
+
+/** Binds a function to a platform; its code is loaded when it is called. */
+function loaded<Host, Args extends readonly unknown[], Result>(
+  platform: Host,
+  load: Load<Host, Args, Promise<Result> | Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => (await load())(platform, ...args);
+}
+
+/** Like {@link loaded}, but limits the platform to what the origin of the options may open. */
+function bound<Args extends readonly unknown[], Result>(
+  platform: Platform,
+  load: Load<Platform, Args, Promise<Result> | Result>,
+): (...args: Args) => Promise<Result> {
+  return async (...args) => loaded(from(platform, args), load)(...args);
+}
+
+/** Like {@link bound}, for functions that yield. */
+function yielding<Args extends readonly unknown[], Item, Result>(
+  platform: Platform,
+  load: Load<Platform, Args, AsyncGenerator<Item, Result, undefined>>,
+): (...args: Args) => AsyncGenerator<Item, Result, undefined> {
+  return async function* (...args) {
+    return yield* (await load())(from(platform, args), ...args);
+  };
+}
+
+/** @param args options come last, and never first */
+function from(platform: Platform, [, ...args]: readonly unknown[]): Platform {
   let origin: Origin | undefined;
   try {
-    origin = options?.origin;
+    origin = Object(args.at(-1)).origin;
   } catch {
     // Options that cannot be read are refused where they are checked.
   }
   return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
 }
 
-export const score =
-  (platform: Platform) =>
-  async (request: ScoreRequest, options: ScoreOptions = {}): Promise<Report> => {
-    const { scorePair } = await import('./engine/score.js');
-    return scorePair(from(platform, options), request, options);
-  };
+const loadScore = () => import('./engine/score.js');
+const loadMany = () => import('./engine/score-many.js');
+const loadShardFile = () => import('./engine/shards/shard-file.js');
+const loadInspect = () => import('./engine/inspect.js');
+const loadMaps = () => import('./engine/quality-maps.js');
+const loadSearch = () => import('./search/search.js');
+const loadCurves = () => import('./search/curves.js');
+const loadEvaluation = () => import('./evaluate/evaluation.js');
+const loadTiny = () => import('./tiny/describe.js');
+const loadBackends = () => import('./engine/backends.js');
 
-export const prepareRun =
-  (platform: Platform) =>
-  async (request: ScoreRequest, options: ScoreOptions = {}): Promise<ScoreRun> => {
-    const { prepareRun } = await import('./engine/score.js');
-    return prepareRun(from(platform, options), request, options);
-  };
-
-export const scoreMany =
-  (platform: Platform) =>
-  async (
-    reference: VideoInput,
-    distorted: readonly VideoInput[],
-    options: ScoreManyOptions = {},
-  ): Promise<Report[]> => {
-    const { scoreEach } = await import('./engine/score-many.js');
-    return scoreEach(from(platform, options), reference, distorted, options);
-  };
-
+export const score = (platform: Platform) =>
+  bound(platform, async () => {
+    const { scorePair } = await loadScore();
+    return (host, request: ScoreRequest, options?: ScoreOptions) => scorePair(host, request, options);
+  });
+export const prepareRun = (platform: Platform) => bound(platform, async () => (await loadScore()).prepareRun);
+export const scoreMany = (platform: Platform) => bound(platform, async () => (await loadMany()).scoreEach);
 export const scoreBatch = (platform: Platform) =>
-  async function* (
-    jobs: readonly BatchJob[],
-    options: BatchOptions = {},
-  ): AsyncGenerator<BatchResult, void, undefined> {
-    const { scoreJobs } = await import('./engine/score-many.js');
-    yield* scoreJobs(from(platform, options), jobs, options);
-  };
+  yielding(platform, async () => (await loadMany()).scoreJobs);
+export const createScorer = (platform: Platform) =>
+  loaded(platform, async () => (await import('./engine/scorer.js')).openScorer);
 
-export const scoreShard =
-  (platform: Platform) =>
-  async (request: ScoreRequest, shard: ShardChoice, options: ScoreShardOptions = {}): Promise<Shard> => {
-    const { measureShard } = await import('./engine/shards/score-shard.js');
-    return measureShard(from(platform, options), request, shard, options);
-  };
-
-export const mergeShards =
-  (platform: Platform) =>
-  async (shards: readonly Shard[], options: MergeOptions = {}): Promise<Report> => {
-    const { mergeRun } = await import('./engine/shards/merge.js');
-    return mergeRun(from(platform, options), shards, options);
-  };
+export const scoreShard = (platform: Platform) =>
+  bound(platform, async () => (await import('./engine/shards/score-shard.js')).measureShard);
+export const mergeShards = (platform: Platform) =>
+  bound(platform, async () => (await import('./engine/shards/merge.js')).mergeRun);
 
 /**
  * The record of a shard as the text of a file.
  * @throws {AnyvmafError} `usage` if it is not a record
  */
 export async function formatShard(shard: Shard): Promise<string> {
-  const file = await import('./engine/shards/shard-file.js');
-  return file.formatShard(shard);
+  return (await loadShardFile()).formatShard(shard);
 }
 
 /**
@@ -145,109 +106,35 @@ export async function formatShard(shard: Shard): Promise<string> {
  * @throws {AnyvmafError} `io` if it is not the record of a shard, or is damaged
  */
 export async function readShard(text: string, name?: string): Promise<Shard> {
-  const file = await import('./engine/shards/shard-file.js');
-  return file.readShard(text, name);
+  return (await loadShardFile()).readShard(text, name);
 }
 
-export const inspect =
-  (platform: Platform) =>
-  async (request: ScoreRequest, options: InspectOptions = {}): Promise<Inspection> => {
-    const { inspectPair } = await import('./engine/inspect.js');
-    return inspectPair(from(platform, options), request, options);
-  };
-
-export const describeVideo =
-  (platform: Platform) =>
-  async (
-    video: Extract<VideoInput, string | URL | Blob>,
-    options: DescribeVideoOptions = {},
-  ): Promise<SideFacts> => {
-    const { describeVideo } = await import('./engine/inspect.js');
-    return describeVideo(from(platform, options), video, options);
-  };
-
-export const align =
-  (platform: Platform) =>
-  async (request: ScoreRequest, options: AlignOptions = {}): Promise<AlignResult> => {
-    const { alignPair } = await import('./engine/inspect.js');
-    return alignPair(from(platform, options), request, options);
-  };
-
+export const inspect = (platform: Platform) =>
+  bound(platform, async () => {
+    const { inspectPair } = await loadInspect();
+    return (host, request: ScoreRequest, options?: InspectOptions) => inspectPair(host, request, options);
+  });
+export const describeVideo = (platform: Platform) =>
+  bound(platform, async () => (await loadInspect()).describeVideo);
+export const align = (platform: Platform) => bound(platform, async () => (await loadInspect()).alignPair);
 export const extractFrames = (platform: Platform) =>
-  async function* (
-    request: ScoreRequest,
-    frames: readonly number[] | AsyncIterable<number>,
-    options: ExtractOptions = {},
-  ): AsyncGenerator<FramePair, void, undefined> {
-    const { extractPairs } = await import('./engine/extract.js');
-    yield* extractPairs(from(platform, options), request, frames, options);
-  };
-
+  yielding(platform, async () => (await import('./engine/extract.js')).extractPairs);
 export const qualityMaps = (platform: Platform) =>
-  async function* (
-    request: ScoreRequest,
-    frames: readonly number[],
-    options: QualityMapOptions = {},
-  ): AsyncGenerator<QualityMaps, void, undefined> {
-    const { mapPairs } = await import('./engine/quality-maps.js');
-    yield* mapPairs(from(platform, options), request, frames, options);
-  };
+  yielding(platform, async () => (await loadMaps()).mapPairs);
+export const mapQuality = (platform: Platform) => loaded(platform, async () => (await loadMaps()).mapPair);
 
-export const mapQuality =
-  (platform: Platform) =>
-  async (pair: FramePair, options: MapOptions = {}): Promise<QualityMaps> => {
-    const { mapPair } = await import('./engine/quality-maps.js');
-    return mapPair(platform, pair, options);
-  };
-
-export const searchQuality =
-  (platform: SearchPlatform) =>
-  async (source: VideoInput, options: SearchOptions): Promise<SearchResult> => {
-    const { searchQuality } = await import('./search/search.js');
-    return searchQuality(platform, source, options);
-  };
-
-export const detectShots =
-  (platform: SearchPlatform) =>
-  async (source: VideoInput, options: ShotOptions = {}): Promise<DetectedShots> => {
-    const { detectShots } = await import('./search/cuts.js');
-    return detectShots(platform, source, options);
-  };
-
-export const tuneShots =
-  (platform: SearchPlatform) =>
-  async (source: VideoInput, options: TuneShotsOptions): Promise<TuneShotsResult> => {
-    const { tuneShots } = await import('./search/shots.js');
-    return tuneShots(platform, source, options);
-  };
-
-export const buildLadder =
-  (platform: SearchPlatform) =>
-  async (source: VideoInput, options: LadderOptions): Promise<LadderResult> => {
-    const { buildLadder } = await import('./search/curves.js');
-    return buildLadder(platform, source, options);
-  };
-
-export const compareEncoders =
-  (platform: SearchPlatform) =>
-  async (source: VideoInput, options: CompareOptions): Promise<ComparisonResult> => {
-    const { compareEncoders } = await import('./search/curves.js');
-    return compareEncoders(platform, source, options);
-  };
-
-export const forgetSearches =
-  (platform: SearchPlatform) =>
-  async (folder?: string): Promise<number> => {
-    const { forgetSearches } = await import('./search/search.js');
-    return forgetSearches(platform, folder);
-  };
-
-export const createScorer =
-  (platform: Platform) =>
-  async (format: ScoredFormat, options: ScorerOptions = {}): Promise<Scorer> => {
-    const { openScorer } = await import('./engine/scorer.js');
-    return openScorer(platform, format, options);
-  };
+export const searchQuality = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await loadSearch()).searchQuality);
+export const forgetSearches = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await loadSearch()).forgetSearches);
+export const detectShots = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await import('./search/cuts.js')).detectShots);
+export const tuneShots = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await import('./search/shots.js')).tuneShots);
+export const buildLadder = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await loadCurves()).buildLadder);
+export const compareEncoders = (platform: SearchPlatform) =>
+  loaded(platform, async () => (await loadCurves()).compareEncoders);
 
 /** Replaces the live server where there are no sockets. @throws {AnyvmafError} `backend` */
 export async function refuseEmbeddedServer(
@@ -259,103 +146,39 @@ export async function refuseEmbeddedServer(
   throw new AnyvmafError('backend', 'The live server needs Node; browsers have no sockets to listen on.');
 }
 
-export const listModels = (platform: Platform) => (): Promise<readonly ModelSummary[]> =>
-  registry.listModels(platform.models);
-
-export const describeModel =
-  (platform: Platform) =>
-  (name: string): Promise<ModelDescription> =>
-    registry.describeModel(name, platform.models);
-
-export const pullModel =
-  (platform: Platform) =>
-  async (name: string, options: PullOptions = {}): Promise<readonly PulledModel[]> => {
-    const { pullModels } = await import('./models/pull.js');
-    return pullModels(name, platform.models, options);
-  };
-
-export const openModel =
-  (platform: Platform) =>
-  async (model = 'version=vmaf_v0.6.1', options: OpenModelOptions = {}): Promise<FeatureModel> => {
+export const listModels = (platform: Platform) => () => registry.listModels(platform.models);
+export const describeModel = (platform: Platform) => (name: string) =>
+  registry.describeModel(name, platform.models);
+export const pullModel = (platform: Platform) => async (name: string, options?: PullOptions) =>
+  (await import('./models/pull.js')).pullModels(name, platform.models, options);
+export const openModel = (platform: Platform) =>
+  bound(platform, async () => {
     const { openModel } = await import('./models/load.js');
-    return openModel(model, from(platform, options).models);
-  };
+    return ({ models }: Platform, ...[model]: [model?: string, options?: OpenModelOptions]) =>
+      openModel(models, model);
+  });
 
-export const evaluateModel =
-  (platform: Platform) =>
-  async (model: string, features: TableInput, options: EvaluateOptions = {}): Promise<Evaluation> => {
-    const { evaluateModelOn } = await import('./evaluate/evaluation.js');
-    return evaluateModelOn(from(platform, options), model, features, options);
-  };
-
-export const compareModels =
-  (platform: Platform) =>
-  async (
-    models: readonly string[],
-    features: TableInput,
-    options: EvaluateOptions = {},
-  ): Promise<Comparison> => {
-    const { compareModelsOn } = await import('./evaluate/evaluation.js');
-    return compareModelsOn(from(platform, options), models, features, options);
-  };
-
+export const evaluateModel = (platform: Platform) =>
+  bound(platform, async () => (await loadEvaluation()).evaluateModelOn);
+export const compareModels = (platform: Platform) =>
+  bound(platform, async () => (await loadEvaluation()).compareModelsOn);
 export const writeFeatures = (platform: Platform) =>
-  async function* (
-    pairs: readonly DatasetPair[],
-    options: DatasetOptions = {},
-  ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
-    const { makeDataset } = await import('./engine/dataset.js');
-    return yield* makeDataset(platform, pairs, options);
-  };
+  yielding(platform, async () => (await import('./engine/dataset.js')).makeDataset);
+export const formatFrames = () => async (report: Report) =>
+  (await import('./evaluate/table/write.js')).framesParquet(report);
 
-export const formatFrames =
-  () =>
-  async (report: Report): Promise<Uint8Array> => {
-    const { framesParquet } = await import('./evaluate/table/write.js');
-    return framesParquet(report);
-  };
-
-export const listTinyModels = (platform: Platform) => async (): Promise<readonly TinyRegistryEntry[]> => {
-  const { listTinyModels } = await import('./tiny/describe.js');
-  return listTinyModels(await platform.tiny());
-};
-
+export const listTinyModels = (platform: Platform) => async () =>
+  (await loadTiny()).listTinyModels(await platform.tiny());
 export const describeTinyModel =
-  (platform: Platform) =>
-  async (model: string, options: DescribeTinyOptions = {}): Promise<TinyModelDescription> => {
-    const { describeTinyModel } = await import('./tiny/describe.js');
-    return describeTinyModel(model, await platform.tiny(), options);
-  };
+  (platform: Platform) => async (model: string, options?: DescribeTinyOptions) =>
+    (await loadTiny()).describeTinyModel(model, await platform.tiny(), options);
+export const listTinyDevices = (platform: Platform) => async () =>
+  (await loadTiny()).listTinyDevices(await platform.tiny());
 
-export const listTinyDevices = (platform: Platform) => async (): Promise<readonly TinyDeviceStatus[]> => {
-  const { listTinyDevices } = await import('./tiny/describe.js');
-  return listTinyDevices(await platform.tiny());
-};
-
-export const listBackends =
-  (platform: Platform) =>
-  async (options: NativeOptions = {}): Promise<BackendList> => {
-    const { listBackends } = await import('./engine/backends.js');
-    return listBackends(platform, options);
-  };
-
-export const probeBackend =
-  (platform: Platform) =>
-  async (backend: BackendName, options: ProbeOptions = {}): Promise<BackendHealth> => {
-    const { probeBackend } = await import('./engine/backends.js');
-    return probeBackend(platform, backend, options);
-  };
-
-export const describeNative =
-  (platform: Platform) =>
-  async (options: NativeOptions = {}): Promise<NativeDescription> => {
-    const { describeNative } = await import('./engine/backends.js');
-    return describeNative(platform, options);
-  };
-
-export const diagnose =
-  (platform: Platform) =>
-  async (options: ProbeOptions = {}): Promise<Diagnosis> => {
-    const { diagnose } = await import('./engine/backends.js');
-    return diagnose(platform, options);
-  };
+export const listBackends = (platform: Platform) =>
+  loaded(platform, async () => (await loadBackends()).listBackends);
+export const probeBackend = (platform: Platform) =>
+  loaded(platform, async () => (await loadBackends()).probeBackend);
+export const describeNative = (platform: Platform) =>
+  loaded(platform, async () => (await loadBackends()).describeNative);
+export const diagnose = (platform: Platform) => loaded(platform, async () => (await loadBackends()).diagnose);

@@ -1,9 +1,20 @@
 /**
  * @module public
- * What the public API shares on all platforms: types, errors, tables and report writers.
+ * What the public API shares on all platforms: types, errors, tables and report writers. Modules that are exported whole have
+ * nothing else.
  */
 
-export type { AomCtc, Compat, MapKind, NativeFlavour, NflxCtc, V1Settings } from './core/choices.js';
+export type {
+  AomCtc,
+  BackendChoice,
+  BackendName,
+  Compat,
+  GpuBackend,
+  MapKind,
+  NativeFlavour,
+  NflxCtc,
+  V1Settings,
+} from './core/choices.js';
 export type { Colour, ScoredFormat } from './core/colour.js';
 export type { Hint, Objection, Remedy } from './core/errors.js';
 export { AnyvmafError, type AnyvmafErrorOptions, type ErrorCode, type InputRole } from './core/errors.js';
@@ -16,37 +27,17 @@ export type { PictureSize } from './core/size.js';
 export { version } from './core/version.js';
 export type { AdapterFacts } from './engine/backends/composite.js';
 export type {
-  BackendChoice,
   BackendDetail,
   BackendHealth,
   BackendList,
-  BackendName,
   BuildFlags,
-  GpuBackend,
   NativeDescription,
   NativeOptions,
   ProbeOptions,
 } from './engine/backends/native/types.js';
 export type { Diagnosis } from './engine/backends.js';
 export type { Assets } from './engine/contract/platform.js';
-export type {
-  AlignOptions,
-  ContentIdentity,
-  DescribeVideoOptions,
-  ExtractOptions,
-  Inspection,
-  InspectOptions,
-  Keep,
-  PairingOptions,
-  Progress,
-  PushedPlanes,
-  ScoreManyOptions,
-  ScoreOptions,
-  ScoreRequest,
-  ScoreRun,
-  Scorer,
-  ScorerOptions,
-} from './engine/contract/types.js';
+export type * from './engine/contract/types.js';
 export type { DatasetOptions, DatasetPair, DatasetSummary } from './engine/dataset.js';
 export type {
   AdmMap,
@@ -60,14 +51,8 @@ export type {
   VifMap,
 } from './engine/quality-maps.js';
 export type { BatchJob, BatchOptions, BatchProgress, BatchResult } from './engine/score-many.js';
-export type {
-  MergeOptions,
-  ScoreShardOptions,
-  Shard,
-  ShardChoice,
-  ShardOptions,
-  ShardPairs,
-} from './engine/shards/shard.js';
+export type { MergeOptions, ScoreShardOptions } from './engine/shards/shard.js';
+export type { Shard, ShardChoice, ShardOptions, ShardPairs } from './engine/shards/shard-file.js';
 export type { Interval, Intervals } from './evaluate/bootstrap.js';
 export type { Agreement } from './evaluate/correlation.js';
 export type {
@@ -169,17 +154,9 @@ export type {
   Interpolation,
   RatePoint,
 } from './report/bd-rate.js';
-export { formatHtml, type HtmlOptions, type HtmlPictures } from './report/html/index.js';
+export * from './report/html/index.js';
 export { POOLED_STATISTICS as STATISTICS } from './report/limits.js';
-export {
-  frameGap,
-  type Opinion,
-  type Ranking,
-  ranking,
-  viewerOpinion,
-  type WorstFrame,
-  worstFrames,
-} from './report/ranking.js';
+export * from './report/ranking.js';
 export { isReport, type ReadReport, readReport } from './report/read/index.js';
 export type {
   FrameMetrics,
@@ -214,60 +191,9 @@ export type {
   EncodeDecision,
 } from './search/decision.js';
 export type { ParameterName, ValueRange } from './search/encoders.js';
-export {
-  bdQuality,
-  bdRate,
-  decideEncodes,
-  formatEncodingResult,
-  formatShots,
-  readEncodingResult,
-} from './search/result.js';
+export * from './search/result.js';
 export type { CompleteTarget, Estimate, QualityTarget, Statistic } from './search/targets.js';
-export type {
-  AtTarget,
-  ComparedCurve,
-  ComparedEncoder,
-  ComparedPoint,
-  CompareOptions,
-  ComparisonResult,
-  CurveDelta,
-  CurveOptions,
-  CurveResult,
-  LadderCurve,
-  LadderOptions,
-  LadderPoint,
-  LadderResult,
-  QualityMeasure,
-  ResultFormat,
-  Spacing,
-  Takeover,
-} from './search/types.js';
-export {
-  type DetectedShots,
-  type EncodedPoint,
-  type EncoderChoice,
-  type EncodingOptions,
-  type FinalEncode,
-  type JoinedEncode,
-  parseEncoder,
-  parseTarget,
-  type SearchOptions,
-  type SearchPoint,
-  type SearchResult,
-  type SearchShortfall,
-  type SearchStage,
-  SHOT_FORMATS,
-  type Shot,
-  type ShotFormat,
-  type ShotGoal,
-  type ShotLimits,
-  type ShotOptions,
-  type ShotStage,
-  type SingleSetting,
-  type TunedShot,
-  type TuneShotsOptions,
-  type TuneShotsResult,
-} from './search/types.js';
+export * from './search/types.js';
 export type { DescribeTinyOptions, TinyModelDescription } from './tiny/describe.js';
 export type {
   TinyDevice,

@@ -8,7 +8,7 @@ import { availableParallelism, cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
-import { messageOf, usageError } from '../core/errors.js';
+import { ioError, messageOf, usageError } from '../core/errors.js';
 import { makeScratchFolder, removeScratch, writeWhole } from '../files/folders.js';
 import {
   AnyvmafError,
@@ -216,9 +216,7 @@ async function made<T>(path: string, making: Promise<T>): Promise<T> {
     return await making;
   } catch (error) {
     const why = messageOf(error);
-    throw new AnyvmafError('io', `The benchmark cannot write to ${path}: ${why}; choose another folder.`, {
-      cause: error,
-    });
+    throw ioError(`The benchmark cannot write to ${path}: ${why}; choose another folder.`, { cause: error });
   }
 }
 
@@ -346,13 +344,9 @@ async function makePair(
     });
     signal?.throwIfAborted();
     if (failure) {
-      throw new AnyvmafError(
-        'io',
-        `The benchmark cannot create its videos in ${folder}: ${failure.message}.`,
-        {
-          cause: failure,
-        },
-      );
+      throw ioError(`The benchmark cannot create its videos in ${folder}: ${failure.message}.`, {
+        cause: failure,
+      });
     }
     return paths;
   } finally {
@@ -436,15 +430,9 @@ export function benchData({ tests, skipped, machine, threads, model }: BenchResu
   return {
     tests: tests.map(({ shape, runs }) => ({
       ...shape,
-      runs: runs.map(({ maxDifference, maxDifferenceFrame, ...run }) => ({
-        backend: run.backend,
-        mean: run.mean,
-        seconds: run.seconds,
-        fps: run.fps,
-        max_difference: maxDifference,
-        max_difference_frame: maxDifferenceFrame,
-        identical: run.identical,
-        error: run.error,
+      runs: runs.map(({ maxDifference, maxDifferenceFrame, identical, error, ...run }) => ({
+        ...run,
+        ...{ max_difference: maxDifference, max_difference_frame: maxDifferenceFrame, identical, error },
       })),
     })),
     skipped: [...skipped],

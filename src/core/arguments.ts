@@ -60,13 +60,17 @@ export function requireAttached(name: string, value: unknown): void {
   }
 }
 
-/** `Array.isArray`, but false for a revoked proxy instead of throwing. */
-export function isArray(value: unknown): boolean {
+/** Whether a test holds; false for values that throw on any access, such as revoked proxies. */
+export function holds(test: () => boolean): boolean {
   try {
-    return Array.isArray(value);
+    return test();
   } catch {
     return false;
   }
+}
+
+export function isArray(value: unknown): boolean {
+  return holds(() => Array.isArray(value));
 }
 
 export function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {

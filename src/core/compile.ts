@@ -2,7 +2,7 @@
  * @module core/compile
  * Compiles the WebAssembly modules; apart from core/module, which is only needed to measure.
  */
-import { AnyvmafError } from './errors.js';
+import { internalError } from './errors.js';
 
 type Global<Name extends string> = typeof globalThis extends {
   WebAssembly: Record<Name, new (...args: never[]) => infer Instance>;
@@ -24,8 +24,7 @@ export async function compileCore(bytes: WasmBytes): Promise<WasmModule> {
   try {
     return await WebAssembly.compile(bytes);
   } catch (cause) {
-    throw new AnyvmafError(
-      'internal',
+    throw internalError(
       'The WebAssembly core does not compile here; anyvmaf needs a runtime with WebAssembly SIMD (Node 20.19 or a ' +
         'browser of 2023 or later).',
       { cause },

@@ -98,25 +98,19 @@ export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): P
   }
 }
 
-export function usageError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
-  return new AnyvmafError('usage', message, options);
-}
+const errorOf =
+  (code: ErrorCode) =>
+  (message: string, options?: AnyvmafErrorOptions): AnyvmafError =>
+    new AnyvmafError(code, message, options);
 
-export function ioError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
-  return new AnyvmafError('io', message, options);
-}
-
-export function mediaError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
-  return new AnyvmafError('media', message, options);
-}
-
-export function modelError(message: string, options?: AnyvmafErrorOptions): AnyvmafError {
-  return new AnyvmafError('model', message, options);
-}
-
-export function featureError(message: string): AnyvmafError {
-  return new AnyvmafError('feature', message);
-}
+export const usageError = errorOf('usage');
+export const ioError = errorOf('io');
+export const mediaError = errorOf('media');
+export const mismatchError = errorOf('mismatch');
+export const modelError = errorOf('model');
+export const featureError = errorOf('feature');
+export const backendError = errorOf('backend');
+export const internalError = errorOf('internal');
 
 /** The code of a system's error, such as `ENOENT`; empty if it has none. */
 export function codeOf(error: unknown): string {

@@ -3,6 +3,8 @@
  * Frames: format, planes, and sizes of pictures and planes, as scored and as stored in files.
  */
 
+import type { PictureSize } from './size.js';
+
 export const MOST_FRAMES = 2 ** 32 - 1;
 
 /** Something of each of the two videos of a pair. */
@@ -17,12 +19,6 @@ export interface FrameRange {
   readonly start: number;
   /** Default: the end of the video. */
   readonly end?: number;
-}
-
-/** Width and height in samples. */
-export interface PlaneSize {
-  readonly width: number;
-  readonly height: number;
 }
 
 /** Shift from luma to chroma dimensions; 4:0:0 has no chroma. */
@@ -61,16 +57,16 @@ export interface FramePlanes {
   readonly alpha?: Uint8Array;
 }
 
-export interface PictureFormat extends PlaneSize {
-  readonly chroma: ChromaFormat;
-}
-
 export function sampleBytes(bitDepth: number): 1 | 2 {
   return bitDepth > 8 ? 2 : 1;
 }
 
 /** A chroma plane as scored, rounded down at odd luma sizes; 0x0 for 4:0:0. */
-export function chromaSize({ width, height, chroma }: PictureFormat): PlaneSize {
+export function chromaSize({
+  width,
+  height,
+  chroma,
+}: PictureSize & Pick<VideoFormat, 'chroma'>): PictureSize {
   const shift = SUBSAMPLING[chroma];
   return shift ? { width: width >> shift.h, height: height >> shift.v } : { width: 0, height: 0 };
 }
@@ -82,7 +78,7 @@ export const MAX_SIDE = 16384;
 export const MIN_SIDE = 17;
 
 /** A chroma plane as stored in a file, rounded up at odd luma sizes; 0x0 for 4:0:0. */
-export function storedChromaSize(format: VideoFormat): PlaneSize {
+export function storedChromaSize(format: VideoFormat): PictureSize {
   const shift = SUBSAMPLING[format.chroma];
   if (!shift) return { width: 0, height: 0 };
   return { width: (format.width + shift.h) >> shift.h, height: (format.height + shift.v) >> shift.v };

@@ -4,7 +4,7 @@
  * calls of its functions as plain data.
  */
 import type { WasmMemory, WasmModule } from './compile.js';
-import { AnyvmafError } from './errors.js';
+import { AnyvmafError, internalError } from './errors.js';
 import type { VideoFormat } from './frame.js';
 
 /** Column of the core's function table. */
@@ -60,20 +60,14 @@ function readExports(instance: WebAssembly.Instance): CoreExports {
   const { exports } = instance;
   const memory = exports.memory;
   if (!(memory instanceof WebAssembly.Memory)) {
-    throw new AnyvmafError(
-      'internal',
-      'The module handed in as the core exports no memory; it is not anyvmaf.wasm.',
-    );
+    throw internalError('The module handed in as the core exports no memory; it is not anyvmaf.wasm.');
   }
   return {
     memory,
     call: (name) => {
       const value = exports[name];
       if (typeof value !== 'function') {
-        throw new AnyvmafError(
-          'internal',
-          `The module handed in as the core lacks ${name}; it is not anyvmaf.wasm.`,
-        );
+        throw internalError(`The module handed in as the core lacks ${name}; it is not anyvmaf.wasm.`);
       }
       return (...args) => Number(value(...args));
     },
@@ -97,8 +91,7 @@ export class Core {
     call('_initialize')();
     const version = call('anyvmaf_abi_version')();
     if (version !== ABI_VERSION) {
-      throw new AnyvmafError(
-        'internal',
+      throw internalError(
         `The core has interface version ${version} but this package needs ${ABI_VERSION}; use the anyvmaf.wasm that ` +
           'came with it.',
       );
@@ -137,8 +130,7 @@ function reporting(run: Native, metric: string, { width, height, bitDepth }: Vid
       return run(...args);
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new AnyvmafError(
-        'internal',
+      throw internalError(
         `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${reason}); this ` +
           'is a defect of anyvmaf: please report it with the metric, the size and the options of the run.',
         { cause },
@@ -266,8 +258,7 @@ export class CoreContext {
     const { reference, distorted } = this.#pictures;
     const pairs = reference.length;
     if (distorted.length !== pairs) {
-      throw new AnyvmafError(
-        'internal',
+      throw internalError(
         `For ${metric}, ${pairs} reference pictures are held but ${distorted.length} distorted ones.`,
       );
     }
@@ -312,7 +303,7 @@ export class CoreContext {
       if (arg === 'history') return this.#putHistory(metric);
       if (arg !== 'heatmaps') return arg === 'frames' ? this.#frames : this.#parameters;
       if (heat !== undefined) return heat;
-      throw new AnyvmafError('internal', `There is no room for the heatmaps of ${metric}.`);
+      throw internalError(`There is no room for the heatmaps of ${metric}.`);
     });
     const status = native(this.#context, ...values, this.#results);
     // Options and sizes are checked before a run, so only samples can be out of range.
@@ -322,7 +313,7 @@ export class CoreContext {
 
   #setParameters(bytes: Uint8Array): void {
     if (bytes.length > PARAMETER_BYTES)
-      throw new AnyvmafError('internal', `A call of the core has ${bytes.length} bytes of parameters.`);
+      throw internalError(`A call of the core has ${bytes.length} bytes of parameters.`);
     new Uint8Array(this.#core.memory.buffer, this.#parameters, bytes.length).set(bytes);
   }
 
@@ -331,17 +322,14 @@ export class CoreContext {
     const picture = this.#pictures[of][back];
     if (padded && !picture) return 0;
     const found = picture?.planes[plane];
-    if (!found) throw new AnyvmafError('internal', `Plane ${plane} of the ${of} video is not held.`);
+    if (!found) throw internalError(`Plane ${plane} of the ${of} video is not held.`);
     return found.address;
   }
 
   #take(status: number, metric: string, length: number): Float64Array {
     if (status === OUT_OF_MEMORY) throw outOfMemory();
     if (status !== 0) {
-      throw new AnyvmafError(
-        'internal',
-        `The core refused ${metric} with code ${status}; please report this.`,
-      );
+      throw internalError(`The core refused ${metric} with code ${status}; please report this.`);
     }
     return new Float64Array(this.#core.memory.buffer, this.#results, length);
   }

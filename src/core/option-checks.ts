@@ -42,7 +42,7 @@ const typed =
     if (typeof value !== type) throw wrongType(name, value, expected);
   };
 
-const fitting =
+export const fitting =
   (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
   (name, value) => {
     if (!fits(value)) throw wrongType(name, value, expected);
@@ -50,7 +50,8 @@ const fitting =
 
 const countFits: Check = (name, value, { least, most }) => checkCount(name, value, least, most);
 
-const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === 'string');
+export const isTexts = (value: unknown) =>
+  Array.isArray(value) && value.every((text) => typeof text === 'string');
 
 export const CHECKS = {
   checked: () => {},

@@ -323,9 +323,7 @@ export type OptionWith<Property extends object> = {
   [Name in OptionName]: Table[Name] extends Property ? Name : never;
 }[OptionName];
 
-export type ValueOf<Name extends OptionName> = Table[Name] extends {
-  readonly of: readonly (infer Choice)[];
-}
+export type ValueOf<Name extends OptionName> = Table[Name] extends { readonly of: readonly (infer Choice)[] }
   ? Choice
   : Table[Name]['kind'] extends keyof Values
     ? Values[Table[Name]['kind']]

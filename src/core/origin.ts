@@ -2,9 +2,7 @@
  * @module core/origin
  * Who named the files of a call, which decides what may be opened.
  */
-import { isObject, oneOf } from './arguments.js';
-import { usageError } from './errors.js';
-import { showValue } from './printable.js';
+import { isObject, oneOf, wrongType } from './arguments.js';
 
 /**
  * Who named the files of a call.
@@ -32,14 +30,10 @@ export const FOREIGN: Origin = { by: 'foreign' };
 /** @throws {AnyvmafError} `usage` */
 export function checkOrigin(origin: Origin | undefined): void {
   if (origin === undefined) return;
-  if (!isObject(origin)) {
-    throw usageError(`origin is ${showValue(origin)}, but it must be an object with by.`);
-  }
+  if (!isObject(origin)) throw wrongType('origin', origin, 'an object with by');
   oneOf('origin.by', origin.by, ['user', 'foreign']);
   const { by, folders } = origin;
   if (folders === undefined) return;
   if (by === 'foreign' && Array.isArray(folders) && folders.every((one) => typeof one === 'string')) return;
-  throw usageError(
-    `origin.folders is ${showValue(folders)}, but it must be a list of real paths, and only with by 'foreign'.`,
-  );
+  throw wrongType('origin.folders', folders, "a list of real paths, and only with by 'foreign'");
 }

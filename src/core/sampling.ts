@@ -2,9 +2,8 @@
  * @module core/sampling
  * Scores random runs of a video, two in each of several equal parts, and estimates the values of the whole.
  */
-import { usageError } from './errors.js';
+import { wrongType } from './arguments.js';
 import { percentile } from './numbers.js';
-import { showValue } from './printable.js';
 
 /** Runs to score. */
 export interface SampleSizes {
@@ -43,15 +42,14 @@ export function checkSamples(samples: Samples): Required<SampleSizes> {
   const even = Number.isInteger(runs) && Number(runs) % 2 === 0 && Number(runs) >= 4;
   if (even && Number(runs) <= MAX_RUNS && Number(seconds) > 0 && Number(seconds) <= MAX_SECONDS) {
     if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
-      throw usageError(
-        `samples.seed is ${showValue(seed)}, but it must be a whole number from 0 to ${MAX_SEED}.`,
-      );
+      throw wrongType('samples.seed', seed, `a whole number from 0 to ${MAX_SEED}`);
     }
     return { runs: Number(runs), seconds: Number(seconds), seed };
   }
-  throw usageError(
-    `samples is ${showValue(samples)}, but it must be auto or { runs, seconds }: an even number of runs from 4 to ${MAX_RUNS}, ` +
-      `each of up to ${MAX_SECONDS} seconds.`,
+  throw wrongType(
+    'samples',
+    samples,
+    `auto or { runs, seconds }: an even number of runs from 4 to ${MAX_RUNS}, each of up to ${MAX_SECONDS} seconds`,
   );
 }
 

@@ -44,9 +44,7 @@ export function isSize(value: unknown): value is PictureSize {
   return typeof value === 'object' && value !== null && 'width' in value && 'height' in value;
 }
 
-interface Picture {
-  readonly width: number;
-  readonly height: number;
+interface Picture extends PictureSize {
   readonly sampleAspect?: Fraction;
 }
 

@@ -3,7 +3,13 @@
  * Lists backends and what runs them, probes whether they work, and diagnoses the installation.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
-import { OWN_GPU_BACKENDS, type OwnGpuBackend } from '../core/choices.js';
+import {
+  BACKEND_CHOICES,
+  type BackendName,
+  GPU_BACKENDS,
+  OWN_GPU_BACKENDS,
+  type OwnGpuBackend,
+} from '../core/choices.js';
 import { capital, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
@@ -17,12 +23,9 @@ import {
   survey,
 } from './backends/native/survey.js';
 import {
-  BACKEND_CHOICES,
   type BackendDetail,
   type BackendHealth,
   type BackendList,
-  type BackendName,
-  GPU_BACKENDS,
   isOwnBackend,
   type NativeBackend,
   type NativeDescription,
@@ -46,7 +49,7 @@ const NOWHERE = 'Programs can run in Node only.';
 const UNHEALTHY = { runtime_healthy: false, latency_ms: null, score: null } as const;
 
 /** @throws the signal's reason */
-export async function listBackends(platform: Platform, options: NativeOptions): Promise<BackendList> {
+export async function listBackends(platform: Platform, options: NativeOptions = {}): Promise<BackendList> {
   requireObject('options', options);
   const host = await platform.native?.();
   const found = host && (await survey(host, options));
@@ -83,7 +86,10 @@ export async function listBackends(platform: Platform, options: NativeOptions): 
 }
 
 /** @throws the signal's reason */
-export async function describeNative(platform: Platform, options: NativeOptions): Promise<NativeDescription> {
+export async function describeNative(
+  platform: Platform,
+  options: NativeOptions = {},
+): Promise<NativeDescription> {
   requireObject('options', options);
   const host = await platform.native?.();
   return describe(host && (await survey(host, options)));
@@ -119,7 +125,7 @@ function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram
 export async function probeBackend(
   platform: Platform,
   backend: BackendName,
-  options: ProbeOptions,
+  options: ProbeOptions = {},
 ): Promise<BackendHealth> {
   requireObject('options', options);
   const { timeout, signal } = options;
@@ -189,7 +195,7 @@ export interface Diagnosis {
 }
 
 /** @throws the signal's reason */
-export async function diagnose(platform: Platform, options: ProbeOptions): Promise<Diagnosis> {
+export async function diagnose(platform: Platform, options: ProbeOptions = {}): Promise<Diagnosis> {
   requireObject('options', options);
   const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
   const health: BackendHealth[] = [];

@@ -60,7 +60,7 @@ const EXTRACTED = ['adm', 'vif', 'motion'];
 export async function* makeDataset(
   platform: Platform,
   pairs: readonly DatasetPair[],
-  options: DatasetOptions,
+  options: DatasetOptions = {},
 ): AsyncGenerator<Uint8Array, DatasetSummary, undefined> {
   requireArray('pairs', pairs, 'an array of pairs');
   for (const pair of pairs) requireObject('a pair', pair);

@@ -3,7 +3,7 @@
  * Extracts single pairs of frames, paired as for scoring; decoding starts near each requested frame.
  */
 import { unlessAborted } from '../core/abort.js';
-import { isArray, requireObject, wrongType } from '../core/arguments.js';
+import { holds, isArray, requireObject, wrongType } from '../core/arguments.js';
 import { type AnyvmafError, usageError } from '../core/errors.js';
 import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame.js';
 import { shown, showValue } from '../core/printable.js';
@@ -44,8 +44,8 @@ export type FrameNumbers = readonly number[] | AsyncIterable<number>;
 export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
-  frames: FrameNumbers,
-  options: ExtractOptions,
+  frames: readonly number[] | AsyncIterable<number>,
+  options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
   checkRequest(request);
@@ -214,12 +214,7 @@ function beyond({ sides }: Pair, index: number, count: number | null): AnyvmafEr
 
 function isAsync(frames: FrameNumbers): frames is AsyncIterable<number> {
   if (isArray(frames) || typeof frames !== 'object' || frames === null) return false;
-  try {
-    return typeof (frames as AsyncIterable<number>)[Symbol.asyncIterator] === 'function';
-  } catch {
-    // A proxy may throw on any access.
-    return false;
-  }
+  return holds(() => typeof (frames as AsyncIterable<number>)[Symbol.asyncIterator] === 'function');
 }
 
 async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<number, void, undefined> {

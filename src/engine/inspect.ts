@@ -2,7 +2,7 @@
  * @module engine/inspect
  * Inspects a pair without scoring it: preflight findings, and the offset between the two.
  */
-import { requireObject, wrongType } from '../core/arguments.js';
+import { holds, requireObject, wrongType } from '../core/arguments.js';
 import { chooseDecoder } from '../media/decoders.js';
 import { openInput } from '../media/open.js';
 import { checkMeasurable, closeInput } from '../media/pair.js';
@@ -30,7 +30,7 @@ import { loadRequested } from './plan/plan.js';
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
-  options: InspectOptions,
+  options: InspectOptions = {},
   known: Pick<InputContext, 'shared' | 'alignment'> = {},
 ): Promise<Inspection> {
   requireObject('options', options);
@@ -55,7 +55,7 @@ export async function inspectPair(
 export async function describeVideo(
   platform: Platform,
   video: Extract<VideoInput, string | URL | Blob>,
-  options: DescribeVideoOptions,
+  options: DescribeVideoOptions = {},
 ): Promise<SideFacts> {
   requireObject('options', options);
   const { signal, ...others } = options;
@@ -79,13 +79,8 @@ export async function describeVideo(
 
 /** Whether opening a video does not use it up. */
 function isStored(video: unknown): boolean {
-  try {
-    const named = typeof video === 'string' && video !== '-';
-    return named || [URL, Blob].some((kind) => video instanceof kind);
-  } catch {
-    // A proxy may throw on any access.
-    return false;
-  }
+  if (typeof video === 'string') return video !== '-';
+  return holds(() => video instanceof URL || video instanceof Blob);
 }
 
 /** @throws {AnyvmafError} as scoring before it decodes: a truncated file, pictures too small */
@@ -100,7 +95,7 @@ async function refuseUnscorable(pair: Pair, checked: CheckedOptions): Promise<vo
 export async function alignPair(
   platform: Platform,
   request: ScoreRequest,
-  options: AlignOptions,
+  options: AlignOptions = {},
 ): Promise<AlignResult> {
   requireObject('options', options);
   const { window, ...others } = options;

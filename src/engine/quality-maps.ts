@@ -215,7 +215,7 @@ export async function* mapPairs(
   platform: Platform,
   request: ScoreRequest,
   frames: readonly number[],
-  options: QualityMapOptions,
+  options: QualityMapOptions = {},
 ): AsyncGenerator<QualityMaps, void, undefined> {
   requireObject('options', options);
   const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
@@ -234,7 +234,7 @@ export async function* mapPairs(
 export async function mapPair(
   platform: Platform,
   pair: FramePair,
-  options: MapOptions,
+  options: MapOptions = {},
 ): Promise<QualityMaps> {
   requireObject('pair', pair, 'a pair from extractFrames');
   for (const role of ['reference', 'distorted'] as const) {

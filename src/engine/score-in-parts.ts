@@ -284,13 +284,7 @@ export async function scoreBothGrains(
   const progress = (before: number): ScoreOptions =>
     onProgress ? { onProgress: (told) => onProgress(half(told, before)) } : {};
   const without = await score(
-    {
-      ...others,
-      ...progress(0),
-      ...(offset !== undefined && { offset }),
-      grain: 'off',
-      preflight: false,
-    },
+    { ...others, ...progress(0), ...(offset !== undefined && { offset }), grain: 'off', preflight: false },
     false,
   );
   const main = await score({ ...options, ...progress(without.frameCount), grain: 'on' }, true);

@@ -22,13 +22,6 @@ import { SharedInputs } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
-interface RunsApart {
-  /** Options of each run; they override the common ones. */
-  readonly each?: readonly ScoreOptions[];
-  /** Whether an error concerns its own run only, unless it is an abort. */
-  readonly isolated?: boolean;
-}
-
 /**
  * Scores all. A failure stops the others unless `onFailure` is set.
  * @returns reports in the order of the distorted videos, without those that failed
@@ -38,19 +31,23 @@ export async function scoreEach(
   platform: Platform,
   reference: VideoInput,
   distorted: readonly VideoInput[],
-  options: ScoreManyOptions,
+  options: ScoreManyOptions = {},
 ): Promise<Report[]> {
   requireObject('options', options);
   checkMany(reference, distorted, options);
   return runEach(platform, reference, distorted, options);
 }
 
+/**
+ * @param each options of each run; they override the common ones
+ * @param isolated whether an error concerns its own run only, unless it is an abort
+ */
 async function runEach(
   platform: Platform,
   reference: VideoInput | undefined,
   distorted: readonly VideoInput[],
   options: ScoreManyOptions,
-  { each, isolated = false }: RunsApart = {},
+  { each, isolated = false }: { readonly each?: readonly ScoreOptions[]; readonly isolated?: boolean } = {},
 ): Promise<Report[]> {
   const { raw, onProgress, onStart, onFrame, onReport, onFailure, signal, ...forAll } = options;
   const several = distorted.length > 1;
@@ -243,7 +240,7 @@ const USUAL_TOGETHER = 8;
 export async function* scoreJobs(
   platform: Platform,
   jobs: readonly BatchJob[],
-  options: BatchOptions,
+  options: BatchOptions = {},
 ): AsyncGenerator<BatchResult, void, undefined> {
   requireArray('jobs', jobs, 'an array of jobs');
   for (const [i, job] of jobs.entries()) {
@@ -262,9 +259,9 @@ export async function* scoreJobs(
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);
   try {
-    for (const group of groupsOf(jobs, shared, together)) {
-      const work = (settle: Settle) =>
-        runGroup({ platform, jobs, shared, group, signal: stop.signal, counter, settle });
+    const prepared = jobs.map((job, index) => ({ index, job, options: { ...shared, ...job.options } }));
+    for (const group of groupsOf(prepared, together)) {
+      const work = (settle: Settle) => runGroup(platform, group, counter, settle, stop.signal);
       yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was aborted.')));
     }
   } finally {
@@ -272,30 +269,34 @@ export async function* scoreJobs(
   }
 }
 
-type Shared = Omit<BatchOptions, 'together' | 'onProgress' | 'signal'>;
+/** A job with the options of all. */
+interface Prepared {
+  readonly index: number;
+  readonly job: BatchJob;
+  readonly options: Omit<BatchOptions, 'together' | 'onProgress' | 'signal'>;
+}
+
 type Settle = (result: BatchResult) => void;
 
 /** Groups jobs that run together: same reference, same options that affect reading. */
-function groupsOf(
-  jobs: readonly BatchJob[],
-  shared: Shared,
-  together: number,
-): readonly (readonly number[])[] {
-  const byReference = new Map<unknown, Map<string, number[]>>();
-  const groups: number[][] = [];
-  for (const [index, { reference, raw, options = {} }] of jobs.entries()) {
-    const all = { ...shared, ...options };
-    const alone = scoresAlone(all) || reference === undefined || reference === null || readsOnce(reference);
-    const read = changed(all, ({ reads }) => reads).sort() as (keyof typeof all)[];
-    const key = JSON.stringify([raw, read.map((name) => [name, all[name]])]);
-    const ways = byReference.get(reference) ?? new Map<string, number[]>();
+function groupsOf(jobs: readonly Prepared[], together: number): readonly (readonly Prepared[])[] {
+  const byReference = new Map<unknown, Map<string, Prepared[]>>();
+  const groups: Prepared[][] = [];
+  for (const one of jobs) {
+    const { options } = one;
+    const { reference, raw } = one.job;
+    const alone =
+      scoresAlone(options) || reference === undefined || reference === null || readsOnce(reference);
+    const read = changed(options, ({ reads }) => reads).sort() as (keyof typeof options)[];
+    const key = JSON.stringify([raw, read.map((name) => [name, options[name]])]);
+    const ways = byReference.get(reference) ?? new Map<string, Prepared[]>();
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);
     if (open && open.length < together) {
-      open.push(index);
+      open.push(one);
       continue;
     }
-    const group = [index];
+    const group = [one];
     groups.push(group);
     ways.set(key, group);
   }
@@ -308,67 +309,53 @@ async function* ends(
   giveUp: () => void,
 ): AsyncGenerator<BatchResult, void, undefined> {
   const ready: BatchResult[] = [];
-  let wake: () => void = () => {};
-  let end: { readonly error?: unknown } | undefined;
-  const settle = (result: BatchResult) => {
+  let [wake, over]: [() => void, boolean] = [() => {}, false];
+  const running = work((result) => {
     ready.push(result);
     wake();
-  };
-  const finish = (outcome: { readonly error?: unknown }) => {
-    end = outcome;
+  }).finally(() => {
+    over = true;
     wake();
-  };
-  const running = work(settle).then(
-    () => finish({}),
-    (error: unknown) => finish({ error }),
-  );
+  });
+  running.catch(() => {});
   try {
-    while (!end || ready.length > 0) {
+    while (!over || ready.length > 0) {
       const next = ready.shift();
       if (next) yield next;
-      else {
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
-      }
+      else await new Promise<void>((resolve) => (wake = resolve));
     }
   } finally {
-    if (!end) giveUp();
-    await running;
+    if (!over) giveUp();
+    await running.catch(() => {});
   }
-  if ('error' in end) throw end.error;
+  await running;
 }
 
-interface Group {
-  readonly platform: Platform;
-  readonly jobs: readonly BatchJob[];
-  readonly shared: Shared;
-  readonly group: readonly number[];
-  readonly signal: AbortSignal;
-  readonly counter: Counter;
-  readonly settle: Settle;
-}
-
-async function runGroup({ platform, jobs, shared, group, signal, counter, settle }: Group): Promise<void> {
+/** Runs jobs of one reference together. */
+async function runGroup(
+  platform: Platform,
+  group: readonly Prepared[],
+  counter: Counter,
+  settle: Settle,
+  signal: AbortSignal,
+): Promise<void> {
   const done = (result: BatchResult) => {
     counter.done(result.index, result.error !== undefined);
     settle(result);
   };
-  const fit = group.flatMap((index) => {
-    const { options: own, ...request } = jobs[index] as BatchJob;
-    const options = { ...shared, ...own };
+  const fit = group.filter(({ index, options }) => {
     const error = unfit(options);
     if (error) done({ index, error });
-    return error ? [] : { index, request, options };
+    return !error;
   });
   const [first] = fit;
   if (!first) return;
   const at = (place: number) => fit[place]?.index ?? -1;
-  const { reference, raw } = first.request;
+  const { reference, raw } = first.job;
   await runEach(
     platform,
     reference,
-    fit.map(({ request }) => request.distorted),
+    fit.map(({ job }) => job.distorted),
     {
       raw,
       signal,

@@ -149,9 +149,7 @@ function refuseBothGrains({ request, variant }: Call): void {
   const why = isWatched
     ? 'a run that is watched measures its frames once'
     : 'one of the videos is a stream, which can be read only once';
-  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, {
-    about: 'grain',
-  });
+  throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, { about: 'grain' });
 }
 
 /** Whether both videos can be opened again after closing. */
@@ -168,7 +166,7 @@ function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
 export async function scorePair(
   platform: Platform,
   request: ScoreRequest,
-  options: ScoreOptions,
+  options: ScoreOptions = {},
   variant: RunVariant = {},
 ): Promise<Report> {
   const { single } = checkOptions(options, 'score');
@@ -230,7 +228,7 @@ function prepareBackend(
 }
 
 /** Opens nothing. @throws {AnyvmafError} `usage` as the public `score` */
-export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions): ScoreRun {
+export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions = {}): ScoreRun {
   checkRequest(request, checkOptions(options, 'score').single);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
 }

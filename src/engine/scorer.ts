@@ -5,39 +5,25 @@
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, mediaError, usageError } from '../core/errors.js';
 import { copyPlanes, type FramePlanes, formatProblem, type VideoFormat } from '../core/frame.js';
 import { quotientOf } from '../core/numbers.js';
 import { showValue } from '../core/printable.js';
-import { version } from '../core/version.js';
 import { checkPair } from '../media/pair.js';
-import type { VideoInfo } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/schema.js';
 import { coreMeasurers } from './backends/core/extractor.js';
-import {
-  createHeatmaps,
-  type ExtractionPlan,
-  type Measurer,
-  type PlaneName,
-  planeBytes,
-} from './backends/measurer.js';
-import type { PictureScorers, TinyRun, TinySessionFacts } from './backends/tiny.js';
+import { type ExtractionPlan, type Measurer, type PlaneName, planeBytes } from './backends/measurer.js';
+import type { PictureScorers } from './backends/tiny.js';
 import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
-import type { Platform, WorkerSetup } from './contract/platform.js';
+import type { Platform } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
 import { STEERED, type Steerable } from './live/steerable.js';
 import type { Steering } from './live/steering.js';
-import {
-  chooseThreads,
-  loadModules,
-  loadRequested,
-  planRun,
-  type RunPlan,
-  reportModels,
-} from './plan/plan.js';
-import { Meter } from './results/report-parts.js';
-import { Scoring } from './results/scoring.js';
+import { type CoreMeasurement, openCore } from './measure/core.js';
+import { loadModules, loadRequested } from './plan/plan.js';
+import { headOf, Meter } from './results/report-parts.js';
+import type { Scoring } from './results/scoring.js';
 import { Feeder, type FramePair, type RecordSink } from './workers/dispatch.js';
 import { openPictures, PairMeasurer } from './workers/measure.js';
 import { WorkerPool } from './workers/worker-pool.js';
@@ -46,44 +32,39 @@ import { WorkerPool } from './workers/worker-pool.js';
 export async function openScorer(
   platform: Platform,
   format: ScoredFormat,
-  options: ScorerOptions,
+  options: ScorerOptions = {},
 ): Promise<Scorer> {
   checkScoredFormat('createScorer needs the format of its frames', format);
   const checked = checkOptions(options, 'scorer');
   const problem = formatProblem(format);
   if (problem) throw usageError(`Frames of this format cannot be scored: ${problem}.`);
-  const [requested, modules] = await loadModules(
+  const loaded = await loadModules(
     platform,
     loadRequested(checked, platform, () => format),
   );
-  const plan = planRun(requested, format, checked.compat);
-  const keep = framesToKeep(checked.keep, quotientOf(format.frameRate));
-  const { extraction } = plan.features;
   // Pushed pairs have no known end, so their heatmap files would never be complete.
-  await createHeatmaps(extraction, undefined);
-  const { reference = 'reference', distorted = 'distorted' } = options.names ?? {};
-  const inputs = [videoInfo(reference, format), videoInfo(distorted, format)] as const;
-  const warnings = [...checkPair(...inputs, checked), ...plan.warnings];
-  const tiny = plan.tiny && new (await import('./backends/tiny.js')).TinyRun(plan.tiny);
-  const setup: WorkerSetup = {
-    modules,
-    plan: extraction,
-    implementation: checked.implementation,
-    subsample: checked.subsample,
-    ...tiny?.setup,
-    ...(platform.onnxruntime !== undefined && { onnxruntime: platform.onnxruntime }),
+  const host = { ...platform, heatmaps: undefined };
+  const measurement = openCore(loaded, {
+    platform: host,
+    checked,
+    options: {},
+    light: format,
+    notes: [],
+  }).planFor(format, framesToKeep(checked.keep, quotientOf(format.frameRate)));
+  const { names, onFrame } = options;
+  const inputs = {
+    reference: inputOf(names?.reference ?? 'reference', format, format.colours?.reference),
+    distorted: inputOf(names?.distorted ?? 'distorted', format, format.colours?.distorted),
   };
-  const threads = checked.threads ?? chooseThreads(platform.parallelism, extraction, null);
-  await tiny?.open(platform.tiny, plan.features.names);
+  const bare = { container: 'frames', warnings: [] } as const;
+  const { reference, distorted } = inputs;
+  const warnings = checkPair({ ...reference, ...bare }, { ...distorted, ...bare }, checked);
   try {
-    const openQueue = await prepareQueue(platform, setup, threads);
-    const { onFrame } = options;
-    return new PushScorer(
-      { platform, format, plan, checked, keep, threads, inputs, warnings, onFrame, tiny },
-      openQueue,
-    );
+    await measurement.open();
+    const openQueue = await prepareQueue(platform, measurement);
+    return new PushScorer({ measurement, format, checked, inputs, warnings, onFrame }, openQueue);
   } catch (error) {
-    await tiny?.close();
+    await measurement.close();
     throw error;
   }
 }
@@ -112,34 +93,34 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
   }
 }
 
-/** Measures in the calling thread if `threads` is 0, else on a worker pool. */
+/** Measures in the calling thread if its number of threads is 0, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
-  setup: WorkerSetup,
-  threads: number,
+  measurement: CoreMeasurement,
 ): Promise<(sink: RecordSink) => PairQueue> {
-  if (threads > 0) return (sink) => workerQueue(platform, setup, threads, sink);
+  const { setup } = measurement;
+  if (measurement.threads(null) > 0) return (sink) => workerQueue(platform, measurement, sink);
   const pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
   const core = await coreMeasurers(setup.modules, setup.implementation);
-  return (sink) => localQueue(core.open(setup.plan), setup, sink, pictures);
+  return (sink) => localQueue(core.open(setup.plan), measurement, sink, pictures);
 }
 
-function videoInfo(name: string, { width, height, bitDepth, chroma }: VideoFormat): VideoInfo {
-  return { name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, warnings: [] };
+function inputOf(name: string, format: ScoredFormat, colour?: Colour): ReportInput {
+  const { width, height, bitDepth, chroma, frameRate } = format;
+  return {
+    ...{ name, container: 'frames', width, height, bitDepth, chroma, frameCount: null, skipped: 0 },
+    ...(frameRate && { frameRate }),
+    ...(colour && { colour: { ...colour, guessed: [] } }),
+  };
 }
 
 interface Facts {
-  readonly platform: Platform;
+  readonly measurement: CoreMeasurement;
   readonly format: ScoredFormat;
-  readonly plan: RunPlan;
   readonly checked: CheckedOptions;
-  /** Frames to keep for the report, `undefined` for all. */
-  readonly keep: number | undefined;
-  readonly threads: number;
-  readonly inputs: readonly [VideoInfo, VideoInfo];
+  readonly inputs: Pick<Report, 'reference' | 'distorted'>;
   readonly warnings: readonly string[];
   readonly onFrame: ((frame: FrameMetrics) => void) | undefined;
-  readonly tiny: TinyRun | undefined;
 }
 
 class PushScorer implements Scorer, Steerable {
@@ -159,18 +140,12 @@ class PushScorer implements Scorer, Steerable {
 
   constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
     this.format = facts.format;
-    this.metrics = facts.plan.metrics;
+    this.metrics = facts.measurement.plan.metrics;
     this.#facts = facts;
-    this.#scoring = new Scoring(
-      facts.plan,
-      facts.checked.subsample,
-      (frame) => {
-        this.#ready.push(frame);
-        facts.onFrame?.(frame);
-      },
-      facts.tiny?.regressors,
-      facts.keep,
-    );
+    this.#scoring = facts.measurement.score((frame) => {
+      this.#ready.push(frame);
+      facts.onFrame?.(frame);
+    });
     this.#queue = openQueue({
       add: (first, count, records) => this.#scoring.add(first, count, records),
       measured: (pairs) => this.#meter.count(pairs),
@@ -184,7 +159,7 @@ class PushScorer implements Scorer, Steerable {
   push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]> {
     return this.#serialize(async () => {
       this.#requireOpen('push');
-      const { extraction } = this.#facts.plan.features;
+      const { extraction } = this.#facts.measurement.plan.features;
       const [first, second] = [
         checkPlanes('reference', reference, extraction),
         checkPlanes('distorted', distorted, extraction),
@@ -212,8 +187,7 @@ class PushScorer implements Scorer, Steerable {
       this.#state = 'finished';
       try {
         await this.#queue.finish();
-        if (this.#pushed === 0)
-          throw new AnyvmafError('media', 'There are no frames to score: no pair was pushed.');
+        if (this.#pushed === 0) throw mediaError('There are no frames to score: no pair was pushed.');
         const report = await this.#report();
         this.#steering?.ended();
         return report;
@@ -239,31 +213,15 @@ class PushScorer implements Scorer, Steerable {
       throw usageError('The scorer has a server already; it can have only one.');
     this.#requireOpen('createEmbeddedServer');
     this.#steering = steering;
-    const { platform, format, plan, checked, threads, inputs } = this.#facts;
-    const [reference, distorted] = inputs.map(({ name }) => name);
-    steering.begin(
-      {
-        facts: {
-          reference: reference ?? '',
-          distorted: distorted ?? '',
-          total: null,
-          backend: 'wasm',
-          threads,
-          subsample: checked.subsample,
-          taken: () => this.#pushed,
-        },
-        plan,
-        format,
-        scoring: this.#scoring,
-        platform,
-      },
-      before,
-    );
+    const { measurement, format, inputs } = this.#facts;
+    const names = { reference: inputs.reference.name, distorted: inputs.distorted.name };
+    const facts = { ...names, total: null, taken: () => this.#pushed };
+    measurement.steer(steering, facts, format, this.#scoring, before);
   }
 
   async #release(): Promise<void> {
     await this.#queue.close();
-    await this.#facts.tiny?.close();
+    await this.#facts.measurement.close();
   }
 
   [Symbol.dispose](): void {
@@ -275,40 +233,16 @@ class PushScorer implements Scorer, Steerable {
   }
 
   async #report(): Promise<Report> {
-    const { format, plan, checked, threads, inputs, warnings } = this.#facts;
-    const finished = await this.#scoring.finish();
-    const tiny = this.#facts.tiny?.report(this.#queue.sessions);
-    const [reference, distorted] = inputs;
-    const { swaps = [], models: more = [] } =
-      this.#steering?.report(finished.frameNumbers.at(-1) ?? -1) ?? {};
+    const { measurement, checked, inputs, warnings } = this.#facts;
+    const extent = { pairs: this.#pushed, ended: { reference: true, distorted: true } };
+    const measured = await measurement.finish(this.#scoring, extent);
     return buildReport({
-      version,
+      ...headOf(inputs, checked, extent),
       fps: this.#meter.fps,
-      ...finished,
-      reference: this.#input(reference, format.colours?.reference),
-      distorted: this.#input(distorted, format.colours?.distorted),
-      models: [...reportModels(plan), ...more],
-      ...(swaps.length > 0 && { swaps }),
-      ...(tiny && { tiny: tiny.tiny }),
-      compat: checked.compat,
-      backend_requested: 'wasm',
-      backend_used: 'wasm',
-      implementation: checked.implementation,
-      threads,
-      subsample: checked.subsample,
+      ...measured,
       frameCount: this.#pushed,
-      warnings: [...warnings, ...finished.warnings, ...(tiny?.warnings ?? [])],
+      warnings: [...warnings, ...measured.warnings],
     });
-  }
-
-  #input({ name, container, width, height, bitDepth, chroma }: VideoInfo, colour?: Colour): ReportInput {
-    const { frameRate } = this.#facts.format;
-    return {
-      ...{ name, container, width, height, bitDepth, chroma },
-      ...{ frameCount: this.#pushed, skipped: 0 },
-      ...(frameRate && { frameRate }),
-      ...(colour && { colour: { ...colour, guessed: [] } }),
-    };
   }
 
   #requireOpen(call: string): void {
@@ -346,8 +280,7 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
     const plane = planeOf(planes[key], `The ${name} plane of the ${role} frame`, plan.format);
     if (plane.length !== wanted[key]) {
       const { width, height, bitDepth, chroma } = plan.format;
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `The ${name} plane of the ${role} frame has ${plane.length} bytes, but ${width}x${height} ${chroma} at ` +
           `${bitDepth} bit needs ${wanted[key]}; give packed rows, ${bitDepth > 8 ? 'two bytes' : 'one byte'} a sample.`,
       );
@@ -372,7 +305,6 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
 
 /** Measures pairs that are pushed one by one, in the calling thread or on workers. */
 interface PairQueue {
-  readonly sessions: readonly TinySessionFacts[];
   /** Waits for room, has the next pair written there, and measures it. */
   push(write: (pair: FramePair) => void): Promise<void>;
   finish(): Promise<void>;
@@ -382,7 +314,7 @@ interface PairQueue {
 
 function localQueue(
   measurer: Measurer,
-  { subsample }: WorkerSetup,
+  { setup: { subsample }, started }: CoreMeasurement,
   sink: RecordSink,
   pictures?: PictureScorers,
 ): PairQueue {
@@ -390,9 +322,6 @@ function localQueue(
   let next = 0;
   let closed = false;
   return {
-    get sessions() {
-      return pictures?.facts ?? [];
-    },
     async push(write) {
       const slot = measurer.slot(next);
       write(slot);
@@ -403,7 +332,9 @@ function localQueue(
       sink.measured(1);
       sink.add(slot.index, 1, record);
     },
-    finish: async () => {},
+    async finish() {
+      started.sessions = pictures?.facts ?? [];
+    },
     async close() {
       if (closed) return;
       closed = true;
@@ -413,19 +344,18 @@ function localQueue(
   };
 }
 
-function workerQueue(platform: Platform, setup: WorkerSetup, threads: number, sink: RecordSink): PairQueue {
+function workerQueue(platform: Platform, measurement: CoreMeasurement, sink: RecordSink): PairQueue {
+  const { setup, started } = measurement;
   const pool = new WorkerPool();
+  started.pool = pool;
   try {
-    pool.start(() => platform.startWorker(), threads, setup);
+    pool.start(() => platform.startWorker(), measurement.threads(null), setup);
   } catch (error) {
     void pool.terminate();
     throw error;
   }
   const feeder = new Feeder(pool, setup.plan, sink);
   return {
-    get sessions() {
-      return pool.sessions;
-    },
     async push(write) {
       write(await feeder.room());
       feeder.submit();

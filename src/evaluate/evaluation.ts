@@ -64,7 +64,7 @@ export async function evaluateModelOn(
   platform: EvaluationPlatform,
   model: string,
   features: TableInput,
-  options: EvaluateOptions,
+  options: EvaluateOptions = {},
 ): Promise<Evaluation> {
   requireText('model', model, 'the id or the path of a tiny model');
   return withTable(platform, features, options, (parser, asked) =>
@@ -77,7 +77,7 @@ export async function compareModelsOn(
   platform: EvaluationPlatform,
   models: readonly string[],
   features: TableInput,
-  options: EvaluateOptions,
+  options: EvaluateOptions = {},
 ): Promise<Comparison> {
   requireTexts('models', models);
   return withTable(platform, features, options, (parser, asked) =>

@@ -2,9 +2,10 @@
  * @module live/alarms
  * Alarm rules such as `vmaf.p5<80 for 3s`, and the key of a measurement's main score, frame by frame.
  */
+
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import type { SwapOutcome } from '../engine/contract/types.js';
+import type { SwapOutcome } from '../engine/live/steering.js';
 import {
   decimalBound,
   isAggregate,

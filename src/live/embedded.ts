@@ -3,8 +3,9 @@
  * Serves running measurements from their process: a thread for clients, and a link for each measurement.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
-import { requireObject } from '../core/arguments.js';
+import { oneOf, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { CHECKS, checkCount, fitting, isTexts } from '../core/option-checks.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
@@ -20,9 +21,6 @@ import {
 } from './link.js';
 
 const SCRIPT = new URL('./live-thread.js', import.meta.url);
-
-const MAX_DEPTH = 4096;
-const MAX_DRAIN = 64;
 
 /** Limit of the thread's young generation, in MB; Node.js defaults to 48. */
 const YOUNG_MEGABYTES = 8;
@@ -97,10 +95,21 @@ interface Checked extends ServerSettings {
   readonly maxDrainPerFrame: number;
 }
 
-const OPTIONS: readonly (keyof EmbeddedServerOptions)[] = [
-  ...(['queueDepth', 'maxDrainPerFrame', 'folders', 'keepFrames', 'keepSeconds'] as const),
-  ...(['alarms', 'onAlarm', 'onSecond', 'name', 'userAgent'] as const),
-];
+const counted = (most: number) => (name: string, value: unknown) => checkCount(name, value, 1, most);
+
+/** A measurement's name is checked where it is added. */
+const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, (name: string, value: unknown) => void>> = {
+  queueDepth: counted(4096),
+  maxDrainPerFrame: counted(64),
+  folders: fitting('a list of paths', isTexts),
+  keepFrames: counted(2 ** 31),
+  keepSeconds: fitting('a number above 0', (value) => typeof value === 'number' && value > 0),
+  alarms: fitting('a list of rules', isTexts),
+  onAlarm: CHECKS.function,
+  onSecond: CHECKS.function,
+  name: () => {},
+  userAgent: () => {},
+};
 
 /** Options of each transport. */
 const LISTENING: Readonly<Record<Listening['transport'], readonly string[]>> = {
@@ -118,19 +127,10 @@ function refuseUnknown(what: string, given: object, known: readonly string[]): v
 
 function checkServerOptions(options: EmbeddedServerOptions): Checked {
   requireObject('options', options);
-  refuseUnknown('server option', options, OPTIONS);
+  refuseUnknown('server option', options, Object.keys(OPTIONS));
+  for (const [name, value] of Object.entries(options))
+    if (value !== undefined) OPTIONS[name as keyof EmbeddedServerOptions](name, value);
   const { queueDepth = 64, maxDrainPerFrame = 4, folders = [], keepFrames, keepSeconds, userAgent } = options;
-  count('queueDepth', queueDepth, MAX_DEPTH);
-  count('maxDrainPerFrame', maxDrainPerFrame, MAX_DRAIN);
-  if (keepFrames !== undefined) count('keepFrames', keepFrames, 2 ** 31);
-  if (keepSeconds !== undefined && !(typeof keepSeconds === 'number' && keepSeconds > 0))
-    throw usageError(`keepSeconds is ${showValue(keepSeconds)}, but it must be a number above 0.`);
-  if (!Array.isArray(folders) || !folders.every((folder) => typeof folder === 'string'))
-    throw usageError(`folders is ${showValue(folders)}, but it must be a list of paths.`);
-  for (const name of ['onAlarm', 'onSecond'] as const) {
-    if (options[name] !== undefined && typeof options[name] !== 'function')
-      throw usageError(`${name} is ${showValue(options[name])}, but it must be a function.`);
-  }
   return {
     queueDepth,
     maxDrainPerFrame,
@@ -139,11 +139,6 @@ function checkServerOptions(options: EmbeddedServerOptions): Checked {
     keepSeconds,
     name: userAgent ?? 'anyvmaf-live',
   };
-}
-
-function count(name: string, value: number, most: number): void {
-  if (Number.isInteger(value) && value >= 1 && value <= most) return;
-  throw usageError(`${name} is ${showValue(value)}, but it must be a whole number from 1 to ${most}.`);
 }
 
 class MeasurementServer implements EmbeddedServer {
@@ -162,10 +157,7 @@ class MeasurementServer implements EmbeddedServer {
   constructor(settings: Checked, options: EmbeddedServerOptions, script: URL) {
     this.#settings = settings;
     this.#options = options;
-    const { alarms = [] } = options;
-    if (!Array.isArray(alarms) || !alarms.every((rule) => typeof rule === 'string'))
-      throw usageError(`alarms is ${showValue(alarms)}, but it must be a list of rules.`);
-    this.#rules = alarms.map(parseAlarm);
+    this.#rules = (options.alarms ?? []).map(parseAlarm);
     const { port1, port2 } = new MessageChannel();
     this.#port = port1;
     const { maxDrainPerFrame: _, ...workerData } = settings;
@@ -222,8 +214,7 @@ class MeasurementServer implements EmbeddedServer {
   async listen(where: Listening): Promise<{ readonly address: string }> {
     requireObject('where to listen', where);
     const { transport } = where;
-    if (transport !== 'stdio' && transport !== 'unix' && transport !== 'sse')
-      throw usageError(`transport is ${showValue(transport)}, but it must be stdio, unix or sse.`);
+    oneOf('transport', transport, ['stdio', 'unix', 'sse']);
     refuseUnknown(`option of the transport ${transport}:`, where, LISTENING[transport]);
     if (this.#closing) throw usageError('The server is closed; create another one.');
     if (this.#failure) throw new AnyvmafError('internal', 'The server has failed.', { cause: this.#failure });

@@ -2,8 +2,9 @@
  * @module live/history
  * The server thread's copy of one measurement, which answers questions even while the measuring side is busy.
  */
+
 import { USUAL_RATE } from '../core/numbers.js';
-import type { SwapOutcome } from '../engine/contract/types.js';
+import type { SwapOutcome } from '../engine/live/steering.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/schema.js';

@@ -4,11 +4,11 @@
  * frame boundaries. Frames travel as plain doubles.
  */
 
-import { AnyvmafError, messageOf } from '../core/errors.js';
+import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/numbers.js';
-import type { RunFacts, ScoreRun, Scorer, SwapOutcome } from '../engine/contract/types.js';
+import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
-import { type RunObserver, Steering } from '../engine/live/steering.js';
+import { type RunFacts, type RunObserver, Steering, type SwapOutcome } from '../engine/live/steering.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, Seconds } from './alarms.js';
 
 /** Statistics of a second of video. */
@@ -25,11 +25,7 @@ export interface SecondLine {
 export type MeasurementFacts = Omit<RunFacts, 'taken'>;
 
 export type Command =
-  | {
-      readonly kind: 'swap';
-      readonly model: string;
-      readonly replace?: string;
-    }
+  | { readonly kind: 'swap'; readonly model: string; readonly replace?: string }
   | { readonly kind: 'alarm'; readonly rule: AlarmRule }
   | { readonly kind: 'pause' | 'resume' | 'stop' };
 
@@ -138,9 +134,8 @@ interface Waiting {
   carryOut: () => object;
 }
 
-function closing(): AnyvmafError {
-  return new AnyvmafError('usage', 'The server is closing.');
-}
+const closing = () => usageError('The server is closing.');
+const ended = () => usageError('The measurement has ended.');
 
 export class Link implements RunObserver {
   readonly steering: Steering;
@@ -228,8 +223,7 @@ export class Link implements RunObserver {
     this.#flush();
     this.#state = error === undefined ? 'finished' : 'failed';
     clearTimeout(this.#idle);
-    for (const { call } of this.#waiting.splice(0))
-      this.#refuse(call, new AnyvmafError('usage', 'The measurement has ended.'));
+    for (const { call } of this.#waiting.splice(0)) this.#refuse(call, ended());
     this.#post({
       kind: 'ended',
       id: this.#options.id,
@@ -239,12 +233,9 @@ export class Link implements RunObserver {
 
   /** Queues a command for the next frame boundary. */
   command(call: number, command: Command): void {
-    if (this.#detached) {
-      this.#refuse(call, closing());
-      return;
-    }
-    if (this.#state === 'finished' || this.#state === 'failed') {
-      this.#refuse(call, new AnyvmafError('usage', 'The measurement has ended.'));
+    const isOver = this.#state === 'finished' || this.#state === 'failed';
+    if (this.#detached || isOver) {
+      this.#refuse(call, this.#detached ? closing() : ended());
       return;
     }
     const waiting: Waiting = { call, ready: true, carryOut: () => this.#carryOut(command) };

@@ -6,12 +6,12 @@ import {
   allocateFrame,
   chromaSize,
   type FramePlanes,
-  type PlaneSize,
   type Samples,
   SUBSAMPLING,
   samplesOf,
   type VideoFormat,
 } from '../core/frame.js';
+import type { PictureSize } from '../core/size.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
 import type { FrameSource, OwnFilters } from './types.js';
 
@@ -92,7 +92,7 @@ function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['
     luma: sampleTable({ ...depths, chroma: false }),
     chroma: sampleTable({ ...depths, chroma: true }),
   };
-  const fill = (key: PlaneKey, sizeFrom: PlaneSize, size: PlaneSize, into: FramePlanes): void => {
+  const fill = (key: PlaneKey, sizeFrom: PictureSize, size: PictureSize, into: FramePlanes): void => {
     const [whole, plane] = [stored[key], into[key]];
     if (!whole || !plane) return;
     const samples = samplesOf(whole, from.bitDepth);

@@ -3,7 +3,8 @@
  * SpEED of chroma and of frame differences (metrics spec D.17).
  */
 import { featureError } from '../core/errors.js';
-import { chromaSize, type PlaneSize, type VideoFormat } from '../core/frame.js';
+import { chromaSize, type VideoFormat } from '../core/frame.js';
+import type { PictureSize } from '../core/size.js';
 import { atMost, RESAMPLING, requireChroma, requirePrescale, resizingOptions } from './checks.js';
 import {
   callEach,
@@ -33,7 +34,7 @@ const SPEED_OPTIONS: readonly OptionSpec[] = [
 ];
 
 /** @throws {AnyvmafError} `feature` for planes that are too small once prescaled */
-function requireBlocks(instance: ExtractorInstance, plane: string, size: PlaneSize): void {
+function requireBlocks(instance: ExtractorInstance, plane: string, size: PictureSize): void {
   const prescale = numberOption(instance, 'speed_prescale');
   const scaled = (side: number) =>
     Math.abs(prescale - 1) < NO_PRESCALE ? side : Math.floor(side * prescale + 0.5);

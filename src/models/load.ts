@@ -78,7 +78,7 @@ function collectionKeys(name: string, members: number): NonNullable<LoadedModel[
 }
 
 /** Loads a model from a string in libvmaf's grammar. Throws as {@link loadModels}. */
-export async function openModel(text: string, store: ModelStore): Promise<FeatureModel> {
+export async function openModel(store: ModelStore, text = DEFAULT_MODEL): Promise<FeatureModel> {
   requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];

@@ -23,7 +23,7 @@ type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['p
 export async function pullModels(
   name: string,
   store: ModelStore,
-  options: PullOptions,
+  options: PullOptions = {},
 ): Promise<readonly PulledModel[]> {
   requireText('name', name, 'the name of a model, or all');
   requireObject('options', options);
@@ -56,7 +56,7 @@ function keepOf({ keep }: ModelStore): ModelCache {
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
   const { name, file, sha256 } = entry;
   const there = await keep.read(file).catch(() => undefined);
-  if (there !== undefined && (await sumOf(new TextEncoder().encode(there))) === sha256) {
+  if (there !== undefined && (await sumOf(there)) === sha256) {
     return { name, fetched: false, place: keep.placeOf(file) };
   }
   const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);

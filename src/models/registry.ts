@@ -3,6 +3,7 @@
  * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
  */
 import { requireText } from '../core/arguments.js';
+import { hexDigest } from '../core/bytes.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
@@ -125,20 +126,16 @@ async function readPulledModel(
   if (text === undefined) {
     throw modelError(`The model ${name} does not ship with the package and has not been pulled yet`, how);
   }
-  if ((await sumOf(new TextEncoder().encode(text))) !== sha256) {
+  if ((await sumOf(text)) !== sha256) {
     throw modelError(`The pulled model ${keep?.placeOf(file)} is damaged`, how);
   }
   return text;
 }
 
 /** SHA-256 in hexadecimal digits. Throws `io` in pages without a secure context. */
-export async function sumOf(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  // Pages loaded without encryption from another machine have no WebCrypto.
-  if (!globalThis.crypto?.subtle) {
-    throw ioError(
-      'This page cannot verify the checksum of a pulled model, because it was not loaded over https; serve it over https.',
-    );
-  }
-  const digest = await crypto.subtle.digest('SHA-256', bytes);
-  return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+export function sumOf(data: string | Uint8Array): Promise<string> {
+  const unavailable = ioError(
+    'This page cannot verify the checksum of a pulled model, because it was not loaded over https; serve it over https.',
+  );
+  return hexDigest(data, unavailable);
 }

@@ -5,7 +5,7 @@
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
+import { AnyvmafError, backendError, messageOf, usageError } from '../core/errors.js';
 import { shown, withoutAccess } from '../core/printable.js';
 import { checkTask, type DeadTask, type QueueCounts, type Task, type TaskQueue, taskId } from './job.js';
 import { RedisStore } from './store.js';
@@ -145,8 +145,7 @@ export class QueueConnection implements TaskQueue {
   static async open(address: QueueAddress, patience = false, load = loadLibraries): Promise<QueueConnection> {
     const libraries = await load().catch((cause: unknown) => {
       const [why] = messageOf(cause).split('\n', 1);
-      throw new AnyvmafError(
-        'backend',
+      throw backendError(
         `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
         { cause },
       );

@@ -42,11 +42,7 @@ export type Task =
 /** Text kept in Redis if short, else in a file of the results folder. */
 export type Stored =
   | { readonly text: string }
-  | {
-      readonly file: string;
-      readonly bytes: number;
-      readonly sha256: string;
-    };
+  | { readonly file: string; readonly bytes: number; readonly sha256: string };
 
 export type Outcome =
   | {
@@ -81,31 +77,6 @@ export interface TaskQueue {
   /** Ignores tasks whose ids the queue already has, in any state. */
   add(tasks: readonly Task[]): Promise<void>;
   counts(): Promise<QueueCounts>;
-}
-
-/** State of jobs besides their tasks: Redis, or a fake in tests. */
-export interface JobStore {
-  outcomes(keys: readonly string[]): Promise<readonly (Outcome | undefined)[]>;
-  /** The first outcome counts. @returns whether this was the first */
-  settle(key: string, outcome: Outcome): Promise<boolean>;
-  /** Marks outcomes as being on a submitter's disk. */
-  take(keys: readonly string[]): Promise<void>;
-  /** Forgets outcomes; with `parts` also measured parts. */
-  reopen(keys: readonly string[], parts: boolean): Promise<void>;
-  /** Before work: whether the job has ended, how it was cut, and whether the part is there. */
-  begin(key: string, number?: number): Promise<Begun>;
-  /** The first number of parts counts. @returns the number that counts */
-  cut(job: QueueJob, count: number): Promise<number>;
-  /** The first one counts. */
-  putPart(key: string, number: number, part: Stored): Promise<PutPart>;
-  parts(key: string): Promise<{ readonly count?: number; readonly parts: ReadonlyMap<number, Stored> }>;
-  present(key: string): Promise<{ readonly count?: number; readonly numbers: ReadonlySet<number> }>;
-  /** The job of a pair that was cut. */
-  cutJob(key: string): Promise<QueueJob | undefined>;
-  /** Forgets unreadable parts. @returns how often that has happened to this job */
-  dropParts(key: string, numbers: readonly number[]): Promise<number>;
-  /** Jobs that are cut and have not ended. */
-  cutJobs(): Promise<readonly string[]>;
 }
 
 export interface Begun {
@@ -275,10 +246,7 @@ export function readReason(reason: string): { readonly code: ErrorCode; readonly
   const code = CODES.find((one) => one === name);
   if (code !== undefined && message !== undefined) return { code, message: message.slice(0, MOST_MESSAGE) };
   if (/stalled/.test(reason)) {
-    return {
-      code: 'internal',
-      message: 'every worker that scored it died or stopped responding',
-    };
+    return { code: 'internal', message: 'every worker that scored it died or stopped responding' };
   }
   return { code: 'internal', message: shown(reason, MOST_MESSAGE) };
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, usageError } from '../core/errors.js';
 import { isUrl } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
@@ -76,13 +76,7 @@ export class ResultsFolder {
       await mkdir(join(this.#root, key), { recursive: true });
       await writeWhole(join(this.#root, key, file), text);
     } catch (cause) {
-      throw new AnyvmafError(
-        'io',
-        `cannot write a result into "${shown(this.#root)}": ${writeReason(cause)}`,
-        {
-          cause,
-        },
-      );
+      throw ioError(`cannot write a result into "${shown(this.#root)}": ${writeReason(cause)}`, { cause });
     }
     return { file, bytes, sha256 };
   }

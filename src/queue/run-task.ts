@@ -6,7 +6,6 @@
 import { AnyvmafError } from '../core/errors.js';
 import {
   type DeadTask,
-  type JobStore,
   pending,
   type QueueJob,
   readReason,
@@ -14,6 +13,7 @@ import {
   type Task,
   type TaskQueue,
 } from './job.js';
+import type { JobStore } from './store.js';
 
 /** A job's line of results and its values per frame. */
 export interface ScoredPair {

@@ -10,7 +10,6 @@ import {
   checkJob,
   checkOutcome,
   checkStored,
-  type JobStore,
   type Outcome,
   type PutPart,
   parsed,
@@ -62,8 +61,11 @@ if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('SADD', KEYS[3], ARGV[1]) else redis.call('SREM', KEYS[3], ARGV[1]) end
 `;
 
+/** State of jobs besides their tasks: Redis, or a fake in tests. */
+export type JobStore = Omit<RedisStore, 'elected'>;
+
 /** All keys of a queue are in one hash slot. */
-export class RedisStore implements JobStore {
+export class RedisStore {
   readonly #redis: Redis;
   readonly #prefix: string;
 
@@ -83,6 +85,7 @@ export class RedisStore implements JobStore {
     return found;
   }
 
+  /** The first outcome counts. @returns whether this was the first */
   async settle(key: string, outcome: Outcome): Promise<boolean> {
     const value = JSON.stringify(outcome);
     const again = outcome.kind === 'failed' && outcome.code !== 'aborted';
@@ -90,6 +93,7 @@ export class RedisStore implements JobStore {
     return first === 1;
   }
 
+  /** Marks outcomes as being on a submitter's disk. */
   async take(keys: readonly string[]): Promise<void> {
     const value = JSON.stringify({ kind: 'taken' } satisfies Outcome);
     await Promise.all(
@@ -97,10 +101,12 @@ export class RedisStore implements JobStore {
     );
   }
 
+  /** Forgets outcomes; with `parts` also measured parts. */
   async reopen(keys: readonly string[], parts: boolean): Promise<void> {
     await Promise.all(keys.map((key) => this.#script(REOPEN, key, [key, parts ? '1' : '0'])));
   }
 
+  /** Before work: whether the job has ended, how it was cut, and whether the part is there. */
   async begin(key: string, number?: number): Promise<Begun> {
     const fields = [COUNT, ...(number === undefined ? [] : [String(number)])];
     const [settled, [count, part]] = await Promise.all([
@@ -114,10 +120,12 @@ export class RedisStore implements JobStore {
     };
   }
 
+  /** The first number of parts counts. @returns the number that counts */
   async cut(job: QueueJob, count: number): Promise<number> {
     return Number(await this.#script(CUT, job.key, [job.key, count, JSON.stringify(job), KEPT]));
   }
 
+  /** The first one counts. */
   async putPart(key: string, number: number, part: Stored): Promise<PutPart> {
     const answer = await this.#script(PUT_PART, key, [number, JSON.stringify(part)]);
     const [kept, settled, present, count] = Array.isArray(answer) ? answer.map(Number) : [];
@@ -147,11 +155,13 @@ export class RedisStore implements JobStore {
     return { numbers, ...(count !== null && { count: Number(count) }) };
   }
 
+  /** The job of a pair that was cut. */
   async cutJob(key: string): Promise<QueueJob | undefined> {
     const value = await this.#redis.hget(this.#key('parts', key), JOB);
     return value === null ? undefined : parsed(value, checkJob);
   }
 
+  /** Forgets unreadable parts. @returns how often that has happened to this job */
   async dropParts(key: string, numbers: readonly number[]): Promise<number> {
     const lost = this.#key('lost', key);
     const [times] = await Promise.all([
@@ -162,6 +172,7 @@ export class RedisStore implements JobStore {
     return times;
   }
 
+  /** Jobs that are cut and have not ended. */
   cutJobs(): Promise<readonly string[]> {
     return this.#redis.smembers(this.#open());
   }

@@ -7,7 +7,6 @@ import { onAbort } from '../core/abort.js';
 import type { QueueConnection } from './connect.js';
 import {
   type DeadTask,
-  type JobStore,
   type Outcome,
   pending,
   type QueueJob,
@@ -16,6 +15,7 @@ import {
   type TaskQueue,
 } from './job.js';
 import type { Files } from './run-task.js';
+import type { JobStore } from './store.js';
 
 /** Milliseconds until all open jobs are checked: more for more jobs. */
 const lookAfter = (open: number) => Math.min(30_000, 3000 + 10 * open);

@@ -78,7 +78,7 @@ export async function searchQuality(
   });
 }
 
-export async function forgetSearches(platform: SearchPlatform, folder: string | undefined): Promise<number> {
+export async function forgetSearches(platform: SearchPlatform, folder?: string): Promise<number> {
   if (folder !== undefined) requireText('folder', folder, 'a folder');
   const host = await platform.encoding?.();
   return host ? host.points(folder).clear() : 0;

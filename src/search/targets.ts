@@ -3,6 +3,7 @@
  * Targets, measured points, and estimates of whole-video statistics from samples.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
+import { hexDigest } from '../core/bytes.js';
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
@@ -310,9 +311,7 @@ export class KnownPoints {
 }
 
 export async function keyOf(parts: readonly unknown[]): Promise<string> {
-  const bytes = new TextEncoder().encode(JSON.stringify(parts));
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest.subarray(0, 16), (byte) => byte.toString(16).padStart(2, '0')).join('');
+  return (await hexDigest(JSON.stringify(parts))).slice(0, 32);
 }
 
 export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMetric> {

@@ -3,6 +3,7 @@
  * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
  * with one digest over them, because weights and sidecar change scores as much as the graph.
  */
+import { hexDigest } from '../core/bytes.js';
 import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
@@ -146,7 +147,7 @@ async function registeredTwin(
     folder.read(file, MAX_MODEL_BYTES),
   ]);
   if (rows.length === 0 || !bytes) return undefined;
-  const digest = await sha256Of(bytes);
+  const digest = await hexDigest(bytes);
   const twin = rows.find(({ sha256 }) => sha256 === digest);
   return twin && { folder: builtIn, file: twin.file, entry: twin };
 }
@@ -277,7 +278,7 @@ async function checkedDigest(
   key: string,
   file: string,
 ): Promise<string> {
-  const found = await sha256Of(bytes);
+  const found = await hexDigest(bytes);
   if (!entry || found === expected) return found;
   throw modelError(
     expected === undefined
@@ -401,12 +402,6 @@ interface Manifest {
   readonly sha256: string;
 }
 
-/** In hexadecimal digits. */
-async function sha256Of(bytes: Uint8Array): Promise<string> {
-  const digest = await crypto.subtle.digest('SHA-256', new Uint8Array(bytes));
-  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
-}
-
 /** @param file name of the graph's file; all names are relative to its folder */
 export async function manifestOf(
   { bytes, external }: TinyProgram,
@@ -424,13 +419,13 @@ export async function manifestOf(
         name,
         role,
         bytes: content.length,
-        sha256: await sha256Of(content),
+        sha256: await hexDigest(content),
       }),
     ),
   );
   parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const text = `${JSON.stringify({ version: VERSION, parts })}\n`;
-  return { parts, text, sha256: await sha256Of(new TextEncoder().encode(text)) };
+  return { parts, text, sha256: await hexDigest(text) };
 }
 
 /** Files that scores depend on but a digest of the graph does not cover. */

@@ -6,7 +6,6 @@
 import {
   type Begun,
   INLINE_BYTES,
-  type JobStore,
   type Outcome,
   type PutPart,
   type QueueCounts,
@@ -16,6 +15,7 @@ import {
   type TaskQueue,
   taskId,
 } from '../../src/queue/job.js';
+import type { JobStore } from '../../src/queue/store.js';
 
 /** Operations and bytes by name. */
 export class Tally {

@@ -4,7 +4,7 @@
  * joins their records. If a part's device is lost, another measurer takes over without any difference in the records. So a
  * worker measures on a GPU what that supports, and the rest on the core.
  */
-import { AnyvmafError, messageOf } from '../../core/errors.js';
+import { AnyvmafError, backendError, messageOf } from '../../core/errors.js';
 import { copyPlanes, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/module.js';
 import {
@@ -285,17 +285,13 @@ class Part {
 function stoppedError(cause: unknown, reason: string): AnyvmafError {
   const known = cause instanceof AnyvmafError;
   if (known && cause.code !== 'backend') return cause;
-  return new AnyvmafError(
-    'backend',
-    (known ? reason : `The GPU stopped measuring: ${reason}`).replace(/\.$/, ''),
-    {
-      cause,
-      hints: [
-        'use the backend auto or hybrid, which continue with the core',
-        'use the backend cpu, which is the core alone',
-      ],
-    },
-  );
+  return backendError((known ? reason : `The GPU stopped measuring: ${reason}`).replace(/\.$/, ''), {
+    cause,
+    hints: [
+      'use the backend auto or hybrid, which continue with the core',
+      'use the backend cpu, which is the core alone',
+    ],
+  });
 }
 
 const isPerceptual = ({ module }: CoreCall): boolean => module === 'perceptual';
@@ -340,7 +336,7 @@ export function splitPlan(
   const takers = plan.calls.map((call) => {
     const found = kinds.findIndex((kind) => kind.problem(call, plan.format) === undefined);
     if (found >= 0) return found;
-    throw new AnyvmafError('backend', `No backend of this run measures ${call.metric}.`);
+    throw backendError(`No backend of this run measures ${call.metric}.`);
   });
   return kinds.map((_, number) => partOf(plan, (call) => takers[call] === number));
 }
@@ -502,7 +498,7 @@ function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
   for (const call of calls) {
     const limit = call.heatmaps ? undefined : gpu.limit?.(call, format);
     if (limit === undefined) continue;
-    throw new AnyvmafError('backend', `The picture is too large for the GPU: ${limit}`, {
+    throw backendError(`The picture is too large for the GPU: ${limit}`, {
       hints: [
         'use the backend hybrid or auto, in which the core measures what is too large',
         'use the backend cpu',
@@ -514,7 +510,7 @@ function checkSize(gpu: GpuKind, { calls, format }: ExtractionPlan): void {
 function nothingToMeasure(others: Readonly<Record<string, string>>): AnyvmafError {
   const reasons = Object.entries(others).map(([metric, problem]) => `${metric}: ${problem}`);
   const why = reasons.length > 0 ? ` (${reasons.join('; ')})` : '';
-  return new AnyvmafError('backend', `The GPU supports none of this run's metrics${why}`, {
+  return backendError(`The GPU supports none of this run's metrics${why}`, {
     hints: ['use the backend cpu'],
   });
 }

@@ -5,17 +5,11 @@
  * buffers, samples out of range, and heatmap files.
  */
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError } from '../../core/errors.js';
-import {
-  chromaSize,
-  type FramePlanes,
-  lumaBytes,
-  type PlaneSize,
-  sampleBytes,
-  type VideoFormat,
-} from '../../core/frame.js';
+import { AnyvmafError, type InputRole } from '../../core/errors.js';
+import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall, HeatmapFile } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
+import type { PictureSize } from '../../core/size.js';
 
 export interface ExtractionPlan {
   readonly format: ScoredFormat;
@@ -82,10 +76,7 @@ export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 |
   return format.alpha ? 4 : 3;
 }
 
-export interface PicturesRead {
-  readonly reference: boolean;
-  readonly distorted: boolean;
-}
+export type PicturesRead = Readonly<Record<InputRole, boolean>>;
 
 /** Pictures that the plan's metrics read: motion alone reads the reference only; without `spatial`, often none is. */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
@@ -144,7 +135,7 @@ export interface InstantKind extends MeasurerKind {
 }
 
 /** Luma, two chroma planes unless 4:0:0, and alpha if present; odd sizes are halved downwards. */
-export function planeSizes(format: VideoFormat): PlaneSize[] {
+export function planeSizes(format: VideoFormat): PictureSize[] {
   const { width, height } = format;
   const luma = { width, height };
   if (format.chroma === '400') return [luma];

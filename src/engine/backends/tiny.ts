@@ -4,7 +4,7 @@
  * them. Feature models run here on finished rows; picture models run in the threads that hold the frames.
  */
 
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { modelError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
@@ -229,25 +229,28 @@ interface OpenRegressor {
   readonly at: readonly number[];
 }
 
-/** Running feature models. */
-export class TinyRegressors {
-  readonly #open: readonly OpenRegressor[];
-  readonly metrics: readonly string[];
-  readonly facts: readonly TinySessionFacts[];
+/** Tiny models of a planned run: the setup of threads, the scoring of finished rows, and the report. */
+export class TinyRun {
+  readonly #plan: TinyPlan;
+  #open: readonly OpenRegressor[] = [];
 
-  private constructor(open: readonly OpenRegressor[]) {
-    this.#open = open;
-    this.metrics = open.flatMap(({ regressor }) => regressor.binding.outputs.map(({ metric }) => metric));
-    this.facts = open.map(({ regressor, session }) => factsOf(regressor.binding.name, session));
+  constructor(plan: TinyPlan) {
+    this.#plan = plan;
   }
 
-  /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is not available or does not start */
-  static async open(
-    { attached }: TinyPlan,
-    platform: () => Promise<TinyPlatform>,
-    names: readonly string[],
-  ): Promise<TinyRegressors> {
-    const open = await openAll(attached.filter(isOfFeatures), async ({ model, binding, options }) => {
+  /** Setup of the threads that hold the frames. */
+  get setup(): { readonly pictures?: readonly PictureModel[] } {
+    return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
+  }
+
+  /**
+   * Opens feature models.
+   * @param names of a row's values
+   * @throws {AnyvmafError} `backend` if a device is not available or does not start
+   */
+  async open(platform: () => Promise<TinyPlatform>, names: readonly string[]): Promise<void> {
+    const wanted = this.#plan.attached.filter(isOfFeatures);
+    this.#open = await openAll(wanted, async ({ model, binding, options }) => {
       const { runtimes } = await platform();
       const { device, threads, fp16 } = sessionOptions(options);
       await runtimes.obtain?.(device);
@@ -256,19 +259,22 @@ export class TinyRegressors {
       const at = binding.columns.map(({ logName, feature }) => {
         const found = names.indexOf(logName);
         if (found >= 0) return found;
-        throw new AnyvmafError(
-          'model',
+        throw modelError(
           `The tiny model ${quoted(binding.source)} reads ${feature}, which this run does not measure.`,
         );
       });
       return { regressor: new TinyRegressor(binding, session), session, at };
     });
-    return new TinyRegressors(open);
   }
 
-  /** Returns {@link metrics} per row; the values of rows are in the order of the names passed to {@link open}. */
+  /** Feature models; absent before {@link open}, and if there are none. */
+  get regressors(): TinyRegressors | undefined {
+    return this.#open.length > 0 ? this : undefined;
+  }
+
+  /** The feature models' scores of each row, whose values are in the order of the names passed to {@link open}. */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
-    const results = rows.map(() => new Float64Array(this.metrics.length));
+    const results = rows.map(() => new Float64Array(this.#plan.featureMetrics.length));
     let column = 0;
     for (const { regressor, at } of this.#open) {
       const input = Float64Array.from(rows.flatMap((row) => at.map((place) => row[place] ?? Number.NaN)));
@@ -281,35 +287,10 @@ export class TinyRegressors {
     return results;
   }
 
-  async close(): Promise<void> {
-    await Promise.all(this.#open.map(({ session }) => session.close()));
-  }
-}
-
-/** Tiny models of a planned run: the setup of threads, the scoring of finished rows, and the report. */
-export class TinyRun {
-  readonly #plan: TinyPlan;
-  /** Open feature models; absent before {@link open}, and if there are none. */
-  regressors: TinyRegressors | undefined;
-
-  constructor(plan: TinyPlan) {
-    this.#plan = plan;
-  }
-
-  /** Setup of the threads that hold the frames. */
-  get setup(): { readonly pictures?: readonly PictureModel[] } {
-    return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
-  }
-
-  /** @throws {AnyvmafError} as {@link TinyRegressors.open} */
-  async open(platform: () => Promise<TinyPlatform>, names: readonly string[]): Promise<void> {
-    if (this.#plan.featureMetrics.length === 0) return;
-    this.regressors = await TinyRegressors.open(this.#plan, platform, names);
-  }
-
   /** @param sessions of picture models, in all threads */
   report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
-    const facts = [...(this.regressors?.facts ?? []), ...sessions];
+    const own = this.#open.map(({ regressor, session }) => factsOf(regressor.binding.name, session));
+    const facts = [...own, ...sessions];
     const used = this.#plan.attached.map((one): UsedTiny => {
       const session = facts.find(({ name }) => name === one.binding.name);
       return { ...one, session, notices: noticesOf(one.model, session) };
@@ -324,9 +305,12 @@ export class TinyRun {
   }
 
   async close(): Promise<void> {
-    await this.regressors?.close();
+    await Promise.all(this.#open.map(({ session }) => session.close()));
   }
 }
+
+/** What scores finished rows. */
+export type TinyRegressors = Pick<TinyRun, 'predict'>;
 
 /** Opens models one after another; if one fails, closes those before it. */
 async function openAll<T, R extends { readonly session: TinySession }>(

@@ -9,9 +9,9 @@ import {
   TINY_PRECISIONS,
   TINY_RESIZES,
 } from '../../core/choices.js';
-import { type AnyvmafError, type InputRole, usageError } from '../../core/errors.js';
+import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
-import { checkByTable, checkCount } from '../../core/option-checks.js';
+import { CHECKS, checkByTable, checkCount, fitting } from '../../core/option-checks.js';
 import {
   changed,
   type FilterOptions,
@@ -103,8 +103,9 @@ export function checkOptions(
     );
   }
   const presets = presetsOf(all);
-  const { models, features = [] } = all;
+  const { models, features = [], compat, v1Settings, threads, chunkFrames, implementation } = all;
   return {
+    ...{ compat, v1Settings, threads, chunkFrames, implementation },
     models:
       presets.length === 0 ? models : [...presets.flatMap((preset) => preset.models), ...(models ?? [])],
     alsoModels: all.alsoModels ?? [],
@@ -113,15 +114,10 @@ export function checkOptions(
     tiny: checkTiny(all.tiny),
     colours: coloursAsked(all),
     single: checkSingle(all),
-    compat: all.compat,
-    v1Settings: all.v1Settings,
     subsample: Math.max(1, all.subsample),
     frameCount: all.frameCount || Number.POSITIVE_INFINITY,
     skip: { reference: all.skipReference, distorted: all.skipDistorted },
-    threads: all.threads,
     maxThreads: all.maxThreads ?? Number.POSITIVE_INFINITY,
-    chunkFrames: all.chunkFrames,
-    implementation: all.implementation,
     keep: checkKeep(all.keep),
     backend: all.backend ?? 'wasm',
     native: checkNative(options),
@@ -167,9 +163,7 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
     if (colourAs === undefined) return 'no';
     throw usageError(
       `is ${showValue(colourAs)}, but features has no colour metric; add one, such as ssimulacra2.`,
-      {
-        about: 'colourAs',
-      },
+      { about: 'colourAs' },
     );
   }
   if (colourAs === 'libjxl' && !readsStored(options)) {
@@ -309,78 +303,52 @@ export function checkFormat(what: string, format: VideoFormat): void {
 }
 
 const MAX_TINY_MODELS = 16;
-const MAX_THREADS = 1024;
-const MAX_CRF = 63;
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
-const within = (max: number) => (value: unknown) =>
-  typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= max;
-const isFlag = (value: unknown) => typeof value === 'boolean';
+const upTo = (most: number) => (name: string, value: unknown) => checkCount(name, value, 0, most);
+const among = (allowed: readonly string[]) =>
+  fitting(`one of ${allowed.join(', ')}`, (value) => allowed.some((one) => one === value));
 
-/** An option's name, its check, and the allowed values in words. */
-type Rule = readonly [name: string, holds: (value: unknown) => boolean, expected: string];
-
-const choice = (name: string, allowed: readonly string[]): Rule => [
-  name,
-  (value) => allowed.some((one) => one === value),
-  `one of ${allowed.join(', ')}`,
-];
-
-const RULES: readonly Rule[] = [
-  ['model', isText, 'the id or the path of a tiny model'],
-  ['files', isFiles, 'an object of files (Blobs) by their names, with the model among them'],
-  [
-    'name',
-    (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
+const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, (name: string, value: unknown) => void>> = {
+  model: fitting('the id or the path of a tiny model', isText),
+  files: fitting('an object of files (Blobs) by their names, with the model among them', isFiles),
+  name: fitting(
     'a name of letters, digits, dots, dashes and underscores',
-  ],
-  choice('device', TINY_DEVICE_CHOICES),
-  ['threads', within(MAX_THREADS), `a whole number from 0 to ${MAX_THREADS}`],
-  ['fp16', isFlag, 'true or false'],
-  choice('precision', TINY_PRECISIONS),
-  ['verify', isFlag, 'true or false'],
-  ['codec', isText, 'the name of an encoder'],
-  ['preset', isText, "the name of an encoder's preset"],
-  ['crf', within(MAX_CRF), `a whole number from 0 to ${MAX_CRF}`],
-  choice('resize', TINY_RESIZES),
-];
-const KNOWN = RULES.map(([name]) => name);
+    (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
+  ),
+  device: among(TINY_DEVICE_CHOICES),
+  threads: upTo(1024),
+  fp16: CHECKS.flag,
+  precision: among(TINY_PRECISIONS),
+  verify: CHECKS.flag,
+  codec: fitting('the name of an encoder', isText),
+  preset: fitting("the name of an encoder's preset", isText),
+  crf: upTo(63),
+  resize: among(TINY_RESIZES),
+};
 
 /** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
 function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
   if (value === undefined) return [];
   if (!Array.isArray(value) || value.length > MAX_TINY_MODELS) {
-    throw wrong('tiny', value, `an array of at most ${MAX_TINY_MODELS} tiny models`);
+    throw wrongType('tiny', value, `an array of at most ${MAX_TINY_MODELS} tiny models`);
   }
   value.forEach((options: unknown, i) => {
     const at = `tiny[${i}]`;
-    if (typeof options !== 'object' || options === null) throw wrong(at, options, 'an object with a model');
-    const given = new Map<string, unknown>(Object.entries(options));
-    for (const [name, member] of given) {
-      if (member !== undefined && !KNOWN.includes(name))
-        throw usageError(`${at} has no option ${quoted(name)}; there are ${KNOWN.join(', ')}.`);
-    }
-    for (const [name, holds, expected] of RULES) {
-      const member = given.get(name);
-      if (member === undefined && name !== 'model') continue;
-      if (!holds(member)) throw wrong(`${at}.${name}`, member, expected);
-    }
+    if (!isObject(options)) throw wrongType(at, options, 'an object with a model');
+    const unknown = Object.keys(options).find(
+      (name) => options[name] !== undefined && !Object.hasOwn(TINY_CHECKS, name),
+    );
+    if (unknown !== undefined)
+      throw usageError(
+        `${at} has no option ${quoted(unknown)}; there are ${Object.keys(TINY_CHECKS).join(', ')}.`,
+      );
+    for (const [name, check] of Object.entries(TINY_CHECKS))
+      if (options[name] !== undefined || name === 'model') check(`${at}.${name}`, options[name]);
   });
   return value;
 }
 
 function isFiles(value: unknown): boolean {
-  return (
-    typeof value === 'object' && value !== null && Object.values(value).every((file) => file instanceof Blob)
-  );
-}
-
-function wrong(name: string, value: unknown, expected: string): AnyvmafError {
-  const shown =
-    typeof value === 'string'
-      ? JSON.stringify(value)
-      : Array.isArray(value)
-        ? `an array of ${value.length}`
-        : String(value);
-  return usageError(`${name} is ${shown}, but it must be ${expected}.`);
+  return isObject(value) && Object.values(value).every((file) => file instanceof Blob);
 }

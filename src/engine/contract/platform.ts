@@ -142,10 +142,7 @@ export interface WorkerSetup {
 }
 
 /** Which videos had no more frames. */
-export interface EndOfPair {
-  readonly reference: boolean;
-  readonly distorted: boolean;
-}
+export type EndOfPair = Readonly<Record<InputRole, boolean>>;
 
 /**
  * Messages to a worker. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk

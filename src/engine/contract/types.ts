@@ -11,7 +11,7 @@ import type { Samples } from '../../core/sampling.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { Finding, SideFacts } from '../../media/preflight/findings.js';
 import type { RawVideoFormat, VideoInput } from '../../media/types.js';
-import type { FrameMetrics, Report, ReportHead, ReportModel } from '../../report/schema.js';
+import type { FrameMetrics, Report, ReportHead } from '../../report/schema.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
 
 /** The pair to compare. */
@@ -38,41 +38,6 @@ export interface ContentIdentity {
   readonly size: number;
   /** SHA-256 of the parts of the file that were read: 64 hexadecimal digits in lower case. */
   readonly sha256: string;
-}
-
-/** Facts known once a run is planned. */
-export interface RunFacts {
-  readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
-  readonly reference: string;
-  readonly distorted: string;
-  /** Pictures per second; `null` while unknown. */
-  readonly rate: number | null;
-  /** Upper limit of pairs; `null` while unknown. */
-  readonly total: number | null;
-  readonly metrics: readonly string[];
-  readonly models: readonly ReportModel[];
-  readonly extractors: readonly string[];
-  readonly backend: string;
-  readonly threads: number;
-  readonly subsample: number;
-  /** Pairs taken from the videos so far. */
-  readonly taken: () => number;
-}
-
-/** A change of models during a run. */
-export interface ModelSwap {
-  /** First frame that the new model scored. */
-  readonly frame: number;
-  /** Key of the score that ended with the frame before. */
-  readonly from: string;
-  /** Key of the score that begins. */
-  readonly to: string;
-}
-
-/** Outcome of a request to change the model. */
-export interface SwapOutcome extends ModelSwap {
-  /** Where the new model comes from. */
-  readonly source: string;
 }
 
 /** Progress of a run. */

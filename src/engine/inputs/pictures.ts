@@ -159,11 +159,7 @@ export function coloursOf(
   if (as !== undefined && !known)
     return { reference: colourFor(as, reference), distorted: colourFor(as, distorted), stills };
   const [one, other] = [known ?? colourOfSide(reference, plan), known ?? colourOfSide(distorted, plan)];
-  return {
-    reference: following(one, other, distorted),
-    distorted: following(other, one, reference),
-    stills,
-  };
+  return { reference: following(one, other, distorted), distorted: following(other, one, reference), stills };
 }
 
 function colourFor(as: ColourAs, side: Side): KnownColour {

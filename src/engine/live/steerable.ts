@@ -2,8 +2,7 @@
  * @module engine/live/steerable
  * The interface of steerable measurements: scorers, and runs before they start. Unlike `steering`, always loaded.
  */
-import { usageError } from '../../core/errors.js';
-import { showValue } from '../../core/printable.js';
+import { holds, wrongType } from '../../core/arguments.js';
 import type { Steering } from './steering.js';
 
 /** Key of the method that hands over control; not part of the public types. */
@@ -16,12 +15,6 @@ export interface Steerable {
 
 /** @throws {AnyvmafError} `usage` if the value is no measurement of this package */
 export function requireSteerable(value: unknown): Steerable {
-  try {
-    if (typeof value === 'object' && value !== null && STEERED in value) return value as Steerable;
-  } catch {
-    // A proxy may throw on any access.
-  }
-  throw usageError(
-    `The measurement is ${showValue(value)}, but it must be a scorer of createScorer or a run of prepareRun.`,
-  );
+  if (holds(() => STEERED in Object(value))) return value as Steerable;
+  throw wrongType('The measurement', value, 'a scorer of createScorer or a run of prepareRun');
 }

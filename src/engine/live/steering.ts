@@ -5,6 +5,7 @@
  */
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
+import type { VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { Origin } from '../../core/origin.js';
 import { quoted } from '../../core/printable.js';
@@ -13,12 +14,46 @@ import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
 import type { FrameMetrics, ReportModel } from '../../report/schema.js';
 import type { Platform } from '../contract/platform.js';
-import type { ModelSwap, RunFacts, SwapOutcome } from '../contract/types.js';
 import { chooseModel, isOpen, type RunPlan, reportModel, reportModels, settle } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
 /** Without folders, only models that ship or were pulled are loaded. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
+
+/** Facts known once a run is planned. */
+export interface RunFacts {
+  readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
+  readonly reference: string;
+  readonly distorted: string;
+  /** Pictures per second; `null` while unknown. */
+  readonly rate: number | null;
+  /** Upper limit of pairs; `null` while unknown. */
+  readonly total: number | null;
+  readonly metrics: readonly string[];
+  readonly models: readonly ReportModel[];
+  readonly extractors: readonly string[];
+  readonly backend: string;
+  readonly threads: number;
+  readonly subsample: number;
+  /** Pairs taken from the videos so far. */
+  readonly taken: () => number;
+}
+
+/** A change of models during a run. */
+export interface ModelSwap {
+  /** First frame that the new model scored. */
+  readonly frame: number;
+  /** Key of the score that ended with the frame before. */
+  readonly from: string;
+  /** Key of the score that begins. */
+  readonly to: string;
+}
+
+/** Outcome of a request to change the model. */
+export interface SwapOutcome extends ModelSwap {
+  /** Where the new model comes from. */
+  readonly source: string;
+}
 
 export interface SwapOptions {
   /** Score key of the model to replace. Default: the only one. */

@@ -3,7 +3,16 @@
  * Chooses the backend of a run: this package's core, or an installed program that supports the request and works; and the
  * models that the program gets: its built-in ones, and files for those that it lacks.
  */
-import { AnyvmafError, capital, type Remedy, usageError } from '../../core/errors.js';
+
+import { type BackendName, GPU_BACKENDS } from '../../core/choices.js';
+import {
+  AnyvmafError,
+  backendError,
+  capital,
+  modelError,
+  type Remedy,
+  usageError,
+} from '../../core/errors.js';
 import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -19,8 +28,6 @@ import {
 } from '../backends/native/survey.js';
 import {
   type BackendHealth,
-  type BackendName,
-  GPU_BACKENDS,
   isOwnBackend,
   type NativeBackend,
   type NativeHost,
@@ -31,15 +38,7 @@ import {
 } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
-import {
-  chooseModel,
-  isOpen,
-  type Requested,
-  reportModel,
-  type ScoredSize,
-  settle,
-  textsForEncode,
-} from '../plan/plan.js';
+import { loadSettled, type Requested, reportModel, type ScoredSize } from '../plan/plan.js';
 
 export interface NativeChoice {
   readonly host: NativeHost;
@@ -89,8 +88,7 @@ export async function chooseBackend(
     );
   }
   if (!host) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The backend ${backend} needs an installed program, which cannot run here; use the backend cpu.`,
     );
   }
@@ -103,12 +101,11 @@ export async function chooseBackend(
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
     const message = `The backend ${backend} is not available: ${why}. ${await available(host, checked, signal)}`;
-    throw new AnyvmafError('backend', message, { hints: [ADVICE[backend], NAME_PROGRAM] });
+    throw backendError(message, { hints: [ADVICE[backend], NAME_PROGRAM] });
   }
   const health = await healthOf(host, program, backend, { devices: native.devices, signal });
   if (!health.runtime_healthy) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The backend ${backend} does not work here: ${health.error} ${await available(host, checked, signal, backend)}`,
     );
   }
@@ -128,7 +125,7 @@ async function chooseGpu(
   const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
   const named = rejected.filter(({ from }) => from !== 'PATH');
   if (vmafBin !== undefined && named.length > 0) {
-    throw new AnyvmafError('backend', `${reasons(named)}; correct it, or leave it out to use the core.`);
+    throw backendError(`${reasons(named)}; correct it, or leave it out to use the core.`);
   }
   const notes = named.length > 0 ? [`Not used as a native backend: ${reasons(named)}.`] : [];
   for (const program of programs) {
@@ -218,11 +215,8 @@ export async function loadNative(
   // Programs silently accept unknown options.
   for (const feature of checked.features) parseFeature(feature);
   const open = checked.models ?? (checked.predicts ? [DEFAULT_MODEL] : []);
-  const chosen = open.some(isOpen) ? chooseModel(await size()) : undefined;
-  const settled = chosen ? open.map((text) => settle(text, chosen)) : open;
-  const known = await loadIfKnown(settled, store);
-  const texts = known ? await textsForEncode(settled, known, checked, size) : settled;
-  const loaded = texts === settled ? known : await loadIfKnown(texts, store);
+  const load = (texts: readonly string[]) => loadIfKnown(texts, store);
+  const { texts, models: loaded, chosen } = await loadSettled(open, checked, size, load);
   const requests = texts.map(parseModelString);
   const files: Record<string, string> = {};
   const names = new Map<string, string>();
@@ -236,18 +230,15 @@ export async function loadNative(
     }),
   );
   await haveAll(choice, models, files, checked, store, signal);
-  const reasons = new Map(
-    chosen ? requests.filter((_, i) => isOpen(open[i] ?? '')).map(({ name }) => [name, chosen.reason]) : [],
-  );
   const predicting = checked.predicts ? (loaded ?? []) : [];
   return {
     models,
     files,
     names,
     reported: checked.predicts
-      ? (loaded?.map((model) => reportModel(model, reasons)) ?? requests.map(unknownModel))
+      ? (loaded?.map((model) => reportModel(model, chosen)) ?? requests.map(unknownModel))
       : [],
-    requested: { models: predicting, chosen: reasons },
+    requested: { models: predicting, chosen },
   };
 }
 
@@ -316,8 +307,7 @@ async function haveAll(
   }
   const health = await works(models);
   if (health.runtime_healthy) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The models cannot be used with the backend ${backend}: ${health.error} Use the backend cpu, or other models.`,
   );
 }

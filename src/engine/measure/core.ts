@@ -3,21 +3,23 @@
  * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
  */
 
+import type { BackendChoice } from '../../core/choices.js';
+import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quotientOf } from '../../core/numbers.js';
 import { adapterName } from '../../report/facts.js';
-import type { ReportMeasurer } from '../../report/schema.js';
+import type { FrameMetrics, ReportMeasurer } from '../../report/schema.js';
 import type { GpuState, GpuUse } from '../backends/composite.js';
 import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } from '../backends/measurer.js';
-import type { BackendChoice } from '../backends/native/types.js';
+
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
 import { type CheckedOptions, framesToKeep } from '../contract/options.js';
 import type { Platform, WorkerSetup } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
-import type { Steering } from '../live/steering.js';
-import type { lightOf } from '../pair/pair.js';
+import type { RunFacts, Steering } from '../live/steering.js';
+import type { Extent, lightOf } from '../pair/pair.js';
 import {
   chooseThreads,
   coreTime,
@@ -55,7 +57,7 @@ type PairWork = Omit<MeasurementWork, 'onStart'>;
 export function openCore(
   [requested, modules]: readonly [Requested, CoreModules],
   { light, ...request }: Omit<CoreRun, 'modules'> & { readonly light: ReturnType<typeof lightOf> },
-): OpenBackend & { planFor(format: VideoFormat): CoreMeasurement } {
+): OpenBackend & { planFor(format: VideoFormat, keep?: number): CoreMeasurement } {
   const run = { ...request, modules };
   const { checked } = run;
   const planFor = ({ width, height, bitDepth, chroma, alpha }: VideoFormat, keep?: number) => {
@@ -73,35 +75,46 @@ export function openCore(
 
 export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
-  readonly #plan: RunPlan;
+  readonly plan: RunPlan;
   #tiny: TinyRun | undefined;
-  readonly #started: Started = { sessions: [] };
+  readonly started: Started = { sessions: [] };
   #heatmaps: HeatmapRun | undefined;
+  #steering: Steering | undefined;
   /** Frames to keep for the report; `undefined` for all. */
   readonly #keep: number | undefined;
 
   constructor(run: CoreRun, plan: RunPlan, keep: number | undefined) {
     this.#run = run;
-    this.#plan = plan;
+    this.plan = plan;
     this.#keep = keep;
   }
 
   isAside(expected: number | null): boolean {
-    return this.#threads(expected) > 0;
+    return this.threads(expected) > 0;
   }
 
   async measure(work: MeasurementWork): Promise<Measured> {
-    const { notes, options } = this.#run;
-    await this.#open();
-    const scoring = this.#score(work);
+    await this.open();
+    let begun = false;
+    const scoring = this.score((frame) => {
+      if (!begun) work.onStart({ ...this.#start(), metrics: this.plan.metrics });
+      begun = true;
+      this.#run.options.onFrame?.(frame);
+    });
     const extent = await this.#measurePairs(work, scoring.add.bind(scoring), scoring);
+    return this.finish(scoring, extent);
+  }
+
+  /** What the report has of measured pairs. */
+  async finish(scoring: Scoring, extent: Extent): Promise<Measured> {
+    const { notes, options } = this.#run;
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
-    if (extent.pairs === 0 && this.#run.steering?.stopped)
+    if (extent.pairs === 0 && this.#steering?.stopped)
       throw new AnyvmafError('media', 'There are no frames to score: the run was stopped before its first.');
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#reportTiny()?.warnings ?? [];
-    const steered = this.#run.steering?.report(finished.frameNumbers.at(-1) ?? -1);
+    const steered = this.#steering?.report(finished.frameNumbers.at(-1) ?? -1);
     const start = this.#start();
     return {
       extent,
@@ -110,7 +123,7 @@ export class CoreMeasurement implements PlannedMeasurement {
       ...(steered &&
         steered.swaps.length > 0 && { swaps: steered.swaps, models: [...start.models, ...steered.models] }),
       ...reportGpu(this.#gpuRun(), extent.pairs),
-      warnings: [...notes, ...this.#notes(), ...this.#plan.warnings, ...finished.warnings, ...tiny],
+      warnings: [...notes, ...this.#notes(), ...this.plan.warnings, ...finished.warnings, ...tiny],
     };
   }
 
@@ -122,7 +135,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     work: PairWork,
     add: (first: number, count: number, records: Float64Array) => void,
   ): Promise<Recorded> {
-    if (heatmapFiles(this.#plan.features.extraction).length > 0) {
+    if (heatmapFiles(this.plan.features.extraction).length > 0) {
       throw usageError(
         'heatmaps_path is set, but a shard writes no heatmaps; leave it out, or score the pair in one piece.',
       );
@@ -142,23 +155,19 @@ export class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  get plan(): RunPlan {
-    return this.#plan;
-  }
-
   async close(): Promise<void> {
-    await this.#started.gpu?.close();
-    await this.#started.pool?.terminate();
+    await this.started.gpu?.close();
+    await this.started.pool?.terminate();
     await this.#heatmaps?.discard();
     await this.#tiny?.close();
   }
 
-  #threads(expected: number | null): number {
+  threads(expected: number | null): number {
     const { platform, checked } = this.#run;
     const most = Math.min(platform.parallelism, checked.maxThreads);
     // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
     const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
-    const chosen = checked.threads ?? chooseThreads(cores, this.#plan.features.extraction, expected);
+    const chosen = checked.threads ?? chooseThreads(cores, this.plan.features.extraction, expected);
     // Work for a GPU runs on a worker, not in this thread, unless asked otherwise.
     const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
     return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
@@ -170,13 +179,14 @@ export class CoreMeasurement implements PlannedMeasurement {
     if (checked.backend === 'hybrid') return 'shared';
     if (checked.backend !== 'auto' || threads === 0) return undefined;
     if (!platform.gpu?.here || !platform.gpu.driver) return undefined;
-    const milliseconds = coreTime(this.#plan.features.extraction, expected) / threads;
+    const milliseconds = coreTime(this.plan.features.extraction, expected) / threads;
     return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
 
-  async #open(): Promise<void> {
+  /** Opens what measuring needs besides workers. */
+  async open(): Promise<void> {
     const { platform } = this.#run;
-    const { features } = this.#plan;
+    const { features } = this.plan;
     this.#heatmaps = await createHeatmaps(features.extraction, platform.heatmaps);
     await this.#prepare();
     await this.#tiny?.open(platform.tiny, features.names);
@@ -188,7 +198,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { gpu } = platform;
     const onGpu = checked.backend === 'webgpu' || checked.backend === 'hybrid';
     if (onGpu && gpu?.driver && !gpu.here) await gpu.obtain?.(options.signal);
-    const { tiny } = this.#plan;
+    const { tiny } = this.plan;
     if (!tiny) return;
     const { runtimes } = await platform.tiny();
     for (const { options: wanted } of tiny.attached)
@@ -197,30 +207,27 @@ export class CoreMeasurement implements PlannedMeasurement {
     this.#tiny = new TinyRun(tiny);
   }
 
-  #score({ onStart }: MeasurementWork): Scoring {
-    const { checked, options } = this.#run;
-    let begun = false;
-    return new Scoring(
-      this.#plan,
-      checked.subsample,
-      (frame) => {
-        if (!begun) onStart({ ...this.#start(), metrics: this.#plan.metrics });
-        begun = true;
-        options.onFrame?.(frame);
-      },
-      this.#tiny?.regressors,
-      this.#keep,
-    );
+  /** Puts measured frames together. */
+  score(onFrame: (frame: FrameMetrics) => void): Scoring {
+    const { subsample } = this.#run.checked;
+    return new Scoring(this.plan, subsample, onFrame, this.#tiny?.regressors, this.#keep);
   }
 
   /** @param scoring finishes frames as they are measured, so that the run can be steered */
   #measurePairs(work: PairWork, add: RecordSink['add'], scoring?: Scoring) {
     const { pair, first = 0, expected, bound, meter, continuity } = work;
     const { platform, checked, options } = this.#run;
+    const { steering } = this.#run;
+    const { reference, distorted } = pair;
+    if (steering && scoring) {
+      const names = { reference: reference.info.name, distorted: distorted.info.name };
+      const facts = { ...names, total: expected, taken: () => meter.done };
+      this.steer(steering, facts, reference.info, scoring);
+    }
     const task = {
-      steered: scoring && this.#steer(work, scoring),
+      steered: scoring && steering,
       platform,
-      setup: { ...this.#setup(), ...(continuity && { signs: true }) },
+      setup: { ...this.setup, ...(continuity && { signs: true }) },
       pair,
       first,
       expected,
@@ -235,39 +242,33 @@ export class CoreMeasurement implements PlannedMeasurement {
       gate: options.gate,
     };
     const pairs = expected === null ? null : expected - first;
-    const threads = this.#threads(pairs);
+    const threads = this.threads(pairs);
     const gpu = this.#gpuUse(pairs, threads);
     return threads === 0
-      ? measureHere(task, gpu, this.#started)
-      : measureOnWorkers(task, { threads, gpu }, this.#started);
+      ? measureHere(task, gpu, this.started)
+      : measureOnWorkers(task, { threads, gpu }, this.started);
   }
 
-  #steer({ pair, expected, meter }: PairWork, scoring: Scoring): Steering | undefined {
-    const { steering, checked, platform } = this.#run;
-    const { info } = pair.reference;
-    steering?.begin({
-      facts: {
-        reference: info.name,
-        distorted: pair.distorted.info.name,
-        total: expected,
-        backend: this.#backendUsed(),
-        threads: this.#threads(expected),
-        subsample: checked.subsample,
-        taken: () => meter.done,
-      },
-      plan: this.#plan,
-      format: info,
-      scoring,
-      platform,
-    });
-    return steering;
+  /** @param before the previous steering */
+  steer(
+    steering: Steering,
+    facts: Pick<RunFacts, 'reference' | 'distorted' | 'total' | 'taken'>,
+    format: ScoredFormat,
+    scoring: Scoring,
+    before?: Steering,
+  ): void {
+    const { checked, platform } = this.#run;
+    const [backend, threads] = [this.#backendUsed(), this.threads(facts.total)];
+    const all = { ...facts, backend, threads, subsample: checked.subsample };
+    this.#steering = steering;
+    steering.begin({ facts: all, plan: this.plan, format, scoring, platform }, before);
   }
 
-  #setup(): WorkerSetup {
+  get setup(): WorkerSetup {
     const { platform, checked, modules } = this.#run;
     return {
       modules,
-      plan: this.#plan.features.extraction,
+      plan: this.plan.features.extraction,
       implementation: checked.implementation,
       subsample: checked.subsample,
       ...this.#tiny?.setup,
@@ -281,7 +282,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     const { compat, implementation } = this.#run.checked;
     const tiny = this.#reportTiny();
     return {
-      models: reportModels(this.#plan),
+      models: reportModels(this.plan),
       ...(tiny && { tiny: tiny.tiny }),
       compat,
       backend_used: this.#backendUsed(),
@@ -299,24 +300,24 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   /** Number of workers, without those that found no GPU. */
   #threadsUsed(): number {
-    const { pool } = this.#started;
+    const { pool } = this.started;
     const idle = [...(pool?.gpus.values() ?? [])].filter((state) => !state?.adapter);
     return (pool?.size ?? 0) - idle.length;
   }
 
   #gpuRun(): GpuRun {
-    const { gpu, pool } = this.#started;
+    const { gpu, pool } = this.started;
     const states = gpu ? [gpu.state] : [...(pool?.gpus.values() ?? [])];
-    return { plan: this.#plan.features.extraction, states: states.filter((state) => state !== null) };
+    return { plan: this.plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
   #notes(): readonly string[] {
-    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.#started.probe?.result);
+    return gpuNotes(this.#gpuRun(), this.#run.checked.backend, this.started.probe?.result);
   }
 
   /** Sessions of picture models. */
   get #sessions(): readonly TinySessionFacts[] {
-    return [...this.#started.sessions, ...(this.#started.pool?.sessions ?? [])];
+    return [...this.started.sessions, ...(this.started.pool?.sessions ?? [])];
   }
 
   #reportTiny() {

@@ -4,7 +4,7 @@
  * waits for the other, as the program decides which it reads first.
  */
 import type { Compat } from '../../core/choices.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, backendError } from '../../core/errors.js';
 import {
   chromaSize,
   describeFormat,
@@ -43,7 +43,7 @@ import type { CheckedOptions } from '../contract/options.js';
 import type { EndOfPair, Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { planRun, type ScoredSize } from '../plan/plan.js';
-import type { Measured, Meter, OpenBackend } from '../results/report-parts.js';
+import type { Measured, MeasurementWork, OpenBackend } from '../results/report-parts.js';
 import { loadNative, type NativeChoice, type NativeModels } from './choice.js';
 
 /** Milliseconds that a program may leave frames waiting. */
@@ -89,28 +89,18 @@ export async function openNative(
   checked: CheckedOptions,
   request: NativeRequest,
 ): Promise<OpenBackend> {
-  const { stored, notes, onFrame, size, signal } = request;
+  const { notes, onFrame, size, signal } = request;
   const loaded = await loadNative(choice, checked, platform.models, size, signal);
   return {
     requested: loaded.requested,
     plan({ reference }) {
       const problem = nativeProblem(choice, reference.info);
-      if (problem !== undefined) throw new AnyvmafError('backend', `${problem}.`);
+      if (problem !== undefined) throw backendError(`${problem}.`);
       let running: Promise<Measured> | undefined;
       return {
         isAside: () => true,
-        async measure({ pair, bound, meter, onStart }) {
-          running = measureNative({
-            ...choice,
-            platform,
-            pair,
-            stored,
-            checked,
-            loaded,
-            bound,
-            meter,
-            signal,
-          });
+        async measure({ onStart, ...work }) {
+          running = measureNative({ ...choice, ...request, ...work, platform, checked, loaded });
           const measured = await running;
           const { models, compat, backend_used, implementation, native, threads, series } = measured;
           const metrics = series.map(({ name }) => name);
@@ -126,15 +116,10 @@ export async function openNative(
   };
 }
 
-interface NativeRun extends NativeChoice {
+interface NativeRun extends NativeChoice, NativeRequest, Pick<MeasurementWork, 'pair' | 'bound' | 'meter'> {
   readonly platform: Platform;
-  readonly pair: PairSources;
-  readonly stored: boolean;
   readonly checked: CheckedOptions;
   readonly loaded: NativeModels;
-  readonly bound: number | null;
-  readonly meter: Meter;
-  readonly signal: AbortSignal;
 }
 
 /** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames */
@@ -148,7 +133,7 @@ async function measureNative(run: NativeRun): Promise<Measured> {
   const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
   if (ran !== undefined) {
-    throw new AnyvmafError('backend', `${name} ran on ${ran}, but ${backend} was requested.`);
+    throw backendError(`${name} ran on ${ran}, but ${backend} was requested.`);
   }
   const extent = fed ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
   refuseShort(log, extent, checked.subsample, name);
@@ -181,8 +166,7 @@ async function measureNative(run: NativeRun): Promise<Measured> {
 function taskOf(run: NativeRun, files: NativeInput | undefined): NativeTask {
   const { host, program, backend, pair, checked, loaded, bound } = run;
   if (!files && !host.pipes) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `On this system ${programName(program)} can only be given Y4M and raw files that it can read directly, and it ` +
         'cannot read these; use the backend cpu.',
     );
@@ -228,13 +212,10 @@ async function runProgram(run: NativeRun, task: NativeTask, readsFiles: boolean)
   });
   const extent = feed?.extent();
   const failed = outcome.kind === 'timeout' ? STALLED : failure(outcome);
-  if (failed !== undefined) throw new AnyvmafError('backend', `${name} ${failed}.`);
+  if (failed !== undefined) throw backendError(`${name} ${failed}.`);
   if (outcome.output === undefined) {
     const words = oneLine(outcome.stderr);
-    throw new AnyvmafError(
-      'backend',
-      `${name} wrote no log${words === '' ? '' : `; it printed "${words}"`}.`,
-    );
+    throw backendError(`${name} wrote no log${words === '' ? '' : `; it printed "${words}"`}.`);
   }
   return { output: outcome.output, extent, counted: Math.max(0, taken - 1) };
 }
@@ -326,10 +307,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
   const expected = Math.ceil(pairs / subsample);
   const found = log.frameNumbers.length;
   if (log.series.length === 0 || found >= expected) return;
-  throw new AnyvmafError(
-    'backend',
-    `${name} scored ${found} frames, but was given ${expected}; its log was discarded.`,
-  );
+  throw backendError(`${name} scored ${found} frames, but was given ${expected}; its log was discarded.`);
 }
 
 /** Sorts the series in libvmaf's order: with threads, the tool writes metrics as they become ready. */
@@ -477,10 +455,7 @@ class PairFeed {
     }
     if (!Number.isFinite(pairs)) return null;
     if (reference.ended === undefined && distorted.ended === undefined) return { pairs, ended: null };
-    return {
-      pairs,
-      ended: { reference: reference.ended === pairs, distorted: distorted.ended === pairs },
-    };
+    return { pairs, ended: { reference: reference.ended === pairs, distorted: distorted.ended === pairs } };
   }
 
   /** Number of the first pair that is missing or not wanted, as far as known. */

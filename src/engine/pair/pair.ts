@@ -11,12 +11,11 @@ import { quotientOf } from '../../core/numbers.js';
 import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
 import type { Framing } from '../../media/evidence/framing.js';
-import { factsOf, frameCountOf, type Side, type Sides } from '../../media/pair.js';
+import { factsOf, type Side, type Sides } from '../../media/pair.js';
 import type { OpenPair, PairingPlan, PairSources } from '../../media/pairing/prepare.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
-import type { ReportInput } from '../../report/schema.js';
 import type { PicturesRead } from '../backends/measurer.js';
 import type { EndOfPair, PairDescriptor } from '../contract/platform.js';
 
@@ -81,26 +80,6 @@ export async function closePair({ sides }: Pair): Promise<void> {
   for (const side of [sides.reference, sides.distorted]) {
     if (side.kind === 'frames') await side.source.close();
   }
-}
-
-/** @param skipped frames before the first scored one @param colour as colour metrics read the input, if measured */
-export function reportInput(side: Side, skipped: number, colour?: KnownColour): ReportInput {
-  const info = factsOf(side);
-  const { name, container, width, height, bitDepth, chroma, frameRate } = info;
-  const fileSize = side.kind === 'frames' ? side.source.info.fileSize : null;
-  return {
-    name,
-    container,
-    width,
-    height,
-    bitDepth,
-    chroma,
-    frameCount: frameCountOf(side),
-    skipped,
-    ...(frameRate && { frameRate }),
-    ...(typeof fileSize === 'number' && { fileSize }),
-    ...(colour && { colour }),
-  };
 }
 
 /** Whether the first frames of a side can be read without disturbing its other readers. */

@@ -6,13 +6,14 @@
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { modelError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
 import type { PictureSize } from '../../core/size.js';
 import { factsOf } from '../../media/pair.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
+import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { Predictor } from '../../models/predict.js';
 import type { LoadedModel } from '../../models/types.js';
@@ -64,20 +65,16 @@ export async function loadRequested(
   const { predicts } = options;
   const named = options.features.map((text) => parseFeature(text));
   const texts = options.single ? [] : (options.models ?? (predicts ? [DEFAULT_MODEL] : []));
-  const choice = [...texts, ...options.alsoModels].some(isOpen) ? chooseModel(await size()) : undefined;
-  const settledText = (text: string) => (choice ? settle(text, choice) : text);
-  const settled = texts.map(settledText);
-  const also = await loadModels(options.alsoModels.map(settledText), platform.models);
-  const plain = await loadModels(settled, platform.models);
-  const told = await textsForEncode(settled, plain, options, size);
-  const models = told === settled ? plain : await loadModels(told, platform.models);
+  const load = (some: readonly string[]) => loadModels(some, platform.models);
+  const also = (await loadSettled(options.alsoModels, { ...options, v1Settings: 'plain' }, size, load))
+    .models;
+  const { models, chosen } = await loadSettled(texts, options, size, load);
   const tiny =
     options.tiny.length > 0
       ? await (await import('../backends/tiny.js')).attachTiny(options.tiny, platform.tiny, options.single)
       : undefined;
-  const open = choice ? models.filter((_, i) => isOpen(texts[i] ?? '')) : [];
   return {
-    chosen: new Map(open.map(({ name }) => [name, choice?.reason ?? ''])),
+    chosen,
     models: predicts ? models : [],
     extractors: [
       ...[...models, ...also].flatMap((model) => model.extractors),
@@ -88,20 +85,31 @@ export async function loadRequested(
   };
 }
 
-/** Adds the encode, if it is scaled up, to VMAF v1 models' strings; returns the same array if nothing changes. */
-export async function textsForEncode(
+/**
+ * Loads models of strings in which `auto` is settled, and VMAF v1 models are told the encode if it is scaled up.
+ * @param load may return `undefined` for models that are unknown here
+ */
+export async function loadSettled<Loaded extends readonly LoadedModel[] | undefined>(
   texts: readonly string[],
-  models: readonly LoadedModel[],
-  { v1Settings }: CheckedOptions,
+  { v1Settings }: Pick<CheckedOptions, 'v1Settings'>,
   size: () => Promise<ScoredSize> | ScoredSize,
-): Promise<readonly string[]> {
-  if (v1Settings === 'plain' || !models.some(isOpenToEncode)) return texts;
-  const { encode } = await size();
-  if (!encode) return texts;
-  return texts.map((text, i) => {
-    const model = models[i];
-    return model && isOpenToEncode(model) ? withEncode(text, model, encode) : text;
+  load: (texts: readonly string[]) => Promise<Loaded>,
+): Promise<{
+  readonly texts: readonly string[];
+  readonly models: Loaded;
+  readonly chosen: Requested['chosen'];
+}> {
+  const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
+  const settled = choice ? texts.map((text) => settle(text, choice)) : texts;
+  const plain = await load(settled);
+  const encode = v1Settings !== 'plain' && plain?.some(isOpenToEncode) ? (await size()).encode : undefined;
+  const told = settled.map((text, i) => {
+    const model = plain?.[i];
+    return encode && model && isOpenToEncode(model) ? withEncode(text, model, encode) : text;
   });
+  const models = encode ? await load(told) : plain;
+  const named = choice ? told.filter((_, i) => isOpen(texts[i] ?? '')).map(parseModelString) : [];
+  return { texts: told, models, chosen: new Map(named.map(({ name }) => [name, choice?.reason ?? ''])) };
 }
 
 /** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
@@ -117,8 +125,7 @@ export function planRun(requested: Requested, format: ScoredFormat, compat: Comp
   const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
   if (twice !== undefined) {
-    throw new AnyvmafError(
-      'model',
+    throw modelError(
       `Two metrics would be called ${quoted(twice)}; give the model another name with name=, or a tiny model another name.`,
     );
   }
@@ -167,11 +174,7 @@ export async function loadModules(
   return [requested, { core, ...(colour && { perceptual: await platform.loadCore('perceptual') }) }];
 }
 
-export interface EncodedPictures {
-  readonly width: number;
-  readonly height: number;
-  readonly bitDepth: number;
-}
+export type EncodedPictures = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /** The scored size, and the encoded pictures if they are scaled up. */
 export interface ScoredSize extends PictureSize {

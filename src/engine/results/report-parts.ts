@@ -4,34 +4,26 @@
  * different lengths, and the progress of measuring.
  */
 
+import type { InputRole } from '../../core/errors.js';
 import { version } from '../../core/version.js';
+import { factsOf, frameCountOf } from '../../media/pair.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { ReportParts } from '../../report/build.js';
-import type { Report, ReportHead, ReportInput } from '../../report/schema.js';
+import { membersBy } from '../../report/kinds.js';
+import { input, type Report, type ReportHead, type ReportInput } from '../../report/schema.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Progress } from '../contract/types.js';
 import type { Continuity } from '../inputs/frame-observer.js';
-import { type Extent, explainLengths, type Pair, type PairLengths, reportInput } from '../pair/pair.js';
+import { type Extent, explainLengths, type Pair, type PairLengths } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 
+type Head = ReturnType<typeof headOf>;
+
 /** What a backend contributes to the report. */
-export type Measured = Pick<
+export type Measured = Omit<
   ReportParts,
-  | 'frameNumbers'
-  | 'series'
-  | 'aggregates'
-  | 'pooled'
-  | 'models'
-  | 'tiny'
-  | 'compat'
-  | 'backend_used'
-  | 'implementation'
-  | 'native'
-  | 'measurers'
-  | 'swaps'
-  | 'threads'
-  | 'warnings'
+  keyof Head | 'fps' | 'pairing' | 'preflight' | 'sampling' | 'withoutGrain' | 'frameCount'
 > & { readonly extent: Extent };
 
 /** What a backend reports once its first frame is measured. */
@@ -63,9 +55,7 @@ export interface PlannedMeasurement {
 export type Recorded = Pick<
   Measured,
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
-> & {
-  readonly sessions: readonly TinySessionFacts[];
-};
+> & { readonly sessions: readonly TinySessionFacts[] };
 
 export interface MeasurementWork {
   /** The pair to read: the planned one, perhaps observed. */
@@ -86,12 +76,14 @@ export interface MeasurementWork {
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
 /** The report's inputs, as far as they are known before reading. */
-export function inputsOf(known: Pair): Inputs {
-  const skipped = known.plan?.first ?? known.skip;
-  return {
-    reference: reportInput(known.sides.reference, skipped.reference, known.colours?.reference),
-    distorted: reportInput(known.sides.distorted, skipped.distorted, known.colours?.distorted),
+export function inputsOf({ plan, skip, sides, colours }: Pair): Inputs {
+  const of = (role: InputRole) => {
+    const side = sides[role];
+    const fileSize = (side.kind === 'frames' && side.source.info.fileSize) || undefined;
+    const [skipped, colour] = [(plan?.first ?? skip)[role], colours?.[role]];
+    return membersBy(input, { ...factsOf(side), frameCount: frameCountOf(side), skipped, fileSize, colour });
   };
+  return { reference: of('reference'), distorted: of('distorted') };
 }
 
 /** The report's description of the request. @param extent of the run, once it is over */
@@ -103,15 +95,15 @@ export function headOf(
   ReportHead,
   'version' | 'reference' | 'distorted' | 'backend_requested' | 'noReference' | 'subsample'
 > {
-  const input = (role: 'reference' | 'distorted'): ReportInput => {
+  const read = (role: InputRole): ReportInput => {
     const { frameCount, ...facts } = inputs[role];
     const counted = extent?.ended?.[role] ? facts.skipped + extent.pairs : null;
     return { ...facts, frameCount: frameCount ?? counted };
   };
   return {
     version,
-    reference: input('reference'),
-    distorted: input('distorted'),
+    reference: read('reference'),
+    distorted: read('distorted'),
     backend_requested: backend,
     ...(single && { noReference: true as const }),
     subsample,

@@ -4,7 +4,7 @@
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, mismatchError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Finding } from '../../media/preflight/findings.js';
@@ -20,7 +20,8 @@ import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan
 import { headOf, sayLengths } from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
 import { joinSessions } from '../workers/worker-pool.js';
-import { cutShard, type MergeOptions, planDigest, requireShard, type Shard } from './shard.js';
+import { cutShard, type MergeOptions, planDigest } from './shard.js';
+import { requireShard, type Shard } from './shard-file.js';
 
 /** Records to finish between two checks of the signal. */
 const SLICE = 1000;
@@ -29,7 +30,7 @@ const SLICE = 1000;
 export async function mergeRun(
   platform: Platform,
   shards: readonly Shard[],
-  options: MergeOptions,
+  options: MergeOptions = {},
 ): Promise<Report> {
   requireArray('shards', shards, 'an array of shards');
   for (const [i, shard] of shards.entries()) requireShard(`shards[${i}]`, shard);
@@ -47,8 +48,7 @@ export async function mergeRun(
     checked.compat,
   );
   if ((await planDigest(plan)) !== first.plan) {
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       'a model differs from the one the shards were measured for; merge them with the models that they were measured for.',
     );
   }
@@ -143,11 +143,7 @@ function report(
 ): Report {
   const [first] = all;
   const whole = all.at(-1)?.whole;
-  if (!whole)
-    throw new AnyvmafError(
-      'mismatch',
-      'the last shard lacks the facts about the whole pair; measure it again.',
-    );
+  if (!whole) throw mismatchError('the last shard lacks the facts about the whole pair; measure it again.');
   const said = sayLengths(
     { inputs: first, lengths: whole.lengths, extent, planned: first.planned },
     checked,
@@ -205,8 +201,7 @@ function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
   const [first] = shards;
   if (!first) throw new AnyvmafError('usage', 'there are no shards to merge; give those of a whole run.');
   if (first.version !== version) {
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `the shards were measured by anyvmaf ${shown(first.version)}, but this is ${version}; merge them with the version ` +
         'that measured them.',
     );
@@ -217,8 +212,7 @@ function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
     const { number } = shard.shard;
     const earlier = byNumber.get(number);
     if (earlier && !isSame(earlier, shard)) {
-      throw new AnyvmafError(
-        'mismatch',
+      throw mismatchError(
         `shard ${number} appears twice with different measurements, so one of the two machines measures wrong; measure ` +
           'it again on a third one, and leave out the record that differs.',
       );
@@ -242,8 +236,7 @@ function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
   if (missing.length === 0) return;
   const listed = missing.slice(0, LISTED).join(', ');
   const more = missing.length > LISTED ? ` and ${missing.length - LISTED} more` : '';
-  throw new AnyvmafError(
-    'mismatch',
+  throw mismatchError(
     missing.length === 1
       ? `1 shard of ${count} is missing: ${listed}; measure it and merge again.`
       : `${missing.length} shards of ${count} are missing: ${listed}${more}; measure them and merge again.`,
@@ -280,8 +273,7 @@ function refuseStranger(first: Shard, other: Shard): void {
   const range = cutShard(other.shard, other.pairs.total);
   const misplaced = range.first !== other.pairs.first || range.end !== other.pairs.end;
   if (number < 1 || number > count || misplaced) {
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `the record of shard ${number} of ${count} does not have the pairs of that shard; measure it again.`,
     );
   }
@@ -290,8 +282,7 @@ function refuseStranger(first: Shard, other: Shard): void {
     const [one, two] = [of(first), of(other)].map(canonical);
     if (one === two) continue;
     const values = (one ?? '').length + (two ?? '').length < 200 ? ` (${two} against ${one})` : '';
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `shard ${number} of ${count} and shard ${first.shard.number} of ${first.shard.count} do not belong to one run: they differ in ` +
         `${what}${shown(values)}.`,
     );

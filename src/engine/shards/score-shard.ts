@@ -40,17 +40,8 @@ import {
 } from '../pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from '../plan/plan.js';
 import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
-import {
-  checkShard,
-  contentOf,
-  cutShard,
-  joinBytes,
-  planDigest,
-  type ScoreShardOptions,
-  type Shard,
-  type ShardChoice,
-  type ShardOptions,
-} from './shard.js';
+import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
+import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
 /**
  * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
@@ -60,7 +51,7 @@ export async function measureShard(
   platform: Platform,
   request: ScoreRequest,
   shard: ShardChoice,
-  options: ScoreShardOptions,
+  options: ScoreShardOptions = {},
 ): Promise<Shard> {
   const checked = checkOptions(options, 'shard');
   checkRequest(request, checked.single);
@@ -128,7 +119,6 @@ class ShardRun {
     const known = await inputs.known;
     if (known.plan) checkMeasurable(known.plan.format, checked.colours);
     refuseUnreadable(known);
-    refuseApart(known);
     const light = lightOf(known);
     const backend = openCore(await loading, { platform, checked, options, light, notes: [] });
     // The last shard inspects the pair.
@@ -141,7 +131,7 @@ class ShardRun {
       this.#identify(known),
       this.#measure(known, backend.requested, { parts, range, planned }),
     ]);
-    return this.#record(known, { files, measured, range, planned });
+    return this.#record(known, planned, range, files, measured);
   }
 
   /** The shard's pairs. @throws {AnyvmafError} `usage` if their total is unknown; `media` if there are none */
@@ -219,9 +209,14 @@ class ShardRun {
     return { meter, recorded, ready: pair, ...(lengths && { lengths }) };
   }
 
-  async #record(known: Pair, made: Made): Promise<Shard> {
+  async #record(
+    known: Pair,
+    planned: CoreMeasurement,
+    range: ShardRange,
+    files: Shard['files'],
+    measured: Measured,
+  ): Promise<Shard> {
     const { shard, options, checked } = this.#call;
-    const { measured, range, planned, files } = made;
     const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
     const { extraction, layout } = planned.plan.features;
@@ -262,7 +257,7 @@ class ShardRun {
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
       records: this.#joined(range.first, pairs * layout.length),
-      signatures: joinBytes(consecutive(this.#signatures, range.first)),
+      signatures: await joinBytes(consecutive(this.#signatures, range.first)),
     };
   }
 
@@ -288,20 +283,13 @@ interface Measured {
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
-interface Made {
-  readonly files: Shard['files'];
-  readonly measured: Measured;
-  readonly range: ShardRange;
-  readonly planned: CoreMeasurement;
-}
-
 /** Keeps the options that decide the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** @throws {AnyvmafError} `usage` for a video that can be read only once */
-function refuseUnreadable({ sides }: Pair): void {
+/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures that are needed in two formats */
+function refuseUnreadable({ sides, apart }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
     if (canReadAgain(side)) continue;
@@ -310,10 +298,6 @@ function refuseUnreadable({ sides }: Pair): void {
         'give it as a file.',
     );
   }
-}
-
-/** @throws {AnyvmafError} `usage` if colour metrics and others need the pictures in different formats */
-function refuseApart({ apart }: Pair): void {
   if (!apart) return;
   throw usageError(
     'a shard reads its pictures once, but colour metrics and the others need them in different formats; measure shards ' +

@@ -2,9 +2,11 @@
  * @module engine/shards/shard-file
  * Reads and writes the record of a shard (docs/many-machines.md): JSON, with the doubles of all pairs in base64.
  */
-import { isObject, requireText } from '../../core/arguments.js';
+import { isObject, requireObject, requireText } from '../../core/arguments.js';
+import { fromBase64, toBase64 } from '../../core/bytes.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
-import { AnyvmafError, type Hint } from '../../core/errors.js';
+import type { ScoredFormat } from '../../core/colour.js';
+import { AnyvmafError, type Hint, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import type { Pairing } from '../../media/pairing/types.js';
@@ -16,6 +18,7 @@ import {
   fraction,
   integer,
   type Kind,
+  keyOf,
   kindOf,
   list,
   named,
@@ -28,6 +31,7 @@ import {
   set,
   size,
   text,
+  type ValueOf,
   verbatim,
 } from '../../report/kinds.js';
 import {
@@ -41,12 +45,10 @@ import {
 import { pretty } from '../../report/write.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { EndOfPair } from '../contract/platform.js';
-import type { ContentIdentity } from '../contract/types.js';
+import type { ContentIdentity, ScoreOptions } from '../contract/types.js';
 import type { ContinuityRules } from '../inputs/frame-observer.js';
 import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/plan.js';
-import type { Shard, ShardChoice, ShardOptions, ShardPairs, WholeFacts } from './shard.js';
-import { requireShard } from './shard.js';
 
 const FORMAT = 'anyvmaf-shard';
 /** Version of the file's layout; no other version is read. */
@@ -74,8 +76,7 @@ function isHint(value: unknown): value is Hint {
   return isObject(value) && PURPOSES.some((purpose) => purpose === value.purpose);
 }
 
-const sha = text;
-const identity = objectOf<ContentIdentity>({ size: integer, sha256: sha });
+const identity = objectOf<ContentIdentity>({ size: integer, sha256: text });
 
 const session = objectOf<TinySessionFacts>({
   name: text,
@@ -126,55 +127,118 @@ const lengths = objectOf<PairLengths>({
   skips: flag,
 });
 
-const format = objectOf<Shard['format']>({
-  width: size,
-  height: size,
-  bitDepth: size,
-  chroma: choice(...CHROMA_FORMATS),
-  alpha: optional(set),
-  frameRate: optional(fraction),
+const choiceOfShard = object({
+  /** From 1 to {@link count}. */
+  number: integer,
+  /** Parts in all, 1..100,000. More parts than frames leave some of them empty. */
+  count: integer,
 });
 
+/** Which part of a run to measure. */
+export interface ShardChoice extends ValueOf<typeof choiceOfShard> {}
+
+const pairs = object({
+  first: integer,
+  /** The pair after the last one to measure. */
+  end: integer,
+  /** Pairs of the whole run, as far as known before measuring. */
+  total: integer,
+  /** Pairs measured: fewer than requested if a video ended early. */
+  measured: integer,
+  /** Which videos had no more frames; `null` if the shard ended as planned. */
+  ended,
+});
+
+/** Pairs of a shard, numbered from the first pair of the run. */
+export interface ShardPairs extends ValueOf<typeof pairs> {}
+
+/** Options that decide the result, all plain data; options that concern a single machine are left out. */
+export type ShardOptions = ScoreOptions;
+
 /** All keys of the file after the two that state its format. */
-const FIELDS = objectOf<Shard>({
+const record = object({
+  /** Version of anyvmaf that measured. */
   version: text,
-  shard: objectOf<ShardChoice>({ number: integer, count: integer }),
-  pairs: objectOf<ShardPairs>({ first: integer, end: integer, total: integer, measured: integer, ended }),
+  shard: choiceOfShard as Kind<ShardChoice>,
+  pairs: pairs as Kind<ShardPairs>,
   options,
-  // The key format names the kind of file.
-  format: named('scored_format', format),
+  /** Format in which pairs are scored; its colours are those of {@link reference} and {@link distorted}. */
+  format: named(
+    // The key format names the kind of file.
+    'scored_format',
+    objectOf<Omit<ScoredFormat, 'colours'>>({
+      width: size,
+      height: size,
+      bitDepth: size,
+      chroma: choice(...CHROMA_FORMATS),
+      alpha: optional(set),
+      frameRate: optional(fraction),
+    }),
+  ),
+  /** The encoded pictures, if they are scaled. */
   encode: optional(objectOf<EncodedPictures>({ width: size, height: size, bitDepth: size })),
-  plan: sha,
-  files: objectOf<Shard['files']>({ reference: optional(identity), distorted: optional(identity) }),
+  /** SHA-256 of what is measured and of the models that predict. */
+  plan: text,
+  /** The two files; absent for videos without readable bytes. */
+  files: object({ reference: optional(identity), distorted: optional(identity) }),
   reference: input as Kind<ReportInput>,
   distorted: input as Kind<ReportInput>,
+  /** Whether frames are paired or converted instead of compared as stored. */
   planned: flag,
   pairing: optional<Kind<Pairing>>(pairing),
+  /** How all frames are checked; absent without preflight. */
   continuity: optional(
     objectOf<ContinuityRules>({ prevented: optional(text), byTime: flag, offset: optional(integer) }),
   ),
+  /** Defect in taking signatures for that check. */
   defect: optional(found),
-  whole: optional(objectOf<WholeFacts>({ lengths, findings: optional(list(found)) })),
-  warnings: objectOf<Shard['warnings']>({ inputs: list(text), decoders: list(text), backend: list(text) }),
+  /** From the last shard, which inspects the pair; `findings` without those that need all frames. */
+  whole: optional(object({ lengths, findings: optional(list(found)) })),
+  /** Full sentences about opening, decoding and measuring. */
+  warnings: object({ inputs: list(text), decoders: list(text), backend: list(text) }),
   backend_used: text,
   implementation: text,
   threads: integer,
   measurers: optional(list<ReportMeasurer>(measurer)),
+  /** Sessions of picture models. */
   sessions: list<TinySessionFacts>(session),
+  /** Seconds spent on measuring. */
   seconds: number,
+  /** Doubles per pair, then the doubles of all pairs in order. */
   fields: integer,
   records: doubles64,
+  /** Signatures of pairs from the first on, 1152 bytes each; fewer if pictures were not read. */
   signatures: bytes64,
 });
 
+/** Record of one shard: raw measurements of its pairs, and facts about the whole run. */
+export interface Shard extends ValueOf<typeof record> {}
+
 const HEAD = object({ format: text, formatVersion: integer });
+
+/** @throws {AnyvmafError} `usage` */
+export function requireShard(name: string, value: Shard): void {
+  requireObject(name, value, 'a shard from scoreShard or readShard');
+  const { version, records, signatures, sessions } = value;
+  const objects = ['shard', 'pairs', 'files', 'reference', 'distorted', 'warnings', 'options'] as const;
+  const whole =
+    typeof version === 'string' &&
+    objects.every((key) => isObject(value[key])) &&
+    records instanceof Float64Array &&
+    signatures instanceof Uint8Array &&
+    Array.isArray(sessions);
+  if (!whole)
+    throw usageError(
+      `${name} is an object, but not the record of a shard; pass a shard from scoreShard or readShard.`,
+    );
+}
 
 export function formatShard(shard: Shard): string {
   requireShard('shard', shard);
   const plain = (value: number) => String(value);
   const map = [
     ...entriesOf(HEAD.fields, { format: FORMAT, formatVersion: FORMAT_VERSION }, plain),
-    ...entriesOf(FIELDS.fields, shard, plain),
+    ...entriesOf(record.fields, shard, plain),
   ];
   return `${pretty({ map })}\n`;
 }
@@ -202,19 +266,16 @@ export function readShard(text: string, name = 'The file'): Shard {
       `its format version is ${shown(String(json.format_version))}, but this anyvmaf reads version ${FORMAT_VERSION}; use the one that wrote it`,
     );
   }
-  const source = json;
-  const shard = FIELDS.read(source);
-  const lacking = shard
-    ? undefined
-    : Object.entries(FIELDS.fields).find(([key, kind]) => isLacking(kind, key, source));
-  if (!shard) throw refuse(`its ${shown(lacking?.[0] ?? 'content')} is missing or wrong`);
+  const shard = record.read(json);
+  if (!shard) {
+    const lacking = Object.entries(record.fields).find(
+      ([name, kind]: [string, Kind<unknown>]) =>
+        !kind.optional && kind.take(json, keyOf(name, kind)) === undefined,
+    );
+    throw refuse(`its ${shown(lacking?.[0] ?? 'content')} is missing or wrong`);
+  }
   checkSizes(shard, refuse);
   return shard;
-}
-
-function isLacking(kind: Kind<unknown>, key: string, source: Readonly<Record<string, unknown>>): boolean {
-  const own = kind.key ?? key.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return !kind.optional && kind.take(source, own) === undefined;
 }
 
 /** @throws {AnyvmafError} `io` if numbers contradict each other */
@@ -231,30 +292,4 @@ function checkSizes(
     throw refuse(`it has ${records.length} values, but ${measured} pairs of ${fields} values`);
   }
   if (signatures.length % PAIR_BYTES !== 0) throw refuse('its signatures are cut off');
-}
-
-/** Bytes turned into characters per call, whose arguments are limited. */
-const PORTION = 0x6000;
-
-/** Standard base64 with padding. */
-export function toBase64(bytes: Uint8Array): string {
-  const pieces: string[] = [];
-  // A multiple of three, so that the pieces join without padding.
-  for (let at = 0; at < bytes.length; at += PORTION) {
-    pieces.push(btoa(String.fromCharCode(...bytes.subarray(at, at + PORTION))));
-  }
-  return pieces.join('');
-}
-
-/** @returns `undefined` for text that is not standard base64 with padding */
-export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
-  if (text.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(text)) return undefined;
-  const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0;
-  const bytes = new Uint8Array((text.length / 4) * 3 - padding);
-  const step = (PORTION / 3) * 4;
-  for (let at = 0, to = 0; at < text.length; at += step) {
-    const portion = atob(text.slice(at, at + step));
-    for (let i = 0; i < portion.length; i++) bytes[to++] = portion.charCodeAt(i);
-  }
-  return bytes;
 }

@@ -1,106 +1,22 @@
 /**
  * @module engine/shards/shard
- * Shards: parts of a run that are measured on any machine and merged into its report. Types, cutting, checks, and the identity
- * of their videos and plans. A file is identified without reading all of it: by size, and a digest of head, tail and places
+ * Shards: parts of a run that are measured on any machine and merged into its report. Cutting, checks, and the identity of their
+ * videos and plans. A file is identified without reading all of it: by size, and a digest of head, tail and places
  * between.
  */
-import { isObject, requireObject } from '../../core/arguments.js';
-import type { ScoredFormat } from '../../core/colour.js';
+import { requireObject } from '../../core/arguments.js';
+import { hexDigest } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
 import { nameOf, type Side } from '../../media/pair.js';
-import type { Pairing } from '../../media/pairing/types.js';
-import type { Finding } from '../../media/preflight/findings.js';
 import type { ByteReader, FilePlatform } from '../../media/types.js';
-import type { ReportInput, ReportMeasurer } from '../../report/schema.js';
-import type { TinySessionFacts } from '../backends/tiny.js';
-import type { EndOfPair } from '../contract/platform.js';
 import type { ContentIdentity, ScoreOptions } from '../contract/types.js';
-import type { ContinuityRules } from '../inputs/frame-observer.js';
-import type { PairLengths } from '../pair/pair.js';
-import type { EncodedPictures, RunPlan } from '../plan/plan.js';
-
-/** Which part of a run to measure. */
-export interface ShardChoice {
-  /** From 1 to {@link count}. */
-  readonly number: number;
-  /** Parts in all, 1..100,000. More parts than frames leave some of them empty. */
-  readonly count: number;
-}
-
-/** Options that decide the result, all plain data; options that concern a single machine are left out. */
-export type ShardOptions = ScoreOptions;
+import type { RunPlan } from '../plan/plan.js';
+import type { ShardChoice } from './shard-file.js';
 
 /** Options for measuring a shard. */
 export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep'>;
-
-/** Pairs of a shard, numbered from the first pair of the run. */
-export interface ShardPairs {
-  readonly first: number;
-  /** The pair after the last one to measure. */
-  readonly end: number;
-  /** Pairs of the whole run, as far as known before measuring. */
-  readonly total: number;
-  /** Pairs measured: fewer than requested if a video ended early. */
-  readonly measured: number;
-  /** Which videos had no more frames; `null` if the shard ended as planned. */
-  readonly ended: EndOfPair | null;
-}
-
-/** Facts about the whole run, from the last shard, which inspects the pair. */
-export interface WholeFacts {
-  readonly lengths: PairLengths;
-  /** Findings about the pair, without those that need all frames; absent without preflight. */
-  readonly findings?: readonly Finding[];
-}
-
-/** Record of one shard: raw measurements of its pairs, and facts about the whole run. */
-export interface Shard {
-  /** Version of anyvmaf that measured. */
-  readonly version: string;
-  readonly shard: ShardChoice;
-  readonly options: ShardOptions;
-  /** Format in which pairs are scored; its colours are those of {@link reference} and {@link distorted}. */
-  readonly format: Omit<ScoredFormat, 'colours'>;
-  /** The encoded pictures, if they are scaled. */
-  readonly encode?: EncodedPictures;
-  /** SHA-256 of what is measured and of the models that predict. */
-  readonly plan: string;
-  /** The two files; absent for videos without readable bytes. */
-  readonly files: { readonly reference?: ContentIdentity; readonly distorted?: ContentIdentity };
-  readonly reference: ReportInput;
-  readonly distorted: ReportInput;
-  /** Whether frames are paired or converted instead of compared as stored. */
-  readonly planned: boolean;
-  readonly pairing?: Pairing;
-  readonly pairs: ShardPairs;
-  /** Seconds spent on measuring. */
-  readonly seconds: number;
-  /** How all frames are checked; absent without preflight. */
-  readonly continuity?: ContinuityRules;
-  /** Defect in taking signatures for that check. */
-  readonly defect?: Finding;
-  /** Last shard only. */
-  readonly whole?: WholeFacts;
-  /** Full sentences about opening, decoding and measuring. */
-  readonly warnings: {
-    readonly inputs: readonly string[];
-    readonly decoders: readonly string[];
-    readonly backend: readonly string[];
-  };
-  readonly backend_used: string;
-  readonly implementation: string;
-  readonly threads: number;
-  readonly measurers?: readonly ReportMeasurer[];
-  /** Sessions of picture models. */
-  readonly sessions: readonly TinySessionFacts[];
-  /** Doubles per pair, then the doubles of all pairs in order. */
-  readonly fields: number;
-  readonly records: Float64Array<ArrayBuffer>;
-  /** Signatures of pairs from the first on, 1152 bytes each; fewer if pictures were not read. */
-  readonly signatures: Uint8Array<ArrayBuffer>;
-}
 
 /** Options for merging. */
 export type MergeOptions = Pick<ScoreOptions, 'origin' | 'signal' | 'onFrame'>;
@@ -124,23 +40,6 @@ export function checkShard(shard: ShardChoice): void {
 export function cutShard({ number, count }: ShardChoice, total: number): { first: number; end: number } {
   const cut = (n: number) => Number((BigInt(n) * BigInt(total)) / BigInt(count));
   return { first: cut(number - 1), end: cut(number) };
-}
-
-/** @throws {AnyvmafError} `usage` */
-export function requireShard(name: string, value: Shard): void {
-  requireObject(name, value, 'a shard from scoreShard or readShard');
-  const { version, records, signatures, sessions } = value;
-  const objects = ['shard', 'pairs', 'files', 'reference', 'distorted', 'warnings', 'options'] as const;
-  const whole =
-    typeof version === 'string' &&
-    objects.every((key) => isObject(value[key])) &&
-    records instanceof Float64Array &&
-    signatures instanceof Uint8Array &&
-    Array.isArray(sessions);
-  if (!whole)
-    throw usageError(
-      `${name} is an object, but not the record of a shard; pass a shard from scoreShard or readShard.`,
-    );
 }
 
 /** Bytes read at the head and at the tail. */
@@ -171,17 +70,11 @@ async function identify(reader: ByteReader): Promise<ContentIdentity> {
     const part = new Uint8Array(end - start);
     parts.push(part.subarray(0, await reader.read(start, [part])));
   }
-  return { size, sha256: await sha256(joinBytes(parts)) };
+  return { size, sha256: await digestOf(await joinBytes(parts)) };
 }
 
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
+export async function joinBytes(parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
+  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
 }
 
 /** Parts of a file to read, in order and without overlap. */
@@ -195,15 +88,11 @@ function placesOf(size: number): [start: number, end: number][] {
   return [[0, ENDS], ...between, [size - ENDS, size]];
 }
 
-/** Hexadecimal. @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
-async function sha256(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
-  if (!globalThis.crypto?.subtle) {
-    throw usageError(
-      'shards need SHA-256 digests, which browsers compute on https pages only; open this page over https.',
-    );
-  }
-  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
-  return Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('');
+/** @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
+function digestOf(data: string | Uint8Array): Promise<string> {
+  const needs =
+    'shards need SHA-256 digests, which browsers compute on https pages only; open this page over https.';
+  return hexDigest(data, usageError(needs));
 }
 
 /** Equal for runs whose records mean the same and whose models are the same. */
@@ -225,5 +114,5 @@ export async function planDigest({ features, models, tiny, metrics }: RunPlan): 
   const text = JSON.stringify(plain, (_, value: unknown) =>
     ArrayBuffer.isView(value) ? Array.from(value as Uint8Array) : value,
   );
-  return sha256(new TextEncoder().encode(text));
+  return digestOf(text);
 }

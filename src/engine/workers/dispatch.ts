@@ -127,12 +127,9 @@ class Dispatcher {
   readonly #pool: WorkerPool;
   readonly #chunks: Iterator<Chunk, void>;
   readonly #sink: RecordSink;
-  readonly #gate: Dispatching['gate'];
-  readonly #stopped: () => boolean;
-  readonly #ahead: (chunk: Chunk) => boolean;
-  readonly #total: number;
-  /** Per worker: chunks to do, and pairs of the current one that are already counted. */
-  readonly #workers: readonly { chunks: number; counted: number }[];
+  readonly #options: Dispatching;
+  /** Chunks to do, per worker. */
+  readonly #workers: readonly { chunks: number }[];
   readonly #balance: Balance | undefined;
   #next: Chunk | undefined;
   #extent: Extent;
@@ -142,34 +139,27 @@ class Dispatcher {
     this.#refuse = reject;
   });
 
-  constructor(
-    pool: WorkerPool,
-    chunks: Iterator<Chunk, void>,
-    sink: RecordSink,
-    { gate, ahead = () => false, first = 0, stopped = () => false, total = null }: Dispatching,
-  ) {
+  constructor(pool: WorkerPool, chunks: Iterator<Chunk, void>, sink: RecordSink, options: Dispatching) {
+    const { first = 0, total = null } = options;
     this.#extent = { pairs: first, ended: null };
     this.#pool = pool;
     this.#chunks = chunks;
     this.#sink = sink;
-    this.#gate = gate;
-    this.#ahead = ahead;
-    this.#stopped = stopped;
-    this.#total = total ?? Number.POSITIVE_INFINITY;
-    this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0, counted: 0 }));
+    this.#options = options;
+    this.#workers = Array.from({ length: pool.size }, () => ({ chunks: 0 }));
     this.#balance = total !== null && pool.gpus.size > 0 ? new Balance(pool) : undefined;
     this.#advance();
   }
 
   async run(): Promise<Extent> {
-    this.#pool.receive((number, message) => {
-      const worker = this.#workers[number];
-      if (!worker) return;
+    this.#pool.receive((number, message, measured) => {
       // A GPU's state changes its share.
       if (message.kind === 'gpu') this.#assignAll();
-      if (message.kind === 'progress') this.#count(number, worker, message.pairs);
       // Workers that read for themselves are sent no frames.
-      if (message.kind === 'records') this.#take(number, worker, message);
+      if (message.kind !== 'progress' && message.kind !== 'records') return;
+      this.#balance?.take(number, measured);
+      this.#sink.measured(measured);
+      if (message.kind === 'records') this.#take(number, message);
     });
     this.#assignAll();
     const done = this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
@@ -189,14 +179,15 @@ class Dispatcher {
   #assign(number: number): boolean {
     const worker = this.#workers[number];
     const next = this.#next;
-    if (!worker || !next || this.#ended || this.#stopped() || this.#pool.share(number) === 0) return false;
+    if (!worker || !next || this.#ended || this.#options.stopped?.() || this.#pool.share(number) === 0)
+      return false;
     if (worker.chunks > 1 || (worker.chunks === 1 && !this.#mayHoldTwo(number, next))) return false;
     if (this.#balance?.leaves(number, next.count, this.#left(next))) return false;
     const chunk = this.#join(number, next);
     this.#balance?.give(number, chunk.count);
     worker.chunks++;
     const post = () => this.#pool.post(number, { kind: 'measure', chunk });
-    const wait = this.#gate?.();
+    const wait = this.#options.gate?.();
     if (wait) wait.then(post).catch(this.#refuse);
     else post();
     return true;
@@ -204,7 +195,7 @@ class Dispatcher {
 
   /** Whether a worker may queue a second chunk. Beside a GPU, the core's workers are too slow for that. */
   #mayHoldTwo(number: number, next: Chunk): boolean {
-    return this.#ahead(next) && (!this.#balance || this.#pool.gpus.has(number));
+    return this.#options.ahead?.(next) === true && (!this.#balance || this.#pool.gpus.has(number));
   }
 
   /** Joins as many chunks into one as are a worker's share, if there are. */
@@ -220,23 +211,15 @@ class Dispatcher {
   }
 
   #left({ first }: Chunk): number {
-    return this.#total - first;
-  }
-
-  #count(number: number, worker: { counted: number }, pairs: number): void {
-    this.#balance?.take(number, pairs);
-    worker.counted += pairs;
-    this.#sink.measured(pairs);
+    return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
   #take(
     number: number,
-    worker: { chunks: number; counted: number },
     { first, count, records, signatures, ended }: FromWorker & { readonly kind: 'records' },
   ): void {
-    this.#count(number, worker, count - worker.counted);
-    worker.counted = 0;
-    worker.chunks--;
+    const worker = this.#workers[number];
+    if (worker) worker.chunks--;
     if (signatures) this.#sink.signed?.(first, signatures);
     this.#sink.add(first, count, records);
     const pairs = first + count;
@@ -487,10 +470,7 @@ export class Feeder {
   }
 
   #view({ reference, distorted }: FrameBuffers): FramePair {
-    return {
-      reference: viewPlanes(reference, this.#plan),
-      distorted: viewPlanes(distorted, this.#plan),
-    };
+    return { reference: viewPlanes(reference, this.#plan), distorted: viewPlanes(distorted, this.#plan) };
   }
 
   #buffer(): ArrayBuffer {

@@ -8,7 +8,9 @@ import type { GpuState } from '../backends/composite.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/platform.js';
 
-export type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
+type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
+/** @param measured pairs that the worker has measured since its last message */
+type Receiver = (worker: number, message: PoolMessage, measured: number) => void;
 
 /** Chunks that a GPU takes at once: it idles for a moment at the end of each batch. */
 export const GPU_SHARE = 4;
@@ -35,7 +37,7 @@ export class WorkerPool {
   #failure: Error | null = null;
   readonly #failed: Promise<never>;
   #rejectFailed: (reason: Error) => void = () => {};
-  #receive: (worker: number, message: PoolMessage) => void = () => {};
+  #receive: Receiver = () => {};
   #observe: () => void = () => {};
   /** Callers of {@link until}. */
   #waiting: (() => void)[] = [];
@@ -97,7 +99,7 @@ export class WorkerPool {
   }
 
   /** Sets the one receiver of what workers send. */
-  receive(listener: (worker: number, message: PoolMessage) => void): void {
+  receive(listener: Receiver): void {
     this.#receive = listener;
   }
 
@@ -170,9 +172,9 @@ export class WorkerPool {
         else if (message.kind === 'stopped') worker.stopped = true;
         else if (message.kind === 'sessions') worker.sessions = message.sessions;
         else {
-          this.#count(number, worker, message);
+          const measured = this.#count(number, worker, message);
           this.#observe();
-          this.#take(number, message);
+          this.#take(number, message, measured);
         }
         this.#wake();
       },
@@ -185,26 +187,27 @@ export class WorkerPool {
     );
   }
 
-  #count(number: number, worker: PoolWorker, message: PoolMessage): void {
+  /** @returns pairs measured since the worker's last message */
+  #count(number: number, worker: PoolWorker, message: PoolMessage): number {
     if (message.kind === 'gpu') {
       const known = this.#gpus.get(number);
       this.#gpus.set(number, message.state);
       if (!known && message.state.adapter) worker.share = GPU_SHARE;
       // The core has taken over.
       if (message.state.lost !== null) worker.share = Math.min(1, worker.share);
-    } else if (message.kind === 'records') {
-      worker.measured += message.count - worker.counted;
-      worker.counted = 0;
-    } else if (message.kind === 'progress' || message.kind === 'measured') {
-      const count = message.kind === 'progress' ? message.pairs : 1;
-      worker.measured += count;
-      worker.counted += count;
+      return 0;
     }
+    if (message.kind === 'primed') return 0;
+    const isWhole = message.kind === 'records';
+    const count = isWhole ? message.count - worker.counted : message.kind === 'progress' ? message.pairs : 1;
+    worker.counted = isWhole ? 0 : worker.counted + count;
+    worker.measured += count;
+    return count;
   }
 
-  #take(number: number, message: PoolMessage): void {
+  #take(number: number, message: PoolMessage, measured: number): void {
     try {
-      this.#receive(number, message);
+      this.#receive(number, message, measured);
     } catch (error) {
       this.#fail(error instanceof Error ? error : new Error(String(error)));
     }

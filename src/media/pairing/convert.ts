@@ -9,11 +9,11 @@ import {
   allocateFrame,
   chromaSize,
   type FramePlanes,
-  type PlaneSize,
   type Samples,
   samplesOf,
   type VideoFormat,
 } from '../../core/frame.js';
+import type { PictureSize } from '../../core/size.js';
 import type { ScaleFilter } from '../decoder.js';
 import { afterRead, planesLike } from '../own-filters.js';
 import type { FrameSource } from '../types.js';
@@ -48,7 +48,7 @@ export function describeConversion(from: VideoFormat, to: VideoFormat, light = f
 
 interface PlaneConversions {
   luma(source: Samples, target: Samples): void;
-  chroma(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void;
+  chroma(source: Samples, small: PictureSize, target: Samples, large: PictureSize): void;
 }
 
 /**
@@ -140,7 +140,7 @@ function preservingLight(
     for (let i = 0; i < target.length; i++) target[i] = source[i]! * gain + more + 0.5;
   }
 
-  function enlarge(source: Samples, small: PlaneSize, target: Samples, large: PlaneSize): void {
+  function enlarge(source: Samples, small: PictureSize, target: Samples, large: PictureSize): void {
     const columns = placesOf(large.width, small.width, across);
     const row = new Float64Array(small.width);
     for (const [y, { at, taps }] of placesOf(large.height, small.height, down).entries()) {

@@ -7,11 +7,11 @@ import {
   allocateFrame,
   chromaSize,
   type FramePlanes,
-  type PlaneSize,
   samplesOf,
   type VideoFormat,
 } from '../../core/frame.js';
 import { quotientOf, USUAL_RATE } from '../../core/numbers.js';
+import type { PictureSize } from '../../core/size.js';
 import { type LumaFormat, Thumbnailer } from '../align/thumbnail.js';
 import type { DecodeRequest } from '../decoder.js';
 import { FIELD_RUN, FieldMeter } from '../evidence/fields.js';
@@ -351,7 +351,7 @@ export function forEdges(value: (edge: Edge) => number): Borders {
   return { left: value('left'), top: value('top'), right: value('right'), bottom: value('bottom') };
 }
 
-export function lengthAcross({ width, height }: PlaneSize, edge: Edge): number {
+export function lengthAcross({ width, height }: PictureSize, edge: Edge): number {
   return edge === 'left' || edge === 'right' ? width : height;
 }
 

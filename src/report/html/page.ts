@@ -3,6 +3,7 @@
  * Data of a page: reports of one reference, pictures of their worst frames, and packed frames for its script.
  */
 import { isArray, requireObject } from '../../core/arguments.js';
+import { toBase64 } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';
@@ -136,7 +137,7 @@ export function pictureUrl(name: string, bytes: unknown): string {
     );
   const type = STARTS.find(([, start]) => start.every((byte, i) => byte === -1 || bytes[i] === byte))?.[0];
   if (type === undefined) throw usageError(`${name} is not a JPEG, PNG, WebP or AVIF file.`);
-  return `data:${type};base64,${base64(bytes)}`;
+  return `data:${type};base64,${toBase64(bytes)}`;
 }
 
 /** @throws {AnyvmafError} `usage` unless it is a list of sentences */
@@ -204,7 +205,7 @@ export function packMetric(frames: readonly FrameMetrics[], metric: string): Pac
     codes[at++] = code >>> 8;
     codes[at++] = code;
   }
-  return { low, high, bytes, data: base64(codes) };
+  return { low, high, bytes, data: toBase64(codes) };
 }
 
 /** @param shift added to each frame number */
@@ -219,15 +220,4 @@ export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFr
 
 function isNumber(value: number | undefined): value is number {
   return typeof value === 'number' && Number.isFinite(value);
-}
-
-/** Bytes encoded at a time: a multiple of three, few enough for the arguments of a call. */
-const PIECE = 3 << 12;
-
-function base64(bytes: Uint8Array): string {
-  let text = '';
-  for (let i = 0; i < bytes.length; i += PIECE) {
-    text += btoa(String.fromCharCode(...bytes.subarray(i, i + PIECE)));
-  }
-  return text;
 }

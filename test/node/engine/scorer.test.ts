@@ -5,8 +5,8 @@
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
-import type { SwapOutcome } from '../../../src/engine/contract/types.js';
 import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
+import type { SwapOutcome } from '../../../src/engine/live/steering.js';
 import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
 import { prepareRun } from '../../../src/engine/score.js';
 import {

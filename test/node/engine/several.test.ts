@@ -4,8 +4,11 @@
  * for training.
  */
 
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
+import type { Origin } from '../../../src/core/origin.js';
 import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
 import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
 import { scoreEach, scoreJobs } from '../../../src/engine/score-many.js';
@@ -342,6 +345,8 @@ async function written(pairs: readonly DatasetPair[], options: DatasetOptions = 
 }
 
 describe('a table of videos', () => {
+  const folder = testFolder();
+
   it("has every frame's features as scoring gives them, to the last bit", async () => {
     const pair = { reference, distorted, key: 'sample', clip: 'one' };
     const { file, summary } = await written([pair], { teacher: 'version=vmaf_v0.6.1', features: ['psnr'] });
@@ -382,6 +387,15 @@ describe('a table of videos', () => {
       { reference, distorted: new File([new Uint8Array(distorted)], 'a.y4m'), key: 'k' },
     ]);
     expect(new Set(await (await tableOf(file)).texts('clip'))).toEqual(new Set(['a', 'a_2']));
+  });
+
+  it('reads files that somebody else named in their folders only', async () => {
+    const path = join(folder, 'a.y4m');
+    writeFileSync(path, reference);
+    const origin: Origin = { by: 'foreign', folders: [join(folder, 'other')] };
+    await expect(written([{ reference: path, distorted: path }], { origin })).rejects.toThrow(
+      'allowed folders',
+    );
   });
 
   it.each([

@@ -7,9 +7,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { fromBase64, toBase64 } from '../../../src/core/bytes.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { cutShard } from '../../../src/engine/shards/shard.js';
-import { formatShard, fromBase64, readShard, toBase64 } from '../../../src/engine/shards/shard-file.js';
+import { formatShard, readShard } from '../../../src/engine/shards/shard-file.js';
 import { mergeShards, type Shard, score, scoreShard } from '../../../src/index.js';
 import { METRICS } from '../../../src/metrics/index.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/public.js';

@@ -313,9 +313,7 @@ describe('models of the caller', () => {
           // What a caller without types may hand over.
           { noReference: true, tiny: [{ model: 'a.onnx', files: files as Record<string, Blob> }] },
         );
-      await expect(asked({ 'a.onnx': 'text' })).rejects.toThrow(
-        'tiny[0].files is [object Object], but it must be',
-      );
+      await expect(asked({ 'a.onnx': 'text' })).rejects.toThrow('tiny[0].files is an object, but it must be');
       await expect(asked(null)).rejects.toThrow('tiny[0].files is null');
       const large = {
         'a.onnx': blob(linear([1, 2, 3, 4, 5, 6], 0)),

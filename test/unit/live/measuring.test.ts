@@ -4,7 +4,7 @@
  * rounds, the status, the dashboard's board.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import type { RunFacts, SwapOutcome } from '../../../src/engine/contract/types.js';
+import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
 import { type Alarm, Alarms, MainScore, parseAlarm } from '../../../src/live/alarms.js';
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link, type SecondLine, type ToServer } from '../../../src/live/link.js';

@@ -7,8 +7,9 @@
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { QueueConnection, queueAddress, withoutPassword } from '../../../src/queue/connect.js';
-import { type JobStore, type Stored, type Task, taskId } from '../../../src/queue/job.js';
+import { type Stored, type Task, taskId } from '../../../src/queue/job.js';
 import { runTask, type Scorer, sweep, type TaskEnd, type TaskTools } from '../../../src/queue/run-task.js';
+import type { JobStore } from '../../../src/queue/store.js';
 import { type EndedJob, followJobs, type SubmitTools } from '../../../src/queue/submit.js';
 import { MemoryQueue, MemoryStore, testJob } from '../../support/memory-queue.js';
 import { seeded } from '../../support/random.js';

@@ -172,10 +172,7 @@ function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
 
 /** Measures with one module in the calling thread; each measurer has its own instance of it. */
 export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): InstantKind {
-  return {
-    problem: () => undefined,
-    open: (plan) => new WasmMeasurer(module, plan, implementation),
-  };
+  return { problem: () => undefined, open: (plan) => new WasmMeasurer(module, plan, implementation) };
 }
 
 /** Measures every metric in the calling thread. */

@@ -5,14 +5,14 @@
  */
 
 import { isObject, jsonOf } from '../../../core/arguments.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { GPU_BACKENDS } from '../../../core/choices.js';
+import { backendError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { quoted } from '../../../core/printable.js';
 import type { MetricSeries } from '../../../report/build.js';
 import type { PooledMetric } from '../../../report/schema.js';
 import {
   type DeviceOptions,
-  GPU_BACKENDS,
   modelItems,
   type NativeBackend,
   type NativeProgram,
@@ -92,8 +92,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
 
   function known(option: string, value: number): string[] {
     if (options.has(option)) return [`--${option}`, `${value}`];
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `${programName(program)} has no option --${option}; leave it out, or install a build that has it.`,
     );
   }
@@ -128,8 +127,7 @@ function lists(program: NativeProgram, all: readonly (readonly (readonly [string
 
   function plain(text: string): string {
     if (!text.includes('|')) return text;
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `${quoted(text)} contains "|", which the libvmaf filter of ${programName(program)} ` +
         'cannot escape; rename it, or use the backend cpu.',
     );
@@ -171,7 +169,7 @@ function filterGraph(program: NativeProgram, task: NativeTask): string {
 /** @throws {AnyvmafError} `backend` for an option that the filter lacks, naming it */
 function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   const refuse = (what: string) =>
-    new AnyvmafError('backend', `the libvmaf filter of ${programName(program)} ${what}`, {
+    backendError(`the libvmaf filter of ${programName(program)} ${what}`, {
       hints: ['install vmaf itself', { purpose: 'name', option: 'vmafBin' }, 'use the backend cpu'],
     });
   if (!task.predicts || task.models.length === 0) throw refuse('always predicts with a model');
@@ -209,7 +207,7 @@ export interface NativeLog {
  */
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>
-    new AnyvmafError('backend', `${program} wrote a log that ${what}; install a working build of libvmaf.`);
+    backendError(`${program} wrote a log that ${what}; install a working build of libvmaf.`);
   const root = jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan|inf)\b/gi, '$1null'));
   if (!isObject(root)) throw bad('is not JSON');
   const { frames } = root;

@@ -4,7 +4,7 @@
  * by scoring one grey frame against itself.
  */
 import { onAbort, unlessAborted } from '../../../core/abort.js';
-import type { NativeFlavour } from '../../../core/choices.js';
+import { GPU_BACKENDS, type NativeFlavour } from '../../../core/choices.js';
 import { AnyvmafError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
 import { commandArgs, parseLog } from './command.js';
@@ -14,7 +14,6 @@ import {
   type Candidate,
   type DeviceOptions,
   failure,
-  GPU_BACKENDS,
   type NativeBackend,
   type NativeHost,
   type NativeModel,
@@ -263,11 +262,7 @@ function probeTask(
   const picture = raw ? 'grey.yuv' : 'grey.y4m';
   return {
     backend,
-    input: {
-      reference: picture,
-      distorted: picture,
-      ...(raw && { raw: GREY_FORMAT }),
-    },
+    input: { reference: picture, distorted: picture, ...(raw && { raw: GREY_FORMAT }) },
     models,
     features: [],
     predicts: true,

@@ -17,14 +17,6 @@ import { shown } from '../../../core/printable.js';
 import type { ModelRequest } from '../../../models/types.js';
 import type { AdapterFacts } from '../composite.js';
 
-export {
-  BACKEND_CHOICES,
-  type BackendChoice,
-  type BackendName,
-  GPU_BACKENDS,
-  type GpuBackend,
-} from '../../../core/choices.js';
-
 /** Whether a backend needs no installed program. */
 export function isOwnBackend(backend: BackendChoice): backend is 'cpu' | 'wasm' | OwnGpuBackend {
   return ['cpu', 'wasm', ...OWN_GPU_BACKENDS].includes(backend);

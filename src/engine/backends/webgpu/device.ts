@@ -5,7 +5,7 @@
  * functions (wasm/include/anyvmaf.h): compute passes that leave a few exact integers, and arithmetic that turns these into
  * the core's fields. Pictures stay in memory while a pair is in flight, so that another measurer can take over.
  */
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, internalError } from '../../../core/errors.js';
 import { type FramePlanes, sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import type { PictureSize } from '../../../core/size.js';
@@ -57,7 +57,6 @@ export const BufferUsage = {
   COPY_DST: 0x8,
   UNIFORM: 0x40,
   STORAGE: 0x80,
-  QUERY_RESOLVE: 0x200,
 } as const;
 
 /** WebGPU's `GPUMapMode`, likewise. */
@@ -180,8 +179,7 @@ export function closedError(): AnyvmafError {
 }
 
 function refusal(reason: string): AnyvmafError {
-  return new AnyvmafError(
-    'internal',
+  return internalError(
     `The GPU rejected a command of anyvmaf; this is a bug in anyvmaf or in the GPU driver, please report it with the ` +
       `name of the GPU (${firstLine(reason)}).`,
   );

@@ -2,7 +2,7 @@
  * @module engine/backends/webgpu/measurer
  * Measures frame pairs on the GPU of this machine: several in flight, one submission and one small read-back each.
  */
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, backendError } from '../../../core/errors.js';
 import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall, PlaneArgument } from '../../../core/module.js';
 import type { AdapterFacts, GpuKind } from '../composite.js';
@@ -330,8 +330,7 @@ export class WebgpuKind implements GpuKind {
 async function adapterOf(gpu: GPU, { powerPreference }: WebgpuOptions): Promise<GPUAdapter> {
   const adapter = await gpu.requestAdapter(powerPreference ? { powerPreference } : {});
   if (adapter) return adapter;
-  throw new AnyvmafError(
-    'backend',
+  throw backendError(
     'WebGPU found no GPU that it can use: no driver for Vulkan, Metal or Direct3D 12 was found, or it is blocked.',
   );
 }

@@ -66,10 +66,7 @@ interface Pass {
 }
 
 /** Integer VIF with up to 16 gain limits. */
-export const VIF: GpuFunction = {
-  run: 'vif',
-  open: openVif,
-};
+export const VIF: GpuFunction = { run: 'vif', open: openVif };
 
 interface Ground {
   readonly gpu: OpenDevice;
