@@ -143,6 +143,25 @@ export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {
   return { ...http, host, port: Number(new URL(http.url).port) };
 }
 
+/** Posts a JSON-RPC message, or any other text, as clients of MCP do. */
+export function post(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal && { signal }),
+  });
+}
+
 /** A JSON-RPC answer or notification. */
 export interface Message {
   readonly id?: string | number | null;
