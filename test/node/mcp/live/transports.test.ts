@@ -21,7 +21,6 @@ import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@mode
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { listExtractors } from '../../../../src/index.js';
@@ -525,17 +524,16 @@ describe('a pair of descriptors', () => {
     ]);
   });
 
-  it.each([
-    ['1.x', Client1, Stdio1],
-    ['2.x', Client2, Stdio2],
-  ] as const)('serves the client %s of the SDK', async (_, Client, Transport) => {
-    const client = new Client({ name: 'test', version: '1' });
+  it('serves a client of the SDK', async () => {
+    const client = new Client2({ name: 'test', version: '1' });
     // Clients start programs on standard streams: a shell moves these to where the server listens.
     const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null 1>&2`;
     const env = { PROGRAM, PATH: process.env.PATH ?? '' };
-    const transport = new Transport({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
-    await client.connect(transport as never);
+    const transport = new Stdio2({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
+    await client.connect(transport);
     await checkClient(client);
+    // The host would not end by itself.
+    process.kill(transport.pid ?? 0, 'SIGKILL');
     await client.close();
   });
 });
