@@ -1,5 +1,6 @@
 /**
- * The reference system's sample requests, by raw bytes over each transport, and both generations of the SDK's clients.
+ * The live server's transports: the reference system's sample requests by raw bytes over each, both generations of the SDK's
+ * clients, requests as their bytes arrive, and hostile clients, of whom others see nothing.
  */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import {
@@ -14,7 +15,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { Duplex, PassThrough } from 'node:stream';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
@@ -22,28 +23,43 @@ import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/std
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, describe, expect, it } from 'vitest';
-import { listExtractors } from '../../../../src/index.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createScorer, type EmbeddedServer, listExtractors } from '../../../../src/index.js';
 import { EventStreams } from '../../../../src/mcp/live/transports/http.js';
 import { built } from '../../../support/built.js';
 import { privateFolder } from '../../../support/folders.js';
-import { callOf, listening, post, request, served } from '../../../support/mcp-live.js';
+import {
+  callOf,
+  callTool,
+  listening,
+  listeningOf,
+  openServed,
+  pairOf,
+  post,
+  request,
+  served,
+  TINY,
+} from '../../../support/mcp-live.js';
 import { tier } from '../../../support/tier.js';
 
-/** Sends bytes, and gives what comes back once there is enough of it. */
+/** Sends bytes, and gives what comes back once there is enough of it, or until the end. */
 function exchange(stream: Duplex, bytes: string, enough: (text: string) => boolean): Promise<string> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let text = '';
     stream.on('data', (chunk: Buffer) => {
       text += chunk;
       if (enough(text)) resolve(text);
     });
-    stream.on('error', reject).on('close', () => resolve(text));
+    stream.on('error', () => {}).on('close', () => resolve(text));
     stream.write(bytes);
   });
 }
 
-const dial = (port: number) => connect(port, '127.0.0.1');
+/** Opens a connection, which may be cut off by the other side. */
+function dial(where: string | number): Socket {
+  const socket = typeof where === 'string' ? connect(where) : connect(where, '127.0.0.1');
+  return socket.on('error', () => {});
+}
 
 const lines = (count: number) => (text: string) => text.split('\n').length > count;
 
@@ -114,6 +130,47 @@ function inOrder(answers: readonly string[]): string[] {
   return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
 }
 
+const STATUS = callOf('vmaf.status');
+
+/** The text of a request to a server at a port. */
+const postTo =
+  (port: number) =>
+  (body: string, ...more: string[]) => {
+    const lines = [`Host: 127.0.0.1:${port}`, `Content-Length: ${body.length}`, ...more];
+    return `POST /mcp/sse HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  };
+
+/** Ids of the answers, in their order. */
+const ids = (text: string) => [...text.matchAll(/"jsonrpc":"2\.0","id":(\d+)/g)].map(([, id]) => Number(id));
+
+type Listening = Awaited<ReturnType<typeof listening>>;
+
+/** The server of all tests that leave it as it was. */
+let shared: Listening;
+const lasting: Listening[] = [];
+/** Connections that the server ends in its time wait beside the other tests, each at a server of its own. */
+let idle: Promise<readonly [answer: string, time: number]>;
+let unread: Promise<void>;
+
+beforeAll(async () => {
+  // The first of these is for many tests, the others for connections that wait.
+  lasting.push(...(await Promise.all([1, 2, 3].map(() => listeningOf(openServed())))));
+  const [one, { port: first }, { port: second }] = lasting as [Listening, Listening, Listening];
+  shared = one;
+  const began = performance.now();
+  idle = exchange(dial(first), postTo(first)('{}'), () => false).then((answer) => [
+    answer,
+    performance.now() - began,
+  ]);
+  unread = neverReads(second, postTo(second)(request('tools/list')).repeat(50));
+});
+afterAll(async () => {
+  for (const { scorer, server } of lasting) {
+    await scorer.close();
+    await server.close();
+  }
+});
+
 describe('a Unix socket', () => {
   it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
     const { server } = await served();
@@ -130,9 +187,8 @@ describe('a Unix socket', () => {
   });
 
   it('serves several clients at once, and answers errors as the reference does', async () => {
-    const { server } = await served();
     const path = join(privateFolder(), 'live.sock');
-    await server.listen({ transport: 'unix', path });
+    await shared.server.listen({ transport: 'unix', path });
     const clients = Array.from({ length: 20 }, () => exchange(connect(path), `${LIST}\n`, lines(1)));
     for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(10);
     const broken = ['nonsense', '[]', '{"id":4}', '{"id":5,"method":"nope"}', 'x'.repeat(70_000), LIST];
@@ -151,20 +207,15 @@ describe('a Unix socket', () => {
     expect(existsSync(path)).toBe(true);
     const { server } = await served();
     await server.listen({ transport: 'unix', path });
-    await expect(server.listen({ transport: 'unix', path })).rejects.toThrow(
-      /Another server already listens at/,
-    );
     writeFileSync(join(folder, 'file'), '');
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'file') })).rejects.toThrow(
-      /is not a socket/,
-    );
     mkdirSync(join(folder, 'open'), { mode: 0o755 });
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'open', 's') })).rejects.toThrow(
-      /mode 0700/,
-    );
-    await expect(server.listen({ transport: 'unix', path: 'x'.repeat(200) })).rejects.toThrow(
-      /1 to 100 bytes/,
-    );
+    for (const [taken, why] of [
+      [path, /Another server already listens at/],
+      [join(folder, 'file'), /is not a socket/],
+      [join(folder, 'open', 's'), /mode 0700/],
+      ['x'.repeat(200), /1 to 100 bytes/],
+    ] as const)
+      await expect(server.listen({ transport: 'unix', path: taken })).rejects.toThrow(why);
   });
 });
 
@@ -200,8 +251,7 @@ describe('a socket that several want', () => {
 
   it('answers a client that has ended its side', async () => {
     const path = join(privateFolder(), 's');
-    const { server } = await served();
-    await server.listen({ transport: 'unix', path });
+    await shared.server.listen({ transport: 'unix', path });
     const client = connect({ path, allowHalfOpen: true });
     const answer = exchange(client, '', () => false);
     client.end(`${CALL}\n`);
@@ -212,8 +262,8 @@ describe('a socket that several want', () => {
     const folder = privateFolder();
     mkdirSync(join(folder, 'real'), { mode: 0o700 });
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
-    const { server } = await served();
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'link', 's') })).rejects.toThrow(
+    const listens = shared.server.listen({ transport: 'unix', path: join(folder, 'link', 's') });
+    await expect(listens).rejects.toThrow(
       /The folder ".*link" of the socket is a link; name the folder itself/,
     );
   });
@@ -256,8 +306,7 @@ describe('HTTP', () => {
   });
 
   it('lets the client of the HTTP+SSE transport speak by its stream, which hears no answers to others', async () => {
-    const { address, push } = await listening();
-    await push(2);
+    const { address } = shared;
     const clients = await Promise.all(
       [1, 2].map(async () => {
         const client = new Client1({ name: 'sse', version: '1' });
@@ -349,7 +398,7 @@ describe('HTTP', () => {
   });
 
   it('takes text and numbers as ids, and nothing as none', async () => {
-    const { address } = await listening();
+    const { address } = shared;
     const ping = (id: string) => fetch(address, { method: 'POST', body: `{"id":${id},"method":"ping"}` });
     for (const id of ['1', '1.5', '"a"', '""'])
       expect(await (await ping(id)).text()).toContain(`"id":${id},"result"`);
@@ -361,21 +410,11 @@ describe('HTTP', () => {
     expect((await ping('null')).status).toBe(204);
   });
 
-  it('refuses a port that is taken', async () => {
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
-    const bound = other.address();
-    const { server } = await served();
-    const port = typeof bound === 'object' && bound ? bound.port : 0;
-    await expect(server.listen({ transport: 'sse', port })).rejects.toThrow(/the address is already in use/);
-    other.close();
-  });
-
   it.each([
     ['1.x', Client1, Http1],
     ['2.x', Client2, Http2],
   ] as const)('serves the client %s of the SDK at /mcp', async (_, Client, Transport) => {
-    const { address, push } = await listening();
+    const { address, push } = shared;
     const client = new Client({ name: 'test', version: '1' });
     const transport = new Transport(new URL('/mcp', address));
     await client.connect(transport as never);
@@ -536,4 +575,184 @@ describe('a pair of descriptors', () => {
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await client.close();
   });
+});
+
+describe('a plain request', () => {
+  it('waits for its turn, and is answered after its client has closed its side', async () => {
+    const { port } = shared;
+    const post = postTo(port);
+    const all = Array.from({ length: 40 }, (_, id) => post(callOf('vmaf.status', {}, id))).join('');
+    const socket = dial(port);
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    const answers = exchange(socket, all, () => false);
+    socket.end();
+    expect(ids(await answers)).toEqual(Array.from({ length: 40 }, (_, id) => id));
+    await ended;
+  });
+
+  it('is answered to a page of the server itself, not to others, for another name of the host, or with too long a body', async () => {
+    const { port } = shared;
+    const post = postTo(port);
+    const status = async (text: string) =>
+      (await exchange(dial(port), text, (all) => all.includes('}'))).slice(0, 'HTTP/1.1 200'.length);
+    expect(await status(post(STATUS, `Origin: http://127.0.0.1:${port}`))).toBe('HTTP/1.1 200');
+    expect(await status(post(STATUS, 'Origin: http://evil.example'))).toBe('HTTP/1.1 403');
+    expect(await status(post(STATUS).replace('127.0.0.1', 'evil.example'))).toBe('HTTP/1.1 403');
+    expect(await status(post('x'.repeat(70_000)))).toBe('HTTP/1.1 400');
+  });
+
+  it('half sent does not keep the server from ending', async () => {
+    const { server, port } = await listening();
+    const post = postTo(port);
+    const socket = dial(port);
+    await exchange(socket, post(STATUS), (text) => text.includes('"structuredContent":'));
+    socket.write(post(STATUS).slice(0, -5));
+    const idle = dial(port);
+    await new Promise((resolve) => idle.once('connect', resolve));
+    const gone = [socket, idle].map((one) => new Promise((resolve) => one.once('close', resolve)));
+    await server.close();
+    await Promise.all(gone);
+    await expect(
+      new Promise((resolve, reject) =>
+        connect(port, '127.0.0.1').once('connect', resolve).once('error', reject),
+      ),
+    ).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+const FRAMES = tier(40, 150);
+
+/** Resolves when a connection is gone. */
+function gone(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+async function hangUps(where: string | number, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const socket = dial(where);
+    // Only TCP knows a reset.
+    const leave = () => (typeof where === 'number' ? socket.resetAndDestroy() : socket.destroy());
+    if (i % 3 === 0) socket.destroy();
+    else socket.once('connect', () => (i % 3 === 1 ? leave() : socket.end(request('tools/list'))));
+    // A server is given a moment now and then, as the system's queue of connections is finite.
+    if (i % 20 === 19) await gone(socket.resume());
+  }
+}
+
+/** Asks and asks, and never reads: resolves when the server has hung up. */
+function neverReads(where: string | number, text: string): Promise<void> {
+  const socket = dial(where);
+  socket.pause();
+  const ask = () => {
+    if (socket.destroyed) return;
+    while (socket.write(text));
+    socket.once('drain', ask);
+  };
+  socket.once('connect', ask);
+  // A paused socket sees no end, but writing fails once the other side is gone.
+  return gone(socket);
+}
+
+/** A stream of events that is never read: resolves when the server has hung up, although others ask on and on. */
+async function streamsUnread(port: number, address: string): Promise<void> {
+  const socket = dial(port);
+  socket.write(`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  const over = gone(socket);
+  let ended = false;
+  void over.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    await Promise.all(
+      Array.from({ length: 50 }, () =>
+        fetch(address, { method: 'POST', body: request('tools/list') }).then((r) => r.text()),
+      ),
+    );
+    // A paused socket sees no end, but writing fails once the other side is gone.
+    socket.write('x');
+  }
+}
+
+async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
+  await server.listen({ transport: 'unix', path });
+  const { address } = await server.listen({ transport: 'sse', port: 0 });
+  const port = Number(new URL(address).port);
+  for (const where of [path, port]) await hangUps(where, tier(60, 500));
+  const left: Socket[] = [];
+  const garbage = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 89 + (i >> 3)) & 255));
+  for (const where of [path, port]) {
+    left.push(dial(where));
+    for (const bytes of [
+      garbage,
+      Buffer.from('POST /mcp/sse HTTP/1.1\r\nHost: 127.0'),
+      Buffer.from('{"jsonrpc":'),
+    ]) {
+      const socket = dial(where);
+      socket.write(bytes);
+      left.push(socket.resume());
+    }
+  }
+  const long = dial(path);
+  const answered = new Promise<string>((resolve) => long.on('data', (text) => resolve(String(text))));
+  long.write(`${'x'.repeat(5 << 20)}\n`);
+  expect(JSON.parse(await answered).error.code).toBe(-32700);
+  left.push(long);
+  await neverReads(path, `${request('tools/list')}\n`.repeat(100));
+  await streamsUnread(port, address);
+  const many = Array.from({ length: tier(30, 100) }, () => dial(path));
+  await Promise.all(
+    many.map(
+      (socket) =>
+        new Promise((resolve) => {
+          socket.once('data', resolve);
+          socket.write(`${callOf('vmaf.status')}\n`);
+        }),
+    ),
+  );
+  expect((await callTool(address, 'vmaf.status')).state).toBe('running');
+  return [...left, ...many];
+}
+
+describe('hostile clients', () => {
+  it('change no number of the report, and are gone with the server', async () => {
+    const alone = await createScorer(TINY, { threads: 0 });
+    for (let i = 0; i < FRAMES; i++) await alone.push(...(await pairOf(i)));
+    const expected = await alone.finish();
+    const { scorer, server, push } = await served();
+    const path = join(privateFolder(), 'live.sock');
+    let attacking = true;
+    const attacked = attack(server, path).finally(() => {
+      attacking = false;
+    });
+    attacked.catch(() => {});
+    while (scorer.pushed < FRAMES) {
+      await push(1);
+      // Measuring goes on for as long as the attack does.
+      if (scorer.pushed > FRAMES / 2 && attacking) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (scorer.pushed === FRAMES - 1) await attacked;
+    }
+    const sockets = await attacked;
+    const report = await scorer.finish();
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.pooled_metrics).toEqual(expected.pooled_metrics);
+    await server.close();
+    await Promise.all(sockets.map((socket) => gone(socket.resume())));
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+// They have waited since the file began.
+describe('a connection', () => {
+  it('that is idle after its answer is ended after its time', async () => {
+    const [answer, time] = await idle;
+    expect(answer).toContain('200 OK');
+    expect(time).toBeGreaterThan(4000);
+  });
+
+  it('that does not read its answers is dropped', () => unread);
 });
