@@ -5,21 +5,22 @@ import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { VideoFormat } from '../../../../src/core/frame.js';
 import { processMark } from '../../../../src/files/folders.js';
-import { type Alarm, type EmbeddedServer, prepareRun, score } from '../../../../src/index.js';
+import { type Alarm, prepareRun, score } from '../../../../src/index.js';
 import { openEmbeddedServer } from '../../../../src/live/embedded.js';
 import type { Hub } from '../../../../src/mcp/live/hub.js';
 import { COMPUTE_VMAF } from '../../../../src/mcp/live/tools.js';
 import { listLiveTool } from '../../../../src/mcp/tools/lists.js';
-import { y4mFile, yuvFile } from '../../../../src/sample/files.js';
-import { makeSample } from '../../../../src/sample/generator.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
 import { privateFolder } from '../../../support/folders.js';
 import {
   callOf,
   callTool,
   listening,
+  listeningOf,
+  openServed,
   pairOf,
   post,
   request,
@@ -27,7 +28,7 @@ import {
   THREAD,
   TINY,
 } from '../../../support/mcp-live.js';
-import { fakeContext } from '../../../support/mcp-tools.js';
+import { fakeContext, videoFolder, writePair } from '../../../support/mcp-tools.js';
 import { tier } from '../../../support/tier.js';
 
 const sse = { transport: 'sse', port: 0 } as const;
@@ -124,13 +125,7 @@ describe('the live tools', () => {
   });
 
   it('tell a pause from before the start, and let the run go on once nobody could resume it', async () => {
-    const folder = privateFolder();
-    const clip = makeSample(TINY, { seed: 8 });
-    const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
-      const path = join(folder, `${side}.y4m`);
-      writeFileSync(path, y4mFile(clip, side, 5));
-      return path;
-    }) as [string, string];
+    const { ref: reference, dis: distorted } = writePair({ ...TINY, content: 'sample', frames: 5 }, 'y4m');
     const run = await prepareRun({ reference, distorted }, { threads: 0 });
     const server = openEmbeddedServer(run, {}, THREAD);
     const { address } = await server.listen(sse);
@@ -285,24 +280,20 @@ describe('the live tools', () => {
     expect((await scorer.finish()).swaps).toMatchObject([{ from: 'vmaf', to: 'other' }]);
   });
 
-  it.each<[string, object, object, string]>([
-    [
-      'of the server',
-      { host: '0.0.0.0' },
-      {},
+  it('refuse options that there are not', async () => {
+    const options = { host: '0.0.0.0' };
+    await expect(served(options as object)).rejects.toThrow(
       'unknown server option "host"; available: queueDepth, maxDrainPerFrame, folders',
-    ],
-    ['of HTTP', {}, { transport: 'sse', port: 0, host: '0.0.0.0' }, 'from this machine only'],
-    [
-      'of a socket',
-      {},
-      { transport: 'unix', path: '/x', mode: 0o777 },
-      'unknown option of the transport unix: "mode"; available: transport, path.',
-    ],
-  ])('refuse options %s that there are not', async (_, options, where, message) => {
-    const opened = async () =>
-      (await served(options)).server.listen(where as Parameters<EmbeddedServer['listen']>[0]);
-    await expect(opened()).rejects.toThrow(message);
+    );
+    const { server } = await served();
+    for (const [where, message] of [
+      [{ ...sse, ...options }, 'from this machine only'],
+      [
+        { transport: 'unix', path: '/x', mode: 0o777 },
+        'unknown option of the transport unix: "mode"; available: transport, path.',
+      ],
+    ] as const)
+      await expect(server.listen(where as typeof sse)).rejects.toThrow(message);
   });
 
   it('refuse an alarm that could never be raised', async () => {
@@ -407,148 +398,103 @@ describe('list_live', () => {
 });
 
 describe('compute_vmaf', () => {
-  const clip = makeSample({ width: 64, height: 48, bitDepth: 10, chroma: '422' }, { seed: 5 });
+  let opened: Awaited<ReturnType<typeof listening>>;
+  beforeAll(async () => {
+    opened = await listeningOf(openServed({ folders: [videoFolder()] }));
+  });
+  afterAll(async () => {
+    await opened.scorer.close();
+    await opened.server.close();
+  });
 
-  it('scores stored pairs of an open folder, raw and with a header, as score does', async () => {
-    const folder = privateFolder();
-    const path = (name: string, bytes: Uint8Array) => {
-      writeFileSync(join(folder, name), bytes);
-      return join(folder, name);
-    };
-    const y4m = [path('r.y4m', y4mFile(clip, 'reference', 3)), path('d.y4m', y4mFile(clip, 'distorted', 3))];
-    const yuv = [path('r.yuv', yuvFile(clip, 'reference', 3)), path('d.yuv', yuvFile(clip, 'distorted', 3))];
-    const { address } = await listening({ folders: [folder] });
-    const report = await score({ reference: y4m[0] ?? '', distorted: y4m[1] ?? '' });
-    const expected = {
-      score: report.pooled_metrics.vmaf?.mean,
-      frames_scored: 3,
-      bitdepth: 10,
-      pool_method: 'mean',
-    };
-    const named = ([reference_path, distorted_path]: string[]) => ({ reference_path, distorted_path });
-    expect(await callTool(address, 'compute_vmaf', named(y4m))).toMatchObject({
-      ...expected,
-      ...named(y4m),
+  type Paths = ReturnType<typeof writePair>;
+  const named = ({ ref, dis }: Paths) => ({ reference_path: ref, distorted_path: dis });
+  const compute = (paths: Paths, args: object = {}) =>
+    callTool(opened.address, 'compute_vmaf', { ...named(paths), ...args });
+  const meanOf = async ({ ref, dis }: Paths, raw?: VideoFormat) => {
+    const request = { reference: ref, distorted: dis, ...(raw && { raw }) };
+    const { pooled_metrics } = await score(request, { threads: 0 });
+    return pooled_metrics.vmaf?.mean;
+  };
+  const clip = { content: 'sample', width: 64, height: 48, bitDepth: 10, chroma: '422', frames: 3 } as const;
+
+  it('scores stored pairs of an open folder as score does, and no others', async () => {
+    const paths = writePair(clip, 'y4m');
+    expect(await compute(paths)).toMatchObject({
+      ...named(paths),
+      ...{ score: await meanOf(paths), frames_scored: 3, bitdepth: 10, pool_method: 'mean' },
       model_version: 'vmaf_v0.6.1',
     });
-    const geometry = { width: 64, height: 48, bitdepth: 10, pixel_format: '422' };
-    expect(await callTool(address, 'compute_vmaf', { ...named(yuv), ...geometry })).toMatchObject(expected);
-    await expect(
-      callTool(address, 'compute_vmaf', { reference_path: '/etc/passwd', distorted_path: '/etc/passwd' }),
-    ).resolves.toMatchObject({
+    expect(await compute({ ref: '/etc/passwd', dis: '/etc/passwd' })).toMatchObject({
       isError: true,
       error: expect.stringMatching(
         /^compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or the option folders of the API, to allow one/,
       ),
     });
     // What lies outside is answered alike, there or not.
-    const told = async (ask: Promise<unknown>) =>
-      JSON.stringify(await ask.catch((error: Error) => error.message)).replaceAll(/passwd|nothing/g, 'IT');
-    const swap = (model: string) => told(callTool(address, 'vmaf.request_model_swap', { model }));
-    const compute = (model_version: string) =>
-      told(callTool(address, 'compute_vmaf', { ...named(y4m), model_version }));
+    const told = async (asked: Promise<unknown>) =>
+      JSON.stringify(await asked.catch((error: Error) => error.message)).replaceAll(/passwd|nothing/g, 'IT');
+    const swap = (model: string) => told(callTool(opened.address, 'vmaf.request_model_swap', { model }));
+    const scored = (model_version: string) => told(compute(paths, { model_version }));
     for (const way of ['', 'path=', 'version=vmaf_v0.6.1:path=']) {
       const answers: string[] = [];
-      for (const ask of [swap, compute])
-        for (const name of ['passwd', 'nothing']) answers.push(await ask(`${way}/etc/${name}`));
+      for (const asked of [swap, scored])
+        for (const name of ['passwd', 'nothing']) answers.push(await asked(`${way}/etc/${name}`));
       expect(answers[0]).toContain(way.startsWith('version') ? '' : 'leads out of the allowed folders');
       expect(answers[1]).toBe(answers[0]);
       expect(answers[2]).toContain('not under an allowed folder');
       expect(answers[3]).toBe(answers[2]);
     }
   });
-});
 
-describe('compute_vmaf of a pair that takes too long', () => {
-  it('is stopped, and the next pair is scored', async () => {
-    const folder = privateFolder();
-    const clip = makeSample({ width: 320, height: 180, bitDepth: 8, chroma: '420' }, { seed: 5 });
-    const path = (side: 'reference' | 'distorted', frames: number) => {
-      const name = join(folder, `${side}-${frames}.y4m`);
-      writeFileSync(name, y4mFile(clip, side, frames));
-      return name;
-    };
-    const compute = (frames: number, maxSeconds: number) =>
-      COMPUTE_VMAF.call(
-        { reference_path: path('reference', frames), distorted_path: path('distorted', frames) },
-        Object.assign(hub, { settings: { folders: [folder], maxSeconds } }),
-        { signal: new AbortController().signal, progress: () => {} },
-      );
-    const hub = {} as Hub;
-    await expect(compute(60, 0.05)).rejects.toThrow(
-      'compute_vmaf: the pair took longer than 0.05 s and was stopped',
-    );
-    expect(await compute(1, 60)).toMatchObject({ frames_scored: 1 });
-  });
-});
-
-describe('compute_vmaf of raw videos', () => {
-  const formats = tier<readonly (readonly ['400' | '420' | '422' | '444', number])[]>(
-    [
-      ['400', 16],
-      ['420', 8],
-      ['422', 14],
-      ['444', 10],
-    ],
-    [8, 10, 12, 14, 16].flatMap((bits) => (['400', '420', '422', '444'] as const).map((one) => [one, bits])),
-  );
-
-  it('takes every chroma format and bit depth', async () => {
-    const folder = privateFolder();
-    const { address } = await listening({ folders: [folder] });
-    for (const [chroma, bitDepth] of formats) {
-      const raw = { width: 64, height: 48, bitDepth, chroma };
-      const clip = makeSample(raw, { seed: 6 });
-      const [reference_path, distorted_path] = (['reference', 'distorted'] as const).map((side) => {
-        const path = join(folder, `${side}-${chroma}-${bitDepth}.yuv`);
-        writeFileSync(path, yuvFile(clip, side, 3));
-        return path;
-      }) as [string, string];
-      const report = await score(
-        { reference: reference_path, distorted: distorted_path, raw },
-        { threads: 0 },
-      );
-      const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
-      expect(
-        await callTool(address, 'compute_vmaf', { reference_path, distorted_path, ...geometry }),
-        `${chroma}, ${bitDepth} bits`,
-      ).toMatchObject({
-        isError: false,
-        score: report.pooled_metrics.vmaf?.mean,
-        frames_scored: 3,
-        bitdepth: bitDepth,
-      });
-    }
+  const CHROMA = ['400', '420', '422', '444'] as const;
+  it.each(
+    tier<readonly (readonly [(typeof CHROMA)[number], number])[]>(
+      [
+        ['400', 16],
+        ['422', 10],
+      ],
+      [8, 10, 12, 14, 16].flatMap((bits) => CHROMA.map((one) => [one, bits] as const)),
+    ),
+  )('takes raw video of %s, %d bits', async (chroma, bitDepth) => {
+    const raw = { width: 64, height: 48, bitDepth, chroma };
+    const paths = writePair({ ...clip, ...raw }, 'yuv');
+    const geometry = { width: 64, height: 48, bitdepth: bitDepth, pixel_format: chroma };
+    expect(await compute(paths, geometry)).toMatchObject({
+      ...{ isError: false, score: await meanOf(paths, raw), frames_scored: 3, bitdepth: bitDepth },
+    });
   });
 
   it.skipIf(!hasFfmpeg)(`takes encoded videos (${needsFfmpeg})`, async () => {
-    const folder = privateFolder();
-    const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 6 });
-    const reference_path = join(folder, 'reference.y4m');
-    writeFileSync(reference_path, y4mFile(clip, 'reference', 4));
-    const distorted_path = ffmpeg(join(folder, 'distorted.mkv'), ['-i', reference_path, '-c:v', 'ffv1']);
-    const { address } = await listening({ folders: [folder] });
-    const report = await score({ reference: reference_path, distorted: reference_path }, { threads: 0 });
-    expect(await callTool(address, 'compute_vmaf', { reference_path, distorted_path })).toMatchObject({
-      score: report.pooled_metrics.vmaf?.mean,
-      frames_scored: 4,
-    });
+    const { ref } = writePair({ ...clip, bitDepth: 8 }, 'y4m');
+    const dis = ffmpeg(join(videoFolder(), 'distorted.mkv'), ['-i', ref, '-c:v', 'ffv1']);
+    const mean = await meanOf({ ref, dis: ref });
+    expect(await compute({ ref, dis })).toMatchObject({ score: mean, frames_scored: 3 });
   });
-});
 
-describe('compute_vmaf under way', () => {
-  it('is ended, and answered, when the server is closed', async () => {
-    const folder = privateFolder();
+  it('is stopped where a pair takes too long, and the next pair is scored', async () => {
+    const hub = {} as Hub;
+    const within = (maxSeconds: number, frames: number) =>
+      COMPUTE_VMAF.call(
+        named(writePair({ ...clip, width: 320, height: 180, frames }, 'y4m')),
+        Object.assign(hub, { settings: { folders: [videoFolder()], maxSeconds } }),
+        { signal: new AbortController().signal, progress: () => {} },
+      );
+    await expect(within(0.05, 40)).rejects.toThrow(
+      'compute_vmaf: the pair took longer than 0.05 s and was stopped',
+    );
+    expect(await within(60, 1)).toMatchObject({ frames_scored: 1 });
+  });
+
+  it('under way is ended, and answered, when the server is closed', async () => {
     // Far more frames than the thread is given to end, and no bytes on the disk.
-    const path = join(folder, 'long.yuv');
+    const path = join(videoFolder(), 'long.yuv');
     writeFileSync(path, '');
     truncateSync(path, 300 * 1280 * 720);
-    const { server, address } = await listening({ folders: [folder] });
+    const { server, address } = await listening({ folders: [videoFolder()] });
     const video = { reference_path: path, distorted_path: path };
-    const asked = post(
-      address,
-      callOf('compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }),
-    );
+    const size = { width: 1280, height: 720, pixel_format: '400' };
+    const asked = post(address, callOf('compute_vmaf', { ...video, ...size }));
     // It is under way once another is refused.
     await expect.poll(async () => (await callTool(address, 'compute_vmaf', video)).error).toMatch(/busy/);
     await server.close();
