@@ -325,7 +325,8 @@ describe('pullModel', () => {
       /^The file from http:.* for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/,
     );
     await gone;
-    await new Promise((resolve) => endless.close(resolve));
+    endless.closeAllConnections();
+    endless.close();
   });
 
   // Node's own way to make folders never comes back from there.

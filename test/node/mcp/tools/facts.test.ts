@@ -409,10 +409,13 @@ describe('list_videos', () => {
     [['/'], 'The whole file system is allowed'],
   ])('says what to do where the folders are %j', async (folders, advice) => {
     const given = context();
-    const files = { ...given.files, allowed: folders };
-    const stop = AbortSignal.timeout(20_000);
-    const asked = { ...given, files, signal: stop };
-    const told = await call<{ advice: string }>(listVideosTool, { details: false, limit: 1 }, asked);
+    // Searched it is elsewhere: of a whole disk that takes seconds.
+    const allowed = Object.assign([...folders], { map: () => [] });
+    const told = await call<{ advice: string }>(
+      listVideosTool,
+      {},
+      { ...given, files: { ...given.files, allowed } },
+    );
     expect(told.advice).toContain(advice);
     expect(told.advice).toContain('--allow DIR');
   });
