@@ -10,13 +10,21 @@ import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import * as checked from '../../src/mcp/checked-api.js';
-import { takePairs } from '../../src/mcp/checked-api.js';
 import type { Publication, Tool, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/tool.js';
 import type { ScoreDocument } from '../../src/mcp/tools/vmaf-score.js';
 import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';
 import { processFolder } from './folders.js';
+
+/** What a thread of calls runs, in this thread: a worker takes longer to start than the videos of tests to score. */
+export const inThisThread = {
+  ...checked,
+  scoreMany: ((reference, distorted, options) =>
+    checked.scoreMany(reference, distorted, { ...options, threads: 0 })) as typeof checked.scoreMany,
+  scoreBatch: ((jobs, options) =>
+    checked.scoreBatch(jobs, { ...options, threads: 0 })) as typeof checked.scoreBatch,
+};
 
 /** A context and what a handler did with it. */
 export interface FakeContext extends ToolContext {
@@ -63,7 +71,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     pool: {
       run: (weight, task) => {
         ran.push(weight);
-        return task({ threads: 1, api: { ...checked, takePairs } });
+        return task({ threads: 1, api: inThisThread });
       },
     },
     resources: {

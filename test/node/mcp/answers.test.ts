@@ -6,7 +6,6 @@ import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listExtractors, listModels } from '../../../src/index.js';
-import * as here from '../../../src/mcp/checked-api.js';
 import type { McpHost } from '../../../src/mcp/host.js';
 import type { ResourceScope } from '../../../src/mcp/resources.js';
 import { USUAL_CHARACTERS } from '../../../src/mcp/results.js';
@@ -16,7 +15,7 @@ import { file } from '../../support/clips.js';
 import { fakeEncoding } from '../../support/encoding-host.js';
 import { testFolder } from '../../support/folders.js';
 import { fakeHost } from '../../support/mcp-host.js';
-import { videoFolder, writePair } from '../../support/mcp-tools.js';
+import { inThisThread, videoFolder, writePair } from '../../support/mcp-tools.js';
 import { tier } from '../../support/tier.js';
 
 let host: McpHost;
@@ -33,7 +32,7 @@ afterAll(() => host.close());
 /** A host that measures in this thread, in which fake encoders are installed. */
 async function open(tools: readonly Tool[]): Promise<McpHost> {
   const made = await fakeHost({}, undefined, { allow: [videoFolder(), folder], cwd: folder, tools });
-  Object.assign(made.threads.measuring, here);
+  Object.assign(made.threads.measuring, inThisThread);
   return made;
 }
 
@@ -158,7 +157,7 @@ describe('an answer has 1,000 tokens at most', () => {
   });
 
   it('of a batch of many pairs', async () => {
-    const distorted = encodes(tier(20, 50));
+    const distorted = encodes(tier(14, 50));
     const answer = await ask('score_batch', { references: [short().ref], distorted, target: '99' });
     expect(answer).toMatchObject({ verdict: 'missed', reasons: ['identical', 'below-target'] });
     expect((answer.pairs as unknown[]).length).toBeGreaterThan(10);

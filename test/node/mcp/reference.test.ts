@@ -9,7 +9,6 @@ import { Socket } from 'node:net';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import * as here from '../../../src/mcp/checked-api.js';
 import { McpHost } from '../../../src/mcp/host.js';
 import { listTools } from '../../../src/mcp/server.js';
 import { serveLines } from '../../../src/mcp/stdio.js';
@@ -19,7 +18,7 @@ import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 import { privateFolder } from '../../support/folders.js';
 import { INITIALIZE, Lines } from '../../support/mcp-host.js';
 import { openServed } from '../../support/mcp-live.js';
-import { videoFolder, writePair } from '../../support/mcp-tools.js';
+import { inThisThread, videoFolder, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
 import { parquet } from '../../support/tiny.js';
 
@@ -301,7 +300,7 @@ describe("the reference's calls", () => {
       ...{ tools: TOOLS, jobs: join(videoFolder(), 'jobs-of-reference') },
     });
     // Fake encoders are installed in this thread.
-    Object.assign(host.threads.measuring, here);
+    Object.assign(host.threads.measuring, inThisThread);
     const [input, output] = [new PassThrough(), new PassThrough()];
     void serveLines(host, input, output, stop.signal);
     caller = await overLines(output, (line) => input.write(line));
