@@ -3,9 +3,7 @@
  * The reference's tools, a row for each documented field of their requests and responses. A tool does not know who asks, so
  * raw lines are enough. A comment behind a row says how that deviates from what is documented.
  */
-import { spawnSync } from 'node:child_process';
-import { constants, openSync, writeFileSync } from 'node:fs';
-import { Socket } from 'node:net';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,9 +13,7 @@ import { serveLines } from '../../../src/mcp/stdio.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
-import { privateFolder } from '../../support/folders.js';
 import { INITIALIZE, Lines } from '../../support/mcp-host.js';
-import { openServed } from '../../support/mcp-live.js';
 import { inThisThread, videoFolder, writePair } from '../../support/mcp-tools.js';
 import { linear } from '../../support/onnx.js';
 import { parquet } from '../../support/tiny.js';
@@ -352,60 +348,5 @@ describe('the table of the reference', () => {
     expect(Object.keys(benchmark?.outputSchema.shape ?? {})).toEqual(
       expect.arrayContaining(['exit_code', 'stdout', 'stderr']),
     );
-  });
-});
-
-const EMBEDDED_CALLS: Readonly<Record<string, Args>> = {
-  list_features: {},
-  compute_vmaf: { reference_path: raw.ref, distorted_path: raw.dis, width: 64, height: 48 },
-};
-
-const EMBEDDED_REQUESTS: readonly RequestRow[] = [
-  ['compute_vmaf', 'reference_path', { reference_path: '/etc/passwd' }, /not under an allowed/],
-  ['compute_vmaf', 'distorted_path', { distorted_path: '/etc/passwd' }, /not under an allowed/],
-  ['compute_vmaf', 'width', { width: 0 }, /width is 0/],
-  ['compute_vmaf', 'height', { height: 0 }, /height is 0/],
-  ['compute_vmaf', 'bitdepth', { bitdepth: 8 }, 'taken'],
-  ['compute_vmaf', 'bitdepth', { bitdepth: 7 }, /bitdepth is 7/],
-  ['compute_vmaf', 'model_version', { model_version: 'vmaf_v0.6.1' }, 'taken'],
-  ['compute_vmaf', 'model_version', { model_version: 'nope' }, /nope/],
-  ['list_features', 'no arguments', { a: 1 }, /unknown argument "a"/],
-];
-
-const EMBEDDED_RESPONSES: Readonly<Record<string, object>> = {
-  list_features: { features: expect.arrayContaining([text]), count: number },
-  compute_vmaf: {
-    ...{ score: number, frames_scored: 3, model_version: 'vmaf_v0.6.1', bitdepth: 8, pool_method: 'mean' },
-    ...{ reference_path: raw.ref, distorted_path: raw.dis },
-  },
-};
-
-describe("the embedded server's calls", () => {
-  let opened: Awaited<ReturnType<typeof openServed>>;
-  let caller: Caller;
-  beforeAll(async () => {
-    opened = await openServed({ folders: [videoFolder()] });
-    const [to = '', from = ''] = ['to', 'from'].map((name) => join(privateFolder(), name));
-    spawnSync('mkfifo', [to, from]);
-    await opened.server.listen({
-      transport: 'stdio',
-      input: openSync(to, 'r+'),
-      output: openSync(from, 'r+'),
-    });
-    const heard = new Socket({ fd: openSync(from, constants.O_RDONLY | constants.O_NONBLOCK) });
-    const said = new Socket({ fd: openSync(to, constants.O_WRONLY | constants.O_NONBLOCK), readable: false });
-    caller = await overLines(heard, (line) => said.write(line));
-  });
-  afterAll(async () => {
-    await opened.scorer.close();
-    await opened.server.close();
-  });
-
-  it.each<RequestRow>(EMBEDDED_REQUESTS)('%s takes %s %j: %s', (tool, field, args, outcome) =>
-    comesTo(outcome, field, caller.call(tool, { ...EMBEDDED_CALLS[tool], ...args })),
-  );
-
-  it.each(Object.entries(EMBEDDED_RESPONSES))('%s answers what is documented', async (tool, document) => {
-    expect(await caller.call(tool, EMBEDDED_CALLS[tool] ?? {})).toMatchObject({ isError: false, document });
   });
 });

@@ -31,6 +31,7 @@ import {
 import { fakeContext, videoFolder, writePair } from '../../../support/mcp-tools.js';
 import { tier } from '../../../support/tier.js';
 
+const PATHS = { reference_path: 'a', distorted_path: 'b' };
 const sse = { transport: 'sse', port: 0 } as const;
 
 describe('the live tools', () => {
@@ -319,7 +320,10 @@ describe('the live tools', () => {
       ['vmaf.score', { nope: 1 }, /unknown argument "nope"; it takes measurement, metric/],
       ['list_features', { a: 1 }, /unknown argument "a"; it takes none/],
       ['compute_vmaf', { reference_path: 'a' }, /distorted_path is missing/],
-      ['compute_vmaf', { reference_path: 'a', distorted_path: 'b' }, /no folder is allowed/],
+      ['compute_vmaf', { ...PATHS, width: 0 }, /width is 0/],
+      ['compute_vmaf', { ...PATHS, height: 0 }, /height is 0/],
+      ['compute_vmaf', { ...PATHS, bitdepth: 7 }, /bitdepth is 7/],
+      ['compute_vmaf', PATHS, /no folder is allowed/],
     ] as const;
     for (const [name, args, sentence] of cases) {
       const { isError, error, ...more } = await callTool(address, name, args);
@@ -436,6 +440,9 @@ describe('compute_vmaf', () => {
       JSON.stringify(await asked.catch((error: Error) => error.message)).replaceAll(/passwd|nothing/g, 'IT');
     const swap = (model: string) => told(callTool(opened.address, 'vmaf.request_model_swap', { model }));
     const scored = (model_version: string) => told(compute(paths, { model_version }));
+    expect(await compute(paths, { model_version: 'nope' })).toMatchObject({
+      error: expect.stringContaining('nope'),
+    });
     for (const way of ['', 'path=', 'version=vmaf_v0.6.1:path=']) {
       const answers: string[] = [];
       for (const asked of [swap, scored])

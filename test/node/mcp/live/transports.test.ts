@@ -4,8 +4,10 @@
  */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import {
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -15,7 +17,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer, type Socket } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { join } from 'node:path';
 import { Duplex, PassThrough } from 'node:stream';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
@@ -51,7 +53,7 @@ function exchange(stream: Duplex, bytes: string, enough: (text: string) => boole
       if (enough(text)) resolve(text);
     });
     stream.on('error', () => {}).on('close', () => resolve(text));
-    stream.write(bytes);
+    if (bytes !== '') stream.write(bytes);
   });
 }
 
@@ -524,6 +526,19 @@ describe('a pair of descriptors', () => {
     expect(await ended).toBe(0);
     expect(complaints).toBe('');
     checkSamples(inOrder(readFileSync(answers, 'utf8').trim().split('\n')));
+  });
+
+  it.skipIf(process.platform === 'win32')('may be pipes', async () => {
+    const [to = '', from = ''] = ['to', 'from'].map((name) => join(privateFolder(), name));
+    spawnSync('mkfifo', [to, from]);
+    const { server } = await served();
+    await server.listen({ transport: 'stdio', input: openSync(to, 'r+'), output: openSync(from, 'r+') });
+    const heard = new Socket({ fd: openSync(from, constants.O_RDONLY | constants.O_NONBLOCK) });
+    const said = new Socket({ fd: openSync(to, constants.O_WRONLY | constants.O_NONBLOCK), readable: false });
+    said.write(`${SAMPLES.join('\n')}\n`);
+    checkSamples(inOrder((await exchange(heard, '', lines(4))).trim().split('\n')));
+    said.destroy();
+    heard.destroy();
   });
 
   it.skipIf(spawnSync('script', ['--version']).status !== 0)('may be a terminal', async () => {

