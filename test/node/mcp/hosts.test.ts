@@ -112,6 +112,13 @@ const CLIENTS = [
   ['2026-07-28 over HTTP', second],
 ] as const;
 
+/** Starts a job; its id. */
+async function startWork(client: Client1 | Client2, frames: number): Promise<string> {
+  const job = { tool: 'work', arguments: { frames } };
+  const { structuredContent } = await client.callTool({ name: 'job_start', arguments: job });
+  return String(Object(structuredContent).job_id);
+}
+
 describe.each(CLIENTS)('a client of %s', (_, open) => {
   it('gets prompts with the tools that answer them', async () => {
     const client: Client1 | Client2 = await open(await serve());
@@ -146,73 +153,12 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
     }
   });
 
-  it('is told what is wrong with the arguments of a prompt', async () => {
-    const client: Client1 | Client2 = await open(await serve());
-    const get = (name: string, args: Record<string, string> = {}) =>
-      client.getPrompt({ name, arguments: args });
-    await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
-    await expect(get('constructor')).rejects.toThrow('Unknown prompt "constructor"');
-    await expect(get('choose_settings')).rejects.toThrow(
-      'The prompt choose_settings needs the argument source, the path of the video to encode.',
-    );
-    await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
-    await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
-  });
-
-  it('completes videos, models, features, encoders and results, and nothing of elsewhere', async () => {
-    const client: Client1 | Client2 = await open(await serve());
-    const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
-      (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
-        .completion;
-    expect((await complete('reference', '')).values.sort()).toEqual([
-      'source.mp4',
-      'sub/encode_1.mp4',
-      'sub/encode_2.mkv',
-    ]);
-    expect((await complete('reference', 'SOU')).values).toEqual(['source.mp4']);
-    expect((await complete('reference', within('in/sub/'))).values.sort()).toEqual([
-      within('in/sub/encode_1.mp4'),
-      within('in/sub/encode_2.mkv'),
-    ]);
-    expect((await complete('encodes', 'source.mp4, enc', 'compare_my_encodes')).values.sort()).toEqual([
-      'source.mp4,sub/encode_1.mp4',
-      'source.mp4,sub/encode_2.mkv',
-    ]);
-    expect((await complete('model', 'vmaf_4k')).values).toContain('vmaf_4k_v0.6.1');
-    expect((await complete('metric', 'ssimu')).values).toEqual(['ssimulacra2']);
-    expect((await complete('encoder', 'libx', 'choose_settings')).values).toEqual(['libx264', 'libx265']);
-    for (const typed of [
-      '../',
-      '../out/',
-      'link/',
-      'linked',
-      'secret',
-      within('out/'),
-      '/etc/',
-      'file:///',
-      '\0',
-      '%2e%2e/',
-    ])
-      expect((await complete('reference', typed)).values, typed).toEqual([]);
-    expect((await complete('reference', 'a'.repeat(100_000))).values).toEqual([]);
-    expect((await complete('target', '9', 'choose_settings')).values).toEqual([]);
-    expect((await complete('reference', '', 'toString')).values).toEqual([]);
-    expect((await complete('constructor', '')).values).toEqual([]);
-  });
-
   it('hears of its jobs', async () => {
     // Those that last hear of it once in between, too.
     const frames = open === onLines ? 300 : 120;
     const client: Client1 | Client2 = await open(await serve());
     const heard: string[] = [];
-    const start = async (frames: number) => {
-      const { structuredContent } = await client.callTool({
-        name: 'job_start',
-        arguments: { tool: 'work', arguments: { frames } },
-      });
-      return String(Object(structuredContent).job_id);
-    };
-    const [quiet, id] = [await start(20), await start(frames)];
+    const [quiet, id] = [await startWork(client, 20), await startWork(client, frames)];
     const uri = `anyvmaf://jobs/${id}`;
     if (client instanceof Client1) {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
@@ -256,11 +202,7 @@ describe('a job', () => {
     other.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
       heard.push(params.uri);
     });
-    const { structuredContent } = await owner.callTool({
-      name: 'job_start',
-      arguments: { tool: 'work', arguments: { frames: 20 } },
-    });
-    const id = String(Object(structuredContent).job_id);
+    const id = await startWork(owner, 20);
     const uri = `anyvmaf://jobs/${id}`;
     // The answer says nothing of what there is.
     expect(await other.subscribeResource({ uri })).toEqual({});
@@ -296,11 +238,8 @@ describe('the view of a host of MCP Apps', () => {
       views: ['ui://anyvmaf/report'],
     });
     expect(text.length).toBeLessThan(52_000);
-    for (const none of [
-      {},
-      { extensions: { [UI]: {} } },
-      { extensions: { [UI]: { mimeTypes: ['text/html'] } } },
-    ])
+    const others = [{ [UI]: {} }, { [UI]: { mimeTypes: ['text/html'] } }];
+    for (const none of [{}, ...others.map((extensions) => ({ extensions }))])
       expect(await listed(none)).toMatchObject({ tools: [], views: [] });
   });
 
@@ -337,10 +276,8 @@ describe('the view of a host of MCP Apps', () => {
     const job = { tool: 'vmaf_score', arguments: { ...pair, ...size } };
     const started = await client.callTool({ name: 'job_start', arguments: job });
     const id = Object(started.structuredContent).job_id;
-    const { structuredContent: done } = await client.callTool({
-      name: 'job_result',
-      arguments: { job_id: id },
-    });
+    const wanted = { name: 'job_result', arguments: { job_id: id } };
+    const { structuredContent: done } = await client.callTool(wanted);
     await client.close();
     const again = await first(await start({ allow: [within('raw')], tools: TOOLS }));
     const kept = Object(done).full_report.uri.replace('.json', '.html');
@@ -417,13 +354,13 @@ describe.each([
     const { folders, locate } = await rooted(roots);
     expect(await folders()).toEqual([within('in')]);
     expect(await locate(within('in/source.mp4'))).toBe(within('in/source.mp4'));
-    for (const path of [
+    const outside = [
       within('out/secret.mp4'),
       within('in/link/secret.mp4'),
       '/etc/passwd',
       '../out/secret.mp4',
-    ])
-      expect(await locate(path), path).toContain('is not under an allowed folder');
+    ];
+    for (const path of outside) expect(await locate(path), path).toContain('is not under an allowed folder');
   });
 });
 
@@ -531,6 +468,50 @@ describe('a missing choice', () => {
 });
 
 describe('prompts', () => {
+  it('say what is wrong with their arguments', async () => {
+    const client = await first(await serve());
+    const get = (name: string, args: Record<string, string> = {}) =>
+      client.getPrompt({ name, arguments: args });
+    await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
+    await expect(get('constructor')).rejects.toThrow('Unknown prompt "constructor"');
+    await expect(get('choose_settings')).rejects.toThrow(
+      'The prompt choose_settings needs the argument source, the path of the video to encode.',
+    );
+    await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
+    await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
+  });
+
+  it('have videos, models, features, encoders and results completed, and nothing of elsewhere', async () => {
+    const client = await first(await serve());
+    const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
+      (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
+        .completion;
+    expect((await complete('reference', '')).values.sort()).toEqual([
+      'source.mp4',
+      'sub/encode_1.mp4',
+      'sub/encode_2.mkv',
+    ]);
+    expect((await complete('reference', 'SOU')).values).toEqual(['source.mp4']);
+    expect((await complete('reference', within('in/sub/'))).values.sort()).toEqual([
+      within('in/sub/encode_1.mp4'),
+      within('in/sub/encode_2.mkv'),
+    ]);
+    expect((await complete('encodes', 'source.mp4, enc', 'compare_my_encodes')).values.sort()).toEqual([
+      'source.mp4,sub/encode_1.mp4',
+      'source.mp4,sub/encode_2.mkv',
+    ]);
+    expect((await complete('model', 'vmaf_4k')).values).toContain('vmaf_4k_v0.6.1');
+    expect((await complete('metric', 'ssimu')).values).toEqual(['ssimulacra2']);
+    expect((await complete('encoder', 'libx', 'choose_settings')).values).toEqual(['libx264', 'libx265']);
+    const elsewhere = ['../', '../out/', 'link/', 'linked', 'secret', '/etc/', 'file:///', '\0', '%2e%2e/'];
+    for (const typed of [...elsewhere, within('out/')])
+      expect((await complete('reference', typed)).values, typed).toEqual([]);
+    expect((await complete('reference', 'a'.repeat(100_000))).values).toEqual([]);
+    expect((await complete('target', '9', 'choose_settings')).values).toEqual([]);
+    expect((await complete('reference', '', 'toString')).values).toEqual([]);
+    expect((await complete('constructor', '')).values).toEqual([]);
+  });
+
   it('are those for which the tools are there', async () => {
     const names = async (set: string) => {
       const client = await first(await serve({ tools: toolsOf(set) }));
