@@ -91,10 +91,10 @@ interface Door {
   args(path: string, decoder?: string): Record<string, unknown>;
 }
 
-const TEXTS: Readonly<Record<string, (path: string) => unknown>> = {
-  path: (path) => path,
-  list: (path) => [path],
-  model: (path) => `path=${path}`,
+const TEXTS = {
+  path: (path: string) => path,
+  list: (path: string) => [path],
+  model: (path: string) => `path=${path}`,
 };
 
 /** @param others arguments beside the path. @param text how the parameter has the path */
@@ -114,7 +114,7 @@ function door(
     kind,
     args: (path, decoder) => ({
       ...others,
-      [parameter]: TEXTS[text]?.(path),
+      [parameter]: TEXTS[text](path),
       ...(decodes && decoder !== undefined && { decoder }),
     }),
   };
@@ -198,11 +198,11 @@ async function outcome(
 /** A named pipe and a port: whoever opens one of them is counted. */
 class Watch {
   readonly path = join(outside, 'private.ts');
+  readonly opened: string[] = [];
   readonly server: Server = createServer((socket) => {
     this.opened.push('port');
     socket.destroy();
   });
-  readonly opened: string[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   async start(): Promise<void> {
@@ -309,33 +309,22 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const x264 = ['libx264', '-preset', 'ultrafast'];
     const vp9 = ['libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
     const encoders: Readonly<Record<string, readonly string[]>> = {
-      mp4: x264,
-      mkv: x264,
-      mov: x264,
-      ts: x264,
-      webm: vp9,
-      ivf: vp9,
-      avi: ['mjpeg'],
-      mxf: ['mpeg2video'],
-      y4m: ['wrapped_avframe'],
-      h264: x264,
-      m2v: ['mpeg2video'],
-      jpg: ['mjpeg', '-update', '1'],
+      ...{ mp4: x264, mkv: x264, ts: x264, h264: x264, ivf: vp9, avi: ['mjpeg'], mxf: ['mpeg2video'] },
+      ...{ m2v: ['mpeg2video'], jpg: ['mjpeg', '-update', '1'] },
+      // Those that have a demuxer with another one, or none.
+      ...(exhaustive && { mov: x264, webm: vp9, y4m: ['wrapped_avframe'] }),
     };
     const failed: string[] = [];
-    // Those that have a demuxer with another one, or none, are for the exhaustive run.
-    const again = tier(['mov', 'webm', 'y4m'], []);
-    const given = Object.entries(encoders).filter(([extension]) => !again.includes(extension));
-    await each(given, async ([extension, [codec = '', ...options]]) => {
+    await each(Object.entries(encoders), async ([extension, [codec = '', ...options]]) => {
       const made = ffmpeg(join(allowed, `plain.${extension}`), [...source, '-c:v', codec, ...options]);
       // A picture has no second frame that its times could be told by.
-      const picture = extension === 'jpg';
-      const way = picture
-        ? door('inspect_pair', 'distorted', 'video', { reference: made })
-        : door('vmaf_score_encoded', 'distorted_encoded', 'video', {
-            reference_encoded: made,
-            preflight: false,
-          });
+      const way =
+        extension === 'jpg'
+          ? door('inspect_pair', 'distorted', 'video', { reference: made })
+          : door('vmaf_score_encoded', 'distorted_encoded', 'video', {
+              reference_encoded: made,
+              preflight: false,
+            });
       const { refused, text } = await outcome(way, made, context());
       if (refused) failed.push(`${extension}: ${text}`);
     });
