@@ -35,12 +35,8 @@ describe('an answer', () => {
 
   it('leaves out pictures that would make it too big for clients, and keeps the links', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'x'.repeat(4 << 20) } as const;
-    const link = {
-      type: 'resource_link',
-      uri: 'anyvmaf://results/1/a.png',
-      name: 'a.png',
-      mimeType: 'image/png',
-    } as const;
+    const [uri, name] = ['anyvmaf://results/1/a.png', 'a.png'];
+    const link = { type: 'resource_link', uri, name, mimeType: 'image/png' } as const;
     const { content } = answer({ document: {}, content: [link, image, link, image] });
     expect(content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'image', 'resource_link']);
   });
@@ -157,11 +153,7 @@ describe('long results', () => {
   it('become an outline with a link to the whole', async () => {
     const context = fakeContext('/');
     const document = { summary: 'It is long.', frames: frames(6000), models: [{ name: 'vmaf' }] };
-    const { document: sent, content } = await fitting(
-      'vmaf_score',
-      { document, long: true },
-      context.resources,
-    );
+    const { document: sent, content } = await fitting('tool', { document, long: true }, context.resources);
     const outline = sent as typeof document & { left_out: string[]; full_result: { uri: string } };
     expect(tokensOf(JSON.stringify(outline))).toBeLessThanOrEqual(MOST_TOKENS);
     expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
@@ -177,12 +169,7 @@ describe('long results', () => {
   it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
     const shapes: Record<string, unknown>[] = [
       { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(8000) },
-      {
-        encodes: Array.from({ length: 4 }, () => ({
-          name: 'a',
-          curve: Array.from({ length: 8000 }, (_, i) => i),
-        })),
-      },
+      { encodes: Array(4).fill({ name: 'a', curve: Array.from({ length: 8000 }, (_, i) => i) }) },
       { one: [[Array.from({ length: 25_000 }, (_, i) => i)]] },
       { texts: Array.from({ length: 1000 }, (_, i) => `text number ${i} `.repeat(10)) },
       { deep: { er: { list: Array.from({ length: 40 }, () => 'z,1;'.repeat(4000)) } } },
@@ -237,12 +224,12 @@ describe('usual results', () => {
 });
 
 describe('progress notifications', () => {
-  function listen() {
+  function listen(whole?: string) {
     const heard: ProgressNotice[] = [];
     const clock = { now: 0 };
     const progress = new CallProgress(
       (notice) => heard.push(notice),
-      undefined,
+      whole,
       () => clock.now,
     );
     return { heard, clock, progress };
@@ -254,11 +241,8 @@ describe('progress notifications', () => {
     expect(heard).toHaveLength(101);
     for (const [i, { progress: value }] of heard.entries())
       expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
-    expect(heard.at(-1)).toEqual({
-      progress: 10_000,
-      total: 10_000,
-      message: '100 %: 10000/10000 frames, 100.0 fps',
-    });
+    const message = '100 %: 10000/10000 frames, 100.0 fps';
+    expect(heard.at(-1)).toEqual({ progress: 10_000, total: 10_000, message });
   });
 
   it('sends every frame of a short clip, and keeps quiet about what it heard before', () => {
@@ -301,12 +285,7 @@ describe('progress notifications', () => {
   });
 
   it('tells some calls as one whole, from a notice of their start to one of their end', () => {
-    const heard: ProgressNotice[] = [];
-    const progress = new CallProgress(
-      (notice) => heard.push(notice),
-      'run_compare',
-      () => 0,
-    );
+    const { heard, progress } = listen('run_compare');
     progress.wait('run_compare', 1, 4);
     for (let done = 0; done < 100; done++) progress.report({ done, total: null, message: `stage ${done}` });
     progress.report({ done: 150, total: 300, message: 'joining' });

@@ -16,12 +16,9 @@ import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath } from '../../support/tier.js';
 
 /** Log names in the order of the built-in models' inputs. */
-const INPUTS = `
-  integer_adm2 integer_motion2 integer_vif_scale0 integer_vif_scale1 integer_vif_scale2
-  integer_vif_scale3
-`
-  .trim()
-  .split(/\s+/);
+const INPUTS = ['adm2', 'motion2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3'].map(
+  (name) => `integer_${name}`,
+);
 
 /** The scores by key. */
 async function predict(
@@ -166,13 +163,13 @@ interface Golden {
   >;
 }
 
-describe.skipIf(sharedPath('golden') === undefined)(
+const goldenPath = sharedPath('golden/features.json');
+const { pairs }: Golden = goldenPath ? JSON.parse(readFileSync(goldenPath, 'utf8')) : { pairs: {} };
+const clips = Object.entries(pairs);
+
+describe.skipIf(goldenPath === undefined)(
   `every score of ../shared/golden, to the last bit (${needsShared})`,
   () => {
-    const path = sharedPath('golden/features.json');
-    const golden: Golden = path ? JSON.parse(readFileSync(path, 'utf8')) : { pairs: {} };
-    const clips = Object.entries(golden.pairs);
-
     it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3'])(
       '%s',
       async (version) => {
@@ -199,12 +196,9 @@ describe.skipIf(sharedPath('golden') === undefined)(
   },
 );
 
-describe.skipIf(sharedPath('golden') === undefined)(
+describe.skipIf(goldenPath === undefined)(
   `the v1 models on ../shared/golden's features (${needsShared})`,
   () => {
-    const path = sharedPath('golden/features.json');
-    const golden: Golden = path ? JSON.parse(readFileSync(path, 'utf8')) : { pairs: {} };
-
     /** The model of a file, its inputs taken from the features whose names begin so. */
     function bind(file: string, names: readonly string[]): LoadedModel {
       const { kind, members } = parseModelFile(readFileSync(sharedPath(file) ?? '', 'utf8'), file);
@@ -214,28 +208,19 @@ describe.skipIf(sharedPath('golden') === undefined)(
         return { instance, feature, logName: names.find((name) => name.startsWith(start)) ?? start };
       });
       return {
-        name: 'vmaf',
-        source: file,
-        kind,
-        disableClip: false,
-        enableTransform: false,
+        ...{ name: 'vmaf', source: file, kind, disableClip: false, enableTransform: false, extractors: [] },
         members: members.map((definition) => ({ definition, inputs })),
-        extractors: [],
       };
     }
 
-    it.each(
-      `
-      vmaf_v1.0.16/vmaf_v1.0.16_3d0h vmaf_v1.0.16/vmaf_v1.0.16_5d0h
-      vmaf_v1.0.16/vmaf_v1.0.16_1d5h_2160 vmaf_v1.0.16/vmaf_v1.0.16_3d0h_2160
-      vmaf_v1.0.16_hfr/vmaf_v1.0.16_hfr_3d0h
-    `
-        .trim()
-        .split(/\s+/),
-    )('%s, transform and chroma correction included', (file) => {
+    const plain = ['3d0h', '5d0h', '1d5h_2160', '3d0h_2160'].map(
+      (view) => `vmaf_v1.0.16/vmaf_v1.0.16_${view}`,
+    );
+    const files = [...plain, 'vmaf_v1.0.16_hfr/vmaf_v1.0.16_hfr_3d0h'];
+    it.each(files)('%s, transform and chroma correction included', (file) => {
       let compared = 0;
       let corrected = 0;
-      for (const [clip, { results }] of Object.entries(golden.pairs)) {
+      for (const [clip, { results }] of clips) {
         const { features = {} } = results[`m:${file.split('/')[1]}`] ?? {};
         if (!features.vmaf) continue;
         const names = Object.keys(features).filter((name) => name !== 'vmaf');
@@ -301,17 +286,11 @@ describe('applyTransform', () => {
   });
 
   it('starts a segment at 0 without dividing by its start', () => {
-    expect(
-      applyTransform(
-        transform({
-          knots: [
-            [0, 5],
-            [4, 7],
-          ],
-        }),
-        2,
-      ),
-    ).toBe(6);
+    const knots = [
+      [0, 5],
+      [4, 7],
+    ] as const;
+    expect(applyTransform(transform({ knots }), 2)).toBe(6);
   });
 
   it('ends where a segment does not rise', () => {
