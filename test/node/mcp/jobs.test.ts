@@ -28,7 +28,7 @@ import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
 import { defineTool, type JobDocument, READ_ONLY } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
 import { ownFolder } from '../../support/folders.js';
-import { type Answer, type Connection, connect, type Session } from '../../support/mcp-clients.js';
+import { type Answer, type Connection, connect } from '../../support/mcp-clients.js';
 import { FAKE_TOOLS, fakeHost, fakeHttp, post, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
@@ -631,7 +631,7 @@ async function open(...args: readonly string[]): Promise<Connection> {
   return { ...connection, end };
 }
 
-async function told(client: Session, name: string, args: object): Promise<JobDocument> {
+async function told(client: Connection, name: string, args: object): Promise<JobDocument> {
   const { structuredContent, isError, content } = await client.call(name, { ...args });
   expect(isError ?? false, JSON.stringify(content)).toBe(false);
   return structuredContent as unknown as JobDocument;
