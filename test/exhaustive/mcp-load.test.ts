@@ -4,13 +4,12 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { videos } from '../support/cli.js';
 import { startHttp } from '../support/mcp-clients.js';
+import { httpClient } from '../support/mcp-host.js';
 
 const CLIENTS = 100;
 const ROUNDS = 4;
@@ -37,8 +36,7 @@ function memory(): number {
 
 /** A client with a session of its own. */
 async function open() {
-  const client = new Client({ name: 'load', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  const client = await httpClient(server.url);
   return async (name: string, args: object = {}) => {
     const { isError, structuredContent, content } = await client.callTool({ name, arguments: { ...args } });
     if (isError) throw new Error(JSON.stringify(content));

@@ -7,6 +7,8 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../src/core/errors.js';
@@ -141,6 +143,13 @@ export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {
   const address = { host: '127.0.0.1', port: 0 };
   const http = await serveHttp(host, { address, token: undefined, origins: [], ...options });
   return { ...http, host, port: Number(new URL(http.url).port) };
+}
+
+/** A client of the SDK over HTTP. */
+export async function httpClient(url: string, capabilities: object = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { capabilities });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
 }
 
 /** Posts a JSON-RPC message, or any other text, as clients of MCP do. */

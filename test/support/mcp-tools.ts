@@ -16,6 +16,8 @@ import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';
 import { processFolder } from './folders.js';
+import { linear } from './onnx.js';
+import { parquet } from './tiny.js';
 
 /** What a thread of calls runs, in this thread: a worker takes longer to start than the videos of tests to score. */
 export const inThisThread = {
@@ -156,6 +158,27 @@ export function writePair(
   writeFileSync(ref, write(pair, 'reference', clip.frames));
   writeFileSync(dis, write(pair, 'distorted', clip.frames));
   return { ref, dis };
+}
+
+/** Features of the models that {@link evaluationFiles} writes. */
+export const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+
+/** Writes a table of features with four rows of the split test and one of train, and two models of the first. */
+export function evaluationFiles(folder = videoFolder()) {
+  const put = (name: string, content: Uint8Array) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const table = {
+    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019', 'clip_0001'],
+    mos: [1, 2, 3, 4, 9],
+    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4, 0] : [0, 0, 0, 0, 0]])),
+  };
+  return {
+    features: put('good.parquet', parquet(table)),
+    good: put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0)),
+    worse: put('worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0)),
+  };
 }
 
 /** A model file of the package among the allowed files. */

@@ -34,11 +34,9 @@ import type { QueueJob } from '../../../src/queue/job.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { testFolder } from '../../support/folders.js';
-import { fakeContext, writePair } from '../../support/mcp-tools.js';
-import { linear } from '../../support/onnx.js';
+import { evaluationFiles, fakeContext, writePair } from '../../support/mcp-tools.js';
 import { type Attack, attacks } from '../../support/playlists.js';
 import { exhaustive, tier } from '../../support/tier.js';
-import { parquet } from '../../support/tiny.js';
 
 /** Calls at a time. */
 const TOGETHER = 4;
@@ -51,12 +49,12 @@ mkdirSync(outside);
 
 const CLIP = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
 const GEOMETRY = { width: 64, height: 64, pixfmt: '420', bitdepth: 8 };
-const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
 /** Files that every tool takes, in a folder. */
 function goodFiles(folder: string) {
   const { ref, dis } = writePair(CLIP, 'y4m');
   const raw = writePair(CLIP, 'yuv');
+  const { features, good } = evaluationFiles(folder);
   const put = (name: string, content: Uint8Array | string) => {
     const path = join(folder, name);
     writeFileSync(path, content);
@@ -67,15 +65,8 @@ function goodFiles(folder: string) {
     other: put('other.y4m', readFileSync(dis)),
     raw: put('good.yuv', readFileSync(raw.ref)),
     json: put('good.json', readFileSync(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url))),
-    onnx: put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0)),
-    table: put(
-      'good.parquet',
-      parquet({
-        key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019'],
-        mos: [1, 2, 3, 4],
-        ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4] : [0, 0, 0, 0]])),
-      }),
-    ),
+    onnx: good,
+    table: features,
   };
 }
 

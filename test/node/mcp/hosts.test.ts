@@ -9,7 +9,6 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import {
   ElicitRequestSchema,
   type JSONRPCMessage,
@@ -20,7 +19,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { testFolder } from '../../support/folders.js';
-import { FAKE_TOOLS, fakeHost, fakeHttp, lineTransport } from '../../support/mcp-host.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp, httpClient, lineTransport } from '../../support/mcp-host.js';
 
 const folder = testFolder('hosts');
 const within = (name: string) => join(folder, name);
@@ -67,9 +66,8 @@ function serve(options: Partial<HostOptions> = {}): Promise<Served> {
 }
 
 async function first({ url }: Served, capabilities: object = {}): Promise<Client1> {
-  const client = new Client1({ name: 'test', version: '1' }, { capabilities });
+  const client = await httpClient(url, capabilities);
   later.push(() => client.close());
-  await client.connect(new Http1(new URL(url)));
   return client;
 }
 

@@ -5,11 +5,10 @@
  */
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type GuardOptions, listen } from '../../../src/mcp/guard.js';
-import { fakeHost, fakeHttp, INITIALIZE as HELLO, post, seen } from '../../support/mcp-host.js';
+import { fakeHost, fakeHttp, INITIALIZE as HELLO, httpClient, post, seen } from '../../support/mcp-host.js';
 
 type Started = Awaited<ReturnType<typeof fakeHttp>>;
 
@@ -62,8 +61,7 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 async function join(url: string): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const client = await httpClient(url);
   clients.push(client);
   return client;
 }

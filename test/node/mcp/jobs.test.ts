@@ -18,8 +18,8 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import type { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { machineMark, processMark } from '../../../src/files/folders.js';
@@ -29,7 +29,7 @@ import { defineTool, type JobDocument, READ_ONLY } from '../../../src/mcp/tool.j
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
 import { ownFolder } from '../../support/folders.js';
 import { type Answer, type Connection, connect } from '../../support/mcp-clients.js';
-import { FAKE_TOOLS, fakeHost, fakeHttp, post, seen } from '../../support/mcp-host.js';
+import { FAKE_TOOLS, fakeHost, fakeHttp, httpClient, post, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
 
@@ -224,8 +224,7 @@ async function serve(options: Partial<HostOptions> = {}) {
   };
   later.push(close);
   const enter = async () => {
-    const client = new Client({ name: 'test', version: '1' });
-    await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+    const client = await httpClient(url);
     clients.push(client);
     return client;
   };

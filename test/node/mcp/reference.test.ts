@@ -3,7 +3,6 @@
  * The reference's tools, a row for each documented field of their requests and responses. A tool does not know who asks, so
  * raw lines are enough. A comment behind a row says how that deviates from what is documented.
  */
-import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,9 +13,7 @@ import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
 import { INITIALIZE, Lines } from '../../support/mcp-host.js';
-import { inThisThread, videoFolder, writePair } from '../../support/mcp-tools.js';
-import { linear } from '../../support/onnx.js';
-import { parquet } from '../../support/tiny.js';
+import { evaluationFiles, inThisThread, SIX, videoFolder, writePair } from '../../support/mcp-tools.js';
 
 type Args = Readonly<Record<string, unknown>>;
 
@@ -37,27 +34,13 @@ interface Caller {
 }
 
 const clip = { content: 'pattern', width: 64, height: 48, frames: 3, chroma: '420', bitDepth: 8 } as never;
-const put = (name: string, content: Uint8Array | string) => {
-  writeFileSync(join(videoFolder(), name), content);
-  return join(videoFolder(), name);
-};
 const raw = writePair(clip, 'yuv');
 const y4m = writePair(clip, 'y4m');
 /** Presets measure features that need larger pictures. */
 const largeClip = { ...(clip as object), width: 320, height: 240, frames: 1 } as never;
 const largeRaw = writePair(largeClip, 'yuv');
 const geometry = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
-const tiny_model = put('reference.onnx', linear([1, 0, 0, 0, 0, 0], 0));
-const worse = put('reference-worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0));
-const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
-const features = put(
-  'reference.parquet',
-  parquet({
-    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019'],
-    mos: [1, 2, 3, 4],
-    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4] : [0, 0, 0, 0]])),
-  }),
-);
+const { features, good: tiny_model, worse } = evaluationFiles();
 const film = file(videoFolder(), 'reference.mkv', Buffer.from('\x1aE\xdf\xa3', 'latin1'));
 const yuv = file(videoFolder(), 'source.yuv', new Uint8Array(320 * 176 * 3));
 const rawSource = { src: yuv, width: 320, height: 176 };
@@ -68,7 +51,10 @@ const CALLS: Readonly<Record<string, Args>> = {
   list_models: {},
   list_backends: {},
   eval_model_on_split: { model: tiny_model, features },
-  compare_models: { models: [tiny_model, worse, put('reference-broken.onnx', 'broken')], features },
+  compare_models: {
+    models: [tiny_model, worse, file(videoFolder(), 'broken.onnx', Buffer.from('broken'))],
+    features,
+  },
   describe_worst_frames: { ...raw, ...geometry, n: 1, describe: false },
   probe_backend: { backend: 'cpu' },
   vmaf_version: {},

@@ -34,10 +34,17 @@ import { y4mFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { root } from '../../../support/built.js';
 import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
-import { call, copyModel, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import {
+  call,
+  copyModel,
+  evaluationFiles,
+  fakeContext,
+  refused,
+  SIX,
+  videoFolder,
+} from '../../../support/mcp-tools.js';
 import { linear } from '../../../support/onnx.js';
 import { exhaustive } from '../../../support/tier.js';
-import { parquet } from '../../../support/tiny.js';
 
 const context = () => fakeContext(videoFolder());
 const ask = <Document = Record<string, unknown>>(tool: Tool, args: Readonly<Record<string, unknown>> = {}) =>
@@ -250,17 +257,7 @@ const put = (name: string, content: Uint8Array | string) => {
   return join(videoFolder(), name);
 };
 
-const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
-const features = put(
-  'features.parquet',
-  parquet({
-    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019', 'clip_0001'],
-    mos: [1, 2, 3, 4, 9],
-    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4, 0] : [0, 0, 0, 0, 0]])),
-  }),
-);
-const good = put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0));
-const worse = put('worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0));
+const { features, good, worse } = evaluationFiles();
 const constant = put('constant.onnx', linear([0, 0, 0, 0, 0, 0], 1));
 const broken = put('broken.onnx', 'broken');
 
@@ -274,7 +271,7 @@ describe('eval_model_on_split', () => {
       bootstrap: { unit: 'key', units: 2 },
     });
     expect(told.notes.join(' ')).toMatch(/rest on only 2 keys/);
-    expect([...given.asked].sort()).toEqual([features, good]);
+    expect(given.asked.sort()).toEqual([good, features]);
     expect(given.ran).toEqual([1]);
   });
 
