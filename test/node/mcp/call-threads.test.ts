@@ -86,14 +86,11 @@ describe('calls in a thread', () => {
     const { measuring } = threads;
     const [told, toldHere] = [[] as unknown[], [] as unknown[]];
     const done = ({ framesDone }: { framesDone: number }) => framesDone;
-    const there = await measuring.score(
-      pair(3),
-      options({ onProgress: (one: never) => told.push(done(one)) }),
-    );
-    const own = await here.score(pair(3), options({ onProgress: (one: never) => toldHere.push(done(one)) }));
+    const into = (list: unknown[]) => options({ onProgress: (one: never) => list.push(done(one)) });
+    const there = await measuring.score(pair(3), into(told));
+    const own = await here.score(pair(3), into(toldHere));
     expect(there).toEqual({ ...own, fps: expect.any(Number) });
-    expect(told.at(-1)).toBe(3);
-    expect(told.at(-1)).toBe(toldHere.at(-1));
+    expect([told.at(-1), toldHere.at(-1)]).toEqual([3, 3]);
     const absent = { ...pair(3), distorted: path('absent.y4m') };
     const misfit = options({ scaleTo: { width: 1, height: 1 } });
     for (const [request, how] of [
@@ -108,25 +105,14 @@ describe('calls in a thread', () => {
     const { measuring } = threads;
     const table: unknown[] = [];
     const jobs = [pair(3), { ...pair(3), distorted: path('absent.y4m') }];
-    await measuring.scoreBatch(jobs, {
-      ...options(),
-      onResult: (result, index) => {
-        table[index] = result;
-      },
-    });
+    const keep = (list: unknown[]) => (result: unknown, index: number) => {
+      list[index] = result;
+    };
+    await measuring.scoreBatch(jobs, { ...options(), onResult: keep(table) });
     const many: unknown[] = [];
-    await measuring.scoreMany(
-      pair(3).reference,
-      jobs.map(({ distorted }) => distorted),
-      options({
-        onReport: (report: unknown, index: number) => {
-          many[index] = report;
-        },
-        onFailure: (error: unknown, index: number) => {
-          many[index] = error;
-        },
-      }),
-    );
+    const distorted = jobs.map((job) => job.distorted);
+    const heard = { onReport: keep(many), onFailure: keep(many) };
+    await measuring.scoreMany(pair(3).reference, distorted, options(heard));
     for (const outcome of [table, many]) {
       expect(outcome[0]).toMatchObject({ frameCount: 3 });
       expect(outcome[1]).toBeInstanceOf(AnyvmafError);
@@ -176,15 +162,10 @@ describe('calls in a thread', () => {
 
   it('reject with what a function of the caller throws', async () => {
     const bug = new TypeError('a bug');
-    const call = threads.measuring.score(
-      pair(3),
-      options({
-        onProgress: () => {
-          throw bug;
-        },
-      }),
-    );
-    await expect(call).rejects.toBe(bug);
+    const onProgress = () => {
+      throw bug;
+    };
+    await expect(threads.measuring.score(pair(3), options({ onProgress }))).rejects.toBe(bug);
     await vi.waitFor(() => expect(threads.size).toBe(0));
   });
 
@@ -261,10 +242,8 @@ describe('a server', () => {
     };
     Object.assign(WebAssembly, { instantiate: counting });
     try {
-      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, {
-        allow: [folder],
-        tools: TOOLS,
-      });
+      const given = { allow: [folder], tools: TOOLS };
+      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, given);
       const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded');
       if (!tool) throw new Error('there is no vmaf_score_encoded');
       const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
