@@ -187,14 +187,8 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
 
   it('says what it can where a host lets it read nothing, or refuses', async () => {
     const shown = await host({});
-    const result = {
-      content: [
-        {
-          type: 'text',
-          text: '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}',
-        },
-      ],
-    };
+    const text = '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}';
+    const result = { content: [{ type: 'text', text }] };
     await shown.send(told('ui/notifications/tool-result', result));
     const line = shown.view.locator('p');
     await expect.poll(() => line.textContent()).toBe('vmaf 90. This app does not let views read the report.');

@@ -99,17 +99,15 @@ describe('the store', () => {
     const secret = at('secret.json');
     const text = JSON.stringify(await recordWith());
     writeFileSync(secret, text);
+    const texts = ['{"format":1,', '', text, text.replace('"completed"', '"done"')];
     const lies: readonly ((path: string) => void)[] = [
       (path) => symlinkSync(secret, path),
       (path) => mkdirSync(path),
-      (path) => writeFileSync(path, '{"format":1,'),
-      (path) => writeFileSync(path, ''),
-      (path) => writeFileSync(path, text),
+      ...texts.map((lie) => (path: string) => writeFileSync(path, lie)),
       (path) => {
         writeFileSync(path, text);
         truncateSync(path, 2 ** 33);
       },
-      (path) => writeFileSync(path, text.replace('"completed"', '"done"')),
     ];
     for (const lie of lies) {
       const id = randomUUID();
@@ -250,6 +248,13 @@ function next(client: Client, { next_action }: JobDocument): Promise<Answer> {
 async function hurried<T>(work: Promise<T>): Promise<T> {
   const clock = setInterval(() => void vi.advanceTimersByTimeAsync(200), 20);
   return work.finally(() => clearInterval(clock));
+}
+
+/** The address of the report that a call published. */
+const reportOf = ({ content }: Answer) => content.find(({ name }) => name === 'report.json')?.uri ?? '';
+
+async function expectReport(client: Client, uri: string): Promise<void> {
+  expect((await client.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
 }
 
 describe('a job', () => {
@@ -478,7 +483,7 @@ describe('jobs', () => {
     const [mine, theirs] = [await enter(), await enter()];
     const { job_id } = await job(mine, 'job_start', { tool: 'publish', arguments: {} });
     const answer = await ask(mine, 'job_result', { job_id });
-    const uri = answer.content.find(({ name }) => name === 'report.json')?.uri ?? '';
+    const uri = reportOf(answer);
     expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
     for (const name of ['job_status', 'job_result', 'job_cancel']) {
       const { content, isError } = await ask(theirs, name, { job_id });
@@ -496,7 +501,7 @@ describe('jobs', () => {
     const transport = mine.transport as StreamableHTTPClientTransport;
     await transport.terminateSession();
     expect(await ask(theirs, 'job_result', { job_id })).toEqual(answer);
-    expect((await theirs.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    await expectReport(theirs, uri);
     expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
   });
 
@@ -507,20 +512,15 @@ describe('jobs', () => {
       await pause(100);
       await sweep.call(this);
     });
-    vi.spyOn(JobStore.prototype, 'finish').mockImplementation(async function (
-      this: JobStore,
-      record,
-      answer,
-    ) {
+    vi.spyOn(JobStore.prototype, 'finish').mockImplementation(async function (this: JobStore, ...given) {
       await pause(200);
-      await finish.call(this, record, answer);
+      await finish.apply(this, given);
     });
     later.push(() => void vi.restoreAllMocks());
     const client = await (await serve()).join();
     const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: { milliseconds: 300 } });
-    await expect
-      .poll(async () => (await job(client, 'job_status', { job_id, wait: 0 })).status)
-      .toBe('completed');
+    const status = async () => (await job(client, 'job_status', { job_id, wait: 0 })).status;
+    await expect.poll(status).toBe('completed');
     const { structuredContent } = await ask(client, 'job_result', { job_id });
     expect(String(structuredContent?.path)).toContain(join(jobsFolder(), 'results', job_id));
   });
@@ -537,11 +537,8 @@ describe('jobs', () => {
     expect(links.map(({ name }) => name)).toEqual(['report.json', 'frame.png']);
     for (const { uri = '' } of links) {
       const [read] = (await again.readResource({ uri })).contents;
-      expect(read).toMatchObject(
-        uri.endsWith('json')
-          ? { mimeType: 'application/json', text: '{"frames":[]}' }
-          : { mimeType: 'image/png', blob: 'iVBORw==' },
-      );
+      const [json, png] = [{ mimeType: 'application/json' }, { mimeType: 'image/png', blob: 'iVBORw==' }];
+      expect(read).toMatchObject(uri.endsWith('json') ? { ...json, text: '{"frames":[]}' } : png);
       const { structuredContent } = await ask(again, 'locate', { path: uri });
       expect(existsSync(String(structuredContent?.path))).toBe(true);
     }
@@ -561,8 +558,7 @@ describe('jobs', () => {
     expect(kept.jobs).toMatchObject([{ tool: 'publish', status: 'completed' }]);
     await first.close();
     const again = await (await serve()).join();
-    const { uri = '' } = answer.content.find(({ name }) => name === 'report.json') ?? {};
-    expect((await again.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    await expectReport(again, reportOf(answer));
     const [{ job_id } = { job_id: '' }] = kept.jobs;
     expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
     expect(readdirSync(join(jobsFolder(), 'results'))).toEqual([job_id]);
@@ -572,11 +568,10 @@ describe('jobs', () => {
     writeFileSync(at('file'), '');
     const server = await serve({ jobs: at('file', 'jobs') });
     const client = await server.join();
-    const { content, structuredContent } = await ask(client, 'publish');
-    const { uri = '' } = content.find(({ name }) => name === 'report.json') ?? {};
-    expect((await client.readResource({ uri })).contents).toMatchObject([{ text: '{"frames":[]}' }]);
+    const answer = await ask(client, 'publish');
+    await expectReport(client, reportOf(answer));
     await server.close();
-    expect(existsSync(String(structuredContent?.path))).toBe(false);
+    expect(existsSync(String(answer.structuredContent?.path))).toBe(false);
   });
 
   it('of folders that are no longer allowed are hidden', async () => {
@@ -594,17 +589,13 @@ describe('jobs', () => {
 
   it('that a server leaves when it ends are interrupted', async () => {
     const first = await serve();
-    const { job_id } = await job(await first.join(), 'job_start', {
-      tool: 'work',
-      arguments: { frames: 9e6 },
-    });
+    const long = { tool: 'work', arguments: { frames: 9e6 } };
+    const { job_id } = await job(await first.join(), 'job_start', long);
     await first.close();
     expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('interrupted');
     const again = await job(await (await serve()).join(), 'job_status', { job_id });
-    expect(again).toMatchObject({
-      status: 'interrupted',
-      next_action: { tool: 'job_start', arguments: { tool: 'work', arguments: { frames: 9e6 } } },
-    });
+    const next_action = { tool: 'job_start', arguments: long };
+    expect(again).toMatchObject({ status: 'interrupted', next_action });
   });
 });
 
@@ -620,13 +611,12 @@ function writeHoles(frames: number): Readonly<Record<string, unknown>> {
 async function open(...args: readonly string[]): Promise<Connection> {
   const env = { ANYVMAF_CACHE: at('cache') };
   const connection = await connect({ generation: 1, transport: 'stdio' }, { cwd: at(), env, args });
-  let ended = false;
-  const end = async () => {
-    if (ended) return [];
-    ended = true;
-    return connection.end();
+  let ended: Promise<readonly string[]> | undefined;
+  const end = () => {
+    ended ??= connection.end();
+    return ended;
   };
-  later.push(async () => void (await end()));
+  later.push(async () => void (await end().catch(() => {})));
   return { ...connection, end };
 }
 

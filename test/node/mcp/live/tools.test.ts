@@ -66,14 +66,11 @@ describe('the live tools', () => {
     expect(worst).toEqual([
       { frame: values.indexOf(Math.min(...values)), metric: 'vmaf', value: Math.min(...values) },
     ]);
-    expect(await callTool(address, 'vmaf.score', { frame: 99 })).toEqual({
-      isError: true,
-      error: 'Frame 99 is not measured yet or no longer kept; available: frames 0 to 29.',
-    });
-    expect(await callTool(address, 'vmaf.score', { first: 20, last: 10 })).toEqual({
-      isError: true,
-      error: 'first is 20 and last is 10, but first must not come after last.',
-    });
+    for (const [args, error] of [
+      [{ frame: 99 }, 'Frame 99 is not measured yet or no longer kept; available: frames 0 to 29.'],
+      [{ first: 20, last: 10 }, 'first is 20 and last is 10, but first must not come after last.'],
+    ] as const)
+      expect(await callTool(address, 'vmaf.score', args)).toEqual({ isError: true, error });
   });
 
   it('pause and resume at a frame boundary, and stop with a report of what was taken', async () => {
@@ -133,10 +130,8 @@ describe('the live tools', () => {
     expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused', frame: 0 });
     const report = run.start();
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.total).toBe(5);
-    expect(await callTool(address, 'vmaf.status')).toMatchObject({
-      state: 'paused',
-      frames: { measured: 0 },
-    });
+    const status = await callTool(address, 'vmaf.status');
+    expect(status).toMatchObject({ state: 'paused', frames: { measured: 0 } });
     await server.close();
     expect((await report).frames).toHaveLength(5);
   });
@@ -161,9 +156,8 @@ describe('the live tools', () => {
       timeout: 30_000,
     });
     expect(status).toBe(0);
-    await expect
-      .poll(() => callTool(address, 'vmaf.resume'))
-      .toMatchObject({ isError: false, state: 'running' });
+    const resumed = { isError: false, state: 'running' };
+    await expect.poll(() => callTool(address, 'vmaf.resume')).toMatchObject(resumed);
   });
 
   it('raise alarms once, and say when they are over', async () => {
@@ -227,10 +221,8 @@ describe('the live tools', () => {
     });
     // Of a run that is over, by what is kept of it.
     expect(await watch({ rule, after: 1 })).toMatchObject({ alarm: second.alarm });
-    expect(await watch({ rule: 'p5~80' })).toMatchObject({
-      isError: true,
-      error: expect.stringMatching('must be a pooled value'),
-    });
+    const error = expect.stringMatching('must be a pooled value');
+    expect(await watch({ rule: 'p5~80' })).toMatchObject({ isError: true, error });
     expect(await watch({ rule: 'psnr_y<30' })).toMatchObject({ isError: true });
   });
 
@@ -274,10 +266,8 @@ describe('the live tools', () => {
     const { address: where } = await second.listen({ transport: 'sse', port: 0 });
     await push(3);
     await expect.poll(async () => (await callTool(where, 'vmaf.status')).frames.taken).toBe(9);
-    expect(await callTool(where, 'vmaf.status')).toMatchObject({
-      model: 'other',
-      swaps: [{ to: 'other' }],
-    });
+    const status = await callTool(where, 'vmaf.status');
+    expect(status).toMatchObject({ model: 'other', swaps: [{ to: 'other' }] });
     expect((await scorer.finish()).swaps).toMatchObject([{ from: 'vmaf', to: 'other' }]);
   });
 

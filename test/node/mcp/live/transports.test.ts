@@ -3,6 +3,7 @@
  * clients, requests as their bytes arrive, and hostile clients, of whom others see nothing.
  */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
   constants,
   existsSync,
@@ -100,18 +101,18 @@ function checkSamples(answers: readonly string[]): void {
   expect(resources.result.resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
 }
 
+/** The document of a tool's answer. */
+const said = (answer: object) => JSON.parse(Object(answer).content[0].text);
+
 /** The same requests by a client of the SDK. */
 async function checkClient(client: Client1 | Client2): Promise<void> {
   expect((await client.listTools()).tools.map(({ name }) => name).slice(0, 2)).toEqual([
     'list_features',
     'compute_vmaf',
   ]);
-  const called = (await client.callTool({ name: 'list_features', arguments: {} })) as {
-    isError?: boolean;
-    content: { text: string }[];
-  };
+  const called = await client.callTool({ name: 'list_features', arguments: {} });
   expect(called.isError).toBeUndefined();
-  const { features, count } = JSON.parse(called.content[0]?.text ?? '');
+  const { features, count } = said(called);
   expect(features).toEqual(listExtractors().map(({ name }) => name));
   expect(count).toBe(features.length);
   expect(client.getServerVersion()).toMatchObject({ name: 'anyvmaf-live' });
@@ -275,13 +276,13 @@ describe('HTTP', () => {
   it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
     const { address, port, pathname } = await listening();
     expect(pathname).toBe('/mcp/sse');
-    const head = `HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
     const socket = dial(port);
     const stream = exchange(socket, '', (text) => text.includes('"id":4,'));
-    await exchange(socket, `GET ${pathname} ${head}\r\n`, (text) => text.includes('event: ready'));
+    const get = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    await exchange(socket, get, (text) => text.includes('event: ready'));
     const answers: string[] = [];
     for (const body of SAMPLES) {
-      const bytes = `POST ${pathname} ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const bytes = postTo(port)(body, 'Content-Type: application/json');
       const whole = (text: string) => {
         const [before = '', after = ''] = text.split('\r\n\r\n');
         return (
@@ -319,8 +320,8 @@ describe('HTTP', () => {
     for (const id of [1, 2, 3]) await post(address, request('ping', undefined, id));
     const lists = await Promise.all(clients.map((client) => client.listTools()));
     for (const { tools } of lists) expect(tools).toHaveLength(10);
-    const { content } = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
-    expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toMatchObject({ state: 'running' });
+    const called = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
+    expect(said(called)).toMatchObject({ state: 'running' });
     for (const client of clients) await client.close();
     const gone = await fetch(`${address}?session=nobody`, { method: 'POST', body: LIST });
     expect(gone.status).toBe(404);
@@ -338,10 +339,7 @@ describe('HTTP', () => {
 
   it('keeps the latest 512 events for those who come back', async () => {
     const { address, port, pathname } = await listening();
-    const pings = Array.from({ length: 520 }, (_, i) => request('ping', undefined, i)).map(
-      (body) =>
-        `POST ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const pings = Array.from({ length: 520 }, (_, i) => postTo(port)(request('ping', undefined, i)));
     await exchange(dial(port), pings.join(''), (text) => text.includes('"id":519,'));
     const since = async (last: string) => {
       const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: ${last}\r\n\r\n`;
@@ -422,10 +420,8 @@ describe('HTTP', () => {
     await client.connect(transport as never);
     await push(4);
     await checkClient(client);
-    const called = (await client.callTool({ name: 'vmaf.status', arguments: {} })) as {
-      content: { text: string }[];
-    };
-    expect(JSON.parse(called.content[0]?.text ?? '')).toMatchObject({ measurement: 'main' });
+    const called = await client.callTool({ name: 'vmaf.status', arguments: {} });
+    expect(said(called)).toMatchObject({ measurement: 'main' });
     const { resources } = await client.listResources();
     await client.subscribeResource({ uri: resources[0]?.uri ?? '' });
     const read = await client.readResource({ uri: resources[0]?.uri ?? '' });
@@ -623,15 +619,11 @@ describe('a plain request', () => {
     await exchange(socket, post(STATUS), (text) => text.includes('"structuredContent":'));
     socket.write(post(STATUS).slice(0, -5));
     const idle = dial(port);
-    await new Promise((resolve) => idle.once('connect', resolve));
+    await once(idle, 'connect');
     const gone = [socket, idle].map((one) => new Promise((resolve) => one.once('close', resolve)));
     await server.close();
     await Promise.all(gone);
-    await expect(
-      new Promise((resolve, reject) =>
-        connect(port, '127.0.0.1').once('connect', resolve).once('error', reject),
-      ),
-    ).rejects.toThrow(/ECONNREFUSED/);
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow(/ECONNREFUSED/);
   });
 });
 
@@ -683,11 +675,7 @@ async function streamsUnread(port: number, address: string): Promise<void> {
     ended = true;
   });
   while (!ended) {
-    await Promise.all(
-      Array.from({ length: 50 }, () =>
-        fetch(address, { method: 'POST', body: request('tools/list') }).then((r) => r.text()),
-      ),
-    );
+    await Promise.all(Array.from({ length: 50 }, () => post(address, LIST)));
     // A paused socket sees no end, but writing fails once the other side is gone.
     socket.write('x');
   }
@@ -702,33 +690,20 @@ async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
   const garbage = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 89 + (i >> 3)) & 255));
   for (const where of [path, port]) {
     left.push(dial(where));
-    for (const bytes of [
-      garbage,
-      Buffer.from('POST /mcp/sse HTTP/1.1\r\nHost: 127.0'),
-      Buffer.from('{"jsonrpc":'),
-    ]) {
+    for (const bytes of [garbage, 'POST /mcp/sse HTTP/1.1\r\nHost: 127.0', '{"jsonrpc":']) {
       const socket = dial(where);
       socket.write(bytes);
       left.push(socket.resume());
     }
   }
   const long = dial(path);
-  const answered = new Promise<string>((resolve) => long.on('data', (text) => resolve(String(text))));
-  long.write(`${'x'.repeat(5 << 20)}\n`);
+  const answered = exchange(long, `${'x'.repeat(5 << 20)}\n`, () => true);
   expect(JSON.parse(await answered).error.code).toBe(-32700);
   left.push(long);
   await neverReads(path, `${request('tools/list')}\n`.repeat(100));
   await streamsUnread(port, address);
   const many = Array.from({ length: tier(30, 100) }, () => dial(path));
-  await Promise.all(
-    many.map(
-      (socket) =>
-        new Promise((resolve) => {
-          socket.once('data', resolve);
-          socket.write(`${callOf('vmaf.status')}\n`);
-        }),
-    ),
-  );
+  await Promise.all(many.map((socket) => exchange(socket, `${STATUS}\n`, () => true)));
   expect((await callTool(address, 'vmaf.status')).state).toBe('running');
   return [...left, ...many];
 }
