@@ -11,6 +11,7 @@ import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import * as checked from '../../src/mcp/checked-api.js';
 import type { Publication, Tool, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/tool.js';
+import { TOOLS } from '../../src/mcp/tools/index.js';
 import type { ScoreDocument } from '../../src/mcp/tools/vmaf-score.js';
 import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
@@ -114,6 +115,13 @@ export async function call<Document = ScoreDocument>(
   // Clients check answers against the schema, which forbids what it does not name.
   expect(tool.outputSchema.parse(told)).toEqual(told);
   return told as Document;
+}
+
+/** The tool of a name. */
+export function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
 }
 
 /** The sentence that a call is refused with, as the server answers it. */

@@ -17,6 +17,7 @@ import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { testFolder } from '../../support/folders.js';
 import { fakeHost } from '../../support/mcp-host.js';
+import { toolNamed } from '../../support/mcp-tools.js';
 
 const FORMAT = { width: 96, height: 64, bitDepth: 8, chroma: '420' } as const;
 /** Frames of a pair that takes longer to score than to stop. */
@@ -244,8 +245,7 @@ describe('a server', () => {
     try {
       const given = { allow: [folder], tools: TOOLS };
       const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, given);
-      const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded');
-      if (!tool) throw new Error('there is no vmaf_score_encoded');
+      const tool = toolNamed('vmaf_score_encoded');
       const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
       const scope = host.resources.scope('local');
       const calls = Array.from({ length: 5 }, () =>

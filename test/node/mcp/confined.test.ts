@@ -27,14 +27,13 @@ import { AllowedPaths } from '../../../src/files/allowed-paths.js';
 import { openChecked } from '../../../src/files/checked-file.js';
 import { HOW_TO_ALLOW } from '../../../src/mcp/files.js';
 import type { Tool, ToolContext } from '../../../src/mcp/tool.js';
-import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { describeModelTool } from '../../../src/mcp/tools/models.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score.js';
 import type { QueueJob } from '../../../src/queue/job.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { testFolder } from '../../support/folders.js';
-import { evaluationFiles, fakeContext, writePair } from '../../support/mcp-tools.js';
+import { evaluationFiles, fakeContext, toolNamed, writePair } from '../../support/mcp-tools.js';
 import { type Attack, attacks } from '../../support/playlists.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
@@ -96,8 +95,7 @@ function door(
   others: Readonly<Record<string, unknown>>,
   text: keyof typeof TEXTS = 'path',
 ): Door {
-  const tool = TOOLS.find((one) => one.name === name);
-  if (!tool) throw new Error(`there is no tool ${name}`);
+  const tool = toolNamed(name);
   const decodes = kind === 'video' && 'decoder' in tool.inputSchema.shape;
   return {
     title: `${name} ${parameter}`,

@@ -25,11 +25,11 @@ import * as z from 'zod/v4';
 import { machineMark, processMark } from '../../../src/files/folders.js';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { type JobRecord, JobStore } from '../../../src/mcp/job-store.js';
-import { defineTool, type JobDocument, READ_ONLY } from '../../../src/mcp/tool.js';
+import { defineTool, type JobDocument } from '../../../src/mcp/tool.js';
 import { JOB_TOOL_LIST } from '../../../src/mcp/tools/jobs.js';
 import { ownFolder } from '../../support/folders.js';
 import { type Answer, type Connection, connect } from '../../support/mcp-clients.js';
-import { FAKE_TOOLS, fakeHost, fakeHttp, httpClient, post, seen } from '../../support/mcp-host.js';
+import { about, FAKE_TOOLS, fakeHost, fakeHttp, httpClient, post, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { exhaustive } from '../../support/tier.js';
 
@@ -196,12 +196,9 @@ describe('the store', () => {
 });
 
 const measure = defineTool({
-  name: 'measure',
-  title: 'Measure',
-  description: 'Says where it keeps what it measures.',
+  ...about('measure', 'Says where it keeps what it measures.'),
   inputSchema: z.object({}),
   outputSchema: z.object({ folder: z.string() }),
-  annotations: READ_ONLY,
   handler: async (_, { resources }) => ({ document: { folder: await resources.points('{}') } }),
 });
 

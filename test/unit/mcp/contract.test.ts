@@ -14,10 +14,10 @@ import { framesOf, pageAddress, pageOf, readPageAddress } from '../../../src/mcp
 import { JOB_TOOLS } from '../../../src/mcp/jobs.js';
 import { tokensOf } from '../../../src/mcp/results.js';
 import { describeTools, listTools } from '../../../src/mcp/server.js';
-import type { Tool } from '../../../src/mcp/tool.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { findingInParameters, type Place } from '../../../src/mcp/wording.js';
 import { root } from '../../support/built.js';
+import { toolNamed } from '../../support/mcp-tools.js';
 
 /** The reference's tools that are here, in its order. */
 const REFERENCE = (
@@ -77,12 +77,6 @@ const SCORING = {
   target_height: { ...whole(0), default: 0 },
   target_scaling: { enum: ['none', 'bilinear', 'bicubic', 'lanczos'], default: 'none' },
 };
-
-function toolNamed(name: string): Tool {
-  const tool = TOOLS.find((one) => one.name === name);
-  if (!tool) throw new Error(`there is no tool ${name}`);
-  return tool;
-}
 
 const schema = (name: string) => z.toJSONSchema(toolNamed(name).inputSchema, { io: 'input' });
 

@@ -13,13 +13,12 @@ import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
-import { TOOLS } from '../../../../src/mcp/tools/index.js';
 import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.js';
 import { file } from '../../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
 import { type FakeHost, fakeEncoding } from '../../../support/encoding-host.js';
 import { privateTmp } from '../../../support/folders.js';
-import { call, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import { call, fakeContext, refused, toolNamed, videoFolder } from '../../../support/mcp-tools.js';
 
 const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
@@ -368,7 +367,7 @@ describe('tools that search settings', () => {
       ['run_ladder', 'a size', () => rungs('HD'), 'such as 1280x720'],
       ['run_ladder', 'a file outside', () => ({ ...outside, resolutions: ['48'] }), 'not allowed'],
     ])('%s: %s', async (name, _, args, sentence) => {
-      expect(await refused(toolOf(name), args(), context())).toContain(sentence);
+      expect(await refused(toolNamed(name), args(), context())).toContain(sentence);
     });
 
     it.each<[tool: string, () => Args]>([
@@ -380,7 +379,7 @@ describe('tools that search settings', () => {
       using _ = hostThatIsLate(1);
       const timer = vi.spyOn(globalThis, 'setTimeout');
       // The same again would end likewise.
-      expect(await refused(toolOf(name), { ...args(), max_seconds: 7 }, context())).toBe(
+      expect(await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context())).toBe(
         'no encode was measured within max_seconds, 7; raise it, or use a faster preset.',
       );
       expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
@@ -436,12 +435,12 @@ describe('tools that search settings', () => {
     it('run_ladder: what was cut short goes on from what was measured', async () => {
       using slow = hostThatIsLate();
       const asked = context();
-      const sentence = await refused(toolOf('run_ladder'), rungs('176'), asked);
+      const sentence = await refused(toolNamed('run_ladder'), rungs('176'), asked);
       expect(sentence).toContain('call again with the same arguments');
       const before = slow.encodes.length;
-      const answer = await call<Answer>(toolOf('run_ladder'), rungs('176'), asked);
+      const answer = await call<Answer>(toolNamed('run_ladder'), rungs('176'), asked);
       expect(answer.encodes).toBe(slow.encodes.length - before);
-      const whole = await call<Answer>(toolOf('run_ladder'), rungs('176'), context());
+      const whole = await call<Answer>(toolNamed('run_ladder'), rungs('176'), context());
       expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });
@@ -470,16 +469,10 @@ describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${ne
     copyFileSync(source, inner);
     const list = join(encodeFolder(), 'list-film.mp4');
     writeFileSync(list, `ffconcat version 1.0\nfile '${inner}'\n`);
-    const sentence = await refused(toolOf(name), { [parameter]: list, ...more }, context());
+    const sentence = await refused(toolNamed(name), { [parameter]: list, ...more }, context());
     expect(sentence).toMatch(/playlist|other files/);
     expect(leftovers()).toEqual([]);
   });
 });
 
 type Args = Readonly<Record<string, unknown>>;
-
-function toolOf(name: string): Tool {
-  const found = TOOLS.find((tool) => tool.name === name);
-  if (!found) throw new Error(`there is no tool ${name}`);
-  return found;
-}
