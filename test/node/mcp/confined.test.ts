@@ -167,12 +167,7 @@ function context(meanwhile: (path: string) => void = () => {}): ToolContext {
 }
 
 /** What a call came to: its answer as text, or its refusal. */
-async function outcome(
-  { tool, args }: Door,
-  path: string,
-  given: ToolContext,
-  decoder?: string,
-): Promise<{ readonly refused: boolean; readonly text: string }> {
+async function outcome({ tool, args }: Door, path: string, given = context(), decoder?: string) {
   try {
     const { document } = await tool.call(args(path, decoder), given);
     const text = JSON.stringify(document);
@@ -273,7 +268,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const path = join(allowed, 'upload.mp4');
     writeFileSync(path, `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${outside}/x.ts\n#EXT-X-ENDLIST\n`);
     const inspect = DOORS.find(({ title }) => title === 'inspect_pair distorted') as Door;
-    expect(await outcome(inspect, path, context())).toEqual({
+    expect(await outcome(inspect, path)).toEqual({
       refused: true,
       text:
         `${path} is not a video but makes ffmpeg open other files (hls), which is not allowed here; give the video itself, ` +
@@ -286,7 +281,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const wrong: string[] = [];
     for (const one of DOORS) {
       const url = server.add(`/${one.kind}.mp4`, readFileSync(good[one.kind]));
-      const { refused } = await outcome(one, url, context());
+      const { refused } = await outcome(one, url);
       if (!refused) wrong.push(one.title);
     }
     expect(wrong).toEqual([]);
@@ -314,7 +309,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
               reference_encoded: made,
               preflight: false,
             });
-      const { refused, text } = await outcome(way, made, context());
+      const { refused, text } = await outcome(way, made);
       if (refused) failed.push(`${extension}: ${text}`);
     });
     expect(failed).toEqual([]);
@@ -334,7 +329,7 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
   const linked = new Map<string, readonly string[]>(links);
   /** An answer without the name that was asked for. */
   const told = async (one: Door, path: string) => {
-    const { refused, text } = await outcome(one, path, context());
+    const { refused, text } = await outcome(one, path);
     return refused ? text.replaceAll(path, 'PATH').replaceAll(basename(path), 'NAME') : `answered: ${text}`;
   };
   const models = DOORS.filter(({ kind }) => kind === 'json').map(
@@ -412,43 +407,42 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
   });
 });
 
-describe.runIf(process.platform !== 'win32')(
-  'a name that becomes a link after it was found to be allowed',
-  () => {
-    const there = goodFiles(outside);
+const LINKED = 'a name that becomes a link after it was found to be allowed';
 
-    /** Calls with a file in a folder of its own, which `swap` replaces once the file was found to be allowed. */
-    async function swapped(one: Door, name: string, swap: (path: string) => void) {
-      const path = join(mkdtempSync(join(allowed, 'swap-')), name);
-      copyFileSync(good[one.kind], path);
-      const taken = (real: string) => {
-        if (real === path) swap(path);
-      };
-      const { refused, text } = await outcome(one, path, context(taken));
-      expect(text).toMatch(/leads out of (the allowed folders|its folder)/);
-      expect(refused).toBe(true);
-    }
+describe.runIf(process.platform !== 'win32')(LINKED, () => {
+  const there = goodFiles(outside);
 
-    /** Models of searches are read after an encode, all in the same way: one of them is enough. */
-    const quick = DOORS.filter(
-      ({ kind, tool }) => exhaustive || kind !== 'json' || !/^run_(compare|ladder|tune)/.test(tool.name),
-    );
-    it.each(quick.map((one) => [one.title, one] as const))('is not followed by %s', (_, one) =>
-      swapped(one, `it.${good[one.kind].split('.').at(-1)}`, (path) => {
-        rmSync(path);
-        symlinkSync(there[one.kind], path);
-      }),
-    );
+  /** Calls with a file in a folder of its own, which `swap` replaces once the file was found to be allowed. */
+  async function swapped(one: Door, name: string, swap: (path: string) => void) {
+    const path = join(mkdtempSync(join(allowed, 'swap-')), name);
+    copyFileSync(good[one.kind], path);
+    const taken = (real: string) => {
+      if (real === path) swap(path);
+    };
+    const { refused, text } = await outcome(one, path, context(taken));
+    expect(text).toMatch(/leads out of (the allowed folders|its folder)/);
+    expect(refused).toBe(true);
+  }
 
-    const doors = quick.filter((_, i) => exhaustive || i % 3 === 1);
-    it.each(doors.map((one) => [one.title, one] as const))('nor by way of its folder by %s', (_, one) =>
-      swapped(one, basename(there[one.kind]), (path) => {
-        renameSync(dirname(path), `${dirname(path)}-away`);
-        symlinkSync(outside, dirname(path));
-      }),
-    );
-  },
-);
+  /** Models of searches are read after an encode, all in the same way: one of them is enough. */
+  const quick = DOORS.filter(
+    ({ kind, tool }) => exhaustive || kind !== 'json' || !/^run_(compare|ladder|tune)/.test(tool.name),
+  );
+  it.each(quick.map((one) => [one.title, one] as const))('is not followed by %s', (_, one) =>
+    swapped(one, `it.${good[one.kind].split('.').at(-1)}`, (path) => {
+      rmSync(path);
+      symlinkSync(there[one.kind], path);
+    }),
+  );
+
+  const doors = quick.filter((_, i) => exhaustive || i % 3 === 1);
+  it.each(doors.map((one) => [one.title, one] as const))('nor by way of its folder by %s', (_, one) =>
+    swapped(one, basename(there[one.kind]), (path) => {
+      renameSync(dirname(path), `${dirname(path)}-away`);
+      symlinkSync(outside, dirname(path));
+    }),
+  );
+});
 
 const CALLS = tier(40, 1000);
 
@@ -520,37 +514,36 @@ if (hasFfmpeg) {
   swapTargets.push({ name: 'c.mp4', inside: readFileSync(one), other: readFileSync(two), ask: scored(kept) });
 }
 
-describe.runIf(process.platform !== 'win32')(
-  `a name that another process keeps swapping${hasFfmpeg ? '' : `, MP4 ${needsFfmpeg}`}`,
-  () => {
-    let attacker: ChildProcess | undefined;
-    afterAll(() => {
-      attacker?.kill('SIGKILL');
-    });
+const SWAPPED = `a name that another process keeps swapping${hasFfmpeg ? '' : `, MP4 ${needsFfmpeg}`}`;
 
-    it('never gets an answer about a file outside', {
-      timeout: Math.max(240_000, CALLS * 4000),
-    }, async () => {
-      const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
-      for (const { name, inside, other } of swapTargets) plant(name, inside, other);
-      const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
-      const args = ['--input-type=module', '-e', ATTACKER, field, outside];
-      attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
-        stdio: 'ignore',
-      });
-      const counts = { right: 0, refused: 0, wrong: 0 };
-      for (let call = 0; call < CALLS; call++) {
-        // Nine of ten calls are of the quick kinds.
-        const which = call % 10 === 9 ? swapTargets.length - 1 : call % 2;
-        const { name, ask } = swapTargets[which] as Target;
-        const answer = await ask(join(field, name), given()).catch((error: unknown) => {
-          if (error instanceof AnyvmafError) return undefined;
-          throw error;
-        });
-        counts[answer === undefined ? 'refused' : answer === right[which] ? 'right' : 'wrong']++;
-      }
-      expect(counts.wrong).toBe(0);
-      expect(counts.right).toBeGreaterThan(0);
+describe.runIf(process.platform !== 'win32')(SWAPPED, () => {
+  let attacker: ChildProcess | undefined;
+  afterAll(() => {
+    attacker?.kill('SIGKILL');
+  });
+
+  it('never gets an answer about a file outside', {
+    timeout: Math.max(240_000, CALLS * 4000),
+  }, async () => {
+    const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
+    for (const { name, inside, other } of swapTargets) plant(name, inside, other);
+    const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
+    const args = ['--input-type=module', '-e', ATTACKER, field, outside];
+    attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
+      stdio: 'ignore',
     });
-  },
-);
+    const counts = { right: 0, refused: 0, wrong: 0 };
+    for (let call = 0; call < CALLS; call++) {
+      // Nine of ten calls are of the quick kinds.
+      const which = call % 10 === 9 ? swapTargets.length - 1 : call % 2;
+      const { name, ask } = swapTargets[which] as Target;
+      const answer = await ask(join(field, name), given()).catch((error: unknown) => {
+        if (error instanceof AnyvmafError) return undefined;
+        throw error;
+      });
+      counts[answer === undefined ? 'refused' : answer === right[which] ? 'right' : 'wrong']++;
+    }
+    expect(counts.wrong).toBe(0);
+    expect(counts.right).toBeGreaterThan(0);
+  });
+});

@@ -129,10 +129,8 @@ describe('the door', () => {
     const other = await post(url, INITIALIZE, { origin: 'http://localhost:1' });
     expect(other.status).toBe(403);
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const preflight = await fetch(url, {
-      method: 'OPTIONS',
-      headers: { origin: named, 'access-control-request-headers': 'content-type, mcp-session-id' },
-    });
+    const asks = { origin: named, 'access-control-request-headers': 'content-type, mcp-session-id' };
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: asks });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(named);
     expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type, mcp-session-id');
@@ -149,9 +147,8 @@ describe('the door', () => {
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await post(url, INITIALIZE, { authorization: 'Bearer secre' })).status).toBe(401);
     expect((await post(url, INITIALIZE, { authorization: 'Bearer secret' })).status).toBe(200);
-    await expect(start({ address: { host: '0.0.0.0', port: 0 } })).rejects.toThrow(
-      'set a token with --token',
-    );
+    const open = start({ address: { host: '0.0.0.0', port: 0 } });
+    await expect(open).rejects.toThrow('set a token with --token');
   });
 
   it('cannot be had twice', async () => {
@@ -166,9 +163,8 @@ describe('calls', () => {
     const { url } = await start();
     const headers = await session(url);
     for (const given of [headers, {}]) {
-      const heard = await messages(
-        await post(url, call(1, 'work', { frames: 3 }, { progressToken: 7 }), given),
-      );
+      const asked = call(1, 'work', { frames: 3 }, { progressToken: 7 });
+      const heard = await messages(await post(url, asked, given));
       expect(heard).toMatchObject([
         { params: { progressToken: 7, progress: 1, total: 3 } },
         { params: { progress: 2 } },

@@ -55,9 +55,8 @@ describe('the model folder', () => {
 
   it('is what the extraction script would write', () => {
     const script = fileURLToPath(new URL('../../../scripts/extract-models.mjs', import.meta.url));
-    expect(execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' })).toMatch(
-      /as they should be/,
-    );
+    const said = execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
+    expect(said).toMatch(/as they should be/);
   });
 
   it('carries the licence of the models', () => {
@@ -93,9 +92,8 @@ describe('listModels', () => {
   it('says when the registry is damaged', async () => {
     for (const text of ['{"models":[{}]}', '{}', '<html>', 'null']) {
       const store = { ...modelStore(), readBuiltIn: async () => text };
-      expect(await refusalOf('internal', () => listModels(store))).toMatch(
-        /^model\/registry\.json is damaged/,
-      );
+      const sentence = await refusalOf('internal', () => listModels(store));
+      expect(sentence).toMatch(/^model\/registry\.json is damaged/);
     }
   });
 });
@@ -125,18 +123,14 @@ describe('describeModel', () => {
     for (const name of ['v0.6.1', 'v0.6.1neg', '4k_v0.6.1', 'b_v0.6.3']) {
       const float = await describeModel(`vmaf_float_${name}`, modelStore());
       const plain = await describeModel(`vmaf_${name}`, modelStore());
-      expect(float.supportVectors).toEqual(plain.supportVectors);
-      expect([float.clip, float.transform]).toEqual([plain.clip, plain.transform]);
-      expect(float.inputs.map(({ feature }) => feature)).toEqual(
-        plain.inputs.map(({ feature }) => feature.replace('_integer', '')),
+      const { supportVectors, clip, transform, inputs } = plain;
+      expect(float).toMatchObject({ supportVectors, clip, transform });
+      expect(float.inputs).toEqual(
+        inputs.map(({ feature, logName, extractor, ...same }) => ({
+          ...{ ...same, feature: feature.replace('_integer', ''), logName: logName.replace('integer_', '') },
+          extractor: `float_${extractor}`,
+        })),
       );
-      expect(float.inputs.map(({ logName }) => logName)).toEqual(
-        plain.inputs.map(({ logName }) => logName.replace('integer_', '')),
-      );
-      expect(new Set(float.inputs.map(({ extractor }) => extractor))).toEqual(
-        new Set(['float_adm', 'float_motion', 'float_vif']),
-      );
-      expect(float.inputs.map(({ options }) => options)).toEqual(plain.inputs.map(({ options }) => options));
     }
   });
 
@@ -172,23 +166,16 @@ describe('openModel', () => {
   });
 
   it('says what kind of regression a model is', async () => {
-    const types = await Promise.all(
-      (await listAll())
-        .filter(({ availability }) => availability === 'built-in')
-        .map(async ({ name }) => [name, (await openModel(`version=${name}`)).type]),
-    );
-    expect(Object.fromEntries(types)).toMatchObject({
-      'vmaf_v0.6.1': 'LIBSVMNUSVR',
-      'vmaf_b_v0.6.3': 'BOOTSTRAP_LIBSVMNUSVR',
-    });
+    const type = async (name: string) => (await openModel(`version=${name}`)).type;
+    expect(await type('vmaf_v0.6.1')).toBe('LIBSVMNUSVR');
+    expect(await type('vmaf_b_v0.6.3')).toBe('BOOTSTRAP_LIBSVMNUSVR');
   });
 
   it('refuses values that lack an input, naming it', async () => {
     const model = await openModel();
     const { integer_vif_scale2: _, ...rest } = PERFECT;
-    expect(await refusalOf('feature', () => model.predict(rest))).toContain(
-      'no value for integer_vif_scale2',
-    );
+    const sentence = await refusalOf('feature', () => model.predict(rest));
+    expect(sentence).toContain('no value for integer_vif_scale2');
   });
 });
 

@@ -355,6 +355,8 @@ function gate() {
 }
 
 describe('the pool', () => {
+  const any = { weight: null, signal: never };
+
   it('runs at most its limit, in the order in which calls came', async () => {
     const pool = new WorkPool(2, 8);
     const started: number[] = [];
@@ -362,7 +364,7 @@ describe('the pool', () => {
     let running = 0;
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        pool.run({ weight: null, signal: never }, async () => {
+        pool.run(any, async () => {
           started.push(i);
           most = Math.max(most, ++running);
           await breathe();
@@ -398,7 +400,7 @@ describe('the pool', () => {
     const small = new WorkPool(8, 2);
     const grants = await Promise.all(
       Array.from({ length: 8 }, () =>
-        small.run({ weight: null, signal: never }, async (grant) => {
+        small.run(any, async (grant) => {
           await breathe();
           return grant.threads;
         }),
@@ -437,12 +439,12 @@ describe('the pool', () => {
     const pool = new WorkPool(1, 1);
     const told: number[][] = [];
     const first = gate();
-    const calls = [pool.run({ weight: null, signal: never }, () => first.opened)];
+    const calls = [pool.run(any, () => first.opened)];
     for (let i = 0; i < 2; i++) {
       const heard: number[] = [];
       told.push(heard);
       const onWait = (ahead: number) => heard.push(ahead);
-      calls.push(pool.run({ weight: null, signal: never, onWait }, async () => {}));
+      calls.push(pool.run({ ...any, onWait }, async () => {}));
     }
     first.open();
     await Promise.all(calls);
@@ -453,16 +455,16 @@ describe('the pool', () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
     const cancel = new AbortController();
-    const running = pool.run({ weight: null, signal: never }, () => first.opened);
-    const cancelled = pool.run({ weight: null, signal: cancel.signal }, async () => 'ran');
-    const after = pool.run({ weight: null, signal: never }, async () => 'after');
+    const running = pool.run(any, () => first.opened);
+    const cancelled = pool.run({ ...any, signal: cancel.signal }, async () => 'ran');
+    const after = pool.run(any, async () => 'after');
     cancel.abort(new Error('gone'));
     await expect(cancelled).rejects.toThrow('gone');
     expect(pool.load).toEqual({ running: 1, waiting: 1 });
     first.open();
     await running;
     expect(await after).toBe('after');
-    const failed = pool.run({ weight: null, signal: never }, () => Promise.reject(new Error('failed')));
+    const failed = pool.run(any, () => Promise.reject(new Error('failed')));
     await expect(failed).rejects.toThrow('failed');
     expect(pool.load).toEqual({ running: 0, waiting: 0 });
   });
@@ -470,12 +472,8 @@ describe('the pool', () => {
   it('refuses the call after the thousandth that waits', async () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
-    const waiting = Array.from({ length: 1001 }, () =>
-      pool.run({ weight: 1, signal: never }, () => first.opened),
-    );
-    await expect(pool.run({ weight: 1, signal: never }, async () => {})).rejects.toThrow(
-      '1000 calls waiting',
-    );
+    const waiting = Array.from({ length: 1001 }, () => pool.run(any, () => first.opened));
+    await expect(pool.run(any, async () => {})).rejects.toThrow('1000 calls waiting');
     first.open();
     await Promise.all(waiting);
   });

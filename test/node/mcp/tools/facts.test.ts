@@ -55,14 +55,9 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+type Named = Readonly<Record<'name' | 'path' | 'availability' | 'pull_with', string>>;
 interface Models {
-  readonly models: readonly {
-    readonly name: string;
-    readonly path: string;
-    readonly size_bytes: number;
-    readonly availability: string;
-    readonly pull_with?: string;
-  }[];
+  readonly models: readonly (Named & { readonly size_bytes: number })[];
   readonly tiny_models: readonly { readonly id: string; readonly kind: string }[];
 }
 
@@ -72,9 +67,8 @@ describe('list_models', () => {
     expect(models.map(({ name }) => name)).toEqual((await listModels()).map(({ name }) => name));
     const first = { name: 'vmaf_v0.6.1', path: 'model/vmaf_v0.6.1.json', format: 'json', default: true };
     expect(models[0]).toMatchObject(first);
-    for (const { path, size_bytes, availability } of models) {
-      if (availability === 'built-in') expect(size_bytes, path).toBe(statSync(join(root, path)).size);
-    }
+    for (const { path, size_bytes } of models.filter(({ availability }) => availability === 'built-in'))
+      expect(size_bytes, path).toBe(statSync(join(root, path)).size);
   });
 });
 
@@ -84,21 +78,13 @@ interface Described {
 }
 
 describe('describe_model', () => {
-  const file: { model_dict: { model_type: string; feature_names: string[] } } = JSON.parse(
-    readFileSync(join(root, 'model/vmaf_v0.6.1.json'), 'utf8'),
-  );
+  const path = 'model/vmaf_v0.6.1.json';
+  const { model_type, feature_names } = JSON.parse(readFileSync(join(root, path), 'utf8')).model_dict;
 
   it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1.json', 'model/vmaf_v0.6.1.json'])('knows %s', async (name) => {
     expect(await model(name)).toMatchObject({
-      name: 'vmaf_v0.6.1',
-      path: 'model/vmaf_v0.6.1.json',
-      format: 'json',
-      size_bytes: statSync(join(root, 'model/vmaf_v0.6.1.json')).size,
-      model_type: file.model_dict.model_type,
-      feature_names: file.model_dict.feature_names,
-      kind: 'single',
-      clip: [0, 100],
-      transform: 'on request',
+      ...{ name: 'vmaf_v0.6.1', path, format: 'json', size_bytes: statSync(join(root, path)).size },
+      ...{ model_type, feature_names, kind: 'single', clip: [0, 100], transform: 'on request' },
     });
   });
 
@@ -110,9 +96,8 @@ describe('describe_model', () => {
 
   it('describes every tiny model that list_models lists, by id, file and path', async () => {
     const { tiny_models: tiny } = await ask<Models>(listModelsTool);
-    const registry: { models: { id: string; onnx: string; sha256: string }[] } = JSON.parse(
-      readFileSync(join(root, 'model/tiny/registry.json'), 'utf8'),
-    );
+    const json = (name: string) => JSON.parse(readFileSync(join(root, 'model/tiny', name), 'utf8'));
+    const registry: { models: { id: string; onnx: string; sha256: string }[] } = json('registry.json');
     expect(tiny.length).toBe(registry.models.length);
     for (const { id, kind } of tiny) {
       const { onnx = '', sha256 } = registry.models.find((entry) => entry.id === id) ?? {};
@@ -125,8 +110,7 @@ describe('describe_model', () => {
       for (const name of [onnx, `model/tiny/${onnx}`]) expect(await model(name)).toEqual(described);
     }
     const regressor = await model('fr_vmaf_v0.6.1');
-    const { feature_order } = JSON.parse(readFileSync(join(root, 'model/tiny/fr_vmaf_v0.6.1.json'), 'utf8'));
-    expect(regressor.feature_names).toEqual(feature_order);
+    expect(regressor.feature_names).toEqual(json('fr_vmaf_v0.6.1.json').feature_order);
     const estimate = await model('nr_vmaf_v0.6.1');
     expect(estimate).toMatchObject({ kind: 'nr', feature_names: null, experimental: expect.any(String) });
   });
@@ -148,7 +132,7 @@ describe('describe_model', () => {
       name: 'custom',
       path,
       model_type: 'BOOTSTRAP_LIBSVMNUSVR',
-      feature_names: file.model_dict.feature_names,
+      feature_names,
       kind: 'collection',
     });
   });
@@ -177,26 +161,18 @@ describe('describe_model', () => {
 
 describe('list_extractors', () => {
   it('lists extractors with the file that holds their arithmetic, options and features', async () => {
-    const { extractors } = await ask<{
-      readonly extractors: readonly { name: string; backend: string; source: string; features: string[] }[];
-    }>(listExtractorsTool);
+    type Listed = { extractors: { name: string; backend: string; source: string }[] };
+    const { extractors } = await ask<Listed>(listExtractorsTool);
     expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
     expect(extractors).toHaveLength(21);
     for (const { source, backend } of extractors) {
       expect(existsSync(join(root, source)), source).toBe(true);
       expect(backend).toBe('cpu');
     }
+    const limit = { name: 'vif_enhn_gain_limit', type: 'double', default: 100, min: 1, max: 100 };
     expect(extractors.find(({ name }) => name === 'vif')).toMatchObject({
       features: expect.arrayContaining(['integer_vif_scale0', 'integer_vif_scale3']),
-      options: expect.arrayContaining([
-        expect.objectContaining({
-          name: 'vif_enhn_gain_limit',
-          type: 'double',
-          default: 100,
-          min: 1,
-          max: 100,
-        }),
-      ]),
+      options: expect.arrayContaining([expect.objectContaining(limit)]),
     });
   });
 });
@@ -295,10 +271,8 @@ describe('eval_model_on_split', () => {
 describe('compare_models', () => {
   it('ranks what works and lists what fails in the order of the call', async () => {
     const models = [join(videoFolder(), 'absent.onnx'), worse, broken, good, '/etc/m.onnx', constant];
-    const told = await ask<{ ranked: Told[]; errors: { model: string; error: string }[] }>(compareModels, {
-      models,
-      features,
-    });
+    type Compared = { ranked: Told[]; errors: { model: string; error: string }[] };
+    const told = await ask<Compared>(compareModels, { models, features });
     expect(told.ranked.map(({ model, plcc, n }) => [model, plcc, n])).toEqual([
       [good, 0.8, 4],
       [worse, -0.8, 4],
@@ -378,11 +352,8 @@ describe('list_videos', () => {
     const given = context();
     // Searched it is elsewhere: of a whole disk that takes seconds.
     const allowed = Object.assign([...folders], { map: () => [] });
-    const told = await call<{ advice: string }>(
-      listVideosTool,
-      {},
-      { ...given, files: { ...given.files, allowed } },
-    );
+    const asked = { ...given, files: { ...given.files, allowed } };
+    const told = await call<{ advice: string }>(listVideosTool, {}, asked);
     expect(told.advice).toContain(advice);
     expect(told.advice).toContain('--allow DIR');
   });
