@@ -6,13 +6,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { noChromium, PATIENT, sharedChromium } from '../support/chromium.js';
 import { startHttp } from '../support/mcp-clients.js';
+import { httpClient } from '../support/mcp-host.js';
 
 vi.setConfig(PATIENT);
 
@@ -40,11 +40,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'anyvmaf-view-'));
   const env = { PATH: process.env.PATH ?? '', TMPDIR: folder, ANYVMAF_CACHE: join(folder, 'cache') };
   server = await startHttp(folder, env);
-  client = new Client(
-    { name: 'host', version: '1' },
-    { capabilities: { extensions: { [UI]: { mimeTypes: [MIME_TYPE] } } } },
-  );
-  await client.connect(new StreamableHTTPClientTransport(new URL(server.url)));
+  client = await httpClient(server.url, { extensions: { [UI]: { mimeTypes: [MIME_TYPE] } } });
   const { tools } = await client.listTools();
   const { ui } = Object(tools.find(({ name }) => name === 'vmaf_score')?._meta);
   const { contents } = await client.readResource({ uri: ui.resourceUri });
@@ -191,14 +187,8 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
 
   it('says what it can where a host lets it read nothing, or refuses', async () => {
     const shown = await host({});
-    const result = {
-      content: [
-        {
-          type: 'text',
-          text: '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}',
-        },
-      ],
-    };
+    const text = '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}';
+    const result = { content: [{ type: 'text', text }] };
     await shown.send(told('ui/notifications/tool-result', result));
     const line = shown.view.locator('p');
     await expect.poll(() => line.textContent()).toBe('vmaf 90. This app does not let views read the report.');

@@ -9,6 +9,7 @@ import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { videos } from '../support/cli.js';
 import { startHttp } from '../support/mcp-clients.js';
+import { httpClient } from '../support/mcp-host.js';
 
 const CLIENTS = 100;
 const ROUNDS = 4;
@@ -34,39 +35,13 @@ function memory(): number {
 }
 
 /** A client with a session of its own. */
-class Client {
-  #session = '';
-  #id = 0;
-
-  async open(): Promise<this> {
-    const clientInfo = { name: 'load', version: '1' };
-    const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
-    const { response } = await this.#post('initialize', params);
-    this.#session = response.headers.get('mcp-session-id') ?? '';
-    return this;
-  }
-
-  async call(name: string, args: object = {}) {
-    const { answer } = await this.#post('tools/call', { name, arguments: args });
-    expect(answer.error).toBeUndefined();
-    const { isError, structuredContent, content } = answer.result;
-    if (isError) throw new Error(content[0].text);
-    return structuredContent;
-  }
-
-  async #post(method: string, params: object) {
-    const response = await fetch(server.url, {
-      method: 'POST',
-      headers: {
-        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
-        ...(this.#session !== '' && { 'mcp-session-id': this.#session }),
-      },
-      body: JSON.stringify({ jsonrpc: '2.0', id: ++this.#id, method, params }),
-    });
-    const text = await response.text();
-    const json = text.startsWith('{') ? text : (/^data: (\{.*)$/m.exec(text)?.[1] ?? '{}');
-    return { response, answer: JSON.parse(json) };
-  }
+async function open() {
+  const client = await httpClient(server.url);
+  return async (name: string, args: object = {}) => {
+    const { isError, structuredContent, content } = await client.callTool({ name, arguments: { ...args } });
+    if (isError) throw new Error(JSON.stringify(content));
+    return structuredContent as ReturnType<typeof JSON.parse>;
+  };
 }
 
 /** Calls that wait for nobody's turn. */
@@ -75,13 +50,13 @@ const SHORT_CALLS = ['list_jobs', 'list_models', 'list_extractors', 'job_status'
 it.skipIf(process.platform !== 'linux')(
   'a hundred clients with jobs: memory flat, nothing lost',
   async () => {
-    const clients = await Promise.all(Array.from({ length: CLIENTS }, () => new Client().open()));
-    const [watcher = await new Client().open()] = clients;
+    const clients = await Promise.all(Array.from({ length: CLIENTS }, open));
+    const [watcher = await open()] = clients;
     const args = {
       reference_encoded: files.at('videos/reference.y4m'),
       distorted_encoded: files.at('videos/distorted.y4m'),
     };
-    const { job_id } = await watcher.call('job_start', { tool: 'vmaf_score_encoded', arguments: args });
+    const { job_id } = await watcher('job_start', { tool: 'vmaf_score_encoded', arguments: args });
     const times: number[] = [];
     const peaks: number[] = [];
     const results: object[] = [];
@@ -89,20 +64,19 @@ it.skipIf(process.platform !== 'linux')(
       let peak = 0;
       let left = CLIENTS;
       const jobs = clients.map(async (client) => {
-        let { next_action: next } = await client.call('job_start', {
+        let { next_action: next } = await client('job_start', {
           tool: 'vmaf_score_encoded',
           arguments: args,
         });
-        while (next.tool === 'job_status')
-          ({ next_action: next } = await client.call(next.tool, next.arguments));
-        results.push((await client.call(next.tool, next.arguments)).pooled_metrics);
+        while (next.tool === 'job_status') ({ next_action: next } = await client(next.tool, next.arguments));
+        results.push((await client(next.tool, next.arguments)).pooled_metrics);
         left--;
       });
       const all = Promise.all(jobs);
       while (left > 0) {
         for (const name of SHORT_CALLS) {
           const began = performance.now();
-          await watcher.call(name, name === 'job_status' ? { job_id, wait: 0 } : {});
+          await watcher(name, name === 'job_status' ? { job_id, wait: 0 } : {});
           times.push(performance.now() - began);
         }
         peak = Math.max(peak, memory());

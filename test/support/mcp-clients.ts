@@ -3,7 +3,7 @@
  * The built server, spoken to as hosts do: with the client of either generation of the official SDK, over standard
  * input and output or over HTTP.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,12 +21,10 @@ export interface Way {
 }
 
 /** All four ways. */
-export const WAYS: readonly Way[] = [
-  { generation: 1, transport: 'stdio' },
-  { generation: 1, transport: 'http' },
-  { generation: 2, transport: 'stdio' },
-  { generation: 2, transport: 'http' },
-];
+export const WAYS = ([1, 2] as const).flatMap((generation): Way[] => [
+  { generation, transport: 'stdio' },
+  { generation, transport: 'http' },
+]);
 
 /** A progress notification. */
 export interface ProgressNotice {
@@ -35,75 +33,50 @@ export interface ProgressNotice {
   readonly message?: string;
 }
 
-/** An item of a result. */
-export interface Item {
-  readonly type: string;
-  readonly text?: string;
-  readonly uri?: string;
-  readonly name?: string;
-  readonly mimeType?: string;
-}
-
 /** A tool's answer. */
 export interface Answer {
-  readonly content: readonly Item[];
+  readonly content: readonly { type: string; text?: string; uri?: string; name?: string }[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
 }
 
 /** How to call. */
-export interface CallOptions {
+interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (notice: ProgressNotice) => void;
 }
 
-/** One client of either generation. */
-export interface Session {
-  /** The protocol the two sides agreed on. */
-  readonly protocol: string | undefined;
-  listTools(): Promise<readonly unknown[]>;
-  call(name: string, args: Readonly<Record<string, unknown>>, options?: CallOptions): Promise<Answer>;
-  /** Text or base64 of a resource. */
-  read(uri: string): Promise<string>;
-  listResources(): Promise<readonly string[]>;
-  close(): Promise<void>;
-}
-
-/** A server process and a client that is connected to it. */
-export interface Connection extends Session {
-  /** The server. */
-  readonly pid: number;
-  /** The only folder for temporary files that the server has. */
-  readonly scratch: string;
-  /** Ends client and server; resolves with what the server left in `scratch`. */
-  end(): Promise<readonly string[]>;
-}
+type Env = Readonly<Record<string, string>>;
 
 /** How to start the server. */
-export interface StartOptions {
+interface StartOptions {
   /** Its working directory. */
   readonly cwd: string;
-  readonly env?: Readonly<Record<string, string>>;
+  readonly env?: Env;
   /** Options of `anyvmaf mcp`. */
   readonly args?: readonly string[];
 }
 
 const SERVER = () => built('dist/bundle/js/main.js');
 
+/** A server process and a client of either generation that is connected to it. */
+export type Connection = Awaited<ReturnType<typeof connect>>;
+
 /** Starts a server and connects a client. */
-export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptions): Promise<Connection> {
+export async function connect({ generation, transport }: Way, { cwd, env = {}, args = [] }: StartOptions) {
+  // The only folder for temporary files that the server has.
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
   const places = { TMPDIR: scratch, TEMP: scratch, ANYVMAF_CACHE: join(scratch, 'cache') };
   const variables = { PATH: process.env.PATH ?? '', ...places, ...env };
-  const start = way.transport === 'stdio' ? overStdio : overHttp;
-  const started = await start(way.generation, { cwd, env: variables, args });
+  const start = transport === 'stdio' ? overStdio : overHttp;
+  const { pid, session, stop } = await start(generation, { cwd, env: variables, args });
   return {
-    ...started.session,
-    pid: started.pid,
-    scratch,
-    async end() {
-      await started.session.close();
-      await started.stop();
+    ...session,
+    pid,
+    /** Ends client and server; resolves with what the server left. */
+    async end(): Promise<readonly string[]> {
+      await session.close();
+      await stop();
       const left = readdirSync(scratch).filter((name) => name !== 'cache');
       rmSync(scratch, { recursive: true, force: true });
       return left;
@@ -111,19 +84,11 @@ export async function connect(way: Way, { cwd, env = {}, args = [] }: StartOptio
   };
 }
 
-interface Started {
-  readonly session: Session;
-  readonly pid: number;
-  stop(): Promise<void>;
-}
-
-async function overStdio(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>): Promise<Started> {
+async function overStdio(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>) {
   const transport = new (generation === 1 ? Stdio1 : Stdio2)({
     command: process.execPath,
     args: [SERVER(), 'mcp', ...args],
-    cwd,
-    env,
-    stderr: 'ignore',
+    ...{ cwd, env, stderr: 'ignore' },
   });
   const session = await openSession(generation, transport);
   const pid = transport.pid ?? 0;
@@ -131,44 +96,35 @@ async function overStdio(generation: 1 | 2, { cwd, env, args }: Required<StartOp
 }
 
 /** A server that listens, its address, and its end. */
-export async function startHttp(
-  cwd: string,
-  env: Readonly<Record<string, string>>,
-  args: readonly string[] = [],
-): Promise<{ readonly child: ChildProcess; readonly url: string; stop(): Promise<void> }> {
+export async function startHttp(cwd: string, env: Env, args: readonly string[] = []) {
   const child = spawn(process.execPath, [SERVER(), 'mcp', '--http', '127.0.0.1:0', ...args], {
-    cwd,
-    env,
-    stdio: ['ignore', 'ignore', 'pipe'],
+    ...{ cwd, env, stdio: ['ignore', 'ignore', 'pipe'] },
   });
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));
   let told = '';
   const url = await new Promise<string>((resolve, reject) => {
-    child.stderr.on('data', (chunk: Buffer) => {
+    child.stderr?.on('data', (chunk: Buffer) => {
       told += chunk;
       const found = /listening at (http:\S+\/mcp)/.exec(told)?.[1];
       if (found) resolve(found);
     });
     void ended.then(() => reject(new Error(`the server ended: ${told}`)));
   });
-  return {
-    child,
-    url,
-    async stop() {
-      child.kill('SIGTERM');
-      await ended;
-    },
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
   };
+  return { child, url, stop };
 }
 
-async function overHttp(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>): Promise<Started> {
+async function overHttp(generation: 1 | 2, { cwd, env, args }: Required<StartOptions>) {
   const { child, url, stop } = await startHttp(cwd, env, args);
   const transport = generation === 1 ? new Http1(new URL(url)) : new Http2(new URL(url));
   return { session: await openSession(generation, transport), pid: child.pid ?? 0, stop };
 }
 
 /** Connects a client over a transport of its own generation. */
-async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1 | Http2): Promise<Session> {
+async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1 | Http2) {
   if (generation === 1) {
     const client = new Client1({ name: 'e2e', version: '1' });
     await client.connect(transport as Stdio1 | Http1);
@@ -182,27 +138,28 @@ async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1
   );
 }
 
+type ToolCall = { name: string; arguments: Record<string, unknown> };
+
 function sessionOf(
   client: Client1 | Client2,
+  /** What the two sides agreed on. */
   protocol: string | undefined,
-  call: (
-    call: { name: string; arguments: Record<string, unknown> },
-    options: CallOptions,
-  ) => Promise<unknown>,
-): Session {
+  call: (call: ToolCall, options: CallOptions) => Promise<unknown>,
+) {
   return {
     protocol,
     listTools: async () => (await client.listTools()).tools,
-    call: async (name, args, options = {}) => (await call({ name, arguments: args }, options)) as Answer,
-    read: async (uri) => textOf((await client.readResource({ uri })).contents),
+    call: async (name: string, args: object, options: CallOptions = {}) =>
+      (await call({ name, arguments: { ...args } }, options)) as Answer,
+    /** Text or base64 of a resource. */
+    async read(uri: string): Promise<string> {
+      const [first] = (await client.readResource({ uri })).contents;
+      if (first === undefined) throw new Error('the resource has no contents');
+      return 'text' in first ? first.text : first.blob;
+    },
     listResources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
     close: () => client.close(),
   };
-}
-
-function textOf([first]: readonly ({ readonly text: string } | { readonly blob: string })[]): string {
-  if (first === undefined) throw new Error('the resource has no contents');
-  return 'text' in first ? first.text : first.blob;
 }
 
 /** Resolves when there is no process of this id any more. */

@@ -7,6 +7,8 @@ import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { PassThrough } from 'node:stream';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../src/core/errors.js';
@@ -20,10 +22,13 @@ import { processFolder } from './folders.js';
 /** What the tools saw. */
 export const seen = { started: 0, stopped: 0 };
 
+/** What tools made for tests say of themselves. */
+export const about = (name: string, description: string) => ({
+  ...{ name, title: name, description, annotations: READ_ONLY },
+});
+
 const echo = defineTool({
-  name: 'echo',
-  title: 'Echo',
-  description: 'Says what it was told.',
+  ...about('echo', 'Says what it was told.'),
   inputSchema: z.object({
     text: z.string().min(1).describe('What to say.'),
     pixfmt: z.enum(['420', '422', '444']).default('420').describe('An enum.'),
@@ -35,17 +40,13 @@ const echo = defineTool({
     models: z.array(z.string()).min(1).optional().describe('A list.'),
   }),
   outputSchema: z.looseObject({ text: z.string(), ratio: z.number().nullable() }),
-  annotations: READ_ONLY,
   handler: async (input) => ({ document: { ...input, ratio: Number.NaN, bound: Number.POSITIVE_INFINITY } }),
 });
 
 const work = defineTool({
-  name: 'work',
-  title: 'Work',
-  description: 'Counts frames until it is told to stop.',
+  ...about('work', 'Counts frames until it is told to stop.'),
   inputSchema: z.object({ frames: z.int().min(1).default(1e9).describe('When it is done.') }),
   outputSchema: z.object({ frames: z.number(), threads: z.number() }),
-  annotations: READ_ONLY,
   handler: ({ frames }, { signal, progress, pool }) =>
     pool.run(null, async ({ threads }) => {
       seen.started++;
@@ -63,22 +64,16 @@ const work = defineTool({
 });
 
 const stuck = defineTool({
-  name: 'stuck',
-  title: 'Stuck',
-  description: 'Never ends, and does not listen.',
+  ...about('stuck', 'Never ends, and does not listen.'),
   inputSchema: z.object({}),
   outputSchema: z.object({}),
-  annotations: READ_ONLY,
   handler: () => new Promise<never>(() => {}),
 });
 
 const fail = defineTool({
-  name: 'fail',
-  title: 'Fail',
-  description: 'Fails in the way that is asked for.',
+  ...about('fail', 'Fails in the way that is asked for.'),
   inputSchema: z.object({ how: z.enum(['sentence', 'bug', 'shape']).describe('How.') }),
   outputSchema: z.object({ never: z.string() }),
-  annotations: READ_ONLY,
   handler: async ({ how }) => {
     if (how === 'sentence') throw new AnyvmafError('media', 'The video is not one.');
     if (how === 'bug') throw new TypeError('undefined is not\n   a function');
@@ -87,12 +82,9 @@ const fail = defineTool({
 });
 
 const publish = defineTool({
-  name: 'publish',
-  title: 'Publish',
-  description: 'Publishes a report and a picture.',
+  ...about('publish', 'Publishes a report and a picture.'),
   inputSchema: z.object({ milliseconds: z.int().default(0).describe('How long it goes on after that.') }),
   outputSchema: z.object({ path: z.string() }),
-  annotations: READ_ONLY,
   handler: async ({ milliseconds }, { resources }) => {
     const report = await resources.publish({
       name: 'report.json',
@@ -114,12 +106,9 @@ const publish = defineTool({
 });
 
 const locate = defineTool({
-  name: 'locate',
-  title: 'Locate',
-  description: 'Says which file a path leads to.',
+  ...about('locate', 'Says which file a path leads to.'),
   inputSchema: z.object({ path: z.string().describe('A path or an address.') }),
   outputSchema: z.object({ path: z.string() }),
-  annotations: READ_ONLY,
   handler: async ({ path }, { files }) => ({ document: { path: await files.resolveInput(path) } }),
 });
 
@@ -141,6 +130,32 @@ export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {
   const address = { host: '127.0.0.1', port: 0 };
   const http = await serveHttp(host, { address, token: undefined, origins: [], ...options });
   return { ...http, host, port: Number(new URL(http.url).port) };
+}
+
+/** A client of the SDK over HTTP. */
+export async function httpClient(url: string, capabilities: object = {}): Promise<Client> {
+  const client = new Client({ name: 'test', version: '1' }, { capabilities });
+  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  return client;
+}
+
+/** Posts a JSON-RPC message, or any other text, as clients of MCP do. */
+export function post(
+  url: string,
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+  signal?: AbortSignal,
+): Promise<Response> {
+  return fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      ...headers,
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    ...(signal && { signal }),
+  });
 }
 
 /** A JSON-RPC answer or notification. */

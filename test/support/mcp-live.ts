@@ -56,8 +56,11 @@ export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
 }
 
 /** The same, with a server that listens for HTTP. */
-export async function listening(options: EmbeddedServerOptions = {}) {
-  const opened = await served(options);
+export const listening = (options: EmbeddedServerOptions = {}) => listeningOf(served(options));
+
+/** A scorer and its server, which the caller closes, with a server that listens for HTTP. */
+export async function listeningOf(opening: ReturnType<typeof openServed>) {
+  const opened = await opening;
   const { address } = await opened.server.listen({ transport: 'sse', port: 0 });
   const { port, pathname } = new URL(address);
   return { ...opened, address, port: Number(port), pathname };

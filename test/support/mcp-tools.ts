@@ -10,13 +10,24 @@ import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
 import * as checked from '../../src/mcp/checked-api.js';
-import { takePairs } from '../../src/mcp/checked-api.js';
 import type { Publication, Tool, ToolContext, ToolJobs, ToolProgress } from '../../src/mcp/tool.js';
+import { TOOLS } from '../../src/mcp/tools/index.js';
 import type { ScoreDocument } from '../../src/mcp/tools/vmaf-score.js';
 import { sentenceOf } from '../../src/mcp/wording.js';
 import { y4mFile, yuvFile } from '../../src/sample/files.js';
 import { type FixtureClip, fixtureClip } from './fixtures.js';
 import { processFolder } from './folders.js';
+import { linear } from './onnx.js';
+import { parquet } from './tiny.js';
+
+/** What a thread of calls runs, in this thread: a worker takes longer to start than the videos of tests to score. */
+export const inThisThread = {
+  ...checked,
+  scoreMany: ((reference, distorted, options) =>
+    checked.scoreMany(reference, distorted, { ...options, threads: 0 })) as typeof checked.scoreMany,
+  scoreBatch: ((jobs, options) =>
+    checked.scoreBatch(jobs, { ...options, threads: 0 })) as typeof checked.scoreBatch,
+};
 
 /** A context and what a handler did with it. */
 export interface FakeContext extends ToolContext {
@@ -63,7 +74,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
     pool: {
       run: (weight, task) => {
         ran.push(weight);
-        return task({ threads: 1, api: { ...checked, takePairs } });
+        return task({ threads: 1, api: inThisThread });
       },
     },
     resources: {
@@ -104,6 +115,13 @@ export async function call<Document = ScoreDocument>(
   // Clients check answers against the schema, which forbids what it does not name.
   expect(tool.outputSchema.parse(told)).toEqual(told);
   return told as Document;
+}
+
+/** The tool of a name. */
+export function toolNamed(name: string): Tool {
+  const tool = TOOLS.find((one) => one.name === name);
+  if (!tool) throw new Error(`there is no tool ${name}`);
+  return tool;
 }
 
 /** The sentence that a call is refused with, as the server answers it. */
@@ -148,6 +166,27 @@ export function writePair(
   writeFileSync(ref, write(pair, 'reference', clip.frames));
   writeFileSync(dis, write(pair, 'distorted', clip.frames));
   return { ref, dis };
+}
+
+/** Features of the models that {@link evaluationFiles} writes. */
+export const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
+
+/** Writes a table of features with four rows of the split test and one of train, and two models of the first. */
+export function evaluationFiles(folder = videoFolder()) {
+  const put = (name: string, content: Uint8Array) => {
+    writeFileSync(join(folder, name), content);
+    return join(folder, name);
+  };
+  const table = {
+    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019', 'clip_0001'],
+    mos: [1, 2, 3, 4, 9],
+    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4, 0] : [0, 0, 0, 0, 0]])),
+  };
+  return {
+    features: put('good.parquet', parquet(table)),
+    good: put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0)),
+    worse: put('worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0)),
+  };
 }
 
 /** A model file of the package among the allowed files. */

@@ -6,7 +6,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
@@ -17,15 +17,22 @@ import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { testFolder } from '../../support/folders.js';
 import { fakeHost } from '../../support/mcp-host.js';
+import { toolNamed } from '../../support/mcp-tools.js';
 
 const FORMAT = { width: 96, height: 64, bitDepth: 8, chroma: '420' } as const;
 /** Frames of a pair that takes longer to score than to stop. */
 const LONG = 400;
 
 const folder = testFolder('threads');
-/** Threads of the test that runs. */
+/** Threads that started since the last {@link renew}. */
 let started: Worker[] = [];
 let threads = new CallThreads();
+
+async function renew(): Promise<void> {
+  await threads.close();
+  started = [];
+  threads = new CallThreads();
+}
 
 const path = (name: string) => join(folder, name) as CheckedPath;
 const pair = (frames: number) => ({
@@ -48,13 +55,10 @@ beforeAll(() => {
   process.on('worker', note);
 });
 
-afterEach(async () => {
+afterAll(async () => {
   await threads.close();
-  started = [];
-  threads = new CallThreads();
+  process.off('worker', note);
 });
-
-afterAll(() => void process.off('worker', note));
 
 /** Resolves once a call has measured something. */
 function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unknown>; going: Promise<void> } {
@@ -83,14 +87,11 @@ describe('calls in a thread', () => {
     const { measuring } = threads;
     const [told, toldHere] = [[] as unknown[], [] as unknown[]];
     const done = ({ framesDone }: { framesDone: number }) => framesDone;
-    const there = await measuring.score(
-      pair(3),
-      options({ onProgress: (one: never) => told.push(done(one)) }),
-    );
-    const own = await here.score(pair(3), options({ onProgress: (one: never) => toldHere.push(done(one)) }));
+    const into = (list: unknown[]) => options({ onProgress: (one: never) => list.push(done(one)) });
+    const there = await measuring.score(pair(3), into(told));
+    const own = await here.score(pair(3), into(toldHere));
     expect(there).toEqual({ ...own, fps: expect.any(Number) });
-    expect(told.at(-1)).toBe(3);
-    expect(told.at(-1)).toBe(toldHere.at(-1));
+    expect([told.at(-1), toldHere.at(-1)]).toEqual([3, 3]);
     const absent = { ...pair(3), distorted: path('absent.y4m') };
     const misfit = options({ scaleTo: { width: 1, height: 1 } });
     for (const [request, how] of [
@@ -98,32 +99,21 @@ describe('calls in a thread', () => {
       [pair(3), misfit],
     ] as const)
       expect(await failure(measuring.score(request, how))).toEqual(await failure(here.score(request, how)));
-    expect(started).toHaveLength(1);
+    expect(threads.size).toBe(1);
   });
 
   it('tell of each pair of a table and of each video of many, also of those that fail', async () => {
     const { measuring } = threads;
     const table: unknown[] = [];
     const jobs = [pair(3), { ...pair(3), distorted: path('absent.y4m') }];
-    await measuring.scoreBatch(jobs, {
-      ...options(),
-      onResult: (result, index) => {
-        table[index] = result;
-      },
-    });
+    const keep = (list: unknown[]) => (result: unknown, index: number) => {
+      list[index] = result;
+    };
+    await measuring.scoreBatch(jobs, { ...options(), onResult: keep(table) });
     const many: unknown[] = [];
-    await measuring.scoreMany(
-      pair(3).reference,
-      jobs.map(({ distorted }) => distorted),
-      options({
-        onReport: (report: unknown, index: number) => {
-          many[index] = report;
-        },
-        onFailure: (error: unknown, index: number) => {
-          many[index] = error;
-        },
-      }),
-    );
+    const distorted = jobs.map((job) => job.distorted);
+    const heard = { onReport: keep(many), onFailure: keep(many) };
+    await measuring.scoreMany(pair(3).reference, distorted, options(heard));
     for (const outcome of [table, many]) {
       expect(outcome[0]).toMatchObject({ frameCount: 3 });
       expect(outcome[1]).toBeInstanceOf(AnyvmafError);
@@ -146,7 +136,7 @@ describe('calls in a thread', () => {
     const [there, own] = [await take(threads.measuring), await take({ takePairs })];
     expect(own.map(({ index }) => index)).toEqual([0, 2]);
     expect(there).toEqual(own);
-    expect(started).toHaveLength(1);
+    expect(threads.size).toBe(1);
   });
 
   it('that take pictures stop between two of them, and leave the thread to the next', async () => {
@@ -168,20 +158,15 @@ describe('calls in a thread', () => {
     await expect(call).rejects.toBe(reason);
     expect(taken.length).toBeLessThan(LONG);
     expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
-    expect(started).toHaveLength(1);
+    expect(threads.size).toBe(1);
   });
 
   it('reject with what a function of the caller throws', async () => {
     const bug = new TypeError('a bug');
-    const call = threads.measuring.score(
-      pair(3),
-      options({
-        onProgress: () => {
-          throw bug;
-        },
-      }),
-    );
-    await expect(call).rejects.toBe(bug);
+    const onProgress = () => {
+      throw bug;
+    };
+    await expect(threads.measuring.score(pair(3), options({ onProgress }))).rejects.toBe(bug);
     await vi.waitFor(() => expect(threads.size).toBe(0));
   });
 
@@ -194,27 +179,24 @@ describe('calls in a thread', () => {
     await expect(call).rejects.toBe(reason);
     await expect(threads.measuring.score(pair(3), options({ signal: stop.signal }))).rejects.toBe(reason);
     expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
-    expect(started).toHaveLength(1);
+    expect(threads.size).toBe(1);
   });
 });
 
 describe('a thread', () => {
+  beforeEach(renew);
+
   it('that crashes fails its own call, and those beside it and after it go on', async () => {
-    const calls = Array.from({ length: 3 }, () => begun(threads.measuring));
+    const calls = [begun(threads.measuring), begun(threads.measuring)];
     await Promise.all(calls.map(({ going }) => going));
-    expect(started).toHaveLength(3);
     await started[1]?.terminate();
     const outcome = await Promise.allSettled(calls.map(({ call }) => call));
-    expect(outcome.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(outcome[1]).toMatchObject({
-      reason: {
-        code: 'internal',
-        message: 'The thread of this call stopped: it ended with code 1; call again.',
-      },
-    });
-    expect(threads.size).toBe(2);
+    expect(outcome.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    const message = 'The thread of this call stopped: it ended with code 1; call again.';
+    expect(outcome[1]).toMatchObject({ reason: { code: 'internal', message } });
+    expect(threads.size).toBe(1);
     expect(await threads.measuring.score(pair(3), options())).toMatchObject({ frameCount: 3 });
-    expect(started).toHaveLength(3);
+    expect(started).toHaveLength(2);
   });
 
   it('ends when no call comes', async () => {
@@ -246,6 +228,7 @@ describe('a thread', () => {
 
 describe('a server', () => {
   it('measures nothing in its own thread, shares few threads among many calls, and ends them', async () => {
+    await renew();
     let instances = 0;
     const { Instance, instantiate } = WebAssembly;
     WebAssembly.Instance = class extends Instance {
@@ -260,15 +243,12 @@ describe('a server', () => {
     };
     Object.assign(WebAssembly, { instantiate: counting });
     try {
-      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, {
-        allow: [folder],
-        tools: TOOLS,
-      });
-      const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded');
-      if (!tool) throw new Error('there is no vmaf_score_encoded');
+      const given = { allow: [folder], tools: TOOLS };
+      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, given);
+      const tool = toolNamed('vmaf_score_encoded');
       const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
       const scope = host.resources.scope('local');
-      const calls = Array.from({ length: 8 }, () =>
+      const calls = Array.from({ length: 5 }, () =>
         host.jobs.begin(tool, { reference_encoded, distorted_encoded }, scope),
       );
       for (const { structuredContent } of await Promise.all(calls.map(({ answer }) => answer)))

@@ -27,18 +27,15 @@ import { AllowedPaths } from '../../../src/files/allowed-paths.js';
 import { openChecked } from '../../../src/files/checked-file.js';
 import { HOW_TO_ALLOW } from '../../../src/mcp/files.js';
 import type { Tool, ToolContext } from '../../../src/mcp/tool.js';
-import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { describeModelTool } from '../../../src/mcp/tools/models.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score.js';
 import type { QueueJob } from '../../../src/queue/job.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { testFolder } from '../../support/folders.js';
-import { fakeContext, writePair } from '../../support/mcp-tools.js';
-import { linear } from '../../support/onnx.js';
+import { evaluationFiles, fakeContext, toolNamed, writePair } from '../../support/mcp-tools.js';
 import { type Attack, attacks } from '../../support/playlists.js';
 import { exhaustive, tier } from '../../support/tier.js';
-import { parquet } from '../../support/tiny.js';
 
 /** Calls at a time. */
 const TOGETHER = 4;
@@ -51,12 +48,12 @@ mkdirSync(outside);
 
 const CLIP = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
 const GEOMETRY = { width: 64, height: 64, pixfmt: '420', bitdepth: 8 };
-const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
 /** Files that every tool takes, in a folder. */
 function goodFiles(folder: string) {
   const { ref, dis } = writePair(CLIP, 'y4m');
   const raw = writePair(CLIP, 'yuv');
+  const { features, good } = evaluationFiles(folder);
   const put = (name: string, content: Uint8Array | string) => {
     const path = join(folder, name);
     writeFileSync(path, content);
@@ -67,15 +64,8 @@ function goodFiles(folder: string) {
     other: put('other.y4m', readFileSync(dis)),
     raw: put('good.yuv', readFileSync(raw.ref)),
     json: put('good.json', readFileSync(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url))),
-    onnx: put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0)),
-    table: put(
-      'good.parquet',
-      parquet({
-        key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019'],
-        mos: [1, 2, 3, 4],
-        ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4] : [0, 0, 0, 0]])),
-      }),
-    ),
+    onnx: good,
+    table: features,
   };
 }
 
@@ -91,10 +81,10 @@ interface Door {
   args(path: string, decoder?: string): Record<string, unknown>;
 }
 
-const TEXTS: Readonly<Record<string, (path: string) => unknown>> = {
-  path: (path) => path,
-  list: (path) => [path],
-  model: (path) => `path=${path}`,
+const TEXTS = {
+  path: (path: string) => path,
+  list: (path: string) => [path],
+  model: (path: string) => `path=${path}`,
 };
 
 /** @param others arguments beside the path. @param text how the parameter has the path */
@@ -105,8 +95,7 @@ function door(
   others: Readonly<Record<string, unknown>>,
   text: keyof typeof TEXTS = 'path',
 ): Door {
-  const tool = TOOLS.find((one) => one.name === name);
-  if (!tool) throw new Error(`there is no tool ${name}`);
+  const tool = toolNamed(name);
   const decodes = kind === 'video' && 'decoder' in tool.inputSchema.shape;
   return {
     title: `${name} ${parameter}`,
@@ -114,7 +103,7 @@ function door(
     kind,
     args: (path, decoder) => ({
       ...others,
-      [parameter]: TEXTS[text]?.(path),
+      [parameter]: TEXTS[text](path),
       ...(decodes && decoder !== undefined && { decoder }),
     }),
   };
@@ -178,12 +167,7 @@ function context(meanwhile: (path: string) => void = () => {}): ToolContext {
 }
 
 /** What a call came to: its answer as text, or its refusal. */
-async function outcome(
-  { tool, args }: Door,
-  path: string,
-  given: ToolContext,
-  decoder?: string,
-): Promise<{ readonly refused: boolean; readonly text: string }> {
+async function outcome({ tool, args }: Door, path: string, given = context(), decoder?: string) {
   try {
     const { document } = await tool.call(args(path, decoder), given);
     const text = JSON.stringify(document);
@@ -198,11 +182,11 @@ async function outcome(
 /** A named pipe and a port: whoever opens one of them is counted. */
 class Watch {
   readonly path = join(outside, 'private.ts');
+  readonly opened: string[] = [];
   readonly server: Server = createServer((socket) => {
     this.opened.push('port');
     socket.destroy();
   });
-  readonly opened: string[] = [];
   #timer: NodeJS.Timeout | undefined;
 
   async start(): Promise<void> {
@@ -284,7 +268,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const path = join(allowed, 'upload.mp4');
     writeFileSync(path, `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${outside}/x.ts\n#EXT-X-ENDLIST\n`);
     const inspect = DOORS.find(({ title }) => title === 'inspect_pair distorted') as Door;
-    expect(await outcome(inspect, path, context())).toEqual({
+    expect(await outcome(inspect, path)).toEqual({
       refused: true,
       text:
         `${path} is not a video but makes ffmpeg open other files (hls), which is not allowed here; give the video itself, ` +
@@ -297,7 +281,7 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const wrong: string[] = [];
     for (const one of DOORS) {
       const url = server.add(`/${one.kind}.mp4`, readFileSync(good[one.kind]));
-      const { refused } = await outcome(one, url, context());
+      const { refused } = await outcome(one, url);
       if (!refused) wrong.push(one.title);
     }
     expect(wrong).toEqual([]);
@@ -309,34 +293,23 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     const x264 = ['libx264', '-preset', 'ultrafast'];
     const vp9 = ['libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
     const encoders: Readonly<Record<string, readonly string[]>> = {
-      mp4: x264,
-      mkv: x264,
-      mov: x264,
-      ts: x264,
-      webm: vp9,
-      ivf: vp9,
-      avi: ['mjpeg'],
-      mxf: ['mpeg2video'],
-      y4m: ['wrapped_avframe'],
-      h264: x264,
-      m2v: ['mpeg2video'],
-      jpg: ['mjpeg', '-update', '1'],
+      ...{ mp4: x264, mkv: x264, ts: x264, h264: x264, ivf: vp9, avi: ['mjpeg'], mxf: ['mpeg2video'] },
+      ...{ m2v: ['mpeg2video'], jpg: ['mjpeg', '-update', '1'] },
+      // Those that have a demuxer with another one, or none.
+      ...(exhaustive && { mov: x264, webm: vp9, y4m: ['wrapped_avframe'] }),
     };
     const failed: string[] = [];
-    // Those that have a demuxer with another one, or none, are for the exhaustive run.
-    const again = tier(['mov', 'webm', 'y4m'], []);
-    const given = Object.entries(encoders).filter(([extension]) => !again.includes(extension));
-    await each(given, async ([extension, [codec = '', ...options]]) => {
+    await each(Object.entries(encoders), async ([extension, [codec = '', ...options]]) => {
       const made = ffmpeg(join(allowed, `plain.${extension}`), [...source, '-c:v', codec, ...options]);
       // A picture has no second frame that its times could be told by.
-      const picture = extension === 'jpg';
-      const way = picture
-        ? door('inspect_pair', 'distorted', 'video', { reference: made })
-        : door('vmaf_score_encoded', 'distorted_encoded', 'video', {
-            reference_encoded: made,
-            preflight: false,
-          });
-      const { refused, text } = await outcome(way, made, context());
+      const way =
+        extension === 'jpg'
+          ? door('inspect_pair', 'distorted', 'video', { reference: made })
+          : door('vmaf_score_encoded', 'distorted_encoded', 'video', {
+              reference_encoded: made,
+              preflight: false,
+            });
+      const { refused, text } = await outcome(way, made);
       if (refused) failed.push(`${extension}: ${text}`);
     });
     expect(failed).toEqual([]);
@@ -356,7 +329,7 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
   const linked = new Map<string, readonly string[]>(links);
   /** An answer without the name that was asked for. */
   const told = async (one: Door, path: string) => {
-    const { refused, text } = await outcome(one, path, context());
+    const { refused, text } = await outcome(one, path);
     return refused ? text.replaceAll(path, 'PATH').replaceAll(basename(path), 'NAME') : `answered: ${text}`;
   };
   const models = DOORS.filter(({ kind }) => kind === 'json').map(
@@ -434,43 +407,42 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
   });
 });
 
-describe.runIf(process.platform !== 'win32')(
-  'a name that becomes a link after it was found to be allowed',
-  () => {
-    const there = goodFiles(outside);
+const LINKED = 'a name that becomes a link after it was found to be allowed';
 
-    /** Calls with a file in a folder of its own, which `swap` replaces once the file was found to be allowed. */
-    async function swapped(one: Door, name: string, swap: (path: string) => void) {
-      const path = join(mkdtempSync(join(allowed, 'swap-')), name);
-      copyFileSync(good[one.kind], path);
-      const taken = (real: string) => {
-        if (real === path) swap(path);
-      };
-      const { refused, text } = await outcome(one, path, context(taken));
-      expect(text).toMatch(/leads out of (the allowed folders|its folder)/);
-      expect(refused).toBe(true);
-    }
+describe.runIf(process.platform !== 'win32')(LINKED, () => {
+  const there = goodFiles(outside);
 
-    /** Models of searches are read after an encode, all in the same way: one of them is enough. */
-    const quick = DOORS.filter(
-      ({ kind, tool }) => exhaustive || kind !== 'json' || !/^run_(compare|ladder|tune)/.test(tool.name),
-    );
-    it.each(quick.map((one) => [one.title, one] as const))('is not followed by %s', (_, one) =>
-      swapped(one, `it.${good[one.kind].split('.').at(-1)}`, (path) => {
-        rmSync(path);
-        symlinkSync(there[one.kind], path);
-      }),
-    );
+  /** Calls with a file in a folder of its own, which `swap` replaces once the file was found to be allowed. */
+  async function swapped(one: Door, name: string, swap: (path: string) => void) {
+    const path = join(mkdtempSync(join(allowed, 'swap-')), name);
+    copyFileSync(good[one.kind], path);
+    const taken = (real: string) => {
+      if (real === path) swap(path);
+    };
+    const { refused, text } = await outcome(one, path, context(taken));
+    expect(text).toMatch(/leads out of (the allowed folders|its folder)/);
+    expect(refused).toBe(true);
+  }
 
-    const doors = quick.filter((_, i) => exhaustive || i % 3 === 1);
-    it.each(doors.map((one) => [one.title, one] as const))('nor by way of its folder by %s', (_, one) =>
-      swapped(one, basename(there[one.kind]), (path) => {
-        renameSync(dirname(path), `${dirname(path)}-away`);
-        symlinkSync(outside, dirname(path));
-      }),
-    );
-  },
-);
+  /** Models of searches are read after an encode, all in the same way: one of them is enough. */
+  const quick = DOORS.filter(
+    ({ kind, tool }) => exhaustive || kind !== 'json' || !/^run_(compare|ladder|tune)/.test(tool.name),
+  );
+  it.each(quick.map((one) => [one.title, one] as const))('is not followed by %s', (_, one) =>
+    swapped(one, `it.${good[one.kind].split('.').at(-1)}`, (path) => {
+      rmSync(path);
+      symlinkSync(there[one.kind], path);
+    }),
+  );
+
+  const doors = quick.filter((_, i) => exhaustive || i % 3 === 1);
+  it.each(doors.map((one) => [one.title, one] as const))('nor by way of its folder by %s', (_, one) =>
+    swapped(one, basename(there[one.kind]), (path) => {
+      renameSync(dirname(path), `${dirname(path)}-away`);
+      symlinkSync(outside, dirname(path));
+    }),
+  );
+});
 
 const CALLS = tier(40, 1000);
 
@@ -542,37 +514,36 @@ if (hasFfmpeg) {
   swapTargets.push({ name: 'c.mp4', inside: readFileSync(one), other: readFileSync(two), ask: scored(kept) });
 }
 
-describe.runIf(process.platform !== 'win32')(
-  `a name that another process keeps swapping${hasFfmpeg ? '' : `, MP4 ${needsFfmpeg}`}`,
-  () => {
-    let attacker: ChildProcess | undefined;
-    afterAll(() => {
-      attacker?.kill('SIGKILL');
-    });
+const SWAPPED = `a name that another process keeps swapping${hasFfmpeg ? '' : `, MP4 ${needsFfmpeg}`}`;
 
-    it('never gets an answer about a file outside', {
-      timeout: Math.max(240_000, CALLS * 4000),
-    }, async () => {
-      const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
-      for (const { name, inside, other } of swapTargets) plant(name, inside, other);
-      const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
-      const args = ['--input-type=module', '-e', ATTACKER, field, outside];
-      attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
-        stdio: 'ignore',
-      });
-      const counts = { right: 0, refused: 0, wrong: 0 };
-      for (let call = 0; call < CALLS; call++) {
-        // Nine of ten calls are of the quick kinds.
-        const which = call % 10 === 9 ? swapTargets.length - 1 : call % 2;
-        const { name, ask } = swapTargets[which] as Target;
-        const answer = await ask(join(field, name), given()).catch((error: unknown) => {
-          if (error instanceof AnyvmafError) return undefined;
-          throw error;
-        });
-        counts[answer === undefined ? 'refused' : answer === right[which] ? 'right' : 'wrong']++;
-      }
-      expect(counts.wrong).toBe(0);
-      expect(counts.right).toBeGreaterThan(0);
+describe.runIf(process.platform !== 'win32')(SWAPPED, () => {
+  let attacker: ChildProcess | undefined;
+  afterAll(() => {
+    attacker?.kill('SIGKILL');
+  });
+
+  it('never gets an answer about a file outside', {
+    timeout: Math.max(240_000, CALLS * 4000),
+  }, async () => {
+    const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
+    for (const { name, inside, other } of swapTargets) plant(name, inside, other);
+    const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
+    const args = ['--input-type=module', '-e', ATTACKER, field, outside];
+    attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
+      stdio: 'ignore',
     });
-  },
-);
+    const counts = { right: 0, refused: 0, wrong: 0 };
+    for (let call = 0; call < CALLS; call++) {
+      // Nine of ten calls are of the quick kinds.
+      const which = call % 10 === 9 ? swapTargets.length - 1 : call % 2;
+      const { name, ask } = swapTargets[which] as Target;
+      const answer = await ask(join(field, name), given()).catch((error: unknown) => {
+        if (error instanceof AnyvmafError) return undefined;
+        throw error;
+      });
+      counts[answer === undefined ? 'refused' : answer === right[which] ? 'right' : 'wrong']++;
+    }
+    expect(counts.wrong).toBe(0);
+    expect(counts.right).toBeGreaterThan(0);
+  });
+});

@@ -5,11 +5,10 @@
  */
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { GuardOptions } from '../../../src/mcp/guard.js';
-import { fakeHost, fakeHttp, seen } from '../../support/mcp-host.js';
+import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { afterEach, describe, expect, it } from 'vitest';
+import { type GuardOptions, listen } from '../../../src/mcp/guard.js';
+import { fakeHost, fakeHttp, INITIALIZE as HELLO, httpClient, post, seen } from '../../support/mcp-host.js';
 
 type Started = Awaited<ReturnType<typeof fakeHttp>>;
 
@@ -30,30 +29,14 @@ afterEach(async () => {
   clients = [];
 });
 
-const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-
-function post(url: string, body: unknown, headers: Record<string, string> = {}, signal?: AbortSignal) {
-  return fetch(url, {
-    method: 'POST',
-    headers: { ...HEADERS, ...headers },
-    body: typeof body === 'string' ? body : JSON.stringify(body),
-    ...(signal && { signal }),
-  });
-}
-
 const rpc = (id: number, method: string, params: object = {}) => ({ jsonrpc: '2.0', id, method, params });
 const call = (id: number, name: string, args: object = {}, meta: object = {}) =>
   rpc(id, 'tools/call', { name, arguments: args, _meta: meta });
-const cancel = (requestId: number) => ({
-  jsonrpc: '2.0',
-  method: 'notifications/cancelled',
-  params: { requestId },
+const notice = (method: string, params: object = {}) => ({
+  ...{ jsonrpc: '2.0', method: `notifications/${method}`, params },
 });
-const INITIALIZE = rpc(0, 'initialize', {
-  protocolVersion: '2025-06-18',
-  capabilities: {},
-  clientInfo: { name: 'test', version: '1' },
-});
+const cancel = (requestId: number) => notice('cancelled', { requestId });
+const INITIALIZE = rpc(0, 'initialize', HELLO.params);
 
 /** Messages of a finished event stream, or the one of a JSON body. */
 async function messages(response: Response): Promise<unknown[]> {
@@ -69,9 +52,7 @@ async function session(url: string): Promise<Record<string, string>> {
   const id = response.headers.get('mcp-session-id');
   expect(id).toMatch(/^[0-9a-f-]{36}$/);
   const headers = { 'mcp-session-id': id ?? '', 'mcp-protocol-version': '2025-06-18' };
-  expect((await post(url, { jsonrpc: '2.0', method: 'notifications/initialized' }, headers)).status).toBe(
-    202,
-  );
+  expect((await post(url, notice('initialized'), headers)).status).toBe(202);
   return headers;
 }
 
@@ -80,55 +61,31 @@ async function until(condition: () => boolean): Promise<void> {
 }
 
 async function join(url: string): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1' });
-  await client.connect(new StreamableHTTPClientTransport(new URL(url)));
+  const client = await httpClient(url);
   clients.push(client);
   return client;
 }
 
-/** What the server sends on a connection of its own until it closes it, and after how many milliseconds it does. */
-function exchange(port: number, ...pieces: readonly (string | number)[]): Promise<[string, number]> {
+/** What the server sends on a connection of its own until it closes it. */
+function exchange(port: number, text: string, dribble?: string): Promise<string> {
   return new Promise((resolve) => {
-    const begun = performance.now();
     const socket = connect(port, '127.0.0.1');
     let heard = '';
-    socket.setEncoding('utf8').on('data', (text: string) => {
-      heard += text;
+    socket.setEncoding('utf8').on('data', (chunk: string) => {
+      heard += chunk;
     });
     socket.on('error', () => {});
-    socket.on('close', () => resolve([heard, performance.now() - begun]));
-    const send = async () => {
-      for (const piece of pieces) {
-        if (socket.destroyed) return;
-        if (typeof piece === 'string') socket.write(piece);
-        else await new Promise((done) => setTimeout(done, piece));
-      }
-    };
-    void send();
+    const dribbling = setInterval(() => dribble !== undefined && socket.write(dribble), 50);
+    socket.on('close', () => {
+      clearInterval(dribbling);
+      resolve(heard);
+    });
+    socket.write(text);
   });
 }
 
 const status = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
 const HEAD = 'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n';
-/** A byte every half a second. */
-const DRIBBLE = Array.from({ length: 60 }, () => ['1', 500]).flat();
-
-/** Requests that never arrive whole; they wait beside the other tests. */
-let dribbled: Promise<(readonly [string, number])[]>;
-let slow: Started;
-
-beforeAll(async () => {
-  slow = await fakeHttp(await fakeHost());
-  const { port } = slow;
-  const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${HEAD}`;
-  dribbled = Promise.all([
-    exchange(port, `${head}Content-Length: 100000\r\n\r\n`, ...DRIBBLE),
-    exchange(port, `${head}X: `, ...DRIBBLE),
-    exchange(port),
-  ]);
-});
-
-afterAll(() => slow.close());
 
 describe('requests', () => {
   it('are answered in a session and, of clients that have none, one by one', async () => {
@@ -164,24 +121,7 @@ describe('requests', () => {
   });
 });
 
-describe('health', () => {
-  it('is told without a token', async () => {
-    const { url } = await start({ token: 'secret' });
-    const health = await fetch(url.replace('/mcp', '/health'));
-    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
-  });
-});
-
 describe('the door', () => {
-  it('is shut to other names of this machine, as rebinding attacks use', async () => {
-    const { port } = await start();
-    const [heard] = await exchange(
-      port,
-      `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n${HEAD}\r\n`,
-    );
-    expect(status(heard)).toBe(403);
-  });
-
   it('is shut to pages, except of the server itself and of the origins that were named', async () => {
     const named = 'http://localhost:6274';
     const { url, port } = await start({ origins: [named] });
@@ -189,10 +129,8 @@ describe('the door', () => {
     const other = await post(url, INITIALIZE, { origin: 'http://localhost:1' });
     expect(other.status).toBe(403);
     expect(other.headers.get('access-control-allow-origin')).toBeNull();
-    const preflight = await fetch(url, {
-      method: 'OPTIONS',
-      headers: { origin: named, 'access-control-request-headers': 'content-type, mcp-session-id' },
-    });
+    const asks = { origin: named, 'access-control-request-headers': 'content-type, mcp-session-id' };
+    const preflight = await fetch(url, { method: 'OPTIONS', headers: asks });
     expect(preflight.status).toBe(204);
     expect(preflight.headers.get('access-control-allow-origin')).toBe(named);
     expect(preflight.headers.get('access-control-allow-headers')).toBe('content-type, mcp-session-id');
@@ -201,15 +139,16 @@ describe('the door', () => {
     expect(answered.headers.get('access-control-expose-headers')).toContain('mcp-session-id');
   });
 
-  it('wants the token where there is one, and one where others can reach it', async () => {
+  it('wants the token where there is one but for its health, and one where others can reach it', async () => {
     const { url } = await start({ token: 'secret' });
+    const health = await fetch(url.replace('/mcp', '/health'));
+    expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
     const refused = await post(url, INITIALIZE);
     expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await post(url, INITIALIZE, { authorization: 'Bearer secre' })).status).toBe(401);
     expect((await post(url, INITIALIZE, { authorization: 'Bearer secret' })).status).toBe(200);
-    await expect(start({ address: { host: '0.0.0.0', port: 0 } })).rejects.toThrow(
-      'set a token with --token',
-    );
+    const open = start({ address: { host: '0.0.0.0', port: 0 } });
+    await expect(open).rejects.toThrow('set a token with --token');
   });
 
   it('cannot be had twice', async () => {
@@ -224,9 +163,8 @@ describe('calls', () => {
     const { url } = await start();
     const headers = await session(url);
     for (const given of [headers, {}]) {
-      const heard = await messages(
-        await post(url, call(1, 'work', { frames: 3 }, { progressToken: 7 }), given),
-      );
+      const asked = call(1, 'work', { frames: 3 }, { progressToken: 7 });
+      const heard = await messages(await post(url, asked, given));
       expect(heard).toMatchObject([
         { params: { progressToken: 7, progress: 1, total: 3 } },
         { params: { progress: 2 } },
@@ -311,7 +249,7 @@ describe('a request', () => {
   ])('is refused with 400 and leaves no trace in the log: %s', async (_what, target, host) => {
     const { port, log } = await start();
     for (const method of ['GET', 'POST', 'OPTIONS']) {
-      const [heard] = await exchange(
+      const heard = await exchange(
         port,
         `${method} ${target} HTTP/1.1\r\n${host}\r\n${HEAD}Content-Length: 2\r\nConnection: close\r\n\r\n{}`,
       );
@@ -323,7 +261,7 @@ describe('a request', () => {
   it('with a method that has no form is refused', async () => {
     const { port } = await start();
     for (const method of ['TRACE', 'PROPFIND']) {
-      const [heard] = await exchange(port, `${method} /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+      const heard = await exchange(port, `${method} /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n`);
       expect(status(heard)).toBe(400);
     }
   });
@@ -332,26 +270,33 @@ describe('a request', () => {
     const { port } = await start();
     const ask = (address: string) =>
       exchange(port, `GET ${address}/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    const [heard] = await ask(`http://127.0.0.1:${port}`);
+    const heard = await ask(`http://127.0.0.1:${port}`);
     expect(status(heard)).toBe(200);
-    const [refused] = await ask('http://evil.example.org');
+    const refused = await ask('http://evil.example.org');
     expect(status(refused)).toBe(403);
   });
 
-  it('that dribbles in is ended after ten seconds, headers and body', async () => {
-    for (const [heard, time] of await dribbled) {
-      expect(time).toBeGreaterThan(8000);
+  it('that dribbles in, headers or body, is ended after ten seconds', async () => {
+    const address = { host: '127.0.0.1', port: 0 };
+    const usual = await listen(address);
+    expect(usual.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 10_000 });
+    await usual.close(() => {});
+    // The same with less patience.
+    const times = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 };
+    const { port, close } = await listen(address, times);
+    const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${HEAD}`;
+    const sent = [`${head}Content-Length: 100000\r\n\r\n`, `${head}X: `, ''];
+    for (const heard of await Promise.all(sent.map((text) => exchange(port, text, text && '1'))))
       if (heard !== '') expect(status(heard)).toBe(408);
-    }
+    await close(() => {});
   });
 });
 
 describe('a session', () => {
   it('has its stream ended with the call that it cancels', async () => {
     const { url, host } = await start();
-    const client = await join(url);
+    const headers = await session(url);
     const descriptors = () => (process.platform === 'linux' ? readdirSync('/proc/self/fd').length : 0);
-    const headers = { 'mcp-session-id': sessionOf(client) };
     const cycle = async (id: number) => {
       const before = seen.started;
       const asked = await post(url, call(id, 'work'), headers);
@@ -372,8 +317,7 @@ describe('a session', () => {
 
   it('keeps the answer of one call when it cancels another that came in the same body', async () => {
     const { url } = await start();
-    const client = await join(url);
-    const headers = { 'mcp-session-id': sessionOf(client) };
+    const headers = await session(url);
     const before = seen.started;
     const both = [call(1, 'work', { frames: 1e9 }), call(2, 'work', { frames: 30 })];
     const asked = await post(url, both, headers);
@@ -386,11 +330,7 @@ describe('a session', () => {
 
   it('may open its event stream again at once after hanging up', async () => {
     const { url } = await start();
-    const client = await join(url);
-    const headers = { accept: 'text/event-stream', 'mcp-session-id': sessionOf(client) };
-    // The client's own stream has to go first.
-    await client.transport?.close?.();
-    clients = [];
+    const headers = { accept: 'text/event-stream', ...(await session(url)) };
     for (let i = 0; i < 5; i++) {
       const hangUp = new AbortController();
       let stream = await fetch(url, { headers, signal: hangUp.signal });
@@ -436,9 +376,3 @@ describe('a session', () => {
     expect(answer).toContain('\\"params.protocolVersion\\" is missing; it must be a string');
   });
 });
-
-function sessionOf(client: Client): string {
-  const { transport } = client;
-  if (!(transport instanceof StreamableHTTPClientTransport)) throw new Error('not over HTTP');
-  return transport.sessionId ?? '';
-}

@@ -11,7 +11,6 @@ import { describeNative, probeBackend, score } from '../../../src/index.js';
 import { ffmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
-import { tier } from '../../support/tier.js';
 
 const absent = nativeIsAbsent();
 const MODEL = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
@@ -60,12 +59,8 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
     const file = join(folder, 'model; ,[x].json');
     copyFileSync(MODEL, file);
     const name = "n'a[m]e, ;\\x";
-    const native = await score(request, {
-      models: [`path=${file}:name=${name}`],
-      frameCount: 2,
-      backend: 'native-cpu',
-      vmafBin,
-    });
+    const models = [`path=${file}:name=${name}`];
+    const native = await score(request, { models, frameCount: 2, backend: 'native-cpu', vmafBin });
     const own = await score(request, { compat: 'libvmaf-3.0', frameCount: 2, threads: 0 });
     expect(native.frames[0]?.metrics[name]).toBe(Number(own.frames[0]?.metrics.vmaf?.toFixed(6)));
   });
@@ -110,87 +105,61 @@ const X264 = ['-preset', 'veryfast', '-crf'];
 const X265 = ['-preset', 'ultrafast', '-x265-params', 'log-level=none', '-crf'];
 const VP9 = ['-deadline', 'realtime', '-cpu-used', '8', '-b:v', '0', '-crf'];
 
-/** What is drawn, as which pixels and encoded how, scored by which model. In `npm test` one of each kind. */
-const TRIALS: readonly Trial[] = tier<readonly Trial[]>(
-  [
-    [`testsrc2=s=512x288,${NOISE}`, 'yuv420p', 'libx264', [...X264, '45']],
-    [`testsrc2=s=507x197,${NOISE}`, 'yuv420p10le', 'libvpx-vp9', [...VP9, '40']],
-    [`gradients=s=640x480:seed=5:speed=0.05,${NOISE}`, 'yuv444p', 'libx264', [...X264, '33']],
-    [`mandelbrot=s=443x301,${NOISE}`, 'yuv422p', 'mpeg2video', ['-q:v', '9']],
-    [`testsrc2=s=480x270,${NOISE}`, 'yuv420p', 'libx264', [...X264, '35'], 'vmaf_v0.6.1neg'],
-    ['mandelbrot=s=640x360', 'yuv420p', 'libx265', [...X265, '30'], 'vmaf_4k_v0.6.1'],
-  ],
-  [
-    ['testsrc2=s=512x288', 'yuv420p', 'libx264', [...X264, '23']],
-    [`testsrc2=s=512x288,${NOISE}`, 'yuv420p', 'libx264', [...X264, '45']],
-    ['mandelbrot=s=640x360', 'yuv420p', 'libx265', [...X265, '30']],
-    [`mandelbrot=s=443x301,${NOISE}`, 'yuv420p', 'mpeg2video', ['-q:v', '9']],
-    [`testsrc2=s=507x197,${NOISE}`, 'yuv420p10le', 'libvpx-vp9', [...VP9, '40']],
-    [`testsrc2=s=480x270,${NOISE}`, 'yuv420p10le', 'libx265', [...X265, '38']],
-    [
-      'life=s=128x72:mold=10:ratio=0.4:seed=3:death_color=#504030:life_color=#c0d0e0,scale=1280:720:flags=bicubic',
-      'yuv420p',
-      'libx264',
-      [...X264, '38'],
-    ],
-    [`gradients=s=640x480:seed=5:speed=0.05,${NOISE}`, 'yuv444p', 'libx264', [...X264, '33']],
-    [
-      `cellauto=s=96x54:rule=110:seed=9,scale=960:540:flags=bilinear,${NOISE}`,
-      'yuv422p',
-      'libx264',
-      [...X264, '40'],
-    ],
-    [`testsrc2=s=640x360,${NOISE}`, 'yuv420p', 'libx264', [...X264, '35'], 'vmaf_v0.6.1neg'],
-    ['mandelbrot=s=1920x1080', 'yuv420p', 'libx264', [...X264, '40'], 'vmaf_4k_v0.6.1'],
-  ],
-);
+/** What is drawn, as which pixels and encoded how, scored by which model. */
+const TRIALS: readonly Trial[] = [
+  [`testsrc2=s=512x288,${NOISE}`, 'yuv420p', 'libx264', [...X264, '45']],
+  [`testsrc2=s=507x197,${NOISE}`, 'yuv420p10le', 'libvpx-vp9', [...VP9, '40']],
+  [`gradients=s=640x480:seed=5:speed=0.05,${NOISE}`, 'yuv444p', 'libx264', [...X264, '33']],
+  [`mandelbrot=s=443x301,${NOISE}`, 'yuv422p', 'mpeg2video', ['-q:v', '9']],
+  [`testsrc2=s=480x270,${NOISE}`, 'yuv420p', 'libx264', [...X264, '35'], 'vmaf_v0.6.1neg'],
+  ['mandelbrot=s=640x360', 'yuv420p', 'libx265', [...X265, '30'], 'vmaf_4k_v0.6.1'],
+];
 
-const FRAMES = tier(3, 4);
+const FRAMES = 3;
 
-describe.skipIf(absent !== undefined)(
-  `native libvmaf 2.3.0${absent === undefined ? '' : ` (${absent})`}`,
-  () => {
-    const home = testFolder();
-    let ffprobe = '';
-    beforeAll(() => {
-      ffprobe = copyFfprobe(home);
-    });
+const why = absent === undefined ? '' : ` (${absent})`;
 
-    for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
-      const title = `${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
-      it.skipIf(absent !== undefined || !hasEncoder(encoder))(title, async () => {
-        const folder = join(home, String(number));
-        mkdirSync(folder);
-        const frames = ['-frames:v', String(FRAMES)];
-        const y4m = ['-pix_fmt', pixels, '-strict', '-1', '-f', 'yuv4mpegpipe'];
-        const drawn = ['-f', 'lavfi', '-i', source, ...frames, ...y4m];
-        const reference = ffmpeg(join(folder, 'reference.y4m'), drawn);
-        const encoding = ['-i', reference, '-c:v', encoder, ...options, '-threads', '1'];
-        const encoded = ffmpeg(join(folder, 'encoded.mkv'), encoding);
-        ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);
+describe.skipIf(absent !== undefined)(`native libvmaf 2.3.0${why}`, () => {
+  const home = testFolder();
+  let ffprobe = '';
+  beforeAll(() => {
+    ffprobe = copyFfprobe(home);
+  });
 
-        const native = nativeVmaf(ffprobe, folder, model);
-        const report = await score(
-          { reference: join(folder, 'reference.y4m'), distorted: join(folder, 'distorted.y4m') },
-          { models: [`version=${model}`], compat: 'libvmaf-3.0', threads: 0 },
-        );
-        expect(native.frames.length).toBe(FRAMES);
-        const wrong: string[] = [];
-        const check = (what: string, actual: number | undefined, expected: number) => {
-          if (Number(actual?.toFixed(6)) !== expected) wrong.push(`${what}: ${actual}, libvmaf ${expected}`);
-        };
-        for (const { frameNum, metrics } of native.frames) {
-          for (const [metric, value] of Object.entries(metrics)) {
-            // `integer_motion` is written only for debugging by later versions.
-            if (metric.startsWith('integer_motion') && !metric.startsWith('integer_motion2')) continue;
-            check(`${metric} of frame ${frameNum}`, report.frames[frameNum]?.metrics[metric], value);
-          }
+  for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
+    const title = `${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
+    it.skipIf(absent !== undefined || !hasEncoder(encoder))(title, async () => {
+      const folder = join(home, String(number));
+      mkdirSync(folder);
+      const frames = ['-frames:v', String(FRAMES)];
+      const y4m = ['-pix_fmt', pixels, '-strict', '-1', '-f', 'yuv4mpegpipe'];
+      const drawn = ['-f', 'lavfi', '-i', source, ...frames, ...y4m];
+      const reference = ffmpeg(join(folder, 'reference.y4m'), drawn);
+      const encoding = ['-i', reference, '-c:v', encoder, ...options, '-threads', '1'];
+      const encoded = ffmpeg(join(folder, 'encoded.mkv'), encoding);
+      ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);
+
+      const native = nativeVmaf(ffprobe, folder, model);
+      const report = await score(
+        { reference: join(folder, 'reference.y4m'), distorted: join(folder, 'distorted.y4m') },
+        { models: [`version=${model}`], compat: 'libvmaf-3.0', threads: 0 },
+      );
+      expect(native.frames.length).toBe(FRAMES);
+      const wrong: string[] = [];
+      const check = (what: string, actual: number | undefined, expected: number) => {
+        if (Number(actual?.toFixed(6)) !== expected) wrong.push(`${what}: ${actual}, libvmaf ${expected}`);
+      };
+      for (const { frameNum, metrics } of native.frames) {
+        for (const [metric, value] of Object.entries(metrics)) {
+          // `integer_motion` is written only for debugging by later versions.
+          if (metric.startsWith('integer_motion') && !metric.startsWith('integer_motion2')) continue;
+          check(`${metric} of frame ${frameNum}`, report.frames[frameNum]?.metrics[metric], value);
         }
-        const pooled = report.pooled_metrics.vmaf;
-        const mean = pooled && 'mean' in pooled ? pooled.mean : undefined;
-        check('mean vmaf', mean, native.pooled_metrics.vmaf?.mean ?? Number.NaN);
-        expect(wrong).toEqual([]);
-      });
-    }
-  },
-);
+      }
+      const pooled = report.pooled_metrics.vmaf;
+      const mean = pooled && 'mean' in pooled ? pooled.mean : undefined;
+      check('mean vmaf', mean, native.pooled_metrics.vmaf?.mean ?? Number.NaN);
+      expect(wrong).toEqual([]);
+    });
+  }
+});

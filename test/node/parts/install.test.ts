@@ -18,7 +18,7 @@ import {
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { PART_NAMES } from '../../../src/core/choices.js';
+import { PART_NAMES, type PartName } from '../../../src/core/choices.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import type { PartsDoor } from '../../../src/parts/consent.js';
 import { installPart } from '../../../src/parts/install.js';
@@ -138,10 +138,8 @@ describe('a part', () => {
     await installPart('tiny', { part });
     mkdirSync(join(partsFolder(), 'tiny@0.0.1'));
     mkdirSync(join(partsFolder(), 'decoder@1.0.0'));
-    expect((await removePart('tiny')).map((path) => path.slice(partsFolder().length + 1)).sort()).toEqual([
-      'tiny@0.0.1',
-      'tiny@1.2.3',
-    ]);
+    const gone = ['tiny@0.0.1', 'tiny@1.2.3'].map((name) => join(partsFolder(), name));
+    expect([...(await removePart('tiny'))].sort()).toEqual(gone);
     expect(readdirSync(partsFolder())).toEqual(['decoder@1.0.0']);
     expect(await removePart('tiny')).toEqual([]);
   });
@@ -177,10 +175,8 @@ describe('by npm itself', () => {
   async function published(entries: readonly Entry[], pinned?: Buffer): Promise<Part> {
     const bytes = tgz(entries);
     const dist = { tarball: '', integrity: integrityOf(bytes) };
-    const document = {
-      name: '@scope/one',
-      versions: { '1.2.3': { name: '@scope/one', version: '1.2.3', dist } },
-    };
+    const name = '@scope/one';
+    const document = { name, versions: { '1.2.3': { name, version: '1.2.3', dist } } };
     const extra: Record<string, string | Uint8Array> = { '/one.tgz': bytes };
     registry = await serve(at(), extra);
     dist.tarball = `${registry.origin}/one.tgz`;
@@ -189,13 +185,13 @@ describe('by npm itself', () => {
     mkdirSync(at('machine/etc'), { recursive: true });
     writeFileSync(at('machine/etc/npmrc'), `registry=${registry.origin}`);
     vi.stubEnv('PREFIX', at('machine'));
-    for (const name of Object.keys(process.env))
-      if (/^npm_config_(?:\w*registry|globalconfig|userconfig|prefix|\w*_prefix)$/i.test(name))
-        vi.stubEnv(name, undefined);
+    for (const variable of Object.keys(process.env))
+      if (/^npm_config_(?:\w*registry|globalconfig|userconfig|prefix|\w*_prefix)$/i.test(variable))
+        vi.stubEnv(variable, undefined);
     vi.stubEnv('HOME', at('machine'));
     vi.stubEnv('npm_config_cache', at('npm-cache'));
     // Settings of a user that must not matter.
-    for (const name of ['dry_run', 'global', 'workspaces']) vi.stubEnv(`npm_config_${name}`, 'true');
+    for (const one of ['dry_run', 'global', 'workspaces']) vi.stubEnv(`npm_config_${one}`, 'true');
     vi.stubEnv('npm_config_location', 'global');
     // A project around the folder of parts must not take part.
     writeFileSync(at('package.json'), '{"workspaces":["**"]}');
@@ -221,9 +217,8 @@ describe('by npm itself', () => {
 
   it('is refused if it is another file', async () => {
     const other = await published(entries({ ...FILES, 'dist/evil.js': 'evil' }), tgz(entries(FILES)));
-    expect(await refusal(other)).toMatch(
-      /^@scope\/one@1\.2\.3 cannot be installed: npm says: .*[Ii]ntegrity/,
-    );
+    const says = /^@scope\/one@1\.2\.3 cannot be installed: npm says: .*[Ii]ntegrity/;
+    expect(await refusal(other)).toMatch(says);
     expectNothing();
   });
 
@@ -388,6 +383,9 @@ describe('a part that is missing', () => {
     parts = await import('../../../src/parts/consent.js');
   });
 
+  const refusedPart = (name: PartName, signal?: AbortSignal) =>
+    reasonOf(() => parts.obtainPart(name, signal));
+
   it('is an error in a program that has nobody to ask, with what to install as data', async () => {
     const error = await parts.obtainPart('tiny').catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(
@@ -402,9 +400,9 @@ describe('a part that is missing', () => {
   it('is asked for once, also by several at the same time, and a no holds', async () => {
     const { opened, asked } = door([false]);
     parts.openPartsDoor(opened);
-    const all = await Promise.all([1, 2, 3].map(() => reasonOf(() => parts.obtainPart('decoder'))));
+    const all = await Promise.all([1, 2, 3].map(() => refusedPart('decoder')));
     for (const message of all) expect(message).toContain('@ffmpeg/core 0.12.10');
-    expect(await reasonOf(() => parts.obtainPart('decoder'))).toContain('is not installed');
+    expect(await refusedPart('decoder')).toContain('is not installed');
     expect(asked).toEqual(['decoder']);
     expect(npmRan()).toBe(false);
   });
@@ -412,10 +410,7 @@ describe('a part that is missing', () => {
   it('is asked for after another question has been answered', async () => {
     const { opened, asked, most } = door([false, false]);
     parts.openPartsDoor(opened);
-    await Promise.all([
-      reasonOf(() => parts.obtainPart('decoder')),
-      reasonOf(() => parts.obtainPart('tiny')),
-    ]);
+    await Promise.all((['decoder', 'tiny'] as const).map((name) => refusedPart(name)));
     expect(asked).toEqual(['decoder', 'tiny']);
     expect(most()).toBe(1);
   });
@@ -423,9 +418,9 @@ describe('a part that is missing', () => {
   it('is fetched after a yes, and tried again after a failure', async () => {
     const { opened, asked } = door([true, true]);
     parts.openPartsDoor(opened);
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toContain('installed nothing');
+    expect(await refusedPart('tiny')).toContain('installed nothing');
     expect(npmRan()).toBe(true);
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toContain('installed nothing');
+    expect(await refusedPart('tiny')).toContain('installed nothing');
     expect(asked).toEqual(['tiny', 'tiny']);
   });
 
@@ -433,17 +428,15 @@ describe('a part that is missing', () => {
     const { opened, asked } = door([true]);
     parts.openPartsDoor(opened);
     vi.stubEnv('ANYVMAF_INSTALL', 'never');
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toContain('is not installed');
+    expect(await refusedPart('tiny')).toContain('is not installed');
     vi.stubEnv('ANYVMAF_INSTALL', 'maybe');
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toBe(
-      'ANYVMAF_INSTALL is "maybe", but it must be auto or never.',
-    );
+    expect(await refusedPart('tiny')).toBe('ANYVMAF_INSTALL is "maybe", but it must be auto or never.');
     expect(npmRan()).toBe(false);
     vi.stubEnv('ANYVMAF_INSTALL', 'auto');
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toContain('installed nothing');
+    expect(await refusedPart('tiny')).toContain('installed nothing');
     vi.stubEnv('ANYVMAF_INSTALL', 'never');
     parts.agreeToParts();
-    expect(await reasonOf(() => parts.obtainPart('tiny'))).toContain('installed nothing');
+    expect(await refusedPart('tiny')).toContain('installed nothing');
     expect(asked).toEqual([]);
   });
 
@@ -460,8 +453,8 @@ describe('a part that is missing', () => {
     const mark = JSON.stringify(at('go'));
     usingNpm(`setInterval(() => { if (require('node:fs').existsSync(${mark})) process.exit(3); }, 50);`);
     const stop = new AbortController();
-    const first = reasonOf(() => parts.obtainPart('tiny', stop.signal));
-    const second = reasonOf(() => parts.obtainPart('tiny'));
+    const first = refusedPart('tiny', stop.signal);
+    const second = refusedPart('tiny');
     stop.abort(new AnyvmafError('aborted', 'enough'));
     expect(await first).toBe('enough');
     writeFileSync(at('go'), '');

@@ -35,12 +35,8 @@ describe('an answer', () => {
 
   it('leaves out pictures that would make it too big for clients, and keeps the links', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'x'.repeat(4 << 20) } as const;
-    const link = {
-      type: 'resource_link',
-      uri: 'anyvmaf://results/1/a.png',
-      name: 'a.png',
-      mimeType: 'image/png',
-    } as const;
+    const [uri, name] = ['anyvmaf://results/1/a.png', 'a.png'];
+    const link = { type: 'resource_link', uri, name, mimeType: 'image/png' } as const;
     const { content } = answer({ document: {}, content: [link, image, link, image] });
     expect(content.map(({ type }) => type)).toEqual(['text', 'resource_link', 'image', 'resource_link']);
   });
@@ -157,11 +153,7 @@ describe('long results', () => {
   it('become an outline with a link to the whole', async () => {
     const context = fakeContext('/');
     const document = { summary: 'It is long.', frames: frames(6000), models: [{ name: 'vmaf' }] };
-    const { document: sent, content } = await fitting(
-      'vmaf_score',
-      { document, long: true },
-      context.resources,
-    );
+    const { document: sent, content } = await fitting('tool', { document, long: true }, context.resources);
     const outline = sent as typeof document & { left_out: string[]; full_result: { uri: string } };
     expect(tokensOf(JSON.stringify(outline))).toBeLessThanOrEqual(MOST_TOKENS);
     expect(outline).toMatchObject({ summary: 'It is long.', models: [{ name: 'vmaf' }] });
@@ -177,12 +169,7 @@ describe('long results', () => {
   it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
     const shapes: Record<string, unknown>[] = [
       { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(8000) },
-      {
-        encodes: Array.from({ length: 4 }, () => ({
-          name: 'a',
-          curve: Array.from({ length: 8000 }, (_, i) => i),
-        })),
-      },
+      { encodes: Array(4).fill({ name: 'a', curve: Array.from({ length: 8000 }, (_, i) => i) }) },
       { one: [[Array.from({ length: 25_000 }, (_, i) => i)]] },
       { texts: Array.from({ length: 1000 }, (_, i) => `text number ${i} `.repeat(10)) },
       { deep: { er: { list: Array.from({ length: 40 }, () => 'z,1;'.repeat(4000)) } } },
@@ -237,12 +224,12 @@ describe('usual results', () => {
 });
 
 describe('progress notifications', () => {
-  function listen() {
+  function listen(whole?: string) {
     const heard: ProgressNotice[] = [];
     const clock = { now: 0 };
     const progress = new CallProgress(
       (notice) => heard.push(notice),
-      undefined,
+      whole,
       () => clock.now,
     );
     return { heard, clock, progress };
@@ -254,11 +241,8 @@ describe('progress notifications', () => {
     expect(heard).toHaveLength(101);
     for (const [i, { progress: value }] of heard.entries())
       expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
-    expect(heard.at(-1)).toEqual({
-      progress: 10_000,
-      total: 10_000,
-      message: '100 %: 10000/10000 frames, 100.0 fps',
-    });
+    const message = '100 %: 10000/10000 frames, 100.0 fps';
+    expect(heard.at(-1)).toEqual({ progress: 10_000, total: 10_000, message });
   });
 
   it('sends every frame of a short clip, and keeps quiet about what it heard before', () => {
@@ -301,12 +285,7 @@ describe('progress notifications', () => {
   });
 
   it('tells some calls as one whole, from a notice of their start to one of their end', () => {
-    const heard: ProgressNotice[] = [];
-    const progress = new CallProgress(
-      (notice) => heard.push(notice),
-      'run_compare',
-      () => 0,
-    );
+    const { heard, progress } = listen('run_compare');
     progress.wait('run_compare', 1, 4);
     for (let done = 0; done < 100; done++) progress.report({ done, total: null, message: `stage ${done}` });
     progress.report({ done: 150, total: 300, message: 'joining' });
@@ -376,6 +355,8 @@ function gate() {
 }
 
 describe('the pool', () => {
+  const any = { weight: null, signal: never };
+
   it('runs at most its limit, in the order in which calls came', async () => {
     const pool = new WorkPool(2, 8);
     const started: number[] = [];
@@ -383,7 +364,7 @@ describe('the pool', () => {
     let running = 0;
     await Promise.all(
       Array.from({ length: 20 }, (_, i) =>
-        pool.run({ weight: null, signal: never }, async () => {
+        pool.run(any, async () => {
           started.push(i);
           most = Math.max(most, ++running);
           await breathe();
@@ -419,7 +400,7 @@ describe('the pool', () => {
     const small = new WorkPool(8, 2);
     const grants = await Promise.all(
       Array.from({ length: 8 }, () =>
-        small.run({ weight: null, signal: never }, async (grant) => {
+        small.run(any, async (grant) => {
           await breathe();
           return grant.threads;
         }),
@@ -458,12 +439,12 @@ describe('the pool', () => {
     const pool = new WorkPool(1, 1);
     const told: number[][] = [];
     const first = gate();
-    const calls = [pool.run({ weight: null, signal: never }, () => first.opened)];
+    const calls = [pool.run(any, () => first.opened)];
     for (let i = 0; i < 2; i++) {
       const heard: number[] = [];
       told.push(heard);
       const onWait = (ahead: number) => heard.push(ahead);
-      calls.push(pool.run({ weight: null, signal: never, onWait }, async () => {}));
+      calls.push(pool.run({ ...any, onWait }, async () => {}));
     }
     first.open();
     await Promise.all(calls);
@@ -474,16 +455,16 @@ describe('the pool', () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
     const cancel = new AbortController();
-    const running = pool.run({ weight: null, signal: never }, () => first.opened);
-    const cancelled = pool.run({ weight: null, signal: cancel.signal }, async () => 'ran');
-    const after = pool.run({ weight: null, signal: never }, async () => 'after');
+    const running = pool.run(any, () => first.opened);
+    const cancelled = pool.run({ ...any, signal: cancel.signal }, async () => 'ran');
+    const after = pool.run(any, async () => 'after');
     cancel.abort(new Error('gone'));
     await expect(cancelled).rejects.toThrow('gone');
     expect(pool.load).toEqual({ running: 1, waiting: 1 });
     first.open();
     await running;
     expect(await after).toBe('after');
-    const failed = pool.run({ weight: null, signal: never }, () => Promise.reject(new Error('failed')));
+    const failed = pool.run(any, () => Promise.reject(new Error('failed')));
     await expect(failed).rejects.toThrow('failed');
     expect(pool.load).toEqual({ running: 0, waiting: 0 });
   });
@@ -491,12 +472,8 @@ describe('the pool', () => {
   it('refuses the call after the thousandth that waits', async () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
-    const waiting = Array.from({ length: 1001 }, () =>
-      pool.run({ weight: 1, signal: never }, () => first.opened),
-    );
-    await expect(pool.run({ weight: 1, signal: never }, async () => {})).rejects.toThrow(
-      '1000 calls waiting',
-    );
+    const waiting = Array.from({ length: 1001 }, () => pool.run(any, () => first.opened));
+    await expect(pool.run(any, async () => {})).rejects.toThrow('1000 calls waiting');
     first.open();
     await Promise.all(waiting);
   });

@@ -14,10 +14,10 @@ import { framesOf, pageAddress, pageOf, readPageAddress } from '../../../src/mcp
 import { JOB_TOOLS } from '../../../src/mcp/jobs.js';
 import { tokensOf } from '../../../src/mcp/results.js';
 import { describeTools, listTools } from '../../../src/mcp/server.js';
-import type { Tool } from '../../../src/mcp/tool.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { findingInParameters, type Place } from '../../../src/mcp/wording.js';
 import { root } from '../../support/built.js';
+import { toolNamed } from '../../support/mcp-tools.js';
 
 /** The reference's tools that are here, in its order. */
 const REFERENCE = (
@@ -27,22 +27,10 @@ const REFERENCE = (
 ).split(' ');
 
 const EP = [
-  'auto',
-  'cpu',
-  'cuda',
-  'openvino',
-  'openvino-npu',
-  'openvino-cpu',
-  'openvino-gpu',
-  'coreml',
-  'coreml-ane',
-  'coreml-gpu',
-  'coreml-cpu',
-  'rocm',
+  ...['auto', 'cpu', 'cuda', 'openvino', 'openvino-npu', 'openvino-cpu', 'openvino-gpu', 'coreml'],
+  ...['coreml-ane', 'coreml-gpu', 'coreml-cpu', 'rocm'],
   // Ours, after the reference's.
-  'tensorrt',
-  'webgpu',
-  'directml',
+  ...['tensorrt', 'webgpu', 'directml'],
 ];
 const whole = (minimum: number) => ({ type: 'integer', minimum });
 const flag = { type: 'boolean', default: false };
@@ -90,34 +78,22 @@ const SCORING = {
   target_scaling: { enum: ['none', 'bilinear', 'bicubic', 'lanczos'], default: 'none' },
 };
 
-function toolNamed(name: string): Tool {
-  const tool = TOOLS.find((one) => one.name === name);
-  if (!tool) throw new Error(`there is no tool ${name}`);
-  return tool;
-}
-
 const schema = (name: string) => z.toJSONSchema(toolNamed(name).inputSchema, { io: 'input' });
 
 describe('the reference', () => {
   it('has its tools here, in its order, before ours', () => {
     expect(TOOLS.map(({ name }) => name)).toEqual([
       ...REFERENCE,
-      'compare_encodes',
-      'inspect_pair',
-      'find_alignment',
-      'explain_score',
-      'find_quality',
-      'run_compare',
-      'run_ladder',
-      'run_tune_per_shot',
-      'list_videos',
-      'score_batch',
-      'job_start',
-      'job_status',
-      'job_result',
-      'job_cancel',
-      'list_jobs',
-      'list_live',
+      ...[
+        'compare_encodes',
+        'inspect_pair',
+        'find_alignment',
+        'explain_score',
+        'find_quality',
+        'run_compare',
+      ],
+      ...['run_ladder', 'run_tune_per_shot', 'list_videos', 'score_batch'],
+      ...['job_start', 'job_status', 'job_result', 'job_cancel', 'list_jobs', 'list_live'],
     ]);
   });
 
@@ -159,61 +135,49 @@ describe('the reference', () => {
   });
 
   it('has its parameters in the others', () => {
-    for (const name of ['list_models', 'list_backends', 'vmaf_version']) {
+    for (const name of ['list_models', 'list_backends', 'vmaf_version'])
       expect(schema(name).properties, name).toEqual({});
-    }
     // Ours.
     expect(Object.keys(schema('list_extractors').properties ?? {})).toEqual(['name']);
     expect(schema('list_extractors').required).toBeUndefined();
-    expect(schema('probe_backend')).toMatchObject({
-      properties: { backend: { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'] } },
-      required: ['backend'],
-    });
-    expect(schema('describe_model')).toMatchObject({
-      properties: { name: { type: 'string' } },
-      required: ['name'],
-    });
     const split = {
       features: { type: 'string' },
       split: { enum: ['train', 'val', 'test', 'all'], default: 'test' },
       input_name: { type: 'string', default: 'features' },
     };
-    expect(schema('eval_model_on_split')).toMatchObject({
-      properties: { model: { type: 'string' }, ...split },
-      required: ['model', 'features'],
-    });
-    expect(schema('compare_models')).toMatchObject({
-      properties: { models: { type: 'array', minItems: 1 }, ...split },
-      required: ['models', 'features'],
-    });
+    const backend = { enum: ['cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'] };
+    for (const [name, properties, required] of [
+      ['probe_backend', { backend }, ['backend']],
+      ['describe_model', { name: { type: 'string' } }, ['name']],
+      ['eval_model_on_split', { model: { type: 'string' }, ...split }, ['model', 'features']],
+      ['compare_models', { models: { type: 'array', minItems: 1 }, ...split }, ['models', 'features']],
+    ] as const)
+      expect(schema(name)).toMatchObject({ properties, required });
   });
 });
 
 describe('every tool', () => {
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    '%s is described, down to its parameters',
-    (name, tool) => {
+  it.each(TOOLS)(
+    '$name is described, down to its parameters',
+    ({ name, title, description, annotations }) => {
       expect(name).toMatch(/^[a-z_]{3,64}$/);
-      expect(tool.title.length).toBeGreaterThan(3);
-      expect(tool.description.length).toBeGreaterThan(80);
-      for (const [parameter, part] of Object.entries(schema(name).properties ?? {})) {
-        const description = typeof part === 'object' ? part.description : undefined;
-        expect(description, `${name} ${parameter}`).toMatch(/\S{3}/);
-      }
-      expect(typeof tool.annotations.readOnlyHint).toBe('boolean');
-      expect(typeof tool.annotations.openWorldHint).toBe('boolean');
+      expect(title.length).toBeGreaterThan(3);
+      expect(description.length).toBeGreaterThan(80);
+      for (const [parameter, part] of Object.entries(schema(name).properties ?? {}))
+        expect(Object(part).description, `${name} ${parameter}`).toMatch(/\S{3}/);
+      expect(annotations).toMatchObject({
+        readOnlyHint: expect.any(Boolean),
+        openWorldHint: expect.any(Boolean),
+      });
     },
   );
 
-  it.each(TOOLS.map((tool) => [tool.name, tool] as const))(
-    '%s has a result that clients of 2025 can check',
-    (_, tool) => {
-      const text = JSON.stringify(z.toJSONSchema(tool.outputSchema, { io: 'output' }));
-      // They read draft 7, to which tuples by prefixItems are unknown.
-      expect(text).not.toContain('prefixItems');
-      expect(text).toMatch(/"type":"object"/);
-    },
-  );
+  it.each(TOOLS)('$name has a result that clients of 2025 can check', ({ outputSchema }) => {
+    const text = JSON.stringify(z.toJSONSchema(outputSchema, { io: 'output' }));
+    // They read draft 7, to which tuples by prefixItems are unknown.
+    expect(text).not.toContain('prefixItems');
+    expect(text).toMatch(/"type":"object"/);
+  });
 });
 
 describe('the list of tools', () => {
@@ -279,9 +243,8 @@ describe('the list of tools', () => {
 
   it('says something of every parameter', () => {
     for (const { name, inputSchema } of list) {
-      for (const [key, { description = '' }] of Object.entries(
-        Object(inputSchema.properties) as Record<string, { description?: string }>,
-      )) {
+      const parameters = Object(inputSchema.properties) as Record<string, { description?: string }>;
+      for (const [key, { description = '' }] of Object.entries(parameters)) {
         expect(description.split(' ').length, `${name} ${key}: ${description}`).toBeGreaterThan(1);
         expect(description, `${name} ${key}`).toMatch(/^(Of|As) /.test(description) ? /^$/ : /\.$/);
       }
@@ -320,12 +283,8 @@ describe('what registries and hosts read', () => {
     expect(server.version).toBe(manifest.version);
     expect(server.description.length).toBeLessThanOrEqual(100);
     const [entry] = server.packages;
-    expect(entry).toMatchObject({
-      registryType: 'npm',
-      identifier: manifest.name,
-      version: manifest.version,
-    });
-    expect(entry.transport).toEqual({ type: 'stdio' });
+    const { name: identifier, version } = manifest;
+    expect(entry).toMatchObject({ registryType: 'npm', identifier, version, transport: { type: 'stdio' } });
     expect(entry.packageArguments[0]).toMatchObject({ type: 'positional', value: 'mcp' });
   });
 
@@ -413,12 +372,8 @@ const read = (query: string, of?: object) => JSON.parse(text(query, of));
 describe('a page of frames', () => {
   it('has the first hundred where nothing is asked for, and leads through all of them', () => {
     const page = read('');
-    expect(page).toMatchObject({
-      frames: 20_000,
-      first: 0,
-      last: 19_999,
-      columns: ['frame', 'vmaf', 'psnr_y'],
-    });
+    const columns = ['frame', 'vmaf', 'psnr_y'];
+    expect(page).toMatchObject({ frames: 20_000, first: 0, last: 19_999, columns });
     expect(page.rows).toHaveLength(100);
     expect(page.rows[7]).toEqual([7, 7, 40]);
     expect(page.next).toBe('anyvmaf://results/a-1/frames?from=100');

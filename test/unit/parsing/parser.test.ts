@@ -80,12 +80,10 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(1);
     const error = await outcome;
     expect(error).toBeInstanceOf(AnyvmafError);
-    expect(error).toMatchObject({
-      code: 'media',
-      message: expect.stringMatching(
-        /^a\.mkv cannot be read: aborted after 1\.1 s without progress; [^\n]*$/,
-      ),
-    });
+    const message = expect.stringMatching(
+      /^a\.mkv cannot be read: aborted after 1\.1 s without progress; [^\n]*$/,
+    );
+    expect(error).toMatchObject({ code: 'media', message });
     expect(parser.ended).toBe(true);
     await expect(parser.call('work', 2)).rejects.toBe(error);
   });
@@ -96,9 +94,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
     await beats(worker, 2, 300);
     expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({
-      message: expect.stringContaining('after 30.4 s without progress'),
-    });
+    expect(String(await outcome)).toContain('after 30.4 s without progress');
   });
 
   it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
@@ -107,9 +103,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
     await vi.advanceTimersByTimeAsync(900);
     expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({
-      message: expect.stringContaining('after 40.1 s without progress'),
-    });
+    expect(String(await outcome)).toContain('after 40.1 s without progress');
   });
 
   it('leaves a worker alone that lives and makes progress, however long it takes', async () => {
@@ -130,10 +124,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
     await beats(worker, 102, 100);
     expect(worker.terminated).toBe(1);
-    expect(await outcome).toMatchObject({
-      code: 'media',
-      message: expect.stringContaining('after 10.2 s without progress'),
-    });
+    expect(String(await outcome)).toContain('after 10.2 s without progress');
   });
 
   it('does not hold against the worker that the caller itself was busy', async () => {
@@ -156,41 +147,40 @@ describe('a parser', () => {
   it('says so when a file fills the memory or ends the worker', async () => {
     const full = callUnderWay();
     full.worker.die({ outOfMemory: true, how: 'its process ended with SIGABRT.' });
-    expect(await full.outcome).toMatchObject({
-      code: 'media',
-      message: expect.stringContaining('takes more memory'),
-    });
+    const tooMuch = { code: 'media', message: expect.stringContaining('takes more memory') };
+    expect(await full.outcome).toMatchObject(tooMuch);
     const large = callUnderWay();
     large.worker.large = true;
     await vi.advanceTimersByTimeAsync(100);
-    expect(await large.outcome).toMatchObject({
-      code: 'media',
-      message: expect.stringContaining('takes more memory'),
-    });
+    expect(await large.outcome).toMatchObject(tooMuch);
     expect(large.worker.terminated).toBe(1);
     const crashed = callUnderWay();
     crashed.worker.die({ outOfMemory: false, how: 'its process ended with SIGSEGV.' });
-    expect(await crashed.outcome).toMatchObject({
-      message: 'a.mkv cannot be read: its process ended with SIGSEGV.',
-    });
+    expect(String(await crashed.outcome)).toContain('a.mkv cannot be read: its process ended with SIGSEGV.');
   });
 });
 
+/** Serves functions to a caller whose messages the test writes. */
+function serving(functions: (watched: Monitor) => Record<string, (argument: never) => Promise<unknown>>) {
+  const said: FromParser[] = [];
+  const take = serveParser(
+    (message) => said.push(message),
+    async (_task: null, watched: Monitor) => functions(watched),
+  );
+  take({ kind: 'begin', task: null });
+  return { said, take };
+}
+
 describe('a served function', () => {
   it('reads what was lent through its caller, and gives signs of life while it runs', async () => {
-    const said: FromParser[] = [];
-    const take = serveParser(
-      (message) => said.push(message),
-      async (_task: null, watched: Monitor) => ({
-        async work() {
-          const bytes = new Uint8Array(4);
-          const got = await watched.input(10).read(8, [bytes]);
-          watched.progress();
-          return [got, ...bytes];
-        },
-      }),
-    );
-    take({ kind: 'begin', task: null });
+    const { said, take } = serving((watched) => ({
+      async work() {
+        const bytes = new Uint8Array(4);
+        const got = await watched.input(10).read(8, [bytes]);
+        watched.progress();
+        return [got, ...bytes];
+      },
+    }));
     take({ kind: 'call', id: 5, name: 'work', argument: null });
     await vi.advanceTimersByTimeAsync(350);
     expect(said[0]).toEqual({ kind: 'ready' });
@@ -205,24 +195,19 @@ describe('a served function', () => {
   });
 
   it('gives signs of life from work that lets no timer in, as it gets on, ten a second', async () => {
-    const said: FromParser[] = [];
-    const take = serveParser(
-      (message) => said.push(message),
-      async (_task: null, watched: Monitor) => ({
-        async work(steps: number) {
-          for (let step = 0; step < steps; step++) {
-            // A hundred steps a second, without a turn of the event loop.
-            vi.setSystemTime(Date.now() + 10);
-            now += 10;
-            watched.progress();
-          }
-          return steps;
-        },
-      }),
-    );
+    const { said, take } = serving((watched) => ({
+      async work(steps: number) {
+        for (let step = 0; step < steps; step++) {
+          // A hundred steps a second, without a turn of the event loop.
+          vi.setSystemTime(Date.now() + 10);
+          now += 10;
+          watched.progress();
+        }
+        return steps;
+      },
+    }));
     let now = performance.now();
     const clock = vi.spyOn(performance, 'now').mockImplementation(() => now);
-    take({ kind: 'begin', task: null });
     take({ kind: 'call', id: 1, name: 'work', argument: 95 });
     await vi.advanceTimersByTimeAsync(1);
     clock.mockRestore();
@@ -268,41 +253,32 @@ describe('a served function', () => {
 
 describe('a served parser', () => {
   it('refuses a function that it does not have, bytes that cannot be had, and what cannot be prepared', async () => {
-    const said: FromParser[] = [];
-    const take = serveParser(
-      (message) => said.push(message),
-      async (_task: null, { input }: Monitor) => ({
-        first: async () => {
-          const bytes = new Uint8Array(1);
-          await input(9).read(0, [bytes]);
-          return bytes[0];
-        },
-      }),
-    );
-    take({ kind: 'begin', task: null });
+    const { said, take } = serving(({ input }) => ({
+      first: async () => {
+        const bytes = new Uint8Array(1);
+        await input(9).read(0, [bytes]);
+        return bytes[0];
+      },
+    }));
     take({ kind: 'call', id: 1, name: 'none', argument: 0 });
     take({ kind: 'call', id: 2, name: 'first', argument: 0 });
     await vi.advanceTimersByTimeAsync(1);
     const asked = said.find(({ kind }) => kind === 'read');
-    take({
-      kind: 'unread',
-      id: asked?.kind === 'read' ? asked.id : -1,
-      refusal: { code: 'io', message: 'Gone.' },
-    });
+    const id = asked?.kind === 'read' ? asked.id : -1;
+    take({ kind: 'unread', id, refusal: { code: 'io', message: 'Gone.' } });
     await vi.advanceTimersByTimeAsync(1);
     expect(said.filter(({ kind }) => kind === 'refused')).toEqual([
       { kind: 'refused', id: 1, refusal: refusalOf(new Error('there is no function none')) },
       { kind: 'refused', id: 2, refusal: { code: 'io', message: 'Gone.' } },
     ]);
-    const failing = serveParser(
-      (message) => said.push(message),
-      async () => {
-        throw new AnyvmafError('backend', 'No part.');
-      },
-    );
-    failing({ kind: 'begin', task: null });
+    const failing = serving(() => {
+      throw new AnyvmafError('backend', 'No part.');
+    });
     await vi.advanceTimersByTimeAsync(1);
-    expect(said.at(-1)).toEqual({ kind: 'unusable', refusal: { code: 'backend', message: 'No part.' } });
+    expect(failing.said.at(-1)).toEqual({
+      kind: 'unusable',
+      refusal: { code: 'backend', message: 'No part.' },
+    });
   });
 
   it.each([

@@ -1,10 +1,14 @@
 /**
- * The reference system's sample requests, by raw bytes over each transport, and both generations of the SDK's clients.
+ * The live server's transports: the reference system's sample requests by raw bytes over each, both generations of the SDK's
+ * clients, requests as their bytes arrive, and hostile clients, of whom others see nothing.
  */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import {
+  constants,
   existsSync,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
@@ -14,37 +18,51 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { createServer as createHttpServer } from 'node:http';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, Socket } from 'node:net';
 import { join } from 'node:path';
 import { Duplex, PassThrough } from 'node:stream';
 import { Client as Client2, StreamableHTTPClientTransport as Http2 } from '@modelcontextprotocol/client';
 import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/stdio';
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { SSEClientTransport } from '@modelcontextprotocol/sdk/client/sse.js';
-import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterEach, describe, expect, it } from 'vitest';
-import { listExtractors } from '../../../../src/index.js';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { createScorer, type EmbeddedServer, listExtractors } from '../../../../src/index.js';
 import { EventStreams } from '../../../../src/mcp/live/transports/http.js';
 import { built } from '../../../support/built.js';
 import { privateFolder } from '../../../support/folders.js';
-import { callOf, listening, post, request, served } from '../../../support/mcp-live.js';
+import {
+  callOf,
+  callTool,
+  listening,
+  listeningOf,
+  openServed,
+  pairOf,
+  post,
+  request,
+  served,
+  TINY,
+} from '../../../support/mcp-live.js';
 import { tier } from '../../../support/tier.js';
 
-/** Sends bytes, and gives what comes back once there is enough of it. */
+/** Sends bytes, and gives what comes back once there is enough of it, or until the end. */
 function exchange(stream: Duplex, bytes: string, enough: (text: string) => boolean): Promise<string> {
-  return new Promise((resolve, reject) => {
+  return new Promise((resolve) => {
     let text = '';
     stream.on('data', (chunk: Buffer) => {
       text += chunk;
       if (enough(text)) resolve(text);
     });
-    stream.on('error', reject).on('close', () => resolve(text));
-    stream.write(bytes);
+    stream.on('error', () => {}).on('close', () => resolve(text));
+    if (bytes !== '') stream.write(bytes);
   });
 }
 
-const dial = (port: number) => connect(port, '127.0.0.1');
+/** Opens a connection, which may be cut off by the other side. */
+function dial(where: string | number): Socket {
+  const socket = typeof where === 'string' ? connect(where) : connect(where, '127.0.0.1');
+  return socket.on('error', () => {});
+}
 
 const lines = (count: number) => (text: string) => text.split('\n').length > count;
 
@@ -83,18 +101,18 @@ function checkSamples(answers: readonly string[]): void {
   expect(resources.result.resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
 }
 
+/** The document of a tool's answer. */
+const said = (answer: object) => JSON.parse(Object(answer).content[0].text);
+
 /** The same requests by a client of the SDK. */
 async function checkClient(client: Client1 | Client2): Promise<void> {
   expect((await client.listTools()).tools.map(({ name }) => name).slice(0, 2)).toEqual([
     'list_features',
     'compute_vmaf',
   ]);
-  const called = (await client.callTool({ name: 'list_features', arguments: {} })) as {
-    isError?: boolean;
-    content: { text: string }[];
-  };
+  const called = await client.callTool({ name: 'list_features', arguments: {} });
   expect(called.isError).toBeUndefined();
-  const { features, count } = JSON.parse(called.content[0]?.text ?? '');
+  const { features, count } = said(called);
   expect(features).toEqual(listExtractors().map(({ name }) => name));
   expect(count).toBe(features.length);
   expect(client.getServerVersion()).toMatchObject({ name: 'anyvmaf-live' });
@@ -115,6 +133,47 @@ function inOrder(answers: readonly string[]): string[] {
   return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
 }
 
+const STATUS = callOf('vmaf.status');
+
+/** The text of a request to a server at a port. */
+const postTo =
+  (port: number) =>
+  (body: string, ...more: string[]) => {
+    const lines = [`Host: 127.0.0.1:${port}`, `Content-Length: ${body.length}`, ...more];
+    return `POST /mcp/sse HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`;
+  };
+
+/** Ids of the answers, in their order. */
+const ids = (text: string) => [...text.matchAll(/"jsonrpc":"2\.0","id":(\d+)/g)].map(([, id]) => Number(id));
+
+type Listening = Awaited<ReturnType<typeof listening>>;
+
+/** The server of all tests that leave it as it was. */
+let shared: Listening;
+const lasting: Listening[] = [];
+/** Connections that the server ends in its time wait beside the other tests, each at a server of its own. */
+let idle: Promise<readonly [answer: string, time: number]>;
+let unread: Promise<void>;
+
+beforeAll(async () => {
+  // The first of these is for many tests, the others for connections that wait.
+  lasting.push(...(await Promise.all([1, 2, 3].map(() => listeningOf(openServed())))));
+  const [one, { port: first }, { port: second }] = lasting as [Listening, Listening, Listening];
+  shared = one;
+  const began = performance.now();
+  idle = exchange(dial(first), postTo(first)('{}'), () => false).then((answer) => [
+    answer,
+    performance.now() - began,
+  ]);
+  unread = neverReads(second, postTo(second)(request('tools/list')).repeat(50));
+});
+afterAll(async () => {
+  for (const { scorer, server } of lasting) {
+    await scorer.close();
+    await server.close();
+  }
+});
+
 describe('a Unix socket', () => {
   it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
     const { server } = await served();
@@ -131,9 +190,8 @@ describe('a Unix socket', () => {
   });
 
   it('serves several clients at once, and answers errors as the reference does', async () => {
-    const { server } = await served();
     const path = join(privateFolder(), 'live.sock');
-    await server.listen({ transport: 'unix', path });
+    await shared.server.listen({ transport: 'unix', path });
     const clients = Array.from({ length: 20 }, () => exchange(connect(path), `${LIST}\n`, lines(1)));
     for (const text of await Promise.all(clients)) expect(JSON.parse(text).result.tools).toHaveLength(10);
     const broken = ['nonsense', '[]', '{"id":4}', '{"id":5,"method":"nope"}', 'x'.repeat(70_000), LIST];
@@ -152,20 +210,15 @@ describe('a Unix socket', () => {
     expect(existsSync(path)).toBe(true);
     const { server } = await served();
     await server.listen({ transport: 'unix', path });
-    await expect(server.listen({ transport: 'unix', path })).rejects.toThrow(
-      /Another server already listens at/,
-    );
     writeFileSync(join(folder, 'file'), '');
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'file') })).rejects.toThrow(
-      /is not a socket/,
-    );
     mkdirSync(join(folder, 'open'), { mode: 0o755 });
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'open', 's') })).rejects.toThrow(
-      /mode 0700/,
-    );
-    await expect(server.listen({ transport: 'unix', path: 'x'.repeat(200) })).rejects.toThrow(
-      /1 to 100 bytes/,
-    );
+    for (const [taken, why] of [
+      [path, /Another server already listens at/],
+      [join(folder, 'file'), /is not a socket/],
+      [join(folder, 'open', 's'), /mode 0700/],
+      ['x'.repeat(200), /1 to 100 bytes/],
+    ] as const)
+      await expect(server.listen({ transport: 'unix', path: taken })).rejects.toThrow(why);
   });
 });
 
@@ -201,8 +254,7 @@ describe('a socket that several want', () => {
 
   it('answers a client that has ended its side', async () => {
     const path = join(privateFolder(), 's');
-    const { server } = await served();
-    await server.listen({ transport: 'unix', path });
+    await shared.server.listen({ transport: 'unix', path });
     const client = connect({ path, allowHalfOpen: true });
     const answer = exchange(client, '', () => false);
     client.end(`${CALL}\n`);
@@ -213,8 +265,8 @@ describe('a socket that several want', () => {
     const folder = privateFolder();
     mkdirSync(join(folder, 'real'), { mode: 0o700 });
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
-    const { server } = await served();
-    await expect(server.listen({ transport: 'unix', path: join(folder, 'link', 's') })).rejects.toThrow(
+    const listens = shared.server.listen({ transport: 'unix', path: join(folder, 'link', 's') });
+    await expect(listens).rejects.toThrow(
       /The folder ".*link" of the socket is a link; name the folder itself/,
     );
   });
@@ -224,13 +276,13 @@ describe('HTTP', () => {
   it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
     const { address, port, pathname } = await listening();
     expect(pathname).toBe('/mcp/sse');
-    const head = `HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n`;
     const socket = dial(port);
     const stream = exchange(socket, '', (text) => text.includes('"id":4,'));
-    await exchange(socket, `GET ${pathname} ${head}\r\n`, (text) => text.includes('event: ready'));
+    const get = `GET ${pathname} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`;
+    await exchange(socket, get, (text) => text.includes('event: ready'));
     const answers: string[] = [];
     for (const body of SAMPLES) {
-      const bytes = `POST ${pathname} ${head}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+      const bytes = postTo(port)(body, 'Content-Type: application/json');
       const whole = (text: string) => {
         const [before = '', after = ''] = text.split('\r\n\r\n');
         return (
@@ -257,8 +309,7 @@ describe('HTTP', () => {
   });
 
   it('lets the client of the HTTP+SSE transport speak by its stream, which hears no answers to others', async () => {
-    const { address, push } = await listening();
-    await push(2);
+    const { address } = shared;
     const clients = await Promise.all(
       [1, 2].map(async () => {
         const client = new Client1({ name: 'sse', version: '1' });
@@ -269,8 +320,8 @@ describe('HTTP', () => {
     for (const id of [1, 2, 3]) await post(address, request('ping', undefined, id));
     const lists = await Promise.all(clients.map((client) => client.listTools()));
     for (const { tools } of lists) expect(tools).toHaveLength(10);
-    const { content } = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
-    expect(JSON.parse((content as { text: string }[])[0]?.text ?? '')).toMatchObject({ state: 'running' });
+    const called = await (clients[0] as Client1).callTool({ name: 'vmaf.status', arguments: {} });
+    expect(said(called)).toMatchObject({ state: 'running' });
     for (const client of clients) await client.close();
     const gone = await fetch(`${address}?session=nobody`, { method: 'POST', body: LIST });
     expect(gone.status).toBe(404);
@@ -288,10 +339,7 @@ describe('HTTP', () => {
 
   it('keeps the latest 512 events for those who come back', async () => {
     const { address, port, pathname } = await listening();
-    const pings = Array.from({ length: 520 }, (_, i) => request('ping', undefined, i)).map(
-      (body) =>
-        `POST ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
-    );
+    const pings = Array.from({ length: 520 }, (_, i) => postTo(port)(request('ping', undefined, i)));
     await exchange(dial(port), pings.join(''), (text) => text.includes('"id":519,'));
     const since = async (last: string) => {
       const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: ${last}\r\n\r\n`;
@@ -350,7 +398,7 @@ describe('HTTP', () => {
   });
 
   it('takes text and numbers as ids, and nothing as none', async () => {
-    const { address } = await listening();
+    const { address } = shared;
     const ping = (id: string) => fetch(address, { method: 'POST', body: `{"id":${id},"method":"ping"}` });
     for (const id of ['1', '1.5', '"a"', '""'])
       expect(await (await ping(id)).text()).toContain(`"id":${id},"result"`);
@@ -362,30 +410,18 @@ describe('HTTP', () => {
     expect((await ping('null')).status).toBe(204);
   });
 
-  it('refuses a port that is taken', async () => {
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(0, '127.0.0.1', done));
-    const bound = other.address();
-    const { server } = await served();
-    const port = typeof bound === 'object' && bound ? bound.port : 0;
-    await expect(server.listen({ transport: 'sse', port })).rejects.toThrow(/the address is already in use/);
-    other.close();
-  });
-
   it.each([
     ['1.x', Client1, Http1],
     ['2.x', Client2, Http2],
   ] as const)('serves the client %s of the SDK at /mcp', async (_, Client, Transport) => {
-    const { address, push } = await listening();
+    const { address, push } = shared;
     const client = new Client({ name: 'test', version: '1' });
     const transport = new Transport(new URL('/mcp', address));
     await client.connect(transport as never);
     await push(4);
     await checkClient(client);
-    const called = (await client.callTool({ name: 'vmaf.status', arguments: {} })) as {
-      content: { text: string }[];
-    };
-    expect(JSON.parse(called.content[0]?.text ?? '')).toMatchObject({ measurement: 'main' });
+    const called = await client.callTool({ name: 'vmaf.status', arguments: {} });
+    expect(said(called)).toMatchObject({ measurement: 'main' });
     const { resources } = await client.listResources();
     await client.subscribeResource({ uri: resources[0]?.uri ?? '' });
     const read = await client.readResource({ uri: resources[0]?.uri ?? '' });
@@ -488,6 +524,19 @@ describe('a pair of descriptors', () => {
     checkSamples(inOrder(readFileSync(answers, 'utf8').trim().split('\n')));
   });
 
+  it.skipIf(process.platform === 'win32')('may be pipes', async () => {
+    const [to = '', from = ''] = ['to', 'from'].map((name) => join(privateFolder(), name));
+    spawnSync('mkfifo', [to, from]);
+    const { server } = await served();
+    await server.listen({ transport: 'stdio', input: openSync(to, 'r+'), output: openSync(from, 'r+') });
+    const heard = new Socket({ fd: openSync(from, constants.O_RDONLY | constants.O_NONBLOCK) });
+    const said = new Socket({ fd: openSync(to, constants.O_WRONLY | constants.O_NONBLOCK), readable: false });
+    said.write(`${SAMPLES.join('\n')}\n`);
+    checkSamples(inOrder((await exchange(heard, '', lines(4))).trim().split('\n')));
+    said.destroy();
+    heard.destroy();
+  });
+
   it.skipIf(spawnSync('script', ['--version']).status !== 0)('may be a terminal', async () => {
     const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null`;
     const env = { ...process.env, PROGRAM };
@@ -525,17 +574,175 @@ describe('a pair of descriptors', () => {
     ]);
   });
 
-  it.each([
-    ['1.x', Client1, Stdio1],
-    ['2.x', Client2, Stdio2],
-  ] as const)('serves the client %s of the SDK', async (_, Client, Transport) => {
-    const client = new Client({ name: 'test', version: '1' });
+  it('serves a client of the SDK', async () => {
+    const client = new Client2({ name: 'test', version: '1' });
     // Clients start programs on standard streams: a shell moves these to where the server listens.
     const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null 1>&2`;
     const env = { PROGRAM, PATH: process.env.PATH ?? '' };
-    const transport = new Transport({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
-    await client.connect(transport as never);
+    const transport = new Stdio2({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
+    await client.connect(transport);
     await checkClient(client);
+    // The host would not end by itself.
+    process.kill(transport.pid ?? 0, 'SIGKILL');
     await client.close();
   });
+});
+
+describe('a plain request', () => {
+  it('waits for its turn, and is answered after its client has closed its side', async () => {
+    const { port } = shared;
+    const post = postTo(port);
+    const all = Array.from({ length: 40 }, (_, id) => post(callOf('vmaf.status', {}, id))).join('');
+    const socket = dial(port);
+    const ended = new Promise((resolve) => socket.once('end', resolve));
+    const answers = exchange(socket, all, () => false);
+    socket.end();
+    expect(ids(await answers)).toEqual(Array.from({ length: 40 }, (_, id) => id));
+    await ended;
+  });
+
+  it('is answered to a page of the server itself, not to others, for another name of the host, or with too long a body', async () => {
+    const { port } = shared;
+    const post = postTo(port);
+    const status = async (text: string) =>
+      (await exchange(dial(port), text, (all) => all.includes('}'))).slice(0, 'HTTP/1.1 200'.length);
+    expect(await status(post(STATUS, `Origin: http://127.0.0.1:${port}`))).toBe('HTTP/1.1 200');
+    expect(await status(post(STATUS, 'Origin: http://evil.example'))).toBe('HTTP/1.1 403');
+    expect(await status(post(STATUS).replace('127.0.0.1', 'evil.example'))).toBe('HTTP/1.1 403');
+    expect(await status(post('x'.repeat(70_000)))).toBe('HTTP/1.1 400');
+  });
+
+  it('half sent does not keep the server from ending', async () => {
+    const { server, port } = await listening();
+    const post = postTo(port);
+    const socket = dial(port);
+    await exchange(socket, post(STATUS), (text) => text.includes('"structuredContent":'));
+    socket.write(post(STATUS).slice(0, -5));
+    const idle = dial(port);
+    await once(idle, 'connect');
+    const gone = [socket, idle].map((one) => new Promise((resolve) => one.once('close', resolve)));
+    await server.close();
+    await Promise.all(gone);
+    await expect(once(connect(port, '127.0.0.1'), 'connect')).rejects.toThrow(/ECONNREFUSED/);
+  });
+});
+
+const FRAMES = tier(40, 150);
+
+/** Resolves when a connection is gone. */
+function gone(socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    if (socket.destroyed) resolve();
+    else socket.once('close', () => resolve());
+  });
+}
+
+async function hangUps(where: string | number, count: number): Promise<void> {
+  for (let i = 0; i < count; i++) {
+    const socket = dial(where);
+    // Only TCP knows a reset.
+    const leave = () => (typeof where === 'number' ? socket.resetAndDestroy() : socket.destroy());
+    if (i % 3 === 0) socket.destroy();
+    else socket.once('connect', () => (i % 3 === 1 ? leave() : socket.end(request('tools/list'))));
+    // A server is given a moment now and then, as the system's queue of connections is finite.
+    if (i % 20 === 19) await gone(socket.resume());
+  }
+}
+
+/** Asks and asks, and never reads: resolves when the server has hung up. */
+function neverReads(where: string | number, text: string): Promise<void> {
+  const socket = dial(where);
+  socket.pause();
+  const ask = () => {
+    if (socket.destroyed) return;
+    while (socket.write(text));
+    socket.once('drain', ask);
+  };
+  socket.once('connect', ask);
+  // A paused socket sees no end, but writing fails once the other side is gone.
+  return gone(socket);
+}
+
+/** A stream of events that is never read: resolves when the server has hung up, although others ask on and on. */
+async function streamsUnread(port: number, address: string): Promise<void> {
+  const socket = dial(port);
+  socket.write(`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
+  await new Promise((resolve) => socket.once('data', resolve));
+  socket.pause();
+  const over = gone(socket);
+  let ended = false;
+  void over.then(() => {
+    ended = true;
+  });
+  while (!ended) {
+    await Promise.all(Array.from({ length: 50 }, () => post(address, LIST)));
+    // A paused socket sees no end, but writing fails once the other side is gone.
+    socket.write('x');
+  }
+}
+
+async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
+  await server.listen({ transport: 'unix', path });
+  const { address } = await server.listen({ transport: 'sse', port: 0 });
+  const port = Number(new URL(address).port);
+  for (const where of [path, port]) await hangUps(where, tier(60, 500));
+  const left: Socket[] = [];
+  const garbage = Buffer.from(Array.from({ length: 4000 }, (_, i) => (i * 89 + (i >> 3)) & 255));
+  for (const where of [path, port]) {
+    left.push(dial(where));
+    for (const bytes of [garbage, 'POST /mcp/sse HTTP/1.1\r\nHost: 127.0', '{"jsonrpc":']) {
+      const socket = dial(where);
+      socket.write(bytes);
+      left.push(socket.resume());
+    }
+  }
+  const long = dial(path);
+  const answered = exchange(long, `${'x'.repeat(5 << 20)}\n`, () => true);
+  expect(JSON.parse(await answered).error.code).toBe(-32700);
+  left.push(long);
+  await neverReads(path, `${request('tools/list')}\n`.repeat(100));
+  await streamsUnread(port, address);
+  const many = Array.from({ length: tier(30, 100) }, () => dial(path));
+  await Promise.all(many.map((socket) => exchange(socket, `${STATUS}\n`, () => true)));
+  expect((await callTool(address, 'vmaf.status')).state).toBe('running');
+  return [...left, ...many];
+}
+
+describe('hostile clients', () => {
+  it('change no number of the report, and are gone with the server', async () => {
+    const alone = await createScorer(TINY, { threads: 0 });
+    for (let i = 0; i < FRAMES; i++) await alone.push(...(await pairOf(i)));
+    const expected = await alone.finish();
+    const { scorer, server, push } = await served();
+    const path = join(privateFolder(), 'live.sock');
+    let attacking = true;
+    const attacked = attack(server, path).finally(() => {
+      attacking = false;
+    });
+    attacked.catch(() => {});
+    while (scorer.pushed < FRAMES) {
+      await push(1);
+      // Measuring goes on for as long as the attack does.
+      if (scorer.pushed > FRAMES / 2 && attacking) await new Promise((resolve) => setTimeout(resolve, 5));
+      if (scorer.pushed === FRAMES - 1) await attacked;
+    }
+    const sockets = await attacked;
+    const report = await scorer.finish();
+    expect(report.frames).toEqual(expected.frames);
+    expect(report.pooled_metrics).toEqual(expected.pooled_metrics);
+    await server.close();
+    await Promise.all(sockets.map((socket) => gone(socket.resume())));
+    expect(existsSync(path)).toBe(false);
+  });
+});
+
+// They have waited since the file began.
+describe('a connection', () => {
+  it('that is idle after its answer is ended after its time', async () => {
+    const [answer, time] = await idle;
+    expect(answer).toContain('200 OK');
+    expect(time).toBeGreaterThan(4000);
+  });
+
+  it('that does not read its answers is dropped', () => unread);
 });

@@ -15,7 +15,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it, vi } from 'vitest';
-import { type Evaluation, listExtractors, version } from '../../../../src/index.js';
+import { type Evaluation, listExtractors, listModels, version } from '../../../../src/index.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import {
   listBackendsTool,
@@ -34,10 +34,17 @@ import { y4mFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { root } from '../../../support/built.js';
 import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
-import { call, copyModel, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import {
+  call,
+  copyModel,
+  evaluationFiles,
+  fakeContext,
+  refused,
+  SIX,
+  videoFolder,
+} from '../../../support/mcp-tools.js';
 import { linear } from '../../../support/onnx.js';
 import { exhaustive } from '../../../support/tier.js';
-import { parquet } from '../../../support/tiny.js';
 
 const context = () => fakeContext(videoFolder());
 const ask = <Document = Record<string, unknown>>(tool: Tool, args: Readonly<Record<string, unknown>> = {}) =>
@@ -48,36 +55,20 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
+type Named = Readonly<Record<'name' | 'path' | 'availability' | 'pull_with', string>>;
 interface Models {
-  readonly models: readonly {
-    readonly name: string;
-    readonly path: string;
-    readonly size_bytes: number;
-    readonly availability: string;
-    readonly pull_with?: string;
-  }[];
+  readonly models: readonly (Named & { readonly size_bytes: number })[];
   readonly tiny_models: readonly { readonly id: string; readonly kind: string }[];
 }
 
 describe('list_models', () => {
   it('lists the model files of the package with their sizes, the default first, and nothing else', async () => {
     const { models } = await ask<Models>(listModelsTool);
-    const v1 = ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'];
-    expect(models.map(({ name }) => name).sort()).toEqual([
-      ...['vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3', 'vmaf_float_4k_v0.6.1'],
-      ...'vmaf_float_b_v0.6.3 vmaf_float_v0.6.1 vmaf_float_v0.6.1neg vmaf_v0.6.1 vmaf_v0.6.1neg'.split(' '),
-      ...v1.map((view) => `vmaf_v1.0.16_${view}`),
-      ...v1.map((view) => `vmaf_v1.0.16_hfr_${view}`),
-    ]);
-    expect(models[0]).toMatchObject({
-      name: 'vmaf_v0.6.1',
-      path: 'model/vmaf_v0.6.1.json',
-      format: 'json',
-      default: true,
-    });
-    for (const { path, size_bytes, availability } of models) {
-      if (availability === 'built-in') expect(size_bytes, path).toBe(statSync(join(root, path)).size);
-    }
+    expect(models.map(({ name }) => name)).toEqual((await listModels()).map(({ name }) => name));
+    const first = { name: 'vmaf_v0.6.1', path: 'model/vmaf_v0.6.1.json', format: 'json', default: true };
+    expect(models[0]).toMatchObject(first);
+    for (const { path, size_bytes } of models.filter(({ availability }) => availability === 'built-in'))
+      expect(size_bytes, path).toBe(statSync(join(root, path)).size);
   });
 });
 
@@ -87,21 +78,13 @@ interface Described {
 }
 
 describe('describe_model', () => {
-  const file: { model_dict: { model_type: string; feature_names: string[] } } = JSON.parse(
-    readFileSync(join(root, 'model/vmaf_v0.6.1.json'), 'utf8'),
-  );
+  const path = 'model/vmaf_v0.6.1.json';
+  const { model_type, feature_names } = JSON.parse(readFileSync(join(root, path), 'utf8')).model_dict;
 
   it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1.json', 'model/vmaf_v0.6.1.json'])('knows %s', async (name) => {
     expect(await model(name)).toMatchObject({
-      name: 'vmaf_v0.6.1',
-      path: 'model/vmaf_v0.6.1.json',
-      format: 'json',
-      size_bytes: statSync(join(root, 'model/vmaf_v0.6.1.json')).size,
-      model_type: file.model_dict.model_type,
-      feature_names: file.model_dict.feature_names,
-      kind: 'single',
-      clip: [0, 100],
-      transform: 'on request',
+      ...{ name: 'vmaf_v0.6.1', path, format: 'json', size_bytes: statSync(join(root, path)).size },
+      ...{ model_type, feature_names, kind: 'single', clip: [0, 100], transform: 'on request' },
     });
   });
 
@@ -113,9 +96,8 @@ describe('describe_model', () => {
 
   it('describes every tiny model that list_models lists, by id, file and path', async () => {
     const { tiny_models: tiny } = await ask<Models>(listModelsTool);
-    const registry: { models: { id: string; onnx: string; sha256: string }[] } = JSON.parse(
-      readFileSync(join(root, 'model/tiny/registry.json'), 'utf8'),
-    );
+    const json = (name: string) => JSON.parse(readFileSync(join(root, 'model/tiny', name), 'utf8'));
+    const registry: { models: { id: string; onnx: string; sha256: string }[] } = json('registry.json');
     expect(tiny.length).toBe(registry.models.length);
     for (const { id, kind } of tiny) {
       const { onnx = '', sha256 } = registry.models.find((entry) => entry.id === id) ?? {};
@@ -128,8 +110,7 @@ describe('describe_model', () => {
       for (const name of [onnx, `model/tiny/${onnx}`]) expect(await model(name)).toEqual(described);
     }
     const regressor = await model('fr_vmaf_v0.6.1');
-    const { feature_order } = JSON.parse(readFileSync(join(root, 'model/tiny/fr_vmaf_v0.6.1.json'), 'utf8'));
-    expect(regressor.feature_names).toEqual(feature_order);
+    expect(regressor.feature_names).toEqual(json('fr_vmaf_v0.6.1.json').feature_order);
     const estimate = await model('nr_vmaf_v0.6.1');
     expect(estimate).toMatchObject({ kind: 'nr', feature_names: null, experimental: expect.any(String) });
   });
@@ -151,7 +132,7 @@ describe('describe_model', () => {
       name: 'custom',
       path,
       model_type: 'BOOTSTRAP_LIBSVMNUSVR',
-      feature_names: file.model_dict.feature_names,
+      feature_names,
       kind: 'collection',
     });
   });
@@ -160,12 +141,7 @@ describe('describe_model', () => {
     const path = join(videoFolder(), 'tiny.onnx');
     writeFileSync(path, 'abc');
     expect(await model(path)).toEqual({
-      name: 'tiny',
-      path,
-      format: 'onnx',
-      size_bytes: 3,
-      model_type: null,
-      feature_names: null,
+      ...{ name: 'tiny', path, format: 'onnx', size_bytes: 3, model_type: null, feature_names: null },
     });
   });
 
@@ -185,26 +161,18 @@ describe('describe_model', () => {
 
 describe('list_extractors', () => {
   it('lists extractors with the file that holds their arithmetic, options and features', async () => {
-    const { extractors } = await ask<{
-      readonly extractors: readonly { name: string; backend: string; source: string; features: string[] }[];
-    }>(listExtractorsTool);
+    type Listed = { extractors: { name: string; backend: string; source: string }[] };
+    const { extractors } = await ask<Listed>(listExtractorsTool);
     expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
     expect(extractors).toHaveLength(21);
     for (const { source, backend } of extractors) {
       expect(existsSync(join(root, source)), source).toBe(true);
       expect(backend).toBe('cpu');
     }
+    const limit = { name: 'vif_enhn_gain_limit', type: 'double', default: 100, min: 1, max: 100 };
     expect(extractors.find(({ name }) => name === 'vif')).toMatchObject({
       features: expect.arrayContaining(['integer_vif_scale0', 'integer_vif_scale3']),
-      options: expect.arrayContaining([
-        expect.objectContaining({
-          name: 'vif_enhn_gain_limit',
-          type: 'double',
-          default: 100,
-          min: 1,
-          max: 100,
-        }),
-      ]),
+      options: expect.arrayContaining([expect.objectContaining(limit)]),
     });
   });
 });
@@ -224,12 +192,8 @@ describe('backends', () => {
     expect(core.score).toBeCloseTo(97.428043, 6);
     expect(core.latency_ms).toBeGreaterThan(0);
     const metal = await ask(probeBackendTool, { backend: 'metal' });
-    expect(metal).toMatchObject({
-      backend: 'metal',
-      runtime_healthy: false,
-      score: null,
-      error: expect.any(String),
-    });
+    const absent = { backend: 'metal', runtime_healthy: false, score: null, error: expect.any(String) };
+    expect(metal).toMatchObject(absent);
   });
 
   it('vmaf_version has the keys of the reference, and the version of the core', async () => {
@@ -269,17 +233,7 @@ const put = (name: string, content: Uint8Array | string) => {
   return join(videoFolder(), name);
 };
 
-const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
-const features = put(
-  'features.parquet',
-  parquet({
-    key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019', 'clip_0001'],
-    mos: [1, 2, 3, 4, 9],
-    ...Object.fromEntries(SIX.map((name, i) => [name, i === 0 ? [1, 3, 2, 4, 0] : [0, 0, 0, 0, 0]])),
-  }),
-);
-const good = put('good.onnx', linear([1, 0, 0, 0, 0, 0], 0));
-const worse = put('worse.onnx', linear([-1, 0, 0, 0, 0, 0], 0));
+const { features, good, worse } = evaluationFiles();
 const constant = put('constant.onnx', linear([0, 0, 0, 0, 0, 0], 1));
 const broken = put('broken.onnx', 'broken');
 
@@ -288,21 +242,12 @@ describe('eval_model_on_split', () => {
     const given = context();
     const told = await call<Told>(evalModelOnSplit, { model: good, features }, given);
     expect(told).toMatchObject({
-      model: good,
-      features,
-      split: 'test',
-      n: 4,
-      plcc: 0.8,
-      srocc: 0.8,
-      krocc: 4 / 6,
-      rmse: Math.sqrt(0.5),
-      columns: SIX,
-      keys: 2,
-      left_out: { other_split: 1 },
+      ...{ model: good, features, split: 'test', columns: SIX, keys: 2, left_out: { other_split: 1 } },
+      ...{ n: 4, plcc: 0.8, srocc: 0.8, krocc: 4 / 6, rmse: Math.sqrt(0.5) },
       bootstrap: { unit: 'key', units: 2 },
     });
     expect(told.notes.join(' ')).toMatch(/rest on only 2 keys/);
-    expect([...given.asked].sort()).toEqual([features, good]);
+    expect(given.asked.sort()).toEqual([good, features]);
     expect(given.ran).toEqual([1]);
   });
 
@@ -326,10 +271,8 @@ describe('eval_model_on_split', () => {
 describe('compare_models', () => {
   it('ranks what works and lists what fails in the order of the call', async () => {
     const models = [join(videoFolder(), 'absent.onnx'), worse, broken, good, '/etc/m.onnx', constant];
-    const told = await ask<{ ranked: Told[]; errors: { model: string; error: string }[] }>(compareModels, {
-      models,
-      features,
-    });
+    type Compared = { ranked: Told[]; errors: { model: string; error: string }[] };
+    const told = await ask<Compared>(compareModels, { models, features });
     expect(told.ranked.map(({ model, plcc, n }) => [model, plcc, n])).toEqual([
       [good, 0.8, 4],
       [worse, -0.8, 4],
@@ -375,9 +318,7 @@ describe('list_videos', () => {
       ...{ container: 'y4m', width: 64, height: 48, bit_depth: 10, frames: 4, bytes: bytes.length },
       ...{ frame_rate: expect.any(Number), seconds: expect.any(Number) },
     });
-    expect(listed.videos[1]).toMatchObject({
-      note: expect.stringContaining('width, height, pixfmt and bitdepth'),
-    });
+    expect(listed.videos[1]?.note).toContain('width, height, pixfmt and bitdepth');
     expect(listed.videos[2]?.note).toMatch(/broken\.mp4/);
     expect(listed.videos[2]?.note).not.toMatch(/ --\w/);
     // Out of nobody's turn, and each file once until it changes.
@@ -409,10 +350,10 @@ describe('list_videos', () => {
     [['/'], 'The whole file system is allowed'],
   ])('says what to do where the folders are %j', async (folders, advice) => {
     const given = context();
-    const files = { ...given.files, allowed: folders };
-    const stop = AbortSignal.timeout(20_000);
-    const asked = { ...given, files, signal: stop };
-    const told = await call<{ advice: string }>(listVideosTool, { details: false, limit: 1 }, asked);
+    // Searched it is elsewhere: of a whole disk that takes seconds.
+    const allowed = Object.assign([...folders], { map: () => [] });
+    const asked = { ...given, files: { ...given.files, allowed } };
+    const told = await call<{ advice: string }>(listVideosTool, {}, asked);
     expect(told.advice).toContain(advice);
     expect(told.advice).toContain('--allow DIR');
   });

@@ -13,13 +13,12 @@ import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
-import { TOOLS } from '../../../../src/mcp/tools/index.js';
 import { runTunePerShotTool } from '../../../../src/mcp/tools/run-tune-per-shot.js';
 import { file } from '../../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, needsFfmpeg } from '../../../support/encode.js';
 import { type FakeHost, fakeEncoding } from '../../../support/encoding-host.js';
 import { privateTmp } from '../../../support/folders.js';
-import { call, fakeContext, refused, videoFolder } from '../../../support/mcp-tools.js';
+import { call, fakeContext, refused, toolNamed, videoFolder } from '../../../support/mcp-tools.js';
 
 const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
@@ -79,12 +78,8 @@ describe('tools that search settings', () => {
     it('answers a setting, the points it measured, and the command that makes the encode', async () => {
       const asked = context();
       const answer = await call<Answer>(findQualityTool, { ...ask(), targets: ['80', 'min>=60'] }, asked);
-      expect(answer).toMatchObject({
-        encoder: 'libx264',
-        parameter: 'crf',
-        shortfall: null,
-        sampled_frames: null,
-      });
+      const usual = { encoder: 'libx264', parameter: 'crf', shortfall: null, sampled_frames: null };
+      expect(answer).toMatchObject(usual);
       const { points, value, command, encodes } = answer;
       expect(points).toHaveLength(encodes);
       expect(points.find((point) => point.value === value)?.margin).toBeGreaterThanOrEqual(0);
@@ -93,11 +88,8 @@ describe('tools that search settings', () => {
       expect(told.map(({ message }) => message)).toContain(`encoding at ${points[0]?.value} with libx264`);
       // Frames over all stages, ever rising, and a last event that has them all.
       expect(told.every(({ done }, i) => i === 0 || done >= (told[i - 1]?.done ?? 0))).toBe(true);
-      expect(
-        told.some(
-          ({ done, total, message = '' }) => /^encoding/.test(message) && total !== null && done === total,
-        ),
-      ).toBe(true);
+      const ended = told.filter(({ done, total }) => total !== null && done === total);
+      expect(ended.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^encoding/));
       expect(told.at(-1)).toMatchObject({ message: 'done', done: told.at(-1)?.total });
       expect(told.at(-1)?.done).toBeGreaterThanOrEqual(21 * encodes);
       expect(asked.ran).toEqual([null]);
@@ -155,21 +147,11 @@ describe('tools that search settings', () => {
         next_action: { arguments: { max_seconds: 80 } },
       });
     });
-
-    it('encodes and scores the whole if asked', async () => {
-      const answer = await call(findQualityTool, { ...ask(), targets: ['1'], verify: true }, context());
-      expect(answer).toMatchObject({ value: 34, final: { reached: true } });
-    });
   });
 
   describe('run_tune_per_shot', () => {
-    const ask = () => ({
-      src: source,
-      ...fast,
-      range: { min: 30, max: 32 },
-      min_seconds: 0.2,
-      target_vmaf: 10,
-    });
+    const range = { min: 30, max: 32 };
+    const ask = () => ({ src: source, ...fast, range, min_seconds: 0.2, target_vmaf: 10 });
 
     it('answers the shots with their settings, and a script as a resource', async () => {
       const asked = context();
@@ -212,10 +194,7 @@ describe('tools that search settings', () => {
       const answer = await call<Answer>(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
       expect(answer.rungs).toHaveLength(2);
       expect(answer.command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
-      expect(answer).toMatchObject({
-        summary: expect.stringMatching(/^2 rungs with libx264 from /),
-        metric: 'vmaf',
-      });
+      expect(answer.summary).toMatch(/^2 rungs with libx264 from /);
       expect(asked.published.map(({ name, mimeType }) => [name, mimeType])).toEqual([
         ['ladder.json', 'application/json'],
         ['ladder.html', 'text/html'],
@@ -239,11 +218,8 @@ describe('tools that search settings', () => {
       ],
       [{}, { schema_version: 2, target_vmafs: [94, 96, 97, 98] }, undefined, undefined],
     ])('give a row for each encoder and target of %j', async (asked, told, codecs, targets) => {
-      const answer = await call<Answer>(
-        runCompareTool,
-        { src: source, encoders: 'libx264,libx265', ...asked },
-        context(),
-      );
+      const args = { src: source, encoders: 'libx264,libx265', ...asked };
+      const answer = await call<Answer>(runCompareTool, args, context());
       expect(answer).toMatchObject({ src: source, ...told });
       expect('target_vmaf' in answer).toBe('target_vmaf' in told);
       if (codecs) expect(answer.rows.map(({ codec }) => codec)).toEqual(codecs);
@@ -267,11 +243,8 @@ describe('tools that search settings', () => {
       ['dash', [/<MPD [\s\S]*<Representation id="0" bandwidth="\d+" width="160" height="88"/]],
     ] as const)('give the rungs as a manifest in %s', async (format, parts) => {
       const ask = { src: source, encoder: 'libx264', resolutions: '176,160x88', quality_tiers: 2 };
-      const answer = await call<Answer>(
-        runLadderTool,
-        { ...ask, format, spacing: 'uniform', target_vmafs: '40,60' },
-        context(),
-      );
+      const more = { format, spacing: 'uniform', target_vmafs: '40,60' };
+      const answer = await call<Answer>(runLadderTool, { ...ask, ...more }, context());
       expect(answer).toMatchObject({ format });
       for (const part of parts) expect(answer.manifest).toMatch(part);
     });
@@ -317,11 +290,8 @@ describe('tools that search settings', () => {
 
     it('is read as Y4M of the size and rate that are given, and stays raw in what is answered', async () => {
       const asked = context();
-      const answer = await call<Answer>(
-        runLadderTool,
-        { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' },
-        asked,
-      );
+      const args = { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' };
+      const answer = await call<Answer>(runLadderTool, args, asked);
       const { input } = host.encodes[0]?.request ?? {};
       expect(String(input)).toMatch(/raw film\.y4m$/);
       expect(answer.command.slice(0, 11)).toEqual([
@@ -349,9 +319,8 @@ describe('tools that search settings', () => {
       ['of another size', { width: 64, height: 50 }, 'not a whole number of frames'],
       ['of packed samples', { ...size, pix_fmt: 'yuyv422' }, 'yuv422p10le'],
     ])('%s is refused', async (_, more, sentence) => {
-      expect(await refused(runCompareTool, { src: raw, encoders: 'libx264', ...more }, context())).toContain(
-        sentence,
-      );
+      const args = { src: raw, encoders: 'libx264', ...more };
+      expect(await refused(runCompareTool, args, context())).toContain(sentence);
     });
 
     it('of which a copy takes more than it may is refused before it is made', async () => {
@@ -363,16 +332,11 @@ describe('tools that search settings', () => {
 
     it('is what the size is for: other sources have their own, and the answer says so', async () => {
       const mkv = file(videoFolder(), 'own.mkv', Buffer.from('\x1aE\xdf\xa3 and more', 'latin1'));
-      const answer = await call(
-        runCompareTool,
-        { src: mkv, ...size, framerate: 24, encoders: 'libx264', target_vmaf: 80 },
-        context(),
+      const args = { src: mkv, ...size, framerate: 24, encoders: 'libx264', target_vmaf: 80 };
+      const notes = ['width', 'height', 'framerate'].map(
+        (name) => `${name} applies to raw YUV only and is ignored; own.mkv declares its own.`,
       );
-      expect(answer).toMatchObject({
-        notes: ['width', 'height', 'framerate'].map(
-          (name) => `${name} applies to raw YUV only and is ignored; own.mkv declares its own.`,
-        ),
-      });
+      expect(await call(runCompareTool, args, context())).toMatchObject({ notes });
     });
   });
 
@@ -392,9 +356,9 @@ describe('tools that search settings', () => {
       ['run_tune_per_shot', 'an option', () => tune({ encoder_options: { f: 'tee' } }), 'no option "f"'],
       [
         'run_tune_per_shot',
-        'lengths of shots',
+        'lengths',
         () => tune({ min_seconds: 4, max_seconds_per_shot: 5 }),
-        'at least twice',
+        'least twice',
       ],
       ['run_tune_per_shot', 'a file outside', () => outside, 'not allowed'],
       ['run_compare', 'an encoder', () => compare('libx264', 'x'), '"x"'],
@@ -403,7 +367,7 @@ describe('tools that search settings', () => {
       ['run_ladder', 'a size', () => rungs('HD'), 'such as 1280x720'],
       ['run_ladder', 'a file outside', () => ({ ...outside, resolutions: ['48'] }), 'not allowed'],
     ])('%s: %s', async (name, _, args, sentence) => {
-      expect(await refused(toolOf(name), args(), context())).toContain(sentence);
+      expect(await refused(toolNamed(name), args(), context())).toContain(sentence);
     });
 
     it.each<[tool: string, () => Args]>([
@@ -415,7 +379,7 @@ describe('tools that search settings', () => {
       using _ = hostThatIsLate(1);
       const timer = vi.spyOn(globalThis, 'setTimeout');
       // The same again would end likewise.
-      expect(await refused(toolOf(name), { ...args(), max_seconds: 7 }, context())).toBe(
+      expect(await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context())).toBe(
         'no encode was measured within max_seconds, 7; raise it, or use a faster preset.',
       );
       expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
@@ -471,12 +435,12 @@ describe('tools that search settings', () => {
     it('run_ladder: what was cut short goes on from what was measured', async () => {
       using slow = hostThatIsLate();
       const asked = context();
-      const sentence = await refused(toolOf('run_ladder'), rungs('176'), asked);
+      const sentence = await refused(toolNamed('run_ladder'), rungs('176'), asked);
       expect(sentence).toContain('call again with the same arguments');
       const before = slow.encodes.length;
-      const answer = await call<Answer>(toolOf('run_ladder'), rungs('176'), asked);
+      const answer = await call<Answer>(toolNamed('run_ladder'), rungs('176'), asked);
       expect(answer.encodes).toBe(slow.encodes.length - before);
-      const whole = await call<Answer>(toolOf('run_ladder'), rungs('176'), context());
+      const whole = await call<Answer>(toolNamed('run_ladder'), rungs('176'), context());
       expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });
@@ -492,10 +456,8 @@ describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${ne
   it('encode and score the whole within the folders that are allowed, and leave nothing behind', async () => {
     const range = { min: 34, max: 34 };
     const args = { source, encoder: 'libx264', ...fast, range, targets: ['1'], verify: true };
-    expect(await call(findQualityTool, args, context())).toMatchObject({
-      value: 34,
-      final: { reached: true },
-    });
+    const answer = await call(findQualityTool, args, context());
+    expect(answer).toMatchObject({ value: 34, final: { reached: true } });
     expect(leftovers()).toEqual([]);
   });
 
@@ -507,16 +469,10 @@ describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${ne
     copyFileSync(source, inner);
     const list = join(encodeFolder(), 'list-film.mp4');
     writeFileSync(list, `ffconcat version 1.0\nfile '${inner}'\n`);
-    const sentence = await refused(toolOf(name), { [parameter]: list, ...more }, context());
+    const sentence = await refused(toolNamed(name), { [parameter]: list, ...more }, context());
     expect(sentence).toMatch(/playlist|other files/);
     expect(leftovers()).toEqual([]);
   });
 });
 
 type Args = Readonly<Record<string, unknown>>;
-
-function toolOf(name: string): Tool {
-  const found = TOOLS.find((tool) => tool.name === name);
-  if (!found) throw new Error(`there is no tool ${name}`);
-  return found;
-}

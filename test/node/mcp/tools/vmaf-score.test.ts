@@ -11,7 +11,6 @@ import { vmafScore } from '../../../../src/mcp/tools/vmaf-score.js';
 import {
   compareWithFixture,
   compareWithGolden,
-  type FixtureCase,
   type FixtureClip,
   type FixtureRun,
   goldenCases,
@@ -22,11 +21,11 @@ import { linear, meanOf } from '../../../support/onnx.js';
 import { exhaustive, needsShared, sharedPath } from '../../../support/tier.js';
 
 /** The clip of three frames that models.json begins with, and what libvmaf gave for it. */
-function models(find: (run: FixtureRun) => boolean): { entry: FixtureCase; run: FixtureRun } {
-  for (const entry of readFixture('models')) {
-    for (const run of entry.runs) if (find(run)) return { entry, run };
-  }
-  throw new Error('no such fixture');
+function models(find: (run: FixtureRun) => boolean, file: Parameters<typeof readFixture>[0] = 'models') {
+  const all = readFixture(file).flatMap((entry) => entry.runs.map((run) => ({ entry, run })));
+  const found = all.find(({ run }) => find(run));
+  if (!found) throw new Error('no such fixture');
+  return found;
 }
 
 const { entry, run: severalModels } = models(({ models: texts = [] }) => texts.length === 4);
@@ -75,19 +74,15 @@ describe('vmaf_score', () => {
   );
 
   it('passes viewing conditions on to the adm of the model and of the features', async () => {
-    const given = readFixture('options').flatMap((one) => one.runs.map((run) => ({ one, run })));
-    const found = given.find(
-      ({ run }) => run.features?.[0] === 'adm=adm_norm_view_dist=5:adm_ref_display_height=2160',
-    );
-    if (!found) throw new Error('no such fixture');
-    const args = { ...rawOf(found.one.clip), view_distance: 5, display_height: 2160 };
+    const option = 'adm=adm_norm_view_dist=5:adm_ref_display_height=2160';
+    const found = models(({ features }) => features?.[0] === option, 'options');
+    const args = { ...rawOf(found.entry.clip), view_distance: 5, display_height: 2160 };
     const byModel = await full(args);
     expect(compareWithFixture(byModel, found.run).wrong).toEqual([]);
     expect(byModel.models[0]?.features).toContain('integer_adm2_nvd_5_rdh_2160');
     const byFeature = await full({ ...args, feature: ['adm=debug=true'], no_prediction: true });
-    expect(Object.keys(byFeature.pooled_metrics).filter((name) => /^integer_adm2/.test(name))).toEqual([
-      'integer_adm2_nvd_5_rdh_2160',
-    ]);
+    const measured = Object.keys(byFeature.pooled_metrics).filter((name) => /^integer_adm2/.test(name));
+    expect(measured).toEqual(['integer_adm2_nvd_5_rdh_2160']);
   });
 
   it('disables the clip and enables the transform', async () => {
@@ -115,19 +110,14 @@ describe('vmaf_score', () => {
     expect(await refused(vmafScore, args, context())).toContain(
       'pass allow_damaged to score the whole frames',
     );
-    const { frame_count: frames } = await call<{ frame_count: number }>(
-      vmafScore,
-      { ...args, allow_damaged: true },
-      context(),
-    );
-    expect(frames).toBe(clip.frames - 1);
+    expect(await call(vmafScore, { ...args, allow_damaged: true }, context())).toMatchObject({
+      frame_count: clip.frames - 1,
+    });
   });
 
   it('extracts without predicting', async () => {
     const report = await full({ no_prediction: true, feature: ['psnr'] });
-    expect(Object.keys(report.pooled_metrics)).toEqual(
-      expect.arrayContaining(['psnr_y', 'integer_vif_scale0']),
-    );
+    expect(report.pooled_metrics).toMatchObject({ psnr_y: {}, integer_vif_scale0: {} });
     expect(report.pooled_metrics.vmaf).toBeUndefined();
   });
 
@@ -152,23 +142,18 @@ describe('vmaf_score', () => {
   });
 
   it('asks for as many threads as it was told, and tells how far it is, in pairs of frames', async () => {
-    for (const [threads, weight] of [
-      [undefined, null],
-      [0, null],
-      [3, 3],
-    ] as const) {
+    for (const threads of [undefined, 0, 3]) {
       const one = context();
       await call(vmafScore, { ...raw(), threads }, one);
-      expect(one.ran).toEqual([weight]);
+      expect(one.ran).toEqual([threads || null]);
       expect(one.told.at(-1)).toMatchObject({ done: clip.frames, total: clip.frames });
     }
   });
 
   it('ends with the reason of a signal', async () => {
     const reason = new Error('enough');
-    await expect(vmafScore.call(raw(), fakeContext(videoFolder(), AbortSignal.abort(reason)))).rejects.toBe(
-      reason,
-    );
+    const aborted = fakeContext(videoFolder(), AbortSignal.abort(reason));
+    await expect(vmafScore.call(raw(), aborted)).rejects.toBe(reason);
   });
 });
 
@@ -189,9 +174,7 @@ describe('the answer of vmaf_score', () => {
     });
     expect(Object.keys(answer.distribution)).toEqual(['vmaf']);
     expect(answer.summary).toContain('vmaf ');
-    expect(content).toEqual([
-      expect.objectContaining({ type: 'resource_link', uri: answer.full_report.uri }),
-    ]);
+    expect(content).toMatchObject([{ type: 'resource_link', uri: answer.full_report.uri }]);
     const report = JSON.parse(String(one.published[0]?.data));
     expect(report.frames).toHaveLength(clip.frames);
     expect(report.pooled_metrics).toEqual(answer.pooled_metrics);
@@ -253,15 +236,8 @@ describe('the answer of vmaf_score', () => {
 });
 
 describe('presets', () => {
-  const clip = {
-    content: 'sample',
-    width: 240,
-    height: 216,
-    bitDepth: 8,
-    chroma: '420',
-    frames: 1,
-    seed: 23,
-  } as const;
+  const size = { width: 240, height: 216, bitDepth: 8, chroma: '420' } as const;
+  const clip = { content: 'sample', ...size, frames: 1, seed: 23 } as const;
 
   it.each([
     [
@@ -307,7 +283,6 @@ describe('tiny models in vmaf_score', () => {
 
 describe('what vmaf_score refuses', () => {
   it.each([
-    [{ no_reference: true }, /^no_reference requires tiny_model; no classic NR scorer exists$/],
     [{ no_reference: true, tiny_model: 'm.onnx' }, /m\.onnx is not allowed/],
     [{ tiny_model: 'no-such-id' }, /There is no tiny model "no-such-id"; there are /],
     [{ ref: undefined }, /^ref is missing; it may be omitted only with no_reference/],
@@ -317,7 +292,6 @@ describe('what vmaf_score refuses', () => {
     [{ tiny_threads: 4 }, /^tiny_threads is 4/],
     [{ tiny_fp16: true }, /^tiny_fp16 is true/],
     [{ tiny_precision: 'fp32' }, /^tiny_precision is "fp32"/],
-    [{ tiny_model_verify: true }, /^tiny_model_verify is true/],
     [{ tiny_codec: 'libx264' }, /^tiny_codec is "libx264"/],
     [{ tiny_preset: 'slow' }, /^tiny_preset is "slow"/],
     [{ tiny_crf: 20 }, /^tiny_crf is 20/],
@@ -327,16 +301,12 @@ describe('what vmaf_score refuses', () => {
     [{ aom_ctc: 'v1.0', model: 'version=vmaf_v0.6.1neg' }, /aom_ctc and model exclude each other/],
     [{ nflx_ctc: 'v1.0', models: ['auto:name=x'] }, /nflx_ctc and models exclude each other/],
     [{ aom_ctc: 'v1.0', enable_transform: true }, /aom_ctc and enable_transform exclude each other/],
-    [{ aom_ctc: 'v1.0', feature: ['psnr'] }, /aom_ctc and feature exclude each other/],
     [{ nflx_ctc: 'v1.0', aom_ctc: 'v1.0' }, /aom_ctc and nflx_ctc exclude each other/],
-    [
-      { feature: ['cambi=heatmaps_path=maps'] },
-      /^heatmaps_path would write files on the machine of this server/,
-    ],
+    [{ feature: ['cambi=heatmaps_path=maps'] }, /^heatmaps_path would write files on the machine of this/],
     [{ model: 'version=vmaf_v0.6.1:cambi.heatmaps_path=maps' }, /^heatmaps_path would write files/],
     [
       { target_width: 1920 },
-      /^target_width is 1920, target_height 0 and target_scaling none, but these parameters are reserved/,
+      /^target_width is 1920, target_height 0 and .* none, but these parameters are reserved/,
     ],
     [{ target_height: 1080 }, /^target_width is 0, target_height 1080 and target_scaling none/],
     [{ target_scaling: 'lanczos' }, /^target_width is 0, target_height 0 and target_scaling lanczos/],
@@ -347,13 +317,10 @@ describe('what vmaf_score refuses', () => {
     [{ native_cpu: true }, /^native_cpu requires backend cpu/],
     [{ csv: true, sub: true }, /csv and sub are both true/],
     [{ csv: true, output_fmt: 'xml' }, /csv is true, but output_fmt is xml/],
-    [
-      { model: 'version=vmaf_v0.6.1neg', models: ['version=vmaf_v0.6.1'] },
-      /only one of the two may be given; put all into models/,
-    ],
+    [{ model: 'neg', models: ['hd'] }, /only one of the two may be given; put all into models/],
     [
       { model: 'version=vmaf_v9' },
-      /no built-in model "vmaf_v9"; did you mean vmaf_v0\.6\.1\? If not, there are vmaf_v0\.6\.1, /,
+      /no built-in model "vmaf_v9"; did you mean vmaf_v0\.6\.1\? If not, there /,
     ],
     [{ model: 'vmaf_v0.6.1:vmaf' }, /bad option string "vmaf"/],
     [{ models: ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg'] }, /add name=NAME/],
@@ -376,51 +343,20 @@ describe('what vmaf_score refuses', () => {
 
   it('values that the schema does not have', () => {
     for (const args of [
-      { width: 0 },
-      { width: 1.5 },
-      { width: '160' },
-      { pixfmt: '400' },
-      { bitdepth: 9 },
-      { backend: 'vulkan' },
-      { precision: '18' },
-      { precision: 17 },
-      { subsample: 0 },
-      { frame_cnt: 0 },
-      { frame_skip_ref: -1 },
-      { view_distance: 2.9 },
-      { view_distance: 24.1 },
-      { tiny_crf: 64 },
-      { threads: -1 },
-      { models: [] },
-      { ref: '' },
-      { output_fmt: 'ndjson' },
-    ]) {
-      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), ...args });
-      expect(success, JSON.stringify(args)).toBe(false);
-    }
-    for (const name of ['dis', 'width', 'height', 'pixfmt', 'bitdepth']) {
-      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), [name]: undefined });
-      expect(success, name).toBe(false);
-    }
+      ...[{ width: '160' }, { pixfmt: '400' }, { bitdepth: 9 }, { backend: 'vulkan' }, { precision: '18' }],
+      ...[{ precision: 17 }, { models: [] }, { ref: '' }, { output_fmt: 'ndjson' }, { dis: undefined }],
+    ])
+      expect(vmafScore.inputSchema.safeParse({ ...raw(), ...args }).success, JSON.stringify(args)).toBe(
+        false,
+      );
   });
 
   it('takes the defaults of what it does not have', async () => {
-    const args = {
-      tiny_device: 'auto',
-      dnn_ep: 'auto',
-      tiny_threads: 0,
-      tiny_fp16: false,
-      tiny_precision: 'auto',
-      tiny_resize: 'disabled',
-    };
-    const more = {
-      no_reference: false,
-      target_width: 0,
-      target_height: 0,
-      target_scaling: 'none',
-      cpumask: 0,
-    };
-    const answer = await score({ ...args, ...more, sycl_device: 0 });
+    const answer = await score({
+      ...{ tiny_device: 'auto', dnn_ep: 'auto', tiny_threads: 0, tiny_fp16: false, tiny_precision: 'auto' },
+      ...{ tiny_resize: 'disabled', target_width: 0, target_height: 0, target_scaling: 'none', cpumask: 0 },
+      ...{ no_reference: false, sycl_device: 0 },
+    });
     expect(answer).toMatchObject({ backend_used: 'cpu', frame_count: clip.frames });
   });
 
@@ -438,16 +374,9 @@ describe.runIf(shared)(`the reference's example call on 10-bit clips (${needsSha
     const found = goldenCases(root).find((one) => one.clip === 'src01_10b' && one.config === config);
     if (!found) throw new Error('no such golden run');
     const args = {
-      ref: found.request.reference,
-      dis: found.request.distorted,
-      width: 576,
-      height: 324,
-      pixfmt: '420',
-      bitdepth: 10,
-      backend: 'cpu',
-      model: found.options.models?.[0],
-      precision: 'max',
-      detail: 'frames',
+      ...{ ref: found.request.reference, dis: found.request.distorted, model: found.options.models?.[0] },
+      ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 10 },
+      ...{ backend: 'cpu', precision: 'max', detail: 'frames' },
     };
     const one = fakeContext(sharedPath('clips') ?? '');
     const report = await call<Report>(vmafScore, args, one);
