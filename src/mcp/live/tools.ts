@@ -95,11 +95,7 @@ function numberOf(args: Arguments, name: string): number | undefined {
 }
 
 const MEASUREMENT: Readonly<Record<string, Parameter>> = {
-  measurement: {
-    type: 'string',
-    description: 'Name of the measurement. Default: the first.',
-    maxLength: 64,
-  },
+  measurement: { type: 'string', description: 'Name of the measurement. Default: the first.', maxLength: 64 },
 };
 
 const LIST_FEATURES: LiveTool = {
@@ -181,12 +177,7 @@ const SCORE: LiveTool = {
     },
     first: { type: 'integer', description: 'First frame to pool.', minimum: 0 },
     last: { type: 'integer', description: 'Last frame to pool.', minimum: 0 },
-    worst: {
-      type: 'integer',
-      description: 'Number of worst moments to return.',
-      minimum: 1,
-      maximum: 32,
-    },
+    worst: { type: 'integer', description: 'Number of worst moments to return.', minimum: 1, maximum: 32 },
   },
   call(args, hub) {
     const measurement = hub.measurement(textOf(args, 'measurement'));

@@ -180,13 +180,7 @@ export const runBenchmarkTool = defineTool({
     stdout: z.string().describe('The results as tables.'),
     stderr: z.string().describe('Errors, one per line.'),
     tests: z.array(
-      z.object({
-        name: z.string(),
-        width: z.int(),
-        height: z.int(),
-        frames: z.int(),
-        runs: z.array(run),
-      }),
+      z.object({ name: z.string(), width: z.int(), height: z.int(), frames: z.int(), runs: z.array(run) }),
     ),
     skipped: z
       .array(z.object({ backend: z.string(), reason: z.string() }))

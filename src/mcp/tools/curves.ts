@@ -295,11 +295,7 @@ function headOfComparison(
     // find_quality takes no raw video.
     next:
       context.args.width === undefined
-        ? context.instead('find_quality', {
-            ...setting,
-            source: context.args.src,
-            targets: [String(target)],
-          })
+        ? context.instead('find_quality', { ...setting, source: context.args.src, targets: [String(target)] })
         : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
   });
 }

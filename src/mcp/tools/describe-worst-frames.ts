@@ -134,13 +134,7 @@ const frameDocument = z.object({
     .string()
     .describe('By a vision-language model; without one, the summary and how to install one.'),
   summary: z.string().describe('The measured facts in words.'),
-  facts: z.object({
-    blockiness: fact,
-    blur: fact,
-    noise: fact,
-    banding: fact,
-    contrast_loss: fact,
-  }),
+  facts: z.object({ blockiness: fact, blur: fact, noise: fact, banding: fact, contrast_loss: fact }),
   brightness: z
     .object({ reference: z.number(), distorted: z.number() })
     .describe('Mean luma in 8-bit levels.'),
@@ -304,10 +298,7 @@ const SPARE = [
 /** Options of the score; includes a metric that no model needs. */
 function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
   const features = extractorsFor(metric === undefined ? [] : [metric], []);
-  return {
-    options: { ...options, models: [model.text], backend, features },
-    weight: null,
-  };
+  return { options: { ...options, models: [model.text], backend, features }, weight: null };
 }
 
 function runFacts(report: Report) {

@@ -104,9 +104,7 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the previous one while the other video changes.'),
   }),
-  handler: async (input, context) => ({
-    document: await findAlignment(input, context),
-  }),
+  handler: async (input, context) => ({ document: await findAlignment(input, context) }),
 });
 
 async function inspectPair(

@@ -98,11 +98,7 @@ export const runTunePerShotTool = defineTool({
     bytes: z.number(),
     kbps: z.number(),
     single: z
-      .object({
-        value: z.number(),
-        bytes: z.number(),
-        reached: z.boolean(),
-      })
+      .object({ value: z.number(), bytes: z.number(), reached: z.boolean() })
       .describe('One value for the whole video that reaches the same, if reached.'),
     saving: z.number().describe('Fraction of its bytes that settings per shot save.'),
     encodes: z.int(),

@@ -55,10 +55,7 @@ import {
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
 import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
 
-const frameDocument = z.object({
-  frameNum: z.int(),
-  metrics: z.record(z.string(), value),
-});
+const frameDocument = z.object({ frameNum: z.int(), metrics: z.record(z.string(), value) });
 
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
@@ -106,11 +103,7 @@ export const vmafScore = defineTool({
     'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, worst ' +
     "frames and a link to every frame. Scores equal libvmaf's. For containers (MP4, MKV, WebM, ...), use " +
     'vmaf_score_encoded. Next: explain_score, describe_worst_frames.',
-  inputSchema: z.object({
-    ...rawPair,
-    ...scoringParameters,
-    allow_damaged: pairingParameters.allow_damaged,
-  }),
+  inputSchema: z.object({ ...rawPair, ...scoringParameters, allow_damaged: pairingParameters.allow_damaged }),
   outputSchema: scoreDocument,
   async handler(input, context) {
     const call = scoringCall(input, { decoder: 'none', preflight: true });
@@ -126,11 +119,7 @@ export const vmafScoreEncoded = defineTool({
     'to the reference, frames are paired by time, and preflight reports problems that would make the score wrong. Returns ' +
     'pooled scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for ' +
     'several encodes of one source, compare_encodes.',
-  inputSchema: z.object({
-    ...encodedPair,
-    ...scoringParameters,
-    ...pairingParameters,
-  }),
+  inputSchema: z.object({ ...encodedPair, ...scoringParameters, ...pairingParameters }),
   outputSchema: scoreDocument.extend({
     reference_encoded: z.string().optional().describe('As given.'),
     distorted_encoded: z.string(),

@@ -370,20 +370,6 @@ describe('a session', () => {
     await cycle(101);
   });
 
-  it('keeps the answer of one call when it cancels another that came in the same body', async () => {
-    const { url } = await start();
-    const client = await join(url);
-    const headers = { 'mcp-session-id': sessionOf(client) };
-    const before = seen.started;
-    const both = [call(1, 'work', { frames: 1e9 }), call(2, 'work', { frames: 30 })];
-    const asked = await post(url, both, headers);
-    await until(() => seen.started > before + 1);
-    await post(url, cancel(1), headers);
-    const text = await asked.text();
-    expect(text).toContain('"id":2');
-    expect(text).not.toContain('"id":1,');
-  });
-
   it('may open its event stream again at once after hanging up', async () => {
     const { url } = await start();
     const client = await join(url);
