@@ -26,6 +26,7 @@ import { finding, type Trust, trust } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { holdAgainst } from '../../report/verdict.js';
 import { formatReport } from '../../report/write.js';
+import { rows, texts, value } from '../schemas.js';
 import {
   type Given,
   type NextAction,
@@ -61,9 +62,7 @@ export const headKeys = {
     .describe(
       'Reliability of the figures. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
     ),
-  reasons: z
-    .array(z.string())
-    .describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
+  reasons: texts.describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
   next_action: nextAction
     .nullable()
     .optional()
@@ -217,7 +216,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
   fraction: () => z.string(),
   number: () => z.number(),
   integer: () => z.int(),
-  measured: () => z.number().nullable(),
+  measured: () => value,
   flag: () => z.boolean(),
   choice: ({ values = [] }) => z.enum(values),
   list: ({ item }) => z.array(item ? typeOf(item) : z.unknown()),
@@ -247,9 +246,6 @@ function typeOf(kind: Kind<unknown>): z.ZodType {
   return kind.nullable ? type.nullable() : type;
 }
 
-/** `null` stands for a number that is not finite. */
-export const value = z.number().nullable();
-
 export const findingDocument = z
   .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
   .pick({ code: true, severity: true, message: true, fix: true });
@@ -269,9 +265,9 @@ export const trustDocument = z
 export const worstDocument = z.object({
   metric: z.string().describe('Metric that ranks the frames.'),
   worse: z.enum(['low', 'high']),
-  frames: z
-    .array(z.object({ frame: z.int(), value, seconds: z.number().optional() }))
-    .describe('Worst first, at least a second apart, or ten frames if the frame rate is unknown.'),
+  frames: rows({ frame: z.int(), value, seconds: z.number().optional() }).describe(
+    'Worst first, at least a second apart, or ten frames if the frame rate is unknown.',
+  ),
 });
 
 /** A file with data that is too long for the answer. */
@@ -300,15 +296,13 @@ export const targetDocument = z.object({
   verdict: z
     .enum(['reached', 'missed', 'untrusted'])
     .describe('untrusted: the pair is wrong, so its values do not count.'),
-  checks: z.array(
-    z.object({
-      value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
-      must_be: z.string().describe('Bound: >=80.'),
-      found: value,
-      reached: z.boolean(),
-      note: z.string().optional().describe('Why there is no value.'),
-    }),
-  ),
+  checks: rows({
+    value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
+    must_be: z.string().describe('Bound: >=80.'),
+    found: value,
+    reached: z.boolean(),
+    note: z.string().optional().describe('Why there is no value.'),
+  }),
 });
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;

@@ -10,6 +10,7 @@ import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
+import { rows, texts, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -24,7 +25,6 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
-  value,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
@@ -91,44 +91,40 @@ export const compareEncodesTool = defineTool({
     }),
     model: z.string(),
     metric: z.string().describe('Key of the score in reports.'),
-    encodes: z
-      .array(
-        z.object({
-          distorted: z.string().describe('As given.'),
-          rank: z.int(),
-          mean: value,
-          harmonic_mean: value,
-          min: value,
-          p1: value.describe('1 % of the frames score below this.'),
-          p5: value,
-          bitrate: z.number().nullable().describe('Bits per second of the video.'),
-          size_bytes: z.int().nullable(),
-          dominated_by: z
-            .string()
-            .nullable()
-            .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
-          width: z.int(),
-          height: z.int(),
-          frames: z.int(),
-          codec: z.string().nullable(),
-          worst_frame: z.int().nullable(),
-          bits_per_pixel: value,
-          points_per_doubling: value.describe(
-            'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
-          ),
-          worst_moments: z
-            .array(z.object({ frame: z.int(), seconds: z.number().optional(), value: z.number() }))
-            .describe('Worst first, at least a second apart.'),
-          trust: trustDocument,
-          preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
-          mismatched_model_warning: z.string().optional(),
-          target: targetDocument.optional().describe('With target: the verdict on it.'),
-        }),
-      )
-      .describe('Best first, by mean; untrusted ones last.'),
-    errors: z
-      .array(z.object({ distorted: z.string(), error: z.string() }))
-      .describe('Encodes that could not be scored, in input order.'),
+    encodes: rows({
+      distorted: z.string().describe('As given.'),
+      rank: z.int(),
+      mean: value,
+      harmonic_mean: value,
+      min: value,
+      p1: value.describe('1 % of the frames score below this.'),
+      p5: value,
+      bitrate: value.describe('Bits per second of the video.'),
+      size_bytes: z.int().nullable(),
+      dominated_by: z
+        .string()
+        .nullable()
+        .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
+      width: z.int(),
+      height: z.int(),
+      frames: z.int(),
+      codec: z.string().nullable(),
+      worst_frame: z.int().nullable(),
+      bits_per_pixel: value,
+      points_per_doubling: value.describe(
+        'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
+      ),
+      worst_moments: rows({ frame: z.int(), seconds: z.number().optional(), value: z.number() }).describe(
+        'Worst first, at least a second apart.',
+      ),
+      trust: trustDocument,
+      preflight: texts.describe('Errors and warnings, as sentences.'),
+      mismatched_model_warning: z.string().optional(),
+      target: targetDocument.optional().describe('With target: the verdict on it.'),
+    }).describe('Best first, by mean; untrusted ones last.'),
+    errors: rows({ distorted: z.string(), error: z.string() }).describe(
+      'Encodes that could not be scored, in input order.',
+    ),
     page: resourceDocument.optional().describe('The result as an HTML page with charts, for people.'),
   }),
   handler: compareEncodes,

@@ -15,6 +15,7 @@ import type { Measuring } from '../call-threads.js';
 import type { PictureJob, PictureName, Preview, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
+import { texts, value, whole } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -63,27 +64,18 @@ const worstFramesInput = z.object({
     .max(100)
     .describe('Metric to rank by instead of the model, such as ssimulacra2.')
     .optional(),
-  n: z.int().min(1).max(32).default(5).describe('Maximum number of frames, worst first.'),
-  min_distance: z
-    .int()
-    .min(1)
-    .max(100_000)
+  n: whole(1, 32).default(5).describe('Maximum number of frames, worst first.'),
+  min_distance: whole(1, 100_000)
     .describe('Minimum distance in frames. Default: half a second, less in a short video.')
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
     .default('none')
     .describe('Pictures in the answer; others are links. all: reference, distorted, difference and map.'),
-  image_max_side: z
-    .int()
-    .min(64)
-    .max(4096)
+  image_max_side: whole(64, 4096)
     .default(1024)
     .describe('Longest side of pictures in the answer; files have full size.'),
-  images_kb: z
-    .int()
-    .min(50)
-    .max(6000)
+  images_kb: whole(50, 6000)
     .default(650)
     .describe('Maximum kilobytes of pictures in the answer (100 each); they are scaled down to fit.'),
   describe: z
@@ -100,10 +92,10 @@ const worstFramesInput = z.object({
 
 const side = z.object({
   frame: z.int().describe('0-based number in its own video.'),
-  seconds: z.number().nullable().describe("From the video's first frame; null if unknown."),
+  seconds: value.describe("From the video's first frame; null if unknown."),
   matrix: z.string().describe('Colour matrix used to convert to RGB.'),
   range: z.string().describe('limited or full.'),
-  assumed: z.array(z.string()).describe('Which of the two the video does not declare.'),
+  assumed: texts.describe('Which of the two the video does not declare.'),
 });
 
 const file = z.object({
@@ -145,7 +137,7 @@ const frameDocument = z.object({
     share: z.number().describe('Fraction of the squared error in it; 0.11 if spread evenly.'),
     gain: z.number().describe('Factor by which the difference picture is amplified.'),
   }),
-  metrics: z.record(z.string(), z.number().nullable()).describe('Features and scores of the frame.'),
+  metrics: z.record(z.string(), value).describe('Features and scores of the frame.'),
   reference: side,
   distorted: side,
   files: z.object({
@@ -167,13 +159,13 @@ const worstFramesDocument = z.object({
   frames: z.array(frameDocument).describe('Worst first.'),
   hint: z.string().nullable().describe('How to get descriptions, if there are none.'),
   metric: z.string().describe('Metric that ranks the frames.'),
-  mean: z.number().nullable().describe('Its mean over all frames.'),
+  mean: value.describe('Its mean over all frames.'),
   frame_count: z.int().describe('Frame pairs scored.'),
   min_distance: z.int().describe('Minimum distance between shown frames.'),
   ...backendKeys,
   trust: trustDocument,
   preflight: z.array(findingDocument).optional(),
-  warnings: z.array(z.string()),
+  warnings: texts,
   full_report: resourceDocument.describe('The report with every frame, as JSON.'),
 });
 

@@ -6,6 +6,7 @@ import * as z from 'zod/v4';
 import type { SideFacts, Trust } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK, trustOf } from '../../report/trust.js';
 import type { InputModel } from '../paths.js';
+import { rows, value, whole } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -39,8 +40,8 @@ const sideDocument = z.looseObject({
   chroma: z.string(),
   frame_rate: z.string().nullable(),
   frame_count: z.int().nullable(),
-  duration: z.number().nullable(),
-  bitrate: z.number().nullable(),
+  duration: value,
+  bitrate: value,
   size_bytes: z.int().nullable(),
 });
 
@@ -77,7 +78,7 @@ export const findAlignmentTool = defineTool({
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    window: z.int().min(1).max(1000).default(50).describe('Offsets to try: -window to window frames.'),
+    window: whole(1, 1000).default(50).describe('Offsets to try: -window to window frames.'),
     decoder: pairingParameters.decoder,
   }),
   outputSchema: z.object({
@@ -86,7 +87,7 @@ export const findAlignmentTool = defineTool({
     ambiguous: z.boolean(),
     reason: z.enum(['clear', 'static', 'repetitive', 'edge', 'unrelated', 'short']),
     explanation: z.string(),
-    candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
+    candidates: rows({ offset: z.int(), similarity: z.number() }),
     similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
     compared: z.int().describe('Frame pairs compared.'),
     match: z

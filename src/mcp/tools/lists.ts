@@ -13,6 +13,7 @@ import type { SideFacts } from '../../index.js';
 import { type FoundVideo, findVideos } from '../files.js';
 import { readRunning } from '../live/running.js';
 import { checkFile, RAW_ENDING } from '../paths.js';
+import { rows, texts, value, whole } from '../schemas.js';
 import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
 import { errorInParameters } from '../wording.js';
 
@@ -33,28 +34,26 @@ export const listVideosTool = defineTool({
       .max(200)
       .describe('Only videos with this text in name or location, ignoring case.')
       .optional(),
-    limit: z.int().min(1).max(200).default(25).describe('Maximum number of videos.'),
+    limit: whole(1, 200).default(25).describe('Maximum number of videos.'),
     details: z.boolean().default(true).describe('Open each video for its codec, size, rate and length.'),
   }),
   outputSchema: z.object({
-    folders: z.array(z.string()).describe('Allowed folders.'),
+    folders: texts.describe('Allowed folders.'),
     advice: z.string().optional().describe('What to do if no folder, or the whole file system, is allowed.'),
-    videos: z.array(
-      z.object({
-        path: z.string(),
-        bytes: z.int(),
-        modified: z.string().describe('ISO 8601.'),
-        container: z.string().optional(),
-        codec: z.string().optional(),
-        width: z.int().optional(),
-        height: z.int().optional(),
-        bit_depth: z.int().optional(),
-        frame_rate: z.number().optional().describe('Frames per second.'),
-        frames: z.int().optional(),
-        seconds: z.number().optional(),
-        note: z.string().optional().describe('Why there are no details.'),
-      }),
-    ),
+    videos: rows({
+      path: z.string(),
+      bytes: z.int(),
+      modified: z.string().describe('ISO 8601.'),
+      container: z.string().optional(),
+      codec: z.string().optional(),
+      width: z.int().optional(),
+      height: z.int().optional(),
+      bit_depth: z.int().optional(),
+      frame_rate: z.number().optional().describe('Frames per second.'),
+      frames: z.int().optional(),
+      seconds: z.number().optional(),
+      note: z.string().optional().describe('Why there are no details.'),
+    }),
     left_out: z.int().describe('Number of matching videos beyond the limit.'),
     complete: z.boolean().describe('false: not all files were searched.'),
   }),
@@ -138,8 +137,8 @@ const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/
 
 const statusSchema = z.object({
   model: z.string().nullable(),
-  frames: z.object({ measured: z.number(), total: z.number().nullable() }),
-  seconds_left: z.number().nullable(),
+  frames: z.object({ measured: z.number(), total: value }),
+  seconds_left: value,
 });
 
 const measurement = z.object({
@@ -164,17 +163,13 @@ export const listLiveTool = defineTool({
   inputSchema: z.object({}),
   outputSchema: z.object({
     summary: z.string(),
-    sessions: z.array(
-      z.object({
-        pid: z.number(),
-        started: z.string(),
-        addresses: z
-          .array(z.string())
-          .describe('HTTP (event stream; Streamable HTTP at /mcp) or Unix sockets.'),
-        mcp: z.string().optional().describe('URL for MCP clients.'),
-        measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
-      }),
-    ),
+    sessions: rows({
+      pid: z.number(),
+      started: z.string(),
+      addresses: texts.describe('HTTP (event stream; Streamable HTTP at /mcp) or Unix sockets.'),
+      mcp: z.string().optional().describe('URL for MCP clients.'),
+      measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
+    }),
   }),
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler(_, { signal }) {

@@ -8,6 +8,7 @@ import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
 import type { EvaluateOptions, Evaluation, FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
+import { choice, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
 
@@ -36,17 +37,13 @@ export const listModelsTool = defineTool({
         default: z.boolean(),
       }),
     ),
-    tiny_models: z
-      .array(
-        z.object({
-          id: z.string().describe('For tiny_model.'),
-          kind: z.string().describe('fr: full-reference; nr: no-reference.'),
-          description: z.string().optional(),
-          quantisation: z.string(),
-          licence: z.string().optional(),
-        }),
-      )
-      .describe('Tiny models in the registry of the package.'),
+    tiny_models: rows({
+      id: z.string().describe('For tiny_model.'),
+      kind: z.string().describe('fr: full-reference; nr: no-reference.'),
+      description: z.string().optional(),
+      quantisation: z.string(),
+      licence: z.string().optional(),
+    }).describe('Tiny models in the registry of the package.'),
   }),
   async handler() {
     const { listModels, listTinyModels } = await import('../../index.js');
@@ -98,22 +95,18 @@ export const describeModelTool = defineTool({
       .string()
       .nullable()
       .describe('As named in model files; null for pkl and onnx, and for models to be pulled.'),
-    feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
+    feature_names: texts.nullable().describe('Internal names of the features it reads.'),
     kind: z
       .enum(['single', 'collection', 'fr', 'nr', 'filter'])
       .optional()
       .describe('fr and nr: tiny models, full-reference and no-reference.'),
     intended_use: z.string().optional(),
-    inputs: z
-      .array(
-        z.object({
-          feature: z.string(),
-          log_name: z.string().describe('Its name in reports.'),
-          extractor: z.string(),
-          options: z.record(z.string(), z.string()),
-        }),
-      )
-      .optional(),
+    inputs: rows({
+      feature: z.string(),
+      log_name: z.string().describe('Its name in reports.'),
+      extractor: z.string(),
+      options: z.record(z.string(), z.string()),
+    }).optional(),
     // Not a tuple: clients of the older protocol read schemas by a draft without prefixItems.
     clip: z
       .array(z.number())
@@ -241,14 +234,8 @@ const evaluationParameters = {
     .default('features')
     .describe('Graph input for the features. Default: from the sidecar, else the first.'),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
-  tiny_device: z
-    .enum(TINY_DEVICE_CHOICES)
-    .default('auto')
-    .describe('Device for the model; fails if unavailable.'),
-  tiny_precision: z
-    .enum(TINY_PRECISIONS)
-    .default('auto')
-    .describe('Precision, for models that also come in int8.'),
+  tiny_device: choice(TINY_DEVICE_CHOICES, 'Device for the model; fails if unavailable.'),
+  tiny_precision: choice(TINY_PRECISIONS, 'Precision, for models that also come in int8.'),
   tiny_codec: z
     .string()
     .min(1)
@@ -256,13 +243,10 @@ const evaluationParameters = {
     .optional(),
   tiny_preset: z.string().min(1).describe('Its preset. Default: column preset.').optional(),
   tiny_crf: z.number().min(0).max(63).describe('Its CRF. Default: column crf.').optional(),
-  resamples: z
-    .int()
-    .min(0)
-    .max(10_000)
+  resamples: whole(0, 10_000)
     .describe('Bootstrap resamples for the 95 % intervals; 0: no intervals.')
     .optional(),
-  seed: z.int().min(0).max(0xffffffff).default(1).describe('Bootstrap seed.'),
+  seed: whole(0, 0xffffffff).default(1).describe('Bootstrap seed.'),
 };
 
 function evaluateOptions(
@@ -291,9 +275,9 @@ const intervals = z
 
 const figures = {
   n: z.int().describe('Number of rows.'),
-  plcc: z.number().nullable().describe('Pearson correlation; null if one side is constant.'),
-  srocc: z.number().nullable().describe('Spearman rank correlation, average ranks for ties.'),
-  krocc: z.number().nullable().describe("Kendall's tau-b."),
+  plcc: value.describe('Pearson correlation; null if one side is constant.'),
+  srocc: value.describe('Spearman rank correlation, average ranks for ties.'),
+  krocc: value.describe("Kendall's tau-b."),
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
 };
 
@@ -305,7 +289,7 @@ const evaluationSchema = z.looseObject({
   features: z.string(),
   split: z.enum(SPLITS).describe('Rows evaluated; all for a table without keys.'),
   ...figures,
-  columns: z.array(z.string()).describe('Features in the order of the model input.'),
+  columns: texts.describe('Features in the order of the model input.'),
   target: z.string(),
   intervals,
   bootstrap: z
@@ -333,7 +317,7 @@ const evaluationSchema = z.looseObject({
     .describe('Rows that were not evaluated, by reason.'),
   runtime: z.string(),
   device: z.string(),
-  notes: z.array(z.string()).describe('Caveats about the figures.'),
+  notes: texts.describe('Caveats about the figures.'),
 });
 
 /** @param names model and table under the caller's names */
@@ -382,9 +366,9 @@ export const compareModels = defineTool({
   }),
   outputSchema: z.looseObject({
     ranked: z.array(evaluationSchema).describe('By descending PLCC; undefined ones last.'),
-    errors: z
-      .array(z.object({ model: z.string(), error: z.string() }))
-      .describe('Models that could not be evaluated, in input order.'),
+    errors: rows({ model: z.string(), error: z.string() }).describe(
+      'Models that could not be evaluated, in input order.',
+    ),
   }),
   async handler({ models, features, ...input }, context) {
     const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];

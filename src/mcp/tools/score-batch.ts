@@ -9,6 +9,7 @@ import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
 import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
+import { rows, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -17,7 +18,6 @@ import {
   type TargetDocument,
   targetDocument,
   trustDocument,
-  value,
   worstTrust,
 } from '../scoring/answers.js';
 import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
@@ -51,23 +51,19 @@ export const scoreBatchTool = defineTool({
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
-    pairs: z
-      .array(
-        z.object({
-          reference: z.string().describe('As given.'),
-          distorted: z.string(),
-          mean: value.optional().describe('Mean score of the model; absent with error.'),
-          harmonic_mean: value.optional(),
-          min: value.optional(),
-          p1: value.optional().describe('1 % of the frames score below this.'),
-          frames: z.int().optional(),
-          trust: trustDocument.optional(),
-          preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
-          target: targetDocument.optional().describe('With target: the verdict on it.'),
-          error: z.string().optional().describe('Why the pair has no score.'),
-        }),
-      )
-      .describe('In input order.'),
+    pairs: rows({
+      reference: z.string().describe('As given.'),
+      distorted: z.string(),
+      mean: value.optional().describe('Mean score of the model; absent with error.'),
+      harmonic_mean: value.optional(),
+      min: value.optional(),
+      p1: value.optional().describe('1 % of the frames score below this.'),
+      frames: z.int().optional(),
+      trust: trustDocument.optional(),
+      preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
+      target: targetDocument.optional().describe('With target: the verdict on it.'),
+      error: z.string().optional().describe('Why the pair has no score.'),
+    }).describe('In input order.'),
     failed: z.int().describe('Pairs without a score.'),
     table: z.string().describe('URI of the CSV table, for resources/read.'),
   }),

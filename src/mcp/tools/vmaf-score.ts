@@ -14,6 +14,7 @@ import { trustOf } from '../../report/trust.js';
 import { formatReport } from '../../report/write.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { CheckedModel } from '../paths.js';
+import { rows, value } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -36,7 +37,6 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
-  value,
   worstDocument,
   worstDocumentOf,
 } from '../scoring/answers.js';
@@ -65,7 +65,7 @@ export const scoreDocument = z.looseObject({
   summary: z.string().optional().describe('The result in a few sentences.'),
   target: targetDocument.optional().describe('With target: the verdict on it.'),
   version: z.string().optional(),
-  fps: z.number().nullable().optional(),
+  fps: value.optional(),
   pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
   aggregate_metrics: z.record(z.string(), value).optional(),
   frames: z.array(frameDocument).optional().describe('With detail frames.'),
@@ -87,7 +87,7 @@ export const scoreDocument = z.looseObject({
     .describe('Tiny models that ran, with device, runtime and digest.'),
   no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
   frame_count: z.int().optional().describe('Frame pairs measured.'),
-  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
+  without_grain: rows({ metric: z.string(), value }).optional(),
   warnings: z.array(z.string()).optional(),
   full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
   format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
