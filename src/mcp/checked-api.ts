@@ -77,7 +77,8 @@ export const compareModels: OnTable<typeof api.compareModels, readonly CheckedMo
 export const runBenchmark = async (options: BenchOptions): Promise<BenchResult> =>
   (await import('../bench/run.js')).runBenchmark(options);
 
-export type PictureName = 'reference' | 'distorted' | 'difference' | 'map';
+const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
+export type PictureName = (typeof PICTURES)[number];
 
 export interface PictureJob {
   readonly request: CheckedRequest;
@@ -148,18 +149,13 @@ async function picturesOf(
   signal: AbortSignal,
 ): Promise<TakenPair> {
   const maps = await api.mapQuality(pair, { butteraugli });
-  const whole = async (name: PictureName) => {
+  const pictures = {} as Record<PictureName, Png>;
+  for (const name of PICTURES) {
     // The thread receives an abort between two turns of its event loop.
     await new Promise((next) => setImmediate(next));
     signal.throwIfAborted();
-    return png(maps, name, maxSide);
-  };
-  const pictures = {
-    reference: await whole('reference'),
-    distorted: await whole('distorted'),
-    difference: await whole('difference'),
-    map: await whole('map'),
-  };
+    pictures[name] = await png(maps, name, maxSide);
+  }
   const small: Partial<Record<PictureName, Preview>> = {};
   for (const name of previews.names)
     small[name] = await fitting(maps, name, pictures[name], previews, densities);

@@ -227,18 +227,13 @@ export function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
 ): Keys<F> {
+  const keys = Object.entries(fields).map(([name, kind]) => {
+    const key = keyOf(name, kind);
+    const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
+    return [key, words[key] === undefined ? type : type.describe(words[key])];
+  });
   // The keys are built from the same fields.
-  return keysOf(fields, words) as Keys<F>;
-}
-
-function keysOf(fields: Fields, words: Readonly<Record<string, string>>): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, kind]) => {
-      const key = keyOf(name, kind);
-      const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
-      return [key, words[key] === undefined ? type : type.describe(words[key])];
-    }),
-  );
+  return Object.fromEntries(keys) as Keys<F>;
 }
 
 function typeOf(kind: Kind<unknown>): z.ZodType {

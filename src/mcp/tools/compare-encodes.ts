@@ -68,12 +68,8 @@ export const compareEncodesTool = defineTool({
       ship: z.string().nullable().describe('The encode to ship; null if no score can be trusted.'),
       reason: z
         .enum([
-          'smallest-that-reaches',
-          'none-reaches',
-          'best-and-smallest',
-          'smallest-as-good',
-          'best',
-          'none-trusted',
+          ...(['smallest-that-reaches', 'none-reaches', 'best-and-smallest'] as const),
+          ...(['smallest-as-good', 'best', 'none-trusted'] as const),
         ])
         .describe(
           'smallest-as-good: the smallest of those that the measurement, or a viewer, cannot tell from the best.',
@@ -191,15 +187,18 @@ async function scoreAll(input: ComparisonInput, context: ToolContext) {
     context,
   );
   const scored: ScoredEncode[] = [];
-  const failed: (FailedRow & { readonly cause: unknown })[] = [];
+  const failed: FailedPair[] = [];
   for (const [place, item] of distorted.entries()) {
     const { named } = item;
     const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
     if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
-    else failed.push({ distorted: named, error: sentenceOf(outcome), cause: outcome });
+    else failed.push({ named, cause: outcome });
   }
-  if (!scored[0]?.report.models[0]) throw noneScored(failed);
-  return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
+  if (!scored[0]?.report.models[0]) throw noneScored('encode', failed);
+  return {
+    scored,
+    errors: failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) })),
+  };
 }
 
 /** Members to drop from a long answer, least important first. */
@@ -290,15 +289,17 @@ function headOfDecision(
   });
 }
 
-/** The error that all encodes share, else one that lists theirs. */
-function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]): unknown {
-  const [first] = failed;
-  if (failed.every(({ error }) => error === first?.error)) return first?.cause;
-  const reasons = failed.map(({ distorted, error }) => `${distorted}: ${error}`).join(' ');
-  return new AnyvmafError(
-    'media',
-    `None of the ${counted(failed.length, 'encode')} can be scored. ${reasons}`,
-  );
+interface FailedPair {
+  readonly named: string;
+  readonly cause: unknown;
+}
+
+/** The error that all share, else one that lists theirs. @param what `encode` */
+export function noneScored(what: string, failed: readonly FailedPair[]): unknown {
+  const sentences = failed.map(({ cause }) => sentenceOf(cause));
+  if (new Set(sentences).size === 1) return failed[0]?.cause;
+  const reasons = failed.map(({ named }, i) => `${named}: ${sentences[i]}`).join(' ');
+  return new AnyvmafError('media', `None of the ${counted(failed.length, what)} can be scored. ${reasons}`);
 }
 
 type ScoredRow = ReturnType<typeof encodeRow>;
@@ -379,9 +380,7 @@ function summary(
     ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
     ...(ship === null
       ? []
-      : [
-          `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
-        ]),
+      : [`${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${scoreOf(best)}.`]),
     ...wrong
       .slice(0, MOST_NAMES)
       .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
@@ -389,6 +388,8 @@ function summary(
     ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
   ].join(' ');
 }
+
+export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';
 
 const MOST_NAMES = 3;
 

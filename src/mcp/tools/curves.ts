@@ -407,15 +407,10 @@ function ladderDocument(result: LadderResult) {
     summary:
       `${rungs.length} rungs with ${encoder} from ${low.width}x${low.height} at ${Math.round(low.kbps)} kb/s (${metric} ` +
       `${low.quality.toFixed(1)}) to ${high.width}x${high.height} at ${Math.round(high.kbps)} kb/s (${high.quality.toFixed(1)}); ${encodes} encodes.`,
-    encoder,
-    parameter,
-    metric,
+    ...{ encoder, parameter, metric, encodes, command, warnings: result.warnings },
     rungs: rungs.map(rungDocument),
     hull: hull.map(rungDocument),
     takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
-    encodes,
-    command,
-    warnings: result.warnings,
   };
 }
 

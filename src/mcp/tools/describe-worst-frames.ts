@@ -12,7 +12,7 @@ import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/
 import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import type { Measuring } from '../call-threads.js';
-import type { PictureJob, PictureName, Preview, TakenPair, TakenSide } from '../checked-api.js';
+import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
 import { texts, value, whole } from '../schemas.js';
@@ -211,7 +211,11 @@ export async function showWorstFrames(
   const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
   const steps = new Steps(context, input.n);
-  const report = await runScore(request, scoringOf(input, options), steps.scoring);
+  const { model, backend, metric: asked } = input;
+  // The metric may be one that no model needs.
+  const features = extractorsFor(asked === undefined ? [] : [asked], []);
+  const scoring = { ...options, models: [model.text], backend, features };
+  const report = await runScore(request, { options: scoring, weight: null }, steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
   // Do not search again for the offset that scoring found.
@@ -226,7 +230,8 @@ export async function showWorstFrames(
   const content: ExtraContent[] = [];
   let said = '';
   for (const { frameNum, value } of worst) {
-    const pair = madeOf(taken, frameNum);
+    const pair = taken.get(frameNum);
+    if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
@@ -236,14 +241,14 @@ export async function showWorstFrames(
     const summary = `${when} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
-  const { uri, path } = await publishReport(report, 'legacy', context.resources, {
-    request,
-    options,
-    origin,
-  });
+  const pictured = { request, options, origin };
+  const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
+  const trust = trustOf(report);
+  // If the answer has only links, the next call is for the pictures.
+  const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
   return {
     document: {
-      ...headOfFrames(report, input, context),
+      ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
       summary: said,
       model_id: describer.modelId,
       frames: shown,
@@ -251,27 +256,17 @@ export async function showWorstFrames(
       metric,
       mean: report.pooled_metrics[metric] ? rounded(report.pooled_metrics[metric].mean) : null,
       min_distance: distance,
+      frame_count: report.frames.length,
       backend_requested: input.backend,
-      ...runFacts(report),
+      backend_used: backendUsed(report),
+      mismatched_model_warning: mismatchedModelWarning(report),
+      ...{ trust, preflight: report.preflight, warnings: report.warnings },
       full_report: { uri, path },
     },
     content,
     spare: SPARE,
     long: worst.length > USUAL_FRAMES,
   };
-}
-
-function madeOf(taken: ReadonlyMap<number, TakenPair>, frame: number): TakenPair {
-  const pair = taken.get(frame);
-  if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frame} were not made.`);
-  return pair;
-}
-
-/** The verdict on the score; if the answer has only links, the next call is for the pictures. */
-function headOfFrames(report: Report, { images }: WorstFramesInput, context: ToolContext) {
-  const trust = trustOf(report);
-  const all = images === 'none' ? context.again({ images: 'all' }) : undefined;
-  return headOf({ trust, next: nextWithFix(context, trust.fix) ?? all });
 }
 
 const USUAL_FRAMES = 5;
@@ -286,23 +281,6 @@ const SPARE = [
   ...['frames.[].facts', 'frames.[].png', 'frames.[].files.*.content'],
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
-
-/** Options of the score; includes a metric that no model needs. */
-function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
-  const features = extractorsFor(metric === undefined ? [] : [metric], []);
-  return { options: { ...options, models: [model.text], backend, features }, weight: null };
-}
-
-function runFacts(report: Report) {
-  return {
-    frame_count: report.frames.length,
-    backend_used: backendUsed(report),
-    mismatched_model_warning: mismatchedModelWarning(report),
-    trust: trustOf(report),
-    preflight: report.preflight,
-    warnings: report.warnings,
-  };
-}
 
 /** A cancelled call does not wait for a loading model, which can take minutes. */
 async function findModel(
@@ -453,23 +431,23 @@ async function publish(
       preview.bytes.length === bytes.length
         ? whole
         : await resources.publish({
-            ...file,
+            ...{ ...file, mimeType: preview.mimeType, data: preview.bytes },
             name: `frame_${number}_${name}_small.${preview.mimeType === 'image/png' ? 'png' : 'jpg'}`,
-            mimeType: preview.mimeType,
-            data: preview.bytes,
           });
     const isShown = shown.includes(name);
     // Its index in the content is the new length, since the JSON document comes first.
-    const place = isShown ? content.push(image(preview)) : null;
+    const place = isShown
+      ? content.push({
+          ...{ type: 'image', mimeType: preview.mimeType },
+          data: Buffer.from(preview.bytes).toString('base64'),
+        })
+      : null;
     if (!isShown && name === 'distorted') content.push(small.link);
     return { path, uri: small.uri, width, height, content: place };
   };
-  return {
-    reference: await of('reference'),
-    distorted: await of('distorted'),
-    difference: await of('difference'),
-    map: await of('map'),
-  };
+  const files: Partial<ShownFrame['files']> = {};
+  for (const name of PICTURES) Object.assign(files, { [name]: await of(name) });
+  return files as ShownFrame['files'];
 }
 
 const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean) => string>> = {
@@ -481,10 +459,6 @@ const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean
     `Where ${butteraugli ? 'Butteraugli sees differences' : 'VIF and ADM lost quality'} in frame ${index}, over the ` +
     'distorted picture.',
 };
-
-function image({ bytes, mimeType }: Preview): ExtraContent {
-  return { type: 'image', mimeType, data: Buffer.from(bytes).toString('base64') };
-}
 
 function shownFrame(
   pair: TakenPair,

@@ -114,17 +114,10 @@ async function findQuality(input: QualityInput, context: ToolContext) {
         const { value, quality, kbps } = point;
         onBest(`${value} with ${quality.toFixed(2)} at ${Math.round(kbps)} kb/s`);
       },
-      encoder: input.encoder,
-      encoderOptions: input.encoder_options,
-      targets: input.targets.map(parseTarget),
-      atMost: input.at_most,
-      maxSize: input.max_size,
-      range: input.range,
-      pixelFormat: input.pixel_format,
-      models: [input.model.text],
-      full: input.full,
-      verify: input.verify,
-      origin: context.files.origin,
+      ...{ encoder: input.encoder, encoderOptions: input.encoder_options, range: input.range },
+      ...{ targets: input.targets.map(parseTarget), atMost: input.at_most, maxSize: input.max_size },
+      ...{ pixelFormat: input.pixel_format, full: input.full, verify: input.verify },
+      ...{ models: [input.model.text], origin: context.files.origin },
     });
   };
   const most = () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0);
@@ -202,28 +195,16 @@ function documentOf(result: SearchResult) {
     summary:
       `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
       `${predicted.value.toFixed(2)}${range}, ${counted(result.encodes, 'encode')}.`,
-    encoder,
-    parameter,
-    value,
-    shortfall,
-    unfinished,
-    predicted: predicted.value,
-    interval_95: predicted.interval95,
-    interval_99: predicted.interval99,
+    ...{ encoder, parameter, value, shortfall, unfinished, predicted: predicted.value },
+    ...{ interval_95: predicted.interval95, interval_99: predicted.interval99 },
     predicted_bytes: Math.round(result.predictedBytes),
-    points: points.map(({ value: at, pooled, kbps, margin }) => ({
-      ...{ value: at, mean: mean(pooled), kbps, margin },
-    })),
+    points: points.map(({ value, pooled, kbps, margin }) => ({ value, mean: mean(pooled), kbps, margin })),
     not_monotone: result.notMonotone,
     sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
-    encodes: result.encodes,
     final: final && {
-      mean: mean(final.pooled),
-      qualities: final.qualities,
-      bytes: final.bytes,
-      reached: final.reached,
+      ...{ mean: mean(final.pooled), qualities: final.qualities },
+      ...{ bytes: final.bytes, reached: final.reached },
     },
-    warnings: result.warnings,
-    command: result.command,
+    ...{ encodes: result.encodes, warnings: result.warnings, command: result.command },
   };
 }

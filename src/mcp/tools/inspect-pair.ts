@@ -105,7 +105,10 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the previous one while the other video changes.'),
   }),
-  handler: async (input, context) => ({ document: await findAlignment(input, context) }),
+  async handler({ window, decoder, ...input }, { pool, signal, files: { origin } }) {
+    const options = { window, decoder, origin, signal };
+    return { document: await pool.run(1, ({ api }) => api.align(anyRequest(input), options)) };
+  },
 });
 
 async function inspectPair(
@@ -114,9 +117,9 @@ async function inspectPair(
 ) {
   const request = anyRequest(input);
   const { signal, files } = context;
-  const { origin } = files;
+  const options = { ...tableOptions(input), models: [input.model.text], origin: files.origin, signal };
   const { reference, distorted, findings, alignment } = await context.pool.run(1, ({ api }) =>
-    api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal }),
+    api.inspect(request, options),
   );
   const named = findings.map((finding) => findingInParameters(finding));
   const trust = trustOf({ preflight: named });
@@ -133,17 +136,6 @@ async function inspectPair(
   };
 }
 
-async function findAlignment(
-  input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
-  context: ToolContext,
-) {
-  const request = anyRequest(input);
-  const { window, decoder } = input;
-  const { signal, files } = context;
-  const { origin } = files;
-  return context.pool.run(1, ({ api }) => api.align(request, { window, decoder, origin, signal }));
-}
-
 function outlook(trust: Trust): string {
   const { verdict, fix } = trust;
   if (verdict === 'fine') return `${TRUST_OUTLOOK.fine}.`;
@@ -152,19 +144,11 @@ function outlook(trust: Trust): string {
 
 /** Leaves out the times of frames. */
 function side(facts: SideFacts) {
-  const { frameRate: rate } = facts;
+  const { name, container = null, codec = null, width, height, bitDepth: bit_depth, chroma } = facts;
+  const { frameRate: rate, frameCount: frame_count, duration = null, bitrate = null } = facts;
   return {
-    name: facts.name,
-    container: facts.container ?? null,
-    codec: facts.codec ?? null,
-    width: facts.width,
-    height: facts.height,
-    bit_depth: facts.bitDepth,
-    chroma: facts.chroma,
+    ...{ name, container, codec, width, height, bit_depth, chroma },
     frame_rate: rate ? `${rate.num}/${rate.den}` : null,
-    frame_count: facts.frameCount,
-    duration: facts.duration ?? null,
-    bitrate: facts.bitrate ?? null,
-    size_bytes: facts.fileSize ?? null,
+    ...{ frame_count, duration, bitrate, size_bytes: facts.fileSize ?? null },
   };
 }

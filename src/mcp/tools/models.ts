@@ -6,11 +6,21 @@
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation, FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
+import type {
+  EvaluateOptions,
+  Evaluation,
+  FeatureModel,
+  ModelSummary,
+  Origin,
+  TinyRegistryEntry,
+} from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
 import { choice, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
+
+const availability = z.enum(['built-in', 'pulled', 'to be pulled']);
+const pull_with = z.string().optional().describe('Command that downloads it, to be run once.');
 
 export const listModelsTool = defineTool({
   name: 'list_models',
@@ -30,10 +40,10 @@ export const listModelsTool = defineTool({
         size_bytes: z.int(),
         kind: z.enum(['single', 'collection']),
         intended_use: z.string(),
-        availability: z
-          .enum(['built-in', 'pulled', 'to be pulled'])
-          .describe('Whether it ships with the package, was downloaded, or must be downloaded first.'),
-        pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
+        availability: availability.describe(
+          'Whether it ships with the package, was downloaded, or must be downloaded first.',
+        ),
+        pull_with,
         default: z.boolean(),
       }),
     ),
@@ -50,22 +60,16 @@ export const listModelsTool = defineTool({
     const [models, tiny] = await Promise.all([listModels(), listTinyModels()]);
     return {
       document: {
-        models: models.map(({ name, file, bytes, kind, intendedUse, availability }, i) => ({
-          name,
-          path: `model/${file}`,
-          format: 'json' as const,
-          size_bytes: bytes,
-          kind,
-          intended_use: inShort(intendedUse),
-          availability,
-          pull_with: availability === 'to be pulled' ? `anyvmaf models pull ${name}` : undefined,
+        models: models.map(({ kind, intendedUse, availability, ...model }, i) => ({
+          ...{ ...factsOf(model), kind, intended_use: inShort(intendedUse), availability },
+          pull_with: availability === 'to be pulled' ? pullCommand(model) : undefined,
           default: i === 0,
         })),
         tiny_models: tiny
           .filter(({ smoke }) => !smoke)
-          .map(({ id, kind, quantisation, description, licence }) => ({
-            ...{ id, kind, quantisation, description, licence },
-          })),
+          .map(({ id, kind, quantisation, description, licence }) => {
+            return { id, kind, quantisation, description, licence };
+          }),
       },
       spare: [
         ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'tiny_models.[].description'],
@@ -113,11 +117,10 @@ export const describeModelTool = defineTool({
       .nullable()
       .optional()
       .describe('Lowest and highest score; null if scores are not clipped.'),
-    availability: z
-      .enum(['built-in', 'pulled', 'to be pulled'])
+    availability: availability
       .optional()
       .describe('For models from list_models. One to be pulled has only the facts known without its file.'),
-    pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
+    pull_with,
     transform: z.enum(['none', 'on request', 'always']).optional(),
     score_with: z.string().optional().describe('For a tiny model: the parameter that selects it.'),
     experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
@@ -125,95 +128,67 @@ export const describeModelTool = defineTool({
   handler: async ({ name }, { files }) => ({ document: await describeModelFile(name, files) }),
 });
 
-interface FileFacts {
-  name: string;
-  path: string;
-  format: 'json' | 'pkl' | 'onnx';
-  size_bytes: number;
+function factsOf({ name, file, bytes }: Pick<ModelSummary, 'name' | 'file' | 'bytes'>) {
+  return { name, path: `model/${file}`, format: 'json', size_bytes: bytes } as const;
 }
 
-interface ModelDocument extends FileFacts {
-  model_type: string | null;
-  feature_names: readonly string[] | null;
-  [more: string]: unknown;
-}
+const pullCommand = ({ name }: Pick<ModelSummary, 'name'>) => `anyvmaf models pull ${name}`;
 
 /** @throws {AnyvmafError} `model` if the file is not a model */
-async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
-  const { origin } = files;
+async function describeModelFile(model: FoundModel, { origin, sizeOf }: ToolFiles) {
   if ('summary' in model) return describeListed(model, origin);
   if ('tiny' in model) return describeTiny(model.tiny);
   const { path, format, text } = model;
-  const facts = { name: basename(path, `.${format}`), path, format, size_bytes: files.sizeOf(path) };
+  const facts = { name: basename(path, `.${format}`), path, format, size_bytes: sizeOf(path) };
   if (text === undefined) return { ...facts, model_type: null, feature_names: null };
   const { openModel } = await import('../checked-api.js');
-  return described(facts, await openModel(text, { origin }));
+  return { ...facts, ...described(await openModel(text, { origin })) };
 }
 
 async function describeListed(
   { summary, text }: Extract<FoundModel, { readonly summary: unknown }>,
   origin: Origin,
-): Promise<ModelDocument> {
-  const { name, file, bytes, kind, intendedUse, availability } = summary;
-  const facts: FileFacts = { name, path: `model/${file}`, format: 'json', size_bytes: bytes };
-  if (availability === 'to be pulled') {
-    return {
-      ...{ ...facts, model_type: null, feature_names: summary.features, kind, intended_use: intendedUse },
-      ...{ availability, pull_with: `anyvmaf models pull ${name}` },
-    };
-  }
+) {
+  const { kind, intendedUse: intended_use, availability, features } = summary;
+  const facts = { ...factsOf(summary), intended_use, availability };
+  if (availability === 'to be pulled')
+    return { ...facts, kind, model_type: null, feature_names: features, pull_with: pullCommand(summary) };
   const { openModel } = await import('../checked-api.js');
   const { describeModel } = await import('../../index.js');
-  const [model, { supportVectors, licence, sha256 }] = await Promise.all([
+  const [model, { supportVectors: support_vectors, licence, sha256 }] = await Promise.all([
     openModel(text, { origin }),
-    describeModel(name),
+    describeModel(summary.name),
   ]);
-  return {
-    ...described(facts, model),
-    intended_use: intendedUse,
-    availability,
-    support_vectors: supportVectors,
-    licence,
-    sha256,
-  };
+  return { ...facts, ...described(model), support_vectors, licence, sha256 };
 }
 
-async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
+async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry) {
   const { describeTinyModel } = await import('../../index.js');
   const found = await describeTinyModel(id);
   const { features, scaler, codecs, inputs, outputs, parameters, opset, quantisation, sha256 } = found;
   return {
-    name: id,
-    path: `model/tiny/${file}`,
-    format: 'onnx',
-    size_bytes: found.bytes,
-    model_type: null,
-    feature_names: features,
-    kind,
-    intended_use: entry.description,
+    ...{ name: id, path: `model/tiny/${file}`, format: 'onnx' as const, size_bytes: found.bytes },
+    ...{ model_type: null, feature_names: features, kind, intended_use: entry.description },
     experimental: entry.experimental,
     score_with: `tiny_model: ${JSON.stringify(id)}`,
     scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
-    codecs,
     graph: { inputs, outputs, parameters, opset },
-    quantisation,
-    licence: entry.licence ?? null,
-    sha256,
+    ...{ codecs, quantisation, licence: entry.licence ?? null, sha256 },
   };
 }
 
-function described(facts: FileFacts, model: FeatureModel): ModelDocument {
-  const { transform } = model;
+function described({ type, kind, clip, transform, inputs }: FeatureModel) {
   return {
-    ...facts,
-    model_type: model.type,
-    feature_names: model.inputs.map(({ feature }) => feature),
-    kind: model.kind,
-    inputs: model.inputs.map(({ feature, logName: log_name, extractor, options }) => {
+    ...{ model_type: type, feature_names: inputs.map(({ feature }) => feature), kind, clip },
+    inputs: inputs.map(({ logName: log_name, feature, extractor, options }) => {
       return { feature, log_name, extractor, options };
     }),
-    clip: model.clip,
-    transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
+    transform:
+      transform === null
+        ? ('none' as const)
+        : transform.enabled
+          ? ('always' as const)
+          : ('on request' as const),
   };
 }
 
