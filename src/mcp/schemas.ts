@@ -13,6 +13,11 @@ export const rows = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.arr
 
 export const whole = (least: number, most: number) => z.int().min(least).max(most);
 
+/** Several keys of one type. */
+export function each<Type extends z.ZodType, const Key extends string>(type: Type, ...keys: readonly Key[]) {
+  return Object.fromEntries(keys.map((key) => [key, type])) as Readonly<Record<Key, Type>>;
+}
+
 /** Off by default. */
 export const flag = (about: string) => z.boolean().default(false).describe(about);
 

@@ -6,24 +6,19 @@ import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { flag, rows, texts, value } from '../schemas.js';
+import { each, flag, rows, texts, value } from '../schemas.js';
 import { BACKENDS } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { inShort } from '../wording.js';
 
 /** One flag for each backend, by the names of the reference MCP server. */
 const backendFlags = {
-  cpu: z.boolean(),
-  cuda: z.boolean(),
-  sycl: z.boolean(),
-  hip: z.boolean(),
-  metal: z.boolean(),
+  ...each(z.boolean(), 'cpu', 'cuda', 'sycl', 'hip', 'metal'),
 };
 
 /** An installed program that contains libvmaf, or the reason why there is none. */
 const programDocument = z.object({
-  binary_path: z.string().nullable(),
-  version: z.string().nullable(),
+  ...each(z.string().nullable(), 'binary_path', 'version'),
   build_flags: z.object(backendFlags),
   flavour: z.enum(['vmaf', 'ffmpeg', 'ffprobe']).nullable(),
   error: z.string().nullable(),
@@ -66,10 +61,7 @@ export const listBackendsTool = defineTool({
 });
 
 const adapterDocument = z.object({
-  vendor: z.string(),
-  architecture: z.string(),
-  device: z.string(),
-  description: z.string(),
+  ...each(z.string(), 'vendor', 'architecture', 'device', 'description'),
   software: z.boolean().describe('A software renderer: correct, but slow.'),
 });
 
@@ -82,8 +74,7 @@ export const probeBackendTool = defineTool({
   inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
   outputSchema: z.object({
     backend: z.enum(BACKENDS),
-    compiled_in: z.boolean(),
-    runtime_healthy: z.boolean(),
+    ...each(z.boolean(), 'compiled_in', 'runtime_healthy'),
     latency_ms: value,
     score: value.describe('Near 100 if the backend works.'),
     error: z.string().nullable(),
@@ -112,8 +103,7 @@ export const vmafVersion = defineTool({
     build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
     error: z.string().nullable(),
     engine: z.object({
-      name: z.string(),
-      version: z.string(),
+      ...each(z.string(), 'name', 'version'),
       libvmaf: z
         .string()
         .describe('The libvmaf version whose scores the built-in core reproduces bit for bit.'),
@@ -212,8 +202,7 @@ export const listExtractorsTool = defineTool({
           type: z.enum(['bool', 'int', 'double', 'choice', 'folder']),
           default: z.union([z.boolean(), z.number(), z.string()]),
           choices: z.array(z.string()).optional(),
-          min: z.number().optional(),
-          max: z.number().optional(),
+          ...each(z.number().optional(), 'min', 'max'),
           description: z.string(),
         }),
         features: texts.describe('Names in reports, including those of options that are off by default.'),

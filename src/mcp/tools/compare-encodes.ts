@@ -10,7 +10,7 @@ import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
-import { rows, texts, value } from '../schemas.js';
+import { each, rows, texts, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -90,9 +90,7 @@ export const compareEncodesTool = defineTool({
     encodes: rows({
       distorted: z.string().describe('As given.'),
       rank: z.int(),
-      mean: value,
-      harmonic_mean: value,
-      min: value,
+      ...each(value, 'mean', 'harmonic_mean', 'min'),
       p1: value.describe('1 % of the frames score below this.'),
       p5: value,
       bitrate: value.describe('Bits per second of the video.'),
@@ -101,9 +99,7 @@ export const compareEncodesTool = defineTool({
         .string()
         .nullable()
         .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
-      width: z.int(),
-      height: z.int(),
-      frames: z.int(),
+      ...each(z.int(), 'width', 'height', 'frames'),
       codec: z.string().nullable(),
       worst_frame: z.int().nullable(),
       bits_per_pixel: value,

@@ -13,7 +13,7 @@ import type {
   LadderResult,
   PictureSize,
 } from '../../index.js';
-import { choice, flag, rows, texts, value, whole } from '../schemas.js';
+import { choice, each, flag, rows, texts, value, whole } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
@@ -61,14 +61,11 @@ export const runCompareTool = defineTool({
     rows: rows({
       codec: z.string().describe('As given.'),
       adapter: z.string().describe('ffmpeg encoder name.'),
-      runtime_variant: z.string(),
-      ffmpeg_bin: z.string(),
-      encoder_version: z.string(),
+      ...each(z.string(), 'runtime_variant', 'ffmpeg_bin', 'encoder_version'),
       best_crf: z.number().describe("Value of the encoder's parameter."),
       bitrate_kbps: z.number(),
       encode_time_ms: value,
-      vmaf_score: z.number(),
-      target_vmaf: z.number(),
+      ...each(z.number(), 'vmaf_score', 'target_vmaf'),
       ok: z.boolean().describe('Whether it reaches the target.'),
       error: z.string(),
     }).describe('Setting and rate of each encoder for each target.'),
@@ -77,15 +74,10 @@ export const runCompareTool = defineTool({
     metric: z.string(),
     ties: texts.describe('Encoders within measurement error of the one with the lowest rate.'),
     encoders: rows({
-      name: z.string(),
-      encoder: z.string(),
-      parameter: z.string(),
+      ...each(z.string(), 'name', 'encoder', 'parameter'),
       frames_per_second: value.describe('Encoding speed on this machine.'),
       at_targets: rows({
-        target_vmaf: z.number(),
-        value: z.number(),
-        kbps: z.number(),
-        vmaf: z.number(),
+        ...each(z.number(), 'target_vmaf', 'value', 'kbps', 'vmaf'),
         reached: z.boolean(),
         kbps_at_target: value.describe('Interpolated on the curve; null outside it.'),
       }),
@@ -93,8 +85,7 @@ export const runCompareTool = defineTool({
       not_monotone: z.array(z.number()).describe('Parameter values that score higher than a finer one.'),
     }),
     deltas: rows({
-      anchor: z.string(),
-      test: z.string(),
+      ...each(z.string(), 'anchor', 'test'),
       bd_rate_percent: value.describe('Mean rate difference at equal quality; negative: a lower rate.'),
       interval_95: z
         .array(z.number())
@@ -111,8 +102,7 @@ export const runCompareTool = defineTool({
 });
 
 const rung = z.object({
-  width: z.int(),
-  height: z.int(),
+  ...each(z.int(), 'width', 'height'),
   value: z.number().describe("Value of the encoder's parameter."),
   kbps: z.number(),
   vmaf: z.number().describe("Scored at the source's size."),
@@ -161,8 +151,7 @@ export const runLadderTool = defineTool({
         z.string(),
         z.object({
           rungs: rows({
-            width: z.int(),
-            height: z.int(),
+            ...each(z.int(), 'width', 'height'),
             bitrate_kbps: z.number(),
             bandwidth_bps: z.number().describe('Average.'),
             vmaf: z.number(),
@@ -174,9 +163,7 @@ export const runLadderTool = defineTool({
     format: z.enum(['json', 'hls', 'dash']),
     summary: z.string(),
     notes: texts,
-    encoder: z.string(),
-    parameter: z.string(),
-    metric: z.string(),
+    ...each(z.string(), 'encoder', 'parameter', 'metric'),
     rungs: z.array(rung).describe('Sorted by rate; each was measured.'),
     hull: z.array(rung).describe('Points on the convex hull.'),
     takeovers: rows({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }).describe(

@@ -15,7 +15,7 @@ import type { Measuring } from '../call-threads.js';
 import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
-import { texts, value, whole } from '../schemas.js';
+import { each, texts, value, whole } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -101,8 +101,7 @@ const side = z.object({
 const file = z.object({
   path: z.string().describe('Full-size PNG, until the server ends.'),
   uri: z.string().describe('The same for resources/read, scaled down if it has more than 100 kB.'),
-  width: z.int(),
-  height: z.int(),
+  ...each(z.int(), 'width', 'height'),
   content: z
     .int()
     .nullable()
@@ -114,8 +113,7 @@ const fact = z.object({
   unit: z.string(),
   normal: z.string().describe('Range of normal values.'),
   level: z.enum(['none', 'slight', 'clear', 'strong']),
-  reference: z.number(),
-  distorted: z.number(),
+  ...each(z.number(), 'reference', 'distorted'),
 });
 
 const frameDocument = z.object({

@@ -17,7 +17,7 @@ import { frameTime } from '../../report/facts.js';
 import { frameGap } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import { modelString } from '../paths.js';
-import { rows, texts, value, whole } from '../schemas.js';
+import { each, rows, texts, value, whole } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -78,8 +78,7 @@ export const explainScoreTool = defineTool({
     frames: z.int().describe('Frames scored.'),
     frames_explained: z.int().describe('All up to 2000 frames, else 2000 evenly spread ones.'),
     features: rows({
-      feature: z.string(),
-      meaning: z.string(),
+      ...each(z.string(), 'feature', 'meaning'),
       points,
       share: value.describe('Fraction of the loss; null if nothing is lost.'),
       mean_value: z
@@ -100,18 +99,15 @@ export const explainScoreTool = defineTool({
       'Features that describe the reference, not the damage (mainly motion); kept as measured.',
     ),
     segments: rows({
-      first_frame: z.int(),
-      last_frame: z.int(),
+      ...each(z.int(), 'first_frame', 'last_frame'),
       start_seconds: value,
-      score: z.number(),
-      loss: z.number(),
+      ...each(z.number(), 'score', 'loss'),
       share_of_loss: value,
       main_feature: z.string().describe('The costliest feature in it.'),
     }),
     worst_frames: rows({
       frame: z.int(),
-      score: z.number(),
-      ceiling: z.number(),
+      ...each(z.number(), 'score', 'ceiling'),
       points: z.record(z.string(), z.number()),
     }),
     trust: trustDocument,

@@ -7,7 +7,7 @@ import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
-import { flag, rows, texts } from '../schemas.js';
+import { each, flag, rows, texts } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
@@ -58,9 +58,7 @@ export const findQualityTool = defineTool({
   inputSchema: qualityInput,
   outputSchema: z.object({
     ...headKeys,
-    summary: z.string(),
-    encoder: z.string(),
-    parameter: z.string(),
+    ...each(z.string(), 'summary', 'encoder', 'parameter'),
     value: z.number().describe('Parameter value to encode with; with a shortfall, the nearest one.'),
     shortfall: z
       .object({
@@ -78,9 +76,7 @@ export const findQualityTool = defineTool({
     interval_99: interval,
     predicted_bytes: z.number(),
     points: rows({
-      value: z.number(),
-      mean: z.number(),
-      kbps: z.number(),
+      ...each(z.number(), 'value', 'mean', 'kbps'),
       margin: z.number().describe('Above the hardest target; negative: missed.'),
     }),
     not_monotone: z.array(z.number()).describe('Values that score better than the next finer one.'),

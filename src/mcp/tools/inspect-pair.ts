@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import type { SideFacts, Trust } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK, trustOf } from '../../report/trust.js';
 import type { InputModel } from '../paths.js';
-import { rows, value, whole } from '../schemas.js';
+import { each, rows, value, whole } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -32,16 +32,12 @@ const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters
 
 const sideDocument = z.looseObject({
   name: z.string(),
-  container: z.string().nullable(),
-  codec: z.string().nullable(),
-  width: z.int(),
-  height: z.int(),
-  bit_depth: z.int(),
+  ...each(z.string().nullable(), 'container', 'codec'),
+  ...each(z.int(), 'width', 'height', 'bit_depth'),
   chroma: z.string(),
   frame_rate: z.string().nullable(),
   frame_count: z.int().nullable(),
-  duration: value,
-  bitrate: value,
+  ...each(value, 'duration', 'bitrate'),
   size_bytes: z.int().nullable(),
 });
 

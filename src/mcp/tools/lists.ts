@@ -13,7 +13,7 @@ import type { SideFacts } from '../../index.js';
 import { type FoundVideo, findVideos } from '../files.js';
 import { readRunning } from '../live/running.js';
 import { checkFile, RAW_ENDING } from '../paths.js';
-import { rows, texts, value, whole } from '../schemas.js';
+import { each, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
 import { errorInParameters } from '../wording.js';
 
@@ -44,11 +44,8 @@ export const listVideosTool = defineTool({
       path: z.string(),
       bytes: z.int(),
       modified: z.string().describe('ISO 8601.'),
-      container: z.string().optional(),
-      codec: z.string().optional(),
-      width: z.int().optional(),
-      height: z.int().optional(),
-      bit_depth: z.int().optional(),
+      ...each(z.string().optional(), 'container', 'codec'),
+      ...each(z.int().optional(), 'width', 'height', 'bit_depth'),
       frame_rate: z.number().optional().describe('Frames per second.'),
       frames: z.int().optional(),
       seconds: z.number().optional(),

@@ -15,7 +15,7 @@ import type {
   TinyRegistryEntry,
 } from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
-import { choice, rows, texts, value, whole } from '../schemas.js';
+import { choice, each, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
 
@@ -91,8 +91,7 @@ export const describeModelTool = defineTool({
     ),
   }),
   outputSchema: z.looseObject({
-    name: z.string(),
-    path: z.string(),
+    ...each(z.string(), 'name', 'path'),
     format: z.enum(['json', 'pkl', 'onnx']),
     size_bytes: z.int(),
     model_type: z
@@ -260,8 +259,7 @@ const figures = {
 const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
 
 const evaluationSchema = z.looseObject({
-  model: z.string(),
-  features: z.string(),
+  ...each(z.string(), 'model', 'features'),
   split: z.enum(SPLITS).describe('Rows evaluated; all for a table without keys.'),
   ...figures,
   columns: texts.describe('Features in the order of the model input.'),
@@ -270,9 +268,7 @@ const evaluationSchema = z.looseObject({
   bootstrap: z
     .looseObject({
       unit: z.enum(['key', 'clip', 'row']).describe('Unit that was resampled.'),
-      units: z.int(),
-      resamples: z.int(),
-      seed: z.int(),
+      ...each(z.int(), 'units', 'resamples', 'seed'),
       level: z.number(),
     })
     .nullable(),
@@ -290,8 +286,7 @@ const evaluationSchema = z.looseObject({
   left_out: z
     .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
     .describe('Rows that were not evaluated, by reason.'),
-  runtime: z.string(),
-  device: z.string(),
+  ...each(z.string(), 'runtime', 'device'),
   notes: texts.describe('Caveats about the figures.'),
 });
 

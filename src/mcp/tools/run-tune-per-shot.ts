@@ -5,7 +5,7 @@
 import * as z from 'zod/v4';
 import type { TuneShotsResult } from '../../index.js';
 import { outputPath } from '../paths.js';
-import { choice, texts } from '../schemas.js';
+import { choice, each, texts } from '../schemas.js';
 import { headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, sourceCall } from '../scoring/encoding.js';
 import {
@@ -20,8 +20,7 @@ import { defineTool, type InputOf, READ_ONLY, type ToolContext } from '../tool.j
 
 const shot = z.object({
   shot: z.int().describe('1-based.'),
-  first_frame: z.int(),
-  frames: z.int(),
+  ...each(z.int(), 'first_frame', 'frames'),
   start_frame: z.int().describe('Same as first_frame.'),
   end_frame: z.int().describe('Exclusive.'),
   start: z.number().describe('Seconds.'),
@@ -79,15 +78,12 @@ export const runTunePerShotTool = defineTool({
     framerate: z.number().describe('Average frame rate of the source.'),
     format: z.enum(['json', 'shell', 'csv']),
     output: z.string().nullable().describe('The table or the script.'),
-    encoder: z.string(),
-    parameter: z.string(),
-    metric: z.string(),
+    ...each(z.string(), 'encoder', 'parameter', 'metric'),
     goal: z.enum(['each', 'whole']),
     reached: z.boolean(),
     shots: z.array(shot),
     mean: z.number().describe('Mean over all frames.'),
-    bytes: z.number(),
-    kbps: z.number(),
+    ...each(z.number(), 'bytes', 'kbps'),
     single: z
       .object({ value: z.number(), bytes: z.number(), reached: z.boolean() })
       .describe('One value for the whole video that reaches the same, if reached.'),
@@ -97,9 +93,7 @@ export const runTunePerShotTool = defineTool({
     file: z
       .object({
         path: z.string(),
-        bytes: z.number(),
-        kbps: z.number(),
-        mean: z.number(),
+        ...each(z.number(), 'bytes', 'kbps', 'mean'),
         reached: z.boolean(),
       })
       .nullable()

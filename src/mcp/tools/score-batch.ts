@@ -9,7 +9,7 @@ import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
 import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
-import { rows, value } from '../schemas.js';
+import { each, rows, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -55,8 +55,7 @@ export const scoreBatchTool = defineTool({
       reference: z.string().describe('As given.'),
       distorted: z.string(),
       mean: value.optional().describe('Mean score of the model; absent with error.'),
-      harmonic_mean: value.optional(),
-      min: value.optional(),
+      ...each(value.optional(), 'harmonic_mean', 'min'),
       p1: value.optional().describe('1 % of the frames score below this.'),
       frames: z.int().optional(),
       trust: trustDocument.optional(),
