@@ -66,7 +66,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => {});
     const problem = malformation(request);
-    if (problem === undefined) void handler(normalized(request), response).catch(() => response.destroy());
+    if (problem === undefined) void handler(request, response).catch(() => response.destroy());
     else response.writeHead(400, JSON_BODY).end(JSON.stringify(errorBody(problem, -32600)));
   });
   return {
@@ -83,20 +83,16 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
 
 const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
 
-/** Splits an absolute request target into Host header and path. */
-function normalized(request: IncomingMessage) {
-  const { method = 'GET', url = '/', headers } = request;
-  const { host, path } = readTarget(url, headers.host) ?? { host: headers.host, path: url };
-  if (headers.host !== undefined) headers.host = host;
-  return Object.assign(request, { method, url: path });
-}
-
+/** What is wrong with a request. Splits an absolute request target into Host header and path. */
 function malformation(request: IncomingMessage): string | undefined {
   const { method = 'GET', url = '/', headers, rawHeaders } = request;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length > 1) return 'The request has several Host headers; send one.';
-  if (readTarget(url, headers.host) === undefined)
+  const target = readTarget(url, headers.host);
+  if (!target)
     return 'The target or the Host header of the request is malformed; send a path, and the name and port of this server.';
+  if (headers.host !== undefined) headers.host = target.host;
+  request.url = target.path;
   return METHODS.includes(method) ? undefined : 'The request method is unknown; use POST, GET or DELETE.';
 }
 

@@ -201,32 +201,26 @@ export class Hub {
     switch (message.kind) {
       case 'planned':
         measurement.plan(message.facts);
-        this.#progress(measurement);
         break;
       case 'names':
         measurement.setNames(message.names);
-        break;
+        return;
       case 'frames':
         measurement.take(message.numbers, message.values);
-        this.#progress(measurement);
         break;
-      case 'pulse': {
+      case 'pulse':
         measurement.taken = message.taken;
-        if (measurement.state === message.state || measurement.isOver) break;
+        if (measurement.state === message.state || measurement.isOver) return;
         measurement.state = message.state;
         this.#emit({ kind: 'state', measurement, data: { state: message.state } });
-        this.#progress(measurement);
         break;
-      }
       case 'swapped':
         measurement.swap(message.swap);
         this.#emit({ kind: 'swap', measurement, data: message.swap });
-        this.#progress(measurement);
         break;
       case 'alarm':
         measurement.alarm(message.alarm);
         this.#emit({ kind: 'alarm', measurement, data: message.alarm });
-        this.#progress(measurement);
         break;
       case 'ended':
         measurement.state = message.error === undefined ? 'finished' : 'failed';
@@ -235,6 +229,7 @@ export class Hub {
         this.#emitProgress(measurement);
         this.#emit({ kind: 'end', measurement, data: { state: measurement.state, error: message.error } });
     }
+    if (message.kind !== 'ended' && message.kind !== 'measurement') this.#progress(measurement);
   }
 
   #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {

@@ -59,15 +59,9 @@ function readResource(hub: Hub, uri: unknown): object {
     metrics: measurement.frame(last + i),
   })).filter(({ metrics }) => metrics !== undefined);
   const pooled = measurement.metrics.map((name) => [name, measurement.pooled(name) ?? null]);
-  const report = {
-    ...statusOf(measurement, hub),
-    pooled: Object.fromEntries(pooled),
-    worst: measurement.worst(10),
-    frames,
-  };
-  return {
-    contents: [{ uri: uriOf(measurement), mimeType: 'application/json', text: JSON.stringify(report) }],
-  };
+  const worst = measurement.worst(10);
+  const report = { ...statusOf(measurement, hub), pooled: Object.fromEntries(pooled), worst, frames };
+  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(report) }] };
 }
 
 /** Versions of the protocol, oldest first. */
@@ -207,11 +201,9 @@ export class Session {
   ): Promise<CallAnswer | undefined> {
     const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}`;
-      throw new ProtocolFailure(
-        CODE.params,
-        `${what}; available: ${TOOLS.map((one) => one.name).join(', ')}.`,
-      );
+      const names = TOOLS.map((one) => one.name).join(', ');
+      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`;
+      throw new ProtocolFailure(CODE.params, what);
     }
     const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
     const progress =
@@ -219,9 +211,7 @@ export class Session {
         ? new CallProgress((notice) => this.#send('notifications/progress', { progressToken, ...notice }))
         : undefined;
     const ending = new AbortController();
-    const forget = [this.#hub.signal, ...(gone ? [gone] : [])].map((signal) =>
-      onAbort(signal, (reason) => ending.abort(reason)),
-    );
+    const forget = [this.#hub.signal, gone].map((one) => onAbort(one, (reason) => ending.abort(reason)));
     if (!this.#isShared) this.#calls.set(id, ending);
     const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {

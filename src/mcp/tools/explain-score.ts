@@ -155,26 +155,17 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   const { openModel } = await import('../checked-api.js');
   const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
-  const request = anyRequest(input);
-  const options = {
-    ...tableOptions(input),
-    // The model predicts here; ADM's debug features are its sums by scale.
-    models: [],
-    features: model.features.map(withSums),
-  };
-  const report = await runScore(request, { options, weight: null }, context);
+  // The model predicts here; ADM's debug features are its sums by scale.
+  const options = { ...tableOptions(input), models: [], features: model.features.map(withSums) };
+  const report = await runScore(anyRequest(input), { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
   const trust = trustOf(report);
+  const next = nextWithFix(context, trust.fix) ?? nextForPair(context, 'describe_worst_frames', { n: 3 });
   return {
-    ...headOf({
-      trust,
-      next: nextWithFix(context, trust.fix) ?? nextForPair(context, 'describe_worst_frames', { n: 3 }),
-    }),
+    ...headOf({ trust, next }),
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
-    frames: report.frames.length,
-    trust,
-    preflight: report.preflight ?? [],
+    ...{ frames: report.frames.length, trust, preflight: report.preflight ?? [] },
     mismatched_model_warning: mismatchedModelWarning(report, [model.source]),
   };
 }
@@ -298,16 +289,14 @@ function featureRows(
 
 function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
   return SCALES.map((meaning, scale) => {
-    const adm = average(
-      frames.map(({ points, admScales: parts }) =>
-        sum(points.map((value, i) => admPart(features[i] ?? '', scale, parts) * value)),
-      ),
-    );
-    const vif = average(
-      frames.map(({ points }) =>
-        sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
-      ),
-    );
+    const weighted = (weight: (feature: string, parts: readonly number[]) => number) =>
+      average(
+        frames.map(({ points, admScales }) =>
+          sum(points.map((value, i) => weight(features[i] ?? '', admScales) * value)),
+        ),
+      );
+    const adm = weighted((feature, parts) => admPart(feature, scale, parts));
+    const vif = weighted((feature) => (feature.includes(`vif_scale${scale}`) ? 1 : 0));
     return { scale, meaning, points: round(adm + vif), adm_points: round(adm), vif_points: round(vif) };
   });
 }

@@ -59,17 +59,16 @@ export const listVideosTool = defineTool({
     const { allowed: folders } = files;
     const { found, complete } = await findVideos(folders, contains?.toLowerCase(), signal);
     const listed = found.slice(0, limit);
-    const videos: (Facts & { readonly path: string; readonly bytes: number; readonly modified: string })[] =
-      [];
+    const entryOf = async (one: FoundVideo) => ({
+      ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
+      ...(details && (await knownFacts(one, context))),
+    });
+    const videos: Awaited<ReturnType<typeof entryOf>>[] = [];
     // Probing is cheap, so it does not wait for a turn in the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
       context.progress({ done: i, total: listed.length, message: 'opening videos' });
-      const some = listed.slice(i, i + AT_ONCE).map(async (one) => ({
-        ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
-        ...(details && (await knownFacts(one, context))),
-      }));
-      videos.push(...(await Promise.all(some)));
+      videos.push(...(await Promise.all(listed.slice(i, i + AT_ONCE).map(entryOf))));
     }
     const left_out = Math.max(0, found.length - limit);
     return { document: { folders, advice: adviceOf(folders), videos, left_out, complete } };
@@ -103,10 +102,8 @@ async function factsOf(path: string, { files, signal }: ToolContext): Promise<Fa
   if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV has no header: pass width, height, pixfmt and bitdepth.' };
   try {
-    const [{ path: checked }, { describeVideo }] = [
-      await checkFile(path, files),
-      await import('../checked-api.js'),
-    ];
+    const { path: checked } = await checkFile(path, files);
+    const { describeVideo } = await import('../checked-api.js');
     return known(await describeVideo(checked, { origin: files.origin, signal }));
   } catch (error) {
     signal.throwIfAborted();
@@ -177,16 +174,12 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
-        return {
-          ...record,
-          mcp: http && new URL('/mcp', http).href,
-          measurements: await Promise.all(
-            measurements.map(async (one) => ({
-              ...one,
-              status: http === undefined ? undefined : await statusOf(http, one.name, signal),
-            })),
-          ),
-        };
+        const statusFor = ({ name }: (typeof measurements)[number]) => http && statusOf(http, name, signal);
+        const asked = measurements.map(async (one) => ({
+          ...one,
+          status: (await statusFor(one)) || undefined,
+        }));
+        return { ...record, mcp: http && new URL('/mcp', http).href, measurements: await Promise.all(asked) };
       }),
     );
     const summary =
