@@ -125,11 +125,11 @@ function limitSentence(
   return `no encode was measured within max_seconds, ${max_seconds}; raise it, or use a faster preset.`;
 }
 
-function planOf(most: number, frames: number | null, { tool, again }: ToolContext): OtherOutcome {
+function planOf(most: number, frames: number | null, context: ToolContext): OtherOutcome {
   const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
   const document = {
-    ...headOf({ outcome: 'planned', next: again({ dry_run: false }) }),
-    summary: `${tool} would make and score at most ${most} encodes, ${each}. Nothing was encoded.`,
+    ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
+    summary: `${context.tool} would make and score at most ${most} encodes, ${each}. Nothing was encoded.`,
     ...{ dry_run: true, encodes_at_most: most, frames_per_encode: frames },
   };
   return { document, fits: plan };

@@ -134,11 +134,12 @@ function factsOf({ name, file, bytes }: Pick<ModelSummary, 'name' | 'file' | 'by
 const pullCommand = ({ name }: Pick<ModelSummary, 'name'>) => `anyvmaf models pull ${name}`;
 
 /** @throws {AnyvmafError} `model` if the file is not a model */
-async function describeModelFile(model: FoundModel, { origin, sizeOf }: ToolFiles) {
+async function describeModelFile(model: FoundModel, files: ToolFiles) {
+  const { origin } = files;
   if ('summary' in model) return describeListed(model, origin);
   if ('tiny' in model) return describeTiny(model.tiny);
   const { path, format, text } = model;
-  const facts = { name: basename(path, `.${format}`), path, format, size_bytes: sizeOf(path) };
+  const facts = { name: basename(path, `.${format}`), path, format, size_bytes: files.sizeOf(path) };
   if (text === undefined) return { ...facts, model_type: null, feature_names: null };
   const { openModel } = await import('../checked-api.js');
   return { ...facts, ...described(await openModel(text, { origin })) };
