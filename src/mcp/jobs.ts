@@ -200,7 +200,7 @@ export class Jobs {
       jobs: this.of(scope),
       resources: {
         // If the store cannot be written, points live as long as the server.
-        points: (source) => this.#store.points(source).catch(() => scope.scratch(pointsName(source))),
+        points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
     });

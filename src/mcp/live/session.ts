@@ -33,14 +33,10 @@ function uriOf({ name }: History): string {
   return `vmaf://measurement/${name}/report`;
 }
 
-function listResources(hub: Hub): object[] {
-  return hub.measurements.map((measurement) => ({
-    uri: uriOf(measurement),
-    name: `report of ${measurement.name}`,
-    title: 'Report so far',
-    description: 'The report so far: status, pooled values, worst moments, latest frames.',
-    mimeType: 'application/json',
-  }));
+function resourceOf(measurement: History): object {
+  const description = 'The report so far: status, pooled values, worst moments, latest frames.';
+  const about = { title: 'Report so far', description, mimeType: 'application/json' };
+  return { uri: uriOf(measurement), name: `report of ${measurement.name}`, ...about };
 }
 
 /** @throws {ProtocolFailure} for an unknown resource */
@@ -166,7 +162,7 @@ export class Session {
       case 'tools/call':
         return this.#call(params, asked);
       case 'resources/list':
-        return { resources: listResources(this.#hub) };
+        return { resources: this.#hub.measurements.map(resourceOf) };
       case 'resources/templates/list':
         return { resourceTemplates: [] };
       case 'resources/read':

@@ -400,7 +400,7 @@ export function mismatchedModelWarning(
   const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
   const advised = { '4k': 'use version=vmaf_4k_v0.6.1', hd: 'use version=vmaf_v0.6.1' };
   const sentences = models.flatMap((name) => {
-    const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
+    const preset = presetOf(name);
     if (preset === undefined || preset === source) return [];
     const advice = source === 'sd' ? scaledUp(report) : advised[source];
     return [
@@ -411,20 +411,11 @@ export function mismatchedModelWarning(
   return sentences.join(' ') || undefined;
 }
 
-/** Class of pictures that a model is meant for; the first part that its name contains counts. */
-const PRESETS = [
-  ['vmaf_float_4k', '4k'],
-  ['vmaf_float_', 'hd'],
-  ['vmaf_v1.0.16_1d5h_2160', '4k'],
-  ['vmaf_v1.0.16_3d0h_2160', '4k'],
-  ['vmaf_v1.0.16_hfr_1d5h_2160', '4k'],
-  ['vmaf_v1.0.16_hfr_3d0h_2160', '4k'],
-  ['vmaf_v1.0.16', 'hd'],
-  ['vmaf_4k', '4k'],
-  ['vmaf_v0.6.1neg', 'hd'],
-  ['vmaf_v0.6.1', 'hd'],
-  ['vmaf_b_v0.6.3', 'hd'],
-] as const;
+/** Class of pictures that a model is meant for; `undefined` for models of unknown purpose. */
+function presetOf(model: string): '4k' | 'hd' | undefined {
+  if (/vmaf_float_4k|vmaf_4k|vmaf_v1\.0\.16_(hfr_)?(1d5h|3d0h)_2160/.test(model)) return '4k';
+  return /vmaf_float_|vmaf_v1\.0\.16|vmaf_v0\.6\.1|vmaf_b_v0\.6\.3/.test(model) ? 'hd' : undefined;
+}
 
 /** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {

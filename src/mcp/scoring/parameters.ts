@@ -332,11 +332,12 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
     return { width, height, chroma, bitDepth };
   }
-  const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(parts).filter(([, value]) => value === undefined);
+  const missing = (['width', 'height', 'pixfmt', 'bitdepth'] as const).filter(
+    (name) => input[name] === undefined,
+  );
   if (missing.length === 4) return undefined;
   throw usageError(
-    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; pass width, height, pixfmt and bitdepth, ` +
+    `The geometry of raw video lacks ${missing.join(', ')}; pass width, height, pixfmt and bitdepth, ` +
       'or none of them for videos that declare their own.',
   );
 }

@@ -208,7 +208,7 @@ export async function showWorstFrames(
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
-  const steps = new Steps(context, input.n);
+  const steps = stepsOf(context, input.n);
   const { model, backend, metric: asked } = input;
   // The metric may be one that no model needs.
   const features = extractorsFor(asked === undefined ? [] : [asked], []);
@@ -347,47 +347,31 @@ async function take(
   return taken;
 }
 
-/**
- * Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances.
- */
-class Steps {
-  readonly #context: ToolContext;
-  readonly #after: number;
-  #scored = 0;
-  #taken = 0;
-  /** Fraction of the current step. */
-  #part = 0;
+type Steps = ReturnType<typeof stepsOf>;
 
-  constructor(context: ToolContext, frames: number) {
-    this.#context = context;
-    this.#after = 1 + 2 * frames;
-  }
-
-  /** The context for scoring; its total includes the steps that follow. */
-  get scoring(): ToolContext {
-    const progress: ToolContext['progress'] = ({ total, ...report }) => {
-      this.#scored = Math.max(this.#scored, report.done);
-      this.#context.progress({ ...report, total: total === null ? null : total + this.#after });
-    };
-    return { ...this.#context, progress };
-  }
-
-  next(message: string): void {
-    this.#taken++;
-    this.#part = 0;
-    this.#report(message);
-  }
-
-  /** Advances within the current step. */
-  more(message: string): void {
-    this.#part += (1 - this.#part) / 4;
-    this.#report(message);
-  }
-
-  #report(message: string): void {
-    const done = this.#scored + this.#taken - 1 + this.#part;
-    this.#context.progress({ done, total: this.#scored + this.#after, message });
-  }
+/** Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances. */
+function stepsOf(context: ToolContext, frames: number) {
+  const after = 1 + 2 * frames;
+  let [scored, taken, part] = [0, 0, 0];
+  const report = (message: string) =>
+    context.progress({ done: scored + taken - 1 + part, total: scored + after, message });
+  const progress: ToolContext['progress'] = ({ total, ...rest }) => {
+    scored = Math.max(scored, rest.done);
+    context.progress({ ...rest, total: total === null ? null : total + after });
+  };
+  return {
+    /** The context for scoring; its total includes the steps that follow. */
+    scoring: { ...context, progress },
+    next(message: string): void {
+      [taken, part] = [taken + 1, 0];
+      report(message);
+    },
+    /** Advances within the current step. */
+    more(message: string): void {
+      part += (1 - part) / 4;
+      report(message);
+    },
+  };
 }
 
 async function describe(

@@ -10,6 +10,7 @@ import {
   chmodSync,
   createReadStream,
   createWriteStream,
+  existsSync,
   fstatSync,
   linkSync,
   lstatSync,
@@ -175,30 +176,21 @@ function kindOf(descriptor: number): Kind {
 
 const HOW = 'open both when starting the program, in a shell with 3<REQUESTS 4>ANSWERS';
 
-/** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
+/** True if this process both reads and writes a pipe, as Node.js does to wake its threads; known on Linux only. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
-  const modes = new Set<number>();
-  try {
-    for (const name of readdirSync(folder)) modes.add(modeOf(`${folder}/${name}`, Number(name), dev, ino));
-  } catch {
-    // Only Linux has this folder.
-    return false;
+  const modes = new Set<string | undefined>();
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    try {
+      const facts = fstatSync(Number(name));
+      if (facts.dev !== dev || facts.ino !== ino) continue;
+      // The last octal digit: 0 reads, 1 writes.
+      modes.add(/^flags:.*(\d)$/m.exec(readFileSync(join(folder, name), 'latin1'))?.[1]);
+    } catch {
+      // Closed meanwhile.
+    }
   }
-  modes.delete(-1);
   return modes.size > 1;
-}
-
-/** 0 if the descriptor reads the pipe, 1 if it writes it, -1 for other files. */
-function modeOf(path: string, descriptor: number, dev: number, ino: number): number {
-  try {
-    const facts = fstatSync(descriptor);
-    if (facts.dev !== dev || facts.ino !== ino) return -1;
-    return Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(path, 'latin1'))?.[1] ?? '0', 8) & 3;
-  } catch {
-    // Closed meanwhile.
-    return -1;
-  }
 }
 
 function readable(fd: number, kind: Kind): Readable {
