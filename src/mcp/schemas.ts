@@ -9,6 +9,11 @@ export const value = z.number().nullable();
 
 export const texts = z.array(z.string());
 
+export const numbers = z.array(z.number());
+
+/** Never empty. */
+export const text = (most: number) => z.string().min(1).max(most);
+
 export const rows = <Shape extends z.core.$ZodLooseShape>(shape: Shape) => z.array(z.object(shape));
 
 export const whole = (least: number, most: number) => z.int().min(least).max(most);

@@ -29,7 +29,7 @@ import {
   referencePath,
   tinyModel,
 } from '../paths.js';
-import { choice, flag, whole } from '../schemas.js';
+import { choice, flag, text, whole } from '../schemas.js';
 
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -170,10 +170,7 @@ const detail = choice(
   'frames: values of all frames, as far as they fit; summary: a link to them.',
 );
 
-export const target = z
-  .string()
-  .min(1)
-  .max(400)
+export const target = text(400)
   .describe('Comma-separated bounds for a verdict: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
   .optional();
 

@@ -13,7 +13,7 @@ import type {
   LadderResult,
   PictureSize,
 } from '../../index.js';
-import { choice, each, flag, rows, texts, value, whole } from '../schemas.js';
+import { choice, each, flag, numbers, rows, text, texts, value, whole } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
@@ -22,13 +22,12 @@ import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 const compareInput = z.object({
   src: encodingSource.src,
   target_vmaf: z.number().describe('One target quality.').optional(),
-  target_vmafs: z
-    .array(z.number())
+  target_vmafs: numbers
     .max(8)
     .describe('Several. Default without target_vmaf: 94, 96, 97, 98. []: fixed parameter values.')
     .optional(),
   encoders: z
-    .array(z.string().min(1).max(400))
+    .array(text(400))
     .min(1)
     .max(8)
     .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
@@ -57,7 +56,7 @@ export const runCompareTool = defineTool({
     wall_time_ms: z.number(),
     schema_version: z.int().optional().describe('2 with target_vmafs.'),
     target_vmaf: z.number().optional().describe('If it is the only target; rows are then sorted by rate.'),
-    target_vmafs: z.array(z.number()).optional(),
+    target_vmafs: numbers.optional(),
     rows: rows({
       codec: z.string().describe('As given.'),
       adapter: z.string().describe('ffmpeg encoder name.'),
@@ -82,13 +81,12 @@ export const runCompareTool = defineTool({
         kbps_at_target: value.describe('Interpolated on the curve; null outside it.'),
       }),
       points: rows({ value: z.number(), vmaf: z.number(), kbps: z.number() }),
-      not_monotone: z.array(z.number()).describe('Parameter values that score higher than a finer one.'),
+      not_monotone: numbers.describe('Parameter values that score higher than a finer one.'),
     }),
     deltas: rows({
       ...each(z.string(), 'anchor', 'test'),
       bd_rate_percent: value.describe('Mean rate difference at equal quality; negative: a lower rate.'),
-      interval_95: z
-        .array(z.number())
+      interval_95: numbers
         .nullable()
         .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
       bd_vmaf: value.describe('Mean quality difference at equal rate.'),
@@ -117,11 +115,7 @@ const ladderInput = z.object({
     .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
   encoder: z.string().max(64).default('libx264').describe('ffmpeg encoder name.'),
   encoder_options: encoderOptions,
-  target_vmafs: z
-    .array(z.number())
-    .max(12)
-    .default([])
-    .describe('Target qualities. Default: fixed parameter values.'),
+  target_vmafs: numbers.max(12).default([]).describe('Target qualities. Default: fixed parameter values.'),
   quality_tiers: whole(1, 32).default(5).describe('Number of rungs.'),
   format: choice(['json', 'hls', 'dash'], 'Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
   spacing: choice(

@@ -15,7 +15,7 @@ import type { Measuring } from '../call-threads.js';
 import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
-import { each, texts, value, whole } from '../schemas.js';
+import { each, text, texts, value, whole } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -58,12 +58,7 @@ const worstFramesInput = z.object({
   ...optionalGeometry,
   model,
   backend,
-  metric: z
-    .string()
-    .min(1)
-    .max(100)
-    .describe('Metric to rank by instead of the model, such as ssimulacra2.')
-    .optional(),
+  metric: text(100).describe('Metric to rank by instead of the model, such as ssimulacra2.').optional(),
   n: whole(1, 32).default(5).describe('Maximum number of frames, worst first.'),
   min_distance: whole(1, 100_000)
     .describe('Minimum distance in frames. Default: half a second, less in a short video.')
@@ -209,11 +204,7 @@ export async function showWorstFrames(
   const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
   const steps = stepsOf(context, input.n);
-  const { model, backend, metric: asked } = input;
-  // The metric may be one that no model needs.
-  const features = extractorsFor(asked === undefined ? [] : [asked], []);
-  const scoring = { ...options, models: [model.text], backend, features };
-  const report = await runScore(request, { options: scoring, weight: null }, steps.scoring);
+  const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
   // Do not search again for the offset that scoring found.
@@ -253,10 +244,8 @@ export async function showWorstFrames(
       hint: 'hint' in describer ? describer.hint : null,
       metric,
       mean: report.pooled_metrics[metric] ? rounded(report.pooled_metrics[metric].mean) : null,
-      min_distance: distance,
-      frame_count: report.frames.length,
-      backend_requested: input.backend,
-      backend_used: backendUsed(report),
+      ...{ min_distance: distance, frame_count: report.frames.length },
+      ...{ backend_requested: input.backend, backend_used: backendUsed(report) },
       mismatched_model_warning: mismatchedModelWarning(report),
       ...{ trust, preflight: report.preflight, warnings: report.warnings },
       full_report: { uri, path },
@@ -268,6 +257,12 @@ export async function showWorstFrames(
 }
 
 const USUAL_FRAMES = 5;
+
+/** The score; includes a metric that no model needs. */
+function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
+  const features = extractorsFor(metric === undefined ? [] : [metric], []);
+  return { options: { ...options, models: [model.text], backend, features }, weight: null };
+}
 
 /** Members to drop from a long answer, least important first. */
 const SPARE = [
@@ -289,12 +284,7 @@ async function findModel(
 ): Promise<Describer | NoDescriber> {
   steps.next('loading a description model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
-  return pool.run(1, () =>
-    unlessAborted(
-      signal,
-      find((message) => steps.more(message)),
-    ),
-  );
+  return pool.run(1, () => unlessAborted(signal, find(steps.more)));
 }
 
 function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {

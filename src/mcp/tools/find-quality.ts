@@ -7,7 +7,7 @@ import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
-import { each, flag, rows, texts } from '../schemas.js';
+import { each, flag, numbers, rows, texts } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
@@ -20,7 +20,7 @@ import {
 } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
-const interval = z.array(z.number()).length(2).describe('Low end, high end.');
+const interval = numbers.length(2).describe('Low end, high end.');
 
 const qualityInput = z.object({
   source: inputPath('Video to encode, in any format that ffmpeg reads.'),
@@ -79,13 +79,13 @@ export const findQualityTool = defineTool({
       ...each(z.number(), 'value', 'mean', 'kbps'),
       margin: z.number().describe('Above the hardest target; negative: missed.'),
     }),
-    not_monotone: z.array(z.number()).describe('Values that score better than the next finer one.'),
+    not_monotone: numbers.describe('Values that score better than the next finer one.'),
     sampled_frames: z.int().nullable().describe('Frames scored; null: all.'),
     encodes: z.int(),
     final: z
       .object({
         mean: z.number(),
-        qualities: z.array(z.number()).describe('One per target.'),
+        qualities: numbers.describe('One per target.'),
         bytes: z.number(),
         reached: z.boolean(),
       })

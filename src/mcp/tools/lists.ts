@@ -13,7 +13,7 @@ import type { SideFacts } from '../../index.js';
 import { type FoundVideo, findVideos } from '../files.js';
 import { readRunning } from '../live/running.js';
 import { checkFile, RAW_ENDING } from '../paths.js';
-import { each, rows, texts, value, whole } from '../schemas.js';
+import { each, rows, text, texts, value, whole } from '../schemas.js';
 import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
 import { errorInParameters } from '../wording.js';
 
@@ -28,12 +28,7 @@ export const listVideosTool = defineTool({
     'Lists the folders that the user allowed and the videos in them, newest first: codec, size, frame rate and length. ' +
     'Use it if you do not know the paths.',
   inputSchema: z.object({
-    contains: z
-      .string()
-      .min(1)
-      .max(200)
-      .describe('Only videos with this text in name or location, ignoring case.')
-      .optional(),
+    contains: text(200).describe('Only videos with this text in name or location, ignoring case.').optional(),
     limit: whole(1, 200).default(25).describe('Maximum number of videos.'),
     details: z.boolean().default(true).describe('Open each video for its codec, size, rate and length.'),
   }),

@@ -15,7 +15,7 @@ import type {
   TinyRegistryEntry,
 } from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
-import { choice, each, rows, texts, value, whole } from '../schemas.js';
+import { choice, each, numbers, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
 
@@ -111,11 +111,7 @@ export const describeModelTool = defineTool({
       options: z.record(z.string(), z.string()),
     }).optional(),
     // Not a tuple: clients of the older protocol read schemas by a draft without prefixItems.
-    clip: z
-      .array(z.number())
-      .nullable()
-      .optional()
-      .describe('Lowest and highest score; null if scores are not clipped.'),
+    clip: numbers.nullable().optional().describe('Lowest and highest score; null if scores are not clipped.'),
     availability: availability
       .optional()
       .describe('For models from list_models. One to be pulled has only the facts known without its file.'),
@@ -241,7 +237,7 @@ function evaluateOptions(
   };
 }
 
-const interval = z.array(z.number()).min(2).max(2).nullable();
+const interval = numbers.min(2).max(2).nullable();
 
 const intervals = z
   .looseObject({ plcc: interval, srocc: interval, krocc: interval, rmse: interval })
