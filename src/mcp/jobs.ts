@@ -45,13 +45,9 @@ const NEWS = 1000;
 const STOP_TIME = 2000;
 
 /** Tools for jobs, which cannot be jobs themselves. */
-export const JOB_TOOLS: ReadonlySet<string> = new Set([
-  'job_start',
-  'job_status',
-  'job_result',
-  'job_cancel',
-  'list_jobs',
-]);
+export const JOB_TOOLS: ReadonlySet<string> = new Set(
+  'job_start job_status job_result job_cancel list_jobs'.split(' '),
+);
 
 interface JobListener {
   report(report: ToolProgress): void;

@@ -295,19 +295,13 @@ async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<Ca
 }
 
 const VIEWS = 'io.modelcontextprotocol/ui';
-
 const VIEW_TYPE = 'text/html;profile=mcp-app';
-
 const VIEW_URI = 'ui://anyvmaf/report';
 
 /** Tools with the view; for a job it polls for the result. */
-const VIEW_TOOLS: ReadonlySet<string> = new Set([
-  'vmaf_score',
-  'vmaf_score_encoded',
-  'describe_worst_frames',
-  'compare_encodes',
-  'job_start',
-]);
+const VIEW_TOOLS: ReadonlySet<string> = new Set(
+  'vmaf_score vmaf_score_encoded describe_worst_frames compare_encodes job_start'.split(' '),
+);
 
 const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
 
@@ -363,9 +357,9 @@ async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | 
 function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (() => void) | undefined {
   const subscribed = new Set<string>();
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    const [oldest = uri] = subscribed;
+    if (subscribed.size >= MOST_SUBSCRIBED) subscribed.delete(oldest);
     subscribed.add(uri);
-    const [oldest] = subscribed;
-    if (subscribed.size > MOST_SUBSCRIBED && oldest !== undefined) subscribed.delete(oldest);
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {

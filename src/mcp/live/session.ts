@@ -84,12 +84,6 @@ export type Reply = {
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
 );
 
-interface Asked {
-  readonly id: Id;
-  /** Aborts when the client disconnects. */
-  readonly gone?: AbortSignal | undefined;
-}
-
 export class Session {
   readonly #hub: Hub;
   readonly #notify: (text: string) => void;
@@ -139,7 +133,7 @@ export class Session {
     if (known === null || known === Number.POSITIVE_INFINITY || known === Number.NEGATIVE_INFINITY)
       return failed(null, CODE.request, 'The id of a request must be a string or a number.');
     try {
-      const result = await this.#result(method, objectOf(params), { id: known, gone });
+      const result = await this.#result(method, objectOf(params), known, gone);
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
@@ -150,7 +144,8 @@ export class Session {
   async #result(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    asked: Asked,
+    id: Id,
+    gone: AbortSignal | undefined,
   ): Promise<object | undefined> {
     switch (method) {
       case 'initialize':
@@ -160,7 +155,7 @@ export class Session {
       case 'tools/list':
         return { tools: LISTED };
       case 'tools/call':
-        return this.#call(params, asked);
+        return this.#call(params, id, gone);
       case 'resources/list':
         return { resources: this.#hub.measurements.map(resourceOf) };
       case 'resources/templates/list':
@@ -193,7 +188,8 @@ export class Session {
   /** Runs a call; `undefined` if its client cancelled it. */
   async #call(
     { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
-    { id, gone }: Asked,
+    id: Id,
+    gone: AbortSignal | undefined,
   ): Promise<CallAnswer | undefined> {
     const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {

@@ -274,10 +274,7 @@ export const callLimits = {
   dry_run: flag('Only report the maximum number of encodes.'),
 };
 
-export const encodingLimits = {
-  full: flag('Encode the whole source, not samples.'),
-  ...callLimits,
-};
+export const encodingLimits = { full: flag('Encode the whole source, not samples.'), ...callLimits };
 
 /** Options from the table: their parameters name no files and need no conversion. */
 export type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;

@@ -12,9 +12,7 @@ import { defineTool, READ_ONLY } from '../tool.js';
 import { inShort } from '../wording.js';
 
 /** One flag for each backend, by the names of the reference MCP server. */
-const backendFlags = {
-  ...each(z.boolean(), 'cpu', 'cuda', 'sycl', 'hip', 'metal'),
-};
+const backendFlags = { ...each(z.boolean(), 'cpu', 'cuda', 'sycl', 'hip', 'metal') };
 
 /** An installed program that contains libvmaf, or the reason why there is none. */
 const programDocument = z.object({

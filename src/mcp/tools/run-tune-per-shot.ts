@@ -91,11 +91,7 @@ export const runTunePerShotTool = defineTool({
     encodes: z.int(),
     warnings: texts,
     file: z
-      .object({
-        path: z.string(),
-        ...each(z.number(), 'bytes', 'kbps', 'mean'),
-        reached: z.boolean(),
-      })
+      .object({ path: z.string(), ...each(z.number(), 'bytes', 'kbps', 'mean'), reached: z.boolean() })
       .nullable()
       .describe('The file written to output, and its score.'),
     uri: z.string().nullable().describe('URI of the table or the script.'),

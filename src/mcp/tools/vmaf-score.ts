@@ -220,12 +220,10 @@ function ofBackend(
 ): TableOptions {
   if (OWN.includes(backend)) return options;
   return {
-    ...options,
-    cpumask,
-    gpumask,
-    syclDevice: backend === 'sycl' ? syclDevice : undefined,
-    hipDevice: backend === 'hip' ? hipDevice : undefined,
-    metalDevice: backend === 'metal' ? metalDevice : undefined,
+    ...{ ...options, cpumask, gpumask },
+    ...(backend === 'sycl' && { syclDevice }),
+    ...(backend === 'hip' && { hipDevice }),
+    ...(backend === 'metal' && { metalDevice }),
   };
 }
 
