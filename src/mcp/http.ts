@@ -306,6 +306,7 @@ class Session {
       request,
       body === undefined ? {} : { parsedBody: body },
     );
+    if (!response.ok) this.#open.delete(id);
     if (method === 'notifications/cancelled') this.#cancel(Object(params).requestId, false);
     if (response.body === null) {
       done();

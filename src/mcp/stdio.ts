@@ -55,7 +55,7 @@ class LineTransport implements Transport {
     this.#input.on('data', (chunk: Buffer | string) => {
       this.#input.pause();
       this.#splitter.push(Buffer.from(chunk));
-      this.#passing = this.#passing.then(() => this.#passOn());
+      this.#passing = this.#passing.then(() => this.#passOn()).catch((error) => this.onerror?.(error));
     });
     this.#input.on('end', end).on('close', end).on('error', end);
     // The reader of the output has closed it.
@@ -81,12 +81,16 @@ class LineTransport implements Transport {
 
   /** Passes on a line each turn, and none while the client does not read its answers, which would pile up in memory. */
   async #passOn(): Promise<void> {
-    for (const line of this.#waiting.splice(0)) {
-      this.#receive(line);
-      await new Promise<void>((next) => setImmediate(next));
-      if (this.#output.writableNeedDrain) await new Promise<void>((next) => this.#output.once('drain', next));
+    try {
+      for (const line of this.#waiting.splice(0)) {
+        this.#receive(line);
+        await new Promise<void>((next) => setImmediate(next));
+        if (this.#output.writableNeedDrain)
+          await new Promise<void>((next) => this.#output.once('drain', next));
+      }
+    } finally {
+      if (!this.#closed) this.#input.resume();
     }
-    if (!this.#closed) this.#input.resume();
   }
 
   /** At the end of the input, sends answers that are almost ready and cancels other calls. */
