@@ -97,8 +97,10 @@ async function factsOf(path: string, { files, signal }: ToolContext): Promise<Fa
   if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV has no header: pass width, height, pixfmt and bitdepth.' };
   try {
-    const { path: checked } = await checkFile(path, files);
-    const { describeVideo } = await import('../checked-api.js');
+    const [{ path: checked }, { describeVideo }] = [
+      await checkFile(path, files),
+      await import('../checked-api.js'),
+    ];
     return known(await describeVideo(checked, { origin: files.origin, signal }));
   } catch (error) {
     signal.throwIfAborted();
