@@ -5,7 +5,6 @@
  */
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
-import { isObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
 import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
@@ -22,17 +21,8 @@ const STOP_TIME = 15_000;
 const END_TIME = 300;
 
 const NAMES = [
-  'score',
-  'scoreMany',
-  'scoreBatch',
-  'inspect',
-  'align',
-  'searchQuality',
-  'buildLadder',
-  'compareEncoders',
-  'tuneShots',
-  'runBenchmark',
-  'takePairs',
+  ...(['score', 'scoreMany', 'scoreBatch', 'inspect', 'align', 'runBenchmark', 'takePairs'] as const),
+  ...(['searchQuality', 'buildLadder', 'compareEncoders', 'tuneShots'] as const),
 ] as const;
 
 /**
@@ -132,7 +122,7 @@ export class CallThreads {
 type Told = (...args: unknown[]) => void;
 
 interface Running {
-  readonly functions: Readonly<Record<string, Told>>;
+  readonly functions: ReadonlyMap<string, Told>;
   settle(result: unknown): void;
   fail(error: unknown): void;
 }
@@ -182,27 +172,26 @@ class CallThread {
   }
 
   async run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
-    const options = args.at(-1);
-    const entries = Object.entries(isObject(options) ? options : {});
-    const functions = entries.filter((entry): entry is [string, Told] => typeof entry[1] === 'function');
-    const signals = entries.filter(
-      (entry): entry is [string, AbortSignal] => entry[1] instanceof AbortSignal,
-    );
-    const apart = [...functions, ...signals].map(([key]) => key);
-    const data = Object.fromEntries(entries.filter(([key]) => !apart.includes(key)));
-    const signal = signals.find(([key]) => key === 'signal')?.[1];
+    const data: Record<string, unknown> = { ...Object(args.at(-1)) };
+    const functions = new Map<string, Told>();
+    const signals = new Map<string, AbortSignal>();
+    for (const [key, one] of Object.entries(data)) {
+      if (typeof one === 'function') functions.set(key, one as Told);
+      else if (one instanceof AbortSignal) signals.set(key, one);
+      else continue;
+      delete data[key];
+    }
+    const signal = signals.get('signal');
     signal?.throwIfAborted();
     clearTimeout(this.#timer);
     this.#worker.ref();
     const result = new Promise((settle, fail) => {
-      this.#running = { functions: Object.fromEntries(functions), settle, fail };
+      this.#running = { functions, settle, fail };
     });
     const forget: (() => void)[] = [];
     try {
-      this.#post({
-        ...{ kind: 'call', name, args: [...args.slice(0, -1), data] },
-        ...{ functions: functions.map(([key]) => key), signals: signals.map(([key]) => key) },
-      });
+      const named = { functions: [...functions.keys()], signals: [...signals.keys()] };
+      this.#post({ kind: 'call', name, args: [...args.slice(0, -1), data], ...named });
       for (const [key, one] of signals) forget.push(onAbort(one, () => this.#abort(key)));
       return await result;
     } catch (error) {
@@ -246,7 +235,7 @@ class CallThread {
 
   #tell(message: FromCallThread & { readonly kind: 'told' }): void {
     try {
-      this.#running?.functions[message.name]?.(...message.args.map(crossed));
+      this.#running?.functions.get(message.name)?.(...message.args.map(crossed));
     } catch (error) {
       this.#running?.fail(error);
       void this.end();

@@ -77,7 +77,8 @@ export const compareModels: OnTable<typeof api.compareModels, readonly CheckedMo
 export const runBenchmark = async (options: BenchOptions): Promise<BenchResult> =>
   (await import('../bench/run.js')).runBenchmark(options);
 
-export type PictureName = 'reference' | 'distorted' | 'difference' | 'map';
+const PICTURES = ['reference', 'distorted', 'difference', 'map'] as const;
+export type PictureName = (typeof PICTURES)[number];
 
 export interface PictureJob {
   readonly request: CheckedRequest;
@@ -141,6 +142,8 @@ export async function takePairs(
   }
 }
 
+const sideOf = ({ frame, time, color }: api.FramePicture): TakenSide => ({ frame, time, color });
+
 async function picturesOf(
   pair: api.FramePair,
   { butteraugli, maxSide, previews, plainSide }: PictureJob,
@@ -148,18 +151,13 @@ async function picturesOf(
   signal: AbortSignal,
 ): Promise<TakenPair> {
   const maps = await api.mapQuality(pair, { butteraugli });
-  const whole = async (name: PictureName) => {
+  const pictures = {} as Record<PictureName, Png>;
+  for (const name of PICTURES) {
     // The thread receives an abort between two turns of its event loop.
     await new Promise((next) => setImmediate(next));
     signal.throwIfAborted();
-    return png(maps, name, maxSide);
-  };
-  const pictures = {
-    reference: await whole('reference'),
-    distorted: await whole('distorted'),
-    difference: await whole('difference'),
-    map: await whole('map'),
-  };
+    pictures[name] = await png(maps, name, maxSide);
+  }
   const small: Partial<Record<PictureName, Preview>> = {};
   for (const name of previews.names)
     small[name] = await fitting(maps, name, pictures[name], previews, densities);
@@ -176,10 +174,6 @@ async function picturesOf(
   };
 }
 
-function sideOf({ frame, time, color }: api.FramePicture): TakenSide {
-  return { frame, time, color };
-}
-
 async function png(maps: api.QualityMaps, name: PictureName, maxSide?: number): Promise<Png> {
   const { pair } = maps;
   const size = maxSide === undefined ? {} : { maxSide };
@@ -187,13 +181,18 @@ async function png(maps: api.QualityMaps, name: PictureName, maxSide?: number): 
     const drawn = mapOf(maps, size);
     return { width: drawn.image.width, height: drawn.image.height, bytes: await drawn.png() };
   }
-  const { width, height } = name === 'difference' ? pair.difference(size).image : pair[name].image(size);
+  const { width, height } = imageOf(maps, name, size);
   const bytes = await (name === 'difference' ? pair.differencePng(size) : pair[name].png(size));
   return { width, height, bytes };
 }
 
-function mapOf(maps: api.QualityMaps, size: { readonly maxSide?: number }): api.HeatmapImage {
+function mapOf(maps: api.QualityMaps, size: api.ImageOptions): api.HeatmapImage {
   return maps.render({ ...size, of: maps.butteraugli ? 'butteraugli' : 'both' });
+}
+
+function imageOf(maps: api.QualityMaps, name: PictureName, size: api.ImageOptions): api.RgbImage {
+  if (name === 'map') return mapOf(maps, size).image;
+  return name === 'difference' ? maps.pair.difference(size).image : maps.pair[name].image(size);
 }
 
 const ATTEMPTS = 8;
@@ -241,13 +240,7 @@ async function fitting(
 }
 
 async function jpeg(maps: api.QualityMaps, name: PictureName, maxSide: number): Promise<Preview> {
-  const { pair } = maps;
-  const { width, height, data } =
-    name === 'map'
-      ? mapOf(maps, { maxSide }).image
-      : name === 'difference'
-        ? pair.difference({ maxSide }).image
-        : pair[name].image({ maxSide });
+  const { width, height, data } = imageOf(maps, name, { maxSide });
   const rgba = new Uint8Array(4 * width * height);
   for (let from = 0, to = 0; from < data.length; to++)
     rgba[to] = (to & 3) === 3 ? 255 : (data[from++] as number);

@@ -36,11 +36,13 @@ export interface GenerativeModel {
 /** Which precision to load of each file, and a progress callback. */
 export interface LoadOptions {
   readonly dtype?: Readonly<Record<string, string>>;
-  readonly progress_callback?: (event: {
-    readonly status?: string;
-    readonly file?: string;
-    readonly progress?: number;
-  }) => void;
+  readonly progress_callback?: (event: LoadEvent) => void;
+}
+
+interface LoadEvent {
+  readonly status?: string;
+  readonly file?: string;
+  readonly progress?: number;
 }
 
 export interface Loader<T> {
@@ -99,16 +101,13 @@ const smolVlm: VisionModel = {
   async load(library, onProgress) {
     const options = { progress_callback: onProgress };
     const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
-    const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, {
-      ...options,
-      dtype: DTYPES,
-    });
+    const precise = { ...options, dtype: DTYPES };
+    const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, precise);
     return {
       async ask(image, question, extra) {
         const content = [{ type: 'image' }, { type: 'text', text: question }];
-        const text = processor.apply_chat_template([{ role: 'user', content }], {
-          add_generation_prompt: true,
-        });
+        const asked = [{ role: 'user', content }];
+        const text = processor.apply_chat_template(asked, { add_generation_prompt: true });
         const inputs = await processor(text, [rawImage(library, image)]);
         const tokens = await generate(model, inputs, extra);
         const answer = tokens.slice(null, [promptLength(inputs), null]);
@@ -127,10 +126,8 @@ const moondream2: VisionModel = {
       library.AutoProcessor.from_pretrained(this.repository, options),
       library.AutoTokenizer.from_pretrained(this.repository, options),
     ]);
-    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(this.repository, {
-      ...options,
-      dtype: DTYPES,
-    });
+    const precise = { ...options, dtype: DTYPES };
+    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(this.repository, precise);
     return {
       async ask(image, question, extra) {
         const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
@@ -234,11 +231,9 @@ function describer(modelId: string, model: LoadedModel, library: VisionLibrary):
       const Criteria = library.InterruptableStoppingCriteria;
       const criteria = Criteria && new Criteria();
       const forget = onAbort(signal, () => criteria?.interrupt());
+      const asked = model.ask(image, question, criteria ? { stopping_criteria: criteria } : {});
       try {
-        const said = await unlessAborted(
-          signal,
-          model.ask(image, question, criteria ? { stopping_criteria: criteria } : {}),
-        );
+        const said = await unlessAborted(signal, asked);
         return said.replace(/\s+/g, ' ').trim();
       } finally {
         forget();

@@ -16,7 +16,7 @@ import {
   type Server,
   type ServerContext,
 } from '@modelcontextprotocol/server';
-import { type AnyvmafError, usageError } from '../core/errors.js';
+import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { sizeInName } from '../core/size.js';
 import { realFolder, realFolders, SeveralFilesError } from '../files/allowed-paths.js';
@@ -46,18 +46,14 @@ export function splitRoots(value: string, windows = process.platform === 'win32'
     .filter((folder) => folder !== '');
 }
 
-export interface Roots {
-  readonly folders: readonly string[];
-  readonly warnings: readonly string[];
-}
-
 /**
  * Finds the allowed folders: those of the command line and the environment, else the working directory, unless that
  * is the root of a file system, where some hosts start servers.
  * @throws {AnyvmafError} `usage` if --allow does not name a folder
  */
-export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots> {
-  const folders = new Set(await realFolders(allow, cwd, notAllowed));
+export async function findRoots({ allow, env, cwd }: RootSources) {
+  const refused = (folder: string) => usageError(`--allow ${quoted(folder)} is not a readable folder`);
+  const folders = new Set(await realFolders(allow, cwd, refused));
   const warnings: string[] = [];
   let named = allow.length;
   for (const name of ['ANYVMAF_MCP_ALLOW', 'VMAF_MCP_ALLOW']) {
@@ -75,10 +71,6 @@ export async function findRoots({ allow, env, cwd }: RootSources): Promise<Roots
     else warnings.push(`no folder is allowed, because the server was started in ${cwd}; ${HOW_TO_ALLOW}`);
   }
   return { folders: [...folders], warnings };
-}
-
-function notAllowed(folder: string): AnyvmafError {
-  return usageError(`--allow ${quoted(folder)} is not a readable folder`);
 }
 
 const MOST_ROOTS = 100;
@@ -120,16 +112,9 @@ export function serveRoots(server: Server, scope: ResourceScope): (context: Serv
 /** Real paths of the roots that are folders of this machine. */
 async function foldersOf({ mcpReq }: ServerContext): Promise<readonly string[]> {
   const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: PATIENCE });
-  const found = await Promise.all(roots.slice(0, MOST_ROOTS).map(({ uri }) => folderOf(uri)));
-  return found.filter((folder) => folder !== undefined);
-}
-
-async function folderOf(uri: string): Promise<string | undefined> {
-  try {
-    return await realFolder(fileURLToPath(uri));
-  } catch {
-    return undefined;
-  }
+  const folderOf = async (uri: string) => realFolder(fileURLToPath(uri));
+  const found = roots.slice(0, MOST_ROOTS).map(({ uri }) => folderOf(uri).catch(() => undefined));
+  return (await Promise.all(found)).filter((folder) => folder !== undefined);
 }
 
 /** Most names to read, and most levels below an allowed folder. */
@@ -150,15 +135,11 @@ export async function findVideos(
 ): Promise<{ readonly found: readonly FoundVideo[]; readonly complete: boolean }> {
   const found = new Map<string, FoundVideo>();
   let names = 0;
-  const open: { readonly folder: string; readonly depth: number }[] = folders.map((folder) => ({
-    folder,
-    depth: 0,
-  }));
+  const open = folders.map((folder) => ({ folder, depth: 0 }));
   let complete = true;
   for (const { folder, depth } of open) {
     signal?.throwIfAborted();
-    const entries = await entriesOf(folder);
-    for (const entry of entries) {
+    for (const entry of await entriesOf(folder)) {
       if (++names > MOST_NAMES) return { found: newestFirst(found.values()), complete: false };
       const path = join(folder, entry.name);
       if (entry.isDirectory()) {
@@ -226,28 +207,20 @@ export async function chosen(
   server: Server,
   { mcpReq }: ServerContext,
 ): Promise<{ readonly args: Values } | InputRequiredResult> {
-  const question = await questionOf(made);
+  const question = (await referenceQuestion(made)) ?? geometryQuestion(made) ?? (await filesQuestion(made));
   if (!question) return made;
   const { message, fields } = question;
-  const form = {
-    message,
-    requestedSchema: { type: 'object' as const, properties: fields, required: Object.keys(fields) },
-  };
+  const names = Object.keys(fields);
+  const requestedSchema = { type: 'object' as const, properties: fields, required: names };
+  const form = { message, requestedSchema };
   let answer: Values | undefined;
   if (isOlder(server)) {
     const asked = await mcpReq.elicitInput(form, { timeout: ANSWER_TIME }).catch(() => undefined);
     answer = asked?.action === 'accept' ? asked.content : undefined;
-  } else {
-    if (!mcpReq.inputResponses)
-      return inputRequired({ inputRequests: { choice: inputRequired.elicit(form) } });
-    answer = acceptedContent(mcpReq.inputResponses, 'choice');
-  }
-  const known = Object.keys(fields).filter((name) => answer?.[name] !== undefined);
-  return { args: answer && known.length > 0 ? question.apply(answer) : made.args };
-}
-
-async function questionOf(made: Made): Promise<Question | undefined> {
-  return (await referenceQuestion(made)) ?? geometryQuestion(made) ?? (await filesQuestion(made));
+  } else if (mcpReq.inputResponses) answer = acceptedContent(mcpReq.inputResponses, 'choice');
+  else return inputRequired({ inputRequests: { choice: inputRequired.elicit(form) } });
+  const isKnown = names.some((name) => answer?.[name] !== undefined);
+  return { args: answer && isKnown ? question.apply(answer) : made.args };
 }
 
 const REFERENCES = ['reference_encoded', 'ref', 'reference'];
@@ -289,14 +262,12 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
     bitdepth: { type: 'string', title: 'Bits per sample', enum: ['8', '10', '12', '16'], default: '8' },
   };
   const fields = Object.fromEntries(Object.entries(all).filter(([name]) => args[name] === undefined));
-  if (Object.keys(fields).length === 0) return undefined;
+  const names = Object.keys(fields);
+  if (names.length === 0) return undefined;
   return {
     message: `What is the format of ${raw}? Raw video has no header.`,
     fields,
-    apply: (answer) => ({
-      ...args,
-      ...Object.fromEntries(Object.keys(fields).map((name) => [name, answer[name]])),
-    }),
+    apply: (answer) => ({ ...args, ...Object.fromEntries(names.map((name) => [name, answer[name]])) }),
   };
 }
 

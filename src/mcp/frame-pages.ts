@@ -29,6 +29,8 @@ export interface PageRequest {
   readonly format?: (typeof FORMATS)[number];
 }
 
+const PARAMETERS: readonly string[] = ['metric', 'from', 'to', 'step', 'format'];
+
 const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))?$/;
 
 /**
@@ -39,9 +41,9 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   const [, id, query = ''] = ADDRESS.exec(uri) ?? [];
   if (id === undefined) return undefined;
   const asked = new URLSearchParams(query);
-  for (const name of asked.keys())
-    if (!['metric', 'from', 'to', 'step', 'format'].includes(name))
-      throw usageError(`unknown query parameter ${quoted(name)}; available: metric, from, to, step, format.`);
+  const unknown = [...asked.keys()].find((name) => !PARAMETERS.includes(name));
+  if (unknown !== undefined)
+    throw usageError(`unknown query parameter ${quoted(unknown)}; available: ${PARAMETERS.join(', ')}.`);
   const whole = (name: string, least: number) => {
     const text = asked.get(name);
     if (text === null) return undefined;
@@ -122,9 +124,9 @@ export function pageOf(report: Framed, asked: PageRequest): string {
     ? secondsOf(within, metrics, report).filter((_, i) => i % step === 0)
     : within
         .filter(({ frameNum: at }) => (at - from) % step === 0)
-        .map(({ frameNum: at, metrics: values }) => ({
+        .map(({ frameNum: at, metrics: all }) => ({
           at,
-          cells: [at, ...metrics.map((name) => values[name] ?? null)],
+          cells: [at, ...metrics.map((name) => all[name] ?? null)],
         }));
   const room = Math.max(1, Math.floor(MOST_VALUES / columns.length));
   const shown = wanted.slice(0, asked.to === undefined ? Math.min(USUAL_FRAMES, room) : room);

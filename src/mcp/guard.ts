@@ -76,11 +76,7 @@ export interface GuardOptions {
   readonly origins: readonly string[];
 }
 
-export interface Sender {
-  readonly host: string | null;
-  readonly origin: string | null;
-  readonly authorization: string | null;
-}
+type Sender = Readonly<Record<'host' | 'origin' | 'authorization', string | null>>;
 
 export interface Refusal {
   readonly status: 401 | 403;

@@ -66,7 +66,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     response.on('error', () => {});
     const problem = malformation(request);
-    if (problem === undefined) void handler(normalized(request), response).catch(() => response.destroy());
+    if (problem === undefined) void handler(request, response).catch(() => response.destroy());
     else response.writeHead(400, JSON_BODY).end(JSON.stringify(errorBody(problem, -32600)));
   });
   return {
@@ -83,20 +83,16 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
 
 const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
 
-/** Splits an absolute request target into Host header and path. */
-function normalized(request: IncomingMessage) {
-  const { method = 'GET', url = '/', headers } = request;
-  const { host, path } = readTarget(url, headers.host) ?? { host: headers.host, path: url };
-  if (headers.host !== undefined) headers.host = host;
-  return Object.assign(request, { method, url: path });
-}
-
+/** What is wrong with a request. Splits an absolute request target into Host header and path. */
 function malformation(request: IncomingMessage): string | undefined {
   const { method = 'GET', url = '/', headers, rawHeaders } = request;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
   if (hosts.length > 1) return 'The request has several Host headers; send one.';
-  if (readTarget(url, headers.host) === undefined)
+  const target = readTarget(url, headers.host);
+  if (!target)
     return 'The target or the Host header of the request is malformed; send a path, and the name and port of this server.';
+  if (headers.host !== undefined) headers.host = target.host;
+  request.url = target.path;
   return METHODS.includes(method) ? undefined : 'The request method is unknown; use POST, GET or DELETE.';
 }
 
@@ -160,6 +156,7 @@ class Endpoint {
     const text = request.clone().text();
     const body = jsonOf(await text.catch(() => ''));
     if (body === undefined) return problem(400, 'The body is not JSON.', -32700);
+    if (Array.isArray(body)) return problem(400, 'Batches are not supported; send one message.', -32600);
     if (this.draining && Object(body).method === 'tools/call')
       return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
@@ -259,27 +256,21 @@ class Sessions {
   }
 }
 
-/** Requests of one body, answered on one event stream. */
-interface Exchange {
-  /** Neither answered nor cancelled yet. */
-  readonly open: Set<RequestId>;
-  readonly cancelled: Set<RequestId>;
-}
-
 class Session {
   /** Number of pending requests and open event streams. */
   busy = 0;
   used = performance.now();
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #send: WebStandardStreamableHTTPServerTransport['send'];
-  readonly #exchanges = new Map<RequestId, Exchange>();
+  /** Requests that are neither answered nor cancelled. */
+  readonly #open = new Set<unknown>();
 
   constructor(transport: WebStandardStreamableHTTPServerTransport) {
     this.#transport = transport;
     this.#send = transport.send.bind(transport);
     transport.send = async (message, options) => {
       await this.#send(message, options);
-      if (!('method' in message) && message.id !== undefined) this.#settle(message.id, false);
+      if (!('method' in message)) this.#open.delete(message.id);
     };
   }
 
@@ -288,9 +279,8 @@ class Session {
   }
 
   async serve(request: Request, body: unknown): Promise<Response> {
-    const messages = [body].flat();
-    const ids = messages.flatMap(requestId);
-    this.#expect(ids);
+    const { method, id, params } = Object(body);
+    if (method !== undefined && id !== undefined) this.#open.add(id);
     this.used = performance.now();
     this.busy++;
     let ended = false;
@@ -305,7 +295,7 @@ class Session {
     let listening = false;
     const hangUp = () => {
       // Disconnecting before the answer cancels the call.
-      for (const id of ids) this.#cancel(id);
+      this.#cancel(id, true);
       // Otherwise the transport would refuse the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
@@ -316,7 +306,8 @@ class Session {
       request,
       body === undefined ? {} : { parsedBody: body },
     );
-    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
+    if (!response.ok) this.#open.delete(id);
+    if (method === 'notifications/cancelled') this.#cancel(Object(params).requestId, false);
     if (response.body === null) {
       done();
       return response;
@@ -335,42 +326,13 @@ class Session {
     return new Response(tracked, { status: response.status, headers: response.headers });
   }
 
-  #expect(ids: readonly RequestId[]): void {
-    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
-    for (const id of ids) this.#exchanges.set(id, exchange);
-  }
-
-  #cancel(id: RequestId): void {
-    if (!this.#exchanges.get(id)?.open.has(id)) return;
+  /** Ends a request and its stream. @param told true if the server has yet to be told */
+  #cancel(id: RequestId, told: boolean): void {
+    if (!this.#open.delete(id)) return;
     const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } } as const;
-    this.#transport.onmessage?.(message);
-    this.#settle(id, true);
-  }
-
-  /** Settles a request. The transport ends a stream only once all its requests are answered. */
-  #settle(id: RequestId, cancelled: boolean): void {
-    const exchange = this.#exchanges.get(id);
-    if (!exchange?.open.delete(id)) return;
-    this.#exchanges.delete(id);
-    if (cancelled) exchange.cancelled.add(id);
-    if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
-    for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
+    if (told) this.#transport.onmessage?.(message);
+    this.#transport.closeSSEStream(id);
     // The stream has ended: this only makes the transport drop the request.
-    for (const missing of exchange.cancelled)
-      void this.#send(errorBody('The request was cancelled.', -32000, missing)).catch(() => {});
+    void this.#send(errorBody('The request was cancelled.', -32000, id)).catch(() => {});
   }
-}
-
-function requestId(message: unknown): RequestId[] {
-  const { method, id } = Object(message);
-  return method === undefined ? [] : idOf(id);
-}
-
-function cancelledId(message: unknown): RequestId[] {
-  const { method, params } = Object(message);
-  return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];
-}
-
-function idOf(id: unknown): RequestId[] {
-  return typeof id === 'string' || typeof id === 'number' ? [id] : [];
 }

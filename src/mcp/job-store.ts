@@ -13,7 +13,7 @@ import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
 import { isAlive, machineMark, openPrivate, processMark, writeReason, writeWhole } from '../files/folders.js';
 import type { ResultOfJob } from './resources.js';
-import type { CallAnswer } from './tool.js';
+import { type CallAnswer, jobDocument } from './tool.js';
 
 /** Days that a job is kept after its last change, and limits of all jobs together; the oldest go first. */
 export const KEPT_DAYS = 7;
@@ -33,17 +33,6 @@ const RECORD = 'job.json';
 const ANSWER = 'answer.json';
 const RESULTS = 'results';
 
-const progressSchema = z.object({
-  done: z.number(),
-  total: z.number().nullable(),
-  fps: z.number().optional(),
-  message: z.string().optional(),
-  best: z.string().optional(),
-  seconds_left: z.number().optional(),
-});
-
-export type JobProgress = z.output<typeof progressSchema>;
-
 const recordSchema = z.object({
   format: z.literal(1),
   id: z.string().regex(ID),
@@ -51,7 +40,7 @@ const recordSchema = z.object({
   /** As the client sent them. */
   arguments: z.record(z.string(), z.unknown()),
   /** States of the protocol's tasks, and `interrupted` if the server ended before the job. */
-  status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
+  status: jobDocument.shape.status,
   /** Milliseconds since 1970. */
   created: z.number(),
   updated: z.number(),
@@ -61,7 +50,7 @@ const recordSchema = z.object({
   owner: z.string().max(64),
   /** Folders that were allowed at the time. */
   folders: z.array(z.string()),
-  progress: progressSchema.optional(),
+  progress: jobDocument.shape.progress,
   /** Of answer and results. */
   bytes: z.int().min(0),
 });

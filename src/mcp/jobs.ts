@@ -4,7 +4,7 @@
  * client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
-import { onAbort, TimeLimitError, withinSeconds } from '../core/abort.js';
+import { TimeLimitError, unlessAborted, withinSeconds } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
@@ -12,15 +12,7 @@ import type { AllowedPaths } from '../files/allowed-paths.js';
 import { isInside } from '../files/checked-file.js';
 import { processMark } from '../files/folders.js';
 import type { CallThreads } from './call-threads.js';
-import {
-  isServed,
-  type JobProgress,
-  type JobRecord,
-  type JobStore,
-  KEPT_DAYS,
-  KEPT_TIME,
-  pointsName,
-} from './job-store.js';
+import { isServed, type JobRecord, type JobStore, KEPT_DAYS, KEPT_TIME, pointsName } from './job-store.js';
 import type { WorkPool } from './pool.js';
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
 import { answer, fitting, refusal } from './results.js';
@@ -53,13 +45,9 @@ const NEWS = 1000;
 const STOP_TIME = 2000;
 
 /** Tools for jobs, which cannot be jobs themselves. */
-export const JOB_TOOLS: ReadonlySet<string> = new Set([
-  'job_start',
-  'job_status',
-  'job_result',
-  'job_cancel',
-  'list_jobs',
-]);
+export const JOB_TOOLS: ReadonlySet<string> = new Set(
+  'job_start job_status job_result job_cancel list_jobs'.split(' '),
+);
 
 interface JobListener {
   report(report: ToolProgress): void;
@@ -84,7 +72,7 @@ export class Job {
   kept = false;
   cancelled = false;
   ended: CallAnswer | undefined;
-  progress: JobProgress | undefined;
+  progress: JobDocument['progress'];
   /** Number of published results, and their bytes. */
   results = 0;
   bytes = 0;
@@ -108,8 +96,8 @@ export class Job {
     const { at, done: before } = this.#first;
     const isKnown = total !== null && done > before && !report.isOpen;
     this.progress = {
-      ...{ done, total, message, best },
-      fps: Number.isFinite(fps) ? fps : undefined,
+      ...{ frames: done, total_frames: total, message, best },
+      fps: fps !== undefined && Number.isFinite(fps) ? Math.round(fps * 10) / 10 : undefined,
       seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
     this.listener?.report(report);
@@ -117,7 +105,7 @@ export class Job {
   }
 
   wait(ahead: number, running: number): void {
-    this.progress = { done: 0, total: null, message: `queued: ${running} running, ${ahead} ahead` };
+    this.progress = { frames: 0, total_frames: null, message: `queued: ${running} running, ${ahead} ahead` };
     this.listener?.wait(this.tool.name, ahead, running);
   }
 }
@@ -208,7 +196,7 @@ export class Jobs {
       jobs: this.of(scope),
       resources: {
         // If the store cannot be written, points live as long as the server.
-        points: (source) => this.#store.points(source).catch(() => scope.scratch(pointsName(source))),
+        points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
     });
@@ -310,20 +298,13 @@ export class Jobs {
 
   async #wait(id: string, scope: ResourceScope, seconds: number, signal: AbortSignal): Promise<JobRecord> {
     const until = performance.now() + seconds * 1000;
-    let forget = () => {};
-    const aborted = new Promise<void>((resolve) => {
-      forget = onAbort(signal, () => resolve());
-    });
-    try {
-      for (;;) {
-        const record = await this.#find(id, scope);
-        const left = until - performance.now();
-        if (record.status !== 'working' || left <= 0 || signal.aborted) return record;
-        const job = this.#kept.get(id);
-        await pause(job ? left : Math.min(left, LOOK), job ? [job.saved, aborted] : [aborted]);
-      }
-    } finally {
-      forget();
+    const aborted = unlessAborted(signal, new Promise(() => {})).catch(() => {});
+    for (;;) {
+      const record = await this.#find(id, scope);
+      const left = until - performance.now();
+      if (record.status !== 'working' || left <= 0 || signal.aborted) return record;
+      const job = this.#kept.get(id);
+      await pause(job ? left : Math.min(left, LOOK), job ? [job.saved, aborted] : [aborted]);
     }
   }
 
@@ -371,12 +352,8 @@ export class Jobs {
       started: new Date(created).toISOString(),
       seconds: Math.round((updated - created) / 1000),
       progress: progress && {
-        frames: progress.done,
-        total_frames: progress.total,
-        fps: progress.fps && Math.round(progress.fps * 10) / 10,
+        ...progress,
         seconds_left: status === 'working' ? progress.seconds_left : undefined,
-        message: progress.message,
-        best: progress.best,
       },
       kept_until: new Date(updated + KEPT_TIME).toISOString(),
       next_action: nextOf(record),
@@ -398,21 +375,16 @@ function nextOf({ id, tool, status, arguments: args }: JobRecord): NextAction {
 }
 
 function summaryOf({ tool, status, progress }: JobRecord): string {
-  switch (status) {
-    case 'working': {
-      const left = progress?.seconds_left;
-      const best = progress?.best === undefined ? '' : ` Best so far: ${progress.best}.`;
-      return `${tool} is running${left === undefined ? '' : `, about ${left} s left`}.${best} Check again with next_action.`;
-    }
-    case 'completed':
-      return `${tool} is done; next_action gets its result.`;
-    case 'failed':
-      return `${tool} failed; next_action gets the reason.`;
-    case 'cancelled':
-      return `${tool} was cancelled; next_action starts it again.`;
-    case 'interrupted':
-      return `The server ended before ${tool} was done; next_action starts it again and reuses encodes already measured.`;
-  }
+  const { seconds_left: left, best } = progress ?? {};
+  const soon = left === undefined ? '' : `, about ${left} s left`;
+  const sentences = {
+    working: `${tool} is running${soon}.${best === undefined ? '' : ` Best so far: ${best}.`} Check again with next_action.`,
+    completed: `${tool} is done; next_action gets its result.`,
+    failed: `${tool} failed; next_action gets the reason.`,
+    cancelled: `${tool} was cancelled; next_action starts it again.`,
+    interrupted: `The server ended before ${tool} was done; next_action starts it again and reuses encodes already measured.`,
+  };
+  return sentences[status];
 }
 
 /** Waits for a number of milliseconds, or until one of the promises settles. */
@@ -446,39 +418,27 @@ async function answerCall(
   own: Pick<ToolContext, 'jobs' | 'resources'>,
 ): Promise<CallAnswer> {
   const { tool } = job;
-  const ending = new AbortController();
-  const listeners = [job.ending.signal, server.closing].map((each) =>
-    onAbort(each, (reason) => ending.abort(reason)),
-  );
+  const ending = AbortSignal.any([job.ending.signal, server.closing]);
+  const late = `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`;
   try {
-    const result = await withinSeconds(
-      server.maxSeconds,
-      new TimeLimitError(
-        `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`,
-      ),
-      ending.signal,
-      async (signal) => {
-        const outcome = await run(contextOf(server, job, own, signal));
-        // Checked before it is cut to the size of an answer.
-        const { success, error } = ('fits' in outcome ? outcome.fits : tool.outputSchema).safeParse(
-          answer(outcome).structuredContent,
-        );
-        return success ? answer(await fitting(tool.name, outcome, own.resources)) : error.issues;
-      },
-    );
-    if ('content' in result) return result;
-    const [issue] = result;
-    server.log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
-    return refusal(
-      `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
-    );
+    return await withinSeconds(server.maxSeconds, new TimeLimitError(late), ending, async (signal) => {
+      const outcome = await run(contextOf(server, job, own, signal));
+      // Checked before it is cut to the size of an answer.
+      const schema = 'fits' in outcome ? outcome.fits : tool.outputSchema;
+      const { error } = schema.safeParse(answer(outcome).structuredContent);
+      if (!error) return answer(await fitting(tool.name, outcome, own.resources));
+      const [issue] = error.issues;
+      server.log(
+        `${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`,
+      );
+      return refusal(
+        `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
+      );
+    });
   } catch (error) {
     if (server.closing.aborted)
       return refusal('The server is shutting down; call again once it has restarted.');
     return refusal(sentenceOf(error));
-  } finally {
-    for (const forget of listeners) forget();
-    ending.abort();
   }
 }
 

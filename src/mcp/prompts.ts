@@ -106,17 +106,9 @@ const PROMPTS: readonly Prompt[] = [
   },
 ];
 
-function offered(tools: readonly Tool[]): readonly Prompt[] {
-  const names = new Set(tools.map(({ name }) => name));
-  return PROMPTS.filter((prompt) => prompt.tools.every((name) => names.has(name)));
-}
-
-function argumentOf(prompt: string, name: string): Completed | undefined {
-  return PROMPTS.find((one) => one.name === prompt)?.arguments.find((one) => one.name === name)?.of;
-}
-
 export function servePrompts(server: Server, tools: readonly Tool[]): void {
-  const prompts = offered(tools);
+  const offered = new Set(tools.map(({ name }) => name));
+  const prompts = PROMPTS.filter((prompt) => prompt.tools.every((name) => offered.has(name)));
   server.setRequestHandler('prompts/list', () => ({
     prompts: prompts.map(({ name, title, description, arguments: args }) => ({
       ...{ name, title, description },
@@ -132,10 +124,8 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
     const missing = prompt.arguments.find((one) => one.required && !values[one.name]?.trim());
     if (missing) {
       const what = missing.description.replace(/\.$/, '').toLowerCase();
-      throw new ProtocolError(
-        ProtocolErrorCode.InvalidParams,
-        `The prompt ${name} needs the argument ${missing.name}, the ${what}.`,
-      );
+      const sentence = `The prompt ${name} needs the argument ${missing.name}, the ${what}.`;
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);
     }
     const text = prompt.text(values).join('\n');
     return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
@@ -169,7 +159,8 @@ export async function complete(
   { ref, argument: { name, value }, context }: Params,
   sources: CompletionSources,
 ): Promise<CompleteResult> {
-  const of = ref.type === 'ref/prompt' ? argumentOf(ref.name, name) : undefined;
+  const prompt = ref.type === 'ref/prompt' ? PROMPTS.find((one) => one.name === ref.name) : undefined;
+  const of = prompt?.arguments.find((one) => one.name === name)?.of;
   const typed = value.slice(0, MOST_TYPED);
   // Complete the last item of a list.
   const start = of === 'videos' ? typed.lastIndexOf(',') + 1 : 0;

@@ -4,7 +4,7 @@
  * pair of sample videos.
  */
 import { randomUUID } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
 import { AnyvmafError } from '../core/errors.js';
@@ -93,15 +93,13 @@ export interface ResultPlace {
 
 /** The resources of one connection: the samples and its own results, not those of others. */
 export class ResourceScope {
-  readonly #all: ServerResources;
-  readonly owner: string;
   /** Real paths of the client's roots; its files must be in one of them too, unless that leaves no folder. */
   roots: readonly string[] = [];
 
-  constructor(all: ServerResources, owner: string) {
-    this.#all = all;
-    this.owner = owner;
-  }
+  constructor(
+    readonly all: ServerResources,
+    readonly owner: string,
+  ) {}
 
   /** True if lists contain results; clients that share a scope must know a result's URI instead. */
   get listed(): boolean {
@@ -109,27 +107,22 @@ export class ResourceScope {
   }
 
   publish(publication: Publication, place?: ResultPlace): Promise<Published> {
-    return this.#all.publish(publication, this.owner, place);
-  }
-
-  /** Path of a folder that is deleted with the server; the caller creates it. */
-  scratch(name: string): Promise<string> {
-    return this.#all.scratch(name);
+    return this.all.publish(publication, this.owner, place);
   }
 
   /** True if an owner's results can be read by URI: one's own, and those of ended sessions. */
   sees(owner: string): boolean {
-    return owner === this.owner || !(SHARED.has(owner) || this.#all.open.has(owner));
+    return owner === this.owner || !(SHARED.has(owner) || this.all.open.has(owner));
   }
 
   /** Ends the scope: from now on every client that knows the URIs of its results can read them. */
   end(): void {
-    this.#all.open.delete(this.owner);
+    this.all.open.delete(this.owner);
   }
 
   /** The samples, then the newest results. */
   list(): ResourceEntry[] {
-    return [SAMPLES, ...(this.listed ? this.#all.listOf(this.owner) : [])];
+    return [SAMPLES, ...(this.listed ? this.all.listOf(this.owner) : [])];
   }
 
   /**
@@ -138,20 +131,20 @@ export class ResourceScope {
    * @throws {AnyvmafError} `io` if it is too large for a message, with the path of its file
    */
   async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
-    return (await this.#hides(uri)) ? undefined : this.#all.read(uri, pageOf);
+    return (await this.#hides(uri)) ? undefined : this.all.read(uri, pageOf);
   }
 
   /** True for the URI of another connection's result. */
   async #hides(uri: string): Promise<boolean> {
-    await this.#all.restore(uri, this);
-    const owner = this.#all.ownerOf(uri);
+    await this.all.restore(uri, this);
+    const owner = this.all.ownerOf(uri);
     return owner !== undefined && !this.sees(owner);
   }
 
   /** The files that tools may use, without results of other connections. */
   filesOf(allowed: AllowedPaths): ToolFiles {
     return allowed.within(this.roots, OUTSIDE_ROOTS, async (path) => {
-      if (!(await this.#hides(path))) return this.#all.pathOf(path);
+      if (!(await this.#hides(path))) return this.all.pathOf(path);
       throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
     });
   }
@@ -196,12 +189,9 @@ export class ServerResources {
 
   /** Finds the result of a job that an earlier server published, if the client may see it. */
   async restore(uri: string, scope: ResourceScope): Promise<void> {
-    const [, id = '', job = '', number] = /^anyvmaf:\/\/results\/(([\w-]{36})-(\d{1,6}))\//.exec(uri) ?? [];
-    if (
-      number === undefined ||
-      [...this.#stored.keys()].some((known) => known.startsWith(`${RESULTS}${id}/`))
-    )
-      return;
+    const [start = '', id, job = '', number] =
+      /^anyvmaf:\/\/results\/(([\w-]{36})-(\d{1,6}))\//.exec(uri) ?? [];
+    if (number === undefined || [...this.#stored.keys()].some((known) => known.startsWith(start))) return;
     const found = await this.#findOfJob(job, Number(number), scope);
     if (!found || !NAME.test(found.name)) return;
     const { name, path, size, all: folder, owner } = found;
@@ -230,6 +220,7 @@ export class ServerResources {
     return frames && { uri, mimeType, text: pageOf(frames, asked) };
   }
 
+  /** Path of a folder that is deleted with the server; the caller creates it. */
   async scratch(name: string): Promise<string> {
     return join(await this.#folder(), name);
   }
@@ -281,11 +272,10 @@ export class ServerResources {
     if (page) return this.#page(uri, page);
     const stored = this.#stored.get(uri);
     const path = await this.pathOf(uri);
-    if (path === undefined) return undefined;
+    const size = path === undefined ? undefined : (await stat(path).catch(() => undefined))?.size;
+    // Unknown, or the job has expired.
+    if (path === undefined || size === undefined) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
-    const size = (await stat(path).catch(() => undefined))?.size;
-    // The job has expired.
-    if (size === undefined) return undefined;
     const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
     const isReport = stored !== undefined && this.#reportOf(id) === stored;
     const pages = `read its frames in pages: ${pageAddress({ id, from: 0, to: 99, step: 1 })}`;
@@ -396,23 +386,12 @@ function describeSamples(): object {
 }
 
 async function writeSample(name: SampleName, folder: string): Promise<string> {
-  const [{ makeSample }, { sampleBytes, y4mHeader }] = await Promise.all([
-    import('../sample/generator.js'),
-    import('../sample/files.js'),
-  ]);
-  const side = name.startsWith('reference') ? 'reference' : 'distorted';
-  const y4m = name.endsWith('.y4m');
+  const { makeSample } = await import('../sample/generator.js');
+  const { y4mFile, yuvFile } = await import('../sample/files.js');
   const clip = makeSample(SAMPLE_FORMAT, { seed: 2026, cut: SAMPLE_FRAMES / 2 });
+  const side = name.startsWith('reference') ? 'reference' : 'distorted';
+  const bytes = (name.endsWith('.y4m') ? y4mFile : yuvFile)(clip, side, SAMPLE_FRAMES);
   const path = join(folder, name);
-  const file = await open(path, 'w', 0o600);
-  try {
-    if (y4m) await file.write(y4mHeader(SAMPLE_FORMAT));
-    for (let index = 0; index < SAMPLE_FRAMES; index++) {
-      if (y4m) await file.write('FRAME\n');
-      for (const plane of clip.frame(side, index)) await file.write(sampleBytes(plane));
-    }
-  } finally {
-    await file.close();
-  }
+  await writeFile(path, bytes, { mode: 0o600 });
   return path;
 }

@@ -79,18 +79,15 @@ export async function fitting(
   const outline = () => ({
     ...document,
     ...(published && { full_result: { uri: published.uri, path: published.path } }),
-    left_out: [
-      ...goneText(gone),
-      ...[...cuts.values()]
-        .slice(0, NAMED)
-        .map(({ where, kept, of }) => `${where}: the first ${kept} of ${of} are here`),
-    ],
+    left_out: [...goneText(gone), ...[...cuts.values()].slice(0, NAMED).map(cutText)],
   });
   const isLong = () => !fits(JSON.stringify(outline()));
   for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
   while (isLong() && cutLargest(document, cuts));
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
+
+const cutText = ({ where, kept, of }: Cut) => `${where}: the first ${kept} of ${of} are here`;
 
 const MOST_MEMBERS = 6;
 

@@ -184,7 +184,8 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   };
   server.setRequestHandler('tools/list', (_, context) => {
     const hasViews = showsViews(capabilitiesOf(server, context));
-    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...(hasViews && viewOf(tool.name)) })) };
+    const seen = ({ name }: ListedTool) => hasViews && VIEW_TOOLS.has(name) && { _meta: LINKED };
+    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...seen(tool) })) };
   });
   const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -223,20 +224,15 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
         const { reportPage } = await import('./report-page.js');
         return reportPage(...report, host.threads.measuring, signal);
       });
-    const reading = async () => readView(uri) ?? (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
+    if (uri === VIEW_URI) return { contents: [{ uri, mimeType: VIEW_TYPE, text: VIEW, _meta: VIEW_META }] };
+    const { InternalError, InvalidParams } = ProtocolErrorCode;
+    const reading = async () => (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
     const contents = await reading().catch((error: unknown) => {
       const usage = error instanceof AnyvmafError && error.code === 'usage';
-      throw new ProtocolError(
-        usage ? ProtocolErrorCode.InvalidParams : ProtocolErrorCode.InternalError,
-        sentenceOf(error),
-      );
+      throw new ProtocolError(usage ? InvalidParams : InternalError, sentenceOf(error));
     });
-    if (contents === undefined) {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown resource ${uri.slice(0, 200)}.`, {
-        uri,
-      });
-    }
-    return { contents: [contents] };
+    if (contents) return { contents: [contents] };
+    throw new ProtocolError(InvalidParams, `Unknown resource ${uri.slice(0, 200)}.`, { uri });
   });
 }
 
@@ -299,19 +295,13 @@ async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<Ca
 }
 
 const VIEWS = 'io.modelcontextprotocol/ui';
-
 const VIEW_TYPE = 'text/html;profile=mcp-app';
-
 const VIEW_URI = 'ui://anyvmaf/report';
 
 /** Tools with the view; for a job it polls for the result. */
-const VIEW_TOOLS: ReadonlySet<string> = new Set([
-  'vmaf_score',
-  'vmaf_score_encoded',
-  'describe_worst_frames',
-  'compare_encodes',
-  'job_start',
-]);
+const VIEW_TOOLS: ReadonlySet<string> = new Set(
+  'vmaf_score vmaf_score_encoded describe_worst_frames compare_encodes job_start'.split(' '),
+);
 
 const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
 
@@ -331,15 +321,6 @@ const VIEW_ENTRY = {
 function showsViews(capabilities: unknown): boolean {
   const { mimeTypes } = Object(Object(Object(capabilities).extensions)[VIEWS]);
   return Array.isArray(mimeTypes) && mimeTypes.includes(VIEW_TYPE);
-}
-
-/** Metadata of a tool in `tools/list`. */
-function viewOf(tool: string): { readonly _meta?: typeof LINKED } {
-  return VIEW_TOOLS.has(tool) ? { _meta: LINKED } : {};
-}
-
-function readView(uri: string) {
-  return uri === VIEW_URI ? { uri, mimeType: VIEW_TYPE, text: VIEW, _meta: VIEW_META } : undefined;
 }
 
 const VIEW_POLICY =
@@ -376,9 +357,9 @@ async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | 
 function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (() => void) | undefined {
   const subscribed = new Set<string>();
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
+    const [oldest = uri] = subscribed;
+    if (subscribed.size >= MOST_SUBSCRIBED) subscribed.delete(oldest);
     subscribed.add(uri);
-    const [oldest] = subscribed;
-    if (subscribed.size > MOST_SUBSCRIBED && oldest !== undefined) subscribed.delete(oldest);
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {
@@ -424,13 +405,10 @@ function taskOf({ job_id, status, summary, started, kept_until }: JobDocument) {
 }
 
 function serveTasks(server: Server, jobs: ToolJobs): void {
-  const found = async (id: string): Promise<JobDocument> => {
-    try {
-      return await jobs.status(id, 0, new AbortController().signal);
-    } catch (error) {
+  const known = <T>(work: Promise<T>): Promise<T> =>
+    work.catch((error: unknown) => {
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
-    }
-  };
+    });
   const on = (method: string, answer: (taskId: string, signal: AbortSignal) => Promise<object>) =>
     server.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
       if (takesTasks(context)) return { ...(await answer(taskId, context.mcpReq.signal)) };
@@ -439,7 +417,7 @@ function serveTasks(server: Server, jobs: ToolJobs): void {
       throw new MissingRequiredClientCapabilityError({ requiredCapabilities }, message);
     });
   on('tasks/get', async (taskId, signal) => {
-    const job = await found(taskId);
+    const job = await known(jobs.status(taskId, 0, signal));
     const result = await jobs.result(taskId, 0, signal);
     const error = { code: ProtocolErrorCode.InternalError, message: job.summary };
     return {
@@ -449,15 +427,12 @@ function serveTasks(server: Server, jobs: ToolJobs): void {
     };
   });
   // No task asks for input.
-  on('tasks/update', async (taskId) => {
-    await found(taskId);
+  on('tasks/update', async (taskId, signal) => {
+    await known(jobs.status(taskId, 0, signal));
     return {};
   });
   on('tasks/cancel', async (taskId) => {
-    await found(taskId);
-    await jobs.cancel(taskId).catch((error: unknown) => {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
-    });
+    await known(jobs.cancel(taskId));
     return {};
   });
 }

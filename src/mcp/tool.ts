@@ -13,6 +13,7 @@ import { counted, grouped, shown, showValue } from '../core/printable.js';
 import type { Measuring } from './call-threads.js';
 import type { CheckedRequest } from './checked-api.js';
 import { type CheckedArguments, checkPaths, type ToolFiles } from './paths.js';
+import { each } from './schemas.js';
 
 /** Hints for hosts that decide whether a model may call a tool. */
 export interface ToolAnnotations {
@@ -208,9 +209,7 @@ export type NextAction = Readonly<z.output<typeof nextAction>>;
 
 /** A job in answers; times are ISO 8601. */
 export const jobDocument = z.object({
-  summary: z.string(),
-  job_id: z.string(),
-  tool: z.string(),
+  ...each(z.string(), 'summary', 'job_id', 'tool'),
   status: z.enum(['working', 'completed', 'failed', 'cancelled', 'interrupted']),
   started: z.string(),
   seconds: z.number().describe('Seconds since the start, until it ended.'),
@@ -218,8 +217,7 @@ export const jobDocument = z.object({
     .object({
       frames: z.number(),
       total_frames: z.number().nullable(),
-      fps: z.number().optional(),
-      seconds_left: z.number().optional(),
+      ...each(z.number().optional(), 'fps', 'seconds_left'),
       message: z.string().optional(),
       best: z.string().optional().describe('Best result so far.'),
     })

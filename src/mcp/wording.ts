@@ -122,11 +122,8 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
   const { code, objections } = error;
   if (!objections) return error;
   const named = place === 'encoded' ? objections : objections.map(sentElsewhere);
-  return new AnyvmafError(
-    code,
-    objectionsText(named, (hint) => parametersOf(hint, place)),
-    { cause: error },
-  );
+  const text = objectionsText(named, (hint) => parametersOf(hint, place));
+  return new AnyvmafError(code, text, { cause: error });
 }
 
 /** For a container, names the tool that takes it instead of an option. */

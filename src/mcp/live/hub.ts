@@ -3,7 +3,7 @@
  * The measurements of the server's thread: their commands, listeners and events, their story so far, with which the
  * dashboard begins, and a limit on the thread's wake-ups.
  */
-import { onAbort } from '../../core/abort.js';
+import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { USUAL_RATE } from '../../core/numbers.js';
 import { quoted } from '../../core/printable.js';
@@ -115,27 +115,25 @@ export class Hub {
    * @throws errors of `ask`, and the signal's reason
    */
   until<T>(ask: () => T | undefined, milliseconds: number, signal: AbortSignal): Promise<T | undefined> {
-    return new Promise((resolve, reject) => {
-      const settle = (end: () => void) => {
-        clearTimeout(late);
-        leave();
-        forget();
-        end();
-      };
+    let end = () => {};
+    const found = new Promise<T | undefined>((resolve, reject) => {
       const look = () => {
         try {
           const answer = ask();
-          if (answer !== undefined) settle(() => resolve(answer));
+          if (answer !== undefined) resolve(answer);
         } catch (error) {
-          settle(() => reject(error));
+          reject(error);
         }
       };
-      const late = setTimeout(() => settle(() => resolve(undefined)), milliseconds);
+      const late = setTimeout(resolve, milliseconds);
       const leave = this.listen(look);
-      let forget = () => {};
-      forget = onAbort(signal, (reason) => settle(() => reject(reason)));
+      end = () => {
+        clearTimeout(late);
+        leave();
+      };
       look();
     });
+    return unlessAborted(signal, found).finally(end);
   }
 
   /** Aborts the thread's own work once the server is closed. */
@@ -201,32 +199,26 @@ export class Hub {
     switch (message.kind) {
       case 'planned':
         measurement.plan(message.facts);
-        this.#progress(measurement);
         break;
       case 'names':
         measurement.setNames(message.names);
-        break;
+        return;
       case 'frames':
         measurement.take(message.numbers, message.values);
-        this.#progress(measurement);
         break;
-      case 'pulse': {
+      case 'pulse':
         measurement.taken = message.taken;
-        if (measurement.state === message.state || measurement.isOver) break;
+        if (measurement.state === message.state || measurement.isOver) return;
         measurement.state = message.state;
         this.#emit({ kind: 'state', measurement, data: { state: message.state } });
-        this.#progress(measurement);
         break;
-      }
       case 'swapped':
         measurement.swap(message.swap);
         this.#emit({ kind: 'swap', measurement, data: message.swap });
-        this.#progress(measurement);
         break;
       case 'alarm':
         measurement.alarm(message.alarm);
         this.#emit({ kind: 'alarm', measurement, data: message.alarm });
-        this.#progress(measurement);
         break;
       case 'ended':
         measurement.state = message.error === undefined ? 'finished' : 'failed';
@@ -235,6 +227,7 @@ export class Hub {
         this.#emitProgress(measurement);
         this.#emit({ kind: 'end', measurement, data: { state: measurement.state, error: message.error } });
     }
+    if (message.kind !== 'ended' && message.kind !== 'measurement') this.#progress(measurement);
   }
 
   #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {

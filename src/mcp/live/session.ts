@@ -33,14 +33,10 @@ function uriOf({ name }: History): string {
   return `vmaf://measurement/${name}/report`;
 }
 
-function listResources(hub: Hub): object[] {
-  return hub.measurements.map((measurement) => ({
-    uri: uriOf(measurement),
-    name: `report of ${measurement.name}`,
-    title: 'Report so far',
-    description: 'The report so far: status, pooled values, worst moments, latest frames.',
-    mimeType: 'application/json',
-  }));
+function resourceOf(measurement: History): object {
+  const description = 'The report so far: status, pooled values, worst moments, latest frames.';
+  const about = { title: 'Report so far', description, mimeType: 'application/json' };
+  return { uri: uriOf(measurement), name: `report of ${measurement.name}`, ...about };
 }
 
 /** @throws {ProtocolFailure} for an unknown resource */
@@ -59,15 +55,9 @@ function readResource(hub: Hub, uri: unknown): object {
     metrics: measurement.frame(last + i),
   })).filter(({ metrics }) => metrics !== undefined);
   const pooled = measurement.metrics.map((name) => [name, measurement.pooled(name) ?? null]);
-  const report = {
-    ...statusOf(measurement, hub),
-    pooled: Object.fromEntries(pooled),
-    worst: measurement.worst(10),
-    frames,
-  };
-  return {
-    contents: [{ uri: uriOf(measurement), mimeType: 'application/json', text: JSON.stringify(report) }],
-  };
+  const worst = measurement.worst(10);
+  const report = { ...statusOf(measurement, hub), pooled: Object.fromEntries(pooled), worst, frames };
+  return { contents: [{ uri, mimeType: 'application/json', text: JSON.stringify(report) }] };
 }
 
 /** Versions of the protocol, oldest first. */
@@ -93,12 +83,6 @@ export type Reply = {
   | { readonly result: object }
   | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
 );
-
-interface Asked {
-  readonly id: Id;
-  /** Aborts when the client disconnects. */
-  readonly gone?: AbortSignal | undefined;
-}
 
 export class Session {
   readonly #hub: Hub;
@@ -149,7 +133,7 @@ export class Session {
     if (known === null || known === Number.POSITIVE_INFINITY || known === Number.NEGATIVE_INFINITY)
       return failed(null, CODE.request, 'The id of a request must be a string or a number.');
     try {
-      const result = await this.#result(method, objectOf(params), { id: known, gone });
+      const result = await this.#result(method, objectOf(params), known, gone);
       return result && { jsonrpc: '2.0', id: known, result };
     } catch (error) {
       if (error instanceof ProtocolFailure) return failed(known, error.code, error.message, error.data);
@@ -160,7 +144,8 @@ export class Session {
   async #result(
     method: string,
     params: Readonly<Record<string, unknown>>,
-    asked: Asked,
+    id: Id,
+    gone: AbortSignal | undefined,
   ): Promise<object | undefined> {
     switch (method) {
       case 'initialize':
@@ -170,9 +155,9 @@ export class Session {
       case 'tools/list':
         return { tools: LISTED };
       case 'tools/call':
-        return this.#call(params, asked);
+        return this.#call(params, id, gone);
       case 'resources/list':
-        return { resources: listResources(this.#hub) };
+        return { resources: this.#hub.measurements.map(resourceOf) };
       case 'resources/templates/list':
         return { resourceTemplates: [] };
       case 'resources/read':
@@ -203,15 +188,14 @@ export class Session {
   /** Runs a call; `undefined` if its client cancelled it. */
   async #call(
     { name, arguments: given, _meta: meta }: Readonly<Record<string, unknown>>,
-    { id, gone }: Asked,
+    id: Id,
+    gone: AbortSignal | undefined,
   ): Promise<CallAnswer | undefined> {
     const tool = TOOLS.find((one) => one.name === name);
     if (!tool) {
-      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}`;
-      throw new ProtocolFailure(
-        CODE.params,
-        `${what}; available: ${TOOLS.map((one) => one.name).join(', ')}.`,
-      );
+      const names = TOOLS.map((one) => one.name).join(', ');
+      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`;
+      throw new ProtocolFailure(CODE.params, what);
     }
     const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
     const progress =
@@ -219,9 +203,7 @@ export class Session {
         ? new CallProgress((notice) => this.#send('notifications/progress', { progressToken, ...notice }))
         : undefined;
     const ending = new AbortController();
-    const forget = [this.#hub.signal, ...(gone ? [gone] : [])].map((signal) =>
-      onAbort(signal, (reason) => ending.abort(reason)),
-    );
+    const forget = [this.#hub.signal, gone].map((one) => onAbort(one, (reason) => ending.abort(reason)));
     if (!this.#isShared) this.#calls.set(id, ending);
     const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {
@@ -269,5 +251,6 @@ export function failed(id: Id | null, code: number, message: string, data?: obje
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }
 
-/** Most unread bytes of a client. */
+/** Most bytes of a message, and most unread bytes of a client. */
+export const MESSAGE_LIMIT = 64 << 10;
 export const BACKLOG = 1 << 20;

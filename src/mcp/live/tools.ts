@@ -26,23 +26,32 @@ export interface Parameter {
   readonly maxLength?: number;
 }
 
-export type Arguments = Readonly<Record<string, string | number | undefined>>;
+type Parameters = Readonly<Record<string, Parameter>>;
+
+/** Checked arguments of a tool with these parameters. */
+type Arguments<Own extends Parameters = Parameters> = {
+  readonly [Name in keyof Own]?: ValueOf<Own[Name]['type']>;
+};
+type ValueOf<Type> = Type extends 'string' ? string : number;
 
 /** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
 /** Like a tool of the file server, but without zod: the thread runs beside a measurement that needs the machine. */
-export interface LiveTool {
+export interface LiveTool<Own extends Parameters = Parameters> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  readonly parameters: Readonly<Record<string, Parameter>>;
+  readonly parameters: Own;
   readonly required?: readonly string[];
   /** Default: {@link READS}. */
   readonly annotations?: ToolAnnotations;
   /** Returns the document for the client. @throws {AnyvmafError} with a message for the client */
-  call(args: Arguments, hub: Hub, context: LiveContext): object | Promise<object>;
+  call(args: Arguments<Own>, hub: Hub, context: LiveContext): object | Promise<object>;
 }
+
+/** Declares a tool; the types of its arguments follow from its parameters. */
+const liveTool = <const Own extends Parameters>(tool: LiveTool<Own>): LiveTool => tool;
 
 export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
 
@@ -84,25 +93,11 @@ function mismatch(value: unknown, parameter: Parameter): string | undefined {
   return fits ? undefined : `${whole}${bounds}`;
 }
 
-function textOf(args: Arguments, name: string): string | undefined {
-  const value = args[name];
-  return typeof value === 'string' ? value : undefined;
-}
+const MEASUREMENT = {
+  measurement: { type: 'string', description: 'Name of the measurement. Default: the first.', maxLength: 64 },
+} as const;
 
-function numberOf(args: Arguments, name: string): number | undefined {
-  const value = args[name];
-  return typeof value === 'number' ? value : undefined;
-}
-
-const MEASUREMENT: Readonly<Record<string, Parameter>> = {
-  measurement: {
-    type: 'string',
-    description: 'Name of the measurement. Default: the first.',
-    maxLength: 64,
-  },
-};
-
-const LIST_FEATURES: LiveTool = {
+const LIST_FEATURES = liveTool({
   name: 'list_features',
   title: 'List feature extractors',
   description: 'Lists the feature extractors, by the names used in feature strings.',
@@ -113,20 +108,20 @@ const LIST_FEATURES: LiveTool = {
     const features = [...new Set(listExtractors().map(({ name }) => name))];
     return { features, count: features.length };
   },
-};
+});
 
-const STATUS: LiveTool = {
+const STATUS = liveTool({
   name: 'vmaf.status',
   title: 'Show status',
   description:
     'Shows the status of the measurement: frames measured and queued, rate, queue pressure, model, the backend of each ' +
     'extractor, and the time left.',
   parameters: MEASUREMENT,
-  call(args, hub) {
-    const measurement = hub.measurement(textOf(args, 'measurement'));
+  call({ measurement: name }, hub) {
+    const measurement = hub.measurement(name);
     return hub.recent(measurement, () => statusOf(measurement, hub));
   },
-};
+});
 
 export function statusOf(measurement: History, hub: Hub): object {
   const { name, state, facts, measured, taken, swaps, alarms, error } = measurement;
@@ -158,7 +153,7 @@ export function statusOf(measurement: History, hub: Hub): object {
   };
 }
 
-const SCORE: LiveTool = {
+const SCORE = liveTool({
   name: 'vmaf.score',
   title: 'Show scores',
   description:
@@ -181,25 +176,19 @@ const SCORE: LiveTool = {
     },
     first: { type: 'integer', description: 'First frame to pool.', minimum: 0 },
     last: { type: 'integer', description: 'Last frame to pool.', minimum: 0 },
-    worst: {
-      type: 'integer',
-      description: 'Number of worst moments to return.',
-      minimum: 1,
-      maximum: 32,
-    },
+    worst: { type: 'integer', description: 'Number of worst moments to return.', minimum: 1, maximum: 32 },
   },
-  call(args, hub) {
-    const measurement = hub.measurement(textOf(args, 'measurement'));
+  call({ measurement: name, frame, worst, metric, ...asked }, hub) {
+    const measurement = hub.measurement(name);
     const base = { measurement: measurement.name, state: measurement.state, frames: measurement.measured };
-    const [frame, worst] = [numberOf(args, 'frame'), numberOf(args, 'worst')];
     if (frame !== undefined) return { ...base, frame: frameOf(measurement, frame) };
     return {
       ...base,
-      ...pooledOf(measurement, args),
+      ...pooledOf(measurement, metric, spanOf(measurement, asked)),
       ...(worst !== undefined && { worst: measurement.worst(worst) }),
     };
   },
-};
+});
 
 function frameOf(measurement: History, number: number): object {
   const metrics = measurement.frame(number);
@@ -209,11 +198,9 @@ function frameOf(measurement: History, number: number): object {
   throw usageError(`Frame ${number} is not measured yet or no longer kept; available: ${available}.`);
 }
 
-function pooledOf(measurement: History, args: Arguments): object {
-  const names = metricsOf(measurement, textOf(args, 'metric'));
-  const asked = spanOf(measurement, args);
+function pooledOf(measurement: History, metric: string | undefined, asked: Span | undefined): object {
   const span = asked && keptOf(measurement, asked);
-  const pooled = names.map((name) => [
+  const pooled = metricsOf(measurement, metric).map((name) => [
     name,
     (span ? measurement.range(name, span.first, span.last) : measurement.pooled(name)) ?? null,
   ]);
@@ -233,15 +220,16 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
 /** First and last frame, inclusive. */
 type Span = Readonly<Record<'first' | 'last', number>>;
 
+type SpanArguments = Readonly<Partial<Record<'first' | 'last' | 'last_frames' | 'last_seconds', number>>>;
+
 /** The requested frames; `undefined` for all. */
-function spanOf(measurement: History, args: Arguments): Span | undefined {
-  const { last: end, framesPerSecond } = measurement;
-  const step = measurement.facts?.subsample ?? 1;
-  const seconds = numberOf(args, 'last_seconds');
-  const frames =
-    numberOf(args, 'last_frames') ?? (seconds && Math.max(1, Math.round(seconds * framesPerSecond)));
+function spanOf(
+  { last: end, framesPerSecond, facts }: History,
+  { first, last, last_frames, last_seconds: seconds }: SpanArguments,
+): Span | undefined {
+  const frames = last_frames ?? (seconds && Math.max(1, Math.round(seconds * framesPerSecond)));
+  const step = facts?.subsample ?? 1;
   if (frames) return { first: Math.max(0, end + 1 - frames * step), last: Math.max(0, end) };
-  const [first, last] = [numberOf(args, 'first'), numberOf(args, 'last')];
   if (first === undefined && last === undefined) return undefined;
   if (first !== undefined && last !== undefined && first > last)
     throw usageError(`first is ${first} and last is ${last}, but first must not come after last.`);
@@ -267,7 +255,7 @@ const RULE = {
   maxLength: 200,
 } as const;
 
-const WATCH: LiveTool = {
+const WATCH = liveTool({
   name: 'vmaf.watch',
   title: 'Wait for an alarm',
   description:
@@ -289,28 +277,27 @@ const WATCH: LiveTool = {
     },
   },
   required: ['rule'],
-  async call(args, hub, { signal, progress }) {
-    const rule = parseAlarm(textOf(args, 'rule') ?? '');
-    const measurement = hub.measurement(textOf(args, 'measurement'));
-    const milliseconds = 1000 * (numberOf(args, 'wait') ?? LONGEST);
-    let after = numberOf(args, 'after');
+  async call({ rule: text = '', measurement: name, wait = LONGEST, after }, hub, { signal, progress }) {
+    const rule = parseAlarm(text);
+    const measurement = hub.measurement(name);
+    let since = after;
     const look = (): Alarm | 'over' | undefined => {
       const { facts, last, measured, toScore } = measurement;
       if (facts) {
         progress({ done: measured, total: toScore });
         const told = measurement.watch(rule);
         const latest = told.at(-1);
-        after ??= latest?.raised ? latest.frame - 1 : last;
-        const since = after;
-        const found = told.find(({ raised, frame }) => raised && frame > since);
+        since ??= latest?.raised ? latest.frame - 1 : last;
+        const from = since;
+        const found = told.find(({ raised, frame }) => raised && frame > from);
         if (found) return found;
       }
       return measurement.isOver ? 'over' : undefined;
     };
-    const found = await hub.until(look, milliseconds, signal);
+    const found = await hub.until(look, 1000 * wait, signal);
     return documentOf(measurement, rule.text, found === 'over' ? undefined : found);
   },
-};
+});
 
 function documentOf(measurement: History, rule: string, alarm: Alarm | undefined): object {
   const { name, state, measured, isOver } = measurement;
@@ -342,7 +329,7 @@ function nextOf(measurement: History, rule: string, alarm: Alarm | undefined): N
 
 const STEERS = { ...READS, readOnlyHint: false, destructiveHint: false };
 
-const SWAP: LiveTool = {
+const SWAP = liveTool({
   name: 'vmaf.request_model_swap',
   title: 'Change the model',
   description:
@@ -359,15 +346,11 @@ const SWAP: LiveTool = {
   },
   required: ['model'],
   annotations: STEERS,
-  call(args, hub) {
-    const model = textOf(args, 'model') ?? '';
-    const replace = textOf(args, 'replace');
-    const measurement = hub.measurement(textOf(args, 'measurement'));
-    return hub.command(measurement, { kind: 'swap', model, replace });
-  },
-};
+  call: ({ measurement, model = '', replace }, hub) =>
+    hub.command(hub.measurement(measurement), { kind: 'swap', model, replace }),
+});
 
-const SET_ALARM: LiveTool = {
+const SET_ALARM = liveTool({
   name: 'vmaf.set_alarm',
   title: 'Set an alarm',
   description:
@@ -376,39 +359,21 @@ const SET_ALARM: LiveTool = {
   parameters: { ...MEASUREMENT, rule: RULE },
   required: ['rule'],
   annotations: STEERS,
-  call(args, hub) {
-    const rule = parseAlarm(textOf(args, 'rule') ?? '');
-    return hub.command(hub.measurement(textOf(args, 'measurement')), { kind: 'alarm', rule });
-  },
-};
+  call: ({ measurement, rule = '' }, hub) =>
+    hub.command(hub.measurement(measurement), { kind: 'alarm', rule: parseAlarm(rule) }),
+});
 
-const EFFECTS = [
-  [
-    'pause',
-    'Pause a measurement',
-    'Pauses the measurement at a frame boundary; frames in progress are finished.',
-  ],
-  ['resume', 'Resume a measurement', 'Resumes a paused measurement.'],
-  [
-    'stop',
-    'Stop a measurement',
-    'Stops the measurement after the frames taken so far; its program gets a report of these.',
-  ],
-] as const;
-
-const STEERING = EFFECTS.map(
-  ([kind, title, description]): LiveTool => ({
-    name: `vmaf.${kind}`,
-    title,
-    description,
-    parameters: MEASUREMENT,
+const steering = (kind: 'pause' | 'resume' | 'stop', title: string, description: string) =>
+  liveTool({
+    ...{ name: `vmaf.${kind}`, title, description, parameters: MEASUREMENT },
     annotations: { ...STEERS, destructiveHint: kind === 'stop' },
-    call: (args, hub) => hub.command(hub.measurement(textOf(args, 'measurement')), { kind }),
-  }),
-);
+    call: ({ measurement }, hub) => hub.command(hub.measurement(measurement), { kind }),
+  });
 
-const DEPTHS = [8, 9, 10, 11, 12, 13, 14, 15, 16] as const;
-const LAYOUTS = ['420', '422', '444', '400'] as const;
+const PAUSED = 'Pauses the measurement at a frame boundary; frames in progress are finished.';
+const STOPPED = 'Stops the measurement after the frames taken so far; its program gets a report of these.';
+
+const LAYOUTS: readonly ChromaFormat[] = ['420', '422', '444', '400'];
 const DEFAULT_MODEL = 'vmaf_v0.6.1';
 
 const MAX_SECONDS = 600;
@@ -418,42 +383,34 @@ const HOW_TO_OPEN = 'start the server with --allow DIR, or the option folders of
 /** Hubs that are scoring a pair: one at a time each, since the measurement comes first. */
 const scoring = new WeakSet<Hub>();
 
-export const COMPUTE_VMAF: LiveTool = {
+const SIDE = { type: 'integer', minimum: 1, maximum: 16384 } as const;
+
+const PAIR = {
+  reference_path: { type: 'string', description: 'Path of the reference.', maxLength: 4096 },
+  distorted_path: { type: 'string', description: 'Path of the distorted video.', maxLength: 4096 },
+  width: { ...SIDE, description: 'Width of raw YUV; omit for other files.' },
+  height: { ...SIDE, description: 'Height of raw YUV; omit for other files.' },
+  bitdepth: {
+    type: 'integer',
+    description: 'Bits per sample of raw YUV. Default 8.',
+    enum: [8, 9, 10, 11, 12, 13, 14, 15, 16],
+  },
+  pixel_format: { type: 'string', description: 'Chroma subsampling of raw YUV. Default 420.', enum: LAYOUTS },
+  model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
+} as const;
+
+export const COMPUTE_VMAF = liveTool({
   name: 'compute_vmaf',
   title: 'Score a pair of files',
   description:
     'Scores a pair of video files beside the running measurement: raw YUV with its geometry, Y4M, or any file that a ' +
     'decoder on this machine reads. Files must be in an allowed folder.',
-  parameters: {
-    reference_path: { type: 'string', description: 'Path of the reference.', maxLength: 4096 },
-    distorted_path: { type: 'string', description: 'Path of the distorted video.', maxLength: 4096 },
-    width: {
-      type: 'integer',
-      description: 'Width of raw YUV; omit for other files.',
-      minimum: 1,
-      maximum: 16384,
-    },
-    height: {
-      type: 'integer',
-      description: 'Height of raw YUV; omit for other files.',
-      minimum: 1,
-      maximum: 16384,
-    },
-    bitdepth: { type: 'integer', description: 'Bits per sample of raw YUV. Default 8.', enum: DEPTHS },
-    pixel_format: {
-      type: 'string',
-      description: 'Chroma subsampling of raw YUV. Default 420.',
-      enum: LAYOUTS,
-    },
-    model_version: { type: 'string', description: `Model. Default ${DEFAULT_MODEL}.` },
-  },
+  parameters: PAIR,
   required: ['reference_path', 'distorted_path'],
   async call(args, hub, context) {
     const raw = rawFormat(args);
     const { folders } = hub.settings;
-    if (folders.length === 0) {
-      throw usageError(`compute_vmaf: no folder is allowed; ${HOW_TO_OPEN}.`);
-    }
+    if (folders.length === 0) throw usageError(`compute_vmaf: no folder is allowed; ${HOW_TO_OPEN}.`);
     if (scoring.has(hub))
       throw new AnyvmafError('resource', 'busy: another pair is being scored; try again later.');
     scoring.add(hub);
@@ -467,10 +424,10 @@ export const COMPUTE_VMAF: LiveTool = {
       scoring.delete(hub);
     }
   },
-};
+});
 
 async function compute(
-  args: Arguments,
+  { reference_path = '', distorted_path = '', model_version: model = DEFAULT_MODEL }: Arguments<typeof PAIR>,
   raw: RawVideoFormat | undefined,
   settings: Hub['settings'],
   { signal, progress }: LiveContext,
@@ -481,11 +438,10 @@ async function compute(
     import('../paths.js'),
     import('../checked-api.js'),
   ]);
-  const named = [textOf(args, 'reference_path') ?? '', textOf(args, 'distorted_path') ?? ''] as const;
   const folders = await Promise.all(settings.folders.map(realName));
   const files = new AllowedPaths(folders, process.cwd(), HOW_TO_OPEN);
-  const [reference, distorted] = [await checkFile(named[0], files), await checkFile(named[1], files)];
-  const model = textOf(args, 'model_version') ?? DEFAULT_MODEL;
+  const reference = await checkFile(reference_path, files);
+  const distorted = await checkFile(distorted_path, files);
   const { text } = await checkModelString(/^[\w.-]+$/.test(model) ? `version=${model}` : model, files);
   const { maxSeconds = MAX_SECONDS } = settings;
   const late = new TimeLimitError(
@@ -507,9 +463,7 @@ async function compute(
     frames_scored: report.frames.length,
     model_version: model,
     bitdepth: report.distorted.bitDepth,
-    reference_path: named[0],
-    distorted_path: named[1],
-    pool_method: 'mean',
+    ...{ reference_path, distorted_path, pool_method: 'mean' },
   };
 }
 
@@ -520,17 +474,18 @@ async function realName(path: string): Promise<string> {
 }
 
 /** @throws {AnyvmafError} `usage` if only one of width and height is given */
-function rawFormat(args: Arguments): RawVideoFormat | undefined {
-  const [width, height] = [numberOf(args, 'width'), numberOf(args, 'height')];
+function rawFormat(args: Arguments<typeof PAIR>): RawVideoFormat | undefined {
+  const { width, height, bitdepth: bitDepth = 8, pixel_format: chroma = '420' } = args;
   if (width === undefined && height === undefined) return undefined;
   if (width === undefined || height === undefined)
     throw usageError('compute_vmaf: raw YUV needs both width and height.');
-  const chroma = (textOf(args, 'pixel_format') ?? '420') as ChromaFormat;
-  return { width, height, chroma, bitDepth: numberOf(args, 'bitdepth') ?? 8 };
+  return { width, height, chroma: chroma as ChromaFormat, bitDepth };
 }
 
 /** In the order in which clients list them. */
 export const TOOLS: readonly LiveTool[] = [
   ...[LIST_FEATURES, COMPUTE_VMAF, STATUS, SCORE, WATCH, SWAP, SET_ALARM],
-  ...STEERING,
+  steering('pause', 'Pause a measurement', PAUSED),
+  steering('resume', 'Resume a measurement', 'Resumes a paused measurement.'),
+  steering('stop', 'Stop a measurement', STOPPED),
 ];

@@ -26,6 +26,7 @@ import { finding, type Trust, trust } from '../../report/schema.js';
 import { trustOf } from '../../report/trust.js';
 import { holdAgainst } from '../../report/verdict.js';
 import { formatReport } from '../../report/write.js';
+import { rows, texts, value } from '../schemas.js';
 import {
   type Given,
   type NextAction,
@@ -61,9 +62,7 @@ export const headKeys = {
     .describe(
       'Reliability of the figures. low: untrusted, or the 95 % interval contains the bound; medium: doubtful, or only the 99 % interval does.',
     ),
-  reasons: z
-    .array(z.string())
-    .describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
+  reasons: texts.describe('Codes: preflight findings, root cause first, then grounds of the verdict.'),
   next_action: nextAction
     .nullable()
     .optional()
@@ -217,7 +216,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
   fraction: () => z.string(),
   number: () => z.number(),
   integer: () => z.int(),
-  measured: () => z.number().nullable(),
+  measured: () => value,
   flag: () => z.boolean(),
   choice: ({ values = [] }) => z.enum(values),
   list: ({ item }) => z.array(item ? typeOf(item) : z.unknown()),
@@ -228,27 +227,19 @@ export function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
 ): Keys<F> {
+  const keys = Object.entries(fields).map(([name, kind]) => {
+    const key = keyOf(name, kind);
+    const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
+    return [key, words[key] === undefined ? type : type.describe(words[key])];
+  });
   // The keys are built from the same fields.
-  return keysOf(fields, words) as Keys<F>;
-}
-
-function keysOf(fields: Fields, words: Readonly<Record<string, string>>): Record<string, z.ZodType> {
-  return Object.fromEntries(
-    Object.entries(fields).map(([name, kind]) => {
-      const key = keyOf(name, kind);
-      const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
-      return [key, words[key] === undefined ? type : type.describe(words[key])];
-    }),
-  );
+  return Object.fromEntries(keys) as Keys<F>;
 }
 
 function typeOf(kind: Kind<unknown>): z.ZodType {
   const type = TYPES[kind.type]?.(kind) ?? z.unknown();
   return kind.nullable ? type.nullable() : type;
 }
-
-/** `null` stands for a number that is not finite. */
-export const value = z.number().nullable();
 
 export const findingDocument = z
   .looseObject(documentKeys(finding, { fix: 'How to resolve it: arguments as JSON, or an ffmpeg command.' }))
@@ -269,9 +260,9 @@ export const trustDocument = z
 export const worstDocument = z.object({
   metric: z.string().describe('Metric that ranks the frames.'),
   worse: z.enum(['low', 'high']),
-  frames: z
-    .array(z.object({ frame: z.int(), value, seconds: z.number().optional() }))
-    .describe('Worst first, at least a second apart, or ten frames if the frame rate is unknown.'),
+  frames: rows({ frame: z.int(), value, seconds: z.number().optional() }).describe(
+    'Worst first, at least a second apart, or ten frames if the frame rate is unknown.',
+  ),
 });
 
 /** A file with data that is too long for the answer. */
@@ -300,15 +291,13 @@ export const targetDocument = z.object({
   verdict: z
     .enum(['reached', 'missed', 'untrusted'])
     .describe('untrusted: the pair is wrong, so its values do not count.'),
-  checks: z.array(
-    z.object({
-      value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
-      must_be: z.string().describe('Bound: >=80.'),
-      found: value,
-      reached: z.boolean(),
-      note: z.string().optional().describe('Why there is no value.'),
-    }),
-  ),
+  checks: rows({
+    value_of: z.string().describe('Metric and statistic: vmaf.p5.'),
+    must_be: z.string().describe('Bound: >=80.'),
+    found: value,
+    reached: z.boolean(),
+    note: z.string().optional().describe('Why there is no value.'),
+  }),
 });
 
 export type TargetDocument = Given<z.input<typeof targetDocument>>;
@@ -411,7 +400,7 @@ export function mismatchedModelWarning(
   const source = edge >= 3840 ? '4k' : edge >= 1280 ? 'hd' : 'sd';
   const advised = { '4k': 'use version=vmaf_4k_v0.6.1', hd: 'use version=vmaf_v0.6.1' };
   const sentences = models.flatMap((name) => {
-    const [, preset] = PRESETS.find(([part]) => name.includes(part)) ?? [];
+    const preset = presetOf(name);
     if (preset === undefined || preset === source) return [];
     const advice = source === 'sd' ? scaledUp(report) : advised[source];
     return [
@@ -422,20 +411,11 @@ export function mismatchedModelWarning(
   return sentences.join(' ') || undefined;
 }
 
-/** Class of pictures that a model is meant for; the first part that its name contains counts. */
-const PRESETS = [
-  ['vmaf_float_4k', '4k'],
-  ['vmaf_float_', 'hd'],
-  ['vmaf_v1.0.16_1d5h_2160', '4k'],
-  ['vmaf_v1.0.16_3d0h_2160', '4k'],
-  ['vmaf_v1.0.16_hfr_1d5h_2160', '4k'],
-  ['vmaf_v1.0.16_hfr_3d0h_2160', '4k'],
-  ['vmaf_v1.0.16', 'hd'],
-  ['vmaf_4k', '4k'],
-  ['vmaf_v0.6.1neg', 'hd'],
-  ['vmaf_v0.6.1', 'hd'],
-  ['vmaf_b_v0.6.3', 'hd'],
-] as const;
+/** Class of pictures that a model is meant for; `undefined` for models of unknown purpose. */
+function presetOf(model: string): '4k' | 'hd' | undefined {
+  if (/vmaf_float_4k|vmaf_4k|vmaf_v1\.0\.16_(hfr_)?(1d5h|3d0h)_2160/.test(model)) return '4k';
+  return /vmaf_float_|vmaf_v1\.0\.16|vmaf_v0\.6\.1|vmaf_b_v0\.6\.3/.test(model) ? 'hd' : undefined;
+}
 
 /** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {

@@ -20,8 +20,10 @@ import { y4mHeader } from '../../sample/files.js';
 import type { Measuring } from '../call-threads.js';
 import {
   type CheckedArguments,
+  type CheckedModel,
   type CheckedPath,
   type InputFile,
+  type InputModel,
   RAW_ENDING,
   VIDEO_ENDINGS,
 } from '../paths.js';
@@ -29,8 +31,9 @@ import type { ExtraContent, OtherOutcome, ToolContext } from '../tool.js';
 import { headKeys, headOf } from './answers.js';
 import type { callLimits, encodingSource } from './parameters.js';
 
-export type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
+type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
+/** Options that all work with a source takes. */
 export interface EncodingCall {
   readonly threads: number;
   /** Folder of measured points. */
@@ -39,76 +42,23 @@ export interface EncodingCall {
   readonly signal: AbortSignal;
   /** For shots, includes the stages of every search. */
   readonly onStage: (stage: ShotStage) => void;
-  /** Asks the work to end with what it has, if it can. */
+  /** Asks work that `finishes` to end with what it has. */
   readonly finish?: AbortSignal;
-  /** Receives the best result so far, in words. */
-  readonly onBest?: (best: string) => void;
 }
-
-type Work<Result> = (call: EncodingCall, api: Measuring) => Promise<Result>;
 
 /** Most encodes of a search for one quality, and of a curve. */
 export const ENCODES_OF_SEARCH = 8;
 
-export interface EncodingTask {
+export interface EncodingTask<Result> {
   /** Path of the source, by which later calls find the points measured of it. */
   readonly source: string;
   readonly limits: EncodingLimits;
-}
-
-/** Aborts work at the limits. @throws {AnyvmafError} those of the work; `resource` at a limit */
-export function encodingCall<Result>(
-  task: EncodingTask,
-  context: ToolContext,
-  work: Work<Result>,
-): Promise<Result> {
-  return finishingCall(task, context, ({ signal, finish, onBest: _, ...call }, api) =>
-    work({ ...call, signal: finish ? AbortSignal.any([signal, finish]) : signal }, api),
-  );
-}
-
-/** Asks work to finish at the limits. @throws {AnyvmafError} like {@link encodingCall}, if it has no result then */
-export function finishingCall<Result>(
-  { source, limits }: EncodingTask,
-  context: ToolContext,
-  work: Work<Result>,
-): Promise<Result> {
-  return context.pool.run(null, async ({ threads, api }) => {
-    const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
-    const cache = await context.resources.points(source);
-    const limit = new AbortController();
-    const { signal: finish } = limit;
-    // Not AbortSignal.timeout: if only AbortSignal.any refers to it, it and its timer may be garbage collected.
-    const timer = setTimeout(() => limit.abort(), max_seconds * 1000);
-    const { onStage, onBest, end } = encodingProgress(context);
-    let encodes = 0;
-    try {
-      const call: EncodingCall = {
-        ...{ threads, cache, scratchBytes: max_temp_gb * 1e9, signal: context.signal, finish, onBest },
-        onStage(stage) {
-          // Later reports of the same encode have a frame count.
-          if (stage.kind === 'encoding' && stage.frames === undefined && ++encodes > max_encodes)
-            limit.abort();
-          onStage(stage);
-        },
-      };
-      const result = await work(call, api);
-      end();
-      return result;
-    } catch (error) {
-      if (!finish.aborted || context.signal.aborted) throw error;
-      const resume = 'call again with the same arguments to resume: measured encodes are kept';
-      const reason =
-        encodes > max_encodes
-          ? `stopped at max_encodes, ${max_encodes}; ${resume}`
-          : encodes > 1
-            ? `stopped at max_seconds, ${max_seconds}; ${resume}`
-            : `no encode was measured within max_seconds, ${max_seconds}; raise it, or use a faster preset`;
-      throw new AnyvmafError('resource', `${reason}.`);
-    } finally {
-      clearTimeout(timer);
-    }
-  });
+  /** True if the work can end at the limits with what it has. */
+  readonly finishes?: boolean;
+  /** Most encodes, by the number of shots. */
+  most(shots: number): number;
+  /** @param onBest receives the best result so far, in words */
+  work(call: EncodingCall, api: Measuring, onBest: (best: string) => void): Promise<Result>;
 }
 
 const plan = z.object({
@@ -119,50 +69,98 @@ const plan = z.object({
   frames_per_encode: z.int().nullable().describe('null: the whole source, or a whole shot.'),
 });
 
-/** Stops before the first encode. @param encodesOf most encodes, by the number of shots */
-export function dryRun(
-  { source, limits }: EncodingTask,
+/**
+ * Ends work at its limits; a dry run ends before the first encode.
+ * @throws {AnyvmafError} those of the work; `resource` at a limit, without a result
+ */
+export function encodingCall<Result extends object>(
+  { source, limits, finishes = false, most, work }: EncodingTask<Result>,
   context: ToolContext,
-  encodesOf: (shots: number) => number,
-  work: Work<unknown>,
-): Promise<OtherOutcome> {
+): Promise<Result | OtherOutcome> {
+  const { max_seconds, max_encodes = Number.POSITIVE_INFINITY, max_temp_gb, dry_run } = limits;
   return context.pool.run(null, async ({ threads, api }) => {
-    const { max_encodes = Number.POSITIVE_INFINITY, max_temp_gb } = limits;
-    const enough = new AbortController();
-    const { onStage } = encodingProgress(context);
+    const limit = new AbortController();
+    const { signal: finish } = limit;
+    const { onStage, onBest, end } = encodingProgress(context);
+    let [encodes, shots] = [0, 0];
     let frames: number | null = null;
-    let shots = 0;
+    const call: EncodingCall = {
+      ...{ threads, scratchBytes: max_temp_gb * 1e9, cache: await context.resources.points(source) },
+      ...(finishes && !dry_run
+        ? { signal: context.signal, finish }
+        : { signal: AbortSignal.any([context.signal, finish]) }),
+      onStage(stage) {
+        if (stage.kind === 'cutting') frames ??= stage.frames;
+        // Later reports of the same encode have a frame count.
+        if (stage.kind === 'encoding' && stage.frames === undefined) encodes++;
+        if (stage.kind === 'cutting' || stage.kind === 'encoding') shots = Math.max(1, stage.shots ?? 1);
+        if (dry_run ? shots > 0 : encodes > max_encodes) limit.abort();
+        onStage(stage);
+      },
+    };
+    // Not AbortSignal.timeout: if only AbortSignal.any refers to it, it and its timer may be garbage collected.
+    const timer = dry_run ? undefined : setTimeout(() => limit.abort(), max_seconds * 1000);
     try {
-      const call: EncodingCall = {
-        ...{ threads, scratchBytes: max_temp_gb * 1e9 },
-        cache: await context.resources.points(source),
-        signal: AbortSignal.any([context.signal, enough.signal]),
-        onStage(stage) {
-          onStage(stage);
-          if (stage.kind !== 'cutting' && stage.kind !== 'encoding') return;
-          if (stage.kind === 'cutting') frames ??= stage.frames;
-          shots = Math.max(1, stage.shots ?? 1);
-          enough.abort();
-        },
-      };
-      await work(call, api);
+      const result = await work(call, api, onBest);
+      end();
+      if (!dry_run) return result;
     } catch (error) {
-      if (!enough.signal.aborted || context.signal.aborted) throw error;
+      if (!finish.aborted || context.signal.aborted) throw error;
+      if (!dry_run) throw new AnyvmafError('resource', limitSentence(encodes, limits));
+    } finally {
+      clearTimeout(timer);
     }
     // Without a first encode, an earlier call has measured everything.
-    const most = shots === 0 ? 0 : Math.min(encodesOf(shots), max_encodes);
-    const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
-    const summary = `${context.tool} would make and score at most ${most} encodes, ${each}. Nothing was encoded.`;
-    const document = {
-      ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
-      summary,
-      dry_run: true,
-      encodes_at_most: most,
-      frames_per_encode: frames,
-    };
-    return { document, fits: plan };
+    return planOf(shots === 0 ? 0 : Math.min(most(shots), max_encodes), frames, context);
   });
 }
+
+function limitSentence(
+  encodes: number,
+  { max_seconds, max_encodes = Number.POSITIVE_INFINITY }: EncodingLimits,
+) {
+  const resume = 'call again with the same arguments to resume: measured encodes are kept';
+  if (encodes > max_encodes) return `stopped at max_encodes, ${max_encodes}; ${resume}.`;
+  if (encodes > 1) return `stopped at max_seconds, ${max_seconds}; ${resume}.`;
+  return `no encode was measured within max_seconds, ${max_seconds}; raise it, or use a faster preset.`;
+}
+
+function planOf(most: number, frames: number | null, context: ToolContext): OtherOutcome {
+  const each = frames === null ? 'each of the whole source or a shot' : `each of ${frames} frames`;
+  const document = {
+    ...headOf({ outcome: 'planned', next: context.again({ dry_run: false }) }),
+    summary: `${context.tool} would make and score at most ${most} encodes, ${each}. Nothing was encoded.`,
+    ...{ dry_run: true, encodes_at_most: most, frames_per_encode: frames },
+  };
+  return { document, fits: plan };
+}
+
+/** Like {@link encodingCall}, for a source that may be raw video. */
+export function sourceCall<Result>(
+  input: SourceInput & { readonly model: InputModel },
+  context: ToolContext,
+  most: EncodingTask<Result>['most'],
+  work: (source: EncodingSource, options: SourceOptions, api: Measuring) => Promise<Result>,
+): Promise<{ readonly result: Result; readonly notes: readonly string[] } | OtherOutcome> {
+  const task = { source: input.src.path, limits: input, most };
+  return encodingCall(
+    {
+      ...task,
+      work: (call, api) =>
+        withSource(input, { files: context.files, signal: call.signal }, async (source) => {
+          const { origin, scratchBytes, pixelFormat, notes } = source;
+          const options = { ...call, models: [input.model.text], origin, scratchBytes, pixelFormat };
+          return { result: await work(source, options, api), notes };
+        }),
+    },
+    context,
+  );
+}
+
+type SourceOptions = EncodingCall &
+  Pick<EncodingSource, 'origin' | 'scratchBytes' | 'pixelFormat'> & {
+    readonly models: readonly CheckedModel[];
+  };
 
 /** Milliseconds between two reports of one stage. */
 const PACE = 1000;
@@ -227,7 +225,7 @@ export async function publishResult(
 }
 
 /** `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
-export type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
+type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
 export interface EncodingSource {
   readonly path: CheckedPath;
@@ -252,7 +250,7 @@ const USUAL_RATE = 25;
  * Runs work on the file itself, or on a temporary Y4M copy of raw YUV.
  * @throws {AnyvmafError} `usage` for raw YUV with a missing or wrong geometry; `io` if the copy is too large
  */
-export async function withSource<Result>(
+async function withSource<Result>(
   input: SourceInput,
   { files, signal }: Pick<ToolContext, 'files' | 'signal'>,
   work: (source: EncodingSource) => Promise<Result>,

@@ -29,6 +29,7 @@ import {
   referencePath,
   tinyModel,
 } from '../paths.js';
+import { choice, flag, text, whole } from '../schemas.js';
 
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
@@ -36,8 +37,6 @@ export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 export const BACKENDS = ['cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS] as const;
 
 const NOT_YET = 'Reserved; refused in this build.';
-
-const flag = (description: string) => z.boolean().default(false).describe(description);
 
 function isBitDepth(bits: number): bits is 8 | 10 | 12 | 16 {
   return bits === 8 || bits === 10 || bits === 12 || bits === 16;
@@ -48,10 +47,7 @@ const geometry = {
   height: z.int().min(1).describe('Frame height in lines.'),
   pixfmt: z.enum(['420', '422', '444']).describe('Chroma subsampling of both files.'),
   // Some hosts refuse an enum of numbers.
-  bitdepth: z
-    .int()
-    .min(8)
-    .max(16)
+  bitdepth: whole(8, 16)
     .refine(isBitDepth, '"bitdepth" must be 8, 10, 12 or 16')
     .describe('Bits per sample: 8, 10, 12 or 16; above 8 two bytes each, little endian.'),
 };
@@ -88,10 +84,7 @@ export const model = modelString(
   DEFAULT_MODEL,
 );
 
-export const backend = z
-  .enum(['auto', ...BACKENDS])
-  .default('auto')
-  .describe('Backend (list_backends); fails if unavailable.');
+export const backend = choice(['auto', ...BACKENDS], 'Backend (list_backends); fails if unavailable.');
 
 export const precision = z
   .string()
@@ -141,7 +134,7 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: Optio
       .int()
       .min(words.least ?? least)
       .max(most),
-  mask: ({ least = 0, most = MOST_FRAMES }) => z.int().min(least).max(most),
+  mask: ({ least = 0, most = MOST_FRAMES }) => whole(least, most),
   choice: ({ of = [] }, { without }) => z.enum(of.filter((one) => one !== without)),
   version: ({ of = [] }) => z.enum(of),
   crop: ({ of = [] }) => z.enum(of),
@@ -172,35 +165,26 @@ function tableParameters<A extends Among>(among: A): TableParameters<A> {
 const scoring = tableParameters('scoring');
 export const { subsample } = scoring;
 
-const detail = z
-  .enum(['summary', 'frames'])
-  .default('summary')
-  .describe('frames: values of all frames, as far as they fit; summary: a link to them.');
+const detail = choice(
+  ['summary', 'frames'],
+  'frames: values of all frames, as far as they fit; summary: a link to them.',
+);
 
-export const target = z
-  .string()
-  .min(1)
-  .max(400)
+export const target = text(400)
   .describe('Comma-separated bounds for a verdict: 93 (the mean), vmaf.p5>=80, cvvdp>=9.5.')
   .optional();
 
 const tinyParameters = {
   tiny_model: tinyModel('Additional tiny ONNX model: id from list_models, or .onnx file.').optional(),
-  tiny_device: z
-    .enum(TINY_DEVICE_CHOICES)
-    .default('auto')
-    .describe('Device for it; only auto may fall back.'),
+  tiny_device: choice(TINY_DEVICE_CHOICES, 'Device for it; only auto may fall back.'),
   dnn_ep: z.enum(TINY_DEVICE_CHOICES).describe('Another name of tiny_device.').optional(),
-  tiny_threads: z.int().min(0).max(1024).describe('Threads of one session; 0: runtime default.').optional(),
+  tiny_threads: whole(0, 1024).describe('Threads of one session; 0: runtime default.').optional(),
   tiny_fp16: flag('Half precision (OpenVINO, TensorRT).'),
-  tiny_precision: z
-    .enum(TINY_PRECISIONS)
-    .default('auto')
-    .describe('Precision, for models that also come in int8.'),
+  tiny_precision: choice(TINY_PRECISIONS, 'Precision, for models that also come in int8.'),
   tiny_model_verify: flag('Require a signature in its registry.'),
   tiny_codec: z.string().describe('Codec-aware models: the encoder, such as libx264.').optional(),
   tiny_preset: z.string().describe("The encoder's preset.").optional(),
-  tiny_crf: z.int().min(0).max(63).describe("The encoder's CRF.").optional(),
+  tiny_crf: whole(0, 63).describe("The encoder's CRF.").optional(),
   tiny_resize: z
     .enum(TINY_RESIZES)
     .default('disabled')
@@ -224,10 +208,10 @@ export const scoringParameters = {
   ...tinyParameters,
   ...scoring,
   precision,
-  output_fmt: z
-    .enum(['json', 'xml', 'csv', 'sub'])
-    .default('json')
-    .describe('All but json return {format, output}: every frame as text.'),
+  output_fmt: choice(
+    ['json', 'xml', 'csv', 'sub'],
+    'All but json return {format, output}: every frame as text.',
+  ),
   csv: flag('Short for output_fmt csv.'),
   sub: flag('Short for output_fmt sub.'),
   view_distance: z
@@ -271,8 +255,8 @@ export const searchRange = (what: string) =>
 
 export const encodingSource = {
   src: inputPath('Video to encode; may be raw YUV.'),
-  width: z.int().min(1).max(16384).describe('Width of raw YUV.').optional(),
-  height: z.int().min(1).max(16384).describe('Height of raw YUV.').optional(),
+  width: whole(1, 16384).describe('Width of raw YUV.').optional(),
+  height: whole(1, 16384).describe('Height of raw YUV.').optional(),
   framerate: z.number().positive().max(1000).describe('Frame rate of raw YUV. Default 25.').optional(),
   pix_fmt: z
     .string()
@@ -284,16 +268,13 @@ export const encodingSource = {
 export const MOST_SECONDS = 7200;
 
 export const callLimits = {
-  max_seconds: z.int().min(1).max(MOST_SECONDS).default(900).describe('Time limit in seconds.'),
+  max_seconds: whole(1, MOST_SECONDS).default(900).describe('Time limit in seconds.'),
   max_encodes: z.int().min(1).describe('Maximum number of encodes.').optional(),
   max_temp_gb: z.number().min(0.1).max(100).default(4).describe('Maximum temporary gigabytes.'),
-  dry_run: z.boolean().default(false).describe('Only report the maximum number of encodes.'),
+  dry_run: flag('Only report the maximum number of encodes.'),
 };
 
-export const encodingLimits = {
-  full: z.boolean().default(false).describe('Encode the whole source, not samples.'),
-  ...callLimits,
-};
+export const encodingLimits = { full: flag('Encode the whole source, not samples.'), ...callLimits };
 
 /** Options from the table: their parameters name no files and need no conversion. */
 export type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
@@ -345,11 +326,12 @@ export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
     return { width, height, chroma, bitDepth };
   }
-  const parts = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const missing = Object.entries(parts).filter(([, value]) => value === undefined);
+  const missing = (['width', 'height', 'pixfmt', 'bitdepth'] as const).filter(
+    (name) => input[name] === undefined,
+  );
   if (missing.length === 4) return undefined;
   throw usageError(
-    `The geometry of raw video lacks ${missing.map(([name]) => name).join(', ')}; pass width, height, pixfmt and bitdepth, ` +
+    `The geometry of raw video lacks ${missing.join(', ')}; pass width, height, pixfmt and bitdepth, ` +
       'or none of them for videos that declare their own.',
   );
 }

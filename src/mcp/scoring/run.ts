@@ -61,31 +61,23 @@ export async function runScoreMany(
   };
   return context.pool.run(null, async ({ threads, api }) => {
     const outcome = new Array<Report | AnyvmafError>(distorted.length);
-    const over = (index: number, frames: number) => {
+    const end = (index: number, frames: number, result: Report | AnyvmafError) => {
       // A finished video no longer counts towards the speed.
       states[index] = { done: frames, total: frames, fps: 0 };
+      outcome[index] = result;
     };
     // All videos of a batch are decoded at once, and each has a worker.
     const size = Math.max(threads, TOGETHER);
     for (let first = 0; first < distorted.length; first += size) {
       const batch = distorted.slice(first, first + size);
       await api.scoreMany(reference, batch, {
-        ...options,
-        origin: files.origin,
-        maxThreads: threads,
-        signal,
+        ...{ ...options, origin: files.origin, maxThreads: threads, signal },
         onProgress: ({ framesDone, framesTotal, fps }, index) => {
           states[first + index] = { done: framesDone, total: framesTotal, fps };
           report();
         },
-        onReport(report, index) {
-          over(first + index, report.frameCount);
-          outcome[first + index] = reworded(report);
-        },
-        onFailure(error, index) {
-          over(first + index, 0);
-          outcome[first + index] = error;
-        },
+        onReport: (report, index) => end(first + index, report.frameCount, reworded(report)),
+        onFailure: (error, index) => end(first + index, 0, error),
       });
     }
     return outcome;

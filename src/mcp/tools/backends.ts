@@ -6,23 +6,17 @@ import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
+import { each, flag, rows, texts, value } from '../schemas.js';
 import { BACKENDS } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { inShort } from '../wording.js';
 
 /** One flag for each backend, by the names of the reference MCP server. */
-const backendFlags = {
-  cpu: z.boolean(),
-  cuda: z.boolean(),
-  sycl: z.boolean(),
-  hip: z.boolean(),
-  metal: z.boolean(),
-};
+const backendFlags = { ...each(z.boolean(), 'cpu', 'cuda', 'sycl', 'hip', 'metal') };
 
 /** An installed program that contains libvmaf, or the reason why there is none. */
 const programDocument = z.object({
-  binary_path: z.string().nullable(),
-  version: z.string().nullable(),
+  ...each(z.string().nullable(), 'binary_path', 'version'),
   build_flags: z.object(backendFlags),
   flavour: z.enum(['vmaf', 'ffmpeg', 'ffprobe']).nullable(),
   error: z.string().nullable(),
@@ -37,26 +31,20 @@ export const listBackendsTool = defineTool({
   inputSchema: z.object({}),
   outputSchema: z.object({
     ...backendFlags,
-    details: z.array(
-      z.object({
-        backend: z.string().describe('native-cpu: an installed libvmaf on the CPU, selected by native_cpu.'),
-        compiled_in: z.boolean(),
-        runs: z.string().nullable().describe('Program or core that would run.'),
-        advice: z.string().nullable().describe('How to make it available.'),
-      }),
-    ),
+    details: rows({
+      backend: z.string().describe('native-cpu: an installed libvmaf on the CPU, selected by native_cpu.'),
+      compiled_in: z.boolean(),
+      runs: z.string().nullable().describe('Program or core that would run.'),
+      advice: z.string().nullable().describe('How to make it available.'),
+    }),
     native: programDocument,
-    tiny: z
-      .array(
-        z.object({
-          device: z.string(),
-          available: z.boolean(),
-          runtime: z.string().nullable(),
-          adapter: z.string().nullable().describe('GPU, if known.'),
-          advice: z.string().nullable().describe('How to make it available.'),
-        }),
-      )
-      .describe('Devices for tiny_device; those available were tested and work.'),
+    tiny: rows({
+      device: z.string(),
+      available: z.boolean(),
+      runtime: z.string().nullable(),
+      adapter: z.string().nullable().describe('GPU, if known.'),
+      advice: z.string().nullable().describe('How to make it available.'),
+    }).describe('Devices for tiny_device; those available were tested and work.'),
   }),
   async handler(_, { signal }) {
     const { listBackends, listTinyDevices } = await import('../../index.js');
@@ -71,10 +59,7 @@ export const listBackendsTool = defineTool({
 });
 
 const adapterDocument = z.object({
-  vendor: z.string(),
-  architecture: z.string(),
-  device: z.string(),
-  description: z.string(),
+  ...each(z.string(), 'vendor', 'architecture', 'device', 'description'),
   software: z.boolean().describe('A software renderer: correct, but slow.'),
 });
 
@@ -87,10 +72,9 @@ export const probeBackendTool = defineTool({
   inputSchema: z.object({ backend: z.enum(BACKENDS).describe('cpu is the built-in core.') }),
   outputSchema: z.object({
     backend: z.enum(BACKENDS),
-    compiled_in: z.boolean(),
-    runtime_healthy: z.boolean(),
-    latency_ms: z.number().nullable(),
-    score: z.number().nullable().describe('Near 100 if the backend works.'),
+    ...each(z.boolean(), 'compiled_in', 'runtime_healthy'),
+    latency_ms: value,
+    score: value.describe('Near 100 if the backend works.'),
     error: z.string().nullable(),
     adapter: adapterDocument.optional().describe('For webgpu and hybrid: the GPU in use.'),
   }),
@@ -117,8 +101,7 @@ export const vmafVersion = defineTool({
     build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
     error: z.string().nullable(),
     engine: z.object({
-      name: z.string(),
-      version: z.string(),
+      ...each(z.string(), 'name', 'version'),
       libvmaf: z
         .string()
         .describe('The libvmaf version whose scores the built-in core reproduces bit for bit.'),
@@ -143,13 +126,12 @@ export const vmafVersion = defineTool({
 
 const run = z.object({
   backend: z.string().describe('portable: the built-in core without SIMD; cpu: with SIMD.'),
-  mean: z.number().nullable().describe('Mean VMAF; null if the run failed.'),
-  seconds: z.number().nullable().describe('Wall-clock time of the whole call.'),
-  fps: z.number().nullable(),
-  max_difference: z
-    .number()
-    .nullable()
-    .describe("Largest difference of a frame's VMAF from the portable result; 0: equal to the last bit."),
+  mean: value.describe('Mean VMAF; null if the run failed.'),
+  seconds: value.describe('Wall-clock time of the whole call.'),
+  fps: value,
+  max_difference: value.describe(
+    "Largest difference of a frame's VMAF from the portable result; 0: equal to the last bit.",
+  ),
   max_difference_frame: z.int().nullable(),
   identical: z
     .boolean()
@@ -165,10 +147,7 @@ export const runBenchmarkTool = defineTool({
     'Scores three generated pairs (576x324 to 3840x2160) with every working backend: mean score, frames per second and ' +
     'largest difference from the portable result. Occupies the machine for half a minute or more.',
   inputSchema: z.object({
-    full: z
-      .boolean()
-      .default(false)
-      .describe('Score all 200 frames of the 3840x2160 pair: takes minutes and 5 GB of temporary files.'),
+    full: flag('Score all 200 frames of the 3840x2160 pair: takes minutes and 5 GB of temporary files.'),
     shapes: z
       .array(z.enum(['576x324', '1920x1080', '3840x2160']))
       .min(1)
@@ -179,18 +158,10 @@ export const runBenchmarkTool = defineTool({
     exit_code: z.int().describe('1 if a backend failed or cpu differs from portable, else 0.'),
     stdout: z.string().describe('The results as tables.'),
     stderr: z.string().describe('Errors, one per line.'),
-    tests: z.array(
-      z.object({
-        name: z.string(),
-        width: z.int(),
-        height: z.int(),
-        frames: z.int(),
-        runs: z.array(run),
-      }),
+    tests: rows({ name: z.string(), width: z.int(), height: z.int(), frames: z.int(), runs: z.array(run) }),
+    skipped: rows({ backend: z.string(), reason: z.string() }).describe(
+      'Backends that do not work on this machine.',
     ),
-    skipped: z
-      .array(z.object({ backend: z.string(), reason: z.string() }))
-      .describe('Backends that do not work on this machine.'),
     machine: z.object({ cpu: z.string(), cores: z.int(), platform: z.string(), node: z.string() }),
     threads: z.int().describe('Maximum worker threads of the core.'),
     model: z.string(),
@@ -224,20 +195,15 @@ export const listExtractorsTool = defineTool({
         backend: z.enum(['cpu', ...GPU_BACKENDS]),
         source: z.string().describe('Its source file.'),
         description: z.string(),
-        options: z.array(
-          z.object({
-            name: z.string(),
-            type: z.enum(['bool', 'int', 'double', 'choice', 'folder']),
-            default: z.union([z.boolean(), z.number(), z.string()]),
-            choices: z.array(z.string()).optional(),
-            min: z.number().optional(),
-            max: z.number().optional(),
-            description: z.string(),
-          }),
-        ),
-        features: z
-          .array(z.string())
-          .describe('Names in reports, including those of options that are off by default.'),
+        options: rows({
+          name: z.string(),
+          type: z.enum(['bool', 'int', 'double', 'choice', 'folder']),
+          default: z.union([z.boolean(), z.number(), z.string()]),
+          choices: z.array(z.string()).optional(),
+          ...each(z.number().optional(), 'min', 'max'),
+          description: z.string(),
+        }),
+        features: texts.describe('Names in reports, including those of options that are off by default.'),
       }),
     ),
   }),

@@ -10,6 +10,7 @@ import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
+import { each, rows, texts, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -24,7 +25,6 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
-  value,
   worstDocumentOf,
 } from '../scoring/answers.js';
 import {
@@ -68,12 +68,8 @@ export const compareEncodesTool = defineTool({
       ship: z.string().nullable().describe('The encode to ship; null if no score can be trusted.'),
       reason: z
         .enum([
-          'smallest-that-reaches',
-          'none-reaches',
-          'best-and-smallest',
-          'smallest-as-good',
-          'best',
-          'none-trusted',
+          ...(['smallest-that-reaches', 'none-reaches', 'best-and-smallest'] as const),
+          ...(['smallest-as-good', 'best', 'none-trusted'] as const),
         ])
         .describe(
           'smallest-as-good: the smallest of those that the measurement, or a viewer, cannot tell from the best.',
@@ -91,44 +87,36 @@ export const compareEncodesTool = defineTool({
     }),
     model: z.string(),
     metric: z.string().describe('Key of the score in reports.'),
-    encodes: z
-      .array(
-        z.object({
-          distorted: z.string().describe('As given.'),
-          rank: z.int(),
-          mean: value,
-          harmonic_mean: value,
-          min: value,
-          p1: value.describe('1 % of the frames score below this.'),
-          p5: value,
-          bitrate: z.number().nullable().describe('Bits per second of the video.'),
-          size_bytes: z.int().nullable(),
-          dominated_by: z
-            .string()
-            .nullable()
-            .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
-          width: z.int(),
-          height: z.int(),
-          frames: z.int(),
-          codec: z.string().nullable(),
-          worst_frame: z.int().nullable(),
-          bits_per_pixel: value,
-          points_per_doubling: value.describe(
-            'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
-          ),
-          worst_moments: z
-            .array(z.object({ frame: z.int(), seconds: z.number().optional(), value: z.number() }))
-            .describe('Worst first, at least a second apart.'),
-          trust: trustDocument,
-          preflight: z.array(z.string()).describe('Errors and warnings, as sentences.'),
-          mismatched_model_warning: z.string().optional(),
-          target: targetDocument.optional().describe('With target: the verdict on it.'),
-        }),
-      )
-      .describe('Best first, by mean; untrusted ones last.'),
-    errors: z
-      .array(z.object({ distorted: z.string(), error: z.string() }))
-      .describe('Encodes that could not be scored, in input order.'),
+    encodes: rows({
+      distorted: z.string().describe('As given.'),
+      rank: z.int(),
+      ...each(value, 'mean', 'harmonic_mean', 'min'),
+      p1: value.describe('1 % of the frames score below this.'),
+      p5: value,
+      bitrate: value.describe('Bits per second of the video.'),
+      size_bytes: z.int().nullable(),
+      dominated_by: z
+        .string()
+        .nullable()
+        .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
+      ...each(z.int(), 'width', 'height', 'frames'),
+      codec: z.string().nullable(),
+      worst_frame: z.int().nullable(),
+      bits_per_pixel: value,
+      points_per_doubling: value.describe(
+        'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
+      ),
+      worst_moments: rows({ frame: z.int(), seconds: z.number().optional(), value: z.number() }).describe(
+        'Worst first, at least a second apart.',
+      ),
+      trust: trustDocument,
+      preflight: texts.describe('Errors and warnings, as sentences.'),
+      mismatched_model_warning: z.string().optional(),
+      target: targetDocument.optional().describe('With target: the verdict on it.'),
+    }).describe('Best first, by mean; untrusted ones last.'),
+    errors: rows({ distorted: z.string(), error: z.string() }).describe(
+      'Encodes that could not be scored, in input order.',
+    ),
     page: resourceDocument.optional().describe('The result as an HTML page with charts, for people.'),
   }),
   handler: compareEncodes,
@@ -195,15 +183,18 @@ async function scoreAll(input: ComparisonInput, context: ToolContext) {
     context,
   );
   const scored: ScoredEncode[] = [];
-  const failed: (FailedRow & { readonly cause: unknown })[] = [];
+  const failed: FailedPair[] = [];
   for (const [place, item] of distorted.entries()) {
     const { named } = item;
     const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
     if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
-    else failed.push({ distorted: named, error: sentenceOf(outcome), cause: outcome });
+    else failed.push({ named, cause: outcome });
   }
-  if (!scored[0]?.report.models[0]) throw noneScored(failed);
-  return { scored, errors: failed.map(({ distorted, error }) => ({ distorted, error })) };
+  if (!scored[0]?.report.models[0]) throw noneScored('encode', failed);
+  return {
+    scored,
+    errors: failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) })),
+  };
 }
 
 /** Members to drop from a long answer, least important first. */
@@ -294,15 +285,17 @@ function headOfDecision(
   });
 }
 
-/** The error that all encodes share, else one that lists theirs. */
-function noneScored(failed: readonly (FailedRow & { readonly cause: unknown })[]): unknown {
-  const [first] = failed;
-  if (failed.every(({ error }) => error === first?.error)) return first?.cause;
-  const reasons = failed.map(({ distorted, error }) => `${distorted}: ${error}`).join(' ');
-  return new AnyvmafError(
-    'media',
-    `None of the ${counted(failed.length, 'encode')} can be scored. ${reasons}`,
-  );
+interface FailedPair {
+  readonly named: string;
+  readonly cause: unknown;
+}
+
+/** The error that all share, else one that lists theirs. @param what `encode` */
+export function noneScored(what: string, failed: readonly FailedPair[]): unknown {
+  const sentences = failed.map(({ cause }) => sentenceOf(cause));
+  if (new Set(sentences).size === 1) return failed[0]?.cause;
+  const reasons = failed.map(({ named }, i) => `${named}: ${sentences[i]}`).join(' ');
+  return new AnyvmafError('media', `None of the ${counted(failed.length, what)} can be scored. ${reasons}`);
 }
 
 type ScoredRow = ReturnType<typeof encodeRow>;
@@ -383,9 +376,7 @@ function summary(
     ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
     ...(ship === null
       ? []
-      : [
-          `${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${best?.mean?.toFixed(2) ?? 'no score'}.`,
-        ]),
+      : [`${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${scoreOf(best)}.`]),
     ...wrong
       .slice(0, MOST_NAMES)
       .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
@@ -393,6 +384,8 @@ function summary(
     ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
   ].join(' ');
 }
+
+export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';
 
 const MOST_NAMES = 3;
 

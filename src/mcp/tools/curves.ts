@@ -13,30 +13,21 @@ import type {
   LadderResult,
   PictureSize,
 } from '../../index.js';
-import type { Measuring } from '../call-threads.js';
+import { choice, each, flag, numbers, rows, text, texts, value, whole } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  type EncodingSource,
-  encodingCall,
-  publishResult,
-  withSource,
-} from '../scoring/encoding.js';
+import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
 const compareInput = z.object({
   src: encodingSource.src,
   target_vmaf: z.number().describe('One target quality.').optional(),
-  target_vmafs: z
-    .array(z.number())
+  target_vmafs: numbers
     .max(8)
     .describe('Several. Default without target_vmaf: 94, 96, 97, 98. []: fixed parameter values.')
     .optional(),
   encoders: z
-    .array(z.string().min(1).max(400))
+    .array(text(400))
     .min(1)
     .max(8)
     .default(['libx264', 'libx265', 'libsvtav1', 'libvpx-vp9'])
@@ -45,7 +36,7 @@ const compareInput = z.object({
   height: encodingSource.height,
   pix_fmt: encodingSource.pix_fmt,
   framerate: encodingSource.framerate,
-  no_parallel: z.boolean().default(false).describe('No effect: encoders always run one at a time.'),
+  no_parallel: flag('No effect: encoders always run one at a time.'),
   model,
   ...encodingLimits,
 });
@@ -65,66 +56,43 @@ export const runCompareTool = defineTool({
     wall_time_ms: z.number(),
     schema_version: z.int().optional().describe('2 with target_vmafs.'),
     target_vmaf: z.number().optional().describe('If it is the only target; rows are then sorted by rate.'),
-    target_vmafs: z.array(z.number()).optional(),
-    rows: z
-      .array(
-        z.object({
-          codec: z.string().describe('As given.'),
-          adapter: z.string().describe('ffmpeg encoder name.'),
-          runtime_variant: z.string(),
-          ffmpeg_bin: z.string(),
-          encoder_version: z.string(),
-          best_crf: z.number().describe("Value of the encoder's parameter."),
-          bitrate_kbps: z.number(),
-          encode_time_ms: z.number().nullable(),
-          vmaf_score: z.number(),
-          target_vmaf: z.number(),
-          ok: z.boolean().describe('Whether it reaches the target.'),
-          error: z.string(),
-        }),
-      )
-      .describe('Setting and rate of each encoder for each target.'),
+    target_vmafs: numbers.optional(),
+    rows: rows({
+      codec: z.string().describe('As given.'),
+      adapter: z.string().describe('ffmpeg encoder name.'),
+      ...each(z.string(), 'runtime_variant', 'ffmpeg_bin', 'encoder_version'),
+      best_crf: z.number().describe("Value of the encoder's parameter."),
+      bitrate_kbps: z.number(),
+      encode_time_ms: value,
+      ...each(z.number(), 'vmaf_score', 'target_vmaf'),
+      ok: z.boolean().describe('Whether it reaches the target.'),
+      error: z.string(),
+    }).describe('Setting and rate of each encoder for each target.'),
     summary: z.string(),
-    notes: z.array(z.string()),
+    notes: texts,
     metric: z.string(),
-    ties: z.array(z.string()).describe('Encoders within measurement error of the one with the lowest rate.'),
-    encoders: z.array(
-      z.object({
-        name: z.string(),
-        encoder: z.string(),
-        parameter: z.string(),
-        frames_per_second: z.number().nullable().describe('Encoding speed on this machine.'),
-        at_targets: z.array(
-          z.object({
-            target_vmaf: z.number(),
-            value: z.number(),
-            kbps: z.number(),
-            vmaf: z.number(),
-            reached: z.boolean(),
-            kbps_at_target: z.number().nullable().describe('Interpolated on the curve; null outside it.'),
-          }),
-        ),
-        points: z.array(z.object({ value: z.number(), vmaf: z.number(), kbps: z.number() })),
-        not_monotone: z.array(z.number()).describe('Parameter values that score higher than a finer one.'),
+    ties: texts.describe('Encoders within measurement error of the one with the lowest rate.'),
+    encoders: rows({
+      ...each(z.string(), 'name', 'encoder', 'parameter'),
+      frames_per_second: value.describe('Encoding speed on this machine.'),
+      at_targets: rows({
+        ...each(z.number(), 'target_vmaf', 'value', 'kbps', 'vmaf'),
+        reached: z.boolean(),
+        kbps_at_target: value.describe('Interpolated on the curve; null outside it.'),
       }),
-    ),
-    deltas: z.array(
-      z.object({
-        anchor: z.string(),
-        test: z.string(),
-        bd_rate_percent: z
-          .number()
-          .nullable()
-          .describe('Mean rate difference at equal quality; negative: a lower rate.'),
-        interval_95: z
-          .array(z.number())
-          .nullable()
-          .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
-        bd_vmaf: z.number().nullable().describe('Mean quality difference at equal rate.'),
-        overlap: z.number().nullable().describe('Fraction of the shorter curve that was compared.'),
-        refused: z.string().nullable().describe('Why there is no BD-rate.'),
-      }),
-    ),
+      points: rows({ value: z.number(), vmaf: z.number(), kbps: z.number() }),
+      not_monotone: numbers.describe('Parameter values that score higher than a finer one.'),
+    }),
+    deltas: rows({
+      ...each(z.string(), 'anchor', 'test'),
+      bd_rate_percent: value.describe('Mean rate difference at equal quality; negative: a lower rate.'),
+      interval_95: numbers
+        .nullable()
+        .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
+      bd_vmaf: value.describe('Mean quality difference at equal rate.'),
+      overlap: value.describe('Fraction of the shorter curve that was compared.'),
+      refused: z.string().nullable().describe('Why there is no BD-rate.'),
+    }),
     encodes: z.int(),
     results: encodingResults('the curves'),
   }),
@@ -132,8 +100,7 @@ export const runCompareTool = defineTool({
 });
 
 const rung = z.object({
-  width: z.int(),
-  height: z.int(),
+  ...each(z.int(), 'width', 'height'),
   value: z.number().describe("Value of the encoder's parameter."),
   kbps: z.number(),
   vmaf: z.number().describe("Scored at the source's size."),
@@ -148,20 +115,13 @@ const ladderInput = z.object({
     .describe('Sizes such as 1920x1080, or heights such as 720; none larger than the source.'),
   encoder: z.string().max(64).default('libx264').describe('ffmpeg encoder name.'),
   encoder_options: encoderOptions,
-  target_vmafs: z
-    .array(z.number())
-    .max(12)
-    .default([])
-    .describe('Target qualities. Default: fixed parameter values.'),
-  quality_tiers: z.int().min(1).max(32).default(5).describe('Number of rungs.'),
-  format: z
-    .enum(['json', 'hls', 'dash'])
-    .default('json')
-    .describe('Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
-  spacing: z
-    .enum(['log_bitrate', 'vmaf', 'uniform'])
-    .default('log_bitrate')
-    .describe('Scale on which rungs are evenly spaced; uniform: same as vmaf.'),
+  target_vmafs: numbers.max(12).default([]).describe('Target qualities. Default: fixed parameter values.'),
+  quality_tiers: whole(1, 32).default(5).describe('Number of rungs.'),
+  format: choice(['json', 'hls', 'dash'], 'Manifest: a JSON object, an HLS playlist or a DASH MPD.'),
+  spacing: choice(
+    ['log_bitrate', 'vmaf', 'uniform'],
+    'Scale on which rungs are evenly spaced; uniform: same as vmaf.',
+  ),
   framerate: encodingSource.framerate,
   width: encodingSource.width,
   height: encodingSource.height,
@@ -184,35 +144,28 @@ export const runLadderTool = defineTool({
       .union([
         z.string(),
         z.object({
-          rungs: z.array(
-            z.object({
-              width: z.int(),
-              height: z.int(),
-              bitrate_kbps: z.number(),
-              bandwidth_bps: z.number().describe('Average.'),
-              vmaf: z.number(),
-              crf: z.number().describe("Value of the encoder's parameter."),
-            }),
-          ),
+          rungs: rows({
+            ...each(z.int(), 'width', 'height'),
+            bitrate_kbps: z.number(),
+            bandwidth_bps: z.number().describe('Average.'),
+            vmaf: z.number(),
+            crf: z.number().describe("Value of the encoder's parameter."),
+          }),
         }),
       ])
       .describe('The rungs; for hls and dash, text that names the files created by command.'),
     format: z.enum(['json', 'hls', 'dash']),
     summary: z.string(),
-    notes: z.array(z.string()),
-    encoder: z.string(),
-    parameter: z.string(),
-    metric: z.string(),
+    notes: texts,
+    ...each(z.string(), 'encoder', 'parameter', 'metric'),
     rungs: z.array(rung).describe('Sorted by rate; each was measured.'),
     hull: z.array(rung).describe('Points on the convex hull.'),
-    takeovers: z
-      .array(z.object({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }))
-      .describe('Rate from which each size is best.'),
+    takeovers: rows({ width: z.int(), height: z.int(), kbps: z.number(), vmaf: z.number() }).describe(
+      'Rate from which each size is best.',
+    ),
     encodes: z.int(),
-    command: z
-      .array(z.string())
-      .describe("Encodes all rungs; 'anyvmaf ladder --master' then measures bandwidths."),
-    warnings: z.array(z.string()),
+    command: texts.describe("Encodes all rungs; 'anyvmaf ladder --master' then measures bandwidths."),
+    warnings: texts,
     results: encodingResults('the hull'),
   }),
   handler: runLadder,
@@ -228,23 +181,13 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   const { parseEncoder } = await import('../../index.js');
   const encoders = input.encoders.map((name) => ({ name, ...parseEncoder(name) }));
   const began = performance.now();
-  const task = { source: input.src.path, limits: input };
-  const work = (call: EncodingCall, api: Measuring) =>
-    withSource(input, { files: context.files, signal: call.signal }, async (source) => ({
-      notes: source.notes,
-      result: {
-        ...(await api.compareEncoders(source.path, {
-          ...call,
-          ...optionsOf(input, source),
-          encoders,
-          targets,
-        })),
-        source: source.name,
-      },
-    }));
-  const most = encoders.length * encodesOf(targets);
-  if (input.dry_run) return dryRun(task, context, () => most, work);
-  const { result, notes } = await encodingCall(task, context, work);
+  const most = () => encoders.length * encodesOf(targets);
+  const done = await sourceCall(input, context, most, async (source, options, api) => ({
+    ...(await api.compareEncoders(source.path, { ...options, full: input.full, encoders, targets })),
+    source: source.name,
+  }));
+  if ('fits' in done) return done;
+  const { result, notes } = done;
   const { uris, content } = await publishResult(result, context);
   const single = several === undefined && one !== undefined;
   const rows = rowsOf(result);
@@ -295,11 +238,7 @@ function headOfComparison(
     // find_quality takes no raw video.
     next:
       context.args.width === undefined
-        ? context.instead('find_quality', {
-            ...setting,
-            source: context.args.src,
-            targets: [String(target)],
-          })
+        ? context.instead('find_quality', { ...setting, source: context.args.src, targets: [String(target)] })
         : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
   });
 }
@@ -342,27 +281,17 @@ function byRate(rows: readonly CompareRow[]): CompareRow[] {
 /** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */
 async function runLadder(input: LadderInput, context: ToolContext) {
   const sizes = input.resolutions.map(sizeOf);
-  const task = { source: input.src.path, limits: input };
-  const work = (call: EncodingCall, api: Measuring) =>
-    withSource(input, { files: context.files, signal: call.signal }, async (source) => {
-      const built = await api.buildLadder(source.path, {
-        ...call,
-        ...optionsOf(input, source),
-        encoder: input.encoder,
-        encoderOptions: input.encoder_options,
-        sizes,
-        targets: input.target_vmafs,
-        rungs: input.quality_tiers,
-        spacing: input.spacing === 'log_bitrate' ? 'rate' : 'quality',
-      });
-      return {
-        notes: source.notes,
-        result: { ...built, source: source.name, command: source.command(built.command) },
-      };
+  const most = () => sizes.length * encodesOf(input.target_vmafs) + input.quality_tiers;
+  const done = await sourceCall(input, context, most, async (source, options, api) => {
+    const built = await api.buildLadder(source.path, {
+      ...{ ...options, full: input.full, encoder: input.encoder, encoderOptions: input.encoder_options },
+      ...{ sizes, targets: input.target_vmafs, rungs: input.quality_tiers },
+      spacing: input.spacing === 'log_bitrate' ? 'rate' : 'quality',
     });
-  const most = sizes.length * encodesOf(input.target_vmafs) + input.quality_tiers;
-  if (input.dry_run) return dryRun(task, context, () => most, work);
-  const { result, notes } = await encodingCall(task, context, work);
+    return { ...built, source: source.name, command: source.command(built.command) };
+  });
+  if ('fits' in done) return done;
+  const { result, notes } = done;
   const { uris, content } = await publishResult(result, context);
   const { format } = input;
   return {
@@ -392,13 +321,6 @@ async function runLadder(input: LadderInput, context: ToolContext) {
 
 function encodesOf(targets: readonly number[]): number {
   return ENCODES_OF_SEARCH * Math.max(1, targets.length);
-}
-
-function optionsOf(
-  { model, full }: CompareInput | LadderInput,
-  { origin, pixelFormat, scratchBytes }: EncodingSource,
-) {
-  return { models: [model.text], full, origin, scratchBytes, pixelFormat };
 }
 
 /** Parses `1280x720`, `720` or `720p`. */
@@ -466,15 +388,10 @@ function ladderDocument(result: LadderResult) {
     summary:
       `${rungs.length} rungs with ${encoder} from ${low.width}x${low.height} at ${Math.round(low.kbps)} kb/s (${metric} ` +
       `${low.quality.toFixed(1)}) to ${high.width}x${high.height} at ${Math.round(high.kbps)} kb/s (${high.quality.toFixed(1)}); ${encodes} encodes.`,
-    encoder,
-    parameter,
-    metric,
+    ...{ encoder, parameter, metric, encodes, command, warnings: result.warnings },
     rungs: rungs.map(rungDocument),
     hull: hull.map(rungDocument),
     takeovers: takeovers.map(({ width, height, kbps, quality }) => ({ width, height, kbps, vmaf: quality })),
-    encodes,
-    command,
-    warnings: result.warnings,
   };
 }
 

@@ -12,9 +12,10 @@ import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/
 import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import type { Measuring } from '../call-threads.js';
-import type { PictureJob, PictureName, Preview, TakenPair, TakenSide } from '../checked-api.js';
+import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
+import { each, text, texts, value, whole } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -57,33 +58,19 @@ const worstFramesInput = z.object({
   ...optionalGeometry,
   model,
   backend,
-  metric: z
-    .string()
-    .min(1)
-    .max(100)
-    .describe('Metric to rank by instead of the model, such as ssimulacra2.')
-    .optional(),
-  n: z.int().min(1).max(32).default(5).describe('Maximum number of frames, worst first.'),
-  min_distance: z
-    .int()
-    .min(1)
-    .max(100_000)
+  metric: text(100).describe('Metric to rank by instead of the model, such as ssimulacra2.').optional(),
+  n: whole(1, 32).default(5).describe('Maximum number of frames, worst first.'),
+  min_distance: whole(1, 100_000)
     .describe('Minimum distance in frames. Default: half a second, less in a short video.')
     .optional(),
   images: z
     .enum(['all', 'distorted', 'none'])
     .default('none')
     .describe('Pictures in the answer; others are links. all: reference, distorted, difference and map.'),
-  image_max_side: z
-    .int()
-    .min(64)
-    .max(4096)
+  image_max_side: whole(64, 4096)
     .default(1024)
     .describe('Longest side of pictures in the answer; files have full size.'),
-  images_kb: z
-    .int()
-    .min(50)
-    .max(6000)
+  images_kb: whole(50, 6000)
     .default(650)
     .describe('Maximum kilobytes of pictures in the answer (100 each); they are scaled down to fit.'),
   describe: z
@@ -100,17 +87,16 @@ const worstFramesInput = z.object({
 
 const side = z.object({
   frame: z.int().describe('0-based number in its own video.'),
-  seconds: z.number().nullable().describe("From the video's first frame; null if unknown."),
+  seconds: value.describe("From the video's first frame; null if unknown."),
   matrix: z.string().describe('Colour matrix used to convert to RGB.'),
   range: z.string().describe('limited or full.'),
-  assumed: z.array(z.string()).describe('Which of the two the video does not declare.'),
+  assumed: texts.describe('Which of the two the video does not declare.'),
 });
 
 const file = z.object({
   path: z.string().describe('Full-size PNG, until the server ends.'),
   uri: z.string().describe('The same for resources/read, scaled down if it has more than 100 kB.'),
-  width: z.int(),
-  height: z.int(),
+  ...each(z.int(), 'width', 'height'),
   content: z
     .int()
     .nullable()
@@ -122,8 +108,7 @@ const fact = z.object({
   unit: z.string(),
   normal: z.string().describe('Range of normal values.'),
   level: z.enum(['none', 'slight', 'clear', 'strong']),
-  reference: z.number(),
-  distorted: z.number(),
+  ...each(z.number(), 'reference', 'distorted'),
 });
 
 const frameDocument = z.object({
@@ -134,13 +119,7 @@ const frameDocument = z.object({
     .string()
     .describe('By a vision-language model; without one, the summary and how to install one.'),
   summary: z.string().describe('The measured facts in words.'),
-  facts: z.object({
-    blockiness: fact,
-    blur: fact,
-    noise: fact,
-    banding: fact,
-    contrast_loss: fact,
-  }),
+  facts: z.object({ blockiness: fact, blur: fact, noise: fact, banding: fact, contrast_loss: fact }),
   brightness: z
     .object({ reference: z.number(), distorted: z.number() })
     .describe('Mean luma in 8-bit levels.'),
@@ -151,7 +130,7 @@ const frameDocument = z.object({
     share: z.number().describe('Fraction of the squared error in it; 0.11 if spread evenly.'),
     gain: z.number().describe('Factor by which the difference picture is amplified.'),
   }),
-  metrics: z.record(z.string(), z.number().nullable()).describe('Features and scores of the frame.'),
+  metrics: z.record(z.string(), value).describe('Features and scores of the frame.'),
   reference: side,
   distorted: side,
   files: z.object({
@@ -173,13 +152,13 @@ const worstFramesDocument = z.object({
   frames: z.array(frameDocument).describe('Worst first.'),
   hint: z.string().nullable().describe('How to get descriptions, if there are none.'),
   metric: z.string().describe('Metric that ranks the frames.'),
-  mean: z.number().nullable().describe('Its mean over all frames.'),
+  mean: value.describe('Its mean over all frames.'),
   frame_count: z.int().describe('Frame pairs scored.'),
   min_distance: z.int().describe('Minimum distance between shown frames.'),
   ...backendKeys,
   trust: trustDocument,
   preflight: z.array(findingDocument).optional(),
-  warnings: z.array(z.string()),
+  warnings: texts,
   full_report: resourceDocument.describe('The report with every frame, as JSON.'),
 });
 
@@ -224,7 +203,7 @@ export async function showWorstFrames(
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
-  const steps = new Steps(context, input.n);
+  const steps = stepsOf(context, input.n);
   const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
   const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
@@ -240,7 +219,8 @@ export async function showWorstFrames(
   const content: ExtraContent[] = [];
   let said = '';
   for (const { frameNum, value } of worst) {
-    const pair = madeOf(taken, frameNum);
+    const pair = taken.get(frameNum);
+    if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
@@ -250,23 +230,24 @@ export async function showWorstFrames(
     const summary = `${when} ${pair.facts.summary}`;
     shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
   }
-  const { uri, path } = await publishReport(report, 'legacy', context.resources, {
-    request,
-    options,
-    origin,
-  });
+  const pictured = { request, options, origin };
+  const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
+  const trust = trustOf(report);
+  // If the answer has only links, the next call is for the pictures.
+  const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
   return {
     document: {
-      ...headOfFrames(report, input, context),
+      ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
       summary: said,
       model_id: describer.modelId,
       frames: shown,
       hint: 'hint' in describer ? describer.hint : null,
       metric,
       mean: report.pooled_metrics[metric] ? rounded(report.pooled_metrics[metric].mean) : null,
-      min_distance: distance,
-      backend_requested: input.backend,
-      ...runFacts(report),
+      ...{ min_distance: distance, frame_count: report.frames.length },
+      ...{ backend_requested: input.backend, backend_used: backendUsed(report) },
+      mismatched_model_warning: mismatchedModelWarning(report),
+      ...{ trust, preflight: report.preflight, warnings: report.warnings },
       full_report: { uri, path },
     },
     content,
@@ -275,20 +256,13 @@ export async function showWorstFrames(
   };
 }
 
-function madeOf(taken: ReadonlyMap<number, TakenPair>, frame: number): TakenPair {
-  const pair = taken.get(frame);
-  if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frame} were not made.`);
-  return pair;
-}
-
-/** The verdict on the score; if the answer has only links, the next call is for the pictures. */
-function headOfFrames(report: Report, { images }: WorstFramesInput, context: ToolContext) {
-  const trust = trustOf(report);
-  const all = images === 'none' ? context.again({ images: 'all' }) : undefined;
-  return headOf({ trust, next: nextWithFix(context, trust.fix) ?? all });
-}
-
 const USUAL_FRAMES = 5;
+
+/** The score; includes a metric that no model needs. */
+function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
+  const features = extractorsFor(metric === undefined ? [] : [metric], []);
+  return { options: { ...options, models: [model.text], backend, features }, weight: null };
+}
 
 /** Members to drop from a long answer, least important first. */
 const SPARE = [
@@ -301,26 +275,6 @@ const SPARE = [
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
-/** Options of the score; includes a metric that no model needs. */
-function scoringOf({ model, backend, metric }: WorstFramesInput, options: ExtractOptions) {
-  const features = extractorsFor(metric === undefined ? [] : [metric], []);
-  return {
-    options: { ...options, models: [model.text], backend, features },
-    weight: null,
-  };
-}
-
-function runFacts(report: Report) {
-  return {
-    frame_count: report.frames.length,
-    backend_used: backendUsed(report),
-    mismatched_model_warning: mismatchedModelWarning(report),
-    trust: trustOf(report),
-    preflight: report.preflight,
-    warnings: report.warnings,
-  };
-}
-
 /** A cancelled call does not wait for a loading model, which can take minutes. */
 async function findModel(
   { describe }: WorstFramesInput,
@@ -330,12 +284,7 @@ async function findModel(
 ): Promise<Describer | NoDescriber> {
   steps.next('loading a description model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
-  return pool.run(1, () =>
-    unlessAborted(
-      signal,
-      find((message) => steps.more(message)),
-    ),
-  );
+  return pool.run(1, () => unlessAborted(signal, find(steps.more)));
 }
 
 function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
@@ -388,47 +337,31 @@ async function take(
   return taken;
 }
 
-/**
- * Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances.
- */
-class Steps {
-  readonly #context: ToolContext;
-  readonly #after: number;
-  #scored = 0;
-  #taken = 0;
-  /** Fraction of the current step. */
-  #part = 0;
+type Steps = ReturnType<typeof stepsOf>;
 
-  constructor(context: ToolContext, frames: number) {
-    this.#context = context;
-    this.#after = 1 + 2 * frames;
-  }
-
-  /** The context for scoring; its total includes the steps that follow. */
-  get scoring(): ToolContext {
-    const progress: ToolContext['progress'] = ({ total, ...report }) => {
-      this.#scored = Math.max(this.#scored, report.done);
-      this.#context.progress({ ...report, total: total === null ? null : total + this.#after });
-    };
-    return { ...this.#context, progress };
-  }
-
-  next(message: string): void {
-    this.#taken++;
-    this.#part = 0;
-    this.#report(message);
-  }
-
-  /** Advances within the current step. */
-  more(message: string): void {
-    this.#part += (1 - this.#part) / 4;
-    this.#report(message);
-  }
-
-  #report(message: string): void {
-    const done = this.#scored + this.#taken - 1 + this.#part;
-    this.#context.progress({ done, total: this.#scored + this.#after, message });
-  }
+/** Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances. */
+function stepsOf(context: ToolContext, frames: number) {
+  const after = 1 + 2 * frames;
+  let [scored, taken, part] = [0, 0, 0];
+  const report = (message: string) =>
+    context.progress({ done: scored + taken - 1 + part, total: scored + after, message });
+  const progress: ToolContext['progress'] = ({ total, ...rest }) => {
+    scored = Math.max(scored, rest.done);
+    context.progress({ ...rest, total: total === null ? null : total + after });
+  };
+  return {
+    /** The context for scoring; its total includes the steps that follow. */
+    scoring: { ...context, progress },
+    next(message: string): void {
+      [taken, part] = [taken + 1, 0];
+      report(message);
+    },
+    /** Advances within the current step. */
+    more(message: string): void {
+      part += (1 - part) / 4;
+      report(message);
+    },
+  };
 }
 
 async function describe(
@@ -470,23 +403,23 @@ async function publish(
       preview.bytes.length === bytes.length
         ? whole
         : await resources.publish({
-            ...file,
+            ...{ ...file, mimeType: preview.mimeType, data: preview.bytes },
             name: `frame_${number}_${name}_small.${preview.mimeType === 'image/png' ? 'png' : 'jpg'}`,
-            mimeType: preview.mimeType,
-            data: preview.bytes,
           });
     const isShown = shown.includes(name);
     // Its index in the content is the new length, since the JSON document comes first.
-    const place = isShown ? content.push(image(preview)) : null;
+    const place = isShown
+      ? content.push({
+          ...{ type: 'image', mimeType: preview.mimeType },
+          data: Buffer.from(preview.bytes).toString('base64'),
+        })
+      : null;
     if (!isShown && name === 'distorted') content.push(small.link);
     return { path, uri: small.uri, width, height, content: place };
   };
-  return {
-    reference: await of('reference'),
-    distorted: await of('distorted'),
-    difference: await of('difference'),
-    map: await of('map'),
-  };
+  const files: Partial<ShownFrame['files']> = {};
+  for (const name of PICTURES) Object.assign(files, { [name]: await of(name) });
+  return files as ShownFrame['files'];
 }
 
 const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean) => string>> = {
@@ -498,10 +431,6 @@ const ABOUT: Readonly<Record<PictureName, (pair: TakenPair, butteraugli: boolean
     `Where ${butteraugli ? 'Butteraugli sees differences' : 'VIF and ADM lost quality'} in frame ${index}, over the ` +
     'distorted picture.',
 };
-
-function image({ bytes, mimeType }: Preview): ExtraContent {
-  return { type: 'image', mimeType, data: Buffer.from(bytes).toString('base64') };
-}
 
 function shownFrame(
   pair: TakenPair,

@@ -17,6 +17,7 @@ import { frameTime } from '../../report/facts.js';
 import { frameGap } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import { modelString } from '../paths.js';
+import { each, rows, texts, value, whole } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -53,10 +54,7 @@ const explanationInput = z.object({
   frame_skip_dist,
   subsample,
   ...pairingParameters,
-  segments: z
-    .int()
-    .min(1)
-    .max(50)
+  segments: whole(1, 50)
     .default(USUAL_SEGMENTS)
     .describe('Maximum segments and frames to list, costliest first.'),
 });
@@ -72,56 +70,46 @@ export const explainScoreTool = defineTool({
   inputSchema: explanationInput,
   outputSchema: z.object({
     ...headKeys,
-    explanation: z.array(z.string()).describe('The result in sentences.'),
+    explanation: texts.describe('The result in sentences.'),
     model: z.string(),
     score: z.number().describe('Mean over the explained frames.'),
     ceiling: z.number().describe('Mean score of a perfect copy with the same motion.'),
     loss: z.number().describe('ceiling minus score; the sum of the points of all features.'),
     frames: z.int().describe('Frames scored.'),
     frames_explained: z.int().describe('All up to 2000 frames, else 2000 evenly spread ones.'),
-    features: z
-      .array(
-        z.object({
-          feature: z.string(),
-          meaning: z.string(),
-          points,
-          share: z.number().nullable().describe('Fraction of the loss; null if nothing is lost.'),
-          mean_value: z
-            .number()
-            .describe('In a perfect copy 1, to about a millionth: features are computed in fixed point.'),
-          lowest_value: z.number(),
-        }),
-      )
-      .describe('Costliest first.'),
-    scales: z
-      .array(
-        z.object({ scale: z.int(), meaning: z.string(), points, adm_points: points, vif_points: points }),
-      )
-      .describe(
-        'The same points by scale; those of adm2 are split by the shortfall of its sums at each scale.',
-      ),
-    not_blamed: z
-      .array(z.object({ feature: z.string(), mean_value: z.number() }))
-      .describe('Features that describe the reference, not the damage (mainly motion); kept as measured.'),
-    segments: z.array(
-      z.object({
-        first_frame: z.int(),
-        last_frame: z.int(),
-        start_seconds: z.number().nullable(),
-        score: z.number(),
-        loss: z.number(),
-        share_of_loss: z.number().nullable(),
-        main_feature: z.string().describe('The costliest feature in it.'),
-      }),
+    features: rows({
+      ...each(z.string(), 'feature', 'meaning'),
+      points,
+      share: value.describe('Fraction of the loss; null if nothing is lost.'),
+      mean_value: z
+        .number()
+        .describe('In a perfect copy 1, to about a millionth: features are computed in fixed point.'),
+      lowest_value: z.number(),
+    }).describe('Costliest first.'),
+    scales: rows({
+      scale: z.int(),
+      meaning: z.string(),
+      points,
+      adm_points: points,
+      vif_points: points,
+    }).describe(
+      'The same points by scale; those of adm2 are split by the shortfall of its sums at each scale.',
     ),
-    worst_frames: z.array(
-      z.object({
-        frame: z.int(),
-        score: z.number(),
-        ceiling: z.number(),
-        points: z.record(z.string(), z.number()),
-      }),
+    not_blamed: rows({ feature: z.string(), mean_value: z.number() }).describe(
+      'Features that describe the reference, not the damage (mainly motion); kept as measured.',
     ),
+    segments: rows({
+      ...each(z.int(), 'first_frame', 'last_frame'),
+      start_seconds: value,
+      ...each(z.number(), 'score', 'loss'),
+      share_of_loss: value,
+      main_feature: z.string().describe('The costliest feature in it.'),
+    }),
+    worst_frames: rows({
+      frame: z.int(),
+      ...each(z.number(), 'score', 'ceiling'),
+      points: z.record(z.string(), z.number()),
+    }),
     trust: trustDocument,
     preflight: z.array(findingDocument),
     mismatched_model_warning: z.string().optional(),
@@ -167,26 +155,17 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
   const { openModel } = await import('../checked-api.js');
   const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
-  const request = anyRequest(input);
-  const options = {
-    ...tableOptions(input),
-    // The model predicts here; ADM's debug features are its sums by scale.
-    models: [],
-    features: model.features.map(withSums),
-  };
-  const report = await runScore(request, { options, weight: null }, context);
+  // The model predicts here; ADM's debug features are its sums by scale.
+  const options = { ...tableOptions(input), models: [], features: model.features.map(withSums) };
+  const report = await runScore(anyRequest(input), { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
   const trust = trustOf(report);
+  const next = nextWithFix(context, trust.fix) ?? nextForPair(context, 'describe_worst_frames', { n: 3 });
   return {
-    ...headOf({
-      trust,
-      next: nextWithFix(context, trust.fix) ?? nextForPair(context, 'describe_worst_frames', { n: 3 }),
-    }),
+    ...headOf({ trust, next }),
     ...describe(frames, attribution, report, input.segments, model.name),
     model: model.source,
-    frames: report.frames.length,
-    trust,
-    preflight: report.preflight ?? [],
+    ...{ frames: report.frames.length, trust, preflight: report.preflight ?? [] },
     mismatched_model_warning: mismatchedModelWarning(report, [model.source]),
   };
 }
@@ -310,16 +289,14 @@ function featureRows(
 
 function scaleRows(frames: readonly ExplainedFrame[], features: readonly string[]) {
   return SCALES.map((meaning, scale) => {
-    const adm = average(
-      frames.map(({ points, admScales: parts }) =>
-        sum(points.map((value, i) => admPart(features[i] ?? '', scale, parts) * value)),
-      ),
-    );
-    const vif = average(
-      frames.map(({ points }) =>
-        sum(points.map((value, i) => (features[i]?.includes(`vif_scale${scale}`) ? value : 0))),
-      ),
-    );
+    const weighted = (weight: (feature: string, parts: readonly number[]) => number) =>
+      average(
+        frames.map(({ points, admScales }) =>
+          sum(points.map((value, i) => weight(features[i] ?? '', admScales) * value)),
+        ),
+      );
+    const adm = weighted((feature, parts) => admPart(feature, scale, parts));
+    const vif = weighted((feature) => (feature.includes(`vif_scale${scale}`) ? 1 : 0));
     return { scale, meaning, points: round(adm + vif), adm_points: round(adm), vif_points: round(vif) };
   });
 }

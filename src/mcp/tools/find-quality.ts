@@ -6,16 +6,10 @@ import * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
-import type { Measuring } from '../call-threads.js';
 import { inputPath } from '../paths.js';
+import { each, flag, numbers, rows, texts } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  finishingCall,
-  publishResult,
-} from '../scoring/encoding.js';
+import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
   encoderName,
   encoderOptions,
@@ -26,7 +20,7 @@ import {
 } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
-const interval = z.array(z.number()).length(2).describe('Low end, high end.');
+const interval = numbers.length(2).describe('Low end, high end.');
 
 const qualityInput = z.object({
   source: inputPath('Video to encode, in any format that ffmpeg reads.'),
@@ -48,7 +42,7 @@ const qualityInput = z.object({
     .describe("Maximum size as a fraction of the source's, such as 0.6."),
   range: searchRange('Parameter values to search.'),
   pixel_format: z.string().max(32).optional().describe("Pixel format of the encode. Default: the source's."),
-  verify: z.boolean().default(false).describe('Also encode and score the whole source at the value found.'),
+  verify: flag('Also encode and score the whole source at the value found.'),
   model,
   ...encodingLimits,
 });
@@ -64,9 +58,7 @@ export const findQualityTool = defineTool({
   inputSchema: qualityInput,
   outputSchema: z.object({
     ...headKeys,
-    summary: z.string(),
-    encoder: z.string(),
-    parameter: z.string(),
+    ...each(z.string(), 'summary', 'encoder', 'parameter'),
     value: z.number().describe('Parameter value to encode with; with a shortfall, the nearest one.'),
     shortfall: z
       .object({
@@ -83,27 +75,23 @@ export const findQualityTool = defineTool({
     interval_95: interval,
     interval_99: interval,
     predicted_bytes: z.number(),
-    points: z.array(
-      z.object({
-        value: z.number(),
-        mean: z.number(),
-        kbps: z.number(),
-        margin: z.number().describe('Above the hardest target; negative: missed.'),
-      }),
-    ),
-    not_monotone: z.array(z.number()).describe('Values that score better than the next finer one.'),
+    points: rows({
+      ...each(z.number(), 'value', 'mean', 'kbps'),
+      margin: z.number().describe('Above the hardest target; negative: missed.'),
+    }),
+    not_monotone: numbers.describe('Values that score better than the next finer one.'),
     sampled_frames: z.int().nullable().describe('Frames scored; null: all.'),
     encodes: z.int(),
     final: z
       .object({
         mean: z.number(),
-        qualities: z.array(z.number()).describe('One per target.'),
+        qualities: numbers.describe('One per target.'),
         bytes: z.number(),
         reached: z.boolean(),
       })
       .nullable(),
-    warnings: z.array(z.string()).describe('What the encode loses of the source.'),
-    command: z.array(z.string()).describe('Command that makes the encode: program and arguments.'),
+    warnings: texts.describe('What the encode loses of the source.'),
+    command: texts.describe('Command that makes the encode: program and arguments.'),
     results: encodingResults('the curve'),
   }),
   handler: findQuality,
@@ -112,34 +100,26 @@ export const findQualityTool = defineTool({
 /** @throws {AnyvmafError} those of `searchQuality`; `resource` at the limits of the call, without a result */
 async function findQuality(input: QualityInput, context: ToolContext) {
   const { parseTarget } = await import('../../index.js');
-  const targets = input.targets.map(parseTarget);
-  const task = { source: input.source.path, limits: input };
-  const work = (call: EncodingCall, api: Measuring) => {
-    const { onBest, ...told } = call;
+  const work: EncodingTask<SearchResult>['work'] = (call, api, onBest) => {
     let best: SearchPoint | undefined;
     return api.searchQuality(input.source.path, {
-      ...told,
+      ...call,
       onPoint(point) {
         if (best && !isBetter(point, best)) return;
         best = point;
         const { value, quality, kbps } = point;
-        onBest?.(`${value} with ${quality.toFixed(2)} at ${Math.round(kbps)} kb/s`);
+        onBest(`${value} with ${quality.toFixed(2)} at ${Math.round(kbps)} kb/s`);
       },
-      encoder: input.encoder,
-      encoderOptions: input.encoder_options,
-      targets,
-      atMost: input.at_most,
-      maxSize: input.max_size,
-      range: input.range,
-      pixelFormat: input.pixel_format,
-      models: [input.model.text],
-      full: input.full,
-      verify: input.verify,
-      origin: context.files.origin,
+      ...{ encoder: input.encoder, encoderOptions: input.encoder_options, range: input.range },
+      ...{ targets: input.targets.map(parseTarget), atMost: input.at_most, maxSize: input.max_size },
+      ...{ pixelFormat: input.pixel_format, full: input.full, verify: input.verify },
+      ...{ models: [input.model.text], origin: context.files.origin },
     });
   };
-  if (input.dry_run) return dryRun(task, context, () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0), work);
-  const result = await finishingCall(task, context, work);
+  const most = () => ENCODES_OF_SEARCH + (input.verify ? 1 : 0);
+  const task = { source: input.source.path, limits: input, finishes: true, most, work };
+  const result = await encodingCall(task, context);
+  if ('fits' in result) return result;
   const { uris, content } = await publishResult(result, context);
   const document = { ...headOfSearch(result, input, context), ...documentOf(result), results: uris };
   return { document, content, whole: 'results', spare: ['not_monotone', 'points', 'command'] };
@@ -211,28 +191,16 @@ function documentOf(result: SearchResult) {
     summary:
       `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
       `${predicted.value.toFixed(2)}${range}, ${counted(result.encodes, 'encode')}.`,
-    encoder,
-    parameter,
-    value,
-    shortfall,
-    unfinished,
-    predicted: predicted.value,
-    interval_95: predicted.interval95,
-    interval_99: predicted.interval99,
+    ...{ encoder, parameter, value, shortfall, unfinished, predicted: predicted.value },
+    ...{ interval_95: predicted.interval95, interval_99: predicted.interval99 },
     predicted_bytes: Math.round(result.predictedBytes),
-    points: points.map(({ value: at, pooled, kbps, margin }) => ({
-      ...{ value: at, mean: mean(pooled), kbps, margin },
-    })),
+    points: points.map(({ value, pooled, kbps, margin }) => ({ value, mean: mean(pooled), kbps, margin })),
     not_monotone: result.notMonotone,
     sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
-    encodes: result.encodes,
     final: final && {
-      mean: mean(final.pooled),
-      qualities: final.qualities,
-      bytes: final.bytes,
-      reached: final.reached,
+      ...{ mean: mean(final.pooled), qualities: final.qualities },
+      ...{ bytes: final.bytes, reached: final.reached },
     },
-    warnings: result.warnings,
-    command: result.command,
+    ...{ encodes: result.encodes, warnings: result.warnings, command: result.command },
   };
 }

@@ -6,6 +6,7 @@ import * as z from 'zod/v4';
 import type { SideFacts, Trust } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK, trustOf } from '../../report/trust.js';
 import type { InputModel } from '../paths.js';
+import { each, rows, value, whole } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -31,16 +32,12 @@ const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters
 
 const sideDocument = z.looseObject({
   name: z.string(),
-  container: z.string().nullable(),
-  codec: z.string().nullable(),
-  width: z.int(),
-  height: z.int(),
-  bit_depth: z.int(),
+  ...each(z.string().nullable(), 'container', 'codec'),
+  ...each(z.int(), 'width', 'height', 'bit_depth'),
   chroma: z.string(),
   frame_rate: z.string().nullable(),
   frame_count: z.int().nullable(),
-  duration: z.number().nullable(),
-  bitrate: z.number().nullable(),
+  ...each(value, 'duration', 'bitrate'),
   size_bytes: z.int().nullable(),
 });
 
@@ -77,7 +74,7 @@ export const findAlignmentTool = defineTool({
   inputSchema: z.object({
     ...anyPair,
     ...optionalGeometry,
-    window: z.int().min(1).max(1000).default(50).describe('Offsets to try: -window to window frames.'),
+    window: whole(1, 1000).default(50).describe('Offsets to try: -window to window frames.'),
     decoder: pairingParameters.decoder,
   }),
   outputSchema: z.object({
@@ -86,7 +83,7 @@ export const findAlignmentTool = defineTool({
     ambiguous: z.boolean(),
     reason: z.enum(['clear', 'static', 'repetitive', 'edge', 'unrelated', 'short']),
     explanation: z.string(),
-    candidates: z.array(z.object({ offset: z.int(), similarity: z.number() })),
+    candidates: rows({ offset: z.int(), similarity: z.number() }),
     similarity: z.number().describe('Correlation of the pictures at the offset, -1 to 1.'),
     compared: z.int().describe('Frame pairs compared.'),
     match: z
@@ -104,9 +101,10 @@ export const findAlignmentTool = defineTool({
       .object({ reference: z.int(), distorted: z.int() })
       .describe('Frames that repeat the previous one while the other video changes.'),
   }),
-  handler: async (input, context) => ({
-    document: await findAlignment(input, context),
-  }),
+  async handler({ window, decoder, ...input }, { pool, signal, files: { origin } }) {
+    const options = { window, decoder, origin, signal };
+    return { document: await pool.run(1, ({ api }) => api.align(anyRequest(input), options)) };
+  },
 });
 
 async function inspectPair(
@@ -115,9 +113,9 @@ async function inspectPair(
 ) {
   const request = anyRequest(input);
   const { signal, files } = context;
-  const { origin } = files;
+  const options = { ...tableOptions(input), models: [input.model.text], origin: files.origin, signal };
   const { reference, distorted, findings, alignment } = await context.pool.run(1, ({ api }) =>
-    api.inspect(request, { ...tableOptions(input), models: [input.model.text], origin, signal }),
+    api.inspect(request, options),
   );
   const named = findings.map((finding) => findingInParameters(finding));
   const trust = trustOf({ preflight: named });
@@ -134,17 +132,6 @@ async function inspectPair(
   };
 }
 
-async function findAlignment(
-  input: AnyPairInput & { readonly window: number; readonly decoder: PairingInput['decoder'] },
-  context: ToolContext,
-) {
-  const request = anyRequest(input);
-  const { window, decoder } = input;
-  const { signal, files } = context;
-  const { origin } = files;
-  return context.pool.run(1, ({ api }) => api.align(request, { window, decoder, origin, signal }));
-}
-
 function outlook(trust: Trust): string {
   const { verdict, fix } = trust;
   if (verdict === 'fine') return `${TRUST_OUTLOOK.fine}.`;
@@ -153,19 +140,11 @@ function outlook(trust: Trust): string {
 
 /** Leaves out the times of frames. */
 function side(facts: SideFacts) {
-  const { frameRate: rate } = facts;
+  const { name, container = null, codec = null, width, height, bitDepth: bit_depth, chroma } = facts;
+  const { frameRate: rate, frameCount: frame_count, duration = null, bitrate = null } = facts;
   return {
-    name: facts.name,
-    container: facts.container ?? null,
-    codec: facts.codec ?? null,
-    width: facts.width,
-    height: facts.height,
-    bit_depth: facts.bitDepth,
-    chroma: facts.chroma,
+    ...{ name, container, codec, width, height, bit_depth, chroma },
     frame_rate: rate ? `${rate.num}/${rate.den}` : null,
-    frame_count: facts.frameCount,
-    duration: facts.duration ?? null,
-    bitrate: facts.bitrate ?? null,
-    size_bytes: facts.fileSize ?? null,
+    ...{ frame_count, duration, bitrate, size_bytes: facts.fileSize ?? null },
   };
 }

@@ -5,6 +5,7 @@
 import * as z from 'zod/v4';
 import { jsonOf } from '../../core/arguments.js';
 import { AnyvmafError } from '../../core/errors.js';
+import { texts } from '../schemas.js';
 import { defineTool, jobDocument, READ_ONLY, type Tool } from '../tool.js';
 
 const failure = z.object({ error: z.string() });
@@ -70,7 +71,7 @@ const listJobs = defineTool({
   inputSchema: z.object({}),
   outputSchema: z.object({
     jobs: z.array(jobDocument),
-    problems: z.array(z.string()).describe('Errors about jobs that cannot be read.'),
+    problems: texts.describe('Errors about jobs that cannot be read.'),
     note: z.string().optional(),
   }),
   handler: async (_, { jobs }) => ({ document: await jobs.list() }),

@@ -13,6 +13,7 @@ import type { SideFacts } from '../../index.js';
 import { type FoundVideo, findVideos } from '../files.js';
 import { readRunning } from '../live/running.js';
 import { checkFile, RAW_ENDING } from '../paths.js';
+import { each, rows, text, texts, value, whole } from '../schemas.js';
 import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
 import { errorInParameters } from '../wording.js';
 
@@ -27,34 +28,24 @@ export const listVideosTool = defineTool({
     'Lists the folders that the user allowed and the videos in them, newest first: codec, size, frame rate and length. ' +
     'Use it if you do not know the paths.',
   inputSchema: z.object({
-    contains: z
-      .string()
-      .min(1)
-      .max(200)
-      .describe('Only videos with this text in name or location, ignoring case.')
-      .optional(),
-    limit: z.int().min(1).max(200).default(25).describe('Maximum number of videos.'),
+    contains: text(200).describe('Only videos with this text in name or location, ignoring case.').optional(),
+    limit: whole(1, 200).default(25).describe('Maximum number of videos.'),
     details: z.boolean().default(true).describe('Open each video for its codec, size, rate and length.'),
   }),
   outputSchema: z.object({
-    folders: z.array(z.string()).describe('Allowed folders.'),
+    folders: texts.describe('Allowed folders.'),
     advice: z.string().optional().describe('What to do if no folder, or the whole file system, is allowed.'),
-    videos: z.array(
-      z.object({
-        path: z.string(),
-        bytes: z.int(),
-        modified: z.string().describe('ISO 8601.'),
-        container: z.string().optional(),
-        codec: z.string().optional(),
-        width: z.int().optional(),
-        height: z.int().optional(),
-        bit_depth: z.int().optional(),
-        frame_rate: z.number().optional().describe('Frames per second.'),
-        frames: z.int().optional(),
-        seconds: z.number().optional(),
-        note: z.string().optional().describe('Why there are no details.'),
-      }),
-    ),
+    videos: rows({
+      path: z.string(),
+      bytes: z.int(),
+      modified: z.string().describe('ISO 8601.'),
+      ...each(z.string().optional(), 'container', 'codec'),
+      ...each(z.int().optional(), 'width', 'height', 'bit_depth'),
+      frame_rate: z.number().optional().describe('Frames per second.'),
+      frames: z.int().optional(),
+      seconds: z.number().optional(),
+      note: z.string().optional().describe('Why there are no details.'),
+    }),
     left_out: z.int().describe('Number of matching videos beyond the limit.'),
     complete: z.boolean().describe('false: not all files were searched.'),
   }),
@@ -63,17 +54,16 @@ export const listVideosTool = defineTool({
     const { allowed: folders } = files;
     const { found, complete } = await findVideos(folders, contains?.toLowerCase(), signal);
     const listed = found.slice(0, limit);
-    const videos: (Facts & { readonly path: string; readonly bytes: number; readonly modified: string })[] =
-      [];
+    const entryOf = async (one: FoundVideo) => ({
+      ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
+      ...(details && (await knownFacts(one, context))),
+    });
+    const videos: Awaited<ReturnType<typeof entryOf>>[] = [];
     // Probing is cheap, so it does not wait for a turn in the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
       context.progress({ done: i, total: listed.length, message: 'opening videos' });
-      const some = listed.slice(i, i + AT_ONCE).map(async (one) => ({
-        ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
-        ...(details && (await knownFacts(one, context))),
-      }));
-      videos.push(...(await Promise.all(some)));
+      videos.push(...(await Promise.all(listed.slice(i, i + AT_ONCE).map(entryOf))));
     }
     const left_out = Math.max(0, found.length - limit);
     return { document: { folders, advice: adviceOf(folders), videos, left_out, complete } };
@@ -138,8 +128,8 @@ const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/
 
 const statusSchema = z.object({
   model: z.string().nullable(),
-  frames: z.object({ measured: z.number(), total: z.number().nullable() }),
-  seconds_left: z.number().nullable(),
+  frames: z.object({ measured: z.number(), total: value }),
+  seconds_left: value,
 });
 
 const measurement = z.object({
@@ -164,17 +154,13 @@ export const listLiveTool = defineTool({
   inputSchema: z.object({}),
   outputSchema: z.object({
     summary: z.string(),
-    sessions: z.array(
-      z.object({
-        pid: z.number(),
-        started: z.string(),
-        addresses: z
-          .array(z.string())
-          .describe('HTTP (event stream; Streamable HTTP at /mcp) or Unix sockets.'),
-        mcp: z.string().optional().describe('URL for MCP clients.'),
-        measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
-      }),
-    ),
+    sessions: rows({
+      pid: z.number(),
+      started: z.string(),
+      addresses: texts.describe('HTTP (event stream; Streamable HTTP at /mcp) or Unix sockets.'),
+      mcp: z.string().optional().describe('URL for MCP clients.'),
+      measurements: z.array(measurement.extend({ status: statusSchema.optional() })),
+    }),
   }),
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler(_, { signal }) {
@@ -185,16 +171,12 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
-        return {
-          ...record,
-          mcp: http && new URL('/mcp', http).href,
-          measurements: await Promise.all(
-            measurements.map(async (one) => ({
-              ...one,
-              status: http === undefined ? undefined : await statusOf(http, one.name, signal),
-            })),
-          ),
-        };
+        const statusFor = ({ name }: (typeof measurements)[number]) => http && statusOf(http, name, signal);
+        const asked = measurements.map(async (one) => ({
+          ...one,
+          status: (await statusFor(one)) || undefined,
+        }));
+        return { ...record, mcp: http && new URL('/mcp', http).href, measurements: await Promise.all(asked) };
       }),
     );
     const summary =

@@ -6,10 +6,21 @@
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
 import { SPLITS, TINY_DEVICE_CHOICES, TINY_PRECISIONS } from '../../core/choices.js';
-import type { EvaluateOptions, Evaluation, FeatureModel, Origin, TinyRegistryEntry } from '../../index.js';
+import type {
+  EvaluateOptions,
+  Evaluation,
+  FeatureModel,
+  ModelSummary,
+  Origin,
+  TinyRegistryEntry,
+} from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
+import { choice, each, numbers, rows, texts, value, whole } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
+
+const availability = z.enum(['built-in', 'pulled', 'to be pulled']);
+const pull_with = z.string().optional().describe('Command that downloads it, to be run once.');
 
 export const listModelsTool = defineTool({
   name: 'list_models',
@@ -29,46 +40,36 @@ export const listModelsTool = defineTool({
         size_bytes: z.int(),
         kind: z.enum(['single', 'collection']),
         intended_use: z.string(),
-        availability: z
-          .enum(['built-in', 'pulled', 'to be pulled'])
-          .describe('Whether it ships with the package, was downloaded, or must be downloaded first.'),
-        pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
+        availability: availability.describe(
+          'Whether it ships with the package, was downloaded, or must be downloaded first.',
+        ),
+        pull_with,
         default: z.boolean(),
       }),
     ),
-    tiny_models: z
-      .array(
-        z.object({
-          id: z.string().describe('For tiny_model.'),
-          kind: z.string().describe('fr: full-reference; nr: no-reference.'),
-          description: z.string().optional(),
-          quantisation: z.string(),
-          licence: z.string().optional(),
-        }),
-      )
-      .describe('Tiny models in the registry of the package.'),
+    tiny_models: rows({
+      id: z.string().describe('For tiny_model.'),
+      kind: z.string().describe('fr: full-reference; nr: no-reference.'),
+      description: z.string().optional(),
+      quantisation: z.string(),
+      licence: z.string().optional(),
+    }).describe('Tiny models in the registry of the package.'),
   }),
   async handler() {
     const { listModels, listTinyModels } = await import('../../index.js');
     const [models, tiny] = await Promise.all([listModels(), listTinyModels()]);
     return {
       document: {
-        models: models.map(({ name, file, bytes, kind, intendedUse, availability }, i) => ({
-          name,
-          path: `model/${file}`,
-          format: 'json' as const,
-          size_bytes: bytes,
-          kind,
-          intended_use: inShort(intendedUse),
-          availability,
-          pull_with: availability === 'to be pulled' ? `anyvmaf models pull ${name}` : undefined,
+        models: models.map(({ kind, intendedUse, availability, ...model }, i) => ({
+          ...{ ...factsOf(model), kind, intended_use: inShort(intendedUse), availability },
+          pull_with: availability === 'to be pulled' ? pullCommand(model) : undefined,
           default: i === 0,
         })),
         tiny_models: tiny
           .filter(({ smoke }) => !smoke)
-          .map(({ id, kind, quantisation, description, licence }) => ({
-            ...{ id, kind, quantisation, description, licence },
-          })),
+          .map(({ id, kind, quantisation, description, licence }) => {
+            return { id, kind, quantisation, description, licence };
+          }),
       },
       spare: [
         ...['tiny_models.[].quantisation', 'tiny_models.[].licence', 'tiny_models.[].description'],
@@ -90,41 +91,31 @@ export const describeModelTool = defineTool({
     ),
   }),
   outputSchema: z.looseObject({
-    name: z.string(),
-    path: z.string(),
+    ...each(z.string(), 'name', 'path'),
     format: z.enum(['json', 'pkl', 'onnx']),
     size_bytes: z.int(),
     model_type: z
       .string()
       .nullable()
       .describe('As named in model files; null for pkl and onnx, and for models to be pulled.'),
-    feature_names: z.array(z.string()).nullable().describe('Internal names of the features it reads.'),
+    feature_names: texts.nullable().describe('Internal names of the features it reads.'),
     kind: z
       .enum(['single', 'collection', 'fr', 'nr', 'filter'])
       .optional()
       .describe('fr and nr: tiny models, full-reference and no-reference.'),
     intended_use: z.string().optional(),
-    inputs: z
-      .array(
-        z.object({
-          feature: z.string(),
-          log_name: z.string().describe('Its name in reports.'),
-          extractor: z.string(),
-          options: z.record(z.string(), z.string()),
-        }),
-      )
-      .optional(),
+    inputs: rows({
+      feature: z.string(),
+      log_name: z.string().describe('Its name in reports.'),
+      extractor: z.string(),
+      options: z.record(z.string(), z.string()),
+    }).optional(),
     // Not a tuple: clients of the older protocol read schemas by a draft without prefixItems.
-    clip: z
-      .array(z.number())
-      .nullable()
-      .optional()
-      .describe('Lowest and highest score; null if scores are not clipped.'),
-    availability: z
-      .enum(['built-in', 'pulled', 'to be pulled'])
+    clip: numbers.nullable().optional().describe('Lowest and highest score; null if scores are not clipped.'),
+    availability: availability
       .optional()
       .describe('For models from list_models. One to be pulled has only the facts known without its file.'),
-    pull_with: z.string().optional().describe('Command that downloads it, to be run once.'),
+    pull_with,
     transform: z.enum(['none', 'on request', 'always']).optional(),
     score_with: z.string().optional().describe('For a tiny model: the parameter that selects it.'),
     experimental: z.string().optional().describe('For a tiny model: what its values are good for.'),
@@ -132,21 +123,14 @@ export const describeModelTool = defineTool({
   handler: async ({ name }, { files }) => ({ document: await describeModelFile(name, files) }),
 });
 
-interface FileFacts {
-  name: string;
-  path: string;
-  format: 'json' | 'pkl' | 'onnx';
-  size_bytes: number;
+function factsOf({ name, file, bytes }: Pick<ModelSummary, 'name' | 'file' | 'bytes'>) {
+  return { name, path: `model/${file}`, format: 'json', size_bytes: bytes } as const;
 }
 
-interface ModelDocument extends FileFacts {
-  model_type: string | null;
-  feature_names: readonly string[] | null;
-  [more: string]: unknown;
-}
+const pullCommand = ({ name }: Pick<ModelSummary, 'name'>) => `anyvmaf models pull ${name}`;
 
 /** @throws {AnyvmafError} `model` if the file is not a model */
-async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<ModelDocument> {
+async function describeModelFile(model: FoundModel, files: ToolFiles) {
   const { origin } = files;
   if ('summary' in model) return describeListed(model, origin);
   if ('tiny' in model) return describeTiny(model.tiny);
@@ -154,73 +138,53 @@ async function describeModelFile(model: FoundModel, files: ToolFiles): Promise<M
   const facts = { name: basename(path, `.${format}`), path, format, size_bytes: files.sizeOf(path) };
   if (text === undefined) return { ...facts, model_type: null, feature_names: null };
   const { openModel } = await import('../checked-api.js');
-  return described(facts, await openModel(text, { origin }));
+  return { ...facts, ...described(await openModel(text, { origin })) };
 }
 
 async function describeListed(
   { summary, text }: Extract<FoundModel, { readonly summary: unknown }>,
   origin: Origin,
-): Promise<ModelDocument> {
-  const { name, file, bytes, kind, intendedUse, availability } = summary;
-  const facts: FileFacts = { name, path: `model/${file}`, format: 'json', size_bytes: bytes };
-  if (availability === 'to be pulled') {
-    return {
-      ...{ ...facts, model_type: null, feature_names: summary.features, kind, intended_use: intendedUse },
-      ...{ availability, pull_with: `anyvmaf models pull ${name}` },
-    };
-  }
+) {
+  const { kind, intendedUse: intended_use, availability, features } = summary;
+  const facts = { ...factsOf(summary), intended_use, availability };
+  if (availability === 'to be pulled')
+    return { ...facts, kind, model_type: null, feature_names: features, pull_with: pullCommand(summary) };
   const { openModel } = await import('../checked-api.js');
   const { describeModel } = await import('../../index.js');
-  const [model, { supportVectors, licence, sha256 }] = await Promise.all([
+  const [model, { supportVectors: support_vectors, licence, sha256 }] = await Promise.all([
     openModel(text, { origin }),
-    describeModel(name),
+    describeModel(summary.name),
   ]);
-  return {
-    ...described(facts, model),
-    intended_use: intendedUse,
-    availability,
-    support_vectors: supportVectors,
-    licence,
-    sha256,
-  };
+  return { ...facts, ...described(model), support_vectors, licence, sha256 };
 }
 
-async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry): Promise<ModelDocument> {
+async function describeTiny({ id, file, kind, ...entry }: TinyRegistryEntry) {
   const { describeTinyModel } = await import('../../index.js');
   const found = await describeTinyModel(id);
   const { features, scaler, codecs, inputs, outputs, parameters, opset, quantisation, sha256 } = found;
   return {
-    name: id,
-    path: `model/tiny/${file}`,
-    format: 'onnx',
-    size_bytes: found.bytes,
-    model_type: null,
-    feature_names: features,
-    kind,
-    intended_use: entry.description,
+    ...{ name: id, path: `model/tiny/${file}`, format: 'onnx' as const, size_bytes: found.bytes },
+    ...{ model_type: null, feature_names: features, kind, intended_use: entry.description },
     experimental: entry.experimental,
     score_with: `tiny_model: ${JSON.stringify(id)}`,
     scaler: scaler && (scaler.inGraph ? 'in the graph' : 'in the sidecar'),
-    codecs,
     graph: { inputs, outputs, parameters, opset },
-    quantisation,
-    licence: entry.licence ?? null,
-    sha256,
+    ...{ codecs, quantisation, licence: entry.licence ?? null, sha256 },
   };
 }
 
-function described(facts: FileFacts, model: FeatureModel): ModelDocument {
-  const { transform } = model;
+function described({ type, kind, clip, transform, inputs }: FeatureModel) {
   return {
-    ...facts,
-    model_type: model.type,
-    feature_names: model.inputs.map(({ feature }) => feature),
-    kind: model.kind,
-    inputs: model.inputs.map(({ feature, logName: log_name, extractor, options }) => {
+    ...{ model_type: type, feature_names: inputs.map(({ feature }) => feature), kind, clip },
+    inputs: inputs.map(({ logName: log_name, feature, extractor, options }) => {
       return { feature, log_name, extractor, options };
     }),
-    clip: model.clip,
-    transform: transform === null ? 'none' : transform.enabled ? 'always' : 'on request',
+    transform:
+      transform === null
+        ? ('none' as const)
+        : transform.enabled
+          ? ('always' as const)
+          : ('on request' as const),
   };
 }
 
@@ -241,14 +205,8 @@ const evaluationParameters = {
     .default('features')
     .describe('Graph input for the features. Default: from the sidecar, else the first.'),
   target: z.string().min(1).default('mos').describe('Column to predict.'),
-  tiny_device: z
-    .enum(TINY_DEVICE_CHOICES)
-    .default('auto')
-    .describe('Device for the model; fails if unavailable.'),
-  tiny_precision: z
-    .enum(TINY_PRECISIONS)
-    .default('auto')
-    .describe('Precision, for models that also come in int8.'),
+  tiny_device: choice(TINY_DEVICE_CHOICES, 'Device for the model; fails if unavailable.'),
+  tiny_precision: choice(TINY_PRECISIONS, 'Precision, for models that also come in int8.'),
   tiny_codec: z
     .string()
     .min(1)
@@ -256,13 +214,10 @@ const evaluationParameters = {
     .optional(),
   tiny_preset: z.string().min(1).describe('Its preset. Default: column preset.').optional(),
   tiny_crf: z.number().min(0).max(63).describe('Its CRF. Default: column crf.').optional(),
-  resamples: z
-    .int()
-    .min(0)
-    .max(10_000)
+  resamples: whole(0, 10_000)
     .describe('Bootstrap resamples for the 95 % intervals; 0: no intervals.')
     .optional(),
-  seed: z.int().min(0).max(0xffffffff).default(1).describe('Bootstrap seed.'),
+  seed: whole(0, 0xffffffff).default(1).describe('Bootstrap seed.'),
 };
 
 function evaluateOptions(
@@ -282,7 +237,7 @@ function evaluateOptions(
   };
 }
 
-const interval = z.array(z.number()).min(2).max(2).nullable();
+const interval = numbers.min(2).max(2).nullable();
 
 const intervals = z
   .looseObject({ plcc: interval, srocc: interval, krocc: interval, rmse: interval })
@@ -291,9 +246,9 @@ const intervals = z
 
 const figures = {
   n: z.int().describe('Number of rows.'),
-  plcc: z.number().nullable().describe('Pearson correlation; null if one side is constant.'),
-  srocc: z.number().nullable().describe('Spearman rank correlation, average ranks for ties.'),
-  krocc: z.number().nullable().describe("Kendall's tau-b."),
+  plcc: value.describe('Pearson correlation; null if one side is constant.'),
+  srocc: value.describe('Spearman rank correlation, average ranks for ties.'),
+  krocc: value.describe("Kendall's tau-b."),
   rmse: z.number().describe('Root mean squared error, without fitting the predictions first.'),
 };
 
@@ -301,19 +256,16 @@ const figures = {
 const SPARE_OF_EVALUATION = ['per_key', 'columns', 'left_out', 'bootstrap', 'clips', 'notes'] as const;
 
 const evaluationSchema = z.looseObject({
-  model: z.string(),
-  features: z.string(),
+  ...each(z.string(), 'model', 'features'),
   split: z.enum(SPLITS).describe('Rows evaluated; all for a table without keys.'),
   ...figures,
-  columns: z.array(z.string()).describe('Features in the order of the model input.'),
+  columns: texts.describe('Features in the order of the model input.'),
   target: z.string(),
   intervals,
   bootstrap: z
     .looseObject({
       unit: z.enum(['key', 'clip', 'row']).describe('Unit that was resampled.'),
-      units: z.int(),
-      resamples: z.int(),
-      seed: z.int(),
+      ...each(z.int(), 'units', 'resamples', 'seed'),
       level: z.number(),
     })
     .nullable(),
@@ -331,9 +283,8 @@ const evaluationSchema = z.looseObject({
   left_out: z
     .looseObject({ other_split: z.int(), no_key: z.int(), no_target: z.int(), no_feature: z.int() })
     .describe('Rows that were not evaluated, by reason.'),
-  runtime: z.string(),
-  device: z.string(),
-  notes: z.array(z.string()).describe('Caveats about the figures.'),
+  ...each(z.string(), 'runtime', 'device'),
+  notes: texts.describe('Caveats about the figures.'),
 });
 
 /** @param names model and table under the caller's names */
@@ -382,9 +333,9 @@ export const compareModels = defineTool({
   }),
   outputSchema: z.looseObject({
     ranked: z.array(evaluationSchema).describe('By descending PLCC; undefined ones last.'),
-    errors: z
-      .array(z.object({ model: z.string(), error: z.string() }))
-      .describe('Models that could not be evaluated, in input order.'),
+    errors: rows({ model: z.string(), error: z.string() }).describe(
+      'Models that could not be evaluated, in input order.',
+    ),
   }),
   async handler({ models, features, ...input }, context) {
     const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];

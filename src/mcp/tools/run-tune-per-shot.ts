@@ -4,16 +4,10 @@
  */
 import * as z from 'zod/v4';
 import type { TuneShotsResult } from '../../index.js';
-import type { Measuring } from '../call-threads.js';
 import { outputPath } from '../paths.js';
+import { choice, each, texts } from '../schemas.js';
 import { headKeys, headOf } from '../scoring/answers.js';
-import {
-  dryRun,
-  ENCODES_OF_SEARCH,
-  type EncodingCall,
-  encodingCall,
-  withSource,
-} from '../scoring/encoding.js';
+import { ENCODES_OF_SEARCH, sourceCall } from '../scoring/encoding.js';
 import {
   callLimits,
   encoderName,
@@ -26,8 +20,7 @@ import { defineTool, type InputOf, READ_ONLY, type ToolContext } from '../tool.j
 
 const shot = z.object({
   shot: z.int().describe('1-based.'),
-  first_frame: z.int(),
-  frames: z.int(),
+  ...each(z.int(), 'first_frame', 'frames'),
   start_frame: z.int().describe('Same as first_frame.'),
   end_frame: z.int().describe('Exclusive.'),
   start: z.number().describe('Seconds.'),
@@ -54,14 +47,11 @@ const shotsInput = z.object({
   output: outputPath(
     'File for the joined shots (.mp4, .m4v, .mov, .mkv, .webm), in an allowed folder. Default: none.',
   ),
-  format: z
-    .enum(['json', 'shell', 'csv'])
-    .default('json')
-    .describe('shell and csv: also text, in output and as a resource.'),
-  goal: z
-    .enum(['each', 'whole'])
-    .default('each')
-    .describe('each: every shot reaches the target; whole: the overall mean does, with the fewest bytes.'),
+  format: choice(['json', 'shell', 'csv'], 'shell and csv: also text, in output and as a resource.'),
+  goal: choice(
+    ['each', 'whole'],
+    'each: every shot reaches the target; whole: the overall mean does, with the fewest bytes.',
+  ),
   encoder_options: encoderOptions,
   range: searchRange('Parameter values to choose from.'),
   min_seconds: z.number().positive().default(0.5).describe('Shortest shot.'),
@@ -83,38 +73,25 @@ export const runTunePerShotTool = defineTool({
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
-    notes: z.array(z.string()),
+    notes: texts,
     target_vmaf: z.number(),
     framerate: z.number().describe('Average frame rate of the source.'),
     format: z.enum(['json', 'shell', 'csv']),
     output: z.string().nullable().describe('The table or the script.'),
-    encoder: z.string(),
-    parameter: z.string(),
-    metric: z.string(),
+    ...each(z.string(), 'encoder', 'parameter', 'metric'),
     goal: z.enum(['each', 'whole']),
     reached: z.boolean(),
     shots: z.array(shot),
     mean: z.number().describe('Mean over all frames.'),
-    bytes: z.number(),
-    kbps: z.number(),
+    ...each(z.number(), 'bytes', 'kbps'),
     single: z
-      .object({
-        value: z.number(),
-        bytes: z.number(),
-        reached: z.boolean(),
-      })
+      .object({ value: z.number(), bytes: z.number(), reached: z.boolean() })
       .describe('One value for the whole video that reaches the same, if reached.'),
     saving: z.number().describe('Fraction of its bytes that settings per shot save.'),
     encodes: z.int(),
-    warnings: z.array(z.string()),
+    warnings: texts,
     file: z
-      .object({
-        path: z.string(),
-        bytes: z.number(),
-        kbps: z.number(),
-        mean: z.number(),
-        reached: z.boolean(),
-      })
+      .object({ path: z.string(), ...each(z.number(), 'bytes', 'kbps', 'mean'), reached: z.boolean() })
       .nullable()
       .describe('The file written to output, and its score.'),
     uri: z.string().nullable().describe('URI of the table or the script.'),
@@ -127,33 +104,23 @@ export const runTunePerShotTool = defineTool({
 /** @throws {AnyvmafError} those of the public `tuneShots`; `resource` at the limits of the call */
 async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { formatShots } = await import('../../index.js');
-  const { format } = input;
-  const task = { source: input.src.path, limits: input };
-  const work = (call: EncodingCall, api: Measuring) =>
-    withSource(input, { files: context.files, signal: call.signal }, async (source) => {
-      const tuned = await api.tuneShots(source.path, {
-        ...call,
-        encoder: input.encoder,
-        encoderOptions: input.encoder_options,
-        targets: [{ atLeast: input.target_vmaf }],
-        goal: input.goal,
-        threshold: input.scene_threshold,
-        minSeconds: input.min_seconds,
-        maxSeconds: input.max_seconds_per_shot,
-        range: input.range,
-        pixelFormat: source.pixelFormat,
-        output: input.output?.path,
-        models: [input.model.text],
-        origin: source.origin,
-        scratchBytes: source.scratchBytes,
-      });
-      const text = format === 'json' ? null : source.script(await formatShots(tuned, format));
-      return { result: tuned, text, notes: source.notes };
-    });
+  const { format, output, encoder_options: encoderOptions } = input;
   // For each shot: its own search, its part of the search for one common value, and its encode in the written video.
-  const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (input.output ? 1 : 0));
-  if (input.dry_run) return dryRun(task, context, most, work);
-  const { result, text, notes } = await encodingCall(task, context, work);
+  const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (output ? 1 : 0));
+  const done = await sourceCall(input, context, most, async (source, options, api) => {
+    const tuned = await api.tuneShots(source.path, {
+      ...{ ...options, encoder: input.encoder, encoderOptions, goal: input.goal, range: input.range },
+      targets: [{ atLeast: input.target_vmaf }],
+      threshold: input.scene_threshold,
+      minSeconds: input.min_seconds,
+      maxSeconds: input.max_seconds_per_shot,
+      output: output?.path,
+    });
+    return { tuned, text: format === 'json' ? null : source.script(await formatShots(tuned, format)) };
+  });
+  if ('fits' in done) return done;
+  const { notes } = done;
+  const { tuned: result, text } = done.result;
   const { reached, final } = result;
   const isReached = reached && final?.reached !== false;
   const facts = {
@@ -208,44 +175,19 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
     summary:
       `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
       `${single.reached ? `reaches the same, and a value per shot saves ${share}` : 'does not reach the same'}.`,
-    encoder,
-    parameter,
-    metric,
-    goal,
-    reached,
-    shots: shots.map((shot) => ({
-      shot: shot.number,
-      first_frame: shot.first,
-      frames: shot.count,
-      start_frame: shot.first,
-      end_frame: shot.first + shot.count,
-      start: shot.start,
-      begins: shot.begins,
-      value: shot.value,
-      mean: mean(shot.pooled),
-      kbps: shot.kbps,
-      crf: shot.value,
-      predicted_vmaf: mean(shot.pooled),
-      bitrate_kbps: shot.kbps,
-      bytes: shot.bytes,
-      margin: shot.margin,
+    ...{ encoder, parameter, metric, goal, reached },
+    shots: shots.map(({ number: shot, first, count, start, begins, value, pooled, kbps, bytes, margin }) => ({
+      ...{ shot, first_frame: first, frames: count, start_frame: first, end_frame: first + count, start },
+      ...{ begins, value, mean: mean(pooled), kbps },
+      ...{ crf: value, predicted_vmaf: mean(pooled), bitrate_kbps: kbps, bytes, margin },
     })),
-    mean: mean(pooled),
-    bytes: result.bytes,
-    kbps: result.kbps,
-    single,
-    saving,
+    ...{ mean: mean(pooled), bytes: result.bytes, kbps: result.kbps, single, saving },
     framerate:
       shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
-    encodes: result.encodes,
-    warnings: result.warnings,
+    ...{ encodes: result.encodes, warnings: result.warnings, uri },
     file: final && {
-      path: final.file,
-      bytes: final.bytes,
-      kbps: final.kbps,
-      mean: mean(final.pooled),
-      reached: final.reached,
+      ...{ path: final.file, bytes: final.bytes, kbps: final.kbps },
+      ...{ mean: mean(final.pooled), reached: final.reached },
     },
-    uri,
   };
 }

@@ -9,6 +9,7 @@ import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
 import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
+import { each, rows, value } from '../schemas.js';
 import {
   type Head,
   headKeys,
@@ -17,14 +18,13 @@ import {
   type TargetDocument,
   targetDocument,
   trustDocument,
-  value,
   worstTrust,
 } from '../scoring/answers.js';
 import { model, pairingParameters, precision, target } from '../scoring/parameters.js';
 import { pairOptions, readPrecision, refuseWriting, reworded, targetLimits } from '../scoring/run.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 import { errorInParameters, sentenceOf } from '../wording.js';
-import { encodeRow, namesOf, targetSentence } from './compare-encodes.js';
+import { encodeRow, namesOf, noneScored, scoreOf, targetSentence } from './compare-encodes.js';
 
 const { scale, offset, decoder, filters } = pairingParameters;
 
@@ -51,23 +51,18 @@ export const scoreBatchTool = defineTool({
   outputSchema: z.object({
     ...headKeys,
     summary: z.string(),
-    pairs: z
-      .array(
-        z.object({
-          reference: z.string().describe('As given.'),
-          distorted: z.string(),
-          mean: value.optional().describe('Mean score of the model; absent with error.'),
-          harmonic_mean: value.optional(),
-          min: value.optional(),
-          p1: value.optional().describe('1 % of the frames score below this.'),
-          frames: z.int().optional(),
-          trust: trustDocument.optional(),
-          preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
-          target: targetDocument.optional().describe('With target: the verdict on it.'),
-          error: z.string().optional().describe('Why the pair has no score.'),
-        }),
-      )
-      .describe('In input order.'),
+    pairs: rows({
+      reference: z.string().describe('As given.'),
+      distorted: z.string(),
+      mean: value.optional().describe('Mean score of the model; absent with error.'),
+      ...each(value.optional(), 'harmonic_mean', 'min'),
+      p1: value.optional().describe('1 % of the frames score below this.'),
+      frames: z.int().optional(),
+      trust: trustDocument.optional(),
+      preflight: z.array(z.string()).optional().describe('Errors and warnings, as sentences.'),
+      target: targetDocument.optional().describe('With target: the verdict on it.'),
+      error: z.string().optional().describe('Why the pair has no score.'),
+    }).describe('In input order.'),
     failed: z.int().describe('Pairs without a score.'),
     table: z.string().describe('URI of the CSV table, for resources/read.'),
   }),
@@ -79,13 +74,10 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
   const pairs = pairsOf(input);
   const limits = targetLimits(input.target);
   const outcome = await runPairs(pairs, input, context);
-  const failed = outcome.filter((one) => one instanceof AnyvmafError);
-  const [first] = failed;
-  if (first && failed.length === outcome.length) {
-    if (failed.every(({ message }) => message === first.message)) throw first;
-    const reasons = failed.map(({ message }, i) => `${pairs[i]?.distorted.named}: ${message}`).join(' ');
-    throw new AnyvmafError('media', `None of the ${counted(pairs.length, 'pair')} can be scored. ${reasons}`);
-  }
+  const failed = outcome.flatMap((cause, i) =>
+    cause instanceof AnyvmafError ? [{ named: pairs[i]?.distorted.named ?? '', cause }] : [],
+  );
+  if (failed.length === outcome.length) throw noneScored('pair', failed);
   const rows = pairs.map(({ reference, distorted }, i) => {
     const names = { reference: reference.named, distorted: distorted.named };
     const result = outcome[i];
@@ -189,27 +181,20 @@ async function runPairs(
   });
   if (open.length === 0) return outcome;
   const { signal, files } = context;
-  await context.pool.run(null, async ({ threads, api }) => {
-    await api.scoreBatch(
-      open.map(({ job }) => job),
-      {
-        ...options,
-        origin: files.origin,
-        maxThreads: threads,
-        signal,
-        onProgress: ({ fraction, jobsDone, jobsTotal }) =>
-          context.progress({
-            done: Math.floor(fraction * 1000),
-            total: 1000,
-            message: `${jobsDone} of ${jobsTotal} pairs`,
-          }),
-        onResult: (result, index) => {
-          outcome[open[index]?.place ?? 0] =
-            result instanceof AnyvmafError ? errorInParameters(result) : reworded(result);
-        },
+  const jobs = open.map(({ job }) => job);
+  await context.pool.run(null, ({ threads, api }) =>
+    api.scoreBatch(jobs, {
+      ...{ ...options, origin: files.origin, maxThreads: threads, signal },
+      onProgress({ fraction, jobsDone, jobsTotal }) {
+        const message = `${jobsDone} of ${jobsTotal} pairs`;
+        context.progress({ done: Math.floor(fraction * 1000), total: 1000, message });
       },
-    );
-  });
+      onResult(result, index) {
+        outcome[open[index]?.place ?? 0] =
+          result instanceof AnyvmafError ? errorInParameters(result) : reworded(result);
+      },
+    }),
+  );
   return outcome;
 }
 
@@ -226,7 +211,7 @@ function summaryOf(rows: readonly Row[]): string {
   return [
     ...targetSentence(scored),
     `${counted(scored.length, 'pair')} scored.`,
-    ...(worst ? [`The lowest is ${worst.distorted} with ${worst.mean?.toFixed(2) ?? 'no score'}.`] : []),
+    ...(worst ? [`The lowest is ${worst.distorted} with ${scoreOf(worst)}.`] : []),
     ...(wrong.length > 0 ? [`Do not trust ${namesOf(wrong)}; see trust for the cause.`] : []),
     ...(failed.length > 0 ? [`${namesOf(failed)} could not be scored; see error.`] : []),
   ].join(' ');

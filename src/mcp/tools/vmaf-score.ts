@@ -14,6 +14,7 @@ import { trustOf } from '../../report/trust.js';
 import { formatReport } from '../../report/write.js';
 import type { CheckedOptions, CheckedRequest } from '../checked-api.js';
 import type { CheckedModel } from '../paths.js';
+import { rows, value } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -36,7 +37,6 @@ import {
   targetDocument,
   trustDocument,
   trustSentence,
-  value,
   worstDocument,
   worstDocumentOf,
 } from '../scoring/answers.js';
@@ -55,10 +55,7 @@ import {
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
 import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
 
-const frameDocument = z.object({
-  frameNum: z.int(),
-  metrics: z.record(z.string(), value),
-});
+const frameDocument = z.object({ frameNum: z.int(), metrics: z.record(z.string(), value) });
 
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
@@ -68,7 +65,7 @@ export const scoreDocument = z.looseObject({
   summary: z.string().optional().describe('The result in a few sentences.'),
   target: targetDocument.optional().describe('With target: the verdict on it.'),
   version: z.string().optional(),
-  fps: z.number().nullable().optional(),
+  fps: value.optional(),
   pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
   aggregate_metrics: z.record(z.string(), value).optional(),
   frames: z.array(frameDocument).optional().describe('With detail frames.'),
@@ -90,7 +87,7 @@ export const scoreDocument = z.looseObject({
     .describe('Tiny models that ran, with device, runtime and digest.'),
   no_reference: z.boolean().optional().describe('The distorted video was scored without a reference.'),
   frame_count: z.int().optional().describe('Frame pairs measured.'),
-  without_grain: z.array(z.object({ metric: z.string(), value })).optional(),
+  without_grain: rows({ metric: z.string(), value }).optional(),
   warnings: z.array(z.string()).optional(),
   full_report: resourceDocument.optional().describe('The report with every frame, as JSON.'),
   format: z.enum(['xml', 'csv', 'sub']).optional().describe('If a format other than JSON was requested.'),
@@ -106,11 +103,7 @@ export const vmafScore = defineTool({
     'Scores a distorted raw YUV (or Y4M) video against its reference with VMAF: pooled scores, percentiles, worst ' +
     "frames and a link to every frame. Scores equal libvmaf's. For containers (MP4, MKV, WebM, ...), use " +
     'vmaf_score_encoded. Next: explain_score, describe_worst_frames.',
-  inputSchema: z.object({
-    ...rawPair,
-    ...scoringParameters,
-    allow_damaged: pairingParameters.allow_damaged,
-  }),
+  inputSchema: z.object({ ...rawPair, ...scoringParameters, allow_damaged: pairingParameters.allow_damaged }),
   outputSchema: scoreDocument,
   async handler(input, context) {
     const call = scoringCall(input, { decoder: 'none', preflight: true });
@@ -126,11 +119,7 @@ export const vmafScoreEncoded = defineTool({
     'to the reference, frames are paired by time, and preflight reports problems that would make the score wrong. Returns ' +
     'pooled scores, percentiles, worst frames and a link to every frame. Next: explain_score, describe_worst_frames; for ' +
     'several encodes of one source, compare_encodes.',
-  inputSchema: z.object({
-    ...encodedPair,
-    ...scoringParameters,
-    ...pairingParameters,
-  }),
+  inputSchema: z.object({ ...encodedPair, ...scoringParameters, ...pairingParameters }),
   outputSchema: scoreDocument.extend({
     reference_encoded: z.string().optional().describe('As given.'),
     distorted_encoded: z.string(),
@@ -195,39 +184,24 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): Scoring
   };
 }
 
-type ModelInput = Pick<
-  ScoringInput,
-  'model' | 'models' | 'disable_clip' | 'enable_transform' | 'view_distance' | 'display_height'
->;
-
 /** @throws {AnyvmafError} `usage` if both model and models are given */
-function modelTexts(input: ModelInput): readonly CheckedModel[] {
-  const { model, models } = input;
+function modelTexts(input: ScoringInput): readonly CheckedModel[] {
+  const { model, models, disable_clip, enable_transform } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL) {
     throw usageError(
       `model is ${quoted(model.named)} and models has ${models.length} more, but only one of the two may be given; put all into models.`,
     );
   }
-  const suffix = modelSuffix(input);
+  const flags = (disable_clip ? ':disable_clip' : '') + (enable_transform ? ':enable_transform' : '');
+  const suffix = [flags, ...viewingOptions(input).map((option) => `:adm.${option}`)].join('');
   // The suffix names no file.
   return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
 }
 
-function modelSuffix(input: ModelInput): string {
+function viewingOptions({ view_distance, display_height }: ScoringInput): readonly string[] {
   return [
-    input.disable_clip ? ':disable_clip' : '',
-    input.enable_transform ? ':enable_transform' : '',
-    ...viewingOptions(input).map((option) => `:adm.${option}`),
-  ].join('');
-}
-
-function viewingOptions({
-  view_distance: distance,
-  display_height: height,
-}: Pick<ScoringInput, 'view_distance' | 'display_height'>): readonly string[] {
-  return [
-    ...(distance === undefined ? [] : [`adm_norm_view_dist=${distance}`]),
-    ...(height === undefined ? [] : [`adm_ref_display_height=${height}`]),
+    ...(view_distance === undefined ? [] : [`adm_norm_view_dist=${view_distance}`]),
+    ...(display_height === undefined ? [] : [`adm_ref_display_height=${display_height}`]),
   ];
 }
 
@@ -246,12 +220,10 @@ function ofBackend(
 ): TableOptions {
   if (OWN.includes(backend)) return options;
   return {
-    ...options,
-    cpumask,
-    gpumask,
-    syclDevice: backend === 'sycl' ? syclDevice : undefined,
-    hipDevice: backend === 'hip' ? hipDevice : undefined,
-    metalDevice: backend === 'metal' ? metalDevice : undefined,
+    ...{ ...options, cpumask, gpumask },
+    ...(backend === 'sycl' && { syclDevice }),
+    ...(backend === 'hip' && { hipDevice }),
+    ...(backend === 'metal' && { metalDevice }),
   };
 }
 
@@ -277,17 +249,12 @@ function withViewing(text: string, input: ScoringInput): string {
 function refuseWithPresets(input: ScoringInput): void {
   const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
   if (name === undefined) return;
-  const extras: readonly [string, boolean][] = [
-    ['nflx_ctc', second !== undefined],
-    ['feature', input.feature !== undefined],
-    ['model', input.model.named !== DEFAULT_MODEL],
-    ['models', input.models !== undefined],
-    ['disable_clip', input.disable_clip],
-    ['enable_transform', input.enable_transform],
-    ['view_distance', input.view_distance !== undefined],
-    ['display_height', input.display_height !== undefined],
-  ];
-  const other = extras.find(([, there]) => there)?.[0];
+  const { feature, models, disable_clip, enable_transform, view_distance, display_height } = input;
+  const model = input.model.named !== DEFAULT_MODEL;
+  const extras = { feature, model, models, disable_clip, enable_transform, view_distance, display_height };
+  const [other] = Object.entries({ nflx_ctc: second, ...extras }).flatMap(([key, value]) =>
+    value === undefined || value === false ? [] : [key],
+  );
   if (other === undefined) return;
   throw usageError(
     `${name} and ${other} exclude each other: a preset is a fixed set of models and features; give one of them.`,
@@ -350,31 +317,17 @@ function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
     );
   }
   if (model === undefined) {
-    refuseWithout(input);
-    return undefined;
-  }
-  return [
-    {
-      model: model.text,
-      device: device === 'auto' ? (alias ?? 'auto') : device,
-      threads: input.tiny_threads,
-      fp16: input.tiny_fp16,
-      precision: input.tiny_precision,
-      verify: input.tiny_model_verify,
-      codec: input.tiny_codec,
-      preset: input.tiny_preset,
-      crf: input.tiny_crf,
-      resize: input.tiny_resize,
-    },
-  ];
-}
-
-function refuseWithout(input: ScoringInput): void {
-  for (const [name, neutral] of Object.entries(NEUTRAL)) {
-    const value = input[name as keyof typeof NEUTRAL];
-    if (value === undefined || value === neutral) continue;
+    const [name, value] =
+      Object.entries(NEUTRAL)
+        .map(([key, neutral]) => [key, input[key as keyof typeof NEUTRAL], neutral] as const)
+        .find(([, value, neutral]) => value !== undefined && value !== neutral) ?? [];
+    if (name === undefined) return undefined;
     throw usageError(`${name} is ${showValue(value)}, but it applies to a tiny model only; add tiny_model.`);
   }
+  const { tiny_threads: threads, tiny_fp16: fp16, tiny_precision: precision, tiny_resize: resize } = input;
+  const { tiny_codec: codec, tiny_preset: preset, tiny_crf: crf, tiny_model_verify: verify } = input;
+  const options = { threads, fp16, precision, verify, codec, preset, crf, resize };
+  return [{ model: model.text, device: device === 'auto' ? (alias ?? 'auto') : device, ...options }];
 }
 
 /** A summary publishes the full report and links to it. @throws {AnyvmafError} those of {@link runScore} */
@@ -487,9 +440,8 @@ function headline(
   const said = named.length > 0 ? named : worst ? [worst.metric] : [];
   const scores = said.flatMap((name) => {
     const { mean, min } = pooled[name] ?? {};
-    return typeof mean === 'number'
-      ? [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`]
-      : [];
+    if (typeof mean !== 'number') return [];
+    return [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`];
   });
   const bare = (report.withoutGrain ?? []).flatMap(({ metric, value }) =>
     said.includes(metric) ? [`${metric} ${short(value)}`] : [],
@@ -497,6 +449,7 @@ function headline(
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
   const trust = trustOf(report);
   const [lowest] = worst?.frames ?? [];
+  const when = lowest?.seconds === undefined ? '' : `, at ${lowest.seconds} s`;
   // Findings that change what was scored come first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
   const summary = [
@@ -505,17 +458,13 @@ function headline(
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
     ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),
-    ...(lowest ? [`The worst moment is frame ${lowest.frame}${at(lowest.seconds)}.`] : []),
+    ...(lowest ? [`The worst moment is frame ${lowest.frame}${when}.`] : []),
     ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
     ...(findings.length > 0
       ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
       : []),
   ];
   return { summary: summary.join(' '), worst_frames: worst };
-}
-
-function at(seconds: number | undefined): string {
-  return seconds === undefined ? '' : `, at ${seconds} s`;
 }
 
 function short(value: number): string {

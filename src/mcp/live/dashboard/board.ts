@@ -75,40 +75,32 @@ export class Board {
   take<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
     const { measurement } = data;
     const story = this.#stories.get(measurement) ?? { ...UNKNOWN, measurement };
-    this.#stories = new Map(this.#stories).set(measurement, { ...story, ...changeOf(story, kind, data) });
+    this.#stories = new Map(this.#stories).set(measurement, { ...story, ...CHANGES[kind](story, data) });
   }
 }
 
-function changeOf<K extends keyof BoardEvents>(story: Story, kind: K, data: BoardEvents[K]): Partial<Story> {
-  // A union of pairs, so that each kind narrows its data.
-  const event = { kind, data } as {
-    [N in keyof BoardEvents]: { kind: N; data: BoardEvents[N] };
-  }[keyof BoardEvents];
-  switch (event.kind) {
-    case 'progress': {
-      const { fresh, ...progress } = event.data;
-      const known = story.seconds.at(-1)?.second ?? 0;
-      const seconds = [...story.seconds, ...fresh.filter(({ second }) => second > known)];
-      return { ...progress, seconds: seconds.slice(-KEPT_SECONDS) };
-    }
-    case 'state':
-      return { state: event.data.state };
-    case 'end':
-      return { state: event.data.state, error: event.data.error ?? null };
-    case 'swap': {
-      const { measurement: _, ...swap } = event.data;
-      const known = story.swaps.some(({ frame, to }) => frame === swap.frame && to === swap.to);
-      return known ? {} : { swaps: [...story.swaps, swap] };
-    }
-    case 'alarm': {
-      const { measurement: _, ...alarm } = event.data;
-      const known = story.alarms.some(
-        ({ frame, rule, raised }) => frame === alarm.frame && rule === alarm.rule && raised === alarm.raised,
-      );
-      return known ? {} : { alarms: [...story.alarms, alarm].slice(-KEPT_ALARMS) };
-    }
-  }
-}
+/** What an event changes in a story. */
+const CHANGES: {
+  readonly [Kind in keyof BoardEvents]: (story: Story, data: BoardEvents[Kind]) => Partial<Story>;
+} = {
+  progress(story, { fresh, ...progress }) {
+    const known = story.seconds.at(-1)?.second ?? 0;
+    const seconds = [...story.seconds, ...fresh.filter(({ second }) => second > known)];
+    return { ...progress, seconds: seconds.slice(-KEPT_SECONDS) };
+  },
+  state: (_, { state }) => ({ state }),
+  end: (_, { state, error = null }) => ({ state, error }),
+  swap({ swaps }, { measurement: _, ...swap }) {
+    const isKnown = swaps.some(({ frame, to }) => frame === swap.frame && to === swap.to);
+    return isKnown ? {} : { swaps: [...swaps, swap] };
+  },
+  alarm({ alarms }, { measurement: _, ...alarm }) {
+    const isKnown = alarms.some(
+      ({ frame, rule, raised }) => frame === alarm.frame && rule === alarm.rule && raised === alarm.raised,
+    );
+    return isKnown ? {} : { alarms: [...alarms, alarm].slice(-KEPT_ALARMS) };
+  },
+};
 
 export function timeOf({ fps }: Story, frame: number): string {
   return timeText(frame / fps, 1);

@@ -10,6 +10,7 @@ import {
   chmodSync,
   createReadStream,
   createWriteStream,
+  existsSync,
   fstatSync,
   linkSync,
   lstatSync,
@@ -26,9 +27,9 @@ import type { Readable, Writable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { AnyvmafError, messageOf, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
-import { Framing } from '../../framing.js';
+import { LineSplitter } from '../../lines.js';
 import type { Hub } from '../hub.js';
-import { BACKLOG, CODE, failed, Session } from '../session.js';
+import { BACKLOG, CODE, failed, MESSAGE_LIMIT, Session } from '../session.js';
 
 export interface Listener {
   /** A URL or a path. */
@@ -44,30 +45,23 @@ export class Connection {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #session: Session;
-  readonly #framing: Framing;
   readonly #ended: () => void;
   #open = 0;
   #closed = false;
   #ending = false;
 
-  /**
-   * @param headers true to accept `Content-Length` framing
-   * @param ended called once, when the connection is over
-   */
-  constructor(hub: Hub, input: Readable, output: Writable, headers: boolean, ended: () => void) {
+  /** @param ended called once, when the connection is over */
+  constructor(hub: Hub, input: Readable, output: Writable, ended: () => void) {
     this.#input = input;
     this.#output = output;
     this.#ended = ended;
     this.#session = new Session(hub, (text) => this.#send(text));
-    this.#framing = new Framing(
-      {
-        message: (text) => void this.#answer(text),
-        broken: (problem) => this.#send(JSON.stringify(failed(null, CODE.parse, problem))),
-      },
-      headers,
-    );
+    const lines = new LineSplitter(MESSAGE_LIMIT, {
+      line: (text) => void this.#answer(text),
+      tooLong: (problem) => this.#send(JSON.stringify(failed(null, CODE.parse, problem))),
+    });
     const close = () => this.close();
-    input.on('data', (chunk: Buffer) => this.#framing.push(chunk));
+    input.on('data', (chunk: Buffer) => lines.push(chunk));
     input.on('error', close);
     // A pipe or a file closes at its end, while answers may still be pending.
     input.on('close', () => (this.#ending ? this.#endWhenDone() : close()));
@@ -115,7 +109,7 @@ export class Connection {
 
   #send(json: string): void {
     if (this.#closed) return;
-    this.#output.write(this.#framing.wrap(json));
+    this.#output.write(`${json}\n`);
     if (this.#output.writableLength > BACKLOG) this.close();
   }
 }
@@ -138,7 +132,7 @@ export function serveDescriptors(hub: Hub, input: number, output: number): Liste
   }
   const [reader, writer] = openPair(input, output);
   for (const descriptor of numbers) served.add(descriptor);
-  const connection = new Connection(hub, reader, writer, true, () => {
+  const connection = new Connection(hub, reader, writer, () => {
     for (const descriptor of numbers) served.delete(descriptor);
   });
   return {
@@ -182,30 +176,21 @@ function kindOf(descriptor: number): Kind {
 
 const HOW = 'open both when starting the program, in a shell with 3<REQUESTS 4>ANSWERS';
 
-/** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
+/** True if this process both reads and writes a pipe, as Node.js does to wake its threads; known on Linux only. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
-  const modes = new Set<number>();
-  try {
-    for (const name of readdirSync(folder)) modes.add(modeOf(`${folder}/${name}`, Number(name), dev, ino));
-  } catch {
-    // Only Linux has this folder.
-    return false;
+  const modes = new Set<string | undefined>();
+  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+    try {
+      const facts = fstatSync(Number(name));
+      if (facts.dev !== dev || facts.ino !== ino) continue;
+      // The last octal digit: 0 reads, 1 writes.
+      modes.add(/^flags:.*(\d)$/m.exec(readFileSync(join(folder, name), 'latin1'))?.[1]);
+    } catch {
+      // Closed meanwhile.
+    }
   }
-  modes.delete(-1);
   return modes.size > 1;
-}
-
-/** 0 if the descriptor reads the pipe, 1 if it writes it, -1 for other files. */
-function modeOf(path: string, descriptor: number, dev: number, ino: number): number {
-  try {
-    const facts = fstatSync(descriptor);
-    if (facts.dev !== dev || facts.ino !== ino) return -1;
-    return Number.parseInt(/^flags:\s*(\d+)/m.exec(readFileSync(path, 'latin1'))?.[1] ?? '0', 8) & 3;
-  } catch {
-    // Closed meanwhile.
-    return -1;
-  }
 }
 
 function readable(fd: number, kind: Kind): Readable {
@@ -245,7 +230,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
       socket.destroy();
       return;
     }
-    const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
+    const connection = new Connection(hub, socket, socket, () => connections.delete(connection));
     connections.add(connection);
   });
   // Bound under a temporary name: linking it to its path fails if another process was faster.

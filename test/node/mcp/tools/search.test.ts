@@ -9,7 +9,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readEncodingResult } from '../../../../src/index.js';
-import { finishingCall } from '../../../../src/mcp/scoring/encoding.js';
+import { encodingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
 import { findQualityTool } from '../../../../src/mcp/tools/find-quality.js';
@@ -389,15 +389,16 @@ describe('tools that search settings', () => {
       setFlagsFromString('--expose-gc');
       const collect: () => void = runInNewContext('gc');
       const limits = { max_seconds: 1, max_temp_gb: 1, dry_run: false };
-      const isTold = await finishingCall({ source, limits }, context(), async ({ finish }) => {
+      const work = async ({ finish }: { readonly finish?: AbortSignal }) => {
         const until = performance.now() + 10_000;
         while (!finish?.aborted && performance.now() < until) {
           collect();
           await new Promise((resolve) => setTimeout(resolve, 50));
         }
-        return finish?.aborted;
-      });
-      expect(isTold).toBe(true);
+        return { isTold: finish?.aborted };
+      };
+      const task = { source, limits, finishes: true, most: () => 1, work };
+      expect(await encodingCall(task, context())).toEqual({ isTold: true });
     });
 
     it.each<[tool: Tool, args: () => Args, most: number]>([
