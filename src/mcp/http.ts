@@ -156,7 +156,6 @@ class Endpoint {
     const text = request.clone().text();
     const body = jsonOf(await text.catch(() => ''));
     if (body === undefined) return problem(400, 'The body is not JSON.', -32700);
-    if (Array.isArray(body)) return problem(400, 'Batches are not supported; send one message.', -32600);
     if (this.draining && Object(body).method === 'tools/call')
       return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
@@ -256,21 +255,27 @@ class Sessions {
   }
 }
 
+/** Requests of one body, answered on one event stream. */
+interface Exchange {
+  /** Neither answered nor cancelled yet. */
+  readonly open: Set<RequestId>;
+  readonly cancelled: Set<RequestId>;
+}
+
 class Session {
   /** Number of pending requests and open event streams. */
   busy = 0;
   used = performance.now();
   readonly #transport: WebStandardStreamableHTTPServerTransport;
   readonly #send: WebStandardStreamableHTTPServerTransport['send'];
-  /** Requests that are neither answered nor cancelled. */
-  readonly #open = new Set<unknown>();
+  readonly #exchanges = new Map<RequestId, Exchange>();
 
   constructor(transport: WebStandardStreamableHTTPServerTransport) {
     this.#transport = transport;
     this.#send = transport.send.bind(transport);
     transport.send = async (message, options) => {
       await this.#send(message, options);
-      if (!('method' in message)) this.#open.delete(message.id);
+      if (!('method' in message) && message.id !== undefined) this.#settle(message.id, false);
     };
   }
 
@@ -279,8 +284,9 @@ class Session {
   }
 
   async serve(request: Request, body: unknown): Promise<Response> {
-    const { method, id, params } = Object(body);
-    if (method !== undefined && id !== undefined) this.#open.add(id);
+    const messages = [body].flat();
+    const ids = messages.flatMap(requestId);
+    this.#expect(ids);
     this.used = performance.now();
     this.busy++;
     let ended = false;
@@ -295,7 +301,7 @@ class Session {
     let listening = false;
     const hangUp = () => {
       // Disconnecting before the answer cancels the call.
-      this.#cancel(id, true);
+      for (const id of ids) this.#cancel(id);
       // Otherwise the transport would refuse the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
@@ -306,8 +312,7 @@ class Session {
       request,
       body === undefined ? {} : { parsedBody: body },
     );
-    if (!response.ok) this.#open.delete(id);
-    if (method === 'notifications/cancelled') this.#cancel(Object(params).requestId, false);
+    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
     if (response.body === null) {
       done();
       return response;
@@ -326,13 +331,42 @@ class Session {
     return new Response(tracked, { status: response.status, headers: response.headers });
   }
 
-  /** Ends a request and its stream. @param told true if the server has yet to be told */
-  #cancel(id: RequestId, told: boolean): void {
-    if (!this.#open.delete(id)) return;
-    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } } as const;
-    if (told) this.#transport.onmessage?.(message);
-    this.#transport.closeSSEStream(id);
-    // The stream has ended: this only makes the transport drop the request.
-    void this.#send(errorBody('The request was cancelled.', -32000, id)).catch(() => {});
+  #expect(ids: readonly RequestId[]): void {
+    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
+    for (const id of ids) this.#exchanges.set(id, exchange);
   }
+
+  #cancel(id: RequestId): void {
+    if (!this.#exchanges.get(id)?.open.has(id)) return;
+    const message = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: id } } as const;
+    this.#transport.onmessage?.(message);
+    this.#settle(id, true);
+  }
+
+  /** Settles a request. The transport ends a stream only once all its requests are answered. */
+  #settle(id: RequestId, cancelled: boolean): void {
+    const exchange = this.#exchanges.get(id);
+    if (!exchange?.open.delete(id)) return;
+    this.#exchanges.delete(id);
+    if (cancelled) exchange.cancelled.add(id);
+    if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
+    for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
+    // The stream has ended: this only makes the transport drop the request.
+    for (const missing of exchange.cancelled)
+      void this.#send(errorBody('The request was cancelled.', -32000, missing)).catch(() => {});
+  }
+}
+
+function requestId(message: unknown): RequestId[] {
+  const { method, id } = Object(message);
+  return method === undefined ? [] : idOf(id);
+}
+
+function cancelledId(message: unknown): RequestId[] {
+  const { method, params } = Object(message);
+  return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];
+}
+
+function idOf(id: unknown): RequestId[] {
+  return typeof id === 'string' || typeof id === 'number' ? [id] : [];
 }

@@ -12,8 +12,8 @@ import {
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { onAbort } from '../core/abort.js';
 import { jsonOf } from '../core/arguments.js';
+import { LineSplitter } from './framing.js';
 import type { McpHost } from './host.js';
-import { LineSplitter } from './lines.js';
 import { LOCAL_OWNER } from './resources.js';
 import { createServer } from './server.js';
 
@@ -22,21 +22,45 @@ export const MESSAGE_LIMIT = 4 << 20;
 /** Milliseconds for pending calls after the end of the input, before they are cancelled. */
 const FLUSH_TIME = 150;
 
-class LineTransport implements Transport {
+/** The only version of the protocol with batches. */
+const BATCH_VERSION = '2025-03-26';
+
+const MAX_BATCH = 100;
+
+/** Most messages to pass on before answers leave, and milliseconds after which as many more follow anyway. */
+const MAX_AHEAD = 64;
+const PATIENCE = 20;
+
+/** Requests that came together and are answered together. */
+interface Batch {
+  readonly answers: unknown[];
+  missing: number;
+}
+
+interface ErrorMessage {
+  readonly jsonrpc: '2.0';
+  readonly id: string | number | null;
+  readonly error: { readonly code: number; readonly message: string };
+}
+
+export class LineTransport implements Transport {
   onclose?: () => void;
   onerror?: (error: Error) => void;
   onmessage?: (message: JSONRPCMessage) => void;
   readonly #input: Readable;
   readonly #output: Writable;
-  readonly #splitter = new LineSplitter(MESSAGE_LIMIT, {
-    line: (text) => this.#waiting.push(text),
-    tooLong: (problem) => this.#sendError(null, ProtocolErrorCode.InvalidRequest, problem),
-  });
-  /** Requests without an answer. */
+  readonly #splitter: LineSplitter;
   readonly #open = new Set<string | number>();
+  /** Incomplete batches, by the ids of their requests. */
+  readonly #batches = new Map<string | number, Batch>();
   /** Lines that were read but not passed on yet. */
   #waiting: string[] = [];
-  #passing: Promise<void> = Promise.resolve();
+  /** Number of messages that may be passed on now. */
+  #ahead = MAX_AHEAD;
+  #handing = false;
+  #patience: NodeJS.Timeout | undefined;
+  /** The negotiated version. */
+  #version: unknown;
   #ending: NodeJS.Timeout | undefined;
   #closed = false;
   #resolveEnded = () => {};
@@ -45,28 +69,34 @@ class LineTransport implements Transport {
     this.#resolveEnded = resolve;
   });
 
-  constructor(input: Readable, output: Writable) {
+  constructor(input: Readable, output: Writable, limit = MESSAGE_LIMIT) {
     this.#input = input;
     this.#output = output;
+    this.#splitter = new LineSplitter(limit, {
+      line: (text) => this.#waiting.push(text),
+      tooLong: (head, tail) => {
+        const problem = `A message has more than ${limit} bytes.`;
+        this.#sendError(idAtEdge(head, tail), ProtocolErrorCode.InvalidRequest, problem);
+      },
+    });
   }
 
   async start(): Promise<void> {
-    const end = () => void this.#passing.then(() => this.#end());
-    this.#input.on('data', (chunk: Buffer | string) => {
-      this.#input.pause();
-      this.#splitter.push(Buffer.from(chunk));
-      this.#passing = this.#passing.then(() => this.#passOn()).catch((error) => this.onerror?.(error));
-    });
-    this.#input.on('end', end).on('close', end).on('error', end);
-    // The reader of the output has closed it.
-    this.#output.on('error', () => void this.close());
-    if (this.#input.readableEnded || this.#input.destroyed) end();
+    this.#input.on('data', this.#onData).on('end', this.#onEnd).on('close', this.#onEnd);
+    this.#input.on('error', this.#onEnd);
+    this.#output.on('error', this.#onGone).on('drain', this.#handOver);
+    if (this.#input.readableEnded || this.#input.destroyed) this.#onEnd();
   }
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return;
-    if (!('method' in message) && message.id !== undefined) this.#open.delete(message.id);
-    await this.#write(message);
+    if ('id' in message && message.id !== undefined && !('method' in message)) {
+      this.#open.delete(message.id);
+      this.#version = versionIn(message) ?? this.#version;
+      const batch = this.#batches.get(message.id);
+      this.#batches.delete(message.id);
+      await (batch ? this.#answer(batch, message) : this.#write(message));
+    } else await this.#write(message);
     if (this.#ending !== undefined && this.#open.size === 0) await this.close();
   }
 
@@ -74,71 +104,170 @@ class LineTransport implements Transport {
     if (this.#closed) return;
     this.#closed = true;
     clearTimeout(this.#ending);
+    clearTimeout(this.#patience);
+    this.#input.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onEnd);
+    this.#input.off('error', this.#onEnd);
+    this.#output.off('drain', this.#handOver);
     this.#input.pause();
     this.onclose?.();
     this.#resolveEnded();
   }
 
-  /** Passes on a line each turn, and none while the client does not read its answers, which would pile up in memory. */
-  async #passOn(): Promise<void> {
-    try {
-      for (const line of this.#waiting.splice(0)) {
-        this.#receive(line);
-        await new Promise<void>((next) => setImmediate(next));
-        if (this.#output.writableNeedDrain)
-          await new Promise<void>((next) => this.#output.once('drain', next));
-      }
-    } finally {
-      if (!this.#closed) this.#input.resume();
+  readonly #onData = (chunk: Buffer | string) => {
+    this.#splitter.push(Buffer.from(chunk));
+    this.#handOver();
+  };
+
+  /**
+   * Passes on not many more lines than are answered, and none while the client does not read its answers, which would
+   * pile up in memory; pauses the input meanwhile.
+   */
+  readonly #handOver = () => {
+    if (this.#handing) return;
+    this.#handing = true;
+    const { length } = this.#waiting;
+    let next = 0;
+    for (; next < length && this.#ahead > 0 && !this.#output.writableNeedDrain; next++) {
+      this.#ahead--;
+      this.#receive(this.#waiting[next] ?? '');
     }
-  }
+    this.#waiting = this.#waiting.slice(next);
+    this.#handing = false;
+    if (this.#closed) return;
+    if (this.#waiting.length === 0) {
+      if (this.#input.isPaused() && !this.#output.writableNeedDrain) this.#input.resume();
+      return;
+    }
+    this.#input.pause();
+    if (this.#output.writableNeedDrain) return;
+    this.#patience ??= setTimeout(() => {
+      this.#patience = undefined;
+      this.#ahead = MAX_AHEAD;
+      this.#handOver();
+    }, PATIENCE);
+  };
 
   /** At the end of the input, sends answers that are almost ready and cancels other calls. */
-  #end(): void {
+  readonly #onEnd = () => {
+    this.#splitter.end();
+    for (const line of this.#waiting.splice(0)) this.#receive(line);
     if (this.#open.size === 0) void this.close();
     else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
-  }
+  };
+
+  /** The reader of the output has closed it. */
+  readonly #onGone = () => void this.close();
 
   #receive(text: string): void {
-    if (this.#closed) return;
+    if (text.trim() === '' || this.#closed) return;
     const data = jsonOf(text);
+    if (data === undefined) this.#sendError(null, ProtocolErrorCode.ParseError, 'A line is not JSON.');
+    else if (Array.isArray(data)) this.#receiveBatch(data);
+    else this.#receiveMessage(data);
+  }
+
+  /** Only version 2025-03-26 has batches; their answers are one line. */
+  #receiveBatch(messages: readonly unknown[]): void {
+    if (this.#version !== BATCH_VERSION || messages.length === 0 || messages.length > MAX_BATCH) {
+      const why =
+        this.#version === BATCH_VERSION
+          ? `A batch has ${messages.length} messages; it must have 1 to ${MAX_BATCH}.`
+          : `Only version ${BATCH_VERSION} of the protocol has batches; send one message per line.`;
+      this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
+      return;
+    }
+    const batch: Batch = { answers: [], missing: 0 };
+    const requests = messages.filter((message) => idOf(message) !== null && 'method' in Object(message));
+    batch.missing = requests.length;
+    for (const request of requests) this.#batches.set(idOf(request) as string | number, batch);
+    for (const message of messages) this.#receiveMessage(message);
+  }
+
+  async #answer(batch: Batch, message: JSONRPCMessage | ErrorMessage): Promise<void> {
+    batch.answers.push(message);
+    batch.missing--;
+    if (batch.missing === 0) await this.#write(batch.answers);
+  }
+
+  #receiveMessage(data: unknown): void {
     let message: JSONRPCMessage;
     try {
       message = parseJSONRPCMessage(data);
     } catch {
-      this.#sendError(idOf(Object(data).id), ...problemOf(data));
+      const [code, problem] = isMessageButParams(data)
+        ? [
+            ProtocolErrorCode.InvalidParams,
+            'The params of a message must be an object, and so must their _meta.',
+          ]
+        : [ProtocolErrorCode.InvalidRequest, 'A line is not a JSON-RPC 2.0 message.'];
+      this.#sendError(idOf(data), code, problem);
       return;
     }
     if ('method' in message && 'id' in message) this.#open.add(message.id);
-    // A cancelled request gets no answer.
-    else if ('method' in message && message.method === 'notifications/cancelled')
-      this.#open.delete(idOf(message.params?.requestId) ?? '');
+    else if ('method' in message && message.method === 'notifications/cancelled') {
+      const id = message.params?.requestId;
+      if (typeof id === 'string' || typeof id === 'number') this.#forget(id);
+    }
     this.onmessage?.(message);
   }
 
-  #sendError(id: string | number | null, code: number, message: string): void {
-    void this.#write({ jsonrpc: '2.0', id, error: { code, message } });
+  /** A cancelled request gets no answer, but its batch does. */
+  #forget(id: string | number): void {
+    this.#open.delete(id);
+    const batch = this.#batches.get(id);
+    this.#batches.delete(id);
+    if (!batch) return;
+    batch.missing--;
+    if (batch.missing === 0 && batch.answers.length > 0) void this.#write(batch.answers);
   }
 
-  #write(message: object): Promise<void> {
-    return new Promise((resolve) => this.#output.write(`${JSON.stringify(message)}\n`, () => resolve()));
+  #sendError(id: ErrorMessage['id'], code: number, message: string): void {
+    const error: ErrorMessage = { jsonrpc: '2.0', id, error: { code, message } };
+    const batch = id === null ? undefined : this.#batches.get(id);
+    if (id !== null) this.#batches.delete(id);
+    void (batch ? this.#answer(batch, error) : this.#write(error));
+  }
+
+  #write(message: JSONRPCMessage | ErrorMessage | readonly unknown[]): Promise<void> {
+    return new Promise((resolve) => {
+      this.#output.write(`${JSON.stringify(message)}\n`, () => resolve());
+      if (this.#output.writableNeedDrain) this.#input.pause();
+      this.#ahead = Math.min(MAX_AHEAD, this.#ahead + 1);
+      if (this.#waiting.length > 0) this.#handOver();
+    });
   }
 }
 
-/** What is wrong with a line that is not a message. @param data `undefined` if it is not JSON */
-function problemOf(data: unknown): readonly [code: number, sentence: string] {
-  const { InvalidParams, InvalidRequest, ParseError } = ProtocolErrorCode;
-  if (data === undefined) return [ParseError, 'A line is not JSON.'];
-  if (Array.isArray(data)) return [InvalidRequest, 'Batches are not supported; send one message per line.'];
+function versionIn(message: JSONRPCMessage): unknown {
+  return 'result' in message ? Object(message.result).protocolVersion : undefined;
+}
+
+const ID = '"id"\\s*:\\s*(-?\\d{1,15}|"[^"\\\\]{0,100}")';
+const OTHERS = '(?:"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*,\\s*)*';
+const AT_HEAD = new RegExp(`^\\s*\\{\\s*${OTHERS}${ID}`);
+/** The last brace of a message is its own, so an id right before it is the message's. */
+const AT_TAIL = new RegExp(
+  `[,{]\\s*${ID}\\s*(?:,\\s*"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*)*\\}$`,
+);
+
+/** The id of a message whose middle is missing. */
+function idAtEdge(head: string, tail: string): ErrorMessage['id'] {
+  const found = (AT_HEAD.exec(head) ?? AT_TAIL.exec(tail))?.[1];
+  return found === undefined ? null : (JSON.parse(found) as string | number);
+}
+
+/** True if only the params of a message are invalid. */
+function isMessageButParams(data: unknown): boolean {
   try {
     parseJSONRPCMessage({ ...Object(data), params: {} });
-    return [InvalidParams, 'The params of a message must be an object, and so must their _meta.'];
+    return true;
   } catch {
-    return [InvalidRequest, 'A line is not a JSON-RPC 2.0 message.'];
+    return false;
   }
 }
 
-function idOf(id: unknown): string | number | null {
+function idOf(data: unknown): ErrorMessage['id'] {
+  const { id } = Object(data);
   return typeof id === 'string' || typeof id === 'number' ? id : null;
 }
 

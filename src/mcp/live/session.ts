@@ -251,6 +251,5 @@ export function failed(id: Id | null, code: number, message: string, data?: obje
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }
 
-/** Most bytes of a message, and most unread bytes of a client. */
-export const MESSAGE_LIMIT = 64 << 10;
+/** Most unread bytes of a client. */
 export const BACKLOG = 1 << 20;

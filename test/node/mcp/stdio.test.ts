@@ -7,7 +7,7 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
-import { fakeHost, INITIALIZE, Lines, seen } from '../../support/mcp-host.js';
+import { fakeHost, INITIALIZE, Lines, type Message, seen } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -191,7 +191,7 @@ describe('what is no message', () => {
   it.each([
     ['garbage', 'garbage', -32700, null],
     ['half a message', '{"jsonrpc":"2.0","id":1', -32700, null],
-    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
+    ['a batch of a version that has none', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600, null],
     ['a string', '"text"', -32600, null],
     ['null', 'null', -32600, null],
     ['another version', '{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600, 9],
@@ -214,9 +214,9 @@ describe('what is no message', () => {
     ['in a text', (long: string) => `{"method":"x","params":"${long},\\"id\\":7"}`, null],
   ])('is answered when it is too big, with the id %s', async (_where, messageOf, id) => {
     const wire = await connect();
-    wire.raw(`{"jsonrpc":"2.0","id":1,"method":"${'x'.repeat(MESSAGE_LIMIT)}"}\n`);
+    wire.raw(`${messageOf('x'.repeat(MESSAGE_LIMIT))}\n`);
     expect(await wire.until((message) => message.error !== undefined)).toMatchObject({
-      id: null,
+      id,
       error: { code: -32600, message: `A message has more than ${MESSAGE_LIMIT} bytes.` },
     });
     await wire.lives();

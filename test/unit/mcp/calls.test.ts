@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { LineSplitter } from '../../../src/mcp/lines.js';
+import { LineSplitter } from '../../../src/mcp/framing.js';
 import { limitFrom, WorkPool } from '../../../src/mcp/pool.js';
 import {
   answer,
@@ -329,7 +329,7 @@ describe('lines', () => {
         splitter.push(bytes.subarray(0, cut));
         bytes = bytes.subarray(cut);
       }
-      expect(heard, `seed ${random.seed}, run ${i}`).toEqual(['first', 'ä€😀 third']);
+      expect(heard, `seed ${random.seed}, run ${i}`).toEqual(['first', '', 'ä€😀 third']);
     }
   });
 

@@ -9,9 +9,10 @@ import { jsonOf } from '../../../core/arguments.js';
 import { usageError } from '../../../core/errors.js';
 import { quoted, showValue } from '../../../core/printable.js';
 import type { Listening } from '../../../live/link.js';
+import { MESSAGE_LIMIT } from '../../framing.js';
 import { Guard, listen, readTarget } from '../../guard.js';
 import { type Hub, type LiveEvent, storyOf } from '../hub.js';
-import { BACKLOG, CODE, failed, MESSAGE_LIMIT, Session } from '../session.js';
+import { BACKLOG, CODE, failed, Session } from '../session.js';
 import type { Listener } from './streams.js';
 
 const HOST = '127.0.0.1';

@@ -27,9 +27,9 @@ import type { Readable, Writable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
 import { AnyvmafError, messageOf, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
-import { LineSplitter } from '../../lines.js';
+import { Framing } from '../../framing.js';
 import type { Hub } from '../hub.js';
-import { BACKLOG, CODE, failed, MESSAGE_LIMIT, Session } from '../session.js';
+import { BACKLOG, CODE, failed, Session } from '../session.js';
 
 export interface Listener {
   /** A URL or a path. */
@@ -45,23 +45,30 @@ export class Connection {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #session: Session;
+  readonly #framing: Framing;
   readonly #ended: () => void;
   #open = 0;
   #closed = false;
   #ending = false;
 
-  /** @param ended called once, when the connection is over */
-  constructor(hub: Hub, input: Readable, output: Writable, ended: () => void) {
+  /**
+   * @param headers true to accept `Content-Length` framing
+   * @param ended called once, when the connection is over
+   */
+  constructor(hub: Hub, input: Readable, output: Writable, headers: boolean, ended: () => void) {
     this.#input = input;
     this.#output = output;
     this.#ended = ended;
     this.#session = new Session(hub, (text) => this.#send(text));
-    const lines = new LineSplitter(MESSAGE_LIMIT, {
-      line: (text) => void this.#answer(text),
-      tooLong: (problem) => this.#send(JSON.stringify(failed(null, CODE.parse, problem))),
-    });
+    this.#framing = new Framing(
+      {
+        message: (text) => void this.#answer(text),
+        broken: (problem) => this.#send(JSON.stringify(failed(null, CODE.parse, problem))),
+      },
+      headers,
+    );
     const close = () => this.close();
-    input.on('data', (chunk: Buffer) => lines.push(chunk));
+    input.on('data', (chunk: Buffer) => this.#framing.push(chunk));
     input.on('error', close);
     // A pipe or a file closes at its end, while answers may still be pending.
     input.on('close', () => (this.#ending ? this.#endWhenDone() : close()));
@@ -109,7 +116,7 @@ export class Connection {
 
   #send(json: string): void {
     if (this.#closed) return;
-    this.#output.write(`${json}\n`);
+    this.#output.write(this.#framing.wrap(json));
     if (this.#output.writableLength > BACKLOG) this.close();
   }
 }
@@ -132,7 +139,7 @@ export function serveDescriptors(hub: Hub, input: number, output: number): Liste
   }
   const [reader, writer] = openPair(input, output);
   for (const descriptor of numbers) served.add(descriptor);
-  const connection = new Connection(hub, reader, writer, () => {
+  const connection = new Connection(hub, reader, writer, true, () => {
     for (const descriptor of numbers) served.delete(descriptor);
   });
   return {
@@ -230,7 +237,7 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
       socket.destroy();
       return;
     }
-    const connection = new Connection(hub, socket, socket, () => connections.delete(connection));
+    const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
     connections.add(connection);
   });
   // Bound under a temporary name: linking it to its path fails if another process was faster.

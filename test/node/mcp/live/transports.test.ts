@@ -487,11 +487,22 @@ describe('a pair of descriptors', () => {
     expect(await ended).toBe(0);
   });
 
-  it('may be one socket, named twice', async () => {
+  it('may be one socket, named twice, and is answered behind Content-Length headers, told by the first bytes', async () => {
     // What a parent of Node hands over is a socket.
     const { input } = await host('3,3');
-    const got = exchange(input, `${SAMPLES.join('\n')}\n`, lines(4));
-    checkSamples(inOrder((await got).trim().split('\n')));
+    const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
+    const got = exchange(input, '', (text) => SAMPLES.every((_, i) => text.includes(`"id":${i + 1},`)));
+    const bytes = SAMPLES.map(framed).join('');
+    for (const part of [bytes.slice(0, 5), bytes.slice(5, 40), bytes.slice(40)]) input.write(part);
+    const text = await got;
+    const messages: string[] = [];
+    for (let at = 0; at < text.length; ) {
+      const end = text.indexOf('\r\n\r\n', at);
+      const length = Number(/^Content-Length: (\d+)$/.exec(text.slice(at, end))?.[1]);
+      messages.push(text.slice(end + 4, end + 4 + length));
+      at = end + 4 + length;
+    }
+    checkSamples(inOrder(messages));
   });
 
   it('may be files, without a warning', async () => {
