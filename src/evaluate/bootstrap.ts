@@ -159,10 +159,7 @@ class RankFigure {
 
   constructor({ predictionRanking, targetRanking }: Sample, units: Units) {
     const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row]!);
-    this.#x = {
-      unit: inOrder(predictionRanking.order, units.of),
-      starts: predictionRanking.starts,
-    };
+    this.#x = { unit: inOrder(predictionRanking.order, units.of), starts: predictionRanking.starts };
     this.#y = { unit: inOrder(targetRanking.order, units.of), starts: targetRanking.starts };
     this.#xGroups = inOrder(targetRanking.order, predictionRanking.group);
     this.#ranks = new Float64Array(predictionRanking.starts.length - 1);

@@ -32,12 +32,7 @@ export interface Sample {
 
 /** Both arrays have the same length, at least 1, and only finite values. */
 export function sampleOf(prediction: Float64Array, target: Float64Array): Sample {
-  return {
-    prediction,
-    target,
-    predictionRanking: rankingOf(prediction),
-    targetRanking: rankingOf(target),
-  };
+  return { prediction, target, predictionRanking: rankingOf(prediction), targetRanking: rankingOf(target) };
 }
 
 /** In O(n log n). */

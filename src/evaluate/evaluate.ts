@@ -198,13 +198,12 @@ async function evaluateOn(
   const { predictions, runtime, device, warnings } = await predict(platform, model, bound, options);
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i]);
   const lost = selected.rows.length - usable.length;
-  if (usable.length < 2) {
+  if (usable.length < 2)
     throw usageError(
       `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
         `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
         'correlations.',
     );
-  }
   const prediction = Float64Array.from(usable, (i) => predictions[i]!);
   const target = Float64Array.from(usable, (i) => selected.target[i]!);
   requireFinite(prediction, source, table, (i) => selected.rows[usable[i]!]!);
@@ -299,22 +298,20 @@ function scoresOf(
 ): Float64Array {
   const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
   const output = outputs[name];
-  if (!output) {
+  if (!output)
     throw modelError(
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
         `${Object.keys(outputs)
           .map((name) => quoted(name))
           .join(', ')}.`,
     );
-  }
   const { data, dims } = output;
   const each = data.length / rows;
-  if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
+  if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0))
     throw modelError(
       `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
         `${rows} rows, but one number per row is needed: the shape [${rows}].`,
     );
-  }
   const [low, high] = sidecar.outputRange ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   const scores = new Float64Array(rows);
   for (let row = 0; row < rows; row++) {
@@ -371,12 +368,11 @@ export function figuresOf(
     } else if (units.count < FEW_UNITS) {
       notes.push(`The intervals are rough: they rest on only ${units.count} ${unit}s.`);
     }
-    if (unit === 'row') {
+    if (unit === 'row')
       notes.push(
         'The table has no keys, so the bootstrap drew single rows; frames of one clip are similar, so the true intervals ' +
           'are wider.',
       );
-    }
   }
   return {
     agreement,

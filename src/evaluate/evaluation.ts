@@ -135,14 +135,12 @@ function checkOptions({ split, resamples, seed, crf, threads, precision }: Evalu
   whole('resamples', resamples, 100_000);
   whole('seed', seed, 0xffffffff);
   whole('threads', threads, 1024);
-  if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
+  if (precision !== undefined && !TINY_PRECISIONS.includes(precision))
     throw usageError(
       `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
     );
-  }
-  if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
+  if (crf !== undefined && !(crf >= 0 && crf <= 63))
     throw usageError(`crf is ${crf}, but it must be from 0 to 63.`);
-  }
 }
 
 function nameOf(features: TableInput): string {

@@ -112,23 +112,21 @@ export function takeScores(
   outputs.forEach(({ tensor }, column) => {
     const data = results[tensor]?.data;
     const each = data === undefined ? 0 : data.length / rows;
-    if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined)) {
+    if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined))
       throw modelError(
         `The tiny model ${quoted(source)} returns ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
           `${rows === 1 ? 'one frame' : `${rows} frames`}, but must return one per frame; set output_reduce in its sidecar ` +
           'to reduce several to one.',
       );
-    }
     for (let row = 0; row < rows; row++) {
       let sum = 0;
       for (let i = 0; i < each; i++) sum += data[row * each + i]!;
       const value = sum / each;
-      if (!Number.isFinite(value)) {
+      if (!Number.isFinite(value))
         throw modelError(
           `The tiny model ${quoted(source)} returns ${value} for frame ${frameOf(row)}, which is not a score; the ` +
             'model does not work on such input.',
         );
-      }
       into[row * outputs.length + column] = range ? Math.min(range[1], Math.max(range[0], value)) : value;
     }
   });

@@ -64,9 +64,7 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
     const { stderr } = spawnSync(
       'ffmpeg',
       ['-hide_banner', '-i', source, '-vf', 'scdet', '-f', 'null', '-'],
-      {
-        encoding: 'utf8',
-      },
+      { encoding: 'utf8' },
     );
     const theirs = [...stderr.matchAll(/lavfi\.scd\.time: ([\d.]+)/g)].map(([, time]) =>
       Math.round(Number(time) * 25),
@@ -169,12 +167,7 @@ describe.skipIf(!hasFfmpeg)(`settings of shots (${needsFfmpeg})`, () => {
 
   it.skipIf(!joins)('keep times that are not even, also beyond one shot', async () => {
     const filter = 'setpts=(N+floor(N/3)+floor(N/7))/25/TB';
-    const uneven = film({
-      parts: PARTS,
-      counted: true,
-      filter,
-      extra: ['-vsync', 'vfr'],
-    });
+    const uneven = film({ parts: PARTS, counted: true, filter, extra: ['-vsync', 'vfr'] });
     expect(new Set(packetTimes(uneven).map((time, i, all) => time - (all[i - 1] ?? 0))).size).toBeGreaterThan(
       2,
     );

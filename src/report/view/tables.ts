@@ -361,11 +361,7 @@ function engineRows(facts: Facts): Row[] {
   ];
 }
 
-const DEVICES: Readonly<Record<string, string>> = {
-  cpu: 'CPU',
-  wasm: 'CPU',
-  webgpu: 'GPU',
-};
+const DEVICES: Readonly<Record<string, string>> = { cpu: 'CPU', wasm: 'CPU', webgpu: 'GPU' };
 
 function measuredRows(facts: Facts): Row[] {
   const { backend_used: used, implementation, measurers, native, threads, tiny = [] } = facts;

@@ -249,11 +249,7 @@ describe('an evaluation', () => {
   it('predicts another column when asked', async () => {
     expect(
       await run({ 'm.onnx': FIRST }, columns({ teacher: [1, 3, 2, 4] }), { target: 'teacher' }),
-    ).toMatchObject({
-      plcc: 1,
-      rmse: 0,
-      target: 'teacher',
-    });
+    ).toMatchObject({ plcc: 1, rmse: 0, target: 'teacher' });
   });
 });
 

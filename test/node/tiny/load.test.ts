@@ -40,11 +40,7 @@ describe('finding a model', () => {
       'six.onnx': six,
     };
     const found = await loadTinyModel('six', tinyFiles(files));
-    expect(found).toMatchObject({
-      source: 'six',
-      kind: 'fr',
-      entry: { smoke: true, licence: 'MIT' },
-    });
+    expect(found).toMatchObject({ source: 'six', kind: 'fr', entry: { smoke: true, licence: 'MIT' } });
   });
 
   it('takes the registered sidecar of a graph that is known by its digest', async () => {

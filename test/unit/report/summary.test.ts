@@ -284,11 +284,7 @@ describe('a report in brief', () => {
     for (const width of [60, 80, 200]) {
       const long = run(
         { ...features, vmaf: scores },
-        {
-          models: [vmafModel],
-          preflight,
-          reference: { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` },
-        },
+        { models: [vmafModel], preflight, reference: { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` } },
       );
       const [score, ...others] = lines(long, width);
       expect(score).toContain('88.910000 ×');

@@ -223,10 +223,7 @@ describe('trust', () => {
         OFFSET,
         finding('unrelated', 'warning'),
       ];
-      expect(trustOf({ preflight })).toMatchObject({
-        codes: ['unrelated'],
-        cause: 'About unrelated.',
-      });
+      expect(trustOf({ preflight })).toMatchObject({ codes: ['unrelated'], cause: 'About unrelated.' });
       expect(remarks([{ preflight, warnings: [] }]).map(({ code }) => code)).toEqual([
         'swapped',
         'offset',
