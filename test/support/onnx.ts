@@ -354,55 +354,6 @@ export const BOMBS: readonly Bomb[] = [
     says: /at its operator Exp "b\d" its tensors take \d+ MiB, but at most 1024 MiB are allowed/,
   },
   {
-    name: 'onnx-rounds',
-    parts: {
-      nodes: [
-        node('Loop', ['rounds', '', 'x'], ['last', 'y'], {
-          body: {
-            graph: graph({
-              nodes: [
-                node('Identity', ['go'], ['going']),
-                node('Identity', ['v'], ['w']),
-                node('Expand', ['v', 'wide'], ['scan']),
-              ],
-              inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
-              outputs: [port('going', [], TYPE.bool), port('w', [1, 4]), port('scan', null)],
-            }),
-          },
-        }),
-      ],
-      initializers: [longs('rounds', [], [1024]), longs('wide', [2], [100_000, 4])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /the output of its operator Loop "last" has 409600000 elements \(1024x100000x4\)/,
-  },
-  {
-    name: 'onnx-growing-rounds',
-    parts: {
-      nodes: [
-        node('Loop', ['rounds', '', 'x'], ['y'], {
-          body: {
-            graph: graph({
-              nodes: [
-                node('Identity', ['go'], ['going']),
-                node('Concat', ['v', 'v'], ['w'], { axis: { int: 0 } }),
-              ],
-              inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', null)],
-              outputs: [port('going', [], TYPE.bool), port('w', null)],
-            }),
-          },
-        }),
-      ],
-      initializers: [longs('rounds', [], [28])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /Loop "y" is not known before it runs: an iteration turns \[1, 4\] into \[2, 4\]/,
-  },
-  {
     name: 'onnx-work',
     parts: {
       nodes: [
