@@ -322,14 +322,14 @@ function scoresOf(
   return scores;
 }
 
-export interface Predicted {
+interface Predicted {
   readonly prediction: Float64Array;
   readonly target: Float64Array;
   readonly keys: Groups | null;
   readonly clips: Groups | null;
 }
 
-export interface Figures {
+interface Figures {
   readonly agreement: Agreement;
   readonly intervals: Intervals | null;
   readonly bootstrap: BootstrapFacts | null;
@@ -338,8 +338,13 @@ export interface Figures {
   readonly notes: readonly string[];
 }
 
+/** Draws of the bootstrap for a table of so many rows. */
+export function drawsOf(rows: number): number {
+  return Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / rows)));
+}
+
 /** Figures over all rows, clips and keys of at least two rows of finite numbers. */
-export function figuresOf(
+function figuresOf(
   { prediction, target, keys, clips }: Predicted,
   { resamples, seed = 1 }: Pick<EvaluateOptions, 'resamples' | 'seed'>,
 ): Figures {
@@ -356,8 +361,7 @@ export function figuresOf(
   const units = named
     ? { count: named.names.length, of: named.of }
     : { count: n, of: Uint32Array.from({ length: n }, (_, i) => i) };
-  const draws =
-    resamples ?? Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / n)));
+  const draws = resamples ?? drawsOf(n);
   const facts: BootstrapFacts | null =
     draws > 0 && units.count > 1
       ? { unit, units: units.count, resamples: draws, seed: seed >>> 0, level: LEVEL }

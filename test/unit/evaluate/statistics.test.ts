@@ -58,14 +58,6 @@ describe('the split of a key', () => {
     ['2', 0.171059503, 'val'],
     ['0', 0.994099, 'train'],
     ['BigBuckBunny_25fps', 0.733085088, 'train'],
-    ['BirdsInCage_30fps', 0.500808573, 'train'],
-    ['CrowdRun_25fps', 0.780607509, 'train'],
-    ['ElFuente1_30fps', 0.666612641, 'train'],
-    ['ElFuente2_30fps', 0.434729206, 'train'],
-    ['FoxBird_25fps', 0.482635548, 'train'],
-    ['OldTownCross_25fps', 0.86442408, 'train'],
-    ['Seeking_25fps', 0.95314897, 'train'],
-    ['Tennis_24fps', 0.254146571, 'train'],
   ] as const)('%s is at %d: %s', async (key, position, split) => {
     expect(await keyPosition(key)).toBeCloseTo(position, 6);
     expect(await splitOf(key)).toBe(split);

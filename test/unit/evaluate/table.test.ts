@@ -59,14 +59,14 @@ describe('a column', () => {
   });
 
   it('is read across row groups and pages', async () => {
-    const values = Array.from({ length: 25_000 }, (_, i) => Math.sqrt(i));
+    const values = Array.from({ length: 7000 }, (_, i) => Math.sqrt(i));
     const names = values.map((_, i) => `clip_${i % 7}`);
     const file = parquetWriteBuffer({
       columnData: [
         { name: 'x', data: values },
         { name: 'key', data: names },
       ],
-      rowGroupSize: 6000,
+      rowGroupSize: 2000,
       pageSize: 4096,
     });
     const table = await tableOf(new Uint8Array(file));
@@ -136,7 +136,7 @@ describe('a file', () => {
 
   it('that is damaged anywhere gives an error of ours or a table, never anything else', async () => {
     const random = seeded(20260810);
-    for (let round = 0; round < 300; round++) {
+    for (let round = 0; round < 100; round++) {
       const bytes = Uint8Array.from(good);
       for (let i = random.int(1, 4); i > 0; i--) bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
       try {
@@ -149,7 +149,7 @@ describe('a file', () => {
   });
 
   it('is read in parts: not more than the columns that are asked for', async () => {
-    const values = Array.from({ length: 200_000 }, (_, i) => Math.sin(i));
+    const values = Array.from({ length: 80_000 }, (_, i) => Math.sin(i));
     const file = parquet({ a: values, b: values, c: values });
     const whole = bytesReader(file);
     let read = 0;
@@ -164,6 +164,7 @@ describe('a file', () => {
     const table = await FeatureTable.open(counting, 'counted');
     await table.numbers('b');
     // A third of the file, and its last half megabyte, where its description is.
+    expect(file.length).toBeGreaterThan(1_900_000);
     expect(read).toBeLessThan(file.length / 3 + 600_000);
   });
 });
