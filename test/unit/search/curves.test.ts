@@ -47,7 +47,7 @@ describe('a search along a curve', () => {
     const { next } = seeded(20261122);
     const counts: number[] = [];
     let short = 0;
-    for (let round = 0; round < tier(1500, 6000); round++) {
+    for (let round = 0; round < tier(450, 6000); round++) {
       const step = [0.5, 1, 0.25][round % 3] as number;
       const max = step === 0.5 ? 51 : 63;
       const middle = max * (0.6 + 0.5 * next());
@@ -71,7 +71,7 @@ describe('a search along a curve', () => {
       if (best !== undefined && found.value < best) short++;
     }
     counts.sort((a, b) => a - b);
-    expect(counts[counts.length / 2]).toBeLessThanOrEqual(5);
+    expect(counts[Math.floor(counts.length / 2)]).toBeLessThanOrEqual(5);
     expect(counts[Math.floor(counts.length * 0.99)]).toBeLessThanOrEqual(8);
     expect(counts.at(-1)).toBeLessThanOrEqual(9);
     // A step short of what holds costs bytes.
@@ -81,7 +81,7 @@ describe('a search along a curve', () => {
   it('finds nearly as well on curves as rough as those of encoders', () => {
     const { next } = seeded(20261123);
     const counts: number[] = [];
-    const rounds = tier(400, 1000);
+    const rounds = tier(150, 1000);
     let near = 0;
     for (let round = 0; round < rounds; round++) {
       const middle = 51 * (0.55 + 0.3 * next());
