@@ -442,7 +442,7 @@ describe('every format', () => {
 
   it.each(FORMATS)('%s of a long run comes in pieces, quickly', (format) => {
     const metrics = Array.from({ length: 20 }, (_, i) => `m${i}`);
-    const frames = Array.from({ length: tier(2200, 10_000) }, (_, frameNum) => ({
+    const frames = Array.from({ length: tier(800, 10_000) }, (_, frameNum) => ({
       frameNum,
       metrics: Object.fromEntries(metrics.map((name, i) => [name, Math.sqrt(frameNum + i)])),
     }));
@@ -453,7 +453,7 @@ describe('every format', () => {
     });
     // Measured at 0.1 s; the bound only catches a change of kind.
     expect(took).toBeLessThan(3000);
-    expect(pieces.length).toBeGreaterThan(10);
+    expect(pieces.length).toBeGreaterThan(3);
     expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(1 << 17);
     expect(JSON.stringify(readReport(pieces.join('')).frames) === JSON.stringify(frames)).toBe(true);
   });
