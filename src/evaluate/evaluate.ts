@@ -17,7 +17,7 @@ import type {
   TinyRuntimeName,
 } from '../tiny/types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
-import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
+import { type Agreement, agreementOf, mean, type Sample, sampleOf } from './correlation.js';
 import {
   type BoundInputs,
   bindInputs,
@@ -209,7 +209,7 @@ async function evaluateOn(
   requireFinite(prediction, source, table, (i) => selected.rows[usable[i]!]!);
   const keys = selected.keys && groupsAmong(selected.keys, usable);
   const clips = selected.clips && groupsAmong(selected.clips, usable);
-  const figures = figuresOf({ prediction, target, keys, clips }, options);
+  const figures = figuresOf({ prediction, target }, { keys, clips }, options);
   const left_out = { ...selected.leftOut, no_feature: lost };
   return {
     model: source,
@@ -322,22 +322,6 @@ function scoresOf(
   return scores;
 }
 
-interface Predicted {
-  readonly prediction: Float64Array;
-  readonly target: Float64Array;
-  readonly keys: Groups | null;
-  readonly clips: Groups | null;
-}
-
-interface Figures {
-  readonly agreement: Agreement;
-  readonly intervals: Intervals | null;
-  readonly bootstrap: BootstrapFacts | null;
-  readonly clips: ClipAgreement | null;
-  readonly perKey: readonly KeyAgreement[] | null;
-  readonly notes: readonly string[];
-}
-
 /** Draws of the bootstrap for a table of so many rows. */
 export function drawsOf(rows: number): number {
   return Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / rows)));
@@ -345,9 +329,10 @@ export function drawsOf(rows: number): number {
 
 /** Figures over all rows, clips and keys of at least two rows of finite numbers. */
 function figuresOf(
-  { prediction, target, keys, clips }: Predicted,
+  { prediction, target }: Pick<Sample, 'prediction' | 'target'>,
+  { keys, clips }: Pick<SplitRows, 'keys' | 'clips'>,
   { resamples, seed = 1 }: Pick<EvaluateOptions, 'resamples' | 'seed'>,
-): Figures {
+) {
   const n = prediction.length;
   const sample = sampleOf(prediction, target);
   const agreement = agreementOf(sample);

@@ -3,7 +3,7 @@
  * Renders a report for a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
 import { requireObject } from '../core/arguments.js';
-import { formatFixed, formatGeneral } from '../core/numbers.js';
+import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
 import { colourText, frameRate, frameTime, inputFacts, isMember } from './facts.js';
 import { pooledMetric } from './pool.js';
@@ -26,6 +26,7 @@ import {
   wrap,
 } from './sections.js';
 import { causeText, flawOf, remarkLines, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
+import { cellText } from './view/numbers.js';
 import { runGroups } from './view/run.js';
 import { type Precision, textNumber } from './write.js';
 
@@ -289,7 +290,8 @@ function named(title: string, heads: readonly string[], rows: readonly (readonly
   return rows.length === 0 ? {} : { title, table: { names: 'both', heads: ['', ...heads], rows } };
 }
 
+/** As {@link cellText}, with what is not finite as printf writes it. */
 export function cell(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
-  return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
+  if (Number.isFinite(value)) return cellText(value);
+  return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
 }

@@ -2,6 +2,7 @@
  * @module report/view/numbers
  * Formats values, names and counts for charts and tables; the interface of templates.
  */
+import { formatFixed, formatGeneral } from '../../core/numbers.js';
 import { grouped } from '../../core/printable.js';
 import { chromaText, rateText } from '../facts.js';
 import type { Report } from '../schema.js';
@@ -37,7 +38,7 @@ export function shortText(value: number | undefined): string {
 /** A value in a table of statistics: four decimals, or seven digits if it is large. */
 export function cellText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NONE;
-  return Math.abs(value) < 1e6 ? value.toFixed(4) : value.toPrecision(7);
+  return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
 }
 
 /** `1 frame`, `1,500 frames`. */

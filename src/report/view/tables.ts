@@ -4,7 +4,7 @@
  */
 import { valuesWithoutGrain } from '../quality-metrics.js';
 import { PERCENTS } from '../schema.js';
-import type { Encode, EncodeList } from './encodes.js';
+import type { Encode, EncodeList, Pooled } from './encodes.js';
 import {
   cellText,
   colourOf,
@@ -21,7 +21,16 @@ import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
 // --- pooled values ---
 
-const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviation'];
+const COLUMNS: readonly (readonly [head: string, of: (pooled: Pooled) => number | undefined])[] = [
+  ['mean', ({ mean }) => mean],
+  ['harmonic', ({ harmonic_mean }) => harmonic_mean],
+  ['min', ({ min }) => min],
+  ['1 %', ({ percentile }) => percentile(1)],
+  ['5 %', ({ percentile }) => percentile(5)],
+  ['median', ({ percentile }) => percentile(50)],
+  ['max', ({ max }) => max],
+  ['deviation', ({ stddev }) => stddev],
+];
 
 /** Statistics of all metrics; for several encodes, their means side by side, then each by itself. */
 export function pooledTables<T>(templates: Templates<T>, encodes: EncodeList): T[] {
@@ -51,19 +60,10 @@ function pooledTable<T>({ html }: Templates<T>, encodes: EncodeList, encode: Enc
   const label = `Pooled values of ${encode.name}`;
   const rows = encodes.ordered.map((metric) => {
     const pooled = encodes.pooled(encode, metric);
-    const values = [
-      pooled?.mean,
-      pooled?.harmonic_mean,
-      pooled?.min,
-      pooled?.percentile(1),
-      pooled?.percentile(5),
-      pooled?.percentile(50),
-      pooled?.max,
-      pooled?.stddev,
-    ];
+    const values = COLUMNS.map(([, of]) => pooled && of(pooled));
     return html`<tr class="${metric === encodes.ranking?.metric ? 'main' : ''}"><th scope="row">${metric}</th>${values.map((value) => html`<td>${cellText(value)}</td>`)}</tr>`;
   });
-  const heads = HEADS.map((name) => html`<th scope="col">${name}</th>`);
+  const heads = COLUMNS.map(([name]) => html`<th scope="col">${name}</th>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
