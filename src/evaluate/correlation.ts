@@ -125,7 +125,7 @@ export function rankingOf(values: Float64Array): Ranking {
 }
 
 /** The rank of each value, from 1; equal values get their mean rank. */
-export function averageRanks({ group, starts }: Ranking): Float64Array {
+function averageRanks({ group, starts }: Ranking): Float64Array {
   return Float64Array.from(group, (g) => (starts[g]! + starts[g + 1]! + 1) / 2);
 }
 

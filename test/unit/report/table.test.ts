@@ -334,13 +334,5 @@ describe('trust', () => {
         expected,
       );
     });
-
-    test("libvmaf's CSV and subtitles of one pair stay as they are", () => {
-      for (const format of ['csv', 'sub'] as const) {
-        expect(formatReport(wrong, format)).toBe(
-          formatReport({ ...wrong, preflight: [], warnings: [] }, format),
-        );
-      }
-    });
   });
 });

@@ -116,27 +116,6 @@ describe('a search along a curve', () => {
     }
   });
 
-  it('asks for a curve without rough places no more often when its points come in another order', () => {
-    const on = { ...grid(51, 0.5), ceiling: 10 };
-    const known = [20, 30, 26].map((value) => ({ value, margin: (25.2 - value) * 0.9 }));
-    expect(nextStep(known, on)).toEqual(nextStep(known.toReversed(), on));
-  });
-
-  it('goes on from points of an earlier search without measuring them again', () => {
-    const on = grid(51, 0.5);
-    const quality = (value: number) => 100 - (value / 51) ** 2 * 60;
-    const known = [10, 20, 30, 40].map((value) => ({ value, margin: quality(value) - 85 }));
-    expect(nextStep(known, on).kind).toBe('try');
-    const points = [...known];
-    for (let next = nextStep(points, on); next.kind === 'try'; next = nextStep(points, on)) {
-      expect(points.map(({ value }) => value)).not.toContain(next.value);
-      points.push({ value: next.value, margin: quality(next.value) - 85 });
-    }
-    // The curve meets the target at 25.5.
-    expect(Math.abs((nextStep(points, on) as { value: number }).value - 25.5)).toBeLessThanOrEqual(0.5);
-    expect(points.length).toBeLessThanOrEqual(known.length + 3);
-  });
-
   it('ends at the ends of the range: all that holds, and nothing that does', () => {
     const on = grid(51, 1);
     expect(search(() => 99, 90, on)).toMatchObject({ kind: 'found', value: 51 });
