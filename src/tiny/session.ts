@@ -47,8 +47,7 @@ export async function openSession<Tensor>(
     throw failure('backend', 'does not start', cause, advice);
   });
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-  // Some libraries do not allow concurrent calls.
-  const calls = serializeCalls(async (inputs: Named<TinyTensor>) => {
+  const call = (inputs: Named<TinyTensor>) => {
     const open = session;
     if (!open) throw usageError(`The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
@@ -57,37 +56,21 @@ export async function openSession<Tensor>(
     return open.run(Object.fromEntries(feeds)).catch((cause: unknown) => {
       throw failure('model', 'failed', cause);
     });
-  });
-  return {
-    ...facts,
-    run: calls.run,
-    async close() {
-      const closing = session;
-      session = undefined;
-      await calls.settled();
-      await closing?.release();
-    },
   };
-}
-
-interface SerializedCalls<Input, Output> {
-  /** Runs after all earlier calls have succeeded or failed. */
-  run(input: Input): Promise<Output>;
-  settled(): Promise<void>;
-}
-
-export function serializeCalls<Input, Output>(
-  call: (input: Input) => Promise<Output>,
-): SerializedCalls<Input, Output> {
+  // One call after the other: some libraries do not allow concurrent ones.
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run(input) {
-      const result = last.then(() => call(input));
+    ...facts,
+    run(inputs) {
+      const result = last.then(() => call(inputs));
       last = result.catch(() => {});
       return result;
     },
-    async settled() {
+    async close() {
+      const closing = session;
+      session = undefined;
       await last;
+      await closing?.release();
     },
   };
 }
