@@ -154,8 +154,7 @@ class Limits {
     for (const inner of graphs) this.graph(inner, depth + 1);
   }
 
-  #tensor({ name, dims, external, sparse }: OnnxTensor): void {
-    if (sparse) throw this.refuse('it has a sparse tensor; export it with dense ones');
+  #tensor({ name, dims, external }: OnnxTensor): void {
     const count = elementsOf(dims);
     if (count > MAX_ELEMENTS)
       throw this.refuse(`its tensor ${quoted(name)} has ${count} elements, more than ${MAX_ELEMENTS}`);

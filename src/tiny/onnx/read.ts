@@ -48,7 +48,6 @@ export interface OnnxTensor {
   readonly type: number;
   readonly dims: readonly number[];
   readonly external?: { readonly location: string; readonly offset: number; readonly length: number | null };
-  readonly sparse?: true;
   /** Values of an int32 or int64 tensor in the file, up to {@link SHAPE_SIZE} elements. */
   readonly integers?: readonly number[];
   /** Values of a float32 tensor in the file, up to {@link ROW_SIZE} elements. */
@@ -129,7 +128,8 @@ function readGraph(reader: WireReader, depth: number): OnnxGraph {
     else if (reader.field === 5) initializers.push(readTensor(reader.message()));
     else if (reader.field === 11) inputs.push(readPort(reader.message()));
     else if (reader.field === 12) outputs.push(readPort(reader.message()));
-    else if (reader.field === 15) initializers.push(SPARSE);
+    else if (reader.field === 15)
+      for (const tensor of readSparse(reader.message())) initializers.push(tensor);
   }
   return { nodes, initializers, inputs, outputs };
 }
@@ -158,6 +158,8 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
   return { name, operator, domain, inputs, outputs, graphs, tensors, attributes };
 }
 
+const TWO_TENSORS = 'an attribute has two tensors';
+
 /** Reads an attribute with its name; appends its tensors and subgraphs to the lists. */
 function readAttribute(
   reader: WireReader,
@@ -181,15 +183,18 @@ function readAttribute(
       reader.floats(single, 1);
     } else if (reader.field === 3) int = reader.int();
     else if (reader.field === 4) text = LATIN.decode(reader.bytes().subarray(0, MAX_WORD));
-    else if (reader.field === 5)
-      tensor = once(tensor, 'an attribute has two tensors', readTensor(reader.message()));
+    else if (reader.field === 5) tensor = once(tensor, TWO_TENSORS, readTensor(reader.message()));
     else if (reader.field === 6)
       graph = once(graph, 'an attribute has two subgraphs', readGraph(reader.message(), depth + 1));
     else if (reader.field === 7) reader.floats(floats, SHAPE_SIZE + 1);
     else if (reader.field === 8) reader.ints(ints, SHAPE_SIZE + 1);
     else if (reader.field === 10) tensors.push(readTensor(reader.message()));
     else if (reader.field === 11) graphs.push(readGraph(reader.message(), depth + 1));
-    else if (reader.field === 22 || reader.field === 23) tensors.push(SPARSE);
+    else if (reader.field === 22) {
+      const [values, ...places] = readSparse(reader.message());
+      tensor = once(tensor, TWO_TENSORS, values);
+      for (const place of places) tensors.push(place);
+    } else if (reader.field === 23) for (const part of readSparse(reader.message())) tensors.push(part);
   }
   if (tensor) tensors.push(tensor);
   if (graph) graphs.push(graph);
@@ -197,8 +202,20 @@ function readAttribute(
   return [name, { int, ints: some(ints), float: single[0], floats: some(floats), text, tensor, graph }];
 }
 
-/** Stands for any sparse tensor, which no model may have. */
-const SPARSE: OnnxTensor = { name: '', type: 0, dims: [], sparse: true };
+/** Reads a sparse tensor: the dense tensor that it stands for, then the indices of its values. */
+function readSparse(reader: WireReader): OnnxTensor[] {
+  const parts: OnnxTensor[] = [];
+  const dims: number[] = [];
+  while (reader.next()) {
+    if (reader.field === 1 || reader.field === 2) parts.push(readTensor(reader.message()));
+    else if (reader.field === 3) reader.ints(dims, MAX_RANK + 1);
+  }
+  const [values, ...places] = parts;
+  if (!values) return [];
+  checkDims(values.name, dims);
+  const { name, type, external } = values;
+  return [{ name, type, dims, external }, ...places];
+}
 
 /** @throws {WireError} for an impossible shape */
 function checkDims(name: string, dims: readonly number[]): void {

@@ -325,7 +325,7 @@ const constantOfShape: Rule = (step) => {
 
 const constant: Rule = (step) => {
   const { attributes } = step.node;
-  const tensor = attributes.get('value')?.tensor;
+  const tensor = (attributes.get('value') ?? attributes.get('sparse_value'))?.tensor;
   if (tensor) return inferred(null, shapedTensor(tensor));
   for (const [one, many, type] of [
     ['value_int', 'value_ints', INT64],
