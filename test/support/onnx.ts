@@ -320,6 +320,41 @@ export const BOMBS: readonly Bomb[] = [
       initializers: [longs('wide', [2], [10_000_000, 4])],
     },
   ),
+  bomb('rounds', /the output of its operator Loop "last" has 409600000 elements \(1024x100000x4\)/, {
+    nodes: [
+      node('Loop', ['rounds', '', 'x'], ['last', 'y'], {
+        body: {
+          graph: graph({
+            nodes: [
+              node('Identity', ['go'], ['going']),
+              node('Identity', ['v'], ['w']),
+              node('Expand', ['v', 'wide'], ['scan']),
+            ],
+            inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
+            outputs: [port('going', [], TYPE.bool), port('w', [1, 4]), port('scan', null)],
+          }),
+        },
+      }),
+    ],
+    initializers: [longs('rounds', [], [1024]), longs('wide', [2], [100_000, 4])],
+  }),
+  bomb('growing-rounds', /Loop "y" is not known before it runs: an iteration turns \[1, 4\] into \[2, 4\]/, {
+    nodes: [
+      node('Loop', ['rounds', '', 'x'], ['y'], {
+        body: {
+          graph: graph({
+            nodes: [
+              node('Identity', ['go'], ['going']),
+              node('Concat', ['v', 'v'], ['w'], { axis: { int: 0 } }),
+            ],
+            inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', null)],
+            outputs: [port('going', [], TYPE.bool), port('w', null)],
+          }),
+        },
+      }),
+    ],
+    initializers: [longs('rounds', [], [28])],
+  }),
   bomb('work', /it takes 1\.\d+e\+12 operations, but at most 1\.00e\+12 are allowed/, {
     nodes: [
       node('Expand', ['x', 'wide'], ['a']),

@@ -54,6 +54,11 @@ const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);
 /** With its weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
 const MAX_DEPTH = 8;
+const MAX_LOOPS = 16;
+/** Most iterations of one Loop. */
+const MAX_TRIPS = 1024;
+/** Most iterations of nested Loops, multiplied. */
+const MAX_NESTED_TRIPS = 65_536;
 const MAX_NODES = 20_000;
 
 /** @throws {AnyvmafError} `model`, naming the first violated limit */
@@ -75,7 +80,7 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   const opset = model.opsets.find(({ domain }) => DEFAULT_DOMAINS.has(domain))?.version;
   if (opset === undefined) throw refuse('it does not state its ONNX opset version');
   const limits = new Limits(refuse);
-  limits.graph(model.graph, 0);
+  limits.graph(model.graph, null, 0, 1);
   // Importing other domains is harmless; #node refuses their use.
   const fed = new Set(model.graph.initializers.map(({ name }) => name));
   return {
@@ -124,22 +129,53 @@ function portOf({ name, type, dims }: OnnxPort, refuse: (reason: string) => Anyv
   return { name, type, ...(dims && { dims }) };
 }
 
+/** Names in a graph, with the values of constant integers. */
+class Scope {
+  readonly #names = new Map<string, readonly number[] | null>();
+
+  constructor(
+    graph: OnnxGraph,
+    readonly outer: Scope | null,
+  ) {
+    for (const { name } of graph.inputs) this.#names.set(name, null);
+    for (const tensor of graph.initializers) this.#names.set(tensor.name, tensor.integers ?? null);
+    for (const node of graph.nodes) {
+      const constant =
+        node.operator === 'Constant' ? (node.tensors[0]?.integers ?? node.integers) : undefined;
+      for (const output of node.outputs) {
+        // Do not trust a name that is defined twice.
+        this.#names.set(output, this.#names.has(output) ? null : (constant ?? null));
+      }
+    }
+  }
+
+  constant(name: string | undefined): readonly number[] | null {
+    if (name === undefined || name === '') return null;
+    const here = this.#names.get(name);
+    return here === undefined ? (this.outer?.constant(name) ?? null) : here;
+  }
+}
+
 class Limits {
   readonly operators = new Map<string, number>();
   readonly external = new Set<string>();
   parameters = 0;
   #nodes = 0;
+  #loops = 0;
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
-  graph(graph: OnnxGraph, depth: number): void {
+  /** @param trips most executions of this graph */
+  graph(graph: OnnxGraph, outer: Scope | null, depth: number, trips: number): void {
     if (depth > MAX_DEPTH) throw this.refuse(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
+    const scope = new Scope(graph, outer);
     for (const tensor of graph.initializers) this.#tensor(tensor);
-    for (const node of graph.nodes) this.#node(node, depth);
+    for (const node of graph.nodes) this.#node(node, scope, depth, trips);
   }
 
-  #node({ operator, domain, graphs, tensors }: OnnxNode, depth: number): void {
+  #node(node: OnnxNode, scope: Scope, depth: number, trips: number): void {
     if (++this.#nodes > MAX_NODES) throw this.refuse(`it has more than ${MAX_NODES} operators`);
+    const { operator, domain, graphs } = node;
     if (!DEFAULT_DOMAINS.has(domain))
       throw this.refuse(
         `its operator ${quoted(operator)} is in the domain ${quoted(domain)}, but only standard ONNX operators are ` +
@@ -150,16 +186,39 @@ class Limits {
         `its operator ${quoted(operator)} is not allowed in tiny models; docs/tiny-models.md lists those that are`,
       );
     this.operators.set(operator, (this.operators.get(operator) ?? 0) + 1);
-    for (const tensor of tensors) this.#tensor(tensor);
-    for (const inner of graphs) this.graph(inner, depth + 1);
+    for (const tensor of node.tensors) this.#tensor(tensor);
+    this.#shape(node, scope);
+    const rounds = operator === 'Loop' ? trips * this.#trips(node, scope) : trips;
+    if (rounds > MAX_NESTED_TRIPS)
+      throw this.refuse(`its nested Loops run ${rounds} iterations in all, more than ${MAX_NESTED_TRIPS}`);
+    for (const inner of graphs) this.graph(inner, scope, depth + 1, rounds);
+  }
+
+  /** Number of iterations of a Loop, which must be constant. */
+  #trips(node: OnnxNode, scope: Scope): number {
+    if (++this.#loops > MAX_LOOPS) throw this.refuse(`it has more than ${MAX_LOOPS} Loops`);
+    const values = scope.constant(node.inputs[0]);
+    const [trips] = values?.length === 1 ? values : [];
+    if (trips === undefined) throw this.refuse('the trip count of its Loop is not a constant 64-bit integer');
+    if (trips >= 0 && trips <= MAX_TRIPS) return trips;
+    throw this.refuse(`its Loop runs ${trips} iterations, but 0 to ${MAX_TRIPS} are allowed`);
+  }
+
+  #shape({ operator, inputs }: OnnxNode, scope: Scope): void {
+    if (operator !== 'ConstantOfShape' && operator !== 'Expand') return;
+    const shape = scope.constant(inputs[operator === 'Expand' ? 1 : 0]);
+    if (shape) this.#size(shape, `its operator ${operator} makes`);
   }
 
   #tensor({ name, dims, external }: OnnxTensor): void {
-    const count = elementsOf(dims);
-    if (count > MAX_ELEMENTS)
-      throw this.refuse(`its tensor ${quoted(name)} has ${count} elements, more than ${MAX_ELEMENTS}`);
-    this.parameters += count;
+    this.parameters += this.#size(dims, `its tensor ${quoted(name)} has`);
     if (external) this.external.add(this.#location(external.location));
+  }
+
+  #size(dims: readonly number[], what: string): number {
+    const count = dims.reduce((product, size) => product * Math.max(0, size), 1);
+    if (count <= MAX_ELEMENTS) return count;
+    throw this.refuse(`${what} ${count} elements, more than ${MAX_ELEMENTS}`);
   }
 
   /** Accepts paths in the model's folder or below it. */
@@ -188,6 +247,8 @@ const MAX_WORK = 1e12;
 /** The same for operators on constants only. */
 const MAX_CONSTANT_WORK = 2 ** 32;
 
+const INT64 = 7;
+const BOOL = 9;
 /** Bytes per element by TensorProto.DataType, default 4. CPUs compute halves as floats; strings are objects. */
 const BYTES: Readonly<Record<number, number>> = {
   2: 1,
@@ -260,6 +321,7 @@ class Sizes {
   work = 0;
   #constants = 0;
   #constantWork = 0;
+  #rounds = 1;
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
@@ -320,6 +382,7 @@ class Sizes {
   #made(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Known, live: number): OperatorResult {
     try {
       if (node.operator === 'If') return this.#choice(node, scope, live);
+      if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
       return shapesOf(
         node,
         inputs.map((value) => value?.shaped),
@@ -345,8 +408,35 @@ class Sizes {
     return { outputs, work: 0 };
   }
 
+  /** Needs a constant number of iterations and carried tensors that keep their shape. */
+  #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Known, live: number): OperatorResult {
+    const body = node.attributes.get('body')?.graph;
+    const [trips] = inputs[0]?.shaped.values ?? [];
+    if (!body || trips === undefined) throw new ShapeError('its trip count is not constant');
+    const inner: Known = new Map(scope);
+    const carried = inputs.slice(2).map((value) => value?.shaped);
+    const starts: (Shaped | undefined)[] = [{ type: INT64, dims: [] }, { type: BOOL, dims: [] }, ...carried];
+    for (const [i, { name }] of body.inputs.entries()) {
+      const start = starts[i];
+      if (!start)
+        throw new ShapeError(`its body has ${body.inputs.length} inputs, but gets ${starts.length}`);
+      inner.set(name, { shaped: { type: start.type, dims: start.dims }, constant: false });
+    }
+    const before = this.#rounds;
+    this.#rounds *= Math.max(1, trips);
+    const [, ...made] = this.graph(body, inner, live);
+    this.#rounds = before;
+    const outputs = made.map(({ shaped: { type, dims } }, i): Shaped => {
+      if (i >= carried.length) return { type, dims: [trips, ...dims] };
+      const start = carried[i]?.dims ?? [];
+      if (String(start) === String(dims)) return { type, dims };
+      throw new ShapeError(`an iteration turns [${start.join(', ')}] into [${dims.join(', ')}]`);
+    });
+    return { outputs, work: 0 };
+  }
+
   #spend(work: number, constant: boolean, node: OnnxNode): void {
-    this.work += work;
+    this.work += work * this.#rounds;
     if (constant) this.#constantWork += work;
     const over = this.work > MAX_WORK ? [this.work, MAX_WORK] : [this.#constantWork, MAX_CONSTANT_WORK];
     const [found = 0, most = 0] = over;
@@ -389,7 +479,7 @@ function bytesOf({ type, dims }: Shaped): number {
 
 /** True for nodes that a runtime may compute at start. Shape counts, as input shapes may be known by then. */
 function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | undefined)[]): boolean {
-  if (operator === 'If') return false;
+  if (operator === 'Loop' || operator === 'If') return false;
   return operator === 'Shape' || values.every((value, i) => inputs[i] === '' || value?.constant === true);
 }
 

@@ -30,6 +30,8 @@ export interface OnnxNode {
   readonly graphs: readonly OnnxGraph[];
   readonly tensors: readonly OnnxTensor[];
   readonly attributes: ReadonlyMap<string, OnnxAttribute>;
+  /** A Constant's `value_int` or `value_ints`, which may replace its tensor. */
+  readonly integers?: readonly number[];
 }
 
 /** Lists keep their first {@link SHAPE_SIZE} + 1 elements. */
@@ -155,7 +157,9 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
       attributes.set(key, value);
     }
   }
-  return { name, operator, domain, inputs, outputs, graphs, tensors, attributes };
+  const single = attributes.get('value_int')?.int;
+  const integers = single === undefined ? attributes.get('value_ints')?.ints : [single];
+  return { name, operator, domain, inputs, outputs, graphs, tensors, attributes, integers };
 }
 
 const TWO_TENSORS = 'an attribute has two tensors';

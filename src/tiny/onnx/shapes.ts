@@ -297,6 +297,15 @@ const gather: Rule = (step) => {
   return inferred(null, shaped(data.type, result, chosen?.some(Number.isNaN) ? null : chosen));
 };
 
+const gatherNd: Rule = (step) => {
+  const [data, at] = [step.input(0), step.input(1)];
+  const batch = step.int('batch_dims', 0);
+  const depth = at.dims.at(-1);
+  if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
+    throw new ShapeError(`it cannot gather [${at.dims.join(', ')}] from [${data.dims.join(', ')}]`);
+  return inferred(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
+};
+
 const expand: Rule = (step) => {
   const { type, dims, values } = step.input(0);
   const result = broadcast([dims, step.values(1) ?? []]);
@@ -518,6 +527,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   Concat: concat,
   Slice: slice,
   Gather: gather,
+  GatherND: gatherNd,
   Expand: expand,
   Shape: shape,
   Constant: constant,
@@ -532,6 +542,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   Sum: elementwise(),
   Mean: elementwise(),
   Pow: elementwise(),
+  BitShift: elementwise(),
   ReduceProd: reduce((a, b) => a * b),
   ReduceSum: reduce((a, b) => a + b),
   ReduceMax: reduce(Math.max),
@@ -549,6 +560,7 @@ const RULES: Readonly<Record<string, Rule>> = {
   AveragePool: pool,
   Pad: pad,
   Resize: resize,
+  ScatterND: same,
   BatchNormalization: (step) => {
     const { type, dims } = step.input(0);
     const each = shaped(type, dims.slice(1, 2));
@@ -575,12 +587,17 @@ const UNARY: ReadonlySet<string> = new Set(
 );
 
 /**
- * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or loops.
+ * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops.
  */
-export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([...Object.keys(RULES), ...UNARY, 'If']);
+export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
+  ...Object.keys(RULES),
+  ...UNARY,
+  'Loop',
+  'If',
+]);
 
 /**
- * For any operator but If.
+ * For any operator but Loop and If.
  * @param inputs in the node's order; `undefined` for omitted ones
  * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs
  */

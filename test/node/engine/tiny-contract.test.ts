@@ -127,8 +127,23 @@ describe('a model of features', () => {
     await expectLinear(model({ ...parts, inputs: listed }, 13, 3));
   });
 
-  it('may have an If', async () => {
-    const yes = tensor('yes', TYPE.bool, [], Uint8Array.of(1));
+  it('may have a Loop and an If within the limits', async () => {
+    const scalar = (name: string) => port(name, [], TYPE.bool);
+    const body = graph({
+      nodes: [node('Identity', ['go'], ['going']), node('Add', ['sum', 'one'], ['next'])],
+      inputs: [port('i', [], TYPE.int64), scalar('go'), port('sum', ['N', 1])],
+      outputs: [scalar('going'), port('next', ['N', 1])],
+    });
+    const parts = linearParts(
+      [node('Loop', ['rounds', 'yes', 'y'], ['z'], { body: { graph: body } })],
+      port('z', ['N', 1]),
+    );
+    const constants = [
+      tensor('rounds', TYPE.int64, [], BigInt64Array.of(5n)),
+      tensor('yes', TYPE.bool, [], Uint8Array.of(1)),
+      floats('one', [1, 1], [1]),
+    ];
+    await expectLinear(model({ ...parts, initializers: [...parts.initializers, ...constants] }), 4, 5);
     const branch = (operator: string) =>
       graph({ nodes: [node(operator, ['y'], ['r'])], outputs: [port('r', ['N', 1])] });
     const chosen = linearParts(
@@ -140,7 +155,7 @@ describe('a model of features', () => {
       ],
       port('z', ['N', 1]),
     );
-    await expectLinear(model({ ...chosen, initializers: [...chosen.initializers, yes] }));
+    await expectLinear(model({ ...chosen, initializers: [...chosen.initializers, ...constants.slice(1)] }));
   });
 
   it('finds its features by their name behind a codec block', async () => {

@@ -67,35 +67,25 @@ function ones(name: string, dims: readonly number[]): number[] {
   return floats(name, dims, Array<number>(dims.reduce((product, length) => product * length, 1)).fill(1));
 }
 
-/** Constants of a case: weights, whole numbers and bytes of some dimensions. */
-const w = (...dims: number[]) => ones('w', dims);
-const b = (...dims: number[]) => ones('b', dims);
-const list = (name: string, ...values: number[]) => longs(name, [values.length], values);
 const short = (name: string, values: readonly number[]) =>
   tensor(name, 6, [values.length], Int32Array.from(values));
-const small = (name: string, type: number, ...dims: number[]) =>
+const small = (name: string, type: number, dims: readonly number[]) =>
   tensor(name, type, dims, new Uint8Array(dims.reduce((product, length) => product * length, 1)).fill(1));
 
-/** Whole numbers, lists of them, texts, or as they are written. */
-type Written = Readonly<Record<string, number | string | readonly number[] | Attributes[string]>>;
-
-interface More {
-  /** Names of its inputs, a word each, `-` for none; default `x` and those of its constants. */
-  readonly takes?: string;
+interface Case {
+  readonly x: readonly number[];
+  readonly type?: number;
+  readonly with?: readonly Bytes[];
+  /** Names of its inputs; default `x` and those of `with`. */
+  readonly takes?: readonly string[];
+  /** Whole numbers, lists of them, texts, or as they are written. */
+  readonly attributes?: Readonly<Record<string, number | string | readonly number[] | Attributes[string]>>;
   readonly outputs?: number;
   readonly opset?: number;
 }
 
-type Case = readonly [
-  operator: string,
-  x: readonly number[],
-  constants?: readonly Bytes[],
-  of?: Written,
-  more?: More,
-];
-
 /** Attributes in their types. */
-function typed(attributes: Written): Attributes {
+function typed(attributes: NonNullable<Case['attributes']>): Attributes {
   const entries = Object.entries(attributes).map(([name, value]) => {
     if (typeof value === 'number') return [name, { int: value }];
     if (typeof value === 'string') return [name, { text: value }];
@@ -105,146 +95,208 @@ function typed(attributes: Written): Attributes {
 }
 
 /** Operators as they are written, in old versions and new ones. */
-const CASES: readonly Case[] = [
-  ['Reshape', [2, 3, 4], [list('s', 0, -1, 2)]],
-  ['Flatten', [2, 3, 4], [], { axis: -1 }],
-  ['Flatten', [2, 3, 4], [], { axis: 3 }],
-  ['Squeeze', [1, 3, 1], [list('a', -1)]],
-  ['Squeeze', [1, 3, 1], [], { axes: [0] }, { opset: 11 }],
-  ['Squeeze', [1, 3, 1]],
-  ['Unsqueeze', [3, 4], [list('a', 0, -1)]],
-  ['Unsqueeze', [3, 4], [], { axes: [1, 3] }, { opset: 11 }],
-  ['Transpose', [2, 3, 4], [], { perm: [2, 0, 1] }],
-  ['Transpose', [2, 3, 4]],
-  ['Concat', [2, 3], [w(2, 5)], { axis: -1 }, { takes: 'x x w' }],
-  ['Slice', [9, 7], [list('s', -1, 1), list('e', -(2 ** 40), 2 ** 62), list('a', 0, 1), list('p', -2, 3)]],
-  ['Slice', [9, 7], [list('s', 2, -3), list('e', -2, 100)]],
-  ['Slice', [9, 7], [], { starts: [1], ends: [-1], axes: [1] }, { opset: 9 }],
-  ['Gather', [4, 5, 6], [longs('i', [2, 3], [0, 1, 2, 0, 1, -1])], { axis: 1 }],
-  ['Gather', [4, 5], [longs('i', [], [0])]],
-  ['Expand', [3, 1], [list('s', 2, 1, 4)]],
-  ['Shape', [3, 1, 7]],
-  ['Shape', [3, 1, 7], [], { start: 1, end: -1 }],
-  ['Add', [3, 1], [w(2, 1, 4)]],
-  ['Max', [3, 1], [w(4)], {}, { takes: 'x w x' }],
-  ['Pow', [3, 4], [w()]],
-  ['Clip', [3, 4], [w()], {}, { takes: 'x - w' }],
-  ['PRelu', [2, 3, 4], [w(3, 1)]],
-  ['Softmax', [2, 3, 4], [], { axis: 1 }],
-  ['ReduceMean', [2, 3, 4], [], { axes: [-1, 0], keepdims: 0 }],
-  ['ReduceMean', [2, 3, 4], [list('a', 1)], {}, { opset: 18 }],
-  ['ReduceSum', [2, 3, 4], [list('a', 0, 2)]],
-  ['ReduceSum', [2, 3, 4], [], { noop_with_empty_axes: 1 }],
-  ['ReduceMax', [2, 3, 4]],
-  ['ReduceProd', [2, 3, 4], [], { keepdims: 0 }],
-  ['GlobalAveragePool', [2, 3, 4, 5]],
-  ['GlobalMaxPool', [2, 3, 4, 5]],
-  ['Gemm', [5, 3], [w(7, 5), b(7)], { transA: 1, transB: 1 }],
-  ['MatMul', [2, 1, 3, 4], [w(5, 4, 6)]],
-  ['MatMul', [3, 4], [w(4)]],
-  ['MatMul', [4], [w(2, 4, 3)]],
+const CASES: readonly (readonly [string, Case])[] = [
+  ['Reshape', { x: [2, 3, 4], with: [longs('s', [3], [0, -1, 2])] }],
+  ['Flatten', { x: [2, 3, 4], attributes: { axis: -1 } }],
+  ['Flatten', { x: [2, 3, 4], attributes: { axis: 3 } }],
+  ['Squeeze', { x: [1, 3, 1], with: [longs('a', [1], [-1])] }],
+  ['Squeeze', { x: [1, 3, 1], attributes: { axes: [0] }, opset: 11 }],
+  ['Squeeze', { x: [1, 3, 1] }],
+  ['Unsqueeze', { x: [3, 4], with: [longs('a', [2], [0, -1])] }],
+  ['Unsqueeze', { x: [3, 4], attributes: { axes: [1, 3] }, opset: 11 }],
+  ['Transpose', { x: [2, 3, 4], attributes: { perm: [2, 0, 1] } }],
+  ['Transpose', { x: [2, 3, 4] }],
+  ['Concat', { x: [2, 3], takes: ['x', 'x', 'w'], with: [ones('w', [2, 5])], attributes: { axis: -1 } }],
+  [
+    'Slice',
+    {
+      x: [9, 7],
+      takes: ['x', 's', 'e', 'a', 'p'],
+      with: slices([-1, 1], [-(2 ** 40), 2 ** 62], [0, 1], [-2, 3]),
+    },
+  ],
+  ['Slice', { x: [9, 7], takes: ['x', 's', 'e'], with: slices([2, -3], [-2, 100], [], []) }],
+  ['Slice', { x: [9, 7], attributes: { starts: [1], ends: [-1], axes: [1] }, opset: 9 }],
+  ['Gather', { x: [4, 5, 6], with: [longs('i', [2, 3], [0, 1, 2, 0, 1, -1])], attributes: { axis: 1 } }],
+  ['Gather', { x: [4, 5], with: [longs('i', [], [0])] }],
+  ['GatherND', { x: [4, 5, 6], with: [longs('i', [3, 2], [0, 1, 2, 0, 1, 1])] }],
+  ['GatherND', { x: [2, 5, 6], with: [longs('i', [2, 1], [0, 1])], attributes: { batch_dims: 1 } }],
+  ['ScatterND', { x: [4, 5], with: [longs('i', [1, 1], [0]), ones('u', [1, 5])] }],
+  ['Expand', { x: [3, 1], with: [longs('s', [3], [2, 1, 4])] }],
+  ['Shape', { x: [3, 1, 7] }],
+  ['Shape', { x: [3, 1, 7], attributes: { start: 1, end: -1 } }],
+  ['Add', { x: [3, 1], with: [ones('w', [2, 1, 4])] }],
+  ['Max', { x: [3, 1], takes: ['x', 'w', 'x'], with: [ones('w', [4])] }],
+  ['Pow', { x: [3, 4], with: [ones('w', [])] }],
+  ['Clip', { x: [3, 4], takes: ['x', '', 'w'], with: [ones('w', [])] }],
+  ['PRelu', { x: [2, 3, 4], with: [ones('w', [3, 1])] }],
+  ['Softmax', { x: [2, 3, 4], attributes: { axis: 1 } }],
+  ['ReduceMean', { x: [2, 3, 4], attributes: { axes: [-1, 0], keepdims: 0 } }],
+  ['ReduceMean', { x: [2, 3, 4], with: [longs('a', [1], [1])], opset: 18 }],
+  ['ReduceSum', { x: [2, 3, 4], with: [longs('a', [2], [0, 2])] }],
+  ['ReduceSum', { x: [2, 3, 4], attributes: { noop_with_empty_axes: 1 } }],
+  ['ReduceMax', { x: [2, 3, 4] }],
+  ['ReduceProd', { x: [2, 3, 4], attributes: { keepdims: 0 } }],
+  ['GlobalAveragePool', { x: [2, 3, 4, 5] }],
+  ['GlobalMaxPool', { x: [2, 3, 4, 5] }],
+  ['Gemm', { x: [5, 3], with: [ones('w', [7, 5]), ones('b', [7])], attributes: { transA: 1, transB: 1 } }],
+  ['MatMul', { x: [2, 1, 3, 4], with: [ones('w', [5, 4, 6])] }],
+  ['MatMul', { x: [3, 4], with: [ones('w', [4])] }],
+  ['MatMul', { x: [4], with: [ones('w', [2, 4, 3])] }],
   [
     'Conv',
-    [2, 4, 9, 8],
-    [w(6, 2, 3, 3), b(6)],
-    { group: 2, strides: [2, 1], pads: [1, 0, 1, 2], dilations: [1, 2] },
+    {
+      x: [2, 4, 9, 8],
+      with: [ones('w', [6, 2, 3, 3]), ones('b', [6])],
+      attributes: { group: 2, strides: [2, 1], pads: [1, 0, 1, 2], dilations: [1, 2] },
+    },
   ],
-  ['Conv', [1, 1, 9, 8], [w(2, 1, 3, 3)], { auto_pad: 'SAME_UPPER', strides: [2, 3] }],
-  ['Conv', [1, 1, 9, 8], [w(2, 1, 3, 3)], { auto_pad: 'VALID' }],
-  ['Conv', [1, 2, 9], [w(3, 2, 4)]],
+  [
+    'Conv',
+    {
+      x: [1, 1, 9, 8],
+      with: [ones('w', [2, 1, 3, 3])],
+      attributes: { auto_pad: 'SAME_UPPER', strides: [2, 3] },
+    },
+  ],
+  ['Conv', { x: [1, 1, 9, 8], with: [ones('w', [2, 1, 3, 3])], attributes: { auto_pad: 'VALID' } }],
+  ['Conv', { x: [1, 2, 9], with: [ones('w', [3, 2, 4])] }],
   [
     'ConvTranspose',
-    [1, 4, 5, 6],
-    [w(4, 3, 3, 2)],
-    { group: 2, strides: [2, 3], pads: [1, 0, 0, 1], output_padding: [1, 0] },
+    {
+      x: [1, 4, 5, 6],
+      with: [ones('w', [4, 3, 3, 2])],
+      attributes: { group: 2, strides: [2, 3], pads: [1, 0, 0, 1], output_padding: [1, 0] },
+    },
   ],
-  ['ConvTranspose', [1, 1, 5, 6], [w(1, 2, 3, 3)], { strides: [2, 2], output_shape: [10, 12] }],
-  ['ConvTranspose', [1, 1, 5, 6], [w(1, 2, 3, 3)], { strides: [2, 2], auto_pad: 'SAME_LOWER' }],
-  ['MaxPool', [1, 2, 9, 8], [], { kernel_shape: [2, 3], strides: [2, 2] }, { outputs: 2 }],
-  ['MaxPool', [1, 2, 9, 8], [], { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: 1 }],
-  ['AveragePool', [1, 2, 9, 8], [], { kernel_shape: [3, 3], pads: [1, 1, 1, 1] }],
-  ['Pad', [3, 4], [list('p', 0, 2, 1, -1)]],
-  ['Pad', [3, 4], [list('p', 2, 3), list('a', -1)], {}, { takes: 'x p - a', opset: 18 }],
-  ['Pad', [3, 4], [], { pads: [1, 0, 0, 2] }, { opset: 10 }],
-  ['Resize', [1, 1, 5, 7], [floats('f', [4], [1, 1, 2.5, 0.5])], {}, { takes: 'x - f' }],
-  ['Resize', [1, 1, 5, 7], [list('s', 1, 1, 8, 3)], {}, { takes: 'x - - s' }],
+  [
+    'ConvTranspose',
+    {
+      x: [1, 1, 5, 6],
+      with: [ones('w', [1, 2, 3, 3])],
+      attributes: { strides: [2, 2], output_shape: [10, 12] },
+    },
+  ],
+  [
+    'ConvTranspose',
+    {
+      x: [1, 1, 5, 6],
+      with: [ones('w', [1, 2, 3, 3])],
+      attributes: { strides: [2, 2], auto_pad: 'SAME_LOWER' },
+    },
+  ],
+  ['MaxPool', { x: [1, 2, 9, 8], attributes: { kernel_shape: [2, 3], strides: [2, 2] }, outputs: 2 }],
+  ['MaxPool', { x: [1, 2, 9, 8], attributes: { kernel_shape: [2, 2], strides: [2, 2], ceil_mode: 1 } }],
+  ['AveragePool', { x: [1, 2, 9, 8], attributes: { kernel_shape: [3, 3], pads: [1, 1, 1, 1] } }],
+  ['Pad', { x: [3, 4], with: [longs('p', [4], [0, 2, 1, -1])] }],
+  [
+    'Pad',
+    {
+      x: [3, 4],
+      takes: ['x', 'p', '', 'a'],
+      with: [longs('p', [2], [2, 3]), longs('a', [1], [-1])],
+      opset: 18,
+    },
+  ],
+  ['Pad', { x: [3, 4], attributes: { pads: [1, 0, 0, 2] }, opset: 10 }],
+  ['Resize', { x: [1, 1, 5, 7], takes: ['x', '', 'f'], with: [floats('f', [4], [1, 1, 2.5, 0.5])] }],
+  ['Resize', { x: [1, 1, 5, 7], takes: ['x', '', '', 's'], with: [longs('s', [4], [1, 1, 8, 3])] }],
   [
     'Resize',
-    [1, 1, 5, 7],
-    [floats('r', [0], []), list('s', 1, 1, 8, 3)],
-    {},
-    { takes: 'x r r s', opset: 11 },
+    {
+      x: [1, 1, 5, 7],
+      takes: ['x', 'r', 'r', 's'],
+      with: [floats('r', [0], []), longs('s', [4], [1, 1, 8, 3])],
+      opset: 11,
+    },
   ],
-  ['Resize', [1, 1, 5, 7], [floats('f', [4], [1, 1, 2, 3])], {}, { takes: 'x f', opset: 10 }],
+  ['Resize', { x: [1, 1, 5, 7], takes: ['x', 'f'], with: [floats('f', [4], [1, 1, 2, 3])], opset: 10 }],
   [
-    ...(['Resize', [1, 1, 5, 7], [list('s', 10, 10)]] as const),
-    { axes: [2, 3], keep_aspect_ratio_policy: 'not_larger' },
-    { takes: 'x - - s', opset: 18 },
+    'Resize',
+    {
+      x: [1, 1, 5, 7],
+      takes: ['x', '', '', 's'],
+      with: [longs('s', [2], [10, 10])],
+      attributes: { axes: [2, 3], keep_aspect_ratio_policy: 'not_larger' },
+      opset: 18,
+    },
   ],
-  ['BatchNormalization', [2, 3, 4], ['s', 'b', 'm', 'v'].map((name) => ones(name, [3]))],
-  ['LayerNormalization', [2, 3, 4], [w(4)]],
-  ['InstanceNormalization', [2, 3, 4], [w(3), b(3)]],
-  ['Dropout', [2, 3], [], {}, { outputs: 2 }],
-  ['Cast', [2, 3], [], { to: TYPE.int64 }],
-  ['QuantizeLinear', [2, 3], [floats('s', [], [1]), small('z', TYPE.int8)]],
-  ['DequantizeLinear', [2, 3], [small('q', TYPE.uint8, 3, 2), w()], {}, { takes: 'q w' }],
-  ['DynamicQuantizeLinear', [2, 3], [], {}, { outputs: 3 }],
-  ['MatMulInteger', [1], [small('q', TYPE.uint8, 2, 3), small('r', TYPE.uint8, 3, 4)], {}, { takes: 'q r' }],
+  ['BatchNormalization', { x: [2, 3, 4], with: ['s', 'b', 'm', 'v'].map((name) => ones(name, [3])) }],
+  ['LayerNormalization', { x: [2, 3, 4], with: [ones('s', [4])] }],
+  ['InstanceNormalization', { x: [2, 3, 4], with: [ones('s', [3]), ones('b', [3])] }],
+  ['Dropout', { x: [2, 3], outputs: 2 }],
+  ['Cast', { x: [2, 3], attributes: { to: TYPE.int64 } }],
+  ['QuantizeLinear', { x: [2, 3], with: [floats('s', [], [1]), small('z', TYPE.int8, [])] }],
+  [
+    'DequantizeLinear',
+    { x: [2, 3], takes: ['q', 's'], with: [small('q', TYPE.uint8, [3, 2]), floats('s', [], [1])] },
+  ],
+  ['DynamicQuantizeLinear', { x: [2, 3], outputs: 3 }],
+  [
+    'MatMulInteger',
+    { x: [1], takes: ['a', 'b'], with: [small('a', TYPE.uint8, [2, 3]), small('b', TYPE.uint8, [3, 4])] },
+  ],
   [
     'ConvInteger',
-    [1],
-    [small('q', TYPE.uint8, 1, 2, 6, 6), small('r', TYPE.uint8, 3, 2, 3, 3)],
-    {},
-    { takes: 'q r' },
+    {
+      x: [1],
+      takes: ['a', 'b'],
+      with: [small('a', TYPE.uint8, [1, 2, 6, 6]), small('b', TYPE.uint8, [3, 2, 3, 3])],
+    },
   ],
-  ['ConstantOfShape', [1], [list('s', 3, 5)], { value: { tensor: longs('', [1], [7]) } }, { takes: 's' }],
-  ['Erf', [0, 3]],
+  [
+    'ConstantOfShape',
+    {
+      x: [1],
+      takes: ['s'],
+      with: [longs('s', [2], [3, 5])],
+      attributes: { value: { tensor: longs('', [1], [7]) } },
+    },
+  ],
+  ['Erf', { x: [0, 3] }],
 ];
 
+function slices(starts: number[], ends: number[], axes: number[], steps: number[]): Bytes[] {
+  return Object.entries({ s: starts, e: ends, a: axes, p: steps })
+    .filter(([, list]) => list.length > 0)
+    .map(([name, list]) => longs(name, [list.length], list));
+}
+
 describe('the shape that is foreseen', () => {
-  const cases = CASES.map(([operator, x, constants = [], of = {}, more = {}]) => ({
-    ...{ operator, x, constants, of, more },
-  }));
-  it.each(cases)(
-    'of $operator of $x is the one that the runtime makes',
-    async ({ operator, x, constants, of, more }) => {
-      const { takes: words, outputs = 1, opset = 17 } = more;
-      const given = readOnnx(model({ initializers: constants })).graph.initializers;
-      const takes = words?.split(' ').map((name) => name.replace('-', '')) ?? [
-        'x',
-        ...given.map(({ name }) => name),
-      ];
-      const names = Array.from({ length: outputs }, (_, i) => `y${i}`);
-      const bytes = model(
-        {
-          // The input is read in any case.
-          nodes: [node(operator, takes, names, typed(of)), node('Neg', ['x'], ['unused'])],
-          initializers: constants,
-          inputs: [port('x', x)],
-          outputs: names.map((name, i) => port(name, null, outputTypes(operator)[i] ?? TYPE.float)),
-        },
-        opset,
-      );
-      const [first] = readOnnx(bytes).graph.nodes;
-      const known = new Map<string, Shaped>([
-        ['x', { type: TYPE.float, dims: x }],
-        ...given.map((found) => [found.name, shapedTensor(found)] as const),
-      ]);
-      if (!first) throw new Error('no node');
-      const foreseen = shapesOf(
-        first,
-        takes.map((name) => known.get(name)),
-      ).outputs.map(({ dims }) => dims);
-      const session = await nodeTinyRuntimes().open(
-        { source: 'a', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'a') },
-        { device: 'cpu', threads: 1, fp16: false },
-      );
-      const data = new Float32Array(x.reduce((product, length) => product * length, 1));
-      const made = await session.run({ x: { data, dims: x } });
-      await session.close();
-      expect(foreseen).toEqual(names.map((name) => [...(made[name]?.dims ?? [])]));
-    },
-  );
+  it.each(CASES)('of %s is the one that the runtime makes (%j)', async (operator, one) => {
+    const { x, with: constants = [], attributes = {}, outputs = 1, opset = 17 } = one;
+    const given = readOnnx(model({ initializers: constants })).graph.initializers;
+    const takes = one.takes ?? ['x', ...given.map(({ name }) => name)];
+    const names = Array.from({ length: outputs }, (_, i) => `y${i}`);
+    const bytes = model(
+      {
+        // The input is read in any case.
+        nodes: [node(operator, takes, names, typed(attributes)), node('Neg', ['x'], ['unused'])],
+        initializers: constants,
+        inputs: [port('x', x)],
+        outputs: names.map((name, i) => port(name, null, outputTypes(operator)[i] ?? TYPE.float)),
+      },
+      opset,
+    );
+    const [first] = readOnnx(bytes).graph.nodes;
+    const known = new Map<string, Shaped>([
+      ['x', { type: TYPE.float, dims: x }],
+      ...given.map((found) => [found.name, shapedTensor(found)] as const),
+    ]);
+    if (!first) throw new Error('no node');
+    const foreseen = shapesOf(
+      first,
+      takes.map((name) => known.get(name)),
+    ).outputs.map(({ dims }) => dims);
+    const session = await nodeTinyRuntimes().open(
+      { source: 'a', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'a') },
+      { device: 'cpu', threads: 1, fp16: false },
+    );
+    const data = new Float32Array(x.reduce((product, length) => product * length, 1));
+    const made = await session.run({ x: { data, dims: x } });
+    await session.close();
+    expect(foreseen).toEqual(names.map((name) => [...(made[name]?.dims ?? [])]));
+  });
 });
 
 /** Types of what an operator gives, where it is not single precision. */
@@ -388,6 +440,22 @@ describe('what exporters write', () => {
 });
 
 describe('subgraphs', () => {
+  it('count as often as they run', () => {
+    const body = graph({
+      nodes: [node('Identity', ['go'], ['going']), node('MatMul', ['v', 'w'], ['next'])],
+      inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
+      outputs: [port('going', [], TYPE.bool), port('next', [1, 4])],
+    });
+    const parts = (trips: number) => ({
+      nodes: [node('Loop', ['m', '', 'x'], ['y'], { body: { graph: body } })],
+      initializers: [longs('m', [], [trips]), ones('w', [4, 4])],
+      inputs: [port('x', [1, 4])],
+      outputs: [port('y', [1, 4])],
+    });
+    const work = (trips: number) => size(model(parts(trips)), { x: [1, 4] }).work;
+    expect(work(500)).toBe(500 * (16 + 1));
+  });
+
   it('must agree where one of two is taken', () => {
     const branch = (operator: string, dims: number[]) =>
       graph({
@@ -470,16 +538,19 @@ const EXPERIMENTAL =
 const NO_SCENE = '4 of 7 frames are flat or noise (3 flat, 1 noise), which the tiny model';
 
 describe('the no-reference model that ships', () => {
-  it('counts frames that show nothing, also on workers, and says so in every format', async () => {
-    const report = await alone({ threads: 2, chunkFrames: 2 });
-    const notices = report.tiny?.[0]?.notices;
-    expect(notices).toMatchObject([
-      { code: 'experimental', message: expect.stringMatching(EXPERIMENTAL) },
-      { code: 'no-scene', frames: 4, message: expect.stringContaining(NO_SCENE) },
-    ]);
-    expect(report.warnings).toEqual(notices?.map(({ message }) => message));
-    expect(JSON.parse(formatReport(report, 'json')).tiny[0].notices).toEqual(notices);
-    expect(formatReport(report, 'xml')).toContain('notices="experimental no-scene"');
+  it.each([0, 2])('counts frames that show nothing, and says so, with %i threads', async (threads) => {
+    const report = await alone({ threads, chunkFrames: 2 });
+    const [experimental, nothing] = report.tiny?.[0]?.notices ?? [];
+    expect(experimental).toMatchObject({
+      code: 'experimental',
+      message: expect.stringMatching(EXPERIMENTAL),
+    });
+    expect(nothing).toMatchObject({
+      code: 'no-scene',
+      frames: 4,
+      message: expect.stringContaining(NO_SCENE),
+    });
+    expect(report.warnings).toEqual([experimental?.message, nothing?.message]);
   });
 
   it('counts the frames that it scored, not those that subsampling leaves out', async () => {
@@ -507,6 +578,7 @@ describe('the no-reference model that ships', () => {
   it.each([
     [96, 63],
     [63, 96],
+    [32, 32],
   ])('refuses pictures of %ix%i', async (width, height) => {
     const distorted = new Uint8Array(width * height).map((_, i) => i % 251);
     const running = score(
@@ -517,6 +589,13 @@ describe('the no-reference model that ships', () => {
       `The tiny model "nr_vmaf_v0.6.1" needs pictures of at least 64x64, but these are ${width}x${height}; ` +
         'leave it out, or score the video before it was downscaled.',
     );
+  });
+
+  it('writes why its values are not to be taken at their word into JSON and XML', async () => {
+    const report = await alone({ threads: 0 });
+    const [json, xml] = [formatReport(report, 'json'), formatReport(report, 'xml')];
+    expect(JSON.parse(json).tiny[0].notices).toEqual(report.tiny?.[0]?.notices);
+    expect(xml).toContain('notices="experimental no-scene"');
   });
 
   it('stands in the registry as experimental, alone among those that ship', async () => {

@@ -17,6 +17,7 @@ import {
   model,
   node,
   port,
+  TYPE,
   varint,
 } from '../../support/onnx.js';
 
@@ -35,15 +36,16 @@ function refusal(parts: GraphParts | Uint8Array): string {
 const inputs = [port('x', ['N', 1])];
 const outputs = [port('y', ['N', 1])];
 
-/** Graphs within graphs. */
-const nested = (depth: number): number[] =>
-  graph({
-    nodes: [
-      depth === 0
-        ? node('Identity', ['x'], ['y'])
-        : node('If', ['c'], ['y'], { then_branch: { graph: nested(depth - 1) } }),
-    ],
-  });
+/** A Loop whose body is given, with the trip count under a name. */
+function loop(trips: string, body: readonly number[]): readonly number[] {
+  return node('Loop', [trips, '', 'x'], ['y'], { body: { graph: body } });
+}
+
+const body = graph({
+  nodes: [node('Identity', ['c'], ['d']), node('Identity', ['v'], ['w'])],
+  inputs: [port('i', [], TYPE.int64), port('c', [], 9), port('v', ['N', 1])],
+  outputs: [port('d', [], 9), port('w', ['N', 1])],
+});
 
 describe('what is read of a model', () => {
   it('knows inputs, outputs, shapes, opset, operators and the number of weights', () => {
@@ -132,10 +134,8 @@ describe('what is refused', () => {
   });
 
   it('is an operator that is not listed, and one of another domain under a listed name', () => {
-    for (const operator of ['Scan', 'Loop'])
-      expect(refusal({ nodes: [node(operator, ['x'], ['y'])], inputs, outputs })).toContain(
-        `operator "${operator}" is not allowed`,
-      );
+    const scan = node('Scan', ['x'], ['y'], { body: { graph: body } });
+    expect(refusal({ nodes: [scan], inputs, outputs })).toContain('operator "Scan" is not allowed');
     const own = node('Relu', ['x'], ['y'], {}, 'com.evil');
     expect(refusal({ nodes: [own], inputs, outputs })).toContain('in the domain "com.evil"');
     expect(refusal({ nodes: [node('Relu', ['x'], ['y'], {}, 'ai.onnx')], inputs, outputs })).toBe('accepted');
@@ -155,7 +155,61 @@ describe('what is refused', () => {
     expect(refusal(Uint8Array.from([...linear([1], 0), ...bytes(20, [])]))).toContain('training');
   });
 
+  it('is a Loop of too many rounds, of an unknown number, or too many Loops', () => {
+    const parts = (trips: number, nodes = [loop('m', body)]) => ({
+      nodes,
+      inputs,
+      outputs,
+      initializers: [longs('m', [], [trips])],
+    });
+    expect(refusal(parts(1024))).toBe('accepted');
+    expect(refusal(parts(1025))).toContain('runs 1025 iterations');
+    expect(refusal(parts(-1))).toContain('runs -1 iterations');
+    expect(
+      refusal(
+        parts(
+          1,
+          Array.from({ length: 16 }, () => loop('m', body)),
+        ),
+      ),
+    ).toBe('accepted');
+    expect(
+      refusal(
+        parts(
+          1,
+          Array.from({ length: 17 }, () => loop('m', body)),
+        ),
+      ),
+    ).toContain('more than 16 Loops');
+    expect(refusal(parts(1, [loop('x', body)]))).toContain('not a constant');
+    expect(refusal(parts(1, [loop('', body)]))).toContain('not a constant');
+    const made = [node('Constant', [], ['k'], { value: { tensor: longs('', [], [3]) } }), loop('k', body)];
+    expect(refusal(parts(1, made))).toBe('accepted');
+    const shadowed = [node('Identity', ['x'], ['m']), loop('m', body)];
+    expect(refusal(parts(1, shadowed))).toContain('not a constant');
+  });
+
+  it('is a Loop within a Loop whose rounds multiply', () => {
+    const inner = graph({ nodes: [loop('m', body)], outputs: [port('y', [1])] });
+    const parts = (trips: number) => ({
+      nodes: [loop('m', inner)],
+      inputs,
+      outputs,
+      initializers: [longs('m', [], [trips])],
+    });
+    expect(refusal(parts(256))).toBe('accepted');
+    expect(refusal(parts(257))).toContain('66049 iterations in all');
+  });
+
   it('is a nesting deeper than eight', () => {
+    const nested = (depth: number): number[] =>
+      graph({
+        nodes: [
+          depth === 0
+            ? node('Identity', ['x'], ['y'])
+            : node('If', ['c'], ['y'], { then_branch: { graph: nested(depth - 1) } }),
+        ],
+      });
     const file = (depth: number) =>
       Uint8Array.from([...int(1, 8), ...bytes(7, nested(depth)), ...bytes(8, int(2, 17))]);
     expect(refusal(file(8))).toBe('accepted');
@@ -178,6 +232,9 @@ describe('what is refused', () => {
   });
 
   it('is a tensor that a few bytes make huge', () => {
+    const shape = longs('s', [2], [100_000, 100_000]);
+    const bomb = { nodes: [node('ConstantOfShape', ['s'], ['y'])], inputs, outputs, initializers: [shape] };
+    expect(refusal(bomb)).toContain('10000000000 elements');
     const claimed = floats('w', [2 ** 40], []);
     expect(refusal({ nodes: [], inputs, outputs, initializers: [claimed] })).toContain('elements, more than');
   });
