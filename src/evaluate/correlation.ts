@@ -107,7 +107,7 @@ export interface Ranking {
 }
 
 /** @param values without NaN */
-export function rankingOf(values: Float64Array): Ranking {
+function rankingOf(values: Float64Array): Ranking {
   const distinct = Float64Array.from(values).sort();
   let groups = 0;
   for (const [i, value] of distinct.entries()) {
@@ -134,7 +134,7 @@ function isConstant({ starts }: Ranking): boolean {
 }
 
 /** Sorts `indices` by group (stable). */
-export function byGroup(indices: Uint32Array, group: Uint32Array, starts: Uint32Array): Uint32Array {
+function byGroup(indices: Uint32Array, group: Uint32Array, starts: Uint32Array): Uint32Array {
   const next = Uint32Array.from(starts);
   const sorted = new Uint32Array(indices.length);
   for (const index of indices) {

@@ -5,9 +5,10 @@
 import { requireObject } from '../core/arguments.js';
 import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import { colourText, frameRate, frameTime, inputFacts, isMember } from './facts.js';
+import { cellText, colourText, frameRate, frameTime, isMember, terminalFacts } from './facts.js';
 import { pooledMetric } from './pool.js';
 import { frameGap, type Ranking, ranking, viewerOpinion, worstFrames } from './ranking.js';
+import { runGroups } from './run.js';
 import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './schema.js';
 import {
   aligned,
@@ -26,8 +27,6 @@ import {
   wrap,
 } from './sections.js';
 import { causeText, flawOf, remarkLines, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from './trust.js';
-import { cellText } from './view/numbers.js';
-import { runGroups } from './view/run.js';
 import { type Precision, textNumber } from './write.js';
 
 export interface SummaryOptions extends TerminalOptions {
@@ -89,7 +88,7 @@ function inputs(report: Report, { width, style }: View): string[] {
 
 /** One phrase per column: the rate has its own, frames share one with those skipped. */
 function columnsOf(input: ReportInput): string[] {
-  const [size = '', planes = '', depth = '', ...rest] = inputFacts(input);
+  const [size = '', planes = '', depth = '', ...rest] = terminalFacts(input);
   const timed = frameRate(input) !== undefined;
   return [size, planes, depth, timed ? (rest[0] ?? '') : '', rest.slice(timed ? 1 : 0).join(', ')];
 }

@@ -3,6 +3,7 @@
  * Statistics of every metric as tables, their distribution over the frames, and how the numbers were made.
  */
 import { valuesWithoutGrain } from '../quality-metrics.js';
+import { runGroups } from '../run.js';
 import { PERCENTS } from '../schema.js';
 import type { Encode, EncodeList, Pooled } from './encodes.js';
 import {
@@ -16,7 +17,6 @@ import {
   shortName,
   type Templates,
 } from './numbers.js';
-import { runGroups } from './run.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
 // --- pooled values ---

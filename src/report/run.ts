@@ -1,20 +1,25 @@
 /**
- * @module report/view/run
+ * @module report/run
  * How the numbers of encodes were made, in words, for pages and terminals: files, pairing, models, engine, backends.
  */
+import { grouped } from '../core/printable.js';
 import {
+  bitrateText,
   colourText,
+  type Facts,
+  formatFacts,
+  inputFacts,
+  joined,
   measurerText,
   modelFlags,
   NO_GRAIN,
   offsetStateText,
+  sizeText,
   skippedText,
   trackOf,
   unpairedFacts,
-} from '../facts.js';
-import type { ReportTinyModel } from '../schema.js';
-import type { Facts } from './encodes.js';
-import { bitrateText, formatFacts, grouped, inputFacts, joined, sizeText } from './numbers.js';
+} from './facts.js';
+import type { ReportTinyModel } from './schema.js';
 
 type Row = readonly [name: string, value: string | false | undefined];
 
