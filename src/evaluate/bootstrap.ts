@@ -10,7 +10,19 @@
  */
 import { percentile } from '../core/numbers.js';
 import { mulberry } from '../core/sampling.js';
-import { byGroup, correlationOf, mean, type Ranking, type Sample, type Units } from './correlation.js';
+import {
+  balance,
+  CountTree,
+  concordanceOfRows,
+  correlationOf,
+  endOfGroup,
+  mean,
+  type Ranking,
+  type Sample,
+  tauOf,
+  type Units,
+  untiedOfRows,
+} from './correlation.js';
 
 /** Lower and upper bound. */
 export type Interval = readonly [number, number];
@@ -159,10 +171,7 @@ class RankFigure {
 
   constructor({ predictionRanking, targetRanking }: Sample, units: Units) {
     const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row]!);
-    this.#x = {
-      unit: inOrder(predictionRanking.order, units.of),
-      starts: predictionRanking.starts,
-    };
+    this.#x = { unit: inOrder(predictionRanking.order, units.of), starts: predictionRanking.starts };
     this.#y = { unit: inOrder(targetRanking.order, units.of), starts: targetRanking.starts };
     this.#xGroups = inOrder(targetRanking.order, predictionRanking.group);
     this.#ranks = new Float64Array(predictionRanking.starts.length - 1);
@@ -266,10 +275,6 @@ function firstOrder({ predictionRanking, targetRanking }: Sample, units: Units):
   return (weights) => tauOf(form(weights, s), form(weights, x), form(weights, y));
 }
 
-function tauOf(s: number, x: number, y: number): number {
-  return x <= 0 || y <= 0 ? Number.NaN : correlationOf(s, x, y);
-}
-
 /** Sums of s over the row pairs of two units, in both orders; row-major. */
 function concordanceTable(x: Ranking, y: Ranking, { count, of }: Units): Float64Array {
   const byX = x.order;
@@ -321,40 +326,6 @@ function placesAmong(unit: number, y: Ranking, of: Uint32Array, place: Uint32Arr
   return known;
 }
 
-/** Rows in the tree below a place minus rows above it. */
-function balance(tree: CountTree, place: number): number {
-  return tree.below((place + 1) >> 1) - (tree.size - tree.below((place + 2) >> 1));
-}
-
-/** The sum of s over each row's pairs with all other rows. */
-function concordanceOfRows(x: Ranking, y: Ranking): Float64Array {
-  const rows = byGroup(y.order, x.group, x.starts);
-  const n = rows.length;
-  const sums = new Float64Array(n);
-  const tree = new CountTree(y.starts.length - 1);
-  for (let start = 0; start < n; ) {
-    const end = endOfGroup(x, rows, start);
-    for (let run = start; run < end; ) {
-      const g = y.group[rows[run]!]!;
-      let runEnd = run + 1;
-      while (runEnd < end && y.group[rows[runEnd]!] === g) runEnd++;
-      // Sums of signs of y: rows below in x, all rows, rows equal in x. Rows above in x are the rest.
-      const below = balance(tree, 2 * g);
-      const all = y.starts[g]! - (n - y.starts[g + 1]!);
-      const equal = run - start - (end - runEnd);
-      for (; run < runEnd; run++) sums[rows[run]!] = 2 * below - all + equal;
-    }
-    for (let t = start; t < end; t++) tree.add(y.group[rows[t]!]!);
-    start = end;
-  }
-  return sums;
-}
-
-/** For each row, the number of rows that differ from it. */
-function untiedOfRows({ group, starts }: Ranking): Float64Array {
-  return Float64Array.from(group, (g) => group.length - (starts[g + 1]! - starts[g]!));
-}
-
 /** The number of differing row pairs of two units; row-major. */
 function untiedTable({ order, starts }: Ranking, { count, of }: Units): Float64Array {
   const table = new Float64Array(count * count);
@@ -377,33 +348,4 @@ function untiedTable({ order, starts }: Ranking, { count, of }: Units): Float64A
     }
   }
   return table;
-}
-
-/** End of the group of equal values that begins at `start`; `rows` are sorted by this ranking. */
-function endOfGroup({ group, starts }: Ranking, rows: Uint32Array, start: number): number {
-  return starts[group[rows[start]!]! + 1]!;
-}
-
-/** Counts at places 0..n-1 with fast prefix sums (a Fenwick tree). */
-class CountTree {
-  /** Sum of all counts. */
-  size = 0;
-  readonly #nodes: Uint32Array;
-
-  constructor(places: number) {
-    this.#nodes = new Uint32Array(places + 1);
-  }
-
-  add(place: number): void {
-    this.size++;
-    const nodes = this.#nodes;
-    for (let i = place + 1; i < nodes.length; i += i & -i) nodes[i]!++;
-  }
-
-  below(place: number): number {
-    const nodes = this.#nodes;
-    let sum = 0;
-    for (let i = place; i > 0; i -= i & -i) sum += nodes[i]!;
-    return sum;
-  }
 }

@@ -32,12 +32,7 @@ export interface Sample {
 
 /** Both arrays have the same length, at least 1, and only finite values. */
 export function sampleOf(prediction: Float64Array, target: Float64Array): Sample {
-  return {
-    prediction,
-    target,
-    predictionRanking: rankingOf(prediction),
-    targetRanking: rankingOf(target),
-  };
+  return { prediction, target, predictionRanking: rankingOf(prediction), targetRanking: rankingOf(target) };
 }
 
 /** In O(n log n). */
@@ -70,29 +65,10 @@ function pearson(x: Float64Array, y: Float64Array): number {
   return correlationOf(xy, xx, yy);
 }
 
-/**
- * Kendall's tau-b by Knight's method: rows are sorted by x, then y. The exchanges of a merge sort by y are the
- * discordant pairs.
- */
+/** Kendall's tau-b, as evaluate/bootstrap defines it; the factor of 2 of its sums cancels. */
 function kendall(x: Ranking, y: Ranking): number {
-  const rows = byGroup(y.order, x.group, x.starts);
-  const n = rows.length;
-  const pairs = pairsOf(n);
-  let tiedInBoth = 0;
-  let run = 1;
-  for (let t = 1; t <= n; t++) {
-    const [a = 0, b = 0] = [rows[t - 1], rows[t]];
-    if (t < n && x.group[a] === x.group[b] && y.group[a] === y.group[b]) run++;
-    else {
-      tiedInBoth += pairsOf(run);
-      run = 1;
-    }
-  }
-  const tiedInX = tiedPairs(x);
-  const tiedInY = tiedPairs(y);
-  const discordant = exchanges(Uint32Array.from(rows, (row) => y.group[row]!));
-  const difference = pairs - tiedInX - tiedInY + tiedInBoth - 2 * discordant;
-  return correlationOf(difference, pairs - tiedInX, pairs - tiedInY);
+  const sum = (values: Float64Array) => values.reduce((all, one) => all + one, 0);
+  return tauOf(sum(concordanceOfRows(x, y)), sum(untiedOfRows(x)), sum(untiedOfRows(y)));
 }
 
 function rootMeanSquaredError(prediction: Float64Array, target: Float64Array): number {
@@ -118,46 +94,6 @@ export function correlationOf(xy: number, xx: number, yy: number): number {
   return Math.max(-1, Math.min(1, xy / product));
 }
 
-function pairsOf(n: number): number {
-  return (n * (n - 1)) / 2;
-}
-
-function tiedPairs({ starts }: Ranking): number {
-  let sum = 0;
-  for (let g = 1; g < starts.length; g++) sum += pairsOf(starts[g]! - starts[g - 1]!);
-  return sum;
-}
-
-/** Number of inversions, counted by a bottom-up merge sort. Modifies `values`. */
-function exchanges(values: Uint32Array): number {
-  const n = values.length;
-  let from = values;
-  let to: Uint32Array = new Uint32Array(n);
-  let count = 0;
-  for (let width = 1; width < n; width *= 2) {
-    for (let start = 0; start < n; start += 2 * width) {
-      const middle = Math.min(start + width, n);
-      const end = Math.min(start + 2 * width, n);
-      let left = start;
-      let right = middle;
-      for (let place = start; place < end; place++) {
-        const a = from[left]!;
-        const b = from[right]!;
-        if (right >= end || (left < middle && a <= b)) {
-          to[place] = a;
-          left++;
-        } else {
-          to[place] = b;
-          right++;
-          count += middle - left;
-        }
-      }
-    }
-    [from, to] = [to, from];
-  }
-  return count;
-}
-
 // --- ranks ---
 
 /** Precomputed sort order of values, for rank statistics. */
@@ -171,7 +107,7 @@ export interface Ranking {
 }
 
 /** @param values without NaN */
-export function rankingOf(values: Float64Array): Ranking {
+function rankingOf(values: Float64Array): Ranking {
   const distinct = Float64Array.from(values).sort();
   let groups = 0;
   for (const [i, value] of distinct.entries()) {
@@ -189,7 +125,7 @@ export function rankingOf(values: Float64Array): Ranking {
 }
 
 /** The rank of each value, from 1; equal values get their mean rank. */
-export function averageRanks({ group, starts }: Ranking): Float64Array {
+function averageRanks({ group, starts }: Ranking): Float64Array {
   return Float64Array.from(group, (g) => (starts[g]! + starts[g + 1]! + 1) / 2);
 }
 
@@ -198,7 +134,7 @@ function isConstant({ starts }: Ranking): boolean {
 }
 
 /** Sorts `indices` by group (stable). */
-export function byGroup(indices: Uint32Array, group: Uint32Array, starts: Uint32Array): Uint32Array {
+function byGroup(indices: Uint32Array, group: Uint32Array, starts: Uint32Array): Uint32Array {
   const next = Uint32Array.from(starts);
   const sorted = new Uint32Array(indices.length);
   for (const index of indices) {
@@ -220,4 +156,74 @@ function indexOf(ascending: Float64Array, length: number, value: number): number
     else high = middle;
   }
   return low;
+}
+
+// --- pairs of rows ---
+
+/** From sums over pairs of rows; NaN if a side is constant. */
+export function tauOf(s: number, x: number, y: number): number {
+  return x <= 0 || y <= 0 ? Number.NaN : correlationOf(s, x, y);
+}
+
+/** The sum of s over each row's pairs with all other rows. */
+export function concordanceOfRows(x: Ranking, y: Ranking): Float64Array {
+  const rows = byGroup(y.order, x.group, x.starts);
+  const n = rows.length;
+  const sums = new Float64Array(n);
+  const tree = new CountTree(y.starts.length - 1);
+  for (let start = 0; start < n; ) {
+    const end = endOfGroup(x, rows, start);
+    for (let run = start; run < end; ) {
+      const g = y.group[rows[run]!]!;
+      let runEnd = run + 1;
+      while (runEnd < end && y.group[rows[runEnd]!] === g) runEnd++;
+      // Sums of signs of y: rows below in x, all rows, rows equal in x. Rows above in x are the rest.
+      const below = balance(tree, 2 * g);
+      const all = y.starts[g]! - (n - y.starts[g + 1]!);
+      const equal = run - start - (end - runEnd);
+      for (; run < runEnd; run++) sums[rows[run]!] = 2 * below - all + equal;
+    }
+    for (let t = start; t < end; t++) tree.add(y.group[rows[t]!]!);
+    start = end;
+  }
+  return sums;
+}
+
+/** For each row, the number of rows that differ from it. */
+export function untiedOfRows({ group, starts }: Ranking): Float64Array {
+  return Float64Array.from(group, (g) => group.length - (starts[g + 1]! - starts[g]!));
+}
+
+/** Rows in the tree below a place minus rows above it. */
+export function balance(tree: CountTree, place: number): number {
+  return tree.below((place + 1) >> 1) - (tree.size - tree.below((place + 2) >> 1));
+}
+
+/** End of the group of equal values that begins at `start`; `rows` are sorted by this ranking. */
+export function endOfGroup({ group, starts }: Ranking, rows: Uint32Array, start: number): number {
+  return starts[group[rows[start]!]! + 1]!;
+}
+
+/** Counts at places 0..n-1 with fast prefix sums (a Fenwick tree). */
+export class CountTree {
+  /** Sum of all counts. */
+  size = 0;
+  readonly #nodes: Uint32Array;
+
+  constructor(places: number) {
+    this.#nodes = new Uint32Array(places + 1);
+  }
+
+  add(place: number): void {
+    this.size++;
+    const nodes = this.#nodes;
+    for (let i = place + 1; i < nodes.length; i += i & -i) nodes[i]!++;
+  }
+
+  below(place: number): number {
+    const nodes = this.#nodes;
+    let sum = 0;
+    for (let i = place; i > 0; i -= i & -i) sum += nodes[i]!;
+    return sum;
+  }
 }

@@ -17,7 +17,7 @@ import type {
   TinyRuntimeName,
 } from '../tiny/types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
-import { type Agreement, agreementOf, mean, sampleOf } from './correlation.js';
+import { type Agreement, agreementOf, mean, type Sample, sampleOf } from './correlation.js';
 import {
   type BoundInputs,
   bindInputs,
@@ -198,19 +198,18 @@ async function evaluateOn(
   const { predictions, runtime, device, warnings } = await predict(platform, model, bound, options);
   const usable = selected.rows.map((_, i) => i).filter((i) => bound.usable[i]);
   const lost = selected.rows.length - usable.length;
-  if (usable.length < 2) {
+  if (usable.length < 2)
     throw usageError(
       `Of the ${selected.rows.length} rows of the split ${quoted(selected.split)} of ${table.name}, ` +
         `${usable.length} have all features of ${quoted(source)}, but at least 2 are needed to compute ` +
         'correlations.',
     );
-  }
   const prediction = Float64Array.from(usable, (i) => predictions[i]!);
   const target = Float64Array.from(usable, (i) => selected.target[i]!);
   requireFinite(prediction, source, table, (i) => selected.rows[usable[i]!]!);
   const keys = selected.keys && groupsAmong(selected.keys, usable);
   const clips = selected.clips && groupsAmong(selected.clips, usable);
-  const figures = figuresOf({ prediction, target, keys, clips }, options);
+  const figures = figuresOf({ prediction, target }, { keys, clips }, options);
   const left_out = { ...selected.leftOut, no_feature: lost };
   return {
     model: source,
@@ -299,22 +298,20 @@ function scoresOf(
 ): Float64Array {
   const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
   const output = outputs[name];
-  if (!output) {
+  if (!output)
     throw modelError(
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
         `${Object.keys(outputs)
           .map((name) => quoted(name))
           .join(', ')}.`,
     );
-  }
   const { data, dims } = output;
   const each = data.length / rows;
-  if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0)) {
+  if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0))
     throw modelError(
       `The output ${quoted(name)} of the tiny model ${quoted(source)} has the shape [${dims.join(', ')}] for ` +
         `${rows} rows, but one number per row is needed: the shape [${rows}].`,
     );
-  }
   const [low, high] = sidecar.outputRange ?? [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
   const scores = new Float64Array(rows);
   for (let row = 0; row < rows; row++) {
@@ -325,27 +322,17 @@ function scoresOf(
   return scores;
 }
 
-export interface Predicted {
-  readonly prediction: Float64Array;
-  readonly target: Float64Array;
-  readonly keys: Groups | null;
-  readonly clips: Groups | null;
-}
-
-export interface Figures {
-  readonly agreement: Agreement;
-  readonly intervals: Intervals | null;
-  readonly bootstrap: BootstrapFacts | null;
-  readonly clips: ClipAgreement | null;
-  readonly perKey: readonly KeyAgreement[] | null;
-  readonly notes: readonly string[];
+/** Draws of the bootstrap for a table of so many rows. */
+export function drawsOf(rows: number): number {
+  return Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / rows)));
 }
 
 /** Figures over all rows, clips and keys of at least two rows of finite numbers. */
-export function figuresOf(
-  { prediction, target, keys, clips }: Predicted,
+function figuresOf(
+  { prediction, target }: Pick<Sample, 'prediction' | 'target'>,
+  { keys, clips }: Pick<SplitRows, 'keys' | 'clips'>,
   { resamples, seed = 1 }: Pick<EvaluateOptions, 'resamples' | 'seed'>,
-): Figures {
+) {
   const n = prediction.length;
   const sample = sampleOf(prediction, target);
   const agreement = agreementOf(sample);
@@ -359,8 +346,7 @@ export function figuresOf(
   const units = named
     ? { count: named.names.length, of: named.of }
     : { count: n, of: Uint32Array.from({ length: n }, (_, i) => i) };
-  const draws =
-    resamples ?? Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / n)));
+  const draws = resamples ?? drawsOf(n);
   const facts: BootstrapFacts | null =
     draws > 0 && units.count > 1
       ? { unit, units: units.count, resamples: draws, seed: seed >>> 0, level: LEVEL }
@@ -371,12 +357,11 @@ export function figuresOf(
     } else if (units.count < FEW_UNITS) {
       notes.push(`The intervals are rough: they rest on only ${units.count} ${unit}s.`);
     }
-    if (unit === 'row') {
+    if (unit === 'row')
       notes.push(
         'The table has no keys, so the bootstrap drew single rows; frames of one clip are similar, so the true intervals ' +
           'are wider.',
       );
-    }
   }
   return {
     agreement,

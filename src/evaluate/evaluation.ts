@@ -7,6 +7,7 @@
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
 import { TINY_PRECISIONS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
+import { checkCount } from '../core/option-checks.js';
 import { checkOrigin, type Origin } from '../core/origin.js';
 import { showValue } from '../core/printable.js';
 import { blobReader, bytesReader } from '../media/readers.js';
@@ -128,21 +129,18 @@ function requireTable(features: TableInput): void {
 /** Checks options that types do not. */
 function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
-  const whole = (name: string, value: number | undefined, most: number) => {
-    if (value === undefined || (Number.isInteger(value) && value >= 0 && value <= most)) return;
-    throw usageError(`${name} is ${value}, but it must be a whole number from 0 to ${most}.`);
-  };
-  whole('resamples', resamples, 100_000);
-  whole('seed', seed, 0xffffffff);
-  whole('threads', threads, 1024);
-  if (precision !== undefined && !TINY_PRECISIONS.includes(precision)) {
+  for (const [name, value, most] of [
+    ['resamples', resamples, 100_000],
+    ['seed', seed, 0xffffffff],
+    ['threads', threads, 1024],
+  ] as const)
+    if (value !== undefined) checkCount(name, value, 0, most);
+  if (precision !== undefined && !TINY_PRECISIONS.includes(precision))
     throw usageError(
       `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
     );
-  }
-  if (crf !== undefined && !(crf >= 0 && crf <= 63)) {
+  if (crf !== undefined && !(crf >= 0 && crf <= 63))
     throw usageError(`crf is ${crf}, but it must be from 0 to 63.`);
-  }
 }
 
 function nameOf(features: TableInput): string {

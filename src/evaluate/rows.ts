@@ -52,34 +52,30 @@ export interface SplitRows {
  * reading fails
  */
 export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
-  if (!table.has(target)) {
+  if (!table.has(target))
     throw usageError(
       `${table.name} has no column ${quoted(target)} to compare predictions with; it has ${listed(table.columns)}. ` +
         'Name another column as the target.',
     );
-  }
   const targets = await table.numbers(target);
   const keys = table.has(KEY_COLUMN) ? await table.texts(KEY_COLUMN) : undefined;
   const clips = table.has(CLIP_COLUMN) ? await table.texts(CLIP_COLUMN) : undefined;
   const split = keys ? wanted : 'all';
   const notes: string[] = [];
-  if (!keys && wanted !== 'all') {
+  if (!keys && wanted !== 'all')
     notes.push(
       `${table.name} has no column ${quoted(KEY_COLUMN)}, so it cannot be split: all rows were evaluated instead ` +
         `of the split ${wanted}.`,
     );
-  }
 
   const { rows, count, rowsOf, keyCount } = await rowsOfSplit(table.rows, split, targets, keys);
   if (rows.length < 2) throw tooFew(table, split, rows.length, count, rowsOf, keyCount);
-  if (count.no_key > 0) {
+  if (count.no_key > 0)
     notes.push(
       `${counted(count.no_key, 'row')} without a key: ${split === 'all' ? 'treated as one unnamed key' : 'in no split, so left out'}.`,
     );
-  }
-  if (count.no_target > 0) {
+  if (count.no_target > 0)
     notes.push(`${counted(count.no_target, 'row')} left out: ${quoted(target)} is missing or not finite.`);
-  }
   return {
     split,
     rows,
@@ -219,12 +215,11 @@ export async function bindInputs(
   }
   const batches = model.graph.inputs.map(({ dims }) => dims?.[0] ?? null);
   const fixed = batches.find((size) => size !== null && size !== 1);
-  if (fixed !== undefined) {
+  if (fixed !== undefined)
     throw refused(
       model,
       `it takes ${fixed} rows at a time, but only one or any number is supported; export it again`,
     );
-  }
   return {
     inputs,
     columns: columns.map(({ feature }) => feature),
@@ -237,20 +232,18 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   const { inputs } = model.graph;
   const byName = (name: string | undefined) => inputs.find((input) => input.name === name);
   const found = byName(wanted);
-  if (wanted !== undefined && !found) {
+  if (wanted !== undefined && !found)
     throw usageError(
       `${titled(model)} has no input ${quoted(wanted)}; it has ${listed(inputs.map(({ name }) => name))}.`,
     );
-  }
   const port = found ?? byName(model.sidecar.inputName) ?? byName('features') ?? inputs[0];
   if (!port) throw refused(model, 'it has no input');
-  if (port.dims && port.dims.length !== 2) {
+  if (port.dims && port.dims.length !== 2)
     throw refused(
       model,
       `its input ${quoted(port.name)} has the shape ${shape(port.dims)}, so it reads pictures, but a table has features; score ` +
         'videos with it instead',
     );
-  }
   return port;
 }
 
@@ -270,13 +263,12 @@ function featureColumns(
   const lacking = found.filter(({ column }) => column === undefined);
   const missing = lacking.map(({ feature }) => feature);
   const here = found.flatMap(({ feature, column }) => (column === undefined ? [] : [{ feature, column }]));
-  if (here.length === 0 || (stated && missing.length > 0)) {
+  if (here.length === 0 || (stated && missing.length > 0))
     throw usageError(
       `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
         `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
     );
-  }
   if (width !== undefined && width !== here.length) {
     const without = missing.length > 0 ? `, without ${listed(missing)}` : '';
     throw new AnyvmafError(
@@ -327,12 +319,11 @@ async function codecInput(
   const codecs = await textOf(options.codec, codecColumn);
   const presets = await textOf(options.preset, 'preset');
   const rates = options.crf === undefined && table.has('crf') ? await table.numbers('crf') : undefined;
-  if ((options.codec === undefined && !codecs) || (options.crf === undefined && !rates)) {
+  if ((options.codec === undefined && !codecs) || (options.crf === undefined && !rates))
     throw usageError(
       `${titled(model)} needs the encoder settings of each row: the columns "codec" and "crf" ("preset" is optional) of ` +
         `${table.name}, or one codec and crf for all rows; it has ${listed(table.columns)}.`,
     );
-  }
   const data = new Float32Array(rows.length * width);
   const known = new Map<string, Float32Array>();
   for (const [i, row] of rows.entries()) {
@@ -364,12 +355,11 @@ async function columnInput(
   if (dims && dims.length > 2) throw refused(model, `its input ${quoted(name)} has the shape ${shape(dims)}`);
   const columns = Array.from({ length: width }, (_, i) => (width === 1 ? name : `${name}_${i}`));
   const missing = columns.filter((column) => !table.has(column));
-  if (missing.length > 0) {
+  if (missing.length > 0)
     throw usageError(
       `${titled(model)} has another input ${quoted(name)} of ${width} numbers, but ${table.name} lacks the columns ` +
         `${listed(missing)}; for a codec block, the sidecar must have encoder_vocab.`,
     );
-  }
   return { name, width, data: await fromColumns(table, rows, columns, usable, (value) => value) };
 }
 

@@ -14,10 +14,10 @@ import {
   comparedText,
   fileSizeOf,
   frameTime,
-  inputFacts,
   referenceOf,
   sizeText,
   skippedText,
+  terminalFacts,
 } from './facts.js';
 import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';
@@ -265,7 +265,7 @@ function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | und
 }
 
 function reference(input: ReportInput, { width, style }: Layout): string[] {
-  const facts = inputFacts(input).join('  ');
+  const facts = terminalFacts(input).join('  ');
   const name = printable(input.name);
   const line = `reference  ${name}  ${facts}`;
   if (columns(line) <= width) return [`${style.dim('reference')}  ${name}  ${style.dim(facts)}`];

@@ -42,13 +42,12 @@ export interface ReportParts
 export function buildReport(parts: ReportParts): Report {
   const { frameNumbers, series } = parts;
   const wrong = series.find(({ values }) => values.length !== frameNumbers.length);
-  if (wrong) {
+  if (wrong)
     throw new AnyvmafError(
       'internal',
       `Metric ${wrong.name} has ${wrong.values.length} values for ${frameNumbers.length} frames; ` +
         'please report this as a bug.',
     );
-  }
   const statistics = statisticsOf(
     series.map((metric) => {
       const { name, values } = metric;

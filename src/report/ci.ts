@@ -4,7 +4,7 @@
  */
 import { counted, printable } from '../core/printable.js';
 import { type BatchRow, batchRow, batchTable } from './batch.js';
-import { bitrateOf, bitrateText, fileSizeOf, inputFacts, sizeText } from './facts.js';
+import { bitrateOf, bitrateText, fileSizeOf, sizeText, terminalFacts } from './facts.js';
 import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { runValue, wholeOf } from './quality-metrics.js';
@@ -138,7 +138,7 @@ function heading(all: number, failed: number, noun: string): string {
 function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
   const { reference } = first;
   const isHigh = (metric: string) => isWorseHigh(first, metric);
-  yield `Reference ${code(reference.name)}: ${markdown(inputFacts(reference).join(', '))}\n\n`;
+  yield `Reference ${code(reference.name)}: ${markdown(terminalFacts(reference).join(', '))}\n\n`;
   const metrics = [...new Set(verdicts.flatMap((one) => ('checks' in one ? headMetrics(one.report) : [])))];
   const heads = metrics.flatMap((name) => [
     { code: name, text: ' mean' },

@@ -5,10 +5,12 @@
 
 import type { Colour } from '../core/colour.js';
 import type { ChromaFormat } from '../core/frame.js';
-import { type Fraction, quotientOf } from '../core/numbers.js';
+import { type Fraction, formatFixed, formatGeneral, quotientOf } from '../core/numbers.js';
 import { counted, grouped } from '../core/printable.js';
 import type { FramePairing, InputPairing } from '../media/pairing/types.js';
 import type { Report, ReportInput, ReportMeasurer, ReportModel } from './schema.js';
+
+export type Facts = Partial<Omit<Report, 'frames'>>;
 
 type Sides = Partial<Pick<Report, 'reference' | 'distorted' | 'pairing' | 'noReference'>>;
 
@@ -35,9 +37,17 @@ export function adapterName({
   return `${name || 'unnamed'}${software ? ' (software)' : ''}`;
 }
 
+export const NONE = '–';
+
+/** A value in a table of statistics: four decimals, or seven digits if it is large. */
+export function cellText(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return NONE;
+  return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
+}
+
 /** A score as all views print it: two decimals, never rounded up to 100. */
 export function scoreText(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return '–';
+  if (value === undefined || !Number.isFinite(value)) return NONE;
   const text = value.toFixed(2);
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
@@ -120,17 +130,33 @@ export function rateText(input: Pick<Timed, 'frameRate'>): string | undefined {
   return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
 }
 
+export function formatFacts(
+  { width, height, chroma, bitDepth }: Pick<ReportInput, 'width' | 'height' | 'chroma' | 'bitDepth'>,
+  times = '×',
+): string[] {
+  return [`${width}${times}${height}`, chromaText(chroma), `${bitDepth} bit`];
+}
+
+/** `1 frame`, `1,500 frames`. */
+export function framesText(count: number): string {
+  return `${grouped(count)} frame${count === 1 ? '' : 's'}`;
+}
+
 /** Size, samples, rate and frames of a video, one phrase each. */
 export function inputFacts(input: ReportInput): string[] {
-  const { width, height, chroma, bitDepth, frameCount, skipped } = input;
-  return [
-    `${width}x${height}`,
-    chromaText(chroma),
-    `${bitDepth} bit`,
-    rateText(input),
-    frameCount === null ? 'frame count unknown' : counted(frameCount, 'frame'),
-    skipped > 0 ? `${skipped} skipped` : undefined,
-  ].filter((fact) => fact !== undefined);
+  const { frameCount } = input;
+  return joinedFacts(input, formatFacts(input), frameCount === null ? undefined : framesText(frameCount));
+}
+
+/** As {@link inputFacts}, for terminals and Markdown. */
+export function terminalFacts(input: ReportInput): string[] {
+  const frames = input.frameCount === null ? 'frame count unknown' : counted(input.frameCount, 'frame');
+  return joinedFacts(input, formatFacts(input, 'x'), frames);
+}
+
+function joinedFacts(input: ReportInput, format: readonly string[], frames: string | undefined): string[] {
+  const skipped = input.skipped > 0 ? `${input.skipped} skipped` : undefined;
+  return [...format, rateText(input), frames, skipped].filter((fact) => fact !== undefined);
 }
 
 export function modelFlags({ disableClip, enableTransform }: ReportModel['options']): string[] {

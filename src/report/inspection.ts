@@ -8,6 +8,7 @@ import { counted, printable } from '../core/printable.js';
 import type { AlignResult } from '../media/pairing/types.js';
 import type { Finding, SideFacts } from '../media/preflight/findings.js';
 import { bitrateText, chromaText, joined, rateText, sizeText } from './facts.js';
+import { snakeCase } from './kinds.js';
 import {
   clock,
   columns,
@@ -116,34 +117,24 @@ export function inspectionData(found: InspectionView): unknown {
   };
 }
 
-function sideData(side: SideFacts): unknown {
+/** In this order; `track` is followed by the number of tracks. */
+const DATA = (
+  'name container codec track profile pixelFormat width height bitDepth chroma sampleAspect rotation crop colorRange ' +
+  'primaries transfer matrix fieldOrder frameRate frameCount duration startTime bitrate fileSize'
+).split(' ') as readonly (keyof SideFacts)[];
+
+function sideData({ track, sampleAspect, frameRate, ...side }: SideFacts): unknown {
   const ratio = (value: Fraction | undefined) => value && `${value.num}/${value.den}`;
-  return {
-    name: side.name,
-    container: side.container,
-    codec: side.codec,
-    ...(side.track && { track: side.track.index, tracks: side.track.tracks.length }),
-    profile: side.profile,
-    pixel_format: side.pixelFormat,
-    width: side.width,
-    height: side.height,
-    bit_depth: side.bitDepth,
-    chroma: side.chroma,
-    sample_aspect: ratio(side.sampleAspect),
-    rotation: side.rotation,
-    crop: side.crop,
-    color_range: side.colorRange,
-    primaries: side.primaries,
-    transfer: side.transfer,
-    matrix: side.matrix,
-    field_order: side.fieldOrder,
-    frame_rate: ratio(side.frameRate),
-    frame_count: side.frameCount,
-    duration: side.duration,
-    start_time: side.startTime,
-    bitrate: side.bitrate,
-    file_size: side.fileSize,
+  const facts = {
+    ...side,
+    track: track?.index,
+    sampleAspect: ratio(sampleAspect),
+    frameRate: ratio(frameRate),
   };
+  const entries = DATA.map((name) => [snakeCase(name), facts[name]] as const);
+  return Object.fromEntries(
+    entries.flatMap((entry) => (entry[0] === 'track' ? [entry, ['tracks', track?.tracks.length]] : [entry])),
+  );
 }
 
 function known(parts: readonly (string | undefined)[], separator: string): string | undefined {
@@ -213,7 +204,7 @@ function seconds(value: number): string {
   return `${value < 0 ? '-' : ''}${Math.abs(value).toFixed(3)} s`;
 }
 
-const DATA = [
+const ALIGNED = [
   'offset',
   'confidence',
   'ambiguous',
@@ -227,5 +218,5 @@ const DATA = [
 ] as const satisfies readonly (keyof AlignResult)[];
 
 export function alignmentData(result: AlignResult): unknown {
-  return Object.fromEntries(DATA.map((key) => [key, result[key]]));
+  return Object.fromEntries(ALIGNED.map((key) => [key, result[key]]));
 }

@@ -305,7 +305,11 @@ export type SnakeCase<Name extends string> = Name extends `${infer First}${infer
 
 /** Key in files: `bit_depth` for `bitDepth`. */
 export function keyOf(name: string, { key }: Kind<unknown>): string {
-  return key ?? name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return key ?? snakeCase(name);
+}
+
+export function snakeCase(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }
 
 export function quote(value: string): string {

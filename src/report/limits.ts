@@ -57,12 +57,11 @@ export function parseLimit(text: string, what: 'limit' | 'target' = 'limit'): Li
   const relation = trimmed.slice(at, at + 2) === '<=' ? '<=' : '>=';
   const bound = at < 0 ? undefined : decimalBound(trimmed.slice(at + 2).trim());
   const name = at < 0 ? undefined : parsePooledName(trimmed.slice(0, at).trim());
-  if (bound === undefined || !name) {
+  if (bound === undefined || !name)
     throw usageError(
       `the ${what} is ${showValue(text)}, but it must be a number such as 93, or a pooled value and its bound such as ` +
         `vmaf.p5>=80, psnr_y.mean>=38 or cambi.max<=5 (statistics: ${POOLED_STATISTICS.join(', ')})`,
     );
-  }
   return { ...name, relation, bound };
 }
 

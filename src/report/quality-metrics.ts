@@ -93,11 +93,7 @@ export interface WholeValue {
 }
 
 const WHOLE: Readonly<Record<string, WholeValue>> = {
-  cvvdp: {
-    from: 'cvvdp_q',
-    term: (q) => power(q, 2),
-    of: (mean) => jodOf(power(Math.max(0, mean), 0.5)),
-  },
+  cvvdp: { from: 'cvvdp_q', term: (q) => power(q, 2), of: (mean) => jodOf(power(Math.max(0, mean), 0.5)) },
 };
 
 /** A metric's name without options; empty if no extractor has it. */

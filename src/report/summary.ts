@@ -3,26 +3,12 @@
  * Renders a report for a terminal: scores, pooled values, percentiles, worst frames, what ran.
  */
 import { requireObject } from '../core/arguments.js';
-import { formatFixed, formatGeneral } from '../core/numbers.js';
+import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import {
-  bitrateText,
-  colourText,
-  frameRate,
-  frameTime,
-  inputFacts,
-  isMember,
-  joined,
-  measurerText,
-  modelFlags,
-  NO_GRAIN,
-  offsetStateText,
-  sizeText,
-  trackOf,
-  unpairedFacts,
-} from './facts.js';
+import { cellText, colourText, frameRate, frameTime, isMember, terminalFacts } from './facts.js';
 import { pooledMetric } from './pool.js';
 import { frameGap, type Ranking, ranking, viewerOpinion, worstFrames } from './ranking.js';
+import { runGroups } from './run.js';
 import { type Report, type ReportInput, type ReportModel, requireParts, WHOLE } from './schema.js';
 import {
   aligned,
@@ -102,7 +88,7 @@ function inputs(report: Report, { width, style }: View): string[] {
 
 /** One phrase per column: the rate has its own, frames share one with those skipped. */
 function columnsOf(input: ReportInput): string[] {
-  const [size = '', planes = '', depth = '', ...rest] = inputFacts(input);
+  const [size = '', planes = '', depth = '', ...rest] = terminalFacts(input);
   const timed = frameRate(input) !== undefined;
   return [size, planes, depth, timed ? (rest[0] ?? '') : '', rest.slice(timed ? 1 : 0).join(', ')];
 }
@@ -248,38 +234,21 @@ function grainTable(report: Report): Section {
   return named('Film grain', ['with', 'without'], rows);
 }
 
+/** What is known of a file besides its name and format, which stand above. */
+const ABOVE: readonly string[] = ['file', 'video', 'encoder', 'colour'];
+
 function run(report: Report, { style, width }: View): string[] {
-  const { frameCount, subsample, backend_requested: requested, backend_used: used, threads } = report;
-  const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
-  const speed = Number.isFinite(report.fps) ? `, ${formatFixed(report.fps, 2)} fps` : '';
-  const asked = requested === used ? '' : ` (requested: ${requested})`;
-  const workers = threads > 0 ? counted(threads, 'worker') : 'the calling thread';
-  const rows: [string, string][] = [
-    ['frames', `${counted(frameCount, 'pair')}${kept}${speed}`],
-    ...pairingRows(report),
-    ...colourRows(report),
-    ...(report.withoutGrain?.length === 0 ? [['film grain', NO_GRAIN] as [string, string]] : []),
-    ['backend', `${used}${asked}, ${report.implementation}, ${workers}`],
-    ...(report.measurers ?? []).map((one): [string, string] => ['measured', printable(measurerText(one))]),
-    ['arithmetic', report.compat],
-    ...report.models.map(({ name, source, chosen, settings, features, options }): [string, string] => {
-      const set = modelFlags(options).map((flag) => `, ${flag}`);
-      const notes = [chosen, settings].flatMap((note) => note?.replace(/\.$/, '') ?? []);
-      const why = notes.length === 0 ? '' : ` (${notes.join('; ')})`;
-      return ['model', printable(`${name} = ${source}${set.join('')}: ${features.join(', ')}${why}`)];
-    }),
-    ...(report.tiny ?? []).map(
-      ({ name, source, device, runtime, adapter, quantisation, features }): [string, string] => {
-        const of = features.length > 0 ? `: ${features.join(', ')}` : '';
-        const how = joined([runtime, adapter, quantisation !== 'fp32' && '8 bit']);
-        return ['tiny model', printable(`${name} = ${source} on ${device} (${how})${of}`)];
-      },
-    ),
-    ['anyvmaf', report.version],
-  ];
+  const [reference, distorted, ...others] = runGroups([report]);
+  const sides = [reference, distorted].flatMap((group): [string, string][] => {
+    const known = group?.[1].filter(([name]) => !ABOVE.includes(name)) ?? [];
+    return known.length === 0
+      ? []
+      : [[group?.[0].toLowerCase() ?? '', known.map((row) => row.join(' ')).join(', ')]];
+  });
+  const rows = [...sides, ...colourRows(report), ...others.flatMap(([, group]) => group)];
   const label = widest(rows.map(([name]) => name.length));
   return rows.flatMap(([name, value]) =>
-    wrap(value, width - label - 4).map(
+    wrap(printable(value), width - label - 4).map(
       (line, i) => `  ${style.dim(pad(i === 0 ? name : '', label))}  ${line}`,
     ),
   );
@@ -294,33 +263,6 @@ function colourRows({ reference, distorted }: Report): [string, string][] {
     ['colour', `reference: ${ref}`],
     ['', `distorted: ${dis}`],
   ];
-}
-
-function pairingRows({ pairing }: Report): [string, string][] {
-  if (!pairing) return [];
-  const inputs = (['reference', 'distorted'] as const).flatMap((role): [string, string][] => {
-    const { decodedBy, codec, bitrate, fileSize, scaledBy, width, height, conversions } = pairing[role];
-    const track = trackOf(pairing[role]);
-    const facts = joined([
-      decodedBy ?? codec,
-      track && `video track ${track}`,
-      bitrateText(bitrate),
-      sizeText(fileSize),
-      scaledBy && `${width}x${height} scaled to ${pairing.width}x${pairing.height} by ${scaledBy}`,
-      ...conversions,
-    ]);
-    return facts === '' ? [] : [[role, printable(facts)]];
-  });
-  const { policy, by, offset, offsetRequested, offsetConfidence } = pairing.frames;
-  const found = offsetRequested === 'auto' ? ` (${offsetStateText(pairing.frames)}` : '';
-  const sure = offsetConfidence === undefined ? '' : `, confidence ${offsetConfidence.toFixed(2)}`;
-  const facts = [
-    policy === 'number' ? 'by number' : policy === 'nearest' ? 'by nearest time' : 'by time, strictly',
-    by && "at the distorted video's frames",
-    (offset !== 0 || found !== '') && `offset ${offset}${found && `${found}${sure})`}`,
-    ...unpairedFacts(pairing.frames),
-  ];
-  return [...inputs, ['paired', joined(facts)]];
 }
 
 function preflight(report: Report): Section {
@@ -347,7 +289,8 @@ function named(title: string, heads: readonly string[], rows: readonly (readonly
   return rows.length === 0 ? {} : { title, table: { names: 'both', heads: ['', ...heads], rows } };
 }
 
+/** As {@link cellText}, with what is not finite as printf writes it. */
 export function cell(value: number): string {
-  if (!Number.isFinite(value)) return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
-  return Math.abs(value) < 1e6 ? formatFixed(value, 4) : formatGeneral(value, 7);
+  if (Number.isFinite(value)) return cellText(value);
+  return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);
 }

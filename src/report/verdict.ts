@@ -40,11 +40,10 @@ export interface LimitResult extends PooledValue {
 function pooledValues(report: Report, { metric, statistic = 'mean' }: PooledName): readonly PooledValue[] {
   if (metric === undefined) {
     const scores = scoreNames(report);
-    if (scores.length === 0) {
+    if (scores.length === 0)
       throw usageError(
         `${statistic} needs a model or a metric, but no model ran; name a metric, such as psnr_y.${statistic}`,
       );
-    }
     return scores.map((name) => pooledValue(report, name, statistic));
   }
   const found = metricIn(report, metric);
@@ -53,9 +52,8 @@ function pooledValues(report: Report, { metric, statistic = 'mean' }: PooledName
 }
 
 function pooledValue(report: Report, metric: string, statistic: PooledStatistic): PooledValue {
-  if (Object.hasOwn(report.aggregate_metrics, metric)) {
+  if (Object.hasOwn(report.aggregate_metrics, metric))
     return { name: metric, metric, value: finiteOf(report.aggregate_metrics[metric]) };
-  }
   const name = `${metric}.${statistic}`;
   const pooled = pooledMetric(report, metric);
   const spread = Object.hasOwn(report.distribution, metric) ? report.distribution[metric] : undefined;
@@ -248,20 +246,17 @@ export function checkBaseline(
   );
   for (const metric of metrics) {
     const [now, then] = [head, before].map(({ models }) => models.find((model) => model.name === metric));
-    if (now && then && modelText(now) !== modelText(then)) {
+    if (now && then && modelText(now) !== modelText(then))
       throw refuse(`its ${shown(metric)} uses ${modelText(then)}, this run uses ${modelText(now)}`);
-    }
     const [tinyNow, tinyThen] = [head, before].map(({ tiny = [] }) =>
       tiny.find((model) => model.metrics.includes(metric)),
     );
-    if (tinyNow && tinyThen && tinyNow.manifest_sha256 !== tinyThen.manifest_sha256) {
+    if (tinyNow && tinyThen && tinyNow.manifest_sha256 !== tinyThen.manifest_sha256)
       throw refuse(
         `its ${shown(metric)} is from another version of the tiny model ${shown(tinyThen.source)}`,
       );
-    }
-    if (metricIn(before, metric) === undefined) {
+    if (metricIn(before, metric) === undefined)
       throw refuse(`it has no ${shown(metric)}, only ${shown(before.metrics.join(', '), 600)}`);
-    }
   }
   const facts = [
     ['compat', before.compat, head.compat],
@@ -279,19 +274,16 @@ export function holdAgainstBaseline(
   name: string,
   drop: Drop,
 ): readonly DropResult[] {
-  if (report.frameCount !== before.frameCount) {
+  if (report.frameCount !== before.frameCount)
     throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
-  }
   const [here, there] = [report, before].map(firstFrame);
-  if (here !== there) {
+  if (here !== there)
     throw incomparable(name, `it starts at reference frame ${there}, this run at frame ${here}`);
-  }
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
-    if (earlier === undefined) {
+    if (earlier === undefined)
       throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value for ${shown(now.name)}`);
-    }
     const worse = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
     const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;
     return { ...now, before: earlier, most: drop.most, drop: fallen, passed: fallen <= drop.most + ROUNDING };

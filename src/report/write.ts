@@ -52,11 +52,10 @@ export function* writeReport(
   format: ReportFormat,
   options: WriteOptions = {},
 ): Generator<string, void, undefined> {
-  if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format)) {
+  if (typeof format !== 'string' || !Object.hasOwn(WRITERS, format))
     throw usageError(
       `The report format is ${showValue(format)}, but it must be one of ${Object.keys(WRITERS).join(', ')}.`,
     );
-  }
   requireObject('options', options);
   schema.requireParts('report', report, ROWS.includes(format) ? ['frames', 'metrics'] : schema.WHOLE);
   let gathered = '';

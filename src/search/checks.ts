@@ -164,9 +164,8 @@ function checkAll(options: object, checks: Readonly<Record<string, Check>>, what
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check) {
+    if (!check)
       throw usageError(`There is no option ${quoted(name)}; there are ${Object.keys(checks).join(', ')}.`);
-    }
     check(name, value);
   }
 }

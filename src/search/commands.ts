@@ -124,12 +124,11 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   const format = wanted ?? (pixelFormats.includes(plain) ? plain : stored);
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
   const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
-  if (surfaces.length === 0) {
+  if (surfaces.length === 0)
     throw usageError(
       `${name} takes frames only from device memory (${pixelFormats.join(', ')}), to which they are not uploaded here; use a software ` +
         'encoder, or one that takes frames from system memory, such as those of NVENC, AMF, QSV and VideoToolbox.',
     );
-  }
   const near = wanted === undefined ? nearestFormat(track.bitDepth, pixelFormats) : undefined;
   if (near !== undefined) return near;
   throw usageError(
@@ -198,22 +197,20 @@ export function lossesOf(
       `The encode is 4:${plane[1]}:${plane[2]} (${pixelFormat}), which few players decode; set the pixel format ${name} for the others.`,
     );
   }
-  if (track.fieldOrder === 'top-first' || track.fieldOrder === 'bottom-first') {
+  if (track.fieldOrder === 'top-first' || track.fieldOrder === 'bottom-first')
     found.push(
       'The source is interlaced, and its fields are encoded as frames, which costs bytes and shows combing; deinterlace it first, ' +
         'such as with ffmpeg -i SOURCE -vf bwdif -c:v ffv1 -c:a copy NEW.mkv.',
     );
-  }
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const hands = HDR_ENCODERS.includes(encoder) && Number(major) * 100 + Number(minor) >= HDR_VERSION;
   const told = args.some((arg) => /master(?:ing)?-display/.test(arg));
   const lost = hdr.filter((kind) => !(hands || told) || !/Mastering|Content light/.test(kind));
-  if (lost.length > 0) {
+  if (lost.length > 0)
     found.push(
       `The encode loses HDR metadata of the source: ${lost.join(', ')}. Options of the encoder can write it, such as ` +
         'master-display and max-cll of libx265.',
     );
-  }
   return found;
 }
 

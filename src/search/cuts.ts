@@ -335,13 +335,12 @@ export async function shotsOf(
     finder.add(luma);
     onProgress?.(seen, times.length);
   });
-  if (decoded !== times.length) {
+  if (decoded !== times.length)
     throw new AnyvmafError(
       'media',
       `${shown(track.name)} lists ${counted(times.length, 'frame')} but decodes to ${decoded}; it may be damaged. Remux it with ` +
         'ffmpeg first, which lists the frames that are there.',
     );
-  }
   const { shortest, longest } = frameLimits(limits, perSecond, most);
   const cuts = spaced(finder.cuts(), finder.changes, times.length, shortest);
   return runsBetween(cuts, times.length).flatMap((run) =>

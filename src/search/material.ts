@@ -65,12 +65,7 @@ export async function sampledSource(
   if (!samples) return wholeSource(session);
   // Encoders place key frames as in the whole: after cuts, if anywhere.
   const cut = cutMaterial(session, samples, 'samples.y4m');
-  return {
-    ...cut,
-    keys: [],
-    starts: cut.keys,
-    shots: samples.map(({ shot }) => shot),
-  };
+  return { ...cut, keys: [], starts: cut.keys, shots: samples.map(({ shot }) => shot) };
 }
 
 /** Runs of frames in one lossless file of the private folder, cut on first use. */

@@ -246,49 +246,30 @@ function signed(value: number, digits: number): string {
 // --- curves ---
 
 function curvesOf(result: CurveResult): CurveSet {
-  if (result.kind === 'ladder') return ladderCurves(result);
-  if (result.kind === 'comparison') return comparedCurves(result);
-  return searchCurve(result);
-}
-
-function ladderCurves(result: LadderResult): CurveSet {
-  const { curves, hull, rungs, parameter, metric } = result;
-  const named = (point: LadderPoint) => placed(point, parameter, `${point.height}p `);
+  const measure = result.kind === 'search' ? (result.targets[0] as CompleteTarget) : result;
+  const common = { quality: qualityName(measure), limits: limitsOf(measure.metric), hull: [], chosen: [] };
+  const curve = (name: string, points: readonly PointFacts[], parameter: string) => ({
+    name,
+    points: byRate(points).map((point) => placed(point, parameter)),
+  });
+  if (result.kind === 'comparison')
+    return { ...common, curves: result.curves.map((one) => curve(one.name, one.points, one.parameter)) };
+  const { parameter } = result;
+  if (result.kind === 'ladder') {
+    const named = (point: LadderPoint) => placed(point, parameter, `${point.height}p `);
+    return {
+      ...common,
+      curves: result.curves.map((one) => curve(sizeText(one), one.points, parameter)),
+      hull: result.hull.map(named),
+      chosen: result.rungs.map(named),
+    };
+  }
+  const { encoder, points, value, targets } = result;
   return {
-    quality: qualityName(result),
-    limits: limitsOf(metric),
-    curves: curves.map(({ width, height, points }) => ({
-      name: `${width}x${height}`,
-      points: byRate(points).map((point) => placed(point, parameter)),
-    })),
-    hull: hull.map(named),
-    chosen: rungs.map(named),
-  };
-}
-
-function comparedCurves(result: ComparisonResult): CurveSet {
-  return {
-    quality: qualityName(result),
-    limits: limitsOf(result.metric),
-    curves: result.curves.map(({ name, parameter, points }) => ({
-      name,
-      points: byRate(points).map((point) => placed(point, parameter)),
-    })),
-    hull: [],
-    chosen: [],
-  };
-}
-
-function searchCurve(result: SearchResult): CurveSet {
-  const { encoder, parameter, points, targets, value } = result;
-  const [target] = targets as readonly [CompleteTarget];
-  return {
-    quality: qualityName(target),
-    limits: limitsOf(target.metric),
-    curves: [{ name: encoder, points: byRate(points).map((point) => placed(point, parameter)) }],
-    hull: [],
+    ...common,
+    curves: [curve(encoder, points, parameter)],
     chosen: points.filter((point) => point.value === value).map((point) => placed(point, parameter)),
-    target: target.atLeast ?? target.atMost,
+    target: targets[0]?.atLeast ?? targets[0]?.atMost,
   };
 }
 

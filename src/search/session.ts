@@ -225,9 +225,8 @@ export async function inSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
-  if (!platform.encoding) {
+  if (!platform.encoding)
     throw new AnyvmafError('backend', 'Encoders are programs, which cannot run here; use Node.js.');
-  }
   const scope = new Scope(options.signal);
   const { signal } = scope;
   try {

@@ -169,13 +169,12 @@ async function scoreJoined(
   const { facts, source, signal } = session;
   const report = await scoreEncode(session, source, path);
   signal.throwIfAborted();
-  if (report.frames.length !== facts.times.length) {
+  if (report.frames.length !== facts.times.length)
     throw new AnyvmafError(
       'media',
       `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
         'the file was removed.',
     );
-  }
   const runs = shots.map(({ shot }) => ({ from: shot.first, count: shot.count }));
   const measured = measuredOf(session, report, runs, metrics);
   return shots.map((_, i) =>

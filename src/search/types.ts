@@ -179,12 +179,11 @@ export function parseEncoder(text: string): Required<Pick<EncoderChoice, 'encode
   requireText('text', text, 'an encoder such as libx264:preset=slow');
   const [encoder = '', ...rest] = text.split(':');
   const options = rest.map((option) => /^([^=]+)=(.*)$/s.exec(option));
-  if (encoder === '' || options.includes(null)) {
+  if (encoder === '' || options.includes(null))
     throw usageError(
       `the encoder is ${showValue(text)}, but it must be the name of an ffmpeg encoder, optionally followed by options, such as ` +
         'libx264:preset=slow.',
     );
-  }
   const pairs = options.map((option) => [option?.[1] ?? '', option?.[2] ?? ''] as const);
   return { encoder, encoderOptions: Object.fromEntries(pairs) };
 }

@@ -148,9 +148,8 @@ function bindFeatures(
     throw misfit(source, 'tiny_resize', 'reads features, not pictures');
   const columns = bindColumns(sidecar, width, source);
   const { scaler } = sidecar;
-  if (scaler && scaler.mean.length !== columns.length) {
+  if (scaler && scaler.mean.length !== columns.length)
     throw refuse(`its sidecar scales ${scaler.mean.length} features, but it reads ${columns.length}`);
-  }
   const others = graph.inputs.filter(({ name }) => name !== input.name);
   const codec = bindCodec(sidecar, source, options, others, refuse);
   return { kind: 'features', ...bound, input: input.name, columns, scaler, codec, batch: rows };
@@ -173,12 +172,11 @@ function bindCodec(
     throw refuse(`besides features it has the inputs ${names}, but only one codec input is supported`);
   }
   const [, width = null] = port.dims ?? [];
-  if (!sidecar.codec || port.dims?.length !== 2 || width === null) {
+  if (!sidecar.codec || port.dims?.length !== 2 || width === null)
     throw refuse(
       `its input ${quoted(port.name)} besides features must be a codec block of rank 2 and fixed width, with ` +
         'encoder_vocab in the sidecar',
     );
-  }
   return { input: port.name, block: codecBlock(sidecar.codec, width, options, source) };
 }
 
@@ -225,11 +223,10 @@ function bindPictures(
     throw refuse('its pictures must have rank 4 (1, channels, height, width) and the same shape');
   if (batch !== null && batch !== 1)
     throw refuse(`its pictures have a batch of ${batch}; only 1 or any number is supported`);
-  if (channels !== 1 && channels !== 3) {
+  if (channels !== 1 && channels !== 3)
     throw refuse(
       `its pictures have ${channels ?? 'an unknown number of'} channels; only 1 (luma) or 3 (RGB) is supported`,
     );
-  }
   const plain = channels === 3 ? IMAGENET : { mean: [0], std: [1] };
   const mean = sidecar.normMean ?? plain.mean;
   const std = sidecar.normStd ?? plain.std;

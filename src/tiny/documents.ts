@@ -47,9 +47,8 @@ function parseRegistry(text: string, what: string): readonly TinyRegistryEntry[]
 
 function entryOf(row: JsonObject): TinyRegistryEntry {
   const id = row.text('id', 64);
-  if (id === undefined || !/^[a-z0-9][a-z0-9._-]*$/.test(id)) {
+  if (id === undefined || !/^[a-z0-9][a-z0-9._-]*$/.test(id))
     throw row.wrong('id', 'up to 64 lower-case letters, digits, dots, dashes and underscores');
-  }
   const kind = row.oneOf('kind', TINY_KINDS);
   if (kind === undefined) throw row.wrong('kind', `one of ${TINY_KINDS.join(', ')}`);
   const file = row.text('onnx', 255) ?? row.text('file', 255);

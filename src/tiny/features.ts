@@ -40,17 +40,15 @@ export function bindColumns(
 ): readonly TinyColumn[] {
   const model = `The tiny model ${quoted(source)}`;
   const names = features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : undefined);
-  if (!names) {
+  if (!names)
     throw modelError(
       `${model} takes ${width ?? 'any number of'} features, but no sidecar names them; list them as feature_order in ` +
         'a JSON file beside it.',
     );
-  }
-  if (width !== null && names.length !== width) {
+  if (width !== null && names.length !== width)
     throw modelError(
       `${model} takes ${width} features, but its sidecar lists ${names.length} (${names.join(', ')}).`,
     );
-  }
   return names.map((feature, i) => {
     const { extractor, spec } = provider(feature, source);
     const options = featureOptions?.[i] ?? {};
@@ -130,19 +128,17 @@ export function codecBlock(
 ): Float32Array {
   const { vocabulary } = spec;
   const model = `The tiny model ${quoted(source)}`;
-  if (width !== vocabulary.length && width !== vocabulary.length + 2) {
+  if (width !== vocabulary.length && width !== vocabulary.length + 2)
     throw modelError(
       `${model} takes a codec block of ${width} numbers, but its sidecar lists ${vocabulary.length} encoders, which ` +
         `need ${vocabulary.length} or, with preset and rate factor, ${vocabulary.length + 2}.`,
     );
-  }
   const { codec, crf } = facts;
-  if (codec === undefined || crf === undefined) {
+  if (codec === undefined || crf === undefined)
     throw usageError(
       `${model} needs the encoder of the distorted video (tiny_codec) and its rate factor (tiny_crf); it supports ` +
         `${vocabulary.join(', ')}.`,
     );
-  }
   const slot = slotOf(vocabulary, codec);
   if (slot === undefined) {
     const close = nearest(codec.toLowerCase(), [...vocabulary, ...Object.keys(ALIASES)]);

@@ -88,11 +88,10 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
     async read(file: string, limit: number): Promise<Uint8Array | null> {
       const found = Object.hasOwn(files, file) ? files[file] : undefined;
       if (!found) return null;
-      if (found.size > limit) {
+      if (found.size > limit)
         throw modelError(
           `${file} has ${found.size} bytes, but a file of its kind may have at most ${limit}.`,
         );
-      }
       try {
         return new Uint8Array(await found.arrayBuffer());
       } catch (cause) {
@@ -223,11 +222,10 @@ async function readBest(
   const sibling = int8Name(file);
   const isSibling = entry !== undefined && file !== entry.file;
   const eight = isSibling || /\.int8\.onnx$/i.test(file);
-  if (eight && precision === 'fp32') {
+  if (eight && precision === 'fp32')
     throw usageError(
       `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
     );
-  }
   // The sibling was requested, but nothing states how it was quantised.
   const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
   if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
@@ -236,20 +234,18 @@ async function readBest(
       const sha256 = await checkedDigest(bytes, entry, entry?.int8Sha256, 'int8_sha256', sibling);
       return { bytes, file: sibling, sha256, quantisation: mode, warnings: [] };
     }
-    if (precision === 'int8') {
+    if (precision === 'int8')
       throw modelError(
         `tiny_precision is int8, but the tiny model ${quoted(source)} has no ${sibling} in ${folder.name}; ask for ` +
           'fp32, or leave it out.',
       );
-    }
   }
   const bytes = await folder.read(file, MAX_MODEL_BYTES);
-  if (!bytes) {
+  if (!bytes)
     throw new AnyvmafError(
       entry ? 'model' : 'io',
       `The tiny model ${quoted(source)} has no file ${file} in ${folder.name}.`,
     );
-  }
   const expected = isSibling ? entry?.int8Sha256 : entry?.sha256;
   const sha256 = await checkedDigest(bytes, entry, expected, isSibling ? 'int8_sha256' : 'sha256', file);
   const missing = mode !== 'fp32' && !eight && precision !== 'fp32';
@@ -334,25 +330,22 @@ async function verifySignature(
 ): Promise<void> {
   const refuse = (why: string): AnyvmafError => modelError(why);
   const bundle = entry?.sigstoreBundle;
-  if (!entry || bundle === undefined || file !== entry.file) {
+  if (!entry || bundle === undefined || file !== entry.file)
     throw refuse(
       `tiny_model_verify asks for a signature of ${file}, but ` +
         `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
         'tiny_model_verify out, or register the model with sigstore_bundle.',
     );
-  }
-  if (!entry.signer) {
+  if (!entry.signer)
     throw refuse(
       `The registry's row "${entry.id}" does not name the signer of ${file}, and a signature by just anyone proves ` +
         'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
     );
-  }
-  if (unlisted.length > 0) {
+  if (unlisted.length > 0)
     throw refuse(
       `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" also depend; ` +
         `sign its manifest, and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
-  }
   const text = await folder.read(bundle, MAX_BUNDLE_BYTES);
   if (!text) throw refuse(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
   const [signed, what] =
@@ -374,12 +367,11 @@ async function withWeights(
   const external: { path: string; bytes: Uint8Array }[] = [];
   for (const path of graph.external) {
     const weights = await folder.read(base + path, MAX_MODEL_BYTES);
-    if (!weights) {
+    if (!weights)
       throw modelError(
         `The tiny model ${quoted(source)} keeps weights in ${quoted(path)}, which is not beside it in ` +
           `${folder.name}.`,
       );
-    }
     left -= weights.length;
     if (left < 0) throw tooLarge(source, MAX_MODEL_BYTES - left);
     external.push({ path, bytes: weights });

@@ -77,19 +77,17 @@ export class TinyRegressor {
 /** @throws {AnyvmafError} `usage` if pictures are too small, lack needed chroma, or need a disabled resize */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
-  if (channels === 3 && format.chroma === '400') {
+  if (channels === 3 && format.chroma === '400')
     throw usageError(
       `The tiny model ${quoted(source)} needs colour, but the pictures have only luma; leave it out.`,
     );
-  }
   const [least, lowest] = binding.minSize ?? [1, 1];
   const seen = { width: width ?? format.width, height: height ?? format.height };
-  if (seen.width < least || seen.height < lowest) {
+  if (seen.width < least || seen.height < lowest)
     throw usageError(
       `The tiny model ${quoted(source)} needs pictures of at least ${least}x${lowest}, but these are ` +
         `${seen.width}x${seen.height}; leave it out, or score the video before it was downscaled.`,
     );
-  }
   const fits = (width ?? format.width) === format.width && (height ?? format.height) === format.height;
   if (fits || resize !== 'disabled') return;
   throw usageError(

@@ -47,8 +47,7 @@ export async function openSession<Tensor>(
     throw failure('backend', 'does not start', cause, advice);
   });
   const ports = new Map(graph.inputs.map((port) => [port.name, port]));
-  // Some libraries do not allow concurrent calls.
-  const calls = serializeCalls(async (inputs: Named<TinyTensor>) => {
+  const call = (inputs: Named<TinyTensor>) => {
     const open = session;
     if (!open) throw usageError(`The session of ${quoted(source)} is closed.`);
     const feeds = Object.entries(inputs).map(
@@ -57,37 +56,21 @@ export async function openSession<Tensor>(
     return open.run(Object.fromEntries(feeds)).catch((cause: unknown) => {
       throw failure('model', 'failed', cause);
     });
-  });
-  return {
-    ...facts,
-    run: calls.run,
-    async close() {
-      const closing = session;
-      session = undefined;
-      await calls.settled();
-      await closing?.release();
-    },
   };
-}
-
-interface SerializedCalls<Input, Output> {
-  /** Runs after all earlier calls have succeeded or failed. */
-  run(input: Input): Promise<Output>;
-  settled(): Promise<void>;
-}
-
-export function serializeCalls<Input, Output>(
-  call: (input: Input) => Promise<Output>,
-): SerializedCalls<Input, Output> {
+  // One call after the other: some libraries do not allow concurrent ones.
   let last: Promise<unknown> = Promise.resolve();
   return {
-    run(input) {
-      const result = last.then(() => call(input));
+    ...facts,
+    run(inputs) {
+      const result = last.then(() => call(inputs));
       last = result.catch(() => {});
       return result;
     },
-    async settled() {
+    async close() {
+      const closing = session;
+      session = undefined;
       await last;
+      await closing?.release();
     },
   };
 }
@@ -112,23 +95,21 @@ export function takeScores(
   outputs.forEach(({ tensor }, column) => {
     const data = results[tensor]?.data;
     const each = data === undefined ? 0 : data.length / rows;
-    if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined)) {
+    if (data === undefined || !Number.isInteger(each) || each === 0 || (each > 1 && reduce === undefined))
       throw modelError(
         `The tiny model ${quoted(source)} returns ${data?.length ?? 'no'} values as ${quoted(tensor)} for ` +
           `${rows === 1 ? 'one frame' : `${rows} frames`}, but must return one per frame; set output_reduce in its sidecar ` +
           'to reduce several to one.',
       );
-    }
     for (let row = 0; row < rows; row++) {
       let sum = 0;
       for (let i = 0; i < each; i++) sum += data[row * each + i]!;
       const value = sum / each;
-      if (!Number.isFinite(value)) {
+      if (!Number.isFinite(value))
         throw modelError(
           `The tiny model ${quoted(source)} returns ${value} for frame ${frameOf(row)}, which is not a score; the ` +
             'model does not work on such input.',
         );
-      }
       into[row * outputs.length + column] = range ? Math.min(range[1], Math.max(range[0], value)) : value;
     }
   });

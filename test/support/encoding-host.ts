@@ -43,6 +43,11 @@ import { type PointStore, scoreName } from '../../src/search/targets.js';
 /** Value of CRF, bytes per frame, VMAF: of 8 frames of ffmpeg's mandelbrot with noise at 320x176, with ffmpeg 5.1.9. */
 type Curve = readonly (readonly [value: number, bytes: number, quality: number])[];
 
+/** Reads one off its numbers: a point has three. */
+function curve(points: string): Curve {
+  return points.split(',').map((point) => point.trim().split(' ').map(Number) as unknown as Curve[number]);
+}
+
 interface Recording {
   /** Of its library. */
   readonly version: string;
@@ -54,18 +59,9 @@ interface Recording {
 }
 
 const PLANAR = ['yuv420p', 'yuv422p', 'yuv444p'];
-const X264_FAST: Curve = [
-  [0, 23180, 98.23],
-  [6, 17917, 97.91],
-  [12, 11004, 97.46],
-  [18, 7248, 96.43],
-  [24, 4022, 94.02],
-  [30, 1677, 88.04],
-  [36, 933, 77.69],
-  [42, 460, 55.74],
-  [48, 295, 33.67],
-  [51, 240, 25],
-];
+const X264_FAST: Curve = curve(`
+          0 23180 98.23, 6 17917 97.91, 12 11004 97.46, 18 7248 96.43, 24 4022 94.02,
+          30 1677 88.04, 36 933 77.69, 42 460 55.74, 48 295 33.67, 51 240 25`);
 
 const ENCODERS: Readonly<Record<string, Recording>> = {
   libx264: {
@@ -77,17 +73,9 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
       ultrafast: { framesPerSecond: 400, points: X264_FAST },
       medium: {
         framesPerSecond: 90,
-        points: [
-          [0, 19409, 98.23],
-          [6, 10387, 97.77],
-          [12, 6618, 96.98],
-          [18, 3832, 94.2],
-          [24, 1577, 89.66],
-          [30, 669, 80.72],
-          [36, 384, 60.32],
-          [42, 266, 32.2],
-          [51, 160, 0],
-        ],
+        points: curve(`
+          0 19409 98.23, 6 10387 97.77, 12 6618 96.98, 18 3832 94.2, 24 1577 89.66,
+          30 669 80.72, 36 384 60.32, 42 266 32.2, 51 160 0`),
       },
     },
   },
@@ -99,18 +87,9 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
     curves: {
       ultrafast: {
         framesPerSecond: 60,
-        points: [
-          [0, 15864, 97.92],
-          [6, 10777, 97.46],
-          [12, 7050, 96.3],
-          [18, 4042, 93.69],
-          [24, 1646, 88.5],
-          [30, 638, 77.32],
-          [36, 272, 56.01],
-          [42, 141, 33.79],
-          [48, 72, 9.36],
-          [51, 60, 1],
-        ],
+        points: curve(`
+          0 15864 97.92, 6 10777 97.46, 12 7050 96.3, 18 4042 93.69, 24 1646 88.5,
+          30 638 77.32, 36 272 56.01, 42 141 33.79, 48 72 9.36, 51 60 1`),
       },
     },
   },
@@ -122,15 +101,9 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
     curves: {
       '10': {
         framesPerSecond: 120,
-        points: [
-          [3, 11079, 97.79],
-          [13, 7178, 96.04],
-          [23, 4863, 93.52],
-          [33, 2830, 91.02],
-          [43, 1127, 86.83],
-          [53, 589, 82.94],
-          [63, 236, 66.72],
-        ],
+        points: curve(`
+          3 11079 97.79, 13 7178 96.04, 23 4863 93.52, 33 2830 91.02,
+          43 1127 86.83, 53 589 82.94, 63 236 66.72`),
       },
     },
   },
@@ -142,15 +115,9 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
     curves: {
       '8': {
         framesPerSecond: 150,
-        points: [
-          [3, 13139, 97.83],
-          [13, 7287, 96.58],
-          [23, 5266, 95.53],
-          [33, 3085, 92.88],
-          [43, 1285, 88.26],
-          [53, 574, 78.45],
-          [63, 261, 58.16],
-        ],
+        points: curve(`
+          3 13139 97.83, 13 7287 96.58, 23 5266 95.53, 33 3085 92.88,
+          43 1285 88.26, 53 574 78.45, 63 261 58.16`),
       },
     },
   },
@@ -180,12 +147,7 @@ const FURTHER: Readonly<Record<string, (vmaf: number) => Readonly<Record<string,
 /** The area at which curves were recorded. */
 const RECORDED_AREA = 320 * 176;
 /** Share of the source's height, and the points of quality that libx264 loses with it. */
-const SIZE_COSTS: Curve = [
-  [0.25, 0, 46],
-  [0.5, 0, 20.5],
-  [0.75, 0, 10.5],
-  [1, 0, 0],
-];
+const SIZE_COSTS: Curve = curve('0.25 0 46, 0.5 0 20.5, 0.75 0 10.5, 1 0 0');
 /** What frames are above and below the quality of their encode. Their sum is 0. */
 const WOBBLE = [0.4, -0.2, -0.4, 0.3, -0.1];
 /** Frames of a group, whose first takes more bytes. The mean of the shares is 1. */

@@ -218,11 +218,14 @@ export interface Bomb {
   readonly says: RegExp;
 }
 
-const inputs = [port('x', [1, 4])];
-const outputs = [port('y', null)];
-const FEATURES = { x: [1, 4] };
-const PICTURE = { x: [1, 1, 64, 64] };
-const picture = { inputs: [port('x', [1, 1, 'H', 'W'])], outputs };
+/** Fed with a row of features, or with a picture. */
+function bomb(name: string, says: RegExp, parts: GraphParts, fed: 'features' | 'picture' = 'features'): Bomb {
+  const inputs = [port('x', fed === 'features' ? [1, 4] : [1, 1, 'H', 'W'])];
+  return {
+    ...{ name: `onnx-${name}`, says, parts: { ...parts, inputs, outputs: [port('y', null)] } },
+    shapes: { x: fed === 'features' ? [1, 4] : [1, 1, 64, 64] },
+  };
+}
 
 /** A chain of operators from `from` to `y`. */
 function chain(count: number, from: string, each: (before: string, after: string) => Bytes): Bytes[] {
@@ -239,58 +242,41 @@ const side = (length: number) => [longs('a', [1], [length / 1000]), longs('b', [
 const grown = node('Mul', ['a', 'b'], ['side']);
 const square = node('Concat', ['side', 'side'], ['shape'], { axis: { int: 0 } });
 
+const TWELVE = Array.from({ length: 12 }, (_, i) => `b${i}`);
+
 export const BOMBS: readonly Bomb[] = [
-  {
-    name: 'onnx-doubled-constant',
-    parts: {
-      nodes: chain(28, 'w', doubled),
-      initializers: [floats('w', [4], [1, 2, 3, 4])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /its constants grow to \d+ MiB, more than 256 MiB/,
-  },
-  {
-    name: 'onnx-doubled-input',
-    parts: { nodes: chain(28, 'x', doubled), inputs, outputs },
-    shapes: FEATURES,
-    says: /the output of its operator Concat "t26" has 268435456 elements \(67108864x4\), but at most 134217728/,
-  },
-  {
-    name: 'onnx-resize',
-    parts: {
-      ...picture,
-      nodes: [node('Resize', ['x', '', 'f'], ['y'])],
-      initializers: [floats('f', [4], [1, 1, 300, 300])],
-    },
-    shapes: PICTURE,
-    says: /the output of its operator Resize "y" has 368640000 elements/,
-  },
-  {
-    name: 'onnx-pad',
-    parts: {
-      ...picture,
+  bomb('doubled-constant', /its constants grow to \d+ MiB, more than 256 MiB/, {
+    nodes: chain(28, 'w', doubled),
+    initializers: [floats('w', [4], [1, 2, 3, 4])],
+  }),
+  bomb(
+    'doubled-input',
+    /the output of its operator Concat "t26" has 268435456 elements \(67108864x4\), but at most 134217728/,
+    { nodes: chain(28, 'x', doubled) },
+  ),
+  bomb(
+    'resize',
+    /the output of its operator Resize "y" has 368640000 elements/,
+    { nodes: [node('Resize', ['x', '', 'f'], ['y'])], initializers: [floats('f', [4], [1, 1, 300, 300])] },
+    'picture',
+  ),
+  bomb(
+    'pad',
+    /the output of its operator Pad "y" has 402564096 elements/,
+    {
       nodes: [node('Pad', ['x', 'p'], ['y'])],
       initializers: [longs('p', [8], [0, 0, 0, 0, 0, 0, 20_000, 20_000])],
     },
-    shapes: PICTURE,
-    says: /the output of its operator Pad "y" has 402564096 elements/,
-  },
-  {
-    name: 'onnx-computed-shape',
-    parts: {
-      nodes: [grown, square, node('ConstantOfShape', ['shape'], ['y'])],
-      initializers: side(20_000),
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /the output of its operator ConstantOfShape "y" has 400000000 elements/,
-  },
-  {
-    name: 'onnx-wrapped-shape',
-    parts: {
+    'picture',
+  ),
+  bomb('computed-shape', /the output of its operator ConstantOfShape "y" has 400000000 elements/, {
+    nodes: [grown, square, node('ConstantOfShape', ['shape'], ['y'])],
+    initializers: side(20_000),
+  }),
+  bomb(
+    'wrapped-shape',
+    /ConstantOfShape "y" is not known before it runs: its input "shape" is not constant/,
+    {
       // 2^62 * 4 is 0 in 64 bits, so that what is added is all that remains.
       nodes: [
         node('Mul', ['a', 'b'], ['zero']),
@@ -298,139 +284,92 @@ export const BOMBS: readonly Bomb[] = [
         node('ConstantOfShape', ['shape'], ['y']),
       ],
       initializers: [longs('a', [1], [2 ** 62]), longs('b', [1], [4]), longs('c', [1], [400_000_000])],
-      inputs,
-      outputs,
     },
-    shapes: FEATURES,
-    says: /ConstantOfShape "y" is not known before it runs: its input "shape" is not constant/,
-  },
-  {
-    name: 'onnx-outer-product',
-    parts: {
-      nodes: [
-        node('Expand', ['x', 'wide'], ['a']),
-        node('Reshape', ['a', 'row'], ['r']),
-        node('Reshape', ['a', 'column'], ['c']),
-        node('Mul', ['r', 'c'], ['y']),
-      ],
-      initializers: [
-        longs('wide', [2], [10_000, 4]),
-        longs('row', [2], [1, -1]),
-        longs('column', [2], [-1, 1]),
-      ],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /the output of its operator Mul "y" has 1600000000 elements \(40000x40000\)/,
-  },
-  {
-    name: 'onnx-transposed-convolution',
-    parts: {
-      ...picture,
+  ),
+  bomb('outer-product', /the output of its operator Mul "y" has 1600000000 elements \(40000x40000\)/, {
+    nodes: [
+      node('Expand', ['x', 'wide'], ['a']),
+      node('Reshape', ['a', 'row'], ['r']),
+      node('Reshape', ['a', 'column'], ['c']),
+      node('Mul', ['r', 'c'], ['y']),
+    ],
+    initializers: [
+      longs('wide', [2], [10_000, 4]),
+      longs('row', [2], [1, -1]),
+      longs('column', [2], [-1, 1]),
+    ],
+  }),
+  bomb(
+    'transposed-convolution',
+    /the output of its operator ConvTranspose "y" has 992313001 elements/,
+    {
       nodes: [node('ConvTranspose', ['x', 'w'], ['y'], { strides: { ints: [500, 500] } })],
       initializers: [floats('w', [1, 1, 1, 1], [1])],
     },
-    shapes: PICTURE,
-    says: /the output of its operator ConvTranspose "y" has 992313001 elements/,
-  },
-  {
-    name: 'onnx-many-at-once',
-    parts: {
+    'picture',
+  ),
+  bomb(
+    'many-at-once',
+    /at its operator Exp "b\d" its tensors take \d+ MiB, but at most 1024 MiB are allowed/,
+    {
       nodes: [
         node('Expand', ['x', 'wide'], ['a']),
-        ...Array.from({ length: 12 }, (_, i) => node('Exp', ['a'], [`b${i}`])),
-        node(
-          'Sum',
-          Array.from({ length: 12 }, (_, i) => `b${i}`),
-          ['y'],
-        ),
+        ...TWELVE.map((name) => node('Exp', ['a'], [name])),
+        node('Sum', TWELVE, ['y']),
       ],
       initializers: [longs('wide', [2], [10_000_000, 4])],
-      inputs,
-      outputs,
     },
-    shapes: FEATURES,
-    says: /at its operator Exp "b\d" its tensors take \d+ MiB, but at most 1024 MiB are allowed/,
-  },
-  {
-    name: 'onnx-rounds',
-    parts: {
-      nodes: [
-        node('Loop', ['rounds', '', 'x'], ['last', 'y'], {
-          body: {
-            graph: graph({
-              nodes: [
-                node('Identity', ['go'], ['going']),
-                node('Identity', ['v'], ['w']),
-                node('Expand', ['v', 'wide'], ['scan']),
-              ],
-              inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
-              outputs: [port('going', [], TYPE.bool), port('w', [1, 4]), port('scan', null)],
-            }),
-          },
-        }),
-      ],
-      initializers: [longs('rounds', [], [1024]), longs('wide', [2], [100_000, 4])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /the output of its operator Loop "last" has 409600000 elements \(1024x100000x4\)/,
-  },
-  {
-    name: 'onnx-growing-rounds',
-    parts: {
-      nodes: [
-        node('Loop', ['rounds', '', 'x'], ['y'], {
-          body: {
-            graph: graph({
-              nodes: [
-                node('Identity', ['go'], ['going']),
-                node('Concat', ['v', 'v'], ['w'], { axis: { int: 0 } }),
-              ],
-              inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', null)],
-              outputs: [port('going', [], TYPE.bool), port('w', null)],
-            }),
-          },
-        }),
-      ],
-      initializers: [longs('rounds', [], [28])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /Loop "y" is not known before it runs: an iteration turns \[1, 4\] into \[2, 4\]/,
-  },
-  {
-    name: 'onnx-work',
-    parts: {
-      nodes: [
-        node('Expand', ['x', 'wide'], ['a']),
-        node('Reshape', ['a', 'square'], ['s']),
-        ...chain(16, 's', (before, after) => node('MatMul', [before, 's'], [after])),
-      ],
-      initializers: [longs('wide', [2], [2 ** 22, 4]), longs('square', [2], [4096, -1])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /it takes 1\.\d+e\+12 operations, but at most 1\.00e\+12 are allowed/,
-  },
-  {
-    name: 'onnx-work-of-constants',
-    parts: {
-      nodes: [
-        node('ConstantOfShape', ['square'], ['s']),
-        ...chain(8, 's', (before, after) => node('MatMul', [before, 's'], [after])),
-      ],
-      initializers: [longs('square', [2], [1500, 1500])],
-      inputs,
-      outputs,
-    },
-    shapes: FEATURES,
-    says: /it takes 6\.75e\+9 operations on constants, but at most 4\.29e\+9 are allowed/,
-  },
+  ),
+  bomb('rounds', /the output of its operator Loop "last" has 409600000 elements \(1024x100000x4\)/, {
+    nodes: [
+      node('Loop', ['rounds', '', 'x'], ['last', 'y'], {
+        body: {
+          graph: graph({
+            nodes: [
+              node('Identity', ['go'], ['going']),
+              node('Identity', ['v'], ['w']),
+              node('Expand', ['v', 'wide'], ['scan']),
+            ],
+            inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
+            outputs: [port('going', [], TYPE.bool), port('w', [1, 4]), port('scan', null)],
+          }),
+        },
+      }),
+    ],
+    initializers: [longs('rounds', [], [1024]), longs('wide', [2], [100_000, 4])],
+  }),
+  bomb('growing-rounds', /Loop "y" is not known before it runs: an iteration turns \[1, 4\] into \[2, 4\]/, {
+    nodes: [
+      node('Loop', ['rounds', '', 'x'], ['y'], {
+        body: {
+          graph: graph({
+            nodes: [
+              node('Identity', ['go'], ['going']),
+              node('Concat', ['v', 'v'], ['w'], { axis: { int: 0 } }),
+            ],
+            inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', null)],
+            outputs: [port('going', [], TYPE.bool), port('w', null)],
+          }),
+        },
+      }),
+    ],
+    initializers: [longs('rounds', [], [28])],
+  }),
+  bomb('work', /it takes 1\.\d+e\+12 operations, but at most 1\.00e\+12 are allowed/, {
+    nodes: [
+      node('Expand', ['x', 'wide'], ['a']),
+      node('Reshape', ['a', 'square'], ['s']),
+      ...chain(16, 's', (before, after) => node('MatMul', [before, 's'], [after])),
+    ],
+    initializers: [longs('wide', [2], [2 ** 22, 4]), longs('square', [2], [4096, -1])],
+  }),
+  bomb('work-of-constants', /it takes 6\.75e\+9 operations on constants, but at most 4\.29e\+9 are allowed/, {
+    nodes: [
+      node('ConstantOfShape', ['square'], ['s']),
+      ...chain(8, 's', (before, after) => node('MatMul', [before, 's'], [after])),
+    ],
+    initializers: [longs('square', [2], [1500, 1500])],
+  }),
 ];
 
 /** The file of a bomb. */

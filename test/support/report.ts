@@ -128,10 +128,7 @@ export function pooled(min: number, max: number, mean: number, harmonic_mean: nu
 
 export function spread(value: number): MetricDistribution {
   const v = value;
-  return {
-    percentiles: { p1: v, p5: v, p10: v, p25: v, p50: v, p75: v, p90: v, p95: v, p99: v },
-    stddev: 0,
-  };
+  return { percentiles: { p1: v, p5: v, p10: v, p25: v, p50: v, p75: v, p90: v, p95: v, p99: v }, stddev: 0 };
 }
 
 /** Frames numbered from 0 with one metric. */

@@ -95,9 +95,8 @@ function pythonFloat(value: number): string {
   if (!Number.isFinite(value)) return value > 0 ? 'inf' : '-inf';
   if (Object.is(value, -0)) return '-0.0';
   const size = Math.abs(value);
-  if (size !== 0 && (size >= 1e16 || size < 1e-4)) {
+  if (size !== 0 && (size >= 1e16 || size < 1e-4))
     return value.toExponential().replace(/e([+-])(\d)$/, 'e$10$2');
-  }
   const text = String(value);
   return text.includes('.') ? text : `${text}.0`;
 }

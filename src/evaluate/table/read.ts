@@ -88,11 +88,10 @@ export class FeatureTable {
    */
   async numbers(column: string): Promise<Float64Array> {
     const { kind } = this.#kindOf(column);
-    if (kind !== 'number' && kind !== 'floating') {
+    if (kind !== 'number' && kind !== 'floating')
       throw usageError(
         `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but numbers are needed.`,
       );
-    }
     const values = new Float64Array(this.rows);
     await this.#read(column, (chunk, start) => {
       for (let i = 0; i < chunk.length; i++) {
@@ -107,11 +106,10 @@ export class FeatureTable {
   /** Names, with numbers as Python's `str` writes them; `undefined` for missing values. Throws as {@link numbers}. */
   async texts(column: string): Promise<(string | undefined)[]> {
     const { kind } = this.#kindOf(column);
-    if (kind === 'other') {
+    if (kind === 'other')
       throw usageError(
         `The column ${quoted(column)} of ${this.name} holds ${this.#contents(column)}, but names or numbers are needed.`,
       );
-    }
     const values = new Array<string | undefined>(this.rows);
     await this.#read(column, (chunk, start) => {
       for (let i = 0; i < chunk.length; i++) values[start + i] = keyText(chunk[i], kind === 'floating');
@@ -141,11 +139,10 @@ export class FeatureTable {
     for (const { rowStart, rowEnd } of this.#scan.ranges) {
       await readable(this.name, async () => {
         const chunk = await this.#scan.readColumn({ column, rowStart, rowEnd });
-        if (chunk.length !== rowEnd - rowStart) {
+        if (chunk.length !== rowEnd - rowStart)
           throw new Error(
             `column ${quoted(column)} has ${chunk.length} values for ${rowEnd - rowStart} rows`,
           );
-        }
         take(chunk, rowStart);
       });
     }
@@ -156,18 +153,16 @@ export class FeatureTable {
     const facts = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === column)?.meta_data;
     if (!facts) throw damaged(this.name, `a row group lacks the column ${quoted(column)}`);
     const { codec, total_compressed_size: stored, total_uncompressed_size: unpacked } = facts;
-    if (codec !== 'UNCOMPRESSED' && codec !== 'SNAPPY') {
+    if (codec !== 'UNCOMPRESSED' && codec !== 'SNAPPY')
       throw usageError(
         `The column ${quoted(column)} of ${this.name} is compressed with ${codec}, but only uncompressed and Snappy ` +
           "columns are read; write it again, in pandas with df.to_parquet(path, compression='snappy').",
       );
-    }
-    if (stored > MAX_CHUNK || unpacked > MAX_CHUNK) {
+    if (stored > MAX_CHUNK || unpacked > MAX_CHUNK)
       throw usageError(
         `The column ${quoted(column)} of ${this.name} has ${unpacked} bytes in one row group, but at most ` +
           `${MAX_CHUNK} are read; write the table again with smaller row groups.`,
       );
-    }
   }
 }
 
@@ -220,20 +215,18 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
   const tail = size < 12 ? new ArrayBuffer(8) : await bytesOf(reader, size - 8, size, name);
   const ending = String.fromCharCode(...new Uint8Array(tail, 4));
   if (ending === 'PARE') throw new AnyvmafError('io', `${name} is encrypted; write it without encryption.`);
-  if (ending !== MAGIC) {
+  if (ending !== MAGIC)
     throw new AnyvmafError(
       'io',
       `${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`,
     );
-  }
   const footer = new DataView(tail).getUint32(0, true);
   if (footer > size - 12) throw damaged(name, `its metadata has ${footer} bytes, more than the file`);
-  if (footer > MAX_FOOTER) {
+  if (footer > MAX_FOOTER)
     throw usageError(
       `The metadata of ${name} has ${footer} bytes, but at most ${MAX_FOOTER} are read; write it with fewer columns or ` +
         'larger row groups.',
     );
-  }
 }
 
 function checkMetadata(
@@ -241,11 +234,10 @@ function checkMetadata(
   size: number,
   name: string,
 ): void {
-  if (rows > MAX_ROWS) {
+  if (rows > MAX_ROWS)
     throw usageError(
       `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need to a separate file.`,
     );
-  }
   let sum = 0n;
   for (const group of groups) {
     sum += group.num_rows;
@@ -254,9 +246,8 @@ function checkMetadata(
       if (!column) continue;
       const start = column.dictionary_page_offset ?? column.data_page_offset;
       const end = start + column.total_compressed_size;
-      if (start < 0n || column.total_compressed_size < 0n || end > BigInt(size)) {
+      if (start < 0n || column.total_compressed_size < 0n || end > BigInt(size))
         throw damaged(name, `the column ${quoted(column.path_in_schema.join('.'))} extends beyond its end`);
-      }
     }
   }
   if (sum !== rows || rows < 0n)

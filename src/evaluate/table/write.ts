@@ -56,11 +56,10 @@ export class DatasetWriter {
     const named = new Map<string, string>();
     for (const logName of shape.features) {
       const column = columnFor(logName);
-      if (named.has(column) || IDENTITY.includes(column)) {
+      if (named.has(column) || IDENTITY.includes(column))
         throw usageError(
           `Two columns of the table would be named ${quoted(column)}; leave out the feature ${logName}.`,
         );
-      }
       named.set(column, logName);
     }
     const place = (column: string) => CANONICAL_FEATURES.indexOf(column) >>> 0;

@@ -197,7 +197,7 @@ function runSection(page: Page): Markup {
   const { command } = page.options;
   return fold(
     'How it was run',
-    html`<div class="run">${view.runGroups(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
+    html`<div class="run">${view.runTables(templates, page)}</div>${command !== undefined && html`<pre><code>${command}</code></pre>`}`,
   );
 }
 

@@ -212,9 +212,8 @@ export function packMetric(frames: readonly FrameMetrics[], metric: string): Pac
 export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFrames {
   const first = frames[0]?.frameNum ?? 0;
   const step = Math.max(1, (frames[1]?.frameNum ?? first + 1) - first);
-  if (frames.every((frame, i) => frame.frameNum === first + i * step)) {
+  if (frames.every((frame, i) => frame.frameNum === first + i * step))
     return { first: first + shift, step, count: frames.length };
-  }
   return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1 - shift)) };
 }
 

@@ -495,12 +495,7 @@ function linesOf(text: string): Line[] {
   let offset = 0;
   const parts = text.split('\n');
   return parts.map((part, i) => {
-    const line = {
-      content: part.replace(/\r$/, ''),
-      number: i + 1,
-      offset,
-      ended: i < parts.length - 1,
-    };
+    const line = { content: part.replace(/\r$/, ''), number: i + 1, offset, ended: i < parts.length - 1 };
     offset += part.length + 1;
     return line;
   });

@@ -117,9 +117,7 @@ export function reportTexts(text: string, name: string): readonly string[] {
   try {
     list = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new AnyvmafError('io', `${shown(name)} is damaged: ${(cause as Error).message}`, {
-      cause,
-    });
+    throw new AnyvmafError('io', `${shown(name)} is damaged: ${(cause as Error).message}`, { cause });
   }
   const items = Array.isArray(list) ? list : [];
   return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));

@@ -9,6 +9,7 @@ import {
   baseName,
   beginApart,
   bitrateOf,
+  type Facts,
   fileSizeOf,
   frameRate,
   isMember,
@@ -17,10 +18,10 @@ import {
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
-import type { PERCENTS, PooledMetric, Report } from '../schema.js';
+import type { PERCENTS, PooledMetric } from '../schema.js';
 import { scoreText, shortText } from './numbers.js';
 
-export type Facts = Partial<Omit<Report, 'frames'>>;
+export type { Facts };
 
 export type VideoFacts = Pick<SideFacts, 'codec' | 'encoderSettings' | 'width' | 'height' | 'bitDepth'>;
 

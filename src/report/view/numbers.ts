@@ -2,17 +2,19 @@
  * @module report/view/numbers
  * Formats values, names and counts for charts and tables; the interface of templates.
  */
-import { grouped } from '../../core/printable.js';
-import { chromaText, rateText } from '../facts.js';
-import type { Report } from '../schema.js';
+import { NONE } from '../facts.js';
 import { clock } from '../sections.js';
 
 export { grouped } from '../../core/printable.js';
 export {
   baseName,
   bitrateText,
+  cellText,
   frameRate,
+  framesText,
+  inputFacts,
   joined,
+  NONE,
   referenceOf,
   scoreText,
   sizeText,
@@ -24,45 +26,12 @@ export function timeText(seconds: number, decimals = 2): string {
   return clock(seconds, decimals);
 }
 
-export const NONE = '–';
-
 /** A feature's value, with as many decimals as its magnitude needs. */
 export function shortText(value: number | undefined): string {
   if (value === undefined || !Number.isFinite(value)) return NONE;
   const size = Math.abs(value);
   if (size >= 1e6) return value.toPrecision(5);
   return value.toFixed(size >= 10 ? 2 : size >= 1 ? 3 : 4);
-}
-
-/** A value in a table of statistics: four decimals, or seven digits if it is large. */
-export function cellText(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return NONE;
-  return Math.abs(value) < 1e6 ? value.toFixed(4) : value.toPrecision(7);
-}
-
-/** `1 frame`, `1,500 frames`. */
-export function framesText(count: number): string {
-  return `${grouped(count)} frame${count === 1 ? '' : 's'}`;
-}
-
-/** Size, samples, rate and frames of a video, one phrase each. */
-export function inputFacts(input: Report['reference']): string[] {
-  const { frameCount, skipped } = input;
-  return [
-    ...formatFacts(input),
-    rateText(input),
-    frameCount === null ? undefined : framesText(frameCount),
-    skipped > 0 ? `${skipped} skipped` : undefined,
-  ].filter((fact) => fact !== undefined);
-}
-
-export function formatFacts({
-  width,
-  height,
-  chroma,
-  bitDepth,
-}: Pick<Report['reference'], 'width' | 'height' | 'chroma' | 'bitDepth'>): string[] {
-  return [`${width}×${height}`, chromaText(chroma), `${bitDepth} bit`];
 }
 
 const LABELS: Readonly<Record<string, string>> = {

@@ -2,41 +2,35 @@
  * @module report/view/tables
  * Statistics of every metric as tables, their distribution over the frames, and how the numbers were made.
  */
-import {
-  colourText,
-  measurerText,
-  modelFlags,
-  NO_GRAIN,
-  offsetStateText,
-  skippedText,
-  trackOf,
-  unpairedFacts,
-} from '../facts.js';
 import { valuesWithoutGrain } from '../quality-metrics.js';
-import { PERCENTS, type ReportTinyModel } from '../schema.js';
-import type { Encode, EncodeList, Facts } from './encodes.js';
+import { runGroups } from '../run.js';
+import { PERCENTS } from '../schema.js';
+import type { Encode, EncodeList, Pooled } from './encodes.js';
 import {
-  bitrateText,
   cellText,
   colourOf,
   encodeColour,
   encodeDash,
-  formatFacts,
-  grouped,
-  inputFacts,
-  joined,
   labelOf,
   NONE,
   percentOf,
   shortName,
-  sizeText,
   type Templates,
 } from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
 // --- pooled values ---
 
-const HEADS = ['mean', 'harmonic', 'min', '1 %', '5 %', 'median', 'max', 'deviation'];
+const COLUMNS: readonly (readonly [head: string, of: (pooled: Pooled) => number | undefined])[] = [
+  ['mean', ({ mean }) => mean],
+  ['harmonic', ({ harmonic_mean }) => harmonic_mean],
+  ['min', ({ min }) => min],
+  ['1 %', ({ percentile }) => percentile(1)],
+  ['5 %', ({ percentile }) => percentile(5)],
+  ['median', ({ percentile }) => percentile(50)],
+  ['max', ({ max }) => max],
+  ['deviation', ({ stddev }) => stddev],
+];
 
 /** Statistics of all metrics; for several encodes, their means side by side, then each by itself. */
 export function pooledTables<T>(templates: Templates<T>, encodes: EncodeList): T[] {
@@ -66,19 +60,10 @@ function pooledTable<T>({ html }: Templates<T>, encodes: EncodeList, encode: Enc
   const label = `Pooled values of ${encode.name}`;
   const rows = encodes.ordered.map((metric) => {
     const pooled = encodes.pooled(encode, metric);
-    const values = [
-      pooled?.mean,
-      pooled?.harmonic_mean,
-      pooled?.min,
-      pooled?.percentile(1),
-      pooled?.percentile(5),
-      pooled?.percentile(50),
-      pooled?.max,
-      pooled?.stddev,
-    ];
+    const values = COLUMNS.map(([, of]) => pooled && of(pooled));
     return html`<tr class="${metric === encodes.ranking?.metric ? 'main' : ''}"><th scope="row">${metric}</th>${values.map((value) => html`<td>${cellText(value)}</td>`)}</tr>`;
   });
-  const heads = HEADS.map((name) => html`<th scope="col">${name}</th>`);
+  const heads = COLUMNS.map(([name]) => html`<th scope="col">${name}</th>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
 }
 
@@ -235,156 +220,13 @@ export function percentileTable<T>({ html }: Templates<T>, encodes: EncodeList, 
   return html`<table class="tight"><thead><tr><th scope="col">percentile</th>${heads}</tr></thead><tbody>${rows}</tbody></table>`;
 }
 
-// --- how it was run ---
-
-type Row = readonly [name: string, value: string | false | undefined];
-
 /** Everything needed to reproduce the numbers, as lists of names and values. */
-export function runGroups<T>({ html }: Templates<T>, encodes: EncodeList): T[] {
-  const { list, apart } = encodes;
-  const [first] = list;
-  if (!first) return [];
-  const comparisons = list.map(({ facts }) => comparisonRows(facts));
-  const keys = comparisons.map((rows) => new Set(rows.map((row) => JSON.stringify(row))));
-  const isCommon = (row: Row) => keys.every((rows) => rows.has(JSON.stringify(row)));
-  const groups: (readonly [title: string, rows: readonly Row[]])[] = [
-    ['Reference', inputRows(first, 'reference', apart)],
-    ...list.map(
-      (encode, i) =>
-        [
-          list.length > 1 ? `Distorted ${i + 1}` : 'Distorted',
-          [
-            ...inputRows(encode, 'distorted', false),
-            ...(apart ? [['skipped', skippedText(encode.facts)] as const] : []),
-            ...(comparisons[i]?.filter((row) => !isCommon(row)) ?? []),
-          ],
-        ] as const,
-    ),
-    ['Comparison', comparisons[0]?.filter(isCommon) ?? []],
-    ['Engine', engineRows(first.facts)],
-    ['Backends', measuredRows(first.facts)],
-  ];
-  return groups.flatMap(([title, rows]) => {
-    const known = rows.filter(([, value]) => value);
-    if (known.length === 0) return [];
-    return html`<div><h3>${title}</h3><dl>${known.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></div>`;
-  });
-}
-
-/** @param apart whether encodes begin on different frames of it, so that no skipped count holds for all */
-function inputRows({ facts }: Encode, side: 'reference' | 'distorted', apart: boolean): Row[] {
-  const input = facts[side];
-  const pairing = facts.pairing?.[side];
-  const format = input && inputFacts(apart ? { ...input, skipped: 0 } : input);
-  const scaled = pairing?.scaledBy;
-  return [
-    ['file', input?.name],
-    ['video', format?.join(', ')],
-    ['video track', trackOf(pairing)],
-    ['codec', joined([pairing?.codec, pairing?.pixelFormat])],
-    ['encoder', pairing?.encoderSettings],
-    ['bit rate', joined([bitrateText(pairing?.bitrate), sizeText(pairing?.fileSize)])],
-    ['decoded by', pairing?.decodedBy],
-    ['scaled by', scaled && `${scaled}, from ${pairing.width}×${pairing.height}`],
-    ['converted', pairing?.conversions.join('; ')],
-    ['colour', input && colourText(input)],
-  ];
-}
-
-const OFFSET = 'offset';
-
-function offsetRow({ pairing }: Facts): Row {
-  const frames = pairing?.frames;
-  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return [OFFSET, undefined];
-  const { offset, offsetConfidence: confidence } = frames;
-  const sure = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
-  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${sure}` : '';
-  return [OFFSET, `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
-}
-
-function comparisonRows(facts: Facts): Row[] {
-  const { pairing, subsample = 1, frameCount } = facts;
-  const { frames, range } = pairing ?? {};
-  const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
-  return [
-    ['scored as', pairing && formatFacts(pairing).join(', ')],
-    ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
-    [
-      'paired by',
-      frames &&
-        joined([
-          frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`,
-          frames.by && "at the distorted video's frames",
-        ]),
-    ],
-    offsetRow(facts),
-    ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],
-    ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
-    ['unpaired', frames && joined(unpairedFacts(frames))],
-    ...(facts.tiny ?? []).map(
-      ({ name, source, quantisation }): Row => [
-        'tiny model',
-        joined([name, name !== source && source, quantisation !== 'fp32' && '8 bit']),
-      ],
-    ),
-    ...(facts.models ?? []).map(
-      ({ name, source, chosen, settings, options, collection }): Row => [
-        'model',
-        joined([
-          name === source || name === 'vmaf' ? source : `${name} = ${source}`,
-          ...modelFlags(options),
-          collection && `${collection.members} members`,
-          chosen,
-          settings,
-        ]),
-      ],
-    ),
-  ];
-}
-
-/** In a hybrid run, one of the workers has the GPU. */
-function workersText({ threads, backend_used: used, measurers }: Facts): string | undefined {
-  return used === 'hybrid' && measurers && threads ? `GPU + ${threads - 1}` : threads?.toString();
-}
-
-function engineRows(facts: Facts): Row[] {
-  const { backend_used: used, backend_requested: asked = used, fps = Number.NaN } = facts;
-  return [
-    // A file that does not say what ran is libvmaf's.
-    [used === undefined ? 'written by' : 'anyvmaf', facts.version],
-    [
-      'backend',
-      used && joined([asked === used ? used : `${used} (requested: ${asked})`, facts.implementation]),
-    ],
-    ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} fps`],
-    ['arithmetic', facts.compat],
-  ];
-}
-
-const DEVICES: Readonly<Record<string, string>> = {
-  cpu: 'CPU',
-  wasm: 'CPU',
-  webgpu: 'GPU',
-};
-
-function measuredRows(facts: Facts): Row[] {
-  const { backend_used: used, implementation, measurers, native, threads, tiny = [] } = facts;
-  if (used === undefined) return [];
-  const core = native ? joined([used, implementation]) : `CPU, WebAssembly (${implementation})`;
-  return [
-    ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
-    ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
-    ...tiny.map((model): Row => [model.name, tinyText(model)]),
-  ];
-}
-
-function tinyText({ device, device_requested: asked, runtime, adapter, threads }: ReportTinyModel): string {
-  if (device === null) return 'not run: no frame was scored';
-  return joined([
-    DEVICES[device] ?? device,
-    adapter,
-    runtime,
-    threads !== undefined && (threads === 1 ? '1 thread' : `${threads} threads`),
-    asked !== device && `requested: ${asked}`,
-  ]);
+export function runTables<T>({ html }: Templates<T>, { list, apart }: EncodeList): T[] {
+  return runGroups(
+    list.map(({ facts }) => facts),
+    apart,
+  ).map(
+    ([title, rows]) =>
+      html`<div><h3>${title}</h3><dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></div>`,
+  );
 }

@@ -176,24 +176,21 @@ class Limits {
   #node(node: OnnxNode, scope: Scope, depth: number, trips: number): void {
     if (++this.#nodes > MAX_NODES) throw this.refuse(`it has more than ${MAX_NODES} operators`);
     const { operator, domain, graphs } = node;
-    if (!DEFAULT_DOMAINS.has(domain)) {
+    if (!DEFAULT_DOMAINS.has(domain))
       throw this.refuse(
         `its operator ${quoted(operator)} is in the domain ${quoted(domain)}, but only standard ONNX operators are ` +
           'allowed',
       );
-    }
-    if (!ALLOWED_OPERATORS.has(operator)) {
+    if (!ALLOWED_OPERATORS.has(operator))
       throw this.refuse(
         `its operator ${quoted(operator)} is not allowed in tiny models; docs/tiny-models.md lists those that are`,
       );
-    }
     this.operators.set(operator, (this.operators.get(operator) ?? 0) + 1);
     for (const tensor of node.tensors) this.#tensor(tensor);
     this.#shape(node, scope);
     const rounds = operator === 'Loop' ? trips * this.#trips(node, scope) : trips;
-    if (rounds > MAX_NESTED_TRIPS) {
+    if (rounds > MAX_NESTED_TRIPS)
       throw this.refuse(`its nested Loops run ${rounds} iterations in all, more than ${MAX_NESTED_TRIPS}`);
-    }
     for (const inner of graphs) this.graph(inner, scope, depth + 1, rounds);
   }
 
@@ -451,11 +448,10 @@ class Sizes {
   }
 
   #hold(live: number, node: OnnxNode): void {
-    if (this.#constants > MAX_CONSTANT) {
+    if (this.#constants > MAX_CONSTANT)
       throw this.refuse(
         `up to ${called(node)} its constants grow to ${mebibytes(this.#constants)}, more than ${mebibytes(MAX_CONSTANT)}`,
       );
-    }
     this.peak = Math.max(this.peak, live + this.#constants);
     if (this.peak <= MAX_LIVE) return;
     throw this.refuse(

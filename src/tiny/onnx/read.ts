@@ -460,11 +460,10 @@ class WireReader {
     this.#take(2);
     const length = this.#varint();
     const start = this.#at;
-    if (length < 0 || length > this.#end - start) {
+    if (length < 0 || length > this.#end - start)
       throw new WireError(
         `the length before byte ${start} is ${length < 0 ? 'negative' : length}, but ${this.#end - start} bytes are left`,
       );
-    }
     this.#at = start + length;
     return { start, end: this.#at };
   }

@@ -148,24 +148,6 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(packets()).toBe(made);
   });
 
-  it('find by SSIMULACRA2 what a full grid of real encodes finds', async () => {
-    const source = encode({ codec: 'ffv1', size: '96x64', frames: 4, source: 'mandelbrot' });
-    const target = { metric: 'ssimulacra2', atLeast: 60 };
-    const options = {
-      ...FAST,
-      cache: false,
-      range: { min: 14, max: 38, step: 3 },
-      targets: [target],
-    } as const;
-    const grid = await searchQuality(source, { ...options, all: true });
-    const found = await searchQuality(source, options);
-    expect(found).toMatchObject({ value: grid.value, shortfall: null });
-    expect(found.encodes).toBeLessThan(grid.encodes);
-    const at = (value: number) => grid.points.find((point) => point.value === value);
-    expect(at(grid.value)?.quality).toBeGreaterThanOrEqual(60);
-    expect(at(grid.value + 3)?.quality).toBeLessThan(60);
-  });
-
   it('are scored in the colour of their source, though a cut and an encode state less', async () => {
     // A cut would be taken for BT.601 in SDR with chroma in the middle.
     const extra = [...COLOUR, '-chroma_sample_location', 'left'];

@@ -135,22 +135,6 @@ describe('runtimes of Node', () => {
     await expect(asked).rejects.toMatchObject({ code: 'backend' });
   });
 
-  it('convert to tensors of half and of double precision and back', async () => {
-    for (const type of [TYPE.float16, TYPE.double]) {
-      const twice = read(
-        model({
-          nodes: [node('Add', ['x', 'x'], ['y'])],
-          inputs: [port('x', ['N'], type)],
-          outputs: [port('y', ['N'], type)],
-        }),
-      );
-      const session = await nodeTinyRuntimes().open(twice, { device: 'cpu', ...plain });
-      const { y } = await session.run({ x: { data: Float32Array.of(1.5, -3), dims: [2] } });
-      expect([...(y?.data ?? [])]).toEqual([3, -6]);
-      await session.close();
-    }
-  });
-
   it('tell what the runtime makes of a graph that does not fit together', async () => {
     const broken = read(
       model({ nodes: [node('Relu', ['nowhere'], ['y'])], inputs: [], outputs: [port('y', [1])] }),

@@ -21,6 +21,8 @@ function registry(...rows: object[]): object {
 
 const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(six).toUpperCase() };
 
+const REGISTERED: Files = { 'registry.json': registry(row), 'six.onnx': six };
+
 const signer = { sigstore_issuer: 'https://issuer.example', sigstore_identity: 'a@example.com' };
 
 /** What loading says. */
@@ -40,11 +42,7 @@ describe('finding a model', () => {
       'six.onnx': six,
     };
     const found = await loadTinyModel('six', tinyFiles(files));
-    expect(found).toMatchObject({
-      source: 'six',
-      kind: 'fr',
-      entry: { smoke: true, licence: 'MIT' },
-    });
+    expect(found).toMatchObject({ source: 'six', kind: 'fr', entry: { smoke: true, licence: 'MIT' } });
   });
 
   it('takes the registered sidecar of a graph that is known by its digest', async () => {
@@ -72,9 +70,10 @@ describe('finding a model', () => {
   });
 
   it('names what there is when an id is not known', async () => {
-    const files = { 'registry.json': registry(row), 'six.onnx': six };
-    expect(await saying('sik', files)).toMatch(/no tiny model "sik"; there are six \(did you mean six\?\)/);
-    expect(await saying('/models/no.onnx', files)).toMatch(/has no file no.onnx in \/models/);
+    expect(await saying('sik', REGISTERED)).toMatch(
+      /no tiny model "sik"; there are six \(did you mean six\?\)/,
+    );
+    expect(await saying('/models/no.onnx', REGISTERED)).toMatch(/has no file no.onnx in \/models/);
   });
 
   it('compares the bytes of a registered model, by id or by path, without being asked to', async () => {
@@ -97,9 +96,9 @@ describe('finding a model', () => {
 
 describe('8-bit siblings', () => {
   const quantised = { ...row, quant_mode: 'dynamic', int8_sha256: sha256(eight) };
+  const files: Files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
 
   it('run in place of the model they were made of, digest and all', async () => {
-    const files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
     expect(await saying('six', files)).toBe('six.int8.onnx dynamic');
     expect(await saying('six', { ...files, 'six.int8.onnx': six })).toMatch(/but the registry says/);
     const unlisted = {
@@ -111,7 +110,6 @@ describe('8-bit siblings', () => {
   });
 
   it('run or do not run as is asked for', async () => {
-    const files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
     const taken = async (precision: 'fp32' | 'int8' | 'auto', source = 'six', given: Files = files) => {
       const { file, quantisation, warnings } = await loadTinyModel(source, tinyFiles(given, given), {
         precision,
@@ -230,14 +228,13 @@ describe('a registered model', () => {
   });
 
   it('does where nothing but names stands beside that graph', async () => {
-    const files = { 'registry.json': registry(row), 'six.onnx': six };
-    const plain = await loadTinyModel('six', tinyFiles(files));
+    const plain = await loadTinyModel('six', tinyFiles(REGISTERED));
     expect(plain).toMatchObject({ registered: true, warnings: [] });
     const named = { name: 'mine', onnx_opset: 17, kind: 'fr', notes: 'n' };
-    const informed = await loadTinyModel('six', tinyFiles({ ...files, 'six.json': named }));
+    const informed = await loadTinyModel('six', tinyFiles({ ...REGISTERED, 'six.json': named }));
     expect(informed).toMatchObject({ registered: true, warnings: [] });
     const ranged = { ...named, output_range: [0, 100] };
-    const clipped = await loadTinyModel('six', tinyFiles({ ...files, 'six.json': ranged }));
+    const clipped = await loadTinyModel('six', tinyFiles({ ...REGISTERED, 'six.json': ranged }));
     expect(clipped.registered).toBe(false);
   });
 
@@ -273,9 +270,7 @@ describe('a signature that is asked for', () => {
       /is not signed by bad/,
     );
     expect(await saying('six', files, {}, true)).toMatch(/bundle six.sigstore.json of six.onnx is not in/);
-    expect(await saying('six', { 'registry.json': registry(row), 'six.onnx': six }, {}, true)).toMatch(
-      /names no Sigstore bundle/,
-    );
+    expect(await saying('six', REGISTERED, {}, true)).toMatch(/names no Sigstore bundle/);
     expect(await saying('/models/six.onnx', {}, { 'six.onnx': six }, true)).toMatch(/no registry lists it/);
   });
 
@@ -432,79 +427,62 @@ describe('a scaler of which nobody says where it is', () => {
 });
 
 describe('sidecars', () => {
+  const read = (sidecar: object) => parseSidecar(JSON.stringify(sidecar), 'the sidecar');
+
   it('apply a scaler unless the graph holds it', () => {
     const scaler = { feature_mean: [1, 2], feature_std: [3, 4], features: ['adm2', 'motion2'] };
-    const applied = parseSidecar(JSON.stringify(scaler), 'a.json');
-    expect(applied.scaler).toEqual({ mean: [1, 2], std: [3, 4] });
-    const inGraph = parseSidecar(JSON.stringify({ ...scaler, onnx_has_scaler: true }), 'a.json');
-    expect(inGraph.scaler).toBeUndefined();
-    expect(inGraph.statedScaler).toEqual({ mean: [1, 2], std: [3, 4] });
-    const named = parseSidecar(JSON.stringify({ input_mean: [1], input_std: [2] }), 'a.json');
-    expect(named.scaler).toEqual({ mean: [1], std: [2] });
+    const stated = { mean: [1, 2], std: [3, 4] };
+    expect(read(scaler).scaler).toEqual(stated);
+    const inGraph = read({ ...scaler, onnx_has_scaler: true });
+    expect([inGraph.scaler, inGraph.statedScaler]).toEqual([undefined, stated]);
+    expect(read({ input_mean: [1], input_std: [2] }).scaler).toEqual({ mean: [1], std: [2] });
   });
 
-  it('read codec blocks of both generations', () => {
-    const vocabulary = { encoder_vocab: ['libx264', 'unknown'] };
-    expect(parseSidecar(JSON.stringify(vocabulary), 'a').codec).toEqual({
-      vocabulary: ['libx264', 'unknown'],
-      presetNorm: { kind: 'ordinal' },
-      crfNorm: { kind: 'div63' },
-    });
-    const third = {
-      ...vocabulary,
-      codec_preset_norm: 'constant',
-      codec_preset_value: 0.5,
-      codec_crf_norm: 'minmax',
-    };
-    const full = { ...third, codec_crf_min: 19, codec_crf_max: 37 };
-    expect(parseSidecar(JSON.stringify(full), 'a').codec).toMatchObject({
-      presetNorm: { kind: 'constant', value: 0.5 },
-      crfNorm: { kind: 'minmax', min: 19, max: 37 },
-    });
-    expect(() => parseSidecar(JSON.stringify(third), 'a')).toThrow('codec_crf_max');
-  });
+  const ORDINAL = { presetNorm: { kind: 'ordinal' }, crfNorm: { kind: 'div63' } };
+  const TRAINED = {
+    presetNorm: { kind: 'constant', value: 0.5 },
+    crfNorm: { kind: 'minmax', min: 19, max: 37 },
+  };
+  /** The second vocabulary, whose models have the norms with which they were trained. */
+  const SIXTEEN = (
+    'libx264 libaom-av1 libx265 h264_nvenc hevc_nvenc av1_nvenc h264_amf hevc_amf av1_amf h264_qsv hevc_qsv av1_qsv ' +
+    'libvvenc libsvtav1 h264_videotoolbox hevc_videotoolbox'
+  ).split(' ');
+  const [two, constant] = [
+    ['libx264', 'unknown'],
+    { codec_preset_norm: 'constant', codec_preset_value: 0.5 },
+  ];
 
-  it('of the second vocabulary without keys for its norms have those with which its models were trained', () => {
-    const norms = {
-      presetNorm: { kind: 'constant', value: 0.5 },
-      crfNorm: { kind: 'minmax', min: 19, max: 37 },
-    };
-    const sixteen =
-      'libx264 libaom-av1 libx265 h264_nvenc hevc_nvenc av1_nvenc h264_amf hevc_amf av1_amf h264_qsv hevc_qsv av1_qsv ' +
-      'libvvenc libsvtav1 h264_videotoolbox hevc_videotoolbox';
-    const vocabulary = sixteen.split(' ');
-    const codecOf = (sidecar: object) => parseSidecar(JSON.stringify(sidecar), 'a').codec;
-    expect(codecOf({ encoder_vocab: vocabulary })).toEqual({ vocabulary, ...norms });
-    expect(codecOf({ encoder_vocab: ['libx264'], encoder_vocab_version: 3 })).toMatchObject(norms);
-    expect(codecOf({ encoder_vocab: ['libx264'], encoder_vocab_version: 2 })).toMatchObject({
-      presetNorm: { kind: 'ordinal' },
-      crfNorm: { kind: 'div63' },
-    });
-    const stated = { encoder_vocab: vocabulary, codec_preset_norm: 'ordinal', codec_crf_norm: 'div63' };
-    expect(codecOf(stated)).toMatchObject({ presetNorm: { kind: 'ordinal' }, crfNorm: { kind: 'div63' } });
+  it.each([
+    [two, {}, ORDINAL],
+    [two, { ...constant, codec_crf_norm: 'minmax', codec_crf_min: 19, codec_crf_max: 37 }, TRAINED],
+    [SIXTEEN, {}, TRAINED],
+    [two, { encoder_vocab_version: 3 }, TRAINED],
+    [two, { encoder_vocab_version: 2 }, ORDINAL],
+    [SIXTEEN, { codec_preset_norm: 'ordinal', codec_crf_norm: 'div63' }, ORDINAL],
+  ])('read codec blocks of all generations: %j %j', (vocabulary, norms, expected) => {
+    expect(read({ encoder_vocab: vocabulary, ...norms }).codec).toEqual({ vocabulary, ...expected });
   });
 
   it('name inputs one by one or as a list, and may be of kinds of other tools', () => {
     const listed = { input_names: ['features', 'codec'], encoder_vocab: ['libx264'], kind: 'mos' };
-    const read = parseSidecar(JSON.stringify(listed), 'a');
-    expect(read).toMatchObject({ inputName: 'features', codecInput: 'codec' });
-    expect(read.kind).toBeUndefined();
-    expect(parseSidecar('{"input_names": ["a"], "input_name": "b"}', 'a').inputName).toBe('b');
+    expect(read(listed)).toMatchObject({ inputName: 'features', codecInput: 'codec' });
+    expect(read(listed).kind).toBeUndefined();
+    expect(read({ input_names: ['a'], input_name: 'b' }).inputName).toBe('b');
   });
 
   it('ignore keys that only inform, and refuse values that cannot be', () => {
-    expect(parseSidecar('{"training": {"epochs": 3}, "name": null}', 'a')).toEqual({ graphHasScaler: false });
-    const wrong = (value: object) => () => parseSidecar(JSON.stringify(value), 'the sidecar');
-    expect(wrong({ feature_mean: [1] })).toThrow(
-      'the sidecar: feature_std is absent, but it must be given together with',
-    );
-    expect(wrong({ feature_mean: [1], feature_std: [0] })).toThrow('numbers above 0');
-    expect(wrong({ features: ['a'], feature_mean: [1, 2], feature_std: [1, 1] })).toThrow(
-      'a list of 1 numbers',
-    );
-    expect(wrong({ name: '../x' })).toThrow('name is "../x"');
-    expect(wrong({ output_names: Array(9).fill('a') })).toThrow('a list of 1 to 8');
-    expect(wrong({ features: Array(33).fill('a') })).toThrow('a list of 1 to 32');
+    expect(read({ training: { epochs: 3 }, name: null })).toEqual({ graphHasScaler: false });
+    for (const [sidecar, why] of [
+      [{ feature_mean: [1] }, 'the sidecar: feature_std is absent, but it must be given together with'],
+      [{ feature_mean: [1], feature_std: [0] }, 'numbers above 0'],
+      [{ features: ['a'], feature_mean: [1, 2], feature_std: [1, 1] }, 'a list of 1 numbers'],
+      [{ encoder_vocab: two, ...constant, codec_crf_norm: 'minmax' }, 'codec_crf_max'],
+      [{ name: '../x' }, 'name is "../x"'],
+      [{ output_names: Array(9).fill('a') }, 'a list of 1 to 8'],
+      [{ features: Array(33).fill('a') }, 'a list of 1 to 32'],
+    ] as const)
+      expect(() => read(sidecar), why).toThrow(why);
     expect(() => parseSidecar('[]', 'the sidecar')).toThrow('is not a JSON object');
   });
 });

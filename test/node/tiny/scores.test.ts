@@ -16,47 +16,31 @@ describe('the no-reference model that ships', () => {
   const NAME = 'nr_vmaf_v0.6.1';
   const FOLDER = new URL('../../../model/tiny/', import.meta.url);
 
-  interface Figures {
-    readonly n: number;
-    readonly plcc: number;
-    readonly srocc: number;
-    readonly rmse: number;
-  }
+  type Figures = Readonly<Record<'n' | 'plcc' | 'srocc' | 'rmse', number>>;
   type Sets = Readonly<
-    Record<
-      'test' | 'unseen',
-      { readonly pooled: Figures; readonly sources: Readonly<Record<string, Figures>> }
-    >
+    Record<'test' | 'unseen', { pooled: Figures; sources: Readonly<Record<string, Figures>> }>
   >;
-  const figures: { model: Sets; baseline: Sets } = JSON.parse(
-    readFileSync(fileURLToPath(new URL(`${NAME}.figures.json`, FOLDER)), 'utf8'),
-  );
+  const textOf = (name: string) => readFileSync(fileURLToPath(new URL(name, FOLDER)), 'utf8');
+  const figures: { model: Sets; baseline: Sets } = JSON.parse(textOf(`${NAME}.figures.json`));
 
-  describe.each(['test', 'unseen'] as const)('on the sources of %s', (set) => {
-    const [model, baseline] = [figures.model[set], figures.baseline[set]];
-
-    it('it beats statistics of blur and blockiness, all pictures together', () => {
-      expect(model.pooled.plcc).toBeGreaterThan(baseline.pooled.plcc);
-      expect(model.pooled.srocc).toBeGreaterThan(baseline.pooled.srocc);
-      expect(model.pooled.rmse).toBeLessThan(baseline.pooled.rmse);
-    });
-
-    it('it does in the mean of sources', () => {
-      const mean = (sets: typeof model, key: 'plcc' | 'srocc' | 'rmse'): number => {
-        const each = Object.values(sets.sources);
-        return each.reduce((sum, row) => sum + row[key], 0) / each.length;
-      };
-      expect(mean(model, 'plcc')).toBeGreaterThan(mean(baseline, 'plcc'));
-      expect(mean(model, 'srocc')).toBeGreaterThan(mean(baseline, 'srocc'));
-      expect(mean(model, 'rmse')).toBeLessThan(mean(baseline, 'rmse'));
-    });
-
-    it('its card says so', () => {
-      const card = readFileSync(fileURLToPath(new URL(`${NAME}.md`, FOLDER)), 'utf8');
+  it.each(['test', 'unseen'] as const)(
+    'beats statistics of blur and blockiness on %s, as its card says',
+    (set) => {
+      const [model, baseline] = [figures.model[set], figures.baseline[set]];
+      const mean = ({ sources }: typeof model, key: keyof Figures) =>
+        Object.values(sources).reduce((sum, row) => sum + row[key], 0) / Object.keys(sources).length;
+      for (const [key, sign] of [
+        ['plcc', 1],
+        ['srocc', 1],
+        ['rmse', -1],
+      ] as const) {
+        expect(sign * (model.pooled[key] - baseline.pooled[key])).toBeGreaterThan(0);
+        expect(sign * (mean(model, key) - mean(baseline, key))).toBeGreaterThan(0);
+      }
       const row = [model.pooled, baseline.pooled].flatMap(({ plcc, srocc, rmse }) => [plcc, srocc, rmse]);
-      expect(card).toContain(`| **together** | ${[model.pooled.n, ...row].join(' | ')} |`);
-    });
-  });
+      expect(textOf(`${NAME}.md`)).toContain(`| **together** | ${[model.pooled.n, ...row].join(' | ')} |`);
+    },
+  );
 
   const [WIDTH, HEIGHT] = [322, 194];
 
@@ -92,7 +76,7 @@ describe('the no-reference model that ships', () => {
 
   describe('the graph', () => {
     it('scores a scene lower when it is blurred, at a size that is no multiple of its cells', async () => {
-      for (const seed of tier([1, 2], [1, 2, 3, 4, 5])) {
+      for (const seed of tier([1], [1, 2, 3, 4, 5])) {
         const sharp = scene(seed);
         const distorted = Buffer.concat([sharp, blurred(sharp, 2), blurred(sharp, 5)]);
         const raw = { width: WIDTH, height: HEIGHT, bitDepth: 8, chroma: '400' } as const;
@@ -234,7 +218,7 @@ describe('the regressor of VMAF v1', () => {
         expect(Math.abs((scores[frame] ?? Number.NaN) - wanted), `${scores}`).toBeLessThan(TOLERANCE);
     });
 
-    it.skipIf(!teacher)(`is what the teacher gives now (${needsShared})`, async () => {
+    it.skipIf(!teacher || tier(true, false))(`is what the teacher gives now (${needsShared})`, async () => {
       const report = await score(
         { reference: clip, distorted, raw: RAW },
         { models: [`path=${teacher}:name=v1`], threads: 0 },

@@ -6,11 +6,9 @@
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { AnyvmafError } from '../../../src/core/errors.js';
 import { columnFor, columnOf } from '../../../src/evaluate/table/columns.js';
 import { type DatasetRow, type DatasetShape, DatasetWriter } from '../../../src/evaluate/table/write.js';
 import { bytesReader } from '../../../src/media/readers.js';
-import { seeded } from '../../support/random.js';
 import { parquet, tableOf } from '../../support/tiny.js';
 
 const DOUBLE = { type: 'DOUBLE', repetition_type: 'REQUIRED' } as const;
@@ -51,22 +49,25 @@ describe('a column', () => {
       ),
     );
     expect(table.columns).toEqual(['double', 'float', 'int', 'long', 'half']);
-    expect([...(await table.numbers('double'))]).toEqual([1.5, Number.NaN, -2]);
-    expect([...(await table.numbers('float'))]).toEqual([0.5, 0.25, 8]);
-    expect([...(await table.numbers('int'))]).toEqual([1, 2, 3]);
-    expect([...(await table.numbers('long'))]).toEqual([1, 2, 2 ** 40]);
-    expect([...(await table.numbers('half'))]).toEqual([1, 0.5, 2]);
+    const read = await Promise.all(table.columns.map((name) => table.numbers(name)));
+    expect(read.map((values) => [...values])).toEqual([
+      [1.5, Number.NaN, -2],
+      [0.5, 0.25, 8],
+      [1, 2, 3],
+      [1, 2, 2 ** 40],
+      [1, 0.5, 2],
+    ]);
   });
 
   it('is read across row groups and pages', async () => {
-    const values = Array.from({ length: 25_000 }, (_, i) => Math.sqrt(i));
+    const values = Array.from({ length: 7000 }, (_, i) => Math.sqrt(i));
     const names = values.map((_, i) => `clip_${i % 7}`);
     const file = parquetWriteBuffer({
       columnData: [
         { name: 'x', data: values },
         { name: 'key', data: names },
       ],
-      rowGroupSize: 6000,
+      rowGroupSize: 2000,
       pageSize: 4096,
     });
     const table = await tableOf(new Uint8Array(file));
@@ -134,22 +135,8 @@ describe('a file', () => {
     await expect(tableOf(file)).rejects.toThrow(/6000000 rows, but at most 5000000/);
   });
 
-  it('that is damaged anywhere gives an error of ours or a table, never anything else', async () => {
-    const random = seeded(20260810);
-    for (let round = 0; round < 300; round++) {
-      const bytes = Uint8Array.from(good);
-      for (let i = random.int(1, 4); i > 0; i--) bytes[random.int(0, bytes.length - 1)] = random.int(0, 255);
-      try {
-        const table = await tableOf(bytes);
-        for (const name of table.columns) await (name === 'key' ? table.texts(name) : table.numbers(name));
-      } catch (error) {
-        expect(error, `seed ${random.seed}, round ${round}`).toBeInstanceOf(AnyvmafError);
-      }
-    }
-  });
-
   it('is read in parts: not more than the columns that are asked for', async () => {
-    const values = Array.from({ length: 200_000 }, (_, i) => Math.sin(i));
+    const values = Array.from({ length: 80_000 }, (_, i) => Math.sin(i));
     const file = parquet({ a: values, b: values, c: values });
     const whole = bytesReader(file);
     let read = 0;
@@ -164,6 +151,7 @@ describe('a file', () => {
     const table = await FeatureTable.open(counting, 'counted');
     await table.numbers('b');
     // A third of the file, and its last half megabyte, where its description is.
+    expect(file.length).toBeGreaterThan(1_900_000);
     expect(read).toBeLessThan(file.length / 3 + 600_000);
   });
 });

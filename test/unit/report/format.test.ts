@@ -67,7 +67,7 @@ describe('printf of the C library', () => {
   it('is met by %.Nf on random doubles, against integer arithmetic', () => {
     const random = seeded(32_000_001);
     const wrong: string[] = [];
-    for (let i = 0; i < tier(4000, 20_000); i++) {
+    for (let i = 0; i < tier(2000, 20_000); i++) {
       // Half of them with few fraction bits, where ties are frequent.
       const value =
         i % 2 === 0
@@ -84,7 +84,7 @@ describe('printf of the C library', () => {
   it('is met by %.Ng on ties of every number of digits', () => {
     const random = seeded(32_000_002);
     const wrong: string[] = [];
-    for (let i = 0; i < tier(4000, 20_000); i++) {
+    for (let i = 0; i < tier(2000, 20_000); i++) {
       const digits = random.int(1, 15);
       const value = random.int(1, 1e6) / 2 ** random.int(0, 12);
       // What %.Ng keeps of a number below 10^digits is %.Nf with the decimals left over.
@@ -101,74 +101,19 @@ describe('printf of the C library', () => {
   });
 });
 
-describe('formatFixed', () => {
-  it.each([
-    [0.0078125, 6, '0.007812'],
-    [0.0234375, 6, '0.023438'],
-    [-0.0078125, 6, '-0.007812'],
-    [2.5, 0, '2'],
-    [3.5, 0, '4'],
-    [0.5, 0, '0'],
-    [-0.5, 0, '-0'],
-    [-0, 6, '-0.000000'],
-    [-1e-9, 6, '-0.000000'],
-    [0.125, 2, '0.12'],
-    [0.375, 2, '0.38'],
-    [1.005, 2, '1.00'],
-    [1e22, 6, '10000000000000000000000.000000'],
-    [5e-324, 2, '0.00'],
-    [Number.POSITIVE_INFINITY, 2, 'inf'],
-    [Number.NEGATIVE_INFINITY, 2, '-inf'],
-    [Number.NaN, 2, '-nan'],
-  ])('%d with %d decimals is %s', (value, decimals, text) => {
-    expect(formatFixed(value, decimals)).toBe(text);
-  });
+it('formatFixed writes what is not finite, and zero with its sign, as printf does', () => {
+  const values = [-0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
+  expect(values.map((value) => formatFixed(value, 2))).toEqual(['-0.00', 'inf', '-inf', '-nan']);
 });
 
-describe('formatLegacy', () => {
-  it.each([
-    [0.25, '0.250000'],
-    [1.0000002530090364, '1.0000002530090364'],
-    [3, '3.000000'],
-    [0, '0.000000'],
-    [-0, '-0.000000'],
-    [60, '60.000000'],
-    [1e-6, '0.000001'],
-    [9.9e-7, '0.0000009900000000'],
-    [-5e-8, '-0.0000000500000000'],
-  ])('%d is %s', (value, text) => {
-    expect(formatLegacy(value)).toBe(text);
-  });
-});
-
-describe('formatGeneral', () => {
-  it.each([
-    [100, 17, '100'],
-    [0.1, 17, '0.10000000000000001'],
-    [0.0001, 6, '0.0001'],
-    [0.00001, 6, '1e-05'],
-    [123456789, 6, '1.23457e+08'],
-    [999999.5, 6, '1e+06'],
-    [9.5, 1, '1e+01'],
-    [8.5, 1, '8'],
-    [85, 1, '8e+01'],
-    [95, 1, '1e+02'],
-    [0.5, 1, '0.5'],
-    [1e100, 3, '1e+100'],
-    [-0, 6, '-0'],
-  ])('%d with %d digits is %s', (value, digits, text) => {
-    expect(formatGeneral(value, digits)).toBe(text);
-  });
-
-  it('gives every double back at 17 digits', () => {
-    const random = seeded(32_000_003);
-    const values = Array.from(
-      { length: tier(2000, 5000) },
-      () => random.next() * 100 + random.next() * 2 ** -32,
-    );
-    const wrong = values.filter((value) => Number(formatGeneral(value, 17)) !== value);
-    expect(wrong, `seed ${random.seed}`).toEqual([]);
-  });
+it('formatGeneral gives every double back at 17 digits', () => {
+  const random = seeded(32_000_003);
+  const values = Array.from(
+    { length: tier(2000, 5000) },
+    () => random.next() * 100 + random.next() * 2 ** -32,
+  );
+  const wrong = values.filter((value) => Number(formatGeneral(value, 17)) !== value);
+  expect(wrong, `seed ${random.seed}`).toEqual([]);
 });
 
 describe('precision settings', () => {

@@ -5,7 +5,6 @@
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { percentile } from '../../../src/core/numbers.js';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/ranking.js';
@@ -63,10 +62,6 @@ describe('pool', () => {
   it('has nothing to say about no frames', () => {
     expect(pool([])).toBeUndefined();
     expect(distribution([])).toBeUndefined();
-  });
-
-  it('takes typed arrays', () => {
-    expect(pool(Float64Array.of(1, 3, 3))).toEqual(pool([1, 3, 3]));
   });
 });
 
@@ -189,17 +184,6 @@ describe('distribution', () => {
     const spread = distribution([1, Number.NaN, 2]);
     expect(spread?.stddev).toBeNaN();
     expect(new Set(Object.values(spread?.percentiles ?? {}))).toEqual(new Set([Number.NaN]));
-  });
-});
-
-describe('percentile', () => {
-  it('follows the formula of bootstrap intervals', () => {
-    // 20 members: position 2.5 * 19 / 100 = 0.475.
-    const sorted = Array.from({ length: 20 }, (_, i) => 70 + i);
-    expect(percentile(sorted, 2.5)).toBeCloseTo(70.475, 12);
-    expect(percentile(sorted, 97.5)).toBeCloseTo(88.525, 12);
-    expect(percentile(sorted, 0)).toBe(70);
-    expect(percentile(sorted, 100)).toBe(89);
   });
 });
 

@@ -223,10 +223,7 @@ describe('trust', () => {
         OFFSET,
         finding('unrelated', 'warning'),
       ];
-      expect(trustOf({ preflight })).toMatchObject({
-        codes: ['unrelated'],
-        cause: 'About unrelated.',
-      });
+      expect(trustOf({ preflight })).toMatchObject({ codes: ['unrelated'], cause: 'About unrelated.' });
       expect(remarks([{ preflight, warnings: [] }]).map(({ code }) => code)).toEqual([
         'swapped',
         'offset',
@@ -336,14 +333,6 @@ describe('trust', () => {
       expect(JSON.parse(formatReport(wrong, 'ndjson').trimEnd().split('\n').at(-1) ?? '').trust).toEqual(
         expected,
       );
-    });
-
-    test("libvmaf's CSV and subtitles of one pair stay as they are", () => {
-      for (const format of ['csv', 'sub'] as const) {
-        expect(formatReport(wrong, format)).toBe(
-          formatReport({ ...wrong, preflight: [], warnings: [] }, format),
-        );
-      }
     });
   });
 });

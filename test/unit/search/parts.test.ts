@@ -15,6 +15,7 @@ import { chooseSamples, type Sample } from '../../../src/search/material.js';
 import { estimate } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
+import { tier } from '../../support/tier.js';
 
 const encoder = (name: string, options: Record<string, string>): EncoderFacts => ({
   name,
@@ -282,9 +283,9 @@ describe('samples of a video', () => {
   });
 
   it('stay below the most frames and bytes that are allowed', () => {
-    expect(encoded(chooseSamples(video(100_000, 60)) ?? [])).toBeLessThanOrEqual(4000);
+    expect(encoded(chooseSamples(video(30_000, 60)) ?? [])).toBeLessThanOrEqual(4000);
     const track = { width: 3840, height: 2160, bitDepth: 10, chroma: '420' } as const;
-    const large = chooseSamples({ ...video(100_000, 25), track }) ?? [];
+    const large = chooseSamples({ ...video(30_000, 25), track }) ?? [];
     expect(large.length).toBeGreaterThanOrEqual(2);
     expect(encoded(large) * storedFrameBytes(track)).toBeLessThanOrEqual(6e9);
   });
@@ -292,11 +293,8 @@ describe('samples of a video', () => {
 
 describe('an estimate from samples', () => {
   it('of one run is that run, and nothing is uncertain', () => {
-    expect(estimate([[90, 92]], 'mean', 25)).toEqual({
-      value: 91,
-      interval95: [91, 91],
-      interval99: [91, 91],
-    });
+    const even = [91, 91];
+    expect(estimate([[90, 92]], 'mean', 25)).toEqual({ value: 91, interval95: even, interval99: even });
   });
 
   it('has an interval by hand: two samples of means 90 and 94', () => {
@@ -308,10 +306,11 @@ describe('an estimate from samples', () => {
     expect(interval99[0]).toBeCloseTo(92 - error * 63.657, 9);
   });
 
-  it('holds the whole video’s mean in the 99 % interval of nearly all of 400 videos that drift', () => {
+  it('holds the whole video’s mean in the 99 % interval of nearly all videos that drift', () => {
     const { next } = seeded(99);
+    const rounds = tier(100, 400);
     let inside = 0;
-    for (let round = 0; round < 400; round++) {
+    for (let round = 0; round < rounds; round++) {
       const [drift, wave] = [20 * next() - 10, 6 * next()];
       const all = Array.from(
         { length: 4500 },
@@ -326,12 +325,13 @@ describe('an estimate from samples', () => {
       const mean = all.reduce((sum, one) => sum + one, 0) / all.length;
       if (mean >= interval99[0] && mean <= interval99[1]) inside++;
     }
-    expect(inside).toBeGreaterThanOrEqual(394);
+    expect(inside).toBeGreaterThanOrEqual(0.985 * rounds);
   });
 
   it('covers the whole as often as it says on videos of scenes, with intervals that are of use', () => {
     const { next } = seeded(20261123);
-    const outcomes = Array.from({ length: 200 }, () => {
+    const films = tier(60, 200);
+    const outcomes = Array.from({ length: films }, () => {
       const { facts, activity, scores } = scenes(next);
       const samples = chooseSamples({ ...facts, activity }) ?? [];
       const values = samples.map(({ scored: { first, count } }) => scores.slice(first, first + count));
@@ -345,11 +345,11 @@ describe('an estimate from samples', () => {
       return { error: Math.abs(value - mean), in95: holds(interval95), in99: holds(interval99), half };
     });
     const sorted = (of: (one: (typeof outcomes)[number]) => number) => outcomes.map(of).sort((a, b) => a - b);
-    expect(outcomes.filter(({ in95 }) => in95).length).toBeGreaterThanOrEqual(190);
-    expect(outcomes.filter(({ in99 }) => in99).length).toBeGreaterThanOrEqual(198);
-    expect(sorted(({ error }) => error)[180]).toBeLessThan(0.5);
+    expect(outcomes.filter(({ in95 }) => in95).length).toBeGreaterThanOrEqual(0.95 * films);
+    expect(outcomes.filter(({ in99 }) => in99).length).toBeGreaterThanOrEqual(0.98 * films);
+    expect(sorted(({ error }) => error)[0.9 * films]).toBeLessThan(0.5);
     // Scenes differ by 4 points: six times as much as the interval is wide.
-    expect(sorted(({ half }) => half)[100]).toBeLessThan(1.4);
+    expect(sorted(({ half }) => half)[films / 2]).toBeLessThan(1.4);
   });
 
   it('is surer of one percentile or the other, as the samples are', () => {

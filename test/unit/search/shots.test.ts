@@ -58,10 +58,10 @@ describe('cuts', () => {
   });
 
   it('are not a fade to black and back, nor a dissolve', () => {
-    const faded = Array.from({ length: 60 }, (_, i) => picture(1, i, Math.min(1, Math.abs(i - 30) / 20)));
+    const faded = Array.from({ length: 44 }, (_, i) => picture(1, i, Math.min(1, Math.abs(i - 22) / 20)));
     expect(cutsIn(faded)).toEqual([]);
-    const mixed = Array.from({ length: 60 }, (_, i) => {
-      const share = Math.max(0, Math.min(1, (i - 20) / 20));
+    const mixed = Array.from({ length: 36 }, (_, i) => {
+      const share = Math.max(0, Math.min(1, (i - 8) / 20));
       const [a, b] = [picture(1, i), picture(4, i)];
       return a.map((level, at) => level * (1 - share) + (b[at] as number) * share);
     });
@@ -71,7 +71,7 @@ describe('cuts', () => {
   it('are none in a still picture, and none in noise', () => {
     expect(cutsIn(Array<Uint8Array>(30).fill(picture(2, 0)))).toEqual([]);
     const { next } = seeded(7);
-    const noise = Array.from({ length: 30 }, () =>
+    const noise = Array.from({ length: 16 }, () =>
       Uint8Array.from({ length: width * height }, () => Math.floor(next() * 256)),
     );
     expect(cutsIn(noise)).toEqual([]);

@@ -2,7 +2,7 @@
  * @module web/results/tables
  * Folded tables: pooled values, and how the run was done.
  */
-import { labelOf, percentileTable, pooledTables, runGroups } from 'anyvmaf/view';
+import { labelOf, percentileTable, pooledTables, runTables } from 'anyvmaf/view';
 import { html, made, render, type TemplateResult, templates } from '../templates.js';
 import { text } from '../text.js';
 import type { Encodes } from './encodes.js';
@@ -58,6 +58,6 @@ export function detailsSection(encodes: Encodes): Section {
     words.details.heading,
     'details',
     () => encodes.list.some(({ facts }) => facts.reference || facts.distorted || facts.models),
-    () => html`<div class="run">${runGroups(templates, encodes)}</div>`,
+    () => html`<div class="run">${runTables(templates, encodes)}</div>`,
   );
 }

@@ -1,22 +1,131 @@
 /**
- * @module test/exhaustive/search-sources
- * Searches with real encoders, of unusual sources: each gives a right answer or a clear error; and how often the measured value
- * of a whole encode lies inside the interval that samples of it predict. Needs ffmpeg.
+ * @module test/exhaustive/searches
+ * Searches and shots with real encoders: cuts found as well as ffmpeg's scdet finds them, settings of shots that are joined, unusual
+ * sources, and how often the measured value of a whole encode lies inside the interval that samples of it predict. Needs ffmpeg.
  */
-import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
-import { type SearchOptions, searchQuality } from '../../src/index.js';
-import { type FilmPart, film, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
+import { beforeAll, describe, expect, it } from 'vitest';
+import {
+  detectShots,
+  type SearchOptions,
+  searchQuality,
+  type TuneShotsOptions,
+  tuneShots,
+} from '../../src/index.js';
+import {
+  canJoin,
+  counters,
+  type FilmPart,
+  film,
+  hasFfmpeg,
+  needsFfmpeg,
+  packetTimes,
+  probed,
+} from '../support/encode.js';
 import { testFolder } from '../support/folders.js';
 import { type SeededRandom, seeded } from '../support/random.js';
-import { refusalOf } from '../support/refusals.js';
 
-const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' } } as const;
+const FAST = {
+  encoder: 'libx264',
+  encoderOptions: { preset: 'ultrafast' },
+  threads: 0,
+  cache: false,
+} as const;
 
-const run = (tool: string, args: readonly string[]) =>
-  execFileSync(tool, ['-v', 'error', ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] });
+const joins = canJoin();
+
+describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
+  const folder = testFolder();
+  const points = join(folder, 'points');
+  /** Three shots of 12, 9 and 11 frames. */
+  const parts: readonly FilmPart[] = [
+    { source: 'testsrc2', frames: 12 },
+    { source: 'mandelbrot', frames: 9, filter: 'noise=alls=12:all_seed=5' },
+    { source: 'smptehdbars', frames: 11 },
+  ];
+  let source = '';
+  beforeAll(() => {
+    const sound = ['-map', '0:a', '-c:a', 'aac', '-metadata', 'title=counted'];
+    source = film({
+      parts,
+      counted: true,
+      inputs: ['-f', 'lavfi', '-i', 'sine=duration=1.28'],
+      extra: sound,
+    });
+  });
+  const tune = (options: Partial<TuneShotsOptions> = {}, input = source) =>
+    tuneShots(input, {
+      ...FAST,
+      ...{ encoderOptions: { preset: 'ultrafast', bf: '2' }, minSeconds: 0.2 },
+      ...{ range: { min: 16, max: 44, step: 4 }, targets: [{ atLeast: 85 }], ...options },
+    });
+  const counting = (frames: number) => Array.from({ length: frames }, (_, i) => i);
+
+  it('are found at every cut, also in the dark, and not in fades and flashes, where scdet is misled', async () => {
+    const dark = 'lutyuv=y=val/5+16';
+    const source = film({
+      parts: [
+        { source: 'testsrc2', frames: 30, filter: 'drawbox=color=white:t=fill:enable=between(n\\,12\\,13)' },
+        { source: 'mandelbrot', frames: 25 },
+        { source: 'testsrc2', frames: 40, filter: 'fade=out:10:10,fade=in:22:10' },
+        { source: 'mandelbrot', frames: 20, filter: dark },
+        { source: 'smptehdbars', frames: 20, filter: dark },
+      ],
+    });
+    const known = [30, 55, 95, 115];
+    const { shots } = await detectShots(source, { minSeconds: 0.2 });
+    expect(shots.map(({ first }) => first)).toEqual([0, ...known]);
+    const { stderr } = spawnSync(
+      'ffmpeg',
+      ['-hide_banner', '-i', source, '-vf', 'scdet', '-f', 'null', '-'],
+      { encoding: 'utf8' },
+    );
+    const theirs = [...stderr.matchAll(/lavfi\.scd\.time: ([\d.]+)/g)].map(([, time]) =>
+      Math.round(Number(time) * 25),
+    );
+    const right = theirs.filter((frame) => known.includes(frame)).length;
+    expect(right).toBeLessThanOrEqual(known.length);
+    // It calls the flash a cut, or misses one in the dark.
+    expect(theirs.length === known.length && right === known.length).toBe(false);
+  });
+
+  it('have settings of their own, which together take fewer bytes', { timeout: 120_000 }, async () => {
+    const each = await tune({ cache: points });
+    expect(each.shots.map(({ first, count }) => [first, count])).toEqual([
+      [0, 12],
+      [12, 9],
+      [21, 11],
+    ]);
+    expect(Math.min(...each.shots.map(({ margin }) => margin))).toBeGreaterThanOrEqual(0);
+    expect(new Set(each.shots.map(({ value }) => value)).size).toBeGreaterThan(1);
+    expect(each.saving).toBeGreaterThan(0);
+    const whole = await tune({ goal: 'whole', cache: points });
+    expect(whole.reached).toBe(true);
+    expect(whole.bytes).toBeLessThan(each.bytes);
+  });
+
+  it.skipIf(!joins)(
+    'are joined frame by frame, with the scores of the shots and the sound of the source',
+    async () => {
+      const output = join(folder, 'joined.mp4');
+      const { final, pooled, bytes } = await tune({ cache: points, output });
+      expect(counters(output)).toEqual(counting(32));
+      expect(packetTimes(output)).toEqual(counting(32).map((i) => i * 40));
+      expect(final?.difference).toEqual({ within: 0, edges: 0 });
+      expect(final?.pooled.vmaf?.mean).toBeCloseTo(pooled.vmaf?.mean ?? Number.NaN, 9);
+      expect(final?.bytes).toBeGreaterThanOrEqual(bytes);
+      expect(probed(output, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
+      // Of odd sizes, by an encoder whose packets are not all shown.
+      const odd = film({ parts: parts.slice(0, 2), counted: true, filter: 'scale=129:73:flags=neighbor' });
+      const other = join(folder, 'odd.mp4');
+      const vp9 = { encoder: 'libvpx-vp9', encoderOptions: { deadline: 'realtime', 'cpu-used': '8' } };
+      await tune({ ...vp9, range: { min: 26, max: 26 }, targets: [{ atLeast: 1 }], output: other }, odd);
+      expect(probed(other, 'stream=width,height')).toContain('width=129|height=73');
+      expect(counters(other)).toEqual(counting(21));
+    },
+  );
+});
 
 describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, () => {
   const folder = testFolder();
@@ -24,31 +133,12 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
   /** Makes a source with ffmpeg's arguments after the input. */
   const make = (name: string, args: readonly string[], graph = 'testsrc2=s=96x64:r=25') => {
     const path = join(folder, name);
-    run('ffmpeg', ['-nostdin', '-y', '-f', 'lavfi', '-i', graph, ...args, path]);
+    const words = ['-v', 'error', '-nostdin', '-y', '-f', 'lavfi', '-i', graph, ...args, path];
+    execFileSync('ffmpeg', words, { stdio: 'pipe' });
     return path;
   };
   const search = (source: string, options: Partial<SearchOptions> = {}) =>
-    searchQuality(source, {
-      ...FAST,
-      range: { min: 24, max: 24 },
-      targets: [{ atLeast: 50 }],
-      cache: false,
-      threads: 0,
-      ...options,
-    });
-  const facts = (path: string, entries: string) =>
-    run('ffprobe', [
-      '-select_streams',
-      'v',
-      '-count_packets',
-      '-show_entries',
-      entries,
-      '-of',
-      'csv=p=0',
-      path,
-    ])
-      .trim()
-      .replace(/,+$/, '');
+    searchQuality(source, { ...FAST, range: { min: 24, max: 24 }, targets: [{ atLeast: 50 }], ...options });
 
   it('of one frame is encoded whole', async () => {
     const still = make('still.mkv', ['-frames:v', '1', '-c:v', 'ffv1']);
@@ -67,108 +157,17 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
     expect(predicted.value).toBeGreaterThan(50);
   });
 
-  it('of odd size is encoded where the encoder can, and refused in its words where not', async () => {
-    const full = make(
-      'odd444.mkv',
-      ['-frames:v', '6', '-pix_fmt', 'yuv444p', '-c:v', 'ffv1'],
-      'mandelbrot=s=97x65:r=25',
-    );
-    const output = join(folder, 'odd.mp4');
-    await search(full, { output });
-    expect(facts(output, 'stream=width,height,pix_fmt')).toBe('97,65,yuv444p');
-    const half = make(
-      'odd420.mkv',
-      ['-frames:v', '6', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1'],
-      'mandelbrot=s=97x65:r=25',
-    );
-    expect(await refusalOf('media', () => search(half))).toMatch(
-      /libx264 could not encode .*odd420\.mkv.*divisible by 2/,
-    );
-  });
-
-  it('keeps depth and colour of 10 bit and HDR', async () => {
-    const colour = ['-color_primaries', 'bt2020', '-color_trc', 'smpte2084', '-colorspace', 'bt2020nc'];
-    const source = make('hdr.mp4', [
-      ...['-frames:v', '8', '-pix_fmt', 'yuv420p10le', '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '4'],
-      ...colour,
-    ]);
-    const output = join(folder, 'hdr-out.mkv');
-    await search(source, { output });
-    expect(facts(output, 'stream=pix_fmt,color_space,color_transfer,color_primaries')).toBe(
-      'yuv420p10le,bt2020nc,smpte2084,bt2020',
-    );
-  });
-
   it('keeps full range, in samples and in the whole, and scores it as such', {
     timeout: 60_000,
   }, async () => {
-    const args = ['-frames:v', '1500', '-vf', 'scale=out_range=full', '-color_range', 'pc'];
-    const source = make('full.mp4', [...args, '-c:v', 'libx264', '-preset', 'ultrafast', '-qp', '6']);
+    const args =
+      '-frames:v 1500 -vf scale=out_range=full -color_range pc -c:v libx264 -preset ultrafast -qp 6';
     const output = join(folder, 'full-out.mkv');
-    const { samples, predicted, final } = await search(source, { output });
+    const { samples, predicted, final } = await search(make('full.mp4', args.split(' ')), { output });
     expect(samples).not.toBeNull();
-    expect(facts(output, 'stream=color_range')).toBe('pc');
+    expect(probed(output, 'stream=color_range')).toContain('=pc');
     expect(final?.pooled.vmaf?.mean).toBeGreaterThan(85);
     expect(Math.abs((final?.pooled.vmaf?.mean ?? 0) - predicted.value)).toBeLessThan(1);
-  });
-
-  it('keeps frames and times of a variable frame rate', async () => {
-    const uneven = "setpts='(N+0.4*mod(N,3)*gt(N,4))/25/TB'";
-    const args = ['-frames:v', '12', '-vf', uneven, '-vsync', 'vfr', '-c:v', 'ffv1'];
-    const source = make('uneven.mkv', args);
-    const output = join(folder, 'uneven-out.mkv');
-    await search(source, { output });
-    const times = (path: string) =>
-      facts(path, 'packet=pts_time')
-        .split(/[\s,]+/)
-        .map(Number)
-        .sort((a, b) => a - b);
-    expect(times(output)).toHaveLength(12);
-    times(output).forEach((time, i) => {
-      expect(Math.abs(time - (times(source)[i] as number))).toBeLessThan(0.002);
-    });
-  });
-
-  it('that is long is sampled frame for frame, and the samples predict the whole', async () => {
-    const args = ['-frames:v', '1500', '-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '3'];
-    const long = make('long.mp4', args, 'mandelbrot=s=96x64:r=25');
-    const { samples, predicted, final } = await search(long, { range: { min: 34, max: 34 }, verify: true });
-    expect(samples?.length).toBeGreaterThanOrEqual(6);
-    const mean = final?.pooled.vmaf?.mean ?? Number.NaN;
-    expect(predicted.interval99[0]).toBeLessThanOrEqual(mean);
-    expect(predicted.interval99[1]).toBeGreaterThanOrEqual(mean);
-  });
-
-  it('that cannot be read twice is refused, and nothing waits for it', async () => {
-    const pipe = join(folder, 'pipe.mkv');
-    execFileSync('mkfifo', [pipe]);
-    await expect(search(pipe)).rejects.toMatchObject({ message: expect.stringMatching(/is a pipe/) });
-  });
-
-  it('writes an encode that is named without a folder where the command was started', async () => {
-    const source = make('named.mkv', ['-frames:v', '4', '-c:v', 'ffv1']);
-    const here = process.cwd();
-    process.chdir(folder);
-    try {
-      const { final } = await search(source, { output: 'named-out.mkv' });
-      expect(final?.file).toBe('named-out.mkv');
-      expect(existsSync(join(folder, 'named-out.mkv'))).toBe(true);
-    } finally {
-      process.chdir(here);
-    }
-  });
-
-  it('ends with an error where an encode outgrows the space allowed, and writes no file', async () => {
-    const source = make(
-      'noise.mkv',
-      ['-frames:v', '24', '-c:v', 'ffv1'],
-      'nullsrc=s=96x64:r=25,noise=alls=90:allf=t',
-    );
-    const output = join(folder, 'large.mkv');
-    const task = search(source, { range: { min: 0, max: 0 }, scratchBytes: 70_000, output });
-    expect(await refusalOf('io', () => task)).toMatch(/temporary files/);
-    expect(existsSync(output)).toBe(false);
-    expect(readdirSync(folder).filter((name) => name.startsWith('.'))).toEqual([]);
   });
 
   const SOURCES = [
@@ -289,13 +288,8 @@ describe.skipIf(!hasFfmpeg)(`samples of a film (${needsFfmpeg}, seed ${SEED})`, 
       const source = makeFilm(one, random);
       for (const target of TARGETS) {
         const { value, samples, predicted, final } = await searchQuality(source, {
-          encoder: 'libx264',
-          encoderOptions: { preset: 'ultrafast' },
-          range: { min: 16, max: 44, step: 4 },
-          targets: [target],
-          verify: true,
-          cache: false,
-          threads: 0,
+          ...FAST,
+          ...{ range: { min: 16, max: 44, step: 4 }, targets: [target], verify: true },
         });
         expect(samples?.length ?? 0).toBeGreaterThan(10);
         const whole = final?.qualities[0] ?? Number.NaN;
