@@ -46,7 +46,7 @@ export const FAULTS = [
   fault('warnings do not make a score untrusted', 'src/report/trust.ts', "severity === 'error' || WRONG_PAIR.includes(code)", "severity === 'error' || WRONG_PAIR.indexOf(code) > 99", 'report', 'cli'),
   fault('overflowing products in correlation', 'src/evaluate/correlation.ts', 'Math.max(-1, Math.min(1, xy / product))', 'xy / product', 'evaluate'),
   fault('colours beyond the end of the palette', 'src/pictures/palette.ts', 'Math.min(1, Math.max(0, share)) || 0', 'Math.max(0, share) || 0', 'pictures'),
-  fault('length of a protobuf field not checked', 'src/tiny/onnx/read.ts', 'if (length < 0 || length > this.#end - start) {', 'if (length < 0) {', 'tiny'),
+  fault('length of a protobuf field not checked', 'src/tiny/onnx/read.ts', 'if (length < 0 || length > this.#end - start)', 'if (length < 0)', 'tiny'),
   fault('search accepts what misses by a little', 'src/search/strategy.ts', 'const best = known.filter(({ margin }) => margin >= 0).at(-1);', 'const best = known.filter(({ margin }) => margin >= -1).at(-1);', 'search'),
   fault('curve is extended beyond its end', 'src/search/strategy.ts', 'Math.min(curve.high, Math.max(curve.low, at))', 'Math.max(curve.low, at)', 'search'),
   fault('discarded parts are kept', 'src/queue/run-task.ts', 'if (!put.kept || put.settled)', 'if (put.settled)', 'queue'),
