@@ -4,6 +4,7 @@
  * that bundlers drop unused ones; each loads its code when called.
  */
 
+import { isObject } from './core/arguments.js';
 import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
@@ -53,15 +54,16 @@ function yielding<Args extends readonly unknown[], Item, Result>(
   };
 }
 
-/** @param args options come last, and never first */
-function from(platform: Platform, [, ...args]: readonly unknown[]): Platform {
-  let origin: Origin | undefined;
+/** The platform, limited to the origin that one of the arguments states. */
+function from(platform: Platform, args: readonly unknown[]): Platform {
+  let origin: unknown;
   try {
-    origin = Object(args.at(-1)).origin;
+    // A URL has an origin, too: a text.
+    origin = args.map((one) => Object(one).origin).find(isObject);
   } catch {
     // Options that cannot be read are refused where they are checked.
   }
-  return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
+  return origin === undefined ? platform : (platform.ofOrigin?.(origin as Origin) ?? platform);
 }
 
 const loadScore = () => import('./engine/score.js');

@@ -13,7 +13,6 @@ import { adapterName } from '../../report/facts.js';
 import type { FrameMetrics, ReportMeasurer } from '../../report/schema.js';
 import type { GpuState, GpuUse } from '../backends/composite.js';
 import { createHeatmaps, type ExtractionPlan, type HeatmapRun, heatmapFiles } from '../backends/measurer.js';
-
 import type { TinyRun, TinySessionFacts } from '../backends/tiny.js';
 import { type CheckedOptions, framesToKeep } from '../contract/options.js';
 import type { Platform, WorkerSetup } from '../contract/platform.js';

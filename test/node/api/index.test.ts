@@ -4,6 +4,7 @@
  * function in turn, every kind of value.
  */
 import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import * as browser from '../../../src/index.browser.js';
 import * as node from '../../../src/index.js';
@@ -42,6 +43,24 @@ describe('the public API', () => {
 
   it('has the version of the package', () => {
     expect(node.version).toBe(manifest.version);
+  });
+});
+
+describe('the origin of a call', () => {
+  const outside = fileURLToPath(import.meta.url);
+  const origin = { by: 'foreign', folders: ['/nowhere'] } as const;
+
+  it('holds whatever follows the options', async () => {
+    const call = node.score as (...args: readonly unknown[]) => Promise<unknown>;
+    const scored = call({ reference: outside, distorted: outside }, { origin }, undefined);
+    await expect(scored).rejects.toThrow('allowed folders');
+  });
+
+  it('is not taken from a URL that comes last', async () => {
+    const file = new URL('none.csv', import.meta.url);
+    const evaluated = refusalOf('io', () => node.evaluateModel(outside, file));
+    expect(await evaluated).toContain('none.csv');
+    expect(await evaluated).not.toContain('allowed folders');
   });
 });
 

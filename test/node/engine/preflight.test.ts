@@ -136,7 +136,7 @@ describe('an offset that is searched', () => {
     expect(doubt?.message).toContain(
       `The offset search found no clear answer; ${report.pairing?.frames.offset} is used`,
     );
-    expect(summarize(report)).toMatch(/offset -?\d+ \((not found|ambiguous), a guess/);
+    expect(summarize(report)).toMatch(/offset +-?\d+ frames, (not found|ambiguous), a guess/);
     await expect(score({ reference, distorted: late }, { ...options, strict: true })).rejects.toThrow(
       'The offset search found no clear answer',
     );

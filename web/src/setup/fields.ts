@@ -137,7 +137,7 @@ function chosen<K extends keyof Settings>(
   const show = (now: Settings) => {
     const text = key === 'scaleTo' ? formatSize(now.scaleTo) : String(now[key] ?? usual);
     if (![...input.options].some((option) => option.value === text))
-      input.append(h('option', { value: text }, text.replace(/^(\d+)x(\d+)$/, '$1 × $2')));
+      input.append(h('option', { value: text }, text.replace('x', ' × ')));
     input.value = text;
   };
   return { elements: [element], show };
