@@ -3,12 +3,12 @@
  * Lets one process at a time write a file. Each puts a file that names it beside that file, and then looks for those of
  * others: no process takes away what another has just made, and a killed process blocks no other.
  */
-import { createHash } from 'node:crypto';
 import { statSync, utimesSync } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type AnyvmafError, codeOf, ioError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
+import { textDigest } from './digest.js';
 import { forgetScratch, isAlive, machineMark, processMark, remember, writeReason } from './folders.js';
 
 /** A file that only this process may write. */
@@ -36,7 +36,7 @@ const PAUSE = 300;
 export async function lockFile(path: string): Promise<FileLock> {
   const file = await realName(resolve(path));
   const folder = dirname(file);
-  const digest = digestOf(basename(file), 12);
+  const digest = textDigest(basename(file), 12);
   const own = join(folder, `.anyvmaf-${await processMark()}-${digest}.lock`);
   for (let tries = 1; ; tries++) {
     await claim(own, path);
@@ -135,11 +135,6 @@ async function realName(path: string, links = 40): Promise<string> {
   const isLink = (await lstat(path).catch(() => undefined))?.isSymbolicLink() === true;
   if (isLink && links > 0) return realName(resolve(dirname(path), await readlink(path)), links - 1);
   return join(await realpath(dirname(path)).catch(() => dirname(path)), basename(path));
-}
-
-/** The first digits of a text's SHA-256, in hexadecimal. */
-export function digestOf(text: string, digits: number): string {
-  return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }
 
 function taken(path: string, { pid, elsewhere, lock }: Holder): AnyvmafError {

@@ -2,7 +2,6 @@
  * @module mcp/job-store
  * Jobs in a folder that outlives the server. Everything read is checked: no path comes from a file.
  */
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -11,6 +10,7 @@ import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError, messageOf } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
+import { textDigest } from '../files/digest.js';
 import { isAlive, machineMark, openPrivate, processMark, writeReason, writeWhole } from '../files/folders.js';
 import type { ResultOfJob } from './resources.js';
 import { type CallAnswer, jobDocument } from './tool.js';
@@ -248,7 +248,7 @@ export class JobStore {
 }
 
 export function pointsName(source: string): string {
-  return `points-${createHash('sha256').update(source).digest('hex').slice(0, 32)}`;
+  return `points-${textDigest(source, 32)}`;
 }
 
 /** True while the server that started a job runs. */

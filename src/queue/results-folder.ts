@@ -2,7 +2,6 @@
  * @module queue/results-folder
  * Keeps results too large for Redis in a shared folder or below a URL, per job, in files known by name and hash.
  */
-import { createHash } from 'node:crypto';
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -10,6 +9,7 @@ import { AnyvmafError, ioError, usageError } from '../core/errors.js';
 import { isUrl } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
+import { textDigest } from '../files/digest.js';
 import { writeReason, writeWhole } from '../files/folders.js';
 import type { RemoteStore } from '../remote/remote-file.js';
 import { INLINE_BYTES, type Stored } from './job.js';
@@ -66,7 +66,7 @@ export class ResultsFolder {
           'batch with --results DIR, a folder that all of them share.',
       );
     }
-    const sha256 = digest(text);
+    const sha256 = textDigest(text);
     const file = `${name}-${sha256.slice(0, 16)}.json`;
     if (this.#store) {
       await this.#store.put(`${key}/${file}`, Buffer.from(text));
@@ -100,7 +100,7 @@ export class ResultsFolder {
       : readWhole(join(this.#root, key, file), this.#root, bytes, lost);
     if (!found) throw lost('is missing, or has another size than it had');
     const text = found.toString();
-    if (digest(text) !== sha256) throw lost('is damaged: its content is not what was written');
+    if (textDigest(text) !== sha256) throw lost('is damaged: its content is not what was written');
     return text;
   }
 
@@ -156,8 +156,4 @@ function readWhole(
   } finally {
     closeSync(fd);
   }
-}
-
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('hex');
 }

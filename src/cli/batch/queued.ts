@@ -8,7 +8,7 @@ import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
 import { hasScheme } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
-import { digestOf } from '../../files/lock.js';
+import { textDigest } from '../../files/digest.js';
 import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
 import { MOST_ARG, type PartLength, type QueueJob, readReason, type Stored } from '../../queue/job.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
@@ -150,7 +150,7 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const precision = String(settings.precision);
   const frames = settings.frames ? join(`${settings.output}.frames`, `${id}.parquet`) : undefined;
   // A URL with a new signature is the same job.
-  const key = digestOf(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]), 32);
+  const key = textDigest(JSON.stringify([id, args, run.map(withoutAccess), precision, frames]), 32);
   return {
     ...{ key, id, line, args, run, precision, part, priority, attempts },
     ...(frames !== undefined && { frames }),

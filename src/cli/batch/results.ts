@@ -21,8 +21,9 @@ import { isObject, jsonOf } from '../../core/arguments.js';
 import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
+import { textDigest } from '../../files/digest.js';
 import { makeFolders } from '../../files/folders.js';
-import { digestOf, type FileLock, lockFile } from '../../files/lock.js';
+import { type FileLock, lockFile } from '../../files/lock.js';
 import type { BatchProgress, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/schema.js';
@@ -150,7 +151,7 @@ async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<str
   );
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
-  return digestOf(JSON.stringify([line, facts]), 32);
+  return textDigest(JSON.stringify([line, facts]), 32);
 }
 
 /** Returns an `io` error if a file can be read only once, such as a named pipe; `undefined` if it is missing. */
