@@ -61,9 +61,7 @@ async function runEach(
     const common = { ...forAll, ...each?.[index] };
     const own: ScoreOptions = {
       ...common,
-      ...(several && {
-        threads: common.threads ?? threadsEach(platform, distorted.length, common.maxThreads),
-      }),
+      ...(several && { maxThreads: threadsEach(platform, distorted.length, common.maxThreads) }),
       ...(stops[index] && { signal: stops[index].signal }),
       ...observersOf(index, { onProgress, onStart, onFrame }),
     };
@@ -112,7 +110,7 @@ function observersOf(
   };
 }
 
-/** At least one worker each; in total about the number of cores or the caller's limit. */
+/** Most workers of a run; those of all are about as many as there are cores, or as the caller allows. */
 function threadsEach({ parallelism }: Platform, runs: number, most = Number.POSITIVE_INFINITY): number {
   return Math.max(1, Math.floor(Math.min(parallelism, most) / Math.max(1, runs)));
 }
