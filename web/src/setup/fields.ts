@@ -135,9 +135,10 @@ function chosen<K extends keyof Settings>(
   const { input, element } = choice(id, label, choices, (text) => set(read(text)));
   const [usual] = Object.keys(choices);
   const show = (now: Settings) => {
-    const text = key === 'scaleTo' ? formatSize(now.scaleTo) : String(now[key] ?? usual);
+    const isSize = key === 'scaleTo';
+    const text = isSize ? formatSize(now.scaleTo) : String(now[key] ?? usual);
     if (![...input.options].some((option) => option.value === text))
-      input.append(h('option', { value: text }, text.replace('x', ' × ')));
+      input.append(h('option', { value: text }, isSize ? text.replace('x', ' × ') : text));
     input.value = text;
   };
   return { elements: [element], show };
