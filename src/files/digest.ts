@@ -1,6 +1,6 @@
 /**
  * @module files/digest
- * SHA-256 digests of texts, at once; `core/digest` has those of pages, which are promised.
+ * SHA-256 digests of texts, at once; `core/bytes` has those of pages, which are promised.
  */
 import { createHash } from 'node:crypto';
 

@@ -3,8 +3,8 @@
  * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
  */
 import { requireText } from '../core/arguments.js';
+import { hexDigest } from '../core/bytes.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
-import { hexDigest } from '../core/digest.js';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';

@@ -3,7 +3,7 @@
  * Targets, measured points, and estimates of whole-video statistics from samples.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
-import { hexDigest } from '../core/digest.js';
+import { hexDigest } from '../core/bytes.js';
 import { usageError } from '../core/errors.js';
 import { parseModelString } from '../models/grammar.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';

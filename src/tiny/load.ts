@@ -3,7 +3,7 @@
  * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
  * with one digest over them, because weights and sidecar change scores as much as the graph.
  */
-import { hexDigest } from '../core/digest.js';
+import { hexDigest } from '../core/bytes.js';
 import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';

@@ -3,7 +3,7 @@
  * Reads and writes the record of a shard (docs/many-machines.md): JSON, with the doubles of all pairs in base64.
  */
 import { isObject, requireObject, requireText } from '../../core/arguments.js';
-import { fromBase64, toBase64 } from '../../core/base64.js';
+import { fromBase64, toBase64 } from '../../core/bytes.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError, type Hint, usageError } from '../../core/errors.js';

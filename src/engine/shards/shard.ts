@@ -5,7 +5,7 @@
  * between.
  */
 import { requireObject } from '../../core/arguments.js';
-import { hexDigest } from '../../core/digest.js';
+import { hexDigest } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';

@@ -3,7 +3,7 @@
  * Data of a page: reports of one reference, pictures of their worst frames, and packed frames for its script.
  */
 import { isArray, requireObject } from '../../core/arguments.js';
-import { toBase64 } from '../../core/base64.js';
+import { toBase64 } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { axisOrigin } from '../facts.js';

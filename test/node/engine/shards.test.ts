@@ -7,7 +7,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { fromBase64, toBase64 } from '../../../src/core/base64.js';
+import { fromBase64, toBase64 } from '../../../src/core/bytes.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { cutShard } from '../../../src/engine/shards/shard.js';
 import { formatShard, readShard } from '../../../src/engine/shards/shard-file.js';

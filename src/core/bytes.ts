@@ -1,6 +1,6 @@
 /**
- * @module core/base64
- * Bytes as base64.
+ * @module core/bytes
+ * Bytes as text: base64, and SHA-256 digests in hexadecimal digits.
  */
 
 /** Bytes encoded at a time: a multiple of three, so that no padding comes between, few enough for the arguments of a call. */
@@ -21,4 +21,12 @@ export function fromBase64(text: string): Uint8Array<ArrayBuffer> | undefined {
   const bytes = new Uint8Array(codes.length);
   for (let i = 0; i < bytes.length; i++) bytes[i] = codes.charCodeAt(i);
   return bytes;
+}
+
+/** @param unavailable thrown in pages without a secure context, which have no WebCrypto */
+export async function hexDigest(data: string | Uint8Array, unavailable?: Error): Promise<string> {
+  if (unavailable && !globalThis.crypto?.subtle) throw unavailable;
+  const bytes = typeof data === 'string' ? new TextEncoder().encode(data) : new Uint8Array(data);
+  const digest = await crypto.subtle.digest('SHA-256', bytes);
+  return Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, '0')).join('');
 }
