@@ -25,18 +25,27 @@ import { XPSNR } from './xpsnr.js';
 
 /** In libvmaf's order of registration, then ours: the first of two extractors that emit one feature provides it. */
 export const METRICS: readonly Metric[] = [
-  ...[
-    FLOAT_PSNR,
-    FLOAT_ANSNR,
-    FLOAT_ADM,
-    FLOAT_VIF,
-    FLOAT_MOTION,
-    FLOAT_MOMENT,
-    SPEED_CHROMA,
-    SPEED_TEMPORAL,
-  ],
-  ...[FLOAT_MS_SSIM, FLOAT_SSIM, CIEDE, PSNR, PSNR_HVS, ADM, MOTION, VIF, CAMBI],
-  ...[XPSNR, SSIMULACRA2, BUTTERAUGLI, CVVDP],
+  FLOAT_PSNR,
+  FLOAT_ANSNR,
+  FLOAT_ADM,
+  FLOAT_VIF,
+  FLOAT_MOTION,
+  FLOAT_MOMENT,
+  SPEED_CHROMA,
+  SPEED_TEMPORAL,
+  FLOAT_MS_SSIM,
+  FLOAT_SSIM,
+  CIEDE,
+  PSNR,
+  PSNR_HVS,
+  ADM,
+  MOTION,
+  VIF,
+  CAMBI,
+  XPSNR,
+  SSIMULACRA2,
+  BUTTERAUGLI,
+  CVVDP,
 ];
 
 export function metricOf({ spec }: { readonly spec: ExtractorSpec }): Metric {

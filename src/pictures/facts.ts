@@ -61,11 +61,13 @@ const SPECS: Readonly<Record<FrameFactName, FrameFactSpec>> = {
 export function measureFacts(reference: Uint8Array, distorted: Uint8Array, format: VideoFormat): FrameFacts {
   const [ref, dis] = [lumaOf(reference, format), lumaOf(distorted, format)];
   const light = [brightness(ref), brightness(dis)] as const;
+  const flat = flatBlocks(ref);
+  const noise = (luma: Luma) => noiseIn(luma, flat);
   const of = (measure: (luma: Luma) => number) => [measure(ref), measure(dis)] as const;
   const facts: WordlessFacts = {
     blockiness: fact('blockiness', of(blockiness), growth),
     blur: fact('blur', of(sharpness), loss),
-    noise: fact('noise', of(noiseIn(flatBlocks(ref))), growth),
+    noise: fact('noise', of(noise), growth),
     banding: fact('banding', of(banding), growth),
     contrast_loss: fact('contrast_loss', [light[0].deviation, light[1].deviation], loss),
     brightness: { reference: light[0].mean, distorted: light[1].mean },
@@ -277,26 +279,24 @@ function deviation(levels: Float32Array, width: number, left: number, top: numbe
  * Standard deviation of noise in flat parts, in levels, from a mask that ignores constant and linear parts (J.
  * Immerkaer, Fast Noise Variance Estimation, 1996). 0 without flat blocks.
  */
-const noiseIn =
-  (flat: ReturnType<typeof flatBlocks>) =>
-  ({ width, levels }: Luma): number => {
-    let [sum, count] = [0, 0];
-    for (const [left, top] of flat) {
-      for (let y = top + 1; y < top + FLAT_BLOCK - 1; y++) {
-        for (let x = left + 1; x < left + FLAT_BLOCK - 1; x++) {
-          const at = y * width + x;
-          const l = (offset: number) => levels[at + offset]!;
-          sum += Math.abs(
-            4 * l(0) -
-              2 * (l(-1) + l(1) + l(-width) + l(width)) +
-              (l(-width - 1) + l(-width + 1) + l(width - 1) + l(width + 1)),
-          );
-          count++;
-        }
+function noiseIn({ width, levels }: Luma, flat: ReturnType<typeof flatBlocks>): number {
+  let [sum, count] = [0, 0];
+  for (const [left, top] of flat) {
+    for (let y = top + 1; y < top + FLAT_BLOCK - 1; y++) {
+      for (let x = left + 1; x < left + FLAT_BLOCK - 1; x++) {
+        const at = y * width + x;
+        const l = (offset: number) => levels[at + offset]!;
+        sum += Math.abs(
+          4 * l(0) -
+            2 * (l(-1) + l(1) + l(-width) + l(width)) +
+            (l(-width - 1) + l(-width + 1) + l(width - 1) + l(width + 1)),
+        );
+        count++;
       }
     }
-    return count === 0 ? 0 : (Math.sqrt(Math.PI / 2) * sum) / (6 * count);
-  };
+  }
+  return count === 0 ? 0 : (Math.sqrt(Math.PI / 2) * sum) / (6 * count);
+}
 
 /** Shortest run of equal samples that counts as a band; longer than a flat 8x8 block. */
 const RUN = 12;
@@ -347,8 +347,15 @@ function markBands(levels: Float32Array, start: number, length: number, stride: 
 
 /** The ninths of a picture, row by row. */
 const PARTS = [
-  ...(['top left', 'top', 'top right', 'left', 'centre', 'right'] as const),
-  ...(['bottom left', 'bottom', 'bottom right'] as const),
+  'top left',
+  'top',
+  'top right',
+  'left',
+  'centre',
+  'right',
+  'bottom left',
+  'bottom',
+  'bottom right',
 ] as const;
 
 /** A ninth of the picture. */

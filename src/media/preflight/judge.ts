@@ -98,8 +98,14 @@ const RULES: readonly Rule[] = [
   {
     cause: 'lost-frames',
     explains: [
-      ...([...OF_LENGTH, ...OF_MOMENTS, 'frame-rate', 'missing-frames', 'variable-frame-rate'] as const),
-      ...(['offset-unclear', 'slip', 'freeze'] as const),
+      ...OF_LENGTH,
+      ...OF_MOMENTS,
+      'frame-rate',
+      'missing-frames',
+      'variable-frame-rate',
+      'offset-unclear',
+      'slip',
+      'freeze',
     ],
   },
   {
