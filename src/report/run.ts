@@ -155,7 +155,7 @@ function measuredRows(facts: Facts): Row[] {
   return [
     ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
     ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
-    ...tiny.map((model): Row => [model.name, tinyText(model)]),
+    ...tiny.map((model): Row => ['tiny model', `${model.name}: ${tinyText(model)}`]),
   ];
 }
 

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { FindingCode } from '../../../src/media/preflight/findings.js';
 import { brief, unsaid } from '../../../src/report/brief.js';
 import type { ReportParts } from '../../../src/report/build.js';
-import type { Report, ReportModel } from '../../../src/report/schema.js';
+import type { Report, ReportModel, ReportTinyModel } from '../../../src/report/schema.js';
 import { columns } from '../../../src/report/sections.js';
 import { summarize } from '../../../src/report/summary.js';
 import { built, collectionModel, paired, vmafModel } from '../../support/report.js';
@@ -213,6 +213,20 @@ Warning
   it('lets no control character of a file name reach the terminal', () => {
     const text = summarize(run({ vmaf: [1] }, { reference: { ...y4m, name: 'a\u001b[2Jb\nc\u202ed.y4m' } }));
     expect(text).toContain('a\\x1b[2Jb\\x0ac\\u202ed.y4m');
+  });
+
+  it('lets none of the name of a tiny model reach it', () => {
+    const named = {
+      name: 'a\u001b[2Jb',
+      source: 't.onnx',
+      quantisation: 'fp32',
+      device: 'cpu',
+      features: [],
+      metrics: [],
+    };
+    const text = summarize(run({ vmaf: [1] }, { tiny: [named as unknown as ReportTinyModel] }));
+    expect(text).not.toContain('\u001b');
+    expect(text).toContain('a\\x1b[2Jb');
   });
 });
 
