@@ -4,7 +4,7 @@
  * client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
-import { TimeLimitError, unlessAborted, withinSeconds } from '../core/abort.js';
+import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
@@ -418,7 +418,9 @@ async function answerCall(
   own: Pick<ToolContext, 'jobs' | 'resources'>,
 ): Promise<CallAnswer> {
   const { tool } = job;
-  const ending = AbortSignal.any([job.ending.signal, server.closing]);
+  const { signal: ending } = job.ending;
+  // Not AbortSignal.any: each result stays registered with its sources, and `closing` lives as long as the server.
+  const forget = onAbort(server.closing, (reason) => job.ending.abort(reason));
   const late = `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`;
   try {
     return await withinSeconds(server.maxSeconds, new TimeLimitError(late), ending, async (signal) => {
@@ -439,6 +441,8 @@ async function answerCall(
     if (server.closing.aborted)
       return refusal('The server is shutting down; call again once it has restarted.');
     return refusal(sentenceOf(error));
+  } finally {
+    forget();
   }
 }
 

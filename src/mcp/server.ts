@@ -357,9 +357,9 @@ async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | 
 function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (() => void) | undefined {
   const subscribed = new Set<string>();
   server.setRequestHandler('resources/subscribe', ({ params: { uri } }) => {
-    const [oldest = uri] = subscribed;
-    if (subscribed.size >= MOST_SUBSCRIBED) subscribed.delete(oldest);
     subscribed.add(uri);
+    const [oldest = uri] = subscribed;
+    if (subscribed.size > MOST_SUBSCRIBED) subscribed.delete(oldest);
     return {};
   });
   server.setRequestHandler('resources/unsubscribe', ({ params: { uri } }) => {

@@ -226,8 +226,11 @@ export class Hub {
         measurement.version++;
         this.#emitProgress(measurement);
         this.#emit({ kind: 'end', measurement, data: { state: measurement.state, error: message.error } });
+        return;
+      default:
+        return;
     }
-    if (message.kind !== 'ended' && message.kind !== 'measurement') this.#progress(measurement);
+    this.#progress(measurement);
   }
 
   #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {

@@ -100,6 +100,7 @@ export const findQualityTool = defineTool({
 /** @throws {AnyvmafError} those of `searchQuality`; `resource` at the limits of the call, without a result */
 async function findQuality(input: QualityInput, context: ToolContext) {
   const { parseTarget } = await import('../../index.js');
+  const targets = input.targets.map(parseTarget);
   const work: EncodingTask<SearchResult>['work'] = (call, api, onBest) => {
     let best: SearchPoint | undefined;
     return api.searchQuality(input.source.path, {
@@ -111,7 +112,7 @@ async function findQuality(input: QualityInput, context: ToolContext) {
         onBest(`${value} with ${quality.toFixed(2)} at ${Math.round(kbps)} kb/s`);
       },
       ...{ encoder: input.encoder, encoderOptions: input.encoder_options, range: input.range },
-      ...{ targets: input.targets.map(parseTarget), atMost: input.at_most, maxSize: input.max_size },
+      ...{ targets, atMost: input.at_most, maxSize: input.max_size },
       ...{ pixelFormat: input.pixel_format, full: input.full, verify: input.verify },
       ...{ models: [input.model.text], origin: context.files.origin },
     });

@@ -102,8 +102,9 @@ export const findAlignmentTool = defineTool({
       .describe('Frames that repeat the previous one while the other video changes.'),
   }),
   async handler({ window, decoder, ...input }, { pool, signal, files: { origin } }) {
+    const request = anyRequest(input);
     const options = { window, decoder, origin, signal };
-    return { document: await pool.run(1, ({ api }) => api.align(anyRequest(input), options)) };
+    return { document: await pool.run(1, ({ api }) => api.align(request, options)) };
   },
 });
 

@@ -207,6 +207,21 @@ describe('a job', () => {
     await expect(other.readResource({ uri })).rejects.toThrow('Unknown resource');
     expect(heard).toEqual([]);
   });
+
+  it('is still told of after a thousand subscriptions, of which the last is repeated', async () => {
+    const client = await onLines(await serve());
+    const heard: string[] = [];
+    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+      heard.push(params.uri);
+    });
+    const id = await startWork(client, 9e6);
+    const uri = `anyvmaf://jobs/${id}`;
+    const others = Array.from({ length: 999 }, (_, i) => `anyvmaf://jobs/${i}`);
+    for (const one of [uri, ...others, 'anyvmaf://jobs/998']) await client.subscribeResource({ uri: one });
+    heard.length = 0;
+    await client.callTool({ name: 'job_cancel', arguments: { job_id: id } });
+    await expect.poll(() => heard).toContain(uri);
+  });
 });
 
 /** Raw video of a frame each. */

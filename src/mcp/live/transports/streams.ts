@@ -10,7 +10,6 @@ import {
   chmodSync,
   createReadStream,
   createWriteStream,
-  existsSync,
   fstatSync,
   linkSync,
   lstatSync,
@@ -183,11 +182,17 @@ function kindOf(descriptor: number): Kind {
 
 const HOW = 'open both when starting the program, in a shell with 3<REQUESTS 4>ANSWERS';
 
-/** True if this process both reads and writes a pipe, as Node.js does to wake its threads; known on Linux only. */
+/** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
+  let names: readonly string[] = [];
+  try {
+    names = readdirSync(folder);
+  } catch {
+    // Only Linux has this folder, and a sandbox may hide it.
+  }
   const modes = new Set<string | undefined>();
-  for (const name of existsSync(folder) ? readdirSync(folder) : []) {
+  for (const name of names) {
     try {
       const facts = fstatSync(Number(name));
       if (facts.dev !== dev || facts.ino !== ino) continue;

@@ -371,6 +371,16 @@ describe('tools that search settings', () => {
     });
 
     it.each<[tool: string, () => Args]>([
+      ['find_quality', () => find({ targets: ['good'] })],
+      ['run_ladder', () => rungs('HD')],
+      ['find_alignment', () => ({ reference: source, distorted: source, width: 64 })],
+    ])('%s: a wrong argument, before waiting for a turn', async (name, args) => {
+      const asked = context();
+      expect(await refused(toolNamed(name), args(), asked)).toMatch(/must be|such as|lacks/);
+      expect(asked.ran).toEqual([]);
+    });
+
+    it.each<[tool: string, () => Args]>([
       ['find_quality', () => find({})],
       ['run_tune_per_shot', () => tune({})],
       ['run_compare', () => compare('libx264', 'libx265')],
