@@ -4,8 +4,8 @@
  * that bundlers drop unused ones; each loads its code when called.
  */
 
-import { isObject } from './core/arguments.js';
 import { AnyvmafError } from './core/errors.js';
+import { checkOrigin } from './core/origin.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
 import type {
@@ -36,34 +36,38 @@ function loaded<Host, Args extends readonly unknown[], Result>(
   return async (...args) => (await load())(platform, ...args);
 }
 
-/** Like {@link loaded}, but limits the platform to what the origin of the options may open. */
+/**
+ * Like {@link loaded}, but limits the platform to what the origin of the options may open.
+ * @param at which argument the options are
+ */
 function bound<Args extends readonly unknown[], Result>(
   platform: Platform,
   load: Load<Platform, Args, Promise<Result> | Result>,
+  at = 1,
 ): (...args: Args) => Promise<Result> {
-  return async (...args) => loaded(from(platform, args), load)(...args);
+  return async (...args) => loaded(from(platform, args[at]), load)(...args);
 }
 
 /** Like {@link bound}, for functions that yield. */
 function yielding<Args extends readonly unknown[], Item, Result>(
   platform: Platform,
   load: Load<Platform, Args, AsyncGenerator<Item, Result, undefined>>,
+  at = 1,
 ): (...args: Args) => AsyncGenerator<Item, Result, undefined> {
   return async function* (...args) {
-    return yield* (await load())(from(platform, args), ...args);
+    return yield* (await load())(from(platform, args[at]), ...args);
   };
 }
 
-/** The platform, limited to the origin that one of the arguments states. */
-function from(platform: Platform, args: readonly unknown[]): Platform {
-  let origin: unknown;
+function from(platform: Platform, options: unknown): Platform {
+  let origin: Origin | undefined;
   try {
-    // A URL has an origin, too: a text.
-    origin = args.map((one) => Object(one).origin).find(isObject);
+    origin = Object(options).origin;
   } catch {
     // Options that cannot be read are refused where they are checked.
   }
-  return origin === undefined ? platform : (platform.ofOrigin?.(origin as Origin) ?? platform);
+  checkOrigin(origin);
+  return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
 }
 
 const loadScore = () => import('./engine/score.js');
@@ -83,14 +87,14 @@ export const score = (platform: Platform) =>
     return (host, request: ScoreRequest, options?: ScoreOptions) => scorePair(host, request, options);
   });
 export const prepareRun = (platform: Platform) => bound(platform, async () => (await loadScore()).prepareRun);
-export const scoreMany = (platform: Platform) => bound(platform, async () => (await loadMany()).scoreEach);
+export const scoreMany = (platform: Platform) => bound(platform, async () => (await loadMany()).scoreEach, 2);
 export const scoreBatch = (platform: Platform) =>
   yielding(platform, async () => (await loadMany()).scoreJobs);
 export const createScorer = (platform: Platform) =>
   loaded(platform, async () => (await import('./engine/scorer.js')).openScorer);
 
 export const scoreShard = (platform: Platform) =>
-  bound(platform, async () => (await import('./engine/shards/score-shard.js')).measureShard);
+  bound(platform, async () => (await import('./engine/shards/score-shard.js')).measureShard, 2);
 export const mergeShards = (platform: Platform) =>
   bound(platform, async () => (await import('./engine/shards/merge.js')).mergeRun);
 
@@ -120,9 +124,9 @@ export const describeVideo = (platform: Platform) =>
   bound(platform, async () => (await loadInspect()).describeVideo);
 export const align = (platform: Platform) => bound(platform, async () => (await loadInspect()).alignPair);
 export const extractFrames = (platform: Platform) =>
-  yielding(platform, async () => (await import('./engine/extract.js')).extractPairs);
+  yielding(platform, async () => (await import('./engine/extract.js')).extractPairs, 2);
 export const qualityMaps = (platform: Platform) =>
-  yielding(platform, async () => (await loadMaps()).mapPairs);
+  yielding(platform, async () => (await loadMaps()).mapPairs, 2);
 export const mapQuality = (platform: Platform) => loaded(platform, async () => (await loadMaps()).mapPair);
 
 export const searchQuality = (platform: SearchPlatform) =>
@@ -161,9 +165,9 @@ export const openModel = (platform: Platform) =>
   });
 
 export const evaluateModel = (platform: Platform) =>
-  bound(platform, async () => (await loadEvaluation()).evaluateModelOn);
+  bound(platform, async () => (await loadEvaluation()).evaluateModelOn, 2);
 export const compareModels = (platform: Platform) =>
-  bound(platform, async () => (await loadEvaluation()).compareModelsOn);
+  bound(platform, async () => (await loadEvaluation()).compareModelsOn, 2);
 export const writeFeatures = (platform: Platform) =>
   yielding(platform, async () => (await import('./engine/dataset.js')).makeDataset);
 export const formatFrames = () => async (report: Report) =>

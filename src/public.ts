@@ -1,7 +1,7 @@
 /**
  * @module public
- * What the public API shares on all platforms: types, errors, tables and report writers. Modules that are exported whole have
- * nothing else.
+ * What the public API shares on all platforms: types, errors, tables and report writers. Modules exported with `*` contain
+ * public names only.
  */
 
 export type {

@@ -59,14 +59,16 @@ async function runEach(
   const stop = (reason: unknown) => [...stops, sharing].map((own) => own.abort(reason));
   async function run(video: VideoInput, index: number): Promise<Report | undefined> {
     const common = { ...forAll, ...each?.[index] };
-    const own: ScoreOptions = {
-      ...common,
-      ...(several && { maxThreads: threadsEach(platform, distorted.length, common.maxThreads) }),
-      ...(stops[index] && { signal: stops[index].signal }),
-      ...observersOf(index, { onProgress, onStart, onFrame }),
-    };
     const seat = fans.seat();
     try {
+      // Before the limit of threads is cut, which would hide a wrong one.
+      checkOptions(common, 'score');
+      const own: ScoreOptions = {
+        ...common,
+        ...(several && { maxThreads: threadsEach(platform, distorted.length, common.maxThreads) }),
+        ...(stops[index] && { signal: stops[index].signal }),
+        ...observersOf(index, { onProgress, onStart, onFrame }),
+      };
       const variant = several ? { openDecoder: seat.open, shared } : {};
       const report = await scorePair(platform, { reference, distorted: video, raw }, own, variant);
       onReport?.(report, index);

@@ -257,7 +257,7 @@ class ShardRun {
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
       records: this.#joined(range.first, pairs * layout.length),
-      signatures: await joinBytes(consecutive(this.#signatures, range.first)),
+      signatures: joinBytes(consecutive(this.#signatures, range.first)),
     };
   }
 

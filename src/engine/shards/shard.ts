@@ -70,11 +70,17 @@ async function identify(reader: ByteReader): Promise<ContentIdentity> {
     const part = new Uint8Array(end - start);
     parts.push(part.subarray(0, await reader.read(start, [part])));
   }
-  return { size, sha256: await digestOf(await joinBytes(parts)) };
+  return { size, sha256: await digestOf(joinBytes(parts)) };
 }
 
-export async function joinBytes(parts: Uint8Array[]): Promise<Uint8Array<ArrayBuffer>> {
-  return new Uint8Array(await new Blob(parts as BlobPart[]).arrayBuffer());
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
 }
 
 /** Parts of a file to read, in order and without overlap. */

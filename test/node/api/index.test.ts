@@ -46,12 +46,24 @@ describe('the public API', () => {
   });
 });
 
-it('the origin of a call holds whatever follows its options', async () => {
+describe('the origin of a call', () => {
   const outside = fileURLToPath(import.meta.url);
   const origin = { by: 'foreign', folders: ['/nowhere'] } as const;
   const call = node.score as (...args: readonly unknown[]) => Promise<unknown>;
-  const scored = call({ reference: outside, distorted: outside }, { origin }, undefined);
-  await expect(scored).rejects.toThrow('allowed folders');
+
+  it.each([
+    ['what follows its options', {}, [undefined]],
+    ['what its request says', { origin: { by: 'user' } }, []],
+  ])('holds whatever %s', async (_, more, others) => {
+    const scored = call({ reference: outside, distorted: outside, ...more }, { origin }, ...others);
+    await expect(scored).rejects.toThrow('allowed folders');
+  });
+
+  it('is refused if it is none, before a model is opened', async () => {
+    const model = fileURLToPath(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url));
+    const opened = node.openModel(`path=${model}`, { origin: 'foreign' as never });
+    await expect(opened).rejects.toThrow('origin is "foreign", but it must be an object with by.');
+  });
 });
 
 describe('configure', () => {

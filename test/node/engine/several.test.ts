@@ -264,6 +264,7 @@ describe('a batch', () => {
   it('goes on when jobs fail, whatever their error', async () => {
     const results = await all([
       one,
+      { ...one, options: { maxThreads: 0 } },
       { ...one, distorted: 'missing.y4m' },
       { ...one, options: { models: ['version=none'] } },
       { ...one, options: { features: ['none'] } },
@@ -271,7 +272,7 @@ describe('a batch', () => {
       two,
     ]);
     const codes = results.map(({ error }) => error?.code);
-    expect(codes).toEqual([undefined, 'io', 'model', 'feature', 'usage', undefined]);
+    expect(codes).toEqual([undefined, 'usage', 'io', 'model', 'feature', 'usage', undefined]);
   });
 
   it('says how far all jobs are', async () => {
