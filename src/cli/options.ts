@@ -44,7 +44,7 @@ export interface Option<Settings = object> extends OptionSpec {
 /** Help and reader of each option, by its spelling in the help: `-r, --reference FILE`. */
 export type OptionRows<Settings = object> = Readonly<
   Record<
-    string,
+    `--${string}` | `-${string}, --${string}`,
     readonly [
       help: string,
       read?: Reader<Settings> | undefined,

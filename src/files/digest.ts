@@ -1,10 +1,10 @@
 /**
  * @module files/digest
- * SHA-256 digests of texts, at once; `core/bytes` has those of pages, which are promised.
+ * Synchronous SHA-256 digests of texts; `core/bytes` has asynchronous ones, which browsers can make too.
  */
 import { createHash } from 'node:crypto';
 
-/** @param digits how many of the 64 hexadecimal digits, from the first on */
+/** @param digits number of leading hexadecimal digits, at most 64 */
 export function textDigest(text: string, digits = 64): string {
   return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }

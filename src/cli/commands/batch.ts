@@ -52,12 +52,17 @@ const OWN = optionTable<BatchSettings>({
       () => ({ frames: true }),
     ],
     '--html FILE': ['also write an HTML page with all jobs', (use) => ({ html: namedFile(use) })],
-    '--junit FILE': ['also write the checks as JUnit XML', (use) => ({ junit: namedFile(use) })],
+    '--junit FILE': [
+      'also write the checks as JUnit XML',
+      (use) => ({ junit: namedFile(use) }),
+      { ours: true },
+    ],
     '--summary FILE': [
       'also write scores, checks and worst frames as Markdown',
       (use) => ({ summary: namedFile(use) }),
+      { ours: true },
     ],
-    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
+    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true }), { ours: true }],
     '-r, --reference RULE': [
       'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
       (use) => ({ reference: fileName(use) }),

@@ -73,7 +73,7 @@ export function parameterOption(verb: string): OptionRows<EncoderChoice> {
 }
 
 export function valuesOption(argument: string, help: string): OptionRows<EncoderChoice> {
-  return { [`--values ${argument}`]: [help, (use) => ({ range: rangeValue(use) })] };
+  return { [`--values ${argument}` as const]: [help, (use) => ({ range: rangeValue(use) })] };
 }
 
 export interface EncodeSettings {

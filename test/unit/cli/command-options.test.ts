@@ -194,8 +194,11 @@ describe('tiny models', () => {
   });
 });
 
-it('--no still abbreviates the option of the vmaf tool', () => {
+it('--no still abbreviates the option of the vmaf tool, as --su does in a batch', () => {
   expect(options('--no').noPrediction).toBe(true);
+  expect(batchSettings('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
+    common: [{ name: 'subsample', values: ['2'] }],
+  });
 });
 
 describe('features', () => {
