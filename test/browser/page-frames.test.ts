@@ -390,12 +390,25 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(asks).toBe(false);
     });
 
-    it('closes by Escape while a number is typed, to which it does not go', async () => {
+    it('closes by Escape while a number is typed, and does not go to that frame', async () => {
       await show(page);
       await page.getByLabel('Frame number').fill('3');
       await leave(page);
       await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
       expect(await page.locator('dialog[open]').count()).toBe(0);
+    });
+
+    it('shows the number of the current frame again when the field is left unchanged', async () => {
+      await show(page);
+      const number = page.getByLabel('Frame number');
+      await number.focus();
+      await page.locator('.frames-timeline input').evaluate((slider: HTMLInputElement) => {
+        slider.value = '2';
+        slider.dispatchEvent(new Event('input'));
+      });
+      await shown(page, 2);
+      await number.blur();
+      expect(await number.inputValue()).toBe('2');
     });
 
     it('stays when it is opened again before its end is told and before the browser has gone back', async () => {

@@ -383,6 +383,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     expect(await focused(page)).toEqual(opener);
     await page.getByRole('button', { name: 'Score again' }).waitFor();
     expect(await reportsOf(page)).toHaveLength(7);
+    // As the reference, an encode has no settings of its own.
+    await page.getByRole('button', { name: 'Swap reference and distorted' }).click();
+    await says(page.locator('.slot-reference .file-name')).toBe('own-a.y4m');
+    expect(await page.locator('.slot-reference .own').count()).toBe(0);
   });
 
   describe('tiny models', () => {

@@ -172,7 +172,7 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
   const ask = (linked ? words.named(all.length) : '') + words.ask(all.length, hosts);
   fill(
     box,
-    made(html`<p>${ask}</p>`),
+    h('p', {}, ask),
     made(html`<ul class="small soft">${all.map(({ href }) => html`<li>${href}</li>`)}</ul>`),
     row,
     said,

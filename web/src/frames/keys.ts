@@ -161,15 +161,11 @@ export function viewTools(
   { fit, zoomTo, ...shown }: ViewTools,
 ): HTMLElement {
   const scales = [1, 2, 4].map((scale) => tool(`${scale}:1`, 'Z', () => zoomTo(scale)));
-  const [back, on] = [
-    tool('‹', 'D', () => shift(-1), words.shiftBack),
-    tool('›', 'G', () => shift(1), words.shiftOn),
-  ];
-  const [out, further] = [
-    tool('−', '-', () => zoom(-1), words.zoomOut),
-    tool('+', '+', () => zoom(1), words.zoomIn),
-  ];
+  const back = tool('‹', 'D', () => shift(-1), words.shiftBack);
+  const on = tool('›', 'G', () => shift(1), words.shiftOn);
+  const out = tool('−', '-', () => zoom(-1), words.zoomOut);
+  const closer = tool('+', '+', () => zoom(1), words.zoomIn);
   return made(
-    html`<div class="frames-tools">${modeButtons(settings)}${tool(words.scopes.name, 'H', scopes, words.scopes.title)}<div class="frames-zooms" role="group" aria-label=${words.shift}>${[back, shown.shift, on]}</div><div class="frames-zooms" role="group" aria-label=${words.zoom}>${[fit, ...scales, out, shown.zoom, further]}</div></div>`,
+    html`<div class="frames-tools">${modeButtons(settings)}${tool(words.scopes.name, 'H', scopes, words.scopes.title)}<div class="frames-zooms" role="group" aria-label=${words.shift}>${[back, shown.shift, on]}</div><div class="frames-zooms" role="group" aria-label=${words.zoom}>${[fit, ...scales, out, shown.zoom, closer]}</div></div>`,
   );
 }

@@ -123,7 +123,7 @@ export function rangeField(set: Change, prefix = ''): Part {
   return typed(`${prefix}range`, label, rangeExample, parseRange, rangeWrong, change, textOf);
 }
 
-/** @param read returns the value of a choice; choices that are not listed are added when set */
+/** @param read returns the settings for a choice. Values that are not listed become choices when they are set. */
 function chosen<K extends keyof Settings>(
   set: Change,
   key: K,

@@ -104,14 +104,13 @@ function modelBoxes({ settings }: Session, set: Change): Part {
     set({ models: withModel(settings.value.models, key, on) }),
   );
   const isFurther = (key: ModelKey) => FURTHER_KEYS.includes(key);
-  const [many, few] = [true, false].map((rare) =>
-    boxes.filter(({ key }) => isFurther(key) === rare).map(({ element }) => element),
-  ) as [HTMLElement[], HTMLElement[]];
+  const elementsOf = (some: typeof boxes) => some.map(({ element }) => element);
+  const others = elementsOf(boxes.filter(({ key }) => isFurther(key)));
   const further = made<HTMLDetailsElement>(
-    html`<details class="further"><summary>${text.settings.furtherModels}</summary><div class="ticks">${many}</div></details>`,
+    html`<details class="further"><summary>${text.settings.furtherModels}</summary><div class="ticks">${others}</div></details>`,
   );
   return {
-    elements: [...few, further],
+    elements: [...elementsOf(boxes.filter(({ key }) => !isFurther(key))), further],
     show({ models }) {
       for (const { key, input } of boxes) input.checked = models.includes(MODELS[key]);
       if (FURTHER_KEYS.some((key) => models.includes(MODELS[key]))) further.open = true;

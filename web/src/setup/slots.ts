@@ -178,9 +178,11 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: num
           .map((one) => one.join(':'))
           .join(';')}></span>`;
   const open = async () => (await import('./own-settings.js')).openOwnSettings(session, one);
-  const set = own
-    ? html`<span class="small own">${text.setup.own} ${changeWords(own).join(', ')} <button type="button" class="tool bare" @click=${() => dropOwn(session, id)}>${text.setup.dropOwn}</button></span>`
-    : '';
+  // A reference that was an encode keeps its own settings, which do not apply.
+  const set =
+    colour !== undefined && own
+      ? html`<span class="small own">${text.setup.own} ${changeWords(own).join(', ')} <button type="button" class="tool bare" @click=${() => dropOwn(session, id)}>${text.setup.dropOwn}</button></span>`
+      : '';
   return html`<li class="file" data-id=${id}>${swatch}${thumb}<div class="file-text"><span class="file-name" title=${file.name}>${file.name}</span><span class="faint small file-facts">${[...facts, sizeText(file.size) ?? ''].map((fact) => html`<span>${fact}</span>`)}</span>${set}</div>${colour === undefined ? '' : bareButton('tune', text.setup.ownForm.open(file.name), open)}${bareButton('close', text.setup.remove(file.name), () => removeFile(session, id))}</li>`;
 }
 
@@ -275,7 +277,7 @@ const SIDE = 192;
 interface Place {
   readonly element: HTMLElement;
   readonly canvas: HTMLCanvasElement;
-  /** Set from the call for the picture on, also if that failed. */
+  /** True once the picture was requested, even if that failed. */
   asked: boolean;
 }
 

@@ -29,6 +29,7 @@ export class Transport {
   readonly #whole: HTMLButtonElement;
   /** True while a number is selected or typed, which pictures that arrive must not replace. */
   #typing = false;
+  #frame = 0;
   #first = 0;
   #last = 0;
 
@@ -54,8 +55,9 @@ export class Transport {
     );
     const types = ({ type }: Event) => {
       this.#typing = type === 'focus' || type === 'input';
-      // A dialog that closes ends what is typed, which must not open it again.
+      // Closing the dialog commits what was typed, which must not open it again.
       if (type === 'change' && this.#number.closest('dialog')?.open) go(Number(this.#number.value));
+      if (type === 'blur') this.#number.value = String(this.#frame);
     };
     this.#number = made(
       html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @focus=${types} @input=${types} @blur=${types} @change=${types}>`,
@@ -112,6 +114,7 @@ export class Transport {
   /** @param spoken for screen readers; default: the previous text */
   show(frame: number, spoken = this.#timeline.spoken): void {
     this.#timeline.show(Math.min(frame, this.#last), spoken);
+    this.#frame = frame;
     if (!this.#typing) this.#number.value = String(frame);
   }
 
