@@ -258,6 +258,7 @@ const SIZES = [
   { width: 96, height: 64, bitDepth: 8 },
   { width: 97, height: 61, bitDepth: 10 },
   { width: 33, height: 130, bitDepth: 12 },
+  { width: 40, height: 32, bitDepth: 16 },
 ] as const;
 
 function pairOf(format: (typeof SIZES)[number], distortion?: SampleDistortion) {
