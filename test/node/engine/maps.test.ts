@@ -294,7 +294,7 @@ function check(maps: QualityMaps, metrics: FrameMetrics['metrics'] | undefined):
 describe('qualityMaps', () => {
   for (const [i, format] of SIZES.entries()) {
     const blockSizes = [4, 16, 128];
-    for (const blockSize of tier(blockSizes.slice(i, i + 1), blockSizes)) {
+    for (const blockSize of tier(blockSizes.slice(i % 3, (i % 3) + 1), blockSizes)) {
       it(`adds up to the features: ${format.width}x${format.height} ${format.bitDepth} bit by ${blockSize}`, async () => {
         const pair = pairOf(format);
         const report = await score(pair, { features: ['vif', 'adm'], noPrediction: true, threads: 0 });
