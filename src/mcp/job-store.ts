@@ -51,6 +51,8 @@ const recordSchema = z.object({
   /** Folders that were allowed at the time. */
   folders: z.array(z.string()),
   progress: jobDocument.shape.progress,
+  /** False for a call that was answered at once. */
+  kept: z.boolean().optional(),
   /** Of answer and results. */
   bytes: z.int().min(0),
 });
@@ -173,7 +175,9 @@ export class JobStore {
     const { jobs } = await this.list();
     const known = new Map(jobs.map((one) => [one.id, one]));
     let [count, bytes] = [0, 0];
-    const gone = jobs.filter((one) => {
+    // Calls that were answered at once go first: clients may make many, and wait for their jobs.
+    const ranked = jobs.toSorted((a, b) => Number(b.kept ?? false) - Number(a.kept ?? false));
+    const gone = ranked.filter((one) => {
       if (one.status === 'working') return false;
       [count, bytes] = [count + 1, bytes + one.bytes];
       return isOld(one.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;

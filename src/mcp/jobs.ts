@@ -150,7 +150,7 @@ export class Jobs {
         `The server already runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
       );
     await this.#store.sweep();
-    await this.#store.write(await this.#recordOf(job));
+    await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
     job.kept = true;
     job.listener = undefined;
     job.moved = () => this.#tell(job);
@@ -262,14 +262,14 @@ export class Jobs {
   }
 
   async #recordOf(job: Job): Promise<JobRecord> {
-    const { id, tool, args, created, scope, progress, bytes } = job;
+    const { id, tool, args, created, scope, progress, kept, bytes } = job;
     return {
       ...{ format: 1, id, tool: tool.name, arguments: { ...args }, created, updated: Date.now(), bytes },
       status: statusOf(job, this.#server.closing.aborted),
       server: await processMark(),
       owner: scope.owner,
       folders: [...this.#server.files.allowed],
-      progress,
+      ...{ progress, kept },
     };
   }
 

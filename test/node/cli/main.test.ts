@@ -292,13 +292,14 @@ describe('bad input', () => {
     refused([ref, dis, '-m', `path=${files.put('model.json', content)}`], 2, 'model.json'),
   );
 
-  test('standard input that is cut or no video is refused', async () => {
+  test('what is cut, or no video without a decoder, is refused, standard input too', async () => {
     const cut = readFileSync(dis).subarray(0, -100);
     await refuses([ref, '-'], 2, 'incomplete', { input: cut });
     const film = Buffer.from('\0\0\0 ftypisom');
     const refusal =
       /^anyvmaf: (standard input is not|ffmpeg cannot decode standard input) .* ffmpeg -i - -strict/;
     await refuses([ref, '-'], 2, refusal, { input: film });
+    await refuses([ref, files.put('film.mp4', film), '--decoder', 'none'], 2, 'leave out --decoder none');
   });
 
   test('an output that is one of the inputs is refused', async () => {

@@ -407,6 +407,15 @@ describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
       '@ffmpeg/core +installed',
     ])
       expect(stdout).toMatch(new RegExp(`^  ${line}`, 'm'));
+    const found = JSON.parse((await passes(['doctor', '--json', '--vmaf-bin', path])).stdout);
+    expect(found).toMatchObject({
+      node: process.versions.node,
+      health: expect.arrayContaining([
+        expect.objectContaining({ backend: 'native-cpu', runtime_healthy: true }),
+        expect.objectContaining({ backend: 'cuda', runtime_healthy: false }),
+      ]),
+      decoders: [{ id: 'ffmpeg' }, { id: 'mediabunny' }, { id: 'wasm' }],
+    });
   });
 
   test('refuse a backend that is not here, on one line', async () => {

@@ -52,7 +52,7 @@ describe('filters of stored video', () => {
     [
       'beyond the picture',
       { cropReference: '40:40:0:0' },
-      /is "40:40:0:0", which goes beyond the picture of 48x36/,
+      /cropReference is "40:40:0:0", which goes beyond the picture of 48x36/,
     ],
     ['between samples of chroma', { cropDistorted: '20:20:3:0' }, /cropDistorted .* requires even numbers\./],
     ['of nothing', { cropDistorted: '0:20' }, /WIDTH:HEIGHT/],
@@ -62,15 +62,23 @@ describe('filters of stored video', () => {
     [
       'that ffmpeg has, of raw video',
       { vfDistorted: 'hflip' },
-      /is not encoded, but the filters "hflip" need ffmpeg/,
+      /the distorted is not encoded, but the filters "hflip" need ffmpeg/,
     ],
     ['for another matrix, of raw video', { matrix: 'bt709' }, /matrix conversion needs ffmpeg/],
     ['to fewer bits', { pixelFormat: 'yuv444p' }, /conversion from yuv420p to yuv444p needs ffmpeg/],
-    ['to RGB', { pixelFormat: 'gbrp' }, /"gbrp", but it must be one of ffmpeg's planar formats/],
+    [
+      'to RGB',
+      { pixelFormat: 'gbrp' },
+      /pixelFormat is "gbrp", but it must be one of ffmpeg's planar formats/,
+    ],
     ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
     ['of fields, where there are none', { deinterlace: true }, /no video is marked as interlaced/],
     ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
-    ['to a range that is none', { colorRange: 'tv' as 'full' }, /is "tv", but it must be limited or full/],
+    [
+      'to a range that is none',
+      { colorRange: 'tv' as 'full' },
+      /colorRange is "tv", but it must be limited or full/,
+    ],
     ['that are no text', { vfReference: 5 as unknown as string }, /vfReference is 5, but it must be/],
   ])('refuses filters %s', async (_, options, message) => {
     await expect(stored(options)).rejects.toThrow(message);

@@ -258,6 +258,7 @@ const SIZES = [
   { width: 96, height: 64, bitDepth: 8 },
   { width: 97, height: 61, bitDepth: 10 },
   { width: 33, height: 130, bitDepth: 12 },
+  { width: 40, height: 32, bitDepth: 16 },
 ] as const;
 
 function pairOf(format: (typeof SIZES)[number], distortion?: SampleDistortion) {
@@ -293,7 +294,7 @@ function check(maps: QualityMaps, metrics: FrameMetrics['metrics'] | undefined):
 describe('qualityMaps', () => {
   for (const [i, format] of SIZES.entries()) {
     const blockSizes = [4, 16, 128];
-    for (const blockSize of tier(blockSizes.slice(i, i + 1), blockSizes)) {
+    for (const blockSize of tier(blockSizes.slice(i % 3, (i % 3) + 1), blockSizes)) {
       it(`adds up to the features: ${format.width}x${format.height} ${format.bitDepth} bit by ${blockSize}`, async () => {
         const pair = pairOf(format);
         const report = await score(pair, { features: ['vif', 'adm'], noPrediction: true, threads: 0 });

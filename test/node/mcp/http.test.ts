@@ -122,6 +122,12 @@ describe('requests', () => {
 });
 
 describe('the door', () => {
+  it('is shut to other names of this machine, as rebinding attacks use', async () => {
+    const { port } = await start();
+    const head = `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n${HEAD}\r\n`;
+    expect(status(await exchange(port, head))).toBe(403);
+  });
+
   it('is shut to pages, except of the server itself and of the origins that were named', async () => {
     const named = 'http://localhost:6274';
     const { url, port } = await start({ origins: [named] });

@@ -165,13 +165,13 @@ describe('the store', () => {
     await expect(write()).rejects.toThrow(/Jobs cannot be kept in .*mcp-jobs": a part of its path is a file/);
   });
 
-  it('forgets what is old or too much, the oldest first, and nothing that runs', async () => {
+  it('forgets what is old or too much, calls before jobs, the oldest first, and nothing that runs', async () => {
     const store = new JobStore(jobsFolder());
     const [now, big] = [Date.now(), 2 ** 30];
     const old = { created: now - 9 * DAY, updated: now - 8 * DAY };
     const kept = [
       await recordWith({ created: now, bytes: big }),
-      await recordWith({ created: now - 1, bytes: big }),
+      await recordWith({ created: now - 3, bytes: big, kept: true }),
       await recordWith({ status: 'working', ...old }),
     ];
     const gone = [
@@ -267,6 +267,8 @@ describe('a job', () => {
     expect(await next(client, done)).toEqual(await ask(client, 'work', { frames }));
     const { structuredContent: list } = await ask(client, 'list_jobs');
     expect(list).toMatchObject({ jobs: [{ job_id: started.job_id, status: 'completed' }], problems: [] });
+    const record = readFileSync(join(jobsFolder(), started.job_id, 'job.json'), 'utf8');
+    expect(JSON.parse(record)).toMatchObject({ kept: true });
   });
 
   it('says while it works how far it is, and job_result says so too', async () => {

@@ -236,7 +236,7 @@ describe('what is refused', () => {
     [
       'float_motion=motion_add_uv=true',
       GREY,
-      /measures colour with motion_add_uv but .* leave out motion_add_uv/,
+      /extractor measures colour with motion_add_uv but .* leave out motion_add_uv\.$/,
     ],
     [
       'float_vif=vif_prescale=4:vif_prescale_method=bilinear',
@@ -253,7 +253,7 @@ describe('what is refused', () => {
     [
       'a range before the video',
       { range: { unit: 'seconds', start: -1 } },
-      /but its start must be 0 or more/,
+      /^range is -1 s to the end, but its start must be 0 or more/,
     ],
     ['an offset beyond counting', { offset: 2 ** 40 }, /offset is 1099511627776/],
   ])('%s, before anything is opened', async (_, options, message) => {
@@ -292,6 +292,22 @@ describe('chunks', () => {
         next += count;
       }
       expect(next, where).toBe(total);
+    }
+  });
+
+  it('leave no worker idle for more than a frame at the end', () => {
+    for (const [total, workers] of [
+      [48, 2],
+      [100, 3],
+      [500, 8],
+    ] as const) {
+      // Equal frames: hand the chunks to whoever is free first.
+      const ends = Array<number>(workers).fill(0);
+      for (const { count } of cutChunks(total, workers)) {
+        ends.sort((a, b) => a - b);
+        ends.push((ends.shift() ?? 0) + count);
+      }
+      expect(Math.max(...ends) - Math.min(...ends), `${total} on ${workers}`).toBeLessThanOrEqual(1);
     }
   });
 

@@ -877,6 +877,7 @@ describe('preflight does not cry wolf over', () => {
       { measured: { ...coloured((i) => [170 - i / 4, 90 + i / 3]), frames: [12, 36, 60] } },
       { alignment: ALIGNED },
     ],
+    ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],
     ['a sample aspect of 1 that one does not state', { sampleAspect: { num: 1, den: 1 } }, {}],
     [

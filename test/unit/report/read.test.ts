@@ -57,6 +57,7 @@ describe('what was written is read back', () => {
         vmaf: [90.123456, 1e-7],
         psnr_y: [40, format === 'csv' ? 41 : Number.NaN],
         p95: [1, 2],
+        ['__proto__']: [3, 4],
       };
       const original = built(names, { frameNumbers: [0, 4], subsample: 4 });
       const text = formatReport(original, format, { precision: 'max' });
