@@ -5,7 +5,6 @@
  */
 
 import { AnyvmafError } from './core/errors.js';
-import { checkOrigin } from './core/origin.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
 import type {
@@ -45,7 +44,7 @@ function bound<Args extends readonly unknown[], Result>(
   load: Load<Platform, Args, Promise<Result> | Result>,
   at = 1,
 ): (...args: Args) => Promise<Result> {
-  return async (...args) => loaded(from(platform, args[at]), load)(...args);
+  return async (...args) => loaded(await from(platform, args[at]), load)(...args);
 }
 
 /** Like {@link bound}, for functions that yield. */
@@ -55,19 +54,22 @@ function yielding<Args extends readonly unknown[], Item, Result>(
   at = 1,
 ): (...args: Args) => AsyncGenerator<Item, Result, undefined> {
   return async function* (...args) {
-    return yield* (await load())(from(platform, args[at]), ...args);
+    return yield* (await load())(await from(platform, args[at]), ...args);
   };
 }
 
-function from(platform: Platform, options: unknown): Platform {
+/** @throws {AnyvmafError} `usage` for an origin that is none */
+async function from(platform: Platform, options: unknown): Promise<Platform> {
   let origin: Origin | undefined;
   try {
     origin = Object(options).origin;
   } catch {
     // Options that cannot be read are refused where they are checked.
   }
+  if (origin === undefined) return platform;
+  const { checkOrigin } = await import('./core/origin.js');
   checkOrigin(origin);
-  return origin === undefined ? platform : (platform.ofOrigin?.(origin) ?? platform);
+  return platform.ofOrigin?.(origin) ?? platform;
 }
 
 const loadScore = () => import('./engine/score.js');

@@ -3,7 +3,6 @@
  * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
  */
 import { requireText } from '../core/arguments.js';
-import { hexDigest } from '../core/bytes.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
@@ -133,7 +132,8 @@ async function readPulledModel(
 }
 
 /** SHA-256 in hexadecimal digits. Throws `io` in pages without a secure context. */
-export function sumOf(data: string | Uint8Array): Promise<string> {
+export async function sumOf(data: string | Uint8Array): Promise<string> {
+  const { hexDigest } = await import('../core/bytes.js');
   const unavailable = ioError(
     'This page cannot verify the checksum of a pulled model, because it was not loaded over https; serve it over https.',
   );
