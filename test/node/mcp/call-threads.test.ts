@@ -60,13 +60,14 @@ afterAll(async () => {
   process.off('worker', note);
 });
 
-/** Resolves once a call has measured something. */
+/** A call that takes seconds; `going` resolves once it has measured something. */
 function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unknown>; going: Promise<void> } {
   let hear = () => {};
   const going = new Promise<void>((resolve) => {
     hear = resolve;
   });
-  const call = measuring.score(pair(LONG), options({ onProgress: hear, ...(signal && { signal }) }));
+  const more = { features: ['ssimulacra2', 'butteraugli'], onProgress: hear, signal };
+  const call = measuring.score(pair(LONG), options(more));
   call.catch(() => {});
   return { call, going };
 }
@@ -187,10 +188,13 @@ describe('a thread', () => {
   beforeEach(renew);
 
   it('that crashes fails its own call, and those beside it and after it go on', async () => {
-    const calls = [begun(threads.measuring), begun(threads.measuring)];
-    await Promise.all(calls.map(({ going }) => going));
-    await started[1]?.terminate();
-    const outcome = await Promise.allSettled(calls.map(({ call }) => call));
+    const beside = threads.measuring.score(pair(LONG), options());
+    // The thread blocks until this callback has returned, so it cannot be done before it crashes.
+    const crashing = threads.measuring.searchQuality(pair(LONG).reference, {
+      ...{ models: options().models, origin: options().origin, encoder: 'libx264' },
+      ...{ targets: [{ atLeast: 90 }], onStage: () => void started[1]?.terminate() },
+    });
+    const outcome = await Promise.allSettled([beside, crashing]);
     expect(outcome.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
     const message = 'The thread of this call stopped: it ended with code 1; call again.';
     expect(outcome[1]).toMatchObject({ reason: { code: 'internal', message } });
