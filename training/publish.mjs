@@ -1,10 +1,10 @@
 /**
  * @module training/publish
- * Puts trained models into model/tiny: the graph, its sidecar, its card and its line in the registry, all made of the
- * figures that training wrote beside the graph.
+ * Publishes trained models to model/tiny: the graph, its sidecar, card and registry entry, from the figures that training wrote
+ * beside the graph.
  *
  *     node training/publish.mjs DIR/NAME.onnx…      (DIR/NAME.figures.json beside each)
- *     node training/publish.mjs --cards             (cards and sidecars anew, from model/tiny/NAME.figures.json)
+ *     node training/publish.mjs --cards             (rewrites cards and sidecars from model/tiny/NAME.figures.json)
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
