@@ -2,7 +2,7 @@
  * @module scripts/accuracy
  * `npm run accuracy`: compares all values with libvmaf's and writes the tables of docs/accuracy.md, for generated clips
  * (test/fixtures) and, if ../shared is present, real clips and the perceptual metrics. Environment variables name the
- * authors' programs of these (lib/accuracy-film); without them their table stays as it is.
+ * authors' programs of the latter (lib/accuracy-film); without them their table is not changed.
  *
  *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */

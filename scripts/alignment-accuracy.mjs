@@ -1,7 +1,7 @@
 /**
  * @module scripts/alignment-accuracy
- * `npm run accuracy:alignment`: how often alignment finds the offset of encodes shifted by -50…50 frames, as
- * docs/alignment.md states. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except two
+ * `npm run accuracy:alignment`: measures how often alignment finds the offset of encodes shifted by -50…50 frames, for
+ * docs/alignment.md. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except two
  * clips of ../shared, if present.
  *
  *     node scripts/alignment-accuracy.mjs [--set chosen|held-out] [--step N] [--only TEXT] [CLIP...]

@@ -1,15 +1,15 @@
 /**
  * @module scripts/bench-web
  * `npm run bench:web`: compares the built page in Chromium with the Node command line on the same H.264 pair, and measures
- * long tasks during scoring, memory over a long clip, time to interactive, the viewer and the chart of an hour, and the curves of
- * many long encodes. Needs ffmpeg and Chromium.
+ * long tasks during scoring, memory over a long clip, time to interactive, the viewer and the chart of a one-hour film, and the
+ * curves of many long encodes. Needs ffmpeg and Chromium.
  *
  *   node scripts/bench-web.mjs [--frames N] [--long N] [--hour N] [--encodes N] [--runs N] [--loads N] [--threads N] [--folder DIR]
  *     [--write]
  *
  * --frames   frames of the timed 1080p pair, default 240; rounded up to whole groups of pictures, like --long
  * --long     frames of the long pair, which repeats the same frames, default 2000; 0 skips memory
- * --hour     frames of the film that is looked at in the viewer and in the chart, default 89890; 0 skips them
+ * --hour     frames of the film for the viewer and the chart, default 89890; 0 skips them
  * --encodes  encodes of 20,000 frames whose curves are moved, default 16; 0 skips them
  * --runs     alternating runs of both, default 3; the median counts; 0 skips them
  * --loads    loads of the page from a warm cache, default 9; the median counts

@@ -1,19 +1,19 @@
 /**
  * @module scripts/bench
- * `npm run bench`: speed and size, as ratios from one run on this machine. The sample generator makes the content (moving
- * texture, edges, grain; blurred, quantised, noisy), and .bench keeps it for the next run.
+ * `npm run bench`: measures speed and size as ratios from one run on this machine. The sample generator makes the content
+ * (moving texture, edges, grain; blurred, quantised, noisy), and .bench keeps it for the next run.
  *
  *   node scripts/bench.mjs [NAME...] [--rows NAME,...] [--frames N] [--runs N] [--write] [--folder DIR]
  *     [--sizes NAME,...] [--software]
  *
  * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, perceptual,
- *           webgpu, live, batch; default: all but metrics, perceptual and webgpu, which take several minutes, and live and batch, which
- *           want the machine for themselves
+ *           webgpu, live, batch; default: all except metrics, perceptual and webgpu, which take several minutes, and live and batch,
+ *           which need an otherwise idle machine
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
  * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default, or perceptual alone
- * --sizes   of webgpu: any of 540p, 1080p, 2160p; default: all
- * --software  webgpu on a software adapter too, whose times mean nothing
+ * --sizes   for webgpu: any of 540p, 1080p, 2160p; default: all
+ * --software  also run webgpu on a software adapter, whose times are meaningless
  *
  * Compared runs alternate, so that changes of the machine's speed affect all of them. If VMAF_BIN names a native `vmaf`,
  * the benchmark compares with it as well. Variables for the programs of other metrics: ./lib/bench-perceptual.

@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz
- * `npm run fuzz`: feeds damaged and random inputs to every entry point for foreign bytes, and reports inputs that break the
+ * `npm run fuzz`: feeds damaged and random inputs to every entry point for untrusted bytes, and reports inputs that break the
  * contract of scripts/fuzz/contract: a correct result, or one of our errors in one line, in time; no hang, no crash, no
  * unbounded growth.
  *

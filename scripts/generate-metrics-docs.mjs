@@ -119,14 +119,14 @@ const page = `# Metrics
 <!-- Made by \`npm run generate\` from src/metrics and scripts/metrics-guide.md; do not edit. -->
 
 ${guide}
-\`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models;
-so does \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0,
-but for the perceptual metrics \`xpsnr\`, \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\`.
+\`--feature NAME\` or \`--feature NAME=OPTION=VALUE:OPTION=VALUE\` reports the features of an extractor, with or without models.
+So do \`features\` of the API and \`feature\` of the MCP tools. Extractors, options and names are those of libvmaf 3.2.0,
+except for the perceptual metrics \`xpsnr\`, \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\`.
 
 ${overview}
 
-If an option has a name under *in names*, values other than its default become part of the names of the extractor's
-features: \`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture applies to default options; other scales
+If an option has a name under *in names*, values other than its default become part of the feature names:
+\`adm=adm_csf_mode=2\` gives \`integer_adm2_csf_2\`. The smallest picture applies to default options; other scales
 and prescales change it. Sides below ${LEAST} are refused, unless only \`ssimulacra2\`, \`butteraugli\` and \`cvvdp\` are measured.
 Numbers are read in single precision with six digits, as in libvmaf: 0.30000001 is 0.3.
 

@@ -5,7 +5,7 @@
  *
  *   node scripts/gpu-parity.mjs [--pairs 500] [--seed S]
  *
- * Uses the machine's GPU; where there is none, Chromium's software adapter. Exits with 1 at any difference.
+ * Uses the machine's GPU, else Chromium's software adapter. Exits with 1 at any difference.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';

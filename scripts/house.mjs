@@ -1,10 +1,10 @@
 /**
  * @module scripts/house
- * `npm run house`: how large the house is and how its rooms hang together, as a table. docs/architecture.md says what the rooms are.
+ * `npm run house`: prints the size of the source code and the dependencies between its folders. docs/architecture.md describes these.
  *
  *   node scripts/house.mjs [--list MEASURE]
  *
- * --list  names what one line of the table counts: one-importer, circles, folder-circles, long, repeats, size, or an option
+ * --list  lists what one line of the table counts: one-importer, circles, folder-circles, long, repeats, size, or an option
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';

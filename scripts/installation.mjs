@@ -1,11 +1,11 @@
 /**
  * @module scripts/installation
- * Measures what a fresh installation takes: packs this package, has npm install it with an empty cache, and scores with it;
- * then has it fetch the parts `decoder` and `tiny` when they are first needed, and scores with these.
+ * Measures a new installation: packs this package, installs it with npm and an empty cache, and scores with it. Then lets it
+ * download the parts `decoder` and `tiny` on first use, and scores with these.
  *
  *   node scripts/installation.mjs
  *
- * Sizes are held against limits and against the table of parts; times are printed only. Needs a build.
+ * Sizes are checked against limits and the table of parts; times are only printed. Needs a build.
  *
  * Exit codes: 0 done, 1 failed, 2 skipped because no registry answers.
  */

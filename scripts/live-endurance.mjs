@@ -1,14 +1,14 @@
 /**
  * @module scripts/live-endurance
- * A live measurement of fast frames for as long as asked, watched by 20 clients and attacked all the while over its Unix socket
- * and HTTP: prints the memory of the process every ten seconds. Ends with status 1 if the second half has more memory than the
- * first by a tenth, if a score differs from that of a run without a server, or if a socket or port is left.
+ * Runs a live measurement of fast frames for a given time, watched by 20 clients and attacked over its Unix socket and HTTP, and
+ * prints the memory of the process every ten seconds. Exits with 1 if the second half takes a tenth more memory than the first, if
+ * a score differs from that of a run without a server, or if a socket or port is left.
  *
  *     npm run live:endurance -- --minutes 120 [--hangups 20000] [--rate 500]
  *
- * --hangups  how often clients hang up, spread over the time; half of the ways and more are of HTTP
- * --rate     frames a second. Memory follows the pace, so an even pace is needed to see whether it grows: frames that come late
- *            are not made up for, and the last line says the rate of both halves
+ * --hangups  number of disconnects, spread over the time; more than half of the kinds are over HTTP
+ * --rate     frames per second. Memory depends on the rate, so only an even rate shows whether it grows: delays are not caught up,
+ *            and the last line prints the rate of both halves
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

@@ -4,7 +4,7 @@
  * scenario must pass; the others are listed with the reason. Exits with 2 if the suite cannot run.
  *
  *   npm run mcp:conformance
- *   npx -y -p node@22 node scripts/mcp-conformance.mjs    where Node.js is older than 22
+ *   npx -y -p node@22 node scripts/mcp-conformance.mjs    if Node.js is older than 22
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';

@@ -1,15 +1,15 @@
 /**
  * @module scripts/mcp-tasks
- * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output as an agent would,
- * prints what each took, and ends with status 1 if one is not solved, a call takes longer than hosts wait, or a
- * figure got worse than in mcp-tasks/baseline.json. Then it replays the sessions of mcp-tasks/transcripts.json, which it
- * recorded with a client before, sloppy calls among them, and ends with status 1 if an answer means something else now.
+ * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output as an agent would, and
+ * prints calls, tokens and seconds. Exits with 1 if a task is not solved, a call takes longer than hosts wait, or a
+ * figure is worse than in mcp-tasks/baseline.json. Then it replays the recorded sessions of mcp-tasks/transcripts.json,
+ * malformed calls included, and exits with 1 if the meaning of an answer changed.
  * Needs ffmpeg with libx264, libx265 and, for --long, libsvtav1; and onnxruntime-node.
  *
  *     npm run mcp:tasks [-- --only ID,ID] [--long] [--record]
  *
- * --only    some tasks; transcripts: the recorded sessions
- * --long    the 4K task too, and a recording that outlives the 45 s of a call
+ * --only    only these tasks; `transcripts` names the recorded sessions
+ * --long    also the 4K task, and a recording that takes longer than the 45 s of a call
  * --record  writes the figures of this run as the baseline, and the answers to the sessions' calls
  */
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,17 +1,17 @@
 /**
  * @module scripts/preflight-accuracy
- * `npm run accuracy:preflight`: how many pairs that are wrong on purpose preflight finds, how often it names the right cause
- * first, what it says of sound ones, and how often an offset of a stated certainty is right, as docs/preflight.md states.
+ * `npm run accuracy:preflight`: measures how many faulty pairs preflight finds, how often it names the right cause first, how it
+ * judges sound pairs, and how often an offset of a stated certainty is right, for docs/preflight.md.
  * Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds.
  *
  *     node scripts/preflight-accuracy.mjs [--kind KIND] [--from N] [--count N] [--list] [--cache FOLDER]
  *     node scripts/preflight-accuracy.mjs --table | --write
  *
  * --kind    only pairs of this kind (`offset`, `sound`, ...), or `certainty`; default: all
- * --from    the first pair, from 0; --count: how many. Defaults: all: 25, of the sound 100, for certainty 200 encodes
- * --list    name the pairs that were missed or judged wrongly
+ * --from    the first pair, from 0; --count: the number of pairs. Default: all (25; 100 sound ones; 200 encodes for certainty)
+ * --list    list pairs that were missed or judged wrongly
  * --cache   keeps clips and results; default: anyvmaf-preflight-accuracy in the system's temporary folder
- * --table   only print the table of the results in the cache; --write: into docs/preflight.md
+ * --table   only print the table of cached results; --write: write it to docs/preflight.md
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';

@@ -1,8 +1,8 @@
 /**
  * @module scripts/queue-endurance
- * A queue with workers that are killed at random moments and started again, workers that are stopped and wake up late, a
- * batch that is killed too, and a Redis server that is restarted: every job ends once, every report equals a run on one
- * machine, and no process, file or task is left. Linux only, since it searches for orphaned processes.
+ * Runs a queue while workers are killed at random moments and restarted, workers are stopped for a while, the batch is
+ * killed, and Redis is restarted. Checks that every job ends once, that every report equals a run on one machine, and that no
+ * process, file or task is left. Linux only, since it searches for orphaned processes.
  *
  *   npm run queue:endurance -- [--jobs N] [--workers N] [--kills N] [--restarts N] [--seed N]
  */

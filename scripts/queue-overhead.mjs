@@ -1,6 +1,6 @@
 /**
  * @module scripts/queue-overhead
- * Prints what a queue costs per part (see lib/queue-overhead), and its share of a part of ten seconds.
+ * Prints the overhead of a queue per part (see lib/queue-overhead), and its share of a ten-second part.
  *
  *   npm run queue:overhead -- [--parts N]
  */

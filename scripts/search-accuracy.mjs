@@ -1,13 +1,13 @@
 /**
  * @module scripts/search-accuracy
- * How right searches are: against exhaustive grids on short sources, beside the rule of another tool on the same grids; and
- * how well samples of long sources predict the whole. Prints the tables of docs/search.md.
+ * Measures the accuracy of searches: against exhaustive grids on short sources, compared with the rule of another tool on the
+ * same grids; and how well samples of long sources predict the whole. Prints the tables of docs/search.md.
  *
  *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] [--real N]    grids; `--real N` encodes every Nth search
  *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] --samples [--cases N] [--metric NAME,...]    samples
  *
- * CLIPS is a folder of real clips, `../shared/clips` by default; those that are not there are left out. Grids are kept in
- * the folder of --record, and a second run reuses them.
+ * CLIPS is a folder of real clips, `../shared/clips` by default; missing clips are skipped. Grids are kept in the folder of
+ * --record and reused.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

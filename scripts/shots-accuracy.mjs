@@ -1,7 +1,7 @@
 /**
  * @module scripts/shots-accuracy
- * `npm run accuracy:shots`: cuts that anyvmaf and ffmpeg's scdet find in generated films, as docs/shots.md states. Needs a build
- * (`npm run build`) and ffmpeg. The films are the same on every machine with one version of ffmpeg.
+ * `npm run accuracy:shots`: compares the cuts that anyvmaf and ffmpeg's scdet find in generated films, for docs/shots.md. Needs a
+ * build (`npm run build`) and ffmpeg. The films depend only on the version of ffmpeg.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

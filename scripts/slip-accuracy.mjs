@@ -1,7 +1,7 @@
 /**
  * @module scripts/slip-accuracy
- * `npm run accuracy:slips`: the rates of detected and of falsely reported lost or doubled frames in the middle of an encode,
- * as docs/alignment.md states. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except
+ * `npm run accuracy:slips`: measures the rates of detected and of falsely reported slips (frames lost or doubled in the middle of
+ * an encode), for docs/alignment.md. Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds, except
  * clips of ../shared, if present.
  *
  *     node scripts/slip-accuracy.mjs [--set chosen|held-out] [--only TEXT] [--list] [--keep FOLDER] [CLIP...]

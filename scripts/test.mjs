@@ -1,7 +1,7 @@
 /**
  * @module scripts/test
- * `npm test`: every check that guards a user's trust. `npm run test:exhaustive`: all cases of each of them too, and what takes
- * long. Says what it installs before it does, lists what it skipped and how to enable it, and ends with a line
+ * `npm test`: runs the essential tests and checks. `npm run test:exhaustive`: runs everything, including slow tests. Prints
+ * what it installs before it does, lists what it skipped and how to enable it, and ends with a line
  * `N passed, N failed, N skipped`. docs/testing.md describes both.
  *
  *   node scripts/test.mjs [--exhaustive] [NAME... | FILE...]
@@ -9,7 +9,7 @@
  * NAME  runs only the checks whose names contain one of these words
  * FILE  runs only these test files or folders
  *
- * With ANYVMAF_BUILT=yes it does not build first: `npm ci` has just done that.
+ * With ANYVMAF_BUILT=yes it does not build first, because `npm ci` has just done that.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -5,8 +5,8 @@
  *
  *     node training/corpus.mjs --out DIR [--clips DIR] [--frames N] [--colour]
  *
- * With --colour it is the corpus of models that look at chroma too: most sources in colour, fewer versions of each, and of
- * every source in colour some whose luma alone or chroma alone is damaged, the other part as it was.
+ * With --colour it makes the corpus of models that also read chroma: most sources in colour, fewer versions of each, and
+ * for colour sources some versions with only luma or only chroma damaged.
  * Writes DIR/references/SOURCE.y4m, DIR/encodes/SOURCE/NAME.mkv and DIR/corpus.json, which lists them with their split.
  */
 import { createHash } from 'node:crypto';

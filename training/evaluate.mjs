@@ -1,16 +1,16 @@
 /**
  * @module training/evaluate
- * Figures of a trained no-reference model, as the file is that ships, and of its baseline, on sources that were held out.
+ * Computes the figures of a trained no-reference model, as shipped, and of its baseline, on held-out sources.
  * Needs a build (`npm run build`) and onnxruntime-node.
  *
  *     node training/evaluate.mjs --model DIR/NAME.onnx --data DIR/measured…  [--teacher vmaf]
  *
  *     node training/evaluate.mjs --model DIR/NAME.onnx --offset PATTERN DIR/measured…
  *
- * With --offset it writes DIR/NAME.offset.json instead: what the model's scores are off in the
- * mean, of the sources whose names match, each counting the same.
+ * With --offset it writes DIR/NAME.offset.json instead: the mean error of the scores over matching sources, each weighted
+ * equally.
  *
- * Data as training/nr reads them; of these the pictures of the splits `test` and `unseen`. Writes
+ * Reads the same data as training/nr, but only the pictures of the splits `test` and `unseen`. Writes
  * DIR/NAME.figures.json for training/publish.
  */
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';

@@ -1,12 +1,12 @@
 /**
  * @module training/films
- * Makes films of many short generated scenes, each film encoded and spoiled in its own ways: what the no-reference model
- * learns of contents from. Needs ffmpeg as training/corpus does.
+ * Makes films of many short generated scenes, each film encoded and degraded differently, from which the no-reference model
+ * learns content. Needs ffmpeg like training/corpus.
  *
  *     node training/films.mjs --out DIR --films N [--first NUMBER] [--unseen]
  *
- * Every film has one scene of each kind of training/scenes, of a few frames. Of the kinds that no training touches
- * with --unseen. Writes what training/measure reads, as training/corpus does.
+ * Every film has one scene of each kind of training/scenes, of a few frames; with --unseen, of the kinds that are not used in
+ * training. Writes the input of training/measure, like training/corpus.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';

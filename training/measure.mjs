@@ -1,14 +1,14 @@
 /**
  * @module training/measure
- * Scores every encode of a corpus (training/corpus) by one or more models and keeps what small models are trained
- * on. Needs a build (`npm run build`) and ffmpeg.
+ * Scores every encode of a corpus (training/corpus) with one or more models and stores the training data of small models.
+ * Needs a build (`npm run build`) and ffmpeg.
  *
  *     node training/measure.mjs --corpus DIR --out NAME --model KEY=MODEL… [--imagined COUNT] [--pictures STEP]
  *
  * Writes DIR/NAME.json: a row per frame with source, encode, split, frame number and the values of `columns` (features,
- * then a score per model, under its key). With --imagined also COUNT rows for each model that no encode gave: its own
- * scores of features mixed from rows of `train`, so that a regressor is told what lies between and beside them. With
- * --pictures also DIR/NAME.gray: the luma of every STEP-th distorted frame as it was scored, and where each is found.
+ * then a score per model, under its key). With --imagined also COUNT synthetic rows for each model: its scores of features
+ * mixed from rows of `train`, to cover the space between and beyond them. With --pictures also DIR/NAME.gray: the luma
+ * of every STEP-th distorted frame as it was scored, and its position.
  */
 import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';

@@ -1,10 +1,10 @@
 /**
  * @module training/publish
- * Puts trained models into model/tiny: the graph, its sidecar, its card and its line in the registry, all made of the
- * figures that training wrote beside the graph.
+ * Publishes trained models to model/tiny: the graph, its sidecar, card and registry entry, from the figures that training wrote
+ * beside the graph.
  *
  *     node training/publish.mjs DIR/NAME.onnx…      (DIR/NAME.figures.json beside each)
- *     node training/publish.mjs --cards             (cards and sidecars anew, from model/tiny/NAME.figures.json)
+ *     node training/publish.mjs --cards             (rewrites cards and sidecars from model/tiny/NAME.figures.json)
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -32,29 +32,28 @@ const json = (value) => `${JSON.stringify(value, null, 2)}\n`;
 const figure = ({ n, plcc, srocc, rmse }) => [n, plcc ?? '-', srocc ?? '-', rmse];
 const HEAD = ['n', 'PLCC', 'SROCC', 'RMSE'];
 
-const CORPUS = `Generated scenes (\`training/content.mjs\`: textured discs that hide each other, drifting noise), synthetic
-sources of ffmpeg, and seven real clips of the VMAF project (BSD-2-Clause-Patent), 24 frames each at up to 640x360. Each
-source is encoded by x264, x265, VP9, AV1 and MPEG-2 at several qualities, scaled down and up, blurred and made noisy:
-29 versions (\`training/corpus.mjs\`).
+const CORPUS = `Generated scenes (\`training/content.mjs\`: overlapping textured discs, drifting noise), ffmpeg's synthetic sources,
+and seven real clips of the VMAF project (BSD-2-Clause-Patent), 24 frames each at up to 640x360. Each source has 29 versions:
+encoded by x264, x265, VP9, AV1 and MPEG-2 at several qualities, scaled down and up, blurred, and with noise
+(\`training/corpus.mjs\`).
 
-Which sources are held out is decided by the SHA-256 of their names, the same rule by which \`anyvmaf tiny eval\` splits a
-table: the sources of \`test\` were seen neither in training nor when the best epoch was chosen (by \`val\`).`;
+The SHA-256 of a source's name decides its part, as in \`anyvmaf tiny eval\`: sources of \`test\` were used neither in training nor to
+choose the best epoch (by \`val\`).`;
 
-const COLOUR = `Generated scenes in colour and grey (\`training/content.mjs\`: textured discs that hide each other, drifting
-noise), synthetic sources of ffmpeg, and seven real clips of the VMAF project (BSD-2-Clause-Patent), 4 frames each at up to
-640x360; 26 of 36 sources are in colour. Each is encoded by x264, x265, VP9, AV1 and MPEG-2, scaled, blurred and made noisy:
-12 versions. Of each source in colour there are 14 more: 12 of which luma alone is damaged, chroma as it was, and 2 of which
-chroma alone is (\`training/corpus.mjs --colour\`).
+const COLOUR = `Generated scenes in colour and grey (\`training/content.mjs\`: overlapping textured discs, drifting noise),
+ffmpeg's synthetic sources, and seven real clips of the VMAF project (BSD-2-Clause-Patent), 4 frames each at up to
+640x360; 26 of 36 sources are in colour. Each source has 12 versions: encoded by x264, x265, VP9, AV1 and MPEG-2, scaled, blurred and with
+noise. Colour sources have 14 more: 12 with only luma damaged, and 2 with only chroma damaged (\`training/corpus.mjs --colour\`).
 
-Which sources are held out is decided by the SHA-256 of their names, the same rule by which \`anyvmaf tiny eval\` splits a
-table: the sources of \`test\` were seen neither in training nor when the best epoch was chosen (by \`val\`).`;
+The SHA-256 of a source's name decides its part, as in \`anyvmaf tiny eval\`: sources of \`test\` were used neither in training nor to
+choose the best epoch (by \`val\`).`;
 
 /** Figures of each kind of damage, beside those of an earlier model where there are any. */
 function damages({ damage, before }) {
   if (!damage) return '';
   const cells = (row) => (row ? [row.rmse, row.worst] : []);
   return `
-Held-out frames by what was done to them, with the largest error of a frame${before ? ', beside those of the model that this one replaces' : ''}:
+Held-out frames by kind of damage, with the largest error of a frame${before ? ', and the figures of the previous model' : ''}:
 
 ${table(
   ['damage', 'n', 'RMSE', 'largest', ...(before ? ['RMSE before', 'largest before'] : [])],
@@ -66,9 +65,9 @@ ${table(
 /** What a teacher does with chroma that compares as untouched. */
 const MISSING = `
 
-The teacher takes a chroma distortion of exactly 0 for missing and puts a guess from the detail lost in luma in its place: a
-step of up to 20 points between grey video and video in colour, whose chroma compares as 0.00001 where nothing touched it.
-The graph does the same before its scaler, as no perceptron would learn a step.`;
+The teacher treats a chroma distortion of exactly 0 as missing and replaces it with a guess from the detail lost in luma. This makes a
+step of up to 20 points between grey video and colour video, whose undamaged chroma has a distortion of 0.00001. The graph
+does the same before its scaler, because a perceptron would not learn a step.`;
 
 function regressor(name, facts) {
   const { teacher, inputs, seed, split, test, corpus } = facts;
@@ -90,15 +89,15 @@ function regressor(name, facts) {
     description: `Imitates ${teacher} from its own features, a frame at a time.`,
     card: `# ${name}
 
-A full-reference regressor: the features of ${teacher} in, its score out. It imitates that model and says nothing that the
-model does not; its use is where an ONNX graph is wanted in place of an SVR, and as the example of the contract.
+A full-reference regressor that predicts the score of ${teacher} from its features. It adds no information to that model: use
+it where you need an ONNX graph instead of an SVR, and as an example of a tiny model.
 
 ## Method
 
-A perceptron with two hidden layers of 48 and tanh, trained with seed ${seed} to the score of ${teacher} itself
-(\`training/fr.py\`). Scaler and clip to 0…100 are in the graph. Besides the frames of the corpus it was shown scores
-that ${teacher} gives to features mixed from rows of the training part, a third of them nearer to nothing left, so that it
-knows what lies between and beside them.${colour ? MISSING : ''}
+A perceptron with two hidden layers of 48 units and tanh, trained with seed ${seed} on the score of ${teacher}
+(\`training/fr.py\`). Scaler and clip to 0…100 are in the graph. Besides the frames of the corpus, it was trained on scores of
+${teacher} for mixtures of feature rows from the training part, a third of them moved towards complete loss, to cover the space
+between and beyond these rows.${colour ? MISSING : ''}
 
 ## Data
 
@@ -106,7 +105,7 @@ ${colour ? COLOUR : CORPUS}
 
 ## Figures
 
-Agreement with ${teacher}, frame by frame; not with people.
+Agreement with ${teacher} per frame, not with viewers.
 
 ${table(
   ['part', ...HEAD],
@@ -122,7 +121,7 @@ ${table(
 
 ## Limits
 
-Features far outside of those that encodes give are extrapolated. Every error of the teacher is repeated.
+Features far outside the range of real encodes are extrapolated. The model repeats every error of its teacher.
 `,
   };
 }
@@ -160,12 +159,12 @@ function simpler({ model, baseline, brisque, constant }) {
   if (!brisque || !constant) return '';
   const row = (what, of) => [what, ...['unseen', 'test'].flatMap((set) => figure(of(set)).slice(1))];
   return `
-All pictures together, beside simpler answers: the perceptron above, a ridge regression on the natural scene statistics of
-BRISQUE (\`training/brisque.py\`; it learned from ${brisque.pictures} pictures of ${brisque.sources} sources, fewer than the model), and the constant
-${constant.value}, the mean score of those pictures; the last two on one picture of each encode:
+All pictures together, compared with simpler methods: the perceptron above, a ridge regression on the natural scene statistics of
+BRISQUE (\`training/brisque.py\`, trained on ${brisque.pictures} pictures of ${brisque.sources} sources, fewer than the model), and the constant
+${constant.value}, the mean score of those pictures. The last two use one picture of each encode:
 
 ${table(
-  ['', 'never seen: PLCC', 'SROCC', 'RMSE', 'test: PLCC', 'SROCC', 'RMSE'],
+  ['', 'unseen kinds: PLCC', 'SROCC', 'RMSE', 'test: PLCC', 'SROCC', 'RMSE'],
   [
     row('**model**', (set) => model[set].pooled),
     row('statistics of blur and blockiness', (set) => baseline[set].pooled),
@@ -174,8 +173,7 @@ ${table(
   ],
 )}
 
-Taken at its word a score errs by about 20 points, not much less than a constant does. What it is good for is order within
-one scene.
+As an absolute value, a score errs by about 20 points, not much less than a constant. Use it to rank versions of one scene.
 `;
 }
 
@@ -184,10 +182,10 @@ function offsetText(bias) {
   if (!bias) return '';
   const { offset, error, pictures, sources, corrected } = bias;
   return `
-Bias: on ${pictures} pictures of ${sources} further scenes, which neither training nor the figures here use, scores were ${(-offset).toFixed(2)} too high
-in the mean of scenes, with a standard error of ${error.toFixed(2)} (\`training/evaluate.mjs --offset\`). It is not taken off: that made
-the RMSE together ${corrected.test} on \`test\`, but ${corrected.unseen} on kinds never seen. Nor is there a factor to apply: the best one is 0.8 on one
-set of scenes and 1.4 on another. Within a scene it is about 1.7: differences there are larger than the scores say.
+Bias: on ${pictures} pictures of ${sources} further scenes, used neither in training nor in the figures here, scores were ${(-offset).toFixed(2)} too high
+on average over scenes, with a standard error of ${error.toFixed(2)} (\`training/evaluate.mjs --offset\`). It is not corrected: a correction gave a
+total RMSE of ${corrected.test} on \`test\` but ${corrected.unseen} on unseen kinds. No factor is applied either: the best one is 0.8 on one
+set of scenes and 1.4 on another. Within a scene it is about 1.7, so real differences are larger than those of the scores.
 `;
 }
 
@@ -212,40 +210,35 @@ function scorer(name, facts) {
     experimental: 'good for the order of versions of one scene at one size, not as absolute quality',
     card: `# ${name}
 
-A no-reference scorer: the luma of a distorted frame in, a guess of the ${teacher} that it would get against its source
-out. For triage when the source is gone; a guess, never a measurement. **Experimental**: it is good for the order of
-versions of one scene at one size, not as absolute quality.
+A no-reference model that guesses the ${teacher} score of a frame from its luma. Use it for triage when the source is gone. It is a guess, not a
+measurement. **Experimental**: good for ranking versions of one scene at one size, not as absolute quality.
 
 ## Method
 
-What it looks at is fixed: in each cell of 32x32 pixels, at three scales, the energies that 32 small filters find
-(cosines along and across, differences, Laplacians) and how evenly they lie; and over the picture how much steeper steps
-are on the grid of 8x8 and 4x4 blocks (\`training/measures.py\`). Mean and deviation of the cells go into three
-small perceptrons whose mean is the score (\`training/nr.py\`). All of it is in the graph. Any picture size from
-64x64 on; it is not resized, so that block edges stay where they are.
+The features are fixed. For each 32x32 cell at three scales, the model computes the energies of 32 small filters (horizontal and vertical
+cosines, differences, Laplacians) and their evenness; over the whole picture, how much steeper steps are on the grid of 8x8 and 4x4
+blocks (\`training/measures.py\`). Mean and deviation over the cells feed three small perceptrons whose mean is the score
+(\`training/nr.py\`). All of this is in the graph. Pictures of at least 64x64 are used at their own size, to keep block edges in place.
 
-The baseline is a perceptron on six statistics of blur and blockiness, trained on the same pictures of the same
-${sources} sources; a mean of three of them changes its figures little (PLCC together on kinds never seen: 0.35 at most).
-The model was chosen among a few (linear ones, more and less dropout) by cross-validation that leaves out whole kinds of
-scenes, within sources of training alone and on the half of the films that was ready.
+The baseline is a perceptron on six statistics of blur and blockiness, trained on the same pictures of the same ${sources} sources. Averaging
+three such perceptrons changes little (total PLCC on unseen kinds: at most 0.35). The model was chosen among a few variants
+(linear, more or less dropout) by cross-validation that leaves out whole kinds of scenes, only on training sources and on half of the films.
 ${offsetText(bias)}
 ## Data
 
-Besides the corpus that the other models are trained on, films of short generated scenes of twelve kinds (discs, clouds,
-terrain, houses, pages, tiles, waves, portraits, landscapes, shades, Julia sets, cartoons), each through a camera of its
-own: focus, sharpening, grain, contrast, bars (\`training/scenes.mjs\`). Each film is encoded by x264, x265, VP9, AV1
-and MPEG-2 at several qualities, scaled down with several kernels, blurred and made noisy: 25 versions
-(\`training/films.mjs\`).
+The corpus of the other models, and films of short generated scenes of twelve kinds (discs, clouds, terrain, houses, pages, tiles,
+waves, portraits, landscapes, shades, Julia sets, cartoons), each with its own simulated camera: focus, sharpening, grain, contrast, bars
+(\`training/scenes.mjs\`). Each film has 25 versions: encoded by x264, x265, VP9, AV1 and MPEG-2 at several qualities, scaled down
+with several kernels, blurred and with noise (\`training/films.mjs\`).
 
 The corpus: ${CORPUS}
 
-Here \`val\` is trained on too. Held out twice: the sources of \`test\`, and scenes of six other kinds (marble, ferns,
-mazes, weaves, lamps, charts), of which no figure was taken before the model was done.
+This model is also trained on \`val\`. Two sets are held out: the sources of \`test\`, and scenes of six other kinds (marble, ferns,
+mazes, weaves, lamps, charts), which were not evaluated before the model was finished.
 
 ## Figures
 
-Agreement with ${teacher} of single frames, of the file as it ships (\`training/evaluate.mjs\`). Kinds that were
-never seen:
+Agreement of the shipped file with ${teacher} per frame (\`training/evaluate.mjs\`). Unseen kinds:
 
 ${beside(model.unseen, baseline.unseen)}
 
@@ -253,24 +246,20 @@ Sources of \`test\`:
 
 ${beside(model.test, baseline.test)}
 ${simpler(facts)}
-The RMSE is below that of the baseline on ${better(model.unseen, baseline.unseen)} sources never seen and on
-${better(model.test, baseline.test)} of \`test\`. Figures of an earlier model on \`test\` had been seen when this one was designed, so that those are
-a little flattering; those of the kinds never seen are the first that were taken. A baseline that
-was trained on the corpus alone did better on \`test\` than this one (0.558, 0.504, 20.6 together; 0.597, 0.552, 18.3 in
-the mean of sources); the model is ahead of it too.
+The RMSE is below the baseline's on ${better(model.unseen, baseline.unseen)} unseen sources and on ${better(model.test, baseline.test)} of \`test\`.
+Results of an earlier model on \`test\` were known when this one was designed, so the figures of \`test\` are slightly optimistic; those of the
+unseen kinds are the first that were taken. A baseline trained only on the corpus did better on \`test\` than the one above (PLCC, SROCC, RMSE
+0.558, 0.504, 20.6 together; 0.597, 0.552, 18.3 as the mean of sources); the model is better than that one too.
 
 ## Limits
 
-Without the source nobody can tell a soft scene from a blurred one: figures vary much from source to source, and a
-sharp but wrong picture may score high. A blur far stronger than those of training (a deviation of 2.6 pixels) scores low,
-but not always lower than a weaker one. Frames were at most 960x540, 8 bit, and graded for standard dynamic range. The
-real clips are few. Compare versions of the same scene rather than scenes.
+Without the source, no model can tell a soft scene from a blurred one: figures vary greatly between sources, and a sharp but wrong picture may score
+high. Compare versions of the same scene rather than scenes. A blur far stronger than in training (a deviation of 2.6 pixels) scores low, but not
+always lower than a weaker one. Training frames were at most 960x540, 8 bit, SDR, with few real clips.
 
-It was made for pictures from 64x64 on; smaller ones are refused. Flat frames, black ones and noise it scores like any
-other, at about 80: runs count such frames and warn. A file that was made smaller or larger it cannot tell from one that was
-not: on files scored at the size they were made smaller to, its values have nothing to do with VMAF (PLCC 0.05 in a trial
-by others). In that trial, on 1,452 real clips and before its bias was taken out, its RMSE was 17.9, that of the best
-constant 18.1, and SROCC within a scene 0.72.
+Pictures below 64x64 are refused. Flat or black frames and noise score about 80; runs count such frames and warn. The model cannot detect scaling: for
+files scored at a reduced size, its values are unrelated to VMAF (PLCC 0.05 in an independent trial). In that trial, on 1,452 real clips and
+without correcting its bias, its RMSE was 17.9, that of the best constant 18.1, and SROCC within a scene 0.72.
 `,
   };
 }

@@ -1,6 +1,6 @@
 import { configure, score } from 'anyvmaf';
 
-/** To be called first where the bundler leaves `new URL(…, import.meta.url)` alone, as esbuild and Rollup do. */
+/** Call this first if the bundler does not resolve `new URL(…, import.meta.url)`, such as esbuild and Rollup. */
 export function namePlaces(): void {
   configure({
     wasm: '/anyvmaf/wasm/anyvmaf.wasm',
@@ -10,7 +10,7 @@ export function namePlaces(): void {
   });
 }
 
-/** Scores two files a user has chosen; they are read in workers and uploaded nowhere. */
+/** Scores two files that a user has chosen. They are read in workers and not uploaded. */
 export async function compare(
   reference: File,
   distorted: File,

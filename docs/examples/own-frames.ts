@@ -6,7 +6,7 @@ await using scorer = await createScorer(format, {
 });
 
 for (let n = 0; n < 5; n++) {
-  // VMAF needs luma only: packed rows, one byte a sample at 8 bit, two (little endian) above.
+  // VMAF needs only luma: packed rows, one byte per sample at 8 bit, two (little endian) above.
   const reference = { y: picture((x, y) => 3 * x + 2 * y + 5 * n) };
   const distorted = { y: picture((x, y) => (3 * x + 2 * y + 5 * n) & ~7) };
   for (const { frameNum, metrics } of await scorer.push(reference, distorted)) {

@@ -1,6 +1,6 @@
 import { type FrameSource, score } from 'anyvmaf';
 
-/** Anything that can write frame `index` into the given planes is a video. */
+/** A video is anything that can write frame `index` into the given planes. */
 function testPattern(noise: number): FrameSource {
   const width = 192;
   const height = 108;
@@ -21,7 +21,7 @@ function testPattern(noise: number): FrameSource {
       y.forEach((_, i) => {
         y[i] = (i % width) + index + ((i * 31) % 7) * noise;
       });
-      // Chroma is asked for by psnr only.
+      // Only psnr requests chroma.
       cb?.fill(128);
       cr?.fill(128);
       return true;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { Readable } from 'node:stream';
 import { score } from 'anyvmaf';
 
-// Any program that writes Y4M or raw video; ffmpeg -i FILE -f yuv4mpegpipe - for example.
+// Any program that writes Y4M or raw video, such as ffmpeg -i FILE -f yuv4mpegpipe -
 const decoder = spawn(process.execPath, [
   '-e',
   'require("fs").createReadStream("distorted.y4m").pipe(process.stdout)',

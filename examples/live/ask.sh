@@ -1,5 +1,5 @@
 #!/bin/sh
-# Asks a running measurement where it stands, and warns once its last ten seconds fall below a score.
+# Prints the status of a running measurement, and warns when its last ten seconds fall below a score.
 #   ask.sh http://127.0.0.1:8723/mcp/sse [LIMIT]
 set -eu
 url=${1:?usage: ask.sh URL [LIMIT]}

@@ -1,6 +1,6 @@
 /**
- * Encodes a video with ffmpeg and watches the quality of what comes out: the encoder's output is decoded again, compared with
- * its source frame by frame, and served at a port while it goes on.
+ * Encodes a video with ffmpeg and watches its quality: the encoder's output is decoded, compared with its source frame by frame, and
+ * served at a port during the encode.
  *
  *     node watch-encode.mjs SOURCE.y4m OUTPUT.mkv [CRF]
  */

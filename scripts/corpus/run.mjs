@@ -5,18 +5,18 @@
  * A case is
  *
  *     name        unique; `kind` is that of its file
- *     what        what the pair is, in a sentence
+ *     what        describes the pair in a sentence
  *     reference   makes the file: (files) => path
- *     distorted   likewise, given the reference's path too
+ *     distorted   the same, also given the reference's path
  *     options     of `score`, as the user passes them; default none
  *     raw         the format of raw files
- *     right       how a careful person decodes and pairs the two (see `answer`); null where no score is right
- *     finds       every warning and error that there should be, by code: its severity
- *     warns       what other warnings there should be, as patterns
- *     says        infos that there should be; others may be
+ *     right       how to decode and pair the two correctly (see `answer`); null if no score is right
+ *     finds       all expected warnings and errors: code to severity
+ *     warns       other expected warnings, as patterns
+ *     says        expected infos; others are allowed
  *     verdict     default 'fine'
- *     refused     in place of all that: what the error says
- *     decoders    true where the other decoders should give the same
+ *     refused     instead of the above: the expected error
+ *     decoders    true if the other decoders should give the same result
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
