@@ -1,7 +1,7 @@
 /**
  * @module test/browser/mcp-view
- * The view of MCP Apps in Chromium: a host page shows it in a sandbox, with a real client and the built server behind it. The report
- * appears with charts, worst frames and the split view; nothing is loaded; wrong messages change nothing.
+ * The MCP Apps view in Chromium: a host page shows it in a sandbox, with a real client and the built server. The report appears with
+ * charts, worst frames and the split view; nothing is loaded; malformed messages change nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const SAMPLE = {
   ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 16 },
 };
 
-/** What hosts must enforce where a view declares nothing, by the specification. */
+/** The policy that hosts must enforce if a view declares none, by the specification. */
 const POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "media-src 'self' data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'self'";
@@ -61,15 +61,15 @@ afterAll(async () => {
 interface Shown {
   readonly page: Page;
   readonly view: Frame;
-  /** What the view sent. */
+  /** Messages from the view. */
   readonly heard: { readonly method?: string; readonly error?: { readonly code: number } }[];
-  /** Addresses that were asked for. */
+  /** Requested URLs. */
   readonly loaded: string[];
   readonly complaints: string[];
   send(message: unknown): Promise<void>;
 }
 
-/** A page that acts as a host: the view in a sandbox of another origin, and JSON-RPC by messages between frames. */
+/** A host page: the view in a sandbox of another origin, and JSON-RPC by messages between frames. */
 const HOST_PAGE = `<!doctype html><meta charset="utf-8"><title>host</title>
 <iframe sandbox="allow-scripts" src="http://view.test/" style="width:1100px;height:1400px;border:0"></iframe><script>
 const frame = document.querySelector('iframe');
@@ -134,7 +134,7 @@ async function host(capabilities: object = { serverTools: {}, serverResources: {
 
 const told = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
 
-/** Gives the view the arguments and the result of a call, as hosts do. */
+/** Sends the view the arguments and the result of a call, as hosts do. */
 async function tell({ send }: Shown, name: string, args: object): Promise<void> {
   await send(told('ui/notifications/tool-input', { arguments: args }));
   const result = await client.callTool({ name, arguments: { ...args } });
@@ -143,7 +143,7 @@ async function tell({ send }: Shown, name: string, args: object): Promise<void> 
 }
 
 describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
-  it('becomes the report: charts, worst frames, the split view; and loads nothing', async () => {
+  it('shows the report with charts, worst frames and the split view, and loads nothing', async () => {
     const shown = await host();
     const { view, heard } = shown;
     expect(await view.locator('p').textContent()).toBe('Waiting for the result.');
@@ -185,7 +185,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     expect(shown.complaints).toEqual([]);
   });
 
-  it('says what it can where a host lets it read nothing, or refuses', async () => {
+  it('shows the summary and the reason if the host cannot read resources, or refuses', async () => {
     const shown = await host({});
     const text = '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}';
     const result = { content: [{ type: 'text', text }] };
@@ -200,7 +200,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     expect(await other.view.locator('p').textContent()).toContain('Unknown resource');
   });
 
-  it('is not led astray by wrong messages', async () => {
+  it('ignores malformed messages', async () => {
     const shown = await host();
     const { view, send, heard } = shown;
     const evil = '<main><script>window.hacked=1</script><img src=x onerror="window.hacked=1"></main>';
@@ -219,7 +219,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     for (const message of wrong) await send(message);
     await send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params: {} });
     await expect.poll(() => heard.find(({ error }) => error)?.error?.code).toBe(-32601);
-    // Another frame is not the host.
+    // A message from another frame, not from the host.
     await shown.page.evaluate(
       (text) => {
         const other = document.body.appendChild(document.createElement('iframe'));

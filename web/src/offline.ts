@@ -14,7 +14,7 @@ interface Kept {
   readonly tiny: boolean;
 }
 
-/** Milliseconds from load to caching: the first screen goes first. */
+/** Milliseconds from load to caching, so that the first screen loads first. */
 const QUIET = 3000;
 
 const words = text.offline;
@@ -58,10 +58,10 @@ export async function keepOffline(session: Session, note: OfflineNote): Promise<
     // Next to index.html.
     await serviceWorker.register(new URL('./sw.js', document.baseURI));
     const { active } = await serviceWorker.ready;
-    let asked = false;
+    let requested = false;
     const fetchAll = () => {
-      if (!asked) active?.postMessage('fetch-all');
-      asked = true;
+      if (!requested) active?.postMessage('fetch-all');
+      requested = true;
     };
     active?.postMessage('tell');
     session.reference.watch((file) => file && fetchAll());

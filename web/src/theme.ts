@@ -12,7 +12,7 @@ const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
 
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  let choice: Choice = CHOICES.find((one) => one === storedText(KEY)) ?? 'auto';
+  let choice: Choice = CHOICES.find((name) => name === storedText(KEY)) ?? 'auto';
   const button = h('button', {
     class: 'tool',
     type: 'button',

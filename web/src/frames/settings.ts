@@ -158,7 +158,7 @@ function gainControls({ gain: chosen }: ViewSettings) {
   return { element, found };
 }
 
-/** Leaves equal options alone: a list may be open. */
+/** Keeps elements of equal options, as the list may be open. */
 export function setOptions(
   select: HTMLSelectElement,
   options: readonly (readonly [value: number | '', name: string])[],
@@ -195,8 +195,8 @@ function mapControls({ grid, full, base, opacity }: ViewSettings) {
       element,
     );
   };
-  const found: Findings['map'] = (one) => {
-    now = one;
+  const found: Findings['map'] = (findings) => {
+    now = findings;
     show();
   };
   for (const cell of [grid, full, base, opacity]) cell.watch(show);

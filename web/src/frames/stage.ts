@@ -15,7 +15,6 @@ export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
 
-/** Words and pictures on show. */
 interface Look {
   readonly names: Readonly<Record<Role, string>>;
   readonly scores: Readonly<Record<Role, string>>;

@@ -47,7 +47,8 @@ export class Changes implements Section {
   #baseline: Baseline | undefined;
   /** Frames of the encode that others are compared with. */
   #anchor: Encode['result']['frames'] | undefined;
-  #told = '';
+  /** Key of what is on show. */
+  #drawn = '';
   #chart: ReturnType<typeof differenceChart> | undefined;
 
   constructor(encodes: Encodes, view: View) {
@@ -79,8 +80,8 @@ export class Changes implements Section {
     const names = ready.map((one) => one.name);
     const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
     this.element.hidden = !this.hasContent();
-    if (now === this.#told || this.element.hidden || metric === undefined) return;
-    this.#told = now;
+    if (now === this.#drawn || this.element.hidden || metric === undefined) return;
+    this.#drawn = now;
     render(options(ready, this.#baseline, this.#anchor), this.#which);
     this.#which.hidden = ready.length < 2 && !this.#baseline;
     const compared = this.#compared(first, metric);
@@ -113,7 +114,7 @@ export class Changes implements Section {
     } catch (error) {
       this.#said.textContent = messageOf(error);
     }
-    this.#told = '';
+    this.#drawn = '';
     this.update();
   }
 

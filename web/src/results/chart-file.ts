@@ -218,7 +218,7 @@ function nested(element: SVGSVGElement, origin: DOMRect): string {
 
 // --- from a canvas ---
 
-/** Styles that `save` keeps. */
+/** Styles that `save` stores. */
 const KEPT = [
   'fillStyle',
   'strokeStyle',

@@ -108,7 +108,7 @@ function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
     if (lanes || loads) return;
     const container = encodes.list[0]?.result.found?.distorted.container;
     below.classList.toggle('awaits', view.canOpen(0) && container !== 'y4m' && container !== 'yuv');
-    // The curve stands without them.
+    // The curve also shows without lanes.
     if (!encodes.coming) load().catch(() => below.classList.remove('awaits'));
   }
   return {
@@ -182,14 +182,14 @@ function describePointed(slider: HTMLElement, encodes: Encodes, view: View, metr
           encodes.valueText(metric, columns.at(metric, at)),
         ),
       );
-  const told = {
+  const attributes = {
     label: words.slider(labelOf(metric)),
     valuemin: first,
     valuemax: last,
     valuenow: frame ?? first,
     valuetext: frame === null ? words.nothing : [encodes.said(frame), ...values(frame)].join(', '),
   };
-  for (const [name, value] of Object.entries(told)) slider.setAttribute(`aria-${name}`, String(value));
+  for (const [name, value] of Object.entries(attributes)) slider.setAttribute(`aria-${name}`, String(value));
 }
 
 function drawLegend(legend: HTMLElement, encodes: Encodes, view: View): void {
@@ -284,7 +284,7 @@ function dataTable(encodes: Encodes, view: View): Section {
     later.disabled = end >= length;
   }
 
-  // A full page stays as it is, so that it does not change while being read.
+  // Keep a full page as it is while it is being read.
   return {
     element,
     update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),

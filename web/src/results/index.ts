@@ -202,7 +202,7 @@ export function rehearse(): () => void {
   const session = new Session();
   session.results.value = [RESULT];
   const stage = h('section', {});
-  // Words for scores, which need a picture size that the made-up result lacks.
+  // Loads the font of the word for a score: the made-up result has no picture size, so no word.
   const word = h('span', { class: 'pill' }, 'good');
   const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage, word);
   document.querySelector('main')?.append(host);

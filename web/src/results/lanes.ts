@@ -52,8 +52,8 @@ export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): 
   };
 }
 
-/** Codecs, by ffmpeg's names, whose frame headers tell the quantizer. */
-const TELLING = ['h264', 'hevc', 'vp9', 'av1'];
+/** Codecs, by ffmpeg's names, whose frame headers contain the quantizer. */
+const WITH_QUANTIZER = ['h264', 'hevc', 'vp9', 'av1'];
 
 /** Bytes, types and quantizers of the coded frames of the leading encode. */
 class CodedLane {
@@ -67,8 +67,8 @@ class CodedLane {
   readonly #legend = h('p', { class: 'lane-key small soft' });
   readonly #now = h('span', { class: 'lane-now' });
   readonly #known = new Map<File, Coded | undefined>();
-  /** Files are read once, although each that finishes calls `update`. */
-  readonly #asked = new Set<File>();
+  /** Each file is read once, although `update` runs after each read. */
+  readonly #requested = new Set<File>();
   readonly #rates = new WeakMap<Coded, Float64Array>();
   readonly #stops: (() => void)[];
   /** Called when the frames of an encode were read. */
@@ -117,9 +117,9 @@ class CodedLane {
     if (none || !this.#encode?.result.report) this.#element.remove();
     else if (!this.#element.isConnected) this.#box.prepend(this.#element);
     // Likewise keep the quantizers' room while reading a codec that has them.
-    const tells = TELLING.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
+    const hasQuantizers = WITH_QUANTIZER.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
     this.quantizers.element.hidden =
-      !tells || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
+      !hasQuantizers || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
     this.#describe();
     for (const chart of [this.chart, this.quantizers]) {
       chart.metric = this.#view.metric ?? '';
@@ -133,14 +133,14 @@ class CodedLane {
 
   #read(result: Encode['result']): void {
     const file = result.source?.distorted;
-    if (!file || !result.report || this.#asked.has(file)) return;
-    this.#asked.add(file);
+    if (!file || !result.report || this.#requested.has(file)) return;
+    this.#requested.add(file);
     const done = (coded: Coded | undefined) => {
       this.#known.set(file, coded);
       this.update();
       this.onRead();
     };
-    // The rest works without container facts.
+    // The other lanes work without container facts.
     codedOf(result).then(done, () => done(undefined));
   }
 

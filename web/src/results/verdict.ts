@@ -19,7 +19,7 @@ export interface Remedies {
   canMend(finding: Finding): boolean;
   /** Fixes each finding, then scores again. */
   mend(all: readonly Mend[]): void;
-  /** The result has other files or settings than those chosen now. */
+  /** Files or settings have changed since the result. */
   readonly outdated: boolean;
 }
 
@@ -54,7 +54,7 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
       if (!encode) return [];
       const file = encode.result.source?.distorted;
       const mends: Mend[] = root && file && remedies.canMend(root) ? [{ finding: root, files: [file] }] : [];
-      return [{ encode, mends, cause: namedCause(trust), said: trust.cause ?? '' }];
+      return [{ encode, mends, cause: namedCause(trust), detail: trust.cause ?? '' }];
     }),
   );
   const mends = lines.flatMap((line) => line.mends);
@@ -74,7 +74,7 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
   return html`<div class="flaw-card"><div class="flaw-line">${flawNote(templates, trust, words.trust.of(note, lines.length), cause)}${together ? all(words.trust.mendAll(mends.length)) : ''}</div>
 <ul class="flaw-list">${lines.map(
     (line) =>
-      html`<li .style=${colourOf(line.encode.index)}><span><span class="swatch"></span><b>${line.encode.name}</b>${one ? '' : `: ${line.said}`}</span>${line.mends.length > 0 ? html`<button type="button" class="tool" aria-label="${words.trust.mendOf(line.encode.name)}" @click=${() => remedies.mend(line.mends)}>${words.trust.mendOne}</button>` : ''}</li>`,
+      html`<li .style=${colourOf(line.encode.index)}><span><span class="swatch"></span><b>${line.encode.name}</b>${one ? '' : `: ${line.detail}`}</span>${line.mends.length > 0 ? html`<button type="button" class="tool" aria-label="${words.trust.mendOf(line.encode.name)}" @click=${() => remedies.mend(line.mends)}>${words.trust.mendOne}</button>` : ''}</li>`,
   )}</ul></div>`;
 }
 

@@ -144,10 +144,10 @@ class MomentLists {
     pictures.listen((encode, pair) => this.#take(encode, pair));
   }
 
-  /** Without a picture, there will be no more of the encode. */
+  /** @param pair `undefined`: the encode gets no more pictures */
   #take(encode: number, pair: ThumbPair | undefined): void {
     if (!pair) {
-      for (const row of this.#rows.values()) if (row.encode === encode) giveUpShots(row.shots);
+      for (const row of this.#rows.values()) if (row.encode === encode) hideShots(row.shots);
       return;
     }
     const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
@@ -279,7 +279,7 @@ function shotOf(picture: HTMLElement, said: string): HTMLElement {
   return h('span', { class: 'shot' }, picture, h('span', { class: 'faint' }, said));
 }
 
-function giveUpShots(shots: HTMLElement): void {
+function hideShots(shots: HTMLElement): void {
   if (shots.classList.contains('drawn')) return;
   shots.replaceChildren();
   shots.hidden = true;

@@ -141,7 +141,7 @@ function paintBoat(canvas: Canvas, frame: number): void {
   }
 }
 
-/** Mirrors what is above, distorted by waves that are longer in front. */
+/** Mirrors the picture above, distorted by waves that are longer in front. */
 function paintLake(canvas: Canvas, noise: Noise, frame: number): void {
   const { width, height, rgb } = canvas;
   const water = Math.floor(SHORE * height);

@@ -38,13 +38,13 @@ async function fetchCore(): Promise<void> {
   fetched.value = { megabytes: 0, paused: false };
   const parts: Uint8Array<ArrayBuffer>[] = [];
   try {
-    for (let whole = false; !whole; ) {
+    for (let complete = false; !complete; ) {
       stop = new AbortController();
-      whole = await fetchOn(parts, stop.signal).catch((error: unknown) => {
+      complete = await fetchOn(parts, stop.signal).catch((error: unknown) => {
         if (!stop.signal.aborted) throw error;
         return false;
       });
-      if (!whole) await resumed();
+      if (!complete) await resumed();
     }
   } finally {
     fetched.value = null;

@@ -1,7 +1,6 @@
 /**
  * @module web/setup/files
- * Adds files to the session: chooses sides, detects kinds, guesses raw formats from names and from sizes that are whole
- * frames, and says facts about a video in short texts.
+ * Adds files to the session: chooses sides, detects kinds, guesses raw formats by name and size, describes videos.
  */
 
 import type { ChromaFormat, Inspection, RawVideoFormat } from 'anyvmaf';
@@ -15,10 +14,10 @@ export type Side = 'reference' | 'distorted';
 
 let nextId = 1;
 
-/** Let the browser find files again after a reload. */
+/** Used to reopen files after a reload. */
 export const handles = new WeakMap<File, FileSystemFileHandle>();
 
-/** They make room for the user's own files. */
+/** Files that the user's own replace. */
 export const samples = new WeakSet<File>();
 
 const START_BYTES = 16;
@@ -118,7 +117,7 @@ export function removeFile(session: Session, id: number): void {
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
-/** @param file the distorted video; default: the first */
+/** @param file the distorted video; default: the first one */
 export function swapSides(session: Session, file?: File): void {
   const { reference, distorted } = session;
   const other = file ? distorted.value.find((one) => one.file === file) : distorted.value[0];
@@ -168,7 +167,7 @@ const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])wvga(?![a-z])/, 832, 480],
 ];
 
-/** Likelier ones first. */
+/** Most common first. */
 const USUAL_SIZES = [
   '1920x1080 3840x2160 1280x720 352x288 176x144 640x360 854x480 852x480 960x540 832x480 416x240 640x480 720x576',
   '720x480 704x576 2560x1440 2560x1600 1024x768 576x324 480x270 426x240 320x240 320x180 4096x2160 7680x4320',

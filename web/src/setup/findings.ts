@@ -81,13 +81,13 @@ export function findings(session: Session): HTMLElement {
 
 /** Progress of ffmpeg.wasm with a pause button; empty unless it is being fetched. */
 function loadingDecoder(): HTMLElement {
-  const far = h('span');
+  const progress = h('span');
   const pause = button({ class: 'tool bare', onclick: () => pauseFetching(fetched.value?.paused === false) });
-  const element = h('span', {}, far, ' ', pause);
+  const element = h('span', {}, progress, ' ', pause);
   fetched.watch((now) => {
     element.hidden = !now;
     if (!now) return;
-    far.textContent = text.setup.fetchingDecoder(now.megabytes);
+    progress.textContent = text.setup.fetchingDecoder(now.megabytes);
     pause.textContent = now.paused ? text.run.resume : text.run.pause;
   });
   return element;
@@ -133,7 +133,7 @@ const graveNames = (shared: readonly Shared[]) => [
   ...new Set(shared.flatMap(({ grave, files }) => (grave ? files.map(({ name }) => name) : []))),
 ];
 
-/** For several encodes, with a line and a button for each that can be fixed alone. */
+/** With several encodes, has a line and a button for each that can be fixed alone. */
 function item(session: Session, group: readonly Shared[], encodes: number): TemplateResult {
   const [{ finding, grave, follows, files }] = group as [Shared];
   const { severity, message, hint, fix } = finding;
@@ -154,27 +154,27 @@ function sides({ reference, distorted }: Finding): TemplateResult[] {
   // Both unknown: nothing to show.
   if (reference === null && distorted === null) return [];
   const { findings } = text;
-  const told = [
+  const values = [
     [findings.reference, reference],
     [findings.distorted, distorted],
   ] as const;
-  return told.flatMap(([name, found]) =>
+  return values.flatMap(([name, found]) =>
     found === undefined ? [] : [html`<span>${name} <b>${value(found)}</b></span>`],
   );
 }
 
-/** @param said the message is shown above @param mends each line gets a button for its encode alone */
+/** @param isShown the message is shown above @param mends each line gets a button for its encode alone */
 function linesOf(
   session: Session,
   { finding, files }: Shared,
-  said: boolean,
+  isShown: boolean,
   mends: boolean,
 ): TemplateResult[] {
   const action = mends ? fixOf(finding) : undefined;
   const label = action && actionText(action);
   return files.map(
     (file) =>
-      html`<li><span><b>${file.name}</b>${said ? '' : `: ${sentence(finding.message)}`}</span>${action ? html`<button type="button" class="tool" aria-label="${label}: ${file.name}" @click=${() => applyFix(session, action, [file])}>${label}</button>` : ''}</li>`,
+      html`<li><span><b>${file.name}</b>${isShown ? '' : `: ${sentence(finding.message)}`}</span>${action ? html`<button type="button" class="tool" aria-label="${label}: ${file.name}" @click=${() => applyFix(session, action, [file])}>${label}</button>` : ''}</li>`,
   );
 }
 

@@ -21,7 +21,6 @@ import { changeWords } from './models.js';
 
 const words = text.setup.ownForm;
 
-/** Changes apply at once. */
 export function openOwnSettings(session: Session, { id, file }: ChosenFile): void {
   const set: Change = (change) => setOwn(session, (one) => one.id === id, change);
   const frames = [offsetField(set, 'own-'), rangeField(set, 'own-'), pairingFields(set, 'own-')];
@@ -42,7 +41,7 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
     fill(state, own === '' ? words.none : `${text.setup.own} ${own}`);
     reset.disabled = !one.own;
   };
-  const judge = () => {
+  const showRefusal = () => {
     const pair = session.inspections.value.get(id);
     if (pair?.phase === 'pending') return;
     const why = pair?.phase === 'failed' ? words.refused(sentence(failureWords(pair.failure))) : '';
@@ -50,7 +49,7 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   };
   document.body.append(dialog);
   dialog.showModal();
-  const ends = [session.distorted.watch(update), session.inspections.watch(judge)];
+  const ends = [session.distorted.watch(update), session.inspections.watch(showRefusal)];
   dialog.addEventListener('close', () => {
     for (const end of ends) end();
     dialog.remove();

@@ -61,7 +61,7 @@ export function rawForm(session: Session): HTMLElement {
   return form;
 }
 
-/** Tells which files are whole frames, and which names state a layout that is not planar. */
+/** Lists which files are whole frames, and names that state a layout that is not planar. */
 function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean) {
   const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
   const bytes = storedFrameBytes(format);

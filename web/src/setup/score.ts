@@ -121,7 +121,7 @@ function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
 }
 
 /** The result before its first frame. @param index among the chosen encodes */
-function awaited(session: Session, one: ChosenFile, index: number): EncodeResult {
+function pendingResult(session: Session, one: ChosenFile, index: number): EncodeResult {
   const scored = scoredWith(session, one);
   const { reference, distorted } = scored;
   const pair = session.inspections.value.get(one.id);
@@ -162,8 +162,10 @@ export class Runner {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const kept = keptResults(session);
-    const again = !kept.includes(undefined);
-    const encodes = session.distorted.value.map((one, i) => (!again && kept[i]) || awaited(session, one, i));
+    const scoresAll = !kept.includes(undefined);
+    const encodes = session.distorted.value.map(
+      (one, i) => (!scoresAll && kept[i]) || pendingResult(session, one, i),
+    );
     const places = encodes.flatMap(({ report }, i) => (report ? [] : [i]));
     keepSeries(session, encodes);
     session.cursor.value = null;
@@ -218,7 +220,7 @@ export class Runner {
         const index = places[event.index] ?? -1;
         const encode = encodes[index];
         if (!encode) return;
-        if (event.kind === 'failure') this.#giveUp(index, event.failure, encodes, failures);
+        if (event.kind === 'failure') this.#fail(index, event.failure, encodes, failures);
         else if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
         else encodes[index] = this.#finish(encode, event.report);
       }
@@ -241,7 +243,7 @@ export class Runner {
   }
 
   /** Removes a failed encode from the results; an open frame stays with its encode. */
-  #giveUp(
+  #fail(
     index: number,
     failure: Failure,
     encodes: readonly EncodeResult[],

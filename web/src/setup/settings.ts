@@ -1,7 +1,6 @@
 /**
  * @module web/setup/settings
- * The settings form: folded, with a one-line summary. Tiny ONNX models are built-in ones, and one from the user's
- * files, checked when picked.
+ * The settings form: folded, with a one-line summary. Tiny ONNX models are built in, or checked when the user picks files.
  */
 
 import type { TinyModelDescription } from 'anyvmaf';

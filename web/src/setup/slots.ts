@@ -27,7 +27,7 @@ const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 export function slots(
   session: Session,
   openReports: (files: readonly File[]) => void,
-  say: (what: string) => void,
+  say: (sentence: string) => void,
 ): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
   const add = async (picked: readonly File[], side: Side | null) => {
@@ -52,10 +52,10 @@ export function slots(
     slot(session, 'distorted', add, thumbs),
     error,
   );
-  const both = () => {
+  const showSwap = () => {
     swap.hidden = !session.reference.value || session.distorted.value.length === 0;
   };
-  for (const cell of [session.reference, session.distorted]) cell.watch(both);
+  for (const cell of [session.reference, session.distorted]) cell.watch(showSwap);
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);
   });
@@ -66,7 +66,7 @@ export function slots(
 }
 
 /** Adds files at once or, with a message, after the run. */
-function queued(session: Session, add: Add, say: (what: string) => void): Add {
+function queued(session: Session, add: Add, say: (sentence: string) => void): Add {
   const waiting: Parameters<Add>[] = [];
   session.watchPhase(async () => {
     if (isActive(session.run.value) || waiting.length === 0) return;
@@ -79,11 +79,11 @@ function queued(session: Session, add: Add, say: (what: string) => void): Add {
     const videos = files.filter(({ name }) => !REPORT_NAME.test(name));
     if (videos.length > 0) waiting.push([videos, side]);
     const names = waiting.flatMap(([some]) => some.map(({ name }) => name)).join(', ');
-    const said = [
+    const sentences = [
       ...(names === '' ? [] : [text.setup.queued(names)]),
       ...(videos.length < files.length ? [text.setup.reportsLater] : []),
     ];
-    say(said.join(' '));
+    say(sentences.join(' '));
   };
 }
 
@@ -141,8 +141,8 @@ function pickLabel(many: boolean, empty: boolean): string {
 }
 
 /**
- * Renders rows. Those that stay keep their elements, since a button that is replaced between press and release is not
- * clicked. The focus goes from a button that is gone to the first of its row, else to `instead`.
+ * Renders rows. Rows that stay keep their elements: a button replaced between press and release gets no click. The focus
+ * moves from a removed button to the first one of its row, else to `instead`.
  */
 function putRows(list: HTMLElement, rows: unknown, instead: HTMLElement): void {
   const focused = list.contains(document.activeElement) ? document.activeElement : null;
@@ -260,7 +260,7 @@ async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, man
 }
 
 /** Adds pasted files; pasted text outside of fields gets a message. */
-function pasteAnywhere(add: Add, say: (what: string) => void): void {
+function pasteAnywhere(add: Add, say: (sentence: string) => void): void {
   document.addEventListener('paste', (event) => {
     const { target, clipboardData } = event;
     if (target instanceof Element && target.closest('input, textarea')) return;
@@ -278,7 +278,7 @@ interface Place {
   readonly element: HTMLElement;
   readonly canvas: HTMLCanvasElement;
   /** True once the picture was requested, even if that failed. */
-  asked: boolean;
+  isRequested: boolean;
 }
 
 class FileThumbs {
@@ -303,15 +303,16 @@ class FileThumbs {
     // Inspection comes first; lists are rendered again after it.
     const waits =
       isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
-    if (!place.asked && !waits && readable) this.#make(place, { file, raw: format, decoder, side: SIDE });
+    if (!place.isRequested && !waits && readable)
+      this.#make(place, { file, raw: format, decoder, side: SIDE });
     return place.element;
   }
 
   #make(place: Place, call: ThumbCall): void {
-    place.asked = true;
+    place.isRequested = true;
     this.#turn = this.#turn.then(async () => {
       // Requested again after the run.
-      if (isActive(this.#session.run.value)) place.asked = false;
+      if (isActive(this.#session.run.value)) place.isRequested = false;
       // The inspection reports what is wrong with a file.
       else
         await engine.call('thumb', call).then(
@@ -325,7 +326,7 @@ class FileThumbs {
 function newPlace(readable: boolean): Place {
   const canvas = h('canvas', { hidden: true });
   const element = h('span', { class: 'file-thumb', 'aria-hidden': 'true', hidden: !readable }, canvas);
-  return { element, canvas, asked: false };
+  return { element, canvas, isRequested: false };
 }
 
 function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb | undefined): void {

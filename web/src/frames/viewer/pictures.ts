@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/pictures
- * Saves pictures on show: those of the chosen view, the part in sight, and their names.
+ * Saves pictures on show: those of the chosen view, the part in sight, and all three side by side.
  */
 import { h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -15,7 +15,7 @@ export interface SaverActions {
   now(): { readonly name: string | undefined; readonly frame: number; readonly rough: boolean };
   stopFilm(): void;
   map(): Promise<void>;
-  said(what: string): void;
+  said(sentence: string): void;
   failed(error: unknown): void;
 }
 
@@ -55,20 +55,20 @@ export class Saver {
       { kind: 'encode', label: distorted, canvas: of('distorted') },
       { kind: 'reference', label: reference, canvas: of('reference') },
     ] as const;
-    const there = all.flatMap(({ canvas, ...one }): Savable[] =>
+    const available = all.flatMap(({ canvas, ...one }): Savable[] =>
       canvas ? [{ ...one, draw: () => canvas }] : [],
     );
-    if (chosen === 'flicker' && stage.look.shown === 'reference') there.reverse();
-    const [first] = there;
+    if (chosen === 'flicker' && stage.look.shown === 'reference') available.reverse();
+    const [first] = available;
     const { part } = stage;
-    if (!first || !part) return there;
+    if (!first || !part) return available;
     const region: Savable = {
       kind: `region-${part.x}-${part.y}-${part.width}x${part.height}`,
       label: words.region(first.label),
       draw: async () => joined([await first.draw()], part),
     };
     const triple: Savable = { kind: 'triple', label: words.triple, draw: () => this.#triple() };
-    return [...there, ...(stage.fits ? [] : [region]), triple];
+    return [...available, ...(stage.fits ? [] : [region]), triple];
   }
 
   /** @param one default: what is on show */
@@ -104,9 +104,9 @@ export class Saver {
       stage.canvasOf('distorted'),
       stage.mapCanvas(this.#settings.opacity.value),
     ];
-    const there = all.filter((canvas) => canvas !== undefined);
-    if (!stage.part || there.length < all.length) throw new Error(words.failed);
-    return joined(there, stage.part);
+    const available = all.filter((canvas) => canvas !== undefined);
+    if (!stage.part || available.length < all.length) throw new Error(words.failed);
+    return joined(available, stage.part);
   }
 }
 

@@ -1,7 +1,7 @@
 /**
  * @module web/frames/viewer/subject
- * What the viewer shows: the encode with its frames, scores, worst moments and files, the pairs of frames that it makes
- * with another encode, and where one can go from the frame on show.
+ * What the viewer shows: an encode's frames, scores, worst moments and files, its pairs with another encode; and
+ * navigation between frames.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
@@ -164,9 +164,10 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   const same = its.report.distorted.skipped + skipped - its.report.reference.skipped;
   const { range: _, offset: __, ...options } = source.options;
   const { width, height } = own;
-  const scaled = [own, its].some(({ report: { pairing } }) =>
-    [pairing?.distorted].some((side) => side?.width !== width || side.height !== height),
-  );
+  const scaled = [own, its].some(({ report: { pairing } }) => {
+    const side = pairing?.distorted;
+    return side?.width !== width || side.height !== height;
+  });
   // Difference between the two runs' numbers of a reference frame.
   const apart = skipped - its.report.reference.skipped;
   return {
@@ -178,7 +179,6 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
       // Identifies the files: names may be equal.
       key: `${source.key} ${identityOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
-      distorted: source.distorted,
       options: {
         ...options,
         offset: same - first,
