@@ -145,23 +145,13 @@ function metricSelect(encodes: Encodes, view: View) {
         listed = metrics.join();
         const order = metrics.sort((a, b) => Number(encodes.isScore(b)) - Number(encodes.isScore(a)));
         const { asked } = encodes;
-        const group = (label: string, names: readonly string[]) =>
-          names.length > 0
+        const group = (label: string, isAsked: boolean) => {
+          const names = order.filter((name) => asked.includes(name) === isAsked);
+          return names.length > 0
             ? html`<optgroup label="${label}">${names.map((name) => html`<option value="${name}">${labelOf(name)}</option>`)}</optgroup>`
             : '';
-        render(
-          [
-            group(
-              words.asked,
-              order.filter((name) => asked.includes(name)),
-            ),
-            group(
-              words.inner,
-              order.filter((name) => !asked.includes(name)),
-            ),
-          ],
-          element,
-        );
+        };
+        render([group(words.asked, true), group(words.inner, false)], element);
       }
       element.value = view.metric ?? '';
     },

@@ -372,18 +372,15 @@ class MetricLanes {
 
   #tell(): void {
     const frame = this.#view.pointed.value;
-    for (const { chart, now } of this.lanes)
+    for (const { chart, now } of this.lanes) {
+      const { metric } = chart;
       now.textContent = this.#view.visible
-        .map((encode) => {
-          const value =
-            frame === null
-              ? this.#encodes.meanOf(encode.index, chart.metric)
-              : encode.columns.at(chart.metric, frame);
-          return value === undefined || Number.isNaN(value)
-            ? ''
-            : this.#encodes.valueText(chart.metric, value);
+        .map(({ index, columns }) => {
+          const value = frame === null ? this.#encodes.meanOf(index, metric) : columns.at(metric, frame);
+          return value === undefined || Number.isNaN(value) ? '' : this.#encodes.valueText(metric, value);
         })
         .join('  ');
+    }
   }
 }
 

@@ -215,13 +215,8 @@ const FRAMES = 50;
 /** Frames of the bad spell. */
 const BAD = { from: 28, to: 38 } as const;
 
-export interface SamplePair {
-  readonly reference: Blob;
-  readonly distorted: Blob;
-}
-
 export const sampler = {
-  async make(_: null): Promise<SamplePair> {
+  async make(_: null): Promise<Readonly<Record<SampleSide, Blob>>> {
     const paint = makeFilm(FORMAT.width, FORMAT.height);
     const mild = makeSample(FORMAT, { paint, distortion: { quantiser: 14 } });
     const bad = makeSample(FORMAT, { paint, distortion: { blur: 2, quantiser: 56 } });

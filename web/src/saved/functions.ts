@@ -39,11 +39,6 @@ export interface WriteOptions
   readonly precision?: Precision;
 }
 
-export interface WriteCall {
-  readonly format: WriteFormat;
-  readonly options: WriteOptions;
-}
-
 /** Start of the result of a search, a ladder or a comparison. */
 const ENCODING = /^\s{0,8}\{\s{0,8}"kind"\s{0,8}:\s{0,8}"(?:search|ladder|comparison)"/;
 
@@ -72,7 +67,7 @@ export const paper = {
     for (const frame of frames) gathered[index]?.frames.push(frame);
   },
 
-  async write({ format, options }: WriteCall): Promise<Blob> {
+  async write({ format, options }: { format: WriteFormat; options: WriteOptions }): Promise<Blob> {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];
     if (format === 'html') return new Blob([await formatHtml(reports, options)], { type: 'text/html' });

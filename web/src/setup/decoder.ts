@@ -6,14 +6,8 @@ import { unlessAborted } from 'anyvmaf/core/abort';
 import { Cell } from '../dom.js';
 import type { Settings } from '../session.js';
 
-export interface Fetched {
-  /** Whole megabytes. */
-  readonly megabytes: number;
-  readonly paused: boolean;
-}
-
-/** `null`: not being fetched. */
-export const fetched = new Cell<Fetched | null>(null);
+/** Whole megabytes so far; `null`: not being fetched. */
+export const fetched = new Cell<{ readonly megabytes: number; readonly paused: boolean } | null>(null);
 
 let fetching: Promise<void> | undefined;
 let stop = new AbortController();

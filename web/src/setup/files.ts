@@ -107,7 +107,7 @@ export function rawFiles(session: Session): readonly ChosenFile[] {
 function guess(session: Session): void {
   const raw = rawFiles(session);
   if (raw.length === 0 || session.raw.value) return;
-  const guessed = guessRaw(raw.map(({ file }) => ({ name: file.name, size: file.size })));
+  const guessed = guessRaw(raw.map(({ file }) => file));
   if (guessed.from !== 'none') session.raw.value = guessed.format;
 }
 
@@ -214,13 +214,8 @@ function isChroma(text: string | undefined): text is ChromaFormat {
   return text === '420' || text === '422' || text === '444' || text === '400';
 }
 
-export interface RawFile {
-  readonly name: string;
-  readonly size: number;
-}
-
 /** The likeliest format of all files: what names say, completed so that all files are whole frames. */
-export function guessRaw(files: readonly RawFile[]): Guess {
+export function guessRaw(files: readonly Pick<File, 'name' | 'size'>[]): Guess {
   // Earlier names win.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
   const divides = (format: RawVideoFormat) =>

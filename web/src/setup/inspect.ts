@@ -88,7 +88,7 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
 
 /** Replaces a format guessed from file sizes alone by the one that the inspection suggests. */
 function correctGuess(session: Session, found: readonly Finding[]): boolean {
-  const guess = guessRaw(rawFiles(session).map(({ file }) => ({ name: file.name, size: file.size })));
+  const guess = guessRaw(rawFiles(session).map(({ file }) => file));
   if (guess.from !== 'size' || JSON.stringify(guess.format) !== JSON.stringify(session.raw.value))
     return false;
   const fix = found.map(fixOf).find((one) => one?.kind === 'raw');

@@ -44,7 +44,7 @@ export function rawForm(session: Session): HTMLElement {
     const files = rawFiles(session);
     form.hidden = files.length === 0;
     if (files.length === 0) return;
-    const guess = guessRaw(files.map(({ file }) => ({ name: file.name, size: file.size })));
+    const guess = guessRaw(files.map(({ file }) => file));
     const known = session.raw.value !== null || guess.from !== 'none';
     const format = session.raw.value ?? guess.format;
     const same = JSON.stringify(format) === JSON.stringify(guess.format);
