@@ -196,12 +196,7 @@ export default defineConfig({
     },
   },
   worker: { format: 'es', plugins: () => [shaders(), collectPackages()] },
-  build: {
-    outDir: 'dist',
-    emptyOutDir: true,
-    target: 'es2022',
-    assetsInlineLimit: 0,
-  },
+  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1' },
 });

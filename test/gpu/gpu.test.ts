@@ -197,11 +197,7 @@ describe('a lost GPU', () => {
     }),
   )('changes no values of a hybrid run: %s, chunks of %s', async (_, __, options, chunkFrames) => {
     const gpus = new FakeGpus(options);
-    const report = await run(gpus, {
-      backend: 'hybrid',
-      threads: 1,
-      ...(chunkFrames && { chunkFrames }),
-    });
+    const report = await run(gpus, { backend: 'hybrid', threads: 1, ...(chunkFrames && { chunkFrames }) });
     expect(values(report)).toEqual(values(core));
     expect(report.warnings).toContain(
       'The GPU stopped during the run and the core took over; the result is the same: the device is gone.',

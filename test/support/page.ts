@@ -228,10 +228,7 @@ export function pages({
       const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
       const { keeps = false, stays = false, provokes, before } = view;
       const start = async () => {
-        const context = await of().newContext({
-          hasTouch: touch,
-          serviceWorkers: keeps ? 'allow' : 'block',
-        });
+        const context = await of().newContext({ hasTouch: touch, serviceWorkers: keeps ? 'allow' : 'block' });
         context.setDefaultTimeout(PATIENCE);
         await context.addInitScript(listen);
         return context;

@@ -6,6 +6,7 @@
 export { Cell } from 'anyvmaf/view';
 
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
+type Attributes = Readonly<Record<string, Attribute>>;
 type Child = Node | string | false | null | undefined;
 
 /**
@@ -14,7 +15,7 @@ type Child = Node | string | false | null | undefined;
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attributes: Readonly<Record<string, Attribute>> = {},
+  attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -25,7 +26,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
-  attributes: Readonly<Record<string, Attribute>> = {},
+  attributes: Attributes = {},
   ...children: readonly Child[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -40,7 +41,7 @@ function present(children: readonly Child[]): (Node | string)[] {
   );
 }
 
-function setAttributes(element: Element, attributes: Readonly<Record<string, Attribute>>): void {
+function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name.slice(2), value);
     // A strict content security policy refuses the attribute.
@@ -51,10 +52,7 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, Att
   }
 }
 
-export function button(
-  attributes: Readonly<Record<string, Attribute>>,
-  ...children: readonly Child[]
-): HTMLButtonElement {
+export function button(attributes: Attributes, ...children: readonly Child[]): HTMLButtonElement {
   return h('button', { class: 'tool', type: 'button', ...attributes }, ...children);
 }
 

@@ -10,6 +10,7 @@ import type { Cursor, Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
+import type { Say } from './setup/slots.js';
 import { html, made } from './templates.js';
 
 const words = {
@@ -142,12 +143,7 @@ export function videosHash({ reference, distorted, results }: Session): string {
   return pairs.toString();
 }
 
-export function offerVideos(
-  box: HTMLElement,
-  session: Session,
-  hash: string,
-  say: (sentence: string) => void,
-): void {
+export function offerVideos(box: HTMLElement, session: Session, hash: string, say: Say): void {
   session.cursor.watch((cursor) => {
     opened = cursor ?? opened;
   });
@@ -258,7 +254,7 @@ function openLater(session: Session, { encode, frame }: { encode: number; frame:
 }
 
 /** @throws {Error} with a sentence for people */
-async function fileAt(url: URL, signal: AbortSignal, tell: (sentence: string) => void): Promise<File> {
+async function fileAt(url: URL, signal: AbortSignal, tell: Say): Promise<File> {
   const [name, { host }] = [nameOf(url), url];
   const request = { signal, credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const;
   const lost = (cause: unknown) => new Error(words.blocked(host, name), { cause });

@@ -39,7 +39,7 @@ export interface ChosenFile {
   readonly own?: Partial<Settings>;
 }
 
-/** How to score; defaults are left to the library. */
+/** Settings of a run. */
 export interface Settings {
   /** In libvmaf's grammar; `auto` chooses by size. */
   readonly models: readonly string[];
@@ -264,7 +264,7 @@ export class Session {
   readonly kept = new Cell<readonly EncodeResult[]>([]);
   /** Series chosen by the user, by the frames of encodes. */
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
-  /** Encodes left out of tables and curves, by their frames, so that they stay so beside others. */
+  /** Encodes left out of tables and curves, by their frames; kept while other encodes come and go. */
   readonly leftOut = new Cell<ReadonlySet<readonly FrameMetrics[]>>(new Set());
   /** An empty anchor compares all pairs of curves. */
   readonly comparison = new Cell<CurveChoice>({});

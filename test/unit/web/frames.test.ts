@@ -199,12 +199,7 @@ describe('one moment in several encodes', () => {
   function encode(name: string, skipped: number, frames: number): EncodeResult {
     const source = { reference: new File([], 'ref'), distorted: new File([], name), options: {} };
     const whole = report({ pairing: paired({}), frameCount: frames });
-    return {
-      name,
-      frames: [],
-      source,
-      report: { ...whole, reference: { ...whole.reference, skipped } },
-    };
+    return { name, frames: [], source, report: { ...whole, reference: { ...whole.reference, skipped } } };
   }
   const against = (own: EncodeResult, other: EncodeResult) => {
     const { source } = subjectOf(own, 0);

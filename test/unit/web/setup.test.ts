@@ -208,11 +208,7 @@ describe('the settings link', () => {
     const tiny = { guess: true, ownTiny: true };
     const hash = toHash({ settings, raw, ...tiny });
     expect(videosIn(hash)).toEqual({ faults: [] });
-    expect(fromHash(`#${hash}`)).toEqual({
-      settings: { ...settings, decoder: 'mediabunny' },
-      raw,
-      ...tiny,
-    });
+    expect(fromHash(`#${hash}`)).toEqual({ settings: { ...settings, decoder: 'mediabunny' }, raw, ...tiny });
     const auto = { settings: { ...settings, offset: 'auto' as const }, raw, ...tiny };
     expect(fromHash(toHash(auto)).settings.offset).toBe('auto');
     const alone = {

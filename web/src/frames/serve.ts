@@ -29,7 +29,7 @@ import {
   thumbsOf,
 } from './draw.js';
 
-/** Up to this many frames ahead, reads the frames in between too, and caches them for stepping back. */
+/** For jumps of up to this many frames, also reads and caches the frames in between, for stepping back. */
 const READ_THROUGH = 24;
 /** Bytes of cached frames. */
 const KEPT = 192 * 2 ** 20;

@@ -68,11 +68,7 @@ function put<T>(cell: Cell<T>, value: T): void {
   cell.value = value;
 }
 
-export function viewControls(
-  settings: ViewSettings,
-  flicker: Flicker,
-  onSwitch: () => void,
-): { readonly element: HTMLElement; readonly findings: Findings; refreshFlicker(): void } {
+export function viewControls(settings: ViewSettings, flicker: Flicker, onSwitch: () => void) {
   const rate = flickerControls(flicker, onSwitch);
   const gain = gainControls(settings);
   const map = mapControls(settings);
@@ -92,7 +88,8 @@ export function viewControls(
     map.element.hidden = mode !== 'map';
     element.hidden = mode === 'side' || mode === 'split' || mode === 'grid';
   });
-  return { element, findings: { gain: gain.found, map: map.found }, refreshFlicker: rate.refresh };
+  const findings: Findings = { gain: gain.found, map: map.found };
+  return { element, findings, refreshFlicker: rate.refresh };
 }
 
 function flickerControls(flicker: Flicker, onSwitch: () => void) {

@@ -124,11 +124,8 @@ function readFrames(file: File, track: number | undefined): Promise<CodedFrames 
     };
     wait();
     try {
-      return await reader.call(
-        'codedFrames',
-        { file, ...(track !== undefined && { track }) },
-        { onEvent: wait },
-      );
+      const call = { file, ...(track !== undefined && { track }) };
+      return await reader.call('codedFrames', call, { onEvent: wait });
     } finally {
       clearTimeout(timer);
     }

@@ -42,6 +42,7 @@ const [SET_SIZE, SETS, REFERENCES, TILES] = [16, 64, 16, 22];
 /** Valid quantizers, 16 bits included. */
 const [LEAST, MOST] = [-48, 51];
 const TYPES = ['B', 'P', 'I'] as const;
+type SliceType = (typeof TYPES)[number];
 
 export class HevcSlices {
   readonly #sequences = new Map<number, Sequence>();
@@ -140,12 +141,7 @@ export class HevcSlices {
     this.#pictures.set(number, known);
   }
 
-  #quantizer(
-    fields: Fields,
-    kind: (typeof TYPES)[number],
-    number: number,
-    isIdr: boolean,
-  ): number | undefined {
+  #quantizer(fields: Fields, kind: SliceType, number: number, isIdr: boolean): number | undefined {
     const picture = this.#pictures.get(number);
     const sequence = picture && this.#sequences.get(picture.sequence);
     if (!sequence) return undefined;

@@ -138,7 +138,7 @@ export class Changes implements Section {
       .filter((encode) => encode !== first && this.#view.shown.value[encode.index])
       .map((encode) => {
         const { report } = encode.result;
-        // A chosen encode is compared with all; a file's only one with the only one on show.
+        // A chosen encode is compared with all others; a file's only report with the only encode on show.
         const change = report && changeOf(before, report, metric, open ? 1 : list.length);
         return { encode, change: change ?? words.unfinished };
       });

@@ -135,7 +135,7 @@ function textAt(x: number, y: number, text: string, colour: string, size: number
 
 function shapesOf(element: Element, origin: DOMRect): string[] {
   const style = getComputedStyle(element);
-  // Interactive parts are not part of the chart.
+  // Skip interactive parts.
   if (style.display === 'none' || style.visibility === 'hidden' || element.matches('canvas, .tip, .at'))
     return [];
   if (element instanceof SVGSVGElement) return [nested(element, origin)];

@@ -88,7 +88,7 @@ ${legend}${around.above}${slider}${around.below}${map.element}
 
 /** Pictures above the curve and, after the run, lanes below it. */
 function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
-  // Reserve the room, so that nothing moves later.
+  // Reserve room, so that nothing moves later.
   const above = h('div', { class: 'strip', hidden: !view.canOpen(0) });
   const below = h('div', { class: 'lanes' });
   const strip = new MomentStrip(above, encodes, view, pictures);
@@ -209,13 +209,8 @@ function inWords(encodes: Encodes, metric: string): string {
       if (!pooled || !values) return '';
       const frame = encode.columns.numbers[values.indexOf(encode.columns.extent(metric)?.[0] ?? 0)];
       const at = frame === undefined ? NONE : encodes.said(frame);
-      return words.summary(
-        encode.name,
-        valueText(pooled.mean),
-        valueText(pooled.min),
-        at,
-        valueText(pooled.max),
-      );
+      const [mean = '', low = '', high = ''] = [pooled.mean, pooled.min, pooled.max].map(valueText);
+      return words.summary(encode.name, mean, low, at, high);
     })
     .join(' ');
 }

@@ -143,16 +143,10 @@ export class Encodes extends EncodeList<Encode> {
       const names = distinctNames(results.map(({ name }) => name));
       // Keep the columns of encodes that stay.
       const known = new Map(this.list.map(({ result, columns }) => [result.frames, columns]));
-      this.list = results.map((result, index) =>
-        encodeOf(
-          result,
-          index,
-          names[index] ?? result.name,
-          known.get(result.frames) ?? new Columns(),
-          this.#session,
-          () => !this.running,
-        ),
-      );
+      this.list = results.map((result, index) => {
+        const columns = known.get(result.frames) ?? new Columns();
+        return this.#encodeOf(result, index, names[index] ?? result.name, columns);
+      });
       this.onReplaced();
     }
     results.forEach((result, i) => {
@@ -164,6 +158,41 @@ export class Encodes extends EncodeList<Encode> {
     const { origin } = this;
     for (const { columns, skipped = origin } of this.list) columns.shift = skipped - origin;
     this.#copyFrames();
+  }
+
+  #encodeOf(result: EncodeResult, index: number, name: string, columns: Columns): Encode {
+    const { series } = this.#session;
+    const isOver = () => !this.running;
+    return {
+      index,
+      name,
+      columns,
+      result,
+      facts: factsOf(result),
+      growing: true,
+      left: false,
+      get series() {
+        return series.value.get(this.result.frames);
+      },
+      get count() {
+        return columns.length;
+      },
+      get metrics() {
+        return this.facts.metrics ?? columns.metrics;
+      },
+      get skipped() {
+        return this.facts.reference?.skipped ?? this.result.skipped;
+      },
+      get fileSize() {
+        return this.result.source?.distorted.size;
+      },
+      get looked() {
+        return this.result.found?.distorted;
+      },
+      get partial() {
+        return isOver() && !this.result.report && !this.result.saved;
+      },
+    };
   }
 
   /** Copies new frames in slices. */
@@ -198,47 +227,6 @@ export function reachedText(count: number, { total = 0 }: EncodeResult): string 
 
 function factsOf({ report, saved, found }: EncodeResult): Facts {
   return report ?? saved ?? (found ? { preflight: found.findings } : {});
-}
-
-/** @param isOver whether no more frames are expected */
-function encodeOf(
-  result: EncodeResult,
-  index: number,
-  name: string,
-  columns: Columns,
-  { series }: Session,
-  isOver: () => boolean,
-): Encode {
-  return {
-    index,
-    name,
-    columns,
-    result,
-    facts: factsOf(result),
-    growing: true,
-    left: false,
-    get series() {
-      return series.value.get(this.result.frames);
-    },
-    get count() {
-      return columns.length;
-    },
-    get metrics() {
-      return this.facts.metrics ?? columns.metrics;
-    },
-    get skipped() {
-      return this.facts.reference?.skipped ?? this.result.skipped;
-    },
-    get fileSize() {
-      return this.result.source?.distorted.size;
-    },
-    get looked() {
-      return this.result.found?.distorted;
-    },
-    get partial() {
-      return isOver() && !this.result.report && !this.result.saved;
-    },
-  };
 }
 
 export interface Statistics {

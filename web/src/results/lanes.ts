@@ -401,7 +401,7 @@ class SpanStatistics {
     coded.onRead = () => this.update();
     this.#stops = [
       ...[view.rest, view.shown, view.chosen].map((cell) => cell.watch(() => this.update())),
-      // Reserve the room at once, so that nothing moves later.
+      // Reserve room at once, so that nothing moves later.
       view.zoom.watch((zoom) => (zoom === null) !== this.element.hidden && this.update()),
     ];
   }

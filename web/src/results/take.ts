@@ -201,7 +201,7 @@ function fileName([first, ...others]: readonly Report[], format: WriteFormat): s
   return `${stem}.vmaf.${format.replace('all.', '')}`;
 }
 
-/** Pictures of the worst moments, and why there are not more. @throws the signal's reason */
+/** Pictures of the worst moments, and why some are missing. @throws the signal's reason */
 async function picturesOf(
   encodes: readonly Encode[],
   limits: PageLimits,

@@ -24,11 +24,7 @@ export interface Remedies {
 }
 
 /** For saved reports and rehearsals. */
-export const NO_REMEDIES: Remedies = {
-  canMend: () => false,
-  mend: () => {},
-  outdated: false,
-};
+export const NO_REMEDIES: Remedies = { canMend: () => false, mend: () => {}, outdated: false };
 
 /** Each cause once, then all findings. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {

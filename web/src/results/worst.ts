@@ -24,7 +24,7 @@ interface Row {
   readonly shots: HTMLElement;
 }
 
-/** With more encodes, the moments of one are on show. */
+/** With more encodes, only the moments of one are shown. */
 const MOST_SHOWN = 4;
 
 interface Moment {
@@ -99,7 +99,7 @@ function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encod
   );
 }
 
-/** Key of a search. While frames arrive, it changes with every tenth more. */
+/** Key of a search. While frames arrive, it changes with every 10 % more frames. */
 function stateOf(encodes: Encodes): string {
   return encodes.list
     .map((encode) => {
@@ -172,7 +172,7 @@ class MomentLists {
       if (!row) return [];
       const made = pictures.get(index, moment.frame - encode.columns.shift);
       if (made) drawShots(row.shots, made);
-      // Reserve room for pictures, so that nothing below moves when they come.
+      // Reserve room for pictures, so that nothing below moves when they arrive.
       else if (encodes.settled && pictures.expects(index)) awaitShots(row.shots, aspectOf(encode));
       render(content(encode, metric, moment, encodes, row.shots), row.button);
       return row.item;

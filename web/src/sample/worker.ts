@@ -1,7 +1,6 @@
 /**
  * @module web/sample/worker
- * Worker that makes the sample pair in memory: a painted film of a boat on a lake, and an encode of it with a bad
- * spell.
+ * Worker that makes the sample pair in memory: a painted video of a boat on a lake, and an encode with a bad part.
  */
 
 import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
@@ -212,7 +211,7 @@ function planesOf({ width, height, rgb }: Canvas, frame: number): Uint16Array[] 
 
 const FORMAT = { width: 480, height: 270, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 50;
-/** Frames of the bad spell. */
+/** Frames of bad quality. */
 const BAD = { from: 28, to: 38 } as const;
 
 export const sampler = {

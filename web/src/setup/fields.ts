@@ -193,7 +193,7 @@ function numberField<K extends 'trackReference' | 'trackDistorted' | 'subsample'
   return { elements: [element], show };
 }
 
-/** Picture processing that the library does without ffmpeg, tracks, and damage. */
+/** Crops, conversions, tracks and damage: settings that need no ffmpeg. */
 export function pictureFields(set: Change, prefix = ''): Part {
   const { choices, asIs, trackUsual } = words;
   const area = (key: 'cropReference' | 'cropDistorted', id: string) => {

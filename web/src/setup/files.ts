@@ -4,6 +4,7 @@
  */
 
 import type { ChromaFormat, Inspection, RawVideoFormat } from 'anyvmaf';
+import { CHROMA_FORMATS } from 'anyvmaf/core/choices';
 import { storedFrameBytes } from 'anyvmaf/core/frame';
 import { parseSize } from 'anyvmaf/core/size';
 import { baseName, bitrateText, timeText } from 'anyvmaf/view';
@@ -47,7 +48,7 @@ export interface Added {
   readonly refused: readonly string[];
 }
 
-/** Unusable files do not keep others from being added. @param side where they were dropped; `null`: anywhere */
+/** Adds the usable files. @param side where they were dropped; `null`: anywhere */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
   const chosen = all.filter((one) => typeof one !== 'string');
@@ -173,6 +174,9 @@ const USUAL_SIZES = [
   '720x480 704x576 2560x1440 2560x1600 1024x768 576x324 480x270 426x240 320x240 320x180 4096x2160 7680x4320',
 ].flatMap((line) => line.split(' ').flatMap((size) => parseSize(size) ?? []));
 
+/** Bits per sample of packed layouts above 8 bit. */
+const PACKED_DEPTHS: Readonly<Record<string, string>> = { p010: '10', p016: '16', p210: '10', v210: '10' };
+
 export function formatInName(name: string): NamedFormat {
   const text = name.toLowerCase();
   const pair = /(?:^|[^0-9])(\d{2,5})\s?[x×]\s?(\d{2,5})(?![0-9])/.exec(text);
@@ -188,7 +192,7 @@ export function formatInName(name: string): NamedFormat {
     /(?:^|[^a-z0-9])(nv12|nv21|nv16|p010|p016|p210|uyvy|yuy2|yuyv|v210)(?:le|be)?(?![a-z0-9])/.exec(
       text,
     )?.[1];
-  const chroma =
+  const sampling =
     layout?.[1] ??
     /(?:^|[^0-9a-z])4[:.]?(2[:.]?0|2[:.]?2|4[:.]?4)(?:p|(?![0-9a-z]))/.exec(text)?.[0]?.replace(/\D/g, '') ??
     (/(?:^|[^a-z])(?:gray|grey|mono|y8|y800|400)(?![a-z0-9])|gray\d/.test(text) ? '400' : undefined);
@@ -196,25 +200,18 @@ export function formatInName(name: string): NamedFormat {
     layout?.[2] ??
     /(?:^|[^0-9])(8|9|10|12|14|16)[-_ ]?(?:bits?|bpp|b)(?![a-z0-9])/.exec(text)?.[1] ??
     /(?:^|[^0-9])(9|10|12|14|16)[lb]e(?![a-z0-9])/.exec(text)?.[1] ??
-    (packed === 'p010' || packed === 'p210' || packed === 'v210'
-      ? '10'
-      : packed === 'p016'
-        ? '16'
-        : undefined);
+    PACKED_DEPTHS[packed ?? ''];
   const bitDepth = depth === undefined ? undefined : Number(depth);
+  const chroma = CHROMA_FORMATS.find((format) => format === sampling);
   return {
     ...size,
     ...(bitDepth !== undefined && bitDepth >= 8 && bitDepth <= 16 && { bitDepth }),
-    ...(isChroma(chroma) && { chroma }),
+    ...(chroma && { chroma }),
     ...(packed !== undefined && { packed }),
   };
 }
 
-function isChroma(text: string | undefined): text is ChromaFormat {
-  return text === '420' || text === '422' || text === '444' || text === '400';
-}
-
-/** The likeliest format of all files: what names say, completed so that all files are whole frames. */
+/** The likeliest format of all files: from their names, completed so that all files are whole frames. */
 export function guessRaw(files: readonly Pick<File, 'name' | 'size'>[]): Guess {
   // Earlier names win.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());

@@ -40,7 +40,7 @@ export function valueText(value: Settings[keyof Settings]): string {
   return 'unit' in value ? formatRange(value) : String(value);
 }
 
-/** Only for the encodes concerned. @param files the distorted videos with the finding */
+/** Applies a fix to the affected encodes. @param files the distorted videos with the finding */
 export function applyFix(session: Session, fix: Fix, files: readonly File[]): void {
   const { distorted, settings } = session;
   if (fix.kind === 'swap') swapSides(session, files[0]);
@@ -84,7 +84,7 @@ export function setOwn(
   });
 }
 
-/** Drops settings of single encodes for the same options. */
+/** Changes common settings, and drops own settings for the same options. */
 export function setForAll({ settings, distorted }: Session, change: Partial<Settings>): void {
   settings.value = { ...settings.value, ...change };
   if (!distorted.value.some(({ own }) => own && Object.keys(own).some((key) => key in change))) return;

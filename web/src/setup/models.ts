@@ -26,18 +26,8 @@ export const MODELS = {
 } as const;
 
 /** Metrics with a checkbox, by extractor. */
-export const METRIC_KEYS = [
-  'psnr',
-  'float_ssim',
-  'float_ms_ssim',
-  'cambi',
-  'ciede',
-  'xpsnr',
-  'ssimulacra2',
-  'butteraugli',
-  'cvvdp',
-] as const;
-export type MetricKey = (typeof METRIC_KEYS)[number];
+export type MetricKey = keyof typeof text.settings.metrics;
+export const METRIC_KEYS = Object.keys(text.settings.metrics) as MetricKey[];
 
 /** Ticks or unticks a metric; those with a checkbox come first, then typed ones. */
 export function withMetric(features: readonly string[], key: MetricKey, on: boolean): readonly string[] {
@@ -107,7 +97,7 @@ export function differingWords(all: readonly (Settings | undefined)[]): readonly
   });
 }
 
-/** Settings of pairing that the summary has no other place for. */
+/** Pairing settings that the summary lists if set. */
 const PICTURES = [
   'crop',
   'cropReference',

@@ -33,7 +33,7 @@ export function missing(session: Session): Missing | null {
   return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
 }
 
-/** Failures of files, which neither other files nor a run can resolve. */
+/** Failures of single files, which a run cannot resolve. */
 const OF_FILES: readonly FailureKind[] = ['undecodable', 'media', 'io'];
 
 /** The failure if every pair has a file that is known to be unreadable. */
@@ -135,7 +135,7 @@ function pendingResult(session: Session, one: ChosenFile, index: number): Encode
   };
 }
 
-/** Encodes that are scored again stay in their series. */
+/** Keeps encodes in their series when they are scored again. */
 function keepSeries({ series, results, kept }: Session, encodes: readonly EncodeResult[]): void {
   const known = [...results.value, ...kept.value];
   const entries = encodes.flatMap(({ frames, scored }) => {
@@ -175,7 +175,7 @@ export class Runner {
     const failures = new Map<number, Failure>();
     const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
-      // The engine may still hold the pause of an earlier run; a pause of this one comes after this call.
+      // An earlier run may have left the engine paused; a pause of this run follows this call.
       await Promise.all([engine.call('pause', false), decoderReady(session.settings.value, signal)]);
       await engine.call(
         'score',
@@ -220,7 +220,7 @@ export class Runner {
         const index = places[event.index] ?? -1;
         const encode = encodes[index];
         if (!encode) return;
-        if (event.kind === 'failure') this.#fail(index, event.failure, encodes, failures);
+        if (event.kind === 'failure') this.#fail(index, event.failure, failures);
         else if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
         else encodes[index] = this.#finish(encode, event.report);
       }
@@ -243,14 +243,9 @@ export class Runner {
   }
 
   /** Removes a failed encode from the results; an open frame stays with its encode. */
-  #fail(
-    index: number,
-    failure: Failure,
-    encodes: readonly EncodeResult[],
-    failures: Map<number, Failure>,
-  ): void {
+  #fail(index: number, failure: Failure, failures: Map<number, Failure>): void {
     const { cursor } = this.#session;
-    const place = encodes.slice(0, index).filter((_, i) => !failures.has(i)).length;
+    const place = index - [...failures.keys()].filter((i) => i < index).length;
     failures.set(index, failure);
     if (!cursor.value || cursor.value.encode < place) return;
     cursor.value =

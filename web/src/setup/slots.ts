@@ -23,11 +23,13 @@ const ACCEPT =
 
 const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 
-/** @param say shows a lasting message about dropped or pasted files */
+/** Shows a lasting message. */
+export type Say = (sentence: string) => void;
+
 export function slots(
   session: Session,
   openReports: (files: readonly File[]) => void,
-  say: (sentence: string) => void,
+  say: Say,
 ): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
   const add = async (picked: readonly File[], side: Side | null) => {
@@ -66,7 +68,7 @@ export function slots(
 }
 
 /** Adds files at once or, with a message, after the run. */
-function queued(session: Session, add: Add, say: (sentence: string) => void): Add {
+function queued(session: Session, add: Add, say: Say): Add {
   const waiting: Parameters<Add>[] = [];
   session.watchPhase(async () => {
     if (isActive(session.run.value) || waiting.length === 0) return;
@@ -117,11 +119,8 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     element.classList.toggle('filled', !empty);
     const colours = many ? coloursOf(session) : [];
     const rowOf = (one: ChosenFile, i: number) => row(session, one, thumbs.place(one), colours[i]);
-    putRows(
-      list,
-      repeat(files, ({ id }) => id, rowOf),
-      pick,
-    );
+    const rows = repeat(files, ({ id }) => id, rowOf);
+    putRows(list, rows, pick);
     list.hidden = empty;
     hint.hidden = !empty;
     const label = pickLabel(many, empty);
@@ -260,7 +259,7 @@ async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, man
 }
 
 /** Adds pasted files; pasted text outside of fields gets a message. */
-function pasteAnywhere(add: Add, say: (sentence: string) => void): void {
+function pasteAnywhere(add: Add, say: Say): void {
   document.addEventListener('paste', (event) => {
     const { target, clipboardData } = event;
     if (target instanceof Element && target.closest('input, textarea')) return;
@@ -291,7 +290,7 @@ class FileThumbs {
     this.#session = session;
   }
 
-  /** Reserves the room, so that nothing moves when the picture comes. */
+  /** Reserves room, so that nothing moves when the picture arrives. */
   place({ id, file, kind }: ChosenFile): HTMLElement {
     const { raw, settings, run, inspections } = this.#session;
     const format = kind === 'raw' ? raw.value : null;
@@ -313,7 +312,7 @@ class FileThumbs {
     this.#turn = this.#turn.then(async () => {
       // Requested again after the run.
       if (isActive(this.#session.run.value)) place.isRequested = false;
-      // The inspection reports what is wrong with a file.
+      // The inspection reports problems of files.
       else
         await engine.call('thumb', call).then(
           (thumb) => drawThumb(place.canvas, thumb),

@@ -76,10 +76,8 @@ export class Head {
     others: readonly { readonly name: string; readonly i: number }[],
     other: number | null,
   ): void {
-    setOptions(
-      this.#encodes,
-      names.map((name, i) => [i, name]),
-    );
+    const encodes = names.map((name, i) => [i, name] as const);
+    setOptions(this.#encodes, encodes);
     this.#encodes.hidden = names.length < 2;
     this.#encodes.value = String(encode);
     setOptions(this.#against, [['', words.reference], ...others.map(({ name, i }) => [i, name] as const)]);

@@ -45,7 +45,7 @@ export class Overlays {
     this.#making?.abort();
   }
 
-  /** Makes and draws what the view needs. @returns `undefined` if nothing; resolves to false if superseded */
+  /** Makes and draws the view's overlay. @returns `undefined` if it has none; resolves to false if superseded */
   make(source: PairSource, pair: ShownPair): Promise<boolean> | undefined {
     const mode = this.#settings.mode.value;
     this.stop();

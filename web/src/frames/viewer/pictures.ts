@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/pictures
- * Saves pictures on show: those of the chosen view, the part in sight, and all three side by side.
+ * Saves pictures on show: those of the chosen view, the visible part, and all three side by side.
  */
 import { h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -33,7 +33,7 @@ export class Saver {
     this.#actions = actions;
   }
 
-  /** Pictures that can be saved, what is on show first. */
+  /** Savable pictures, the one on show first. */
   get list(): readonly Savable[] {
     const { mode, opacity } = this.#settings;
     const stage = this.#stage;
@@ -71,7 +71,7 @@ export class Saver {
     return [...available, ...(stage.fits ? [] : [region]), triple];
   }
 
-  /** @param one default: what is on show */
+  /** @param one default: the picture on show */
   save(one: Savable | undefined = this.list[0]): void {
     if (!one) return;
     const { name, frame, rough } = this.#actions.now();
@@ -95,7 +95,7 @@ export class Saver {
     waiting?.();
   }
 
-  /** The part in sight of reference, encode and loss map, side by side. */
+  /** The visible part of reference, encode and loss map, side by side. */
   async #triple(): Promise<HTMLCanvasElement> {
     await this.#actions.map();
     const stage = this.#stage;

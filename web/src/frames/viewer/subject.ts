@@ -56,14 +56,10 @@ function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined
 }
 
 /** The frame of `to` with the same reference frame, which may be outside of it, and the last one of `to`. */
-function sameFrame(
-  from: EncodeResult,
-  to: EncodeResult,
-  frame: number,
-): readonly [same: number, last: number] {
+function sameFrame(from: EncodeResult, to: EncodeResult, frame: number): readonly [number, number] {
   const [own, its] = [skippedOf(from), skippedOf(to)];
   const same = own === undefined || its === undefined ? frame : frame + own - its;
-  // During a run, later frames may still come.
+  // During a run, later frames may still arrive.
   return [same, to.report ? to.report.frameCount - 1 : same];
 }
 
@@ -80,10 +76,7 @@ export function momentIn(from: EncodeResult, to: EncodeResult, frame: number): n
 }
 
 /** Values of a frame; `undefined` if it was not scored. */
-export function metricsOf(
-  { frames }: EncodeResult,
-  frame: number,
-): Readonly<Record<string, number>> | undefined {
+export function metricsOf({ frames }: EncodeResult, frame: number): FrameMetrics['metrics'] | undefined {
   const direct = frames[frame];
   return direct?.frameNum === frame
     ? direct.metrics
@@ -116,17 +109,11 @@ export function worstMoments(
   return worstFrames({ frames }, by, MOST, frameGap(report ?? {})).map(({ frameNum }) => frameNum);
 }
 
-/**
- * The moment next to the current one, from worst to best; the worst if none is current. @param direction 1: next worst
- */
-export function besideMoment(
-  moments: readonly number[],
-  frame: number,
-  direction: 1 | -1,
-): number | undefined {
+/** The moment next to the current one, from worst to best; the worst if none is current. @param by 1: the next one */
+export function besideMoment(moments: readonly number[], frame: number, by: 1 | -1): number | undefined {
   const at = moments.indexOf(frame);
   if (at < 0) return moments[0];
-  return moments[Math.max(0, Math.min(moments.length - 1, at + direction))];
+  return moments[Math.max(0, Math.min(moments.length - 1, at + by))];
 }
 
 export interface Versus {
