@@ -164,10 +164,10 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     const features = ['xpsnr', 'ssimulacra2', 'ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
     const options = { models: [], features, threads: 0 };
     for (const name of ['eight', 'ten'] as const) {
-      const there = await score(bytesOf(name), options);
-      expect(Object.keys(there.aggregate_metrics)).toContain('cvvdp');
+      const expected = await score(bytesOf(name), options);
+      expect(Object.keys(expected.aggregate_metrics)).toContain('cvvdp');
       for (const threads of [0, 2])
-        expect(resultOf(await inPage(page, name, { ...options, threads }))).toEqual(resultOf(there));
+        expect(resultOf(await inPage(page, name, { ...options, threads }))).toEqual(resultOf(expected));
     }
     // The module from another URL or from memory.
     const named = await page.evaluate(async () => {

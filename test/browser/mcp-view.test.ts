@@ -126,20 +126,20 @@ async function host(capabilities: object = { serverTools: {}, serverResources: {
   const view = page.frames().find((frame) => frame.url() === 'http://view.test/');
   if (!view) throw new Error('the view is not shown');
   const send = (message: unknown) =>
-    page.evaluate((one) => {
-      document.querySelector('iframe')?.contentWindow?.postMessage(one, '*');
+    page.evaluate((message) => {
+      document.querySelector('iframe')?.contentWindow?.postMessage(message, '*');
     }, message);
   return { page, view, heard, loaded, complaints, send };
 }
 
-const told = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
+const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
 
 /** Sends the view the arguments and the result of a call, as hosts do. */
 async function tell({ send }: Shown, name: string, args: object): Promise<void> {
-  await send(told('ui/notifications/tool-input', { arguments: args }));
+  await send(rpc('ui/notifications/tool-input', { arguments: args }));
   const result = await client.callTool({ name, arguments: { ...args } });
   expect(result.isError).toBeFalsy();
-  await send(told('ui/notifications/tool-result', result));
+  await send(rpc('ui/notifications/tool-result', result));
 }
 
 describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
@@ -154,9 +154,9 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     const moments = view.locator('[data-frame]:has(.shot)');
     expect(await moments.count()).toBeGreaterThan(0);
     for (const image of await view.locator('.shot img').all())
-      expect(await image.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(576);
+      expect(await image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(576);
     const line = async () =>
-      view.locator('.split').evaluate((one) => getComputedStyle(one).getPropertyValue('--at'));
+      view.locator('.split').evaluate((split) => getComputedStyle(split).getPropertyValue('--at'));
     expect(await line()).toBe('50%');
     await view.locator('.split input').fill('80');
     expect(await line()).toBe('80%');
@@ -167,7 +167,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
       await moments.nth(1).click();
       expect(await caption.textContent()).not.toBe(before);
     }
-    await shown.send(told('ui/notifications/host-context-changed', { theme: 'light' }));
+    await shown.send(rpc('ui/notifications/host-context-changed', { theme: 'light' }));
     await expect.poll(() => view.locator('html').getAttribute('data-theme')).toBe('light');
     expect(heard.map(({ method }) => method)).toContain('ui/notifications/size-changed');
     expect(shown.loaded).toEqual(['http://host.test/', 'http://view.test/']);
@@ -189,13 +189,13 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     const shown = await host({});
     const text = '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}';
     const result = { content: [{ type: 'text', text }] };
-    await shown.send(told('ui/notifications/tool-result', result));
+    await shown.send(rpc('ui/notifications/tool-result', result));
     const line = shown.view.locator('p');
     await expect.poll(() => line.textContent()).toBe('vmaf 90. This app does not let views read the report.');
-    await shown.send(told('ui/notifications/tool-result', { structuredContent: { error: 'No such file.' } }));
+    await shown.send(rpc('ui/notifications/tool-result', { structuredContent: { error: 'No such file.' } }));
     await expect.poll(() => line.textContent()).toBe('No such file.');
     const other = await host();
-    await other.send(told('ui/notifications/tool-result', result));
+    await other.send(rpc('ui/notifications/tool-result', result));
     await expect.poll(() => other.view.locator('p').textContent()).toContain('The report cannot be shown:');
     expect(await other.view.locator('p').textContent()).toContain('Unknown resource');
   });
@@ -207,14 +207,14 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     const wrong: unknown[] = [
       ...[null, 'tool-result', 7, [], {}, { jsonrpc: '1.0', method: 'ui/notifications/tool-result' }],
       { jsonrpc: '2.0', id: 99, result: { contents: [{ text: evil }] } },
-      ...[{ jsonrpc: '2.0', id: 1, error: null }, { jsonrpc: '2.0', method: 5 }, told('__proto__', {})],
-      ...[told('constructor', {}), { jsonrpc: '2.0', method: 'ui/notifications/tool-result' }],
-      told('ui/notifications/tool-result', { content: 'x', structuredContent: 5 }),
-      told('ui/notifications/tool-result', {
+      ...[{ jsonrpc: '2.0', id: 1, error: null }, { jsonrpc: '2.0', method: 5 }, rpc('__proto__', {})],
+      ...[rpc('constructor', {}), { jsonrpc: '2.0', method: 'ui/notifications/tool-result' }],
+      rpc('ui/notifications/tool-result', { content: 'x', structuredContent: 5 }),
+      rpc('ui/notifications/tool-result', {
         structuredContent: { page: { uri: 'http://evil.test/a.html' } },
       }),
-      told('ui/notifications/tool-result', { structuredContent: { summary: evil, page: { uri: 5 } } }),
-      told('ui/notifications/host-context-changed', { theme: '"><script>' }),
+      rpc('ui/notifications/tool-result', { structuredContent: { summary: evil, page: { uri: 5 } } }),
+      rpc('ui/notifications/host-context-changed', { theme: '"><script>' }),
     ];
     for (const message of wrong) await send(message);
     await send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params: {} });
@@ -228,7 +228,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
         script.textContent = `parent.frames[0].postMessage(${text}, '*')`;
         other.contentDocument?.body.append(script);
       },
-      JSON.stringify(told('ui/notifications/tool-cancelled', {})),
+      JSON.stringify(rpc('ui/notifications/tool-cancelled', {})),
     );
     expect(await view.evaluate(() => 'hacked' in window)).toBe(false);
     expect(await view.locator('p').textContent()).toBe(evil);

@@ -19,6 +19,7 @@ import {
   checked,
   choose,
   download,
+  drag,
   type Fingers,
   leave,
   pages,
@@ -121,9 +122,9 @@ function expectSame(found: Uint8Array, expected: ArrayLike<number>): void {
 }
 
 /** Mean difference of samples. */
-function distance(there: Uint8Array, here: ArrayLike<number>): number {
-  expect(there.length).toBe(here.length);
-  return there.reduce((sum, value, i) => sum + Math.abs(value - (here[i] ?? 0)), 0) / here.length;
+function distance(found: Uint8Array, expected: ArrayLike<number>): number {
+  expect(found.length).toBe(expected.length);
+  return found.reduce((sum, value, i) => sum + Math.abs(value - (expected[i] ?? 0)), 0) / expected.length;
 }
 
 /** Position of a canvas in its pane, and pixels per sample. */
@@ -141,7 +142,15 @@ function placement(page: Page, layer: Layer) {
   });
 }
 
-const zoomOf = (page: Page) => page.locator('.frames-zoom').textContent();
+const sizeOf = (page: Page, layer: Layer): Promise<number[]> =>
+  canvasOf(page, layer).evaluate(({ width, height }: HTMLCanvasElement) => [width, height]);
+
+/** Presses the key of the next zoom. */
+async function zoomTo(page: Page, zoom: string): Promise<void> {
+  await page.keyboard.press('z');
+  await says(page.locator('.frames-zoom')).toBe(zoom);
+}
+
 const boxOf = async (page: Page, selector: string, which: 'first' | 'last' = 'first') =>
   (await page.locator(selector)[which]().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
 
@@ -207,13 +216,13 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
       await page.setViewportSize({ width: 1280, height: 860 });
       const { worse } = pairs();
-      const there = await scoreInNode(worse, { threads: 0 });
-      const here = (await reportsOf(page)).find(
+      const expected = await scoreInNode(worse, { threads: 0 });
+      const found = (await reportsOf(page)).find(
         ({ distorted }) => distorted.name === basename(worse.distorted),
       );
-      expect(here?.frames).toEqual(there.frames);
-      expect(here?.pooled_metrics).toEqual(there.pooled_metrics);
-      expect(here?.pairing?.distorted.decoder).toBe('mediabunny');
+      expect(found?.frames).toEqual(expected.frames);
+      expect(found?.pooled_metrics).toEqual(expected.pooled_metrics);
+      expect(found?.pairing?.distorted.decoder).toBe('mediabunny');
     });
 
     it('compares them at the same frame and place, with the same samples as in Node', async () => {
@@ -221,8 +230,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await show(page, FRAME, 1);
       const select = page.getByRole('combobox', { name: 'Encode' }).and(page.locator('dialog select'));
       expect(await select.inputValue()).toBe('1');
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await page.keyboard.press('Shift+ArrowRight');
       await placed(page);
       const before = await placement(page, 'distorted');
@@ -333,8 +341,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     it('zooms and pans both pictures together', async () => {
       await show(page);
       for (const zoom of [1, 2, 4]) {
-        await page.keyboard.press('z');
-        await expect.poll(() => zoomOf(page)).toBe(`${zoom}:1`);
+        await zoomTo(page, `${zoom}:1`);
         await placed(page);
         const reference = await placement(page, 'reference');
         expect(await placement(page, 'distorted')).toEqual(reference);
@@ -349,10 +356,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await placement(page, 'distorted')).toEqual(panned);
       const box = await boxOf(page, '.frames-pane', 'last');
       const [x, y] = [box.x + 100, box.y + 100];
-      await page.mouse.move(x, y);
-      await page.mouse.down();
-      await page.mouse.move(x + 30, y - 20, { steps: 3 });
-      await page.mouse.up();
+      await drag(page, [x, y], [x + 30, y - 20], 3);
       await placed(page);
       const dragged = await placement(page, 'distorted');
       expect([dragged.x - panned.x, dragged.y - panned.y]).toEqual([30, -20]);
@@ -441,10 +445,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('2');
       const stage = await boxOf(page, '.frames-stage');
       const middle = stage.y + stage.height / 2;
-      await page.mouse.move(stage.x + 0.02 * stage.width, middle);
-      await page.mouse.down();
-      await page.mouse.move(stage.x + 0.75 * stage.width, middle, { steps: 4 });
-      await page.mouse.up();
+      await drag(page, [stage.x + 0.02 * stage.width, middle], [stage.x + 0.75 * stage.width, middle], 4);
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('75');
     });
 
@@ -556,8 +557,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const expected = await pairInNode(y4m(), FRAME);
       await show(page);
       await expectShown(page, expected);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await placed(page);
       const at = await placement(page, 'distorted');
       const pane = await boxOf(page, '.frames-pane', 'last');
@@ -581,10 +581,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         throw new Error(`there is no frame ${FRAME}`);
       })();
       const { width, values, total } = expected;
-      const size = await page
-        .locator('.frames-map canvas')
-        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
-      expect(size).toEqual([width, expected.height]);
+      expect(await sizeOf(page, 'map')).toEqual([width, expected.height]);
       await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)}.`);
       // The square with the most loss is the lightest, and the loss under the pointer is read out.
       const most = values.indexOf(Math.max(...values));
@@ -614,18 +611,14 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         throw new Error(`there is no frame ${FRAME}`);
       })();
       await says(page.locator('.frames-summary')).toContain(`The largest is ${most.toFixed(2)}.`);
-      const size = await page
-        .locator('.frames-map canvas')
-        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
-      expect(size).toEqual([320, 240]);
+      expect(await sizeOf(page, 'map')).toEqual([320, 240]);
       await page.locator('.frames-map-set select').first().selectOption('both');
       await says(page.locator('.frames-summary')).toContain('The frame loses ');
     });
 
     it('zooms by pinching, around the point between the fingers', async () => {
       await show(page);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await placed(page);
       const before = await placement(page, 'reference');
       const pane = await boxOf(page, '.frames-pane');
@@ -736,8 +729,8 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         for (const [n, i] of all.entries()) {
           const layer = (['distorted', 'third', 'fourth'] as const)[n] ?? 'fourth';
           const { distorted } = await pairOf(i, frame);
-          const there = await samplesOf(canvasOf(page, layer));
-          expect(distance(there, distorted.image().data), `encode ${i}`).toBeLessThan(i === 1 ? 1 : 1e-9);
+          const found = await samplesOf(canvasOf(page, layer));
+          expect(distance(found, distorted.image().data), `encode ${i}`).toBeLessThan(i === 1 ? 1 : 1e-9);
         }
       };
       await show(page, 4);
@@ -755,7 +748,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await violations(page)).toEqual([]);
       // Keys change zoom and place of all.
       for (const key of ['z', 'Shift+ArrowRight']) await page.keyboard.press(key);
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await says(page.locator('.frames-zoom')).toBe('1:1');
       await placed(page);
       const place = await placement(page, 'reference');
       for (const layer of ['distorted', 'third', 'fourth'] as const)
@@ -765,7 +758,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await shown(page, 8);
       await expectGrid(8, 0, 1);
       expect((await labels())[1]).toBe('no picture of this moment');
-      expect(await canvasOf(page, 'fourth').evaluate((canvas: HTMLCanvasElement) => canvas.width)).toBe(0);
+      expect((await sizeOf(page, 'fourth'))[0]).toBe(0);
       await page.keyboard.press('v');
       await further('1 3');
       await expectGrid(8, 0, 1, 3);
@@ -835,8 +828,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       // It fits the pane.
       expect(3840 * whole.scale).toBeLessThanOrEqual(pane.width + 1);
       expect(2160 * whole.scale).toBeLessThanOrEqual(pane.height + 1);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await page.keyboard.press('4');
       await made(page, 'difference', 1);
       expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));

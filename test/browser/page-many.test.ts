@@ -17,9 +17,9 @@ import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
-  done,
   drop,
   pages,
   saved,
@@ -265,14 +265,14 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
             [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
           ),
         );
-      const here = await tableOf(page);
-      expect(here.map(([series]) => series)).toContain('<b>high</b>');
+      const shownTable = await tableOf(page);
+      expect(shownTable.map(([series]) => series)).toContain('<b>high</b>');
       expect(await violations(page)).toEqual([]);
       const { text } = await saved(page, 'HTML report');
       const context = await site.served.newContext();
       const report = await context.newPage();
       await report.setContent(text);
-      expect(await tableOf(report)).toEqual(here);
+      expect(await tableOf(report)).toEqual(shownTable);
       await context.close();
       await card.getByRole('button', { name: 'Guess again' }).click();
       await expect
@@ -379,8 +379,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       const canvas = chart(page).locator('canvas');
       await canvas.waitFor();
       await canvas.evaluate((element) => element.setAttribute('data-first', 'yes'));
-      await done(page);
-      await settled(page);
+      await allShown(page);
       await says(page.locator('.tiles')).toContain('60');
       expect(await canvas.getAttribute('data-first')).toBe('yes');
       // Charts out of view are drawn when they come into view.
@@ -397,13 +396,13 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=vmaf_neg'];
       const FEATURES = ['psnr', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede'];
       let page: Page;
-      let there: readonly Report[];
+      let expected: readonly Report[];
       beforeAll(async () => {
         const reference = y4m('boxes-ref.y4m', 'reference', 4);
         const encodes = Array.from({ length: COUNT }, (_, i) =>
           y4m(`boxes-${i}.y4m`, 'distorted', 4, { distortion: { blur: i % 4, quantiser: 4 + 3 * i } }),
         );
-        there = await scoreMany(reference, encodes, { threads: 0, models: MODELS, features: FEATURES });
+        expected = await scoreMany(reference, encodes, { threads: 0, models: MODELS, features: FEATURES });
         page = await site.open({ width: 1280, height: 720, stays: true });
         await choose(page, reference, ...encodes);
         await page.getByText('Settings', { exact: true }).click();
@@ -445,7 +444,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         for (const name of ['PSNR luma', 'SSIM structure', 'MS-SSIM', 'CAMBI', 'CIEDE2000'])
           await page.getByLabel(name, { exact: false }).first().check();
         await score(page);
-        const [, report] = there;
+        const [, report] = expected;
         const cells = page.locator('table.encodes tbody tr').nth(1).locator('td[data-label]');
         const shown = Object.fromEntries(
           await cells.evaluateAll((all) =>
@@ -463,8 +462,8 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         expect(shown.CAMBI).toBeDefined();
         // Their curves are shown at once, those of inner features on demand, with a meaning.
         await page.locator('.features.asked canvas').first().waitFor();
-        const asked = await page.locator('.features.asked .label > span:first-child').allTextContents();
-        expect(asked).toEqual(
+        const labels = await page.locator('.features.asked .label > span:first-child').allTextContents();
+        expect(labels).toEqual(
           expect.arrayContaining(['VMAF NEG', 'PSNR', 'SSIM', 'MS-SSIM', 'CAMBI', 'CIEDE2000']),
         );
         const inner = page.getByTitle('Show integer_adm2 in the large chart');
@@ -483,7 +482,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         const { text } = await saved(page, 'Download Comparison JSON');
         const found = JSON.parse(text) as Report[];
         expect(found).toHaveLength(COUNT);
-        for (const [i, report] of there.entries()) {
+        for (const [i, report] of expected.entries()) {
           // As the command line writes it with --precision max.
           const written: Report = JSON.parse(formatReport(report, 'json', { precision: 'max' }));
           expect(found[i]?.frames).toEqual(written.frames);

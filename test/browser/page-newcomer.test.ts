@@ -9,18 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import {
-  checked,
-  done,
-  drop,
-  pages,
-  saved,
-  says,
-  score,
-  screenshot,
-  settled,
-  tabTo,
-} from '../support/page.js';
+import { allShown, checked, drop, pages, saved, says, score, screenshot, tabTo } from '../support/page.js';
 import { openSent } from '../support/saved-reports.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
@@ -59,8 +48,7 @@ describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
   it('scores the sample with one click, and takes the tour by keyboard', async () => {
     const offer = page.getByRole('button', { name: 'Try it with a sample' });
     await offer.click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await page.locator('#result-heading').textContent()).toContain('sample-encode.y4m');
     await says(page.locator('.answer .pill')).toBe('good');
     expect(await number()).toBeGreaterThan(30);
@@ -142,8 +130,7 @@ describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
     await page.setViewportSize(FIRST);
     await page.getByRole('button', { name: 'Fix and score again' }).click();
     await expect.poll(() => badge().filter({ hasText: 'wrong pair' }).count()).toBe(0);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await number()).toBeGreaterThan(wrong + 30);
     await says(page.locator('.answer .pill')).toBe('good');
     await says(page.locator('.compared')).toBe('Compared at 320×180, reference frames 1 to 49, offset 1.');
@@ -187,8 +174,7 @@ describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
     await set('#setting-subsample', '2');
     await page.getByRole('button', { name: 'Score again' }).click();
     await outdated.waitFor({ state: 'detached' });
-    await done(page);
-    await settled(page);
+    await allShown(page);
     await says(page.locator('.compared')).toContain('one in 2');
   });
 });

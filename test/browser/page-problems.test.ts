@@ -16,11 +16,14 @@ import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support
 import { lookAround, violations } from '../support/looks.js';
 import { linear, meanOf } from '../support/onnx.js';
 import {
+  allShown,
   checked,
   choose,
   clear,
   done,
+  finish,
   focused,
+  follow,
   junk,
   pages,
   pauseFirst,
@@ -28,7 +31,6 @@ import {
   says,
   score,
   screenshot,
-  settled,
   shiftsLittle,
   start,
   startPaused,
@@ -55,15 +57,11 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     });
 
     it('with an unknown model', async () => {
-      const link = (hash: string) =>
-        page.evaluate((hash) => {
-          location.hash = hash;
-        }, hash);
-      await link('model=version=vmaf_v9');
+      await follow(page, 'model=version=vmaf_v9');
       await choose(page, files.reference, files.distorted);
       await start(page);
       await page.locator('.runner .failure').filter({ hasText: 'vmaf_v9' }).waitFor();
-      await link('');
+      await follow(page, '');
     });
 
     it('with videos of different sizes, and fixes it by a button', async () => {
@@ -83,8 +81,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         .click();
       await page.waitForSelector('#findings .waiting', { state: 'detached' });
       await checked(page);
-      await start(page);
-      await done(page);
+      await finish(page);
       const [report] = await reportsOf(page);
       const pair = { reference: files.reference, distorted: small };
       expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
@@ -168,11 +165,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         await page.waitForSelector('#findings .fine, #findings .finding', { timeout: 180_000 });
         expect(asked.some((path) => path.startsWith('ffmpeg/'))).toBe(true);
         expect(ranges).toEqual(['bytes=0-', expect.stringMatching(/^bytes=[1-9]\d{5,}-$/)]);
-        await start(page);
-        await done(page);
+        await finish(page);
         const [report] = await reportsOf(page);
-        const there = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
-        expect(report?.frames).toEqual(there.frames);
+        const expected = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
+        expect(report?.frames).toEqual(expected.frames);
         expect(report?.pairing?.distorted.decoder).toBe('wasm');
 
         if (!exhaustive) return;
@@ -229,9 +225,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.getByRole('button', { name: 'Reset' }).click();
       expect(await page.locator('#tiny-nr').isChecked()).toBe(false);
       // A link with a rare model, which unfolds those.
-      await page.evaluate(() => {
-        location.hash = 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone';
-      });
+      await follow(page, 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone');
       const box = page.getByLabel('VMAF v1 HFR Phone');
       await box.waitFor();
       expect(await box.isChecked()).toBe(true);
@@ -293,8 +287,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.locator('table.encodes tbody tr').nth(3).waitFor();
     const atFirst = await colours();
     expect(new Set(atFirst).size).toBe(4);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await colours()).toEqual(atFirst);
     await says(page.locator('.headline .note')).toBe(
       'Bold is the best of its column. Not compared with the others: own-a.y4m, own-b.y4m (another number of frames).',
@@ -311,8 +304,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.getByRole('button', { name: 'Fix this one: own-b.y4m' }).click();
     await page.getByRole('button', { name: 'Fix and score again' }).click();
     await expect.poll(() => page.locator('.flaw-note').count()).toBe(0);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     // The others are not scored again.
     const counts = (await reportsOf(page)).map(({ frames }) => frames.length);
     expect([counts.slice(0, 4).sort(), ...counts.slice(4)]).toEqual([[28, 30, 40, 40], 28, 30]);
@@ -359,8 +351,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await screenshot(page, 'own-rows');
     // Only that encode is scored; its settings are in its row and in “How it was run”.
     await page.getByRole('button', { name: 'Score 1 encode' }).click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     const all = await reportsOf(page);
     expect(all).toHaveLength(7);
     expect(all[6]?.frames).toHaveLength(28);
@@ -405,17 +396,16 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.locator('.settings > summary').click();
       expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true);
       await page.locator('#tiny-nr').check();
-      await start(page);
-      await done(page);
+      await finish(page);
       const [report] = await reportsOf(page);
       expect(report?.tiny?.[0]).toMatchObject({ source: 'nr_vmaf_v0.6.1', registered: true, kind: 'nr' });
-      const there = await scoreInNode(
+      const expected = await scoreInNode(
         { distorted: videos.distorted },
         { noReference: true, threads: 0, tiny: [{ model: 'nr_vmaf_v0.6.1' }] },
       );
       expect(report?.frames).toHaveLength(FRAMES);
-      const [name = ''] = there.tiny?.[0]?.metrics ?? [];
-      for (const [i, { metrics }] of there.frames.entries()) {
+      const [name = ''] = expected.tiny?.[0]?.metrics ?? [];
+      for (const [i, { metrics }] of expected.frames.entries()) {
         expect(Object.keys(report?.frames[i]?.metrics ?? {})).toEqual([name]);
         expect(report?.frames[i]?.metrics[name]).toBeCloseTo(metrics[name] ?? Number.NaN, 2);
       }
@@ -468,13 +458,12 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       // A model of one picture size.
       await pick(mean, sidecar);
       await said('own_mean scores the distorted picture alone.');
-      await start(page);
-      await done(page);
+      await finish(page);
       const report = (await reportsOf(page)).at(-1);
       expect(report?.tiny?.[0]).toMatchObject({ name: 'own_mean', file: 'own.onnx', resize: 'bilinear' });
-      const there = await scoreInNode(videos, { threads: 0, tiny: [{ model: mean, resize: 'bilinear' }] });
+      const expected = await scoreInNode(videos, { threads: 0, tiny: [{ model: mean, resize: 'bilinear' }] });
       expect(report?.frames).toHaveLength(FRAMES);
-      for (const [i, { metrics }] of there.frames.entries()) {
+      for (const [i, { metrics }] of expected.frames.entries()) {
         expect(report?.frames[i]?.metrics.vmaf).toBe(metrics.vmaf);
         expect(report?.frames[i]?.metrics.own_mean).toBeCloseTo(metrics.own_mean ?? Number.NaN, 3);
       }
@@ -569,8 +558,8 @@ describe.skipIf(noChromium)(`files that the page fetches and caches${noChromium}
       await start(page);
       await fetchIt(page).click();
       await done(page);
-      const there = await scoreInNode(videos, { models: [`path=${model}:name=vmaf_v1`], threads: 0 });
-      const mean = (there.pooled_metrics.vmaf_v1?.mean ?? 0).toFixed(2);
+      const expected = await scoreInNode(videos, { models: [`path=${model}:name=vmaf_v1`], threads: 0 });
+      const mean = (expected.pooled_metrics.vmaf_v1?.mean ?? 0).toFixed(2);
       const shown = page.locator('.score');
       await says(shown).toContain(mean);
       // The page's own files are cached too once files were chosen.
@@ -580,8 +569,7 @@ describe.skipIf(noChromium)(`files that the page fetches and caches${noChromium}
       await page.reload();
       await page.waitForSelector('.slot');
       await chooseModel(page, 'VMAF v1 HD television');
-      await start(page);
-      await done(page);
+      await finish(page);
       await says(shown).toContain(mean);
     },
   );

@@ -27,6 +27,7 @@ import { FIRST, lookAround } from '../support/looks.js';
 import {
   choose,
   download,
+  drag,
   pages,
   pairInNode,
   reportsOf,
@@ -201,7 +202,7 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
   beforeAll(async () => {
     files = clips();
     const quantizers = traced(files.distorted);
-    coded = probed(files.distorted).map((one, i) => ({ ...one, qp: quantizers[i] }));
+    coded = probed(files.distorted).map((frame, i) => ({ ...frame, qp: quantizers[i] }));
     page = await site.open({ width: 1280, height: 720, stays: true });
     await choose(page, files.reference, files.distorted);
     await watchShifts(page);
@@ -231,7 +232,7 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
   it('sees the types, bytes and quantizers of ffprobe and ffmpeg, and the cut', async () => {
     const legend = page.locator('.coded .lane-key');
     const kinds = ['key', 'I', 'P', 'B'].flatMap((kind) => {
-      const count = coded.filter((one) => one.kind === kind).length;
+      const count = coded.filter((frame) => frame.kind === kind).length;
       return count > 0 ? [`${count} ${kind}`] : [];
     });
     await says(legend).toContain(kinds.join(''));
@@ -245,9 +246,9 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     expect(await page.getByRole('img', { name: all, exact: true }).isVisible()).toBe(true);
     await chart().focus();
     await page.keyboard.press('Home');
-    for (const one of coded.slice(0, 5)) {
+    for (const frame of coded.slice(0, 5)) {
       await says(page.locator('.coded .lane-now')).toContain(
-        `${one.kind} frame · ${sizeText(one.bytes)} · QP ${one.qp} (first slice) · `,
+        `${frame.kind} frame · ${sizeText(frame.bytes)} · QP ${frame.qp} (first slice) · `,
       );
       await page.keyboard.press('ArrowRight');
     }
@@ -257,10 +258,7 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     const plot = page.locator('.plot.large');
     const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
     const at = (number: number) => x + 40 + ((width - 44) * number) / (2 * SHOT - 1);
-    await page.mouse.move(at(15.5), y + 60);
-    await page.mouse.down();
-    await page.mouse.move(at(44.5), y + 60, { steps: 3 });
-    await page.mouse.up();
+    await drag(page, [at(15.5), y + 60], [at(44.5), y + 60], 3);
     const table = page.locator('.span-statistics');
     const head = (await table.locator('h3').textContent()) ?? '';
     const [from = 0, to = 0] = [...head.matchAll(/frame (\d+)/g)].map(([, number]) => Number(number));
@@ -271,7 +269,7 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     const place = 0.05 * (scores.length - 1);
     const low = sorted[Math.floor(place)] ?? 0;
     const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-    const bytes = sum(coded.slice(from, to + 1).map((one) => one.bytes));
+    const bytes = sum(coded.slice(from, to + 1).map((frame) => frame.bytes));
     const values = () => table.locator('td[data-label]').allTextContents();
     await expect
       .poll(values)
@@ -337,8 +335,8 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     await says(page.locator('.frames-badge').first()).toBe('Reference, +1');
     await says(page.locator('.frames-meta')).toContain(`reference frame ${later}`);
     const canvas = page.locator('.frames-reference canvas');
-    const shown = await canvas.evaluate((one: HTMLCanvasElement) => {
-      const image = one.getContext('2d')?.getImageData(0, 0, one.width, one.height);
+    const shown = await canvas.evaluate((canvas: HTMLCanvasElement) => {
+      const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
       return [...(image?.data ?? [])];
     });
     const expected = (await pairInNode(files, later)).reference.image();
@@ -388,8 +386,8 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     await card.locator('input[type=file]').setInputFiles(file);
     const row = card.locator('tbody tr');
     await expect.poll(() => row.count()).toBe(1);
-    const means = [report, earlier].map((one) => {
-      const values = one.frames.map(({ metrics }) => metrics.vmaf ?? Number.NaN);
+    const means = [report, earlier].map((scored) => {
+      const values = scored.frames.map(({ metrics }) => metrics.vmaf ?? Number.NaN);
       return values.reduce((a, b) => a + b, 0) / values.length;
     });
     const [now = 0, then = 0] = means;

@@ -12,6 +12,7 @@ import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { violations } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
   done,
@@ -187,9 +188,9 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
     await choose(next, videos.reference, videos.b);
     await score(next);
     await expect.poll(() => stored(next)).toEqual([[false], [false]]);
-    const crashed = Promise.all([page, next].map((one) => one.waitForEvent('crash')));
-    for (const one of [page, next]) {
-      const control = await page.context().newCDPSession(one);
+    const crashed = Promise.all([page, next].map((tab) => tab.waitForEvent('crash')));
+    for (const tab of [page, next]) {
+      const control = await page.context().newCDPSession(tab);
       control.send('Page.crash').catch(() => {});
     }
     await crashed;
@@ -237,8 +238,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
     expect(await notice.isVisible()).toBe(false);
     await checked(page);
     await page.getByRole('button', { name: 'Score 2 new encodes' }).click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await page.locator('table.encodes tbody tr').count()).toBe(3);
     // Also with a frame open: the viewer stays, and the file is added.
     await openWorst(page);

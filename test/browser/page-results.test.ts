@@ -22,6 +22,8 @@ import { violations } from '../support/looks.js';
 import {
   choose,
   download,
+  drag,
+  follow,
   pages,
   saved,
   says,
@@ -73,7 +75,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   const low = of500('low.mp4', 60);
 
   const opened = (reports: readonly Report[], view?: View) => openReports(site, reports, view);
-  const told = (page: Page) => slider(page).getAttribute('aria-valuetext');
+  const readOut = (page: Page) => slider(page).getAttribute('aria-valuetext');
   const all = (page: Page) => page.getByRole('button', { name: 'All', exact: true });
 
   describe('of one encode', () => {
@@ -99,10 +101,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await page.mouse.move(x, y);
       // The middle of 0 to 499 is between two frames.
       await expect.poll(tip).toMatch(/frame (249|250) /);
-      await page.mouse.move(x - width / 4, y);
-      await page.mouse.down();
-      await page.mouse.move(x, y, { steps: 6 });
-      await page.mouse.up();
+      await drag(page, [x - width / 4, y], [x, y], 6);
       await expect.poll(() => all(page).isDisabled()).toBe(false);
       // Zoomed to the second quarter, the middle is at three eighths, once the chart is redrawn and the pointer moves.
       let moves = 0;
@@ -187,13 +186,13 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     const page = await opened([high]);
     const { x, y } = await middle(page);
     await page.mouse.move(x, y);
-    await expect.poll(() => told(page)).toMatch(/^frame (249|250) /);
+    await expect.poll(() => readOut(page)).toMatch(/^frame (249|250) /);
     await slider(page).focus();
     await page.keyboard.press('Home');
     await expect(pushAway(page)).resolves.toBe(true);
-    expect(await told(page)).toMatch(/^frame 0 /);
+    expect(await readOut(page)).toMatch(/^frame 0 /);
     await page.mouse.move(x + 1, y);
-    await expect.poll(() => told(page)).toMatch(/^frame 2[45]\d /);
+    await expect.poll(() => readOut(page)).toMatch(/^frame 2[45]\d /);
     // Likewise if the pointer rested there before there was a chart.
     const fresh = await site.open();
     await fresh.mouse.move(x, y);
@@ -202,7 +201,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await slider(fresh).focus();
     await fresh.keyboard.press('Home');
     await expect(pushAway(fresh)).resolves.toBe(true);
-    expect(await told(fresh)).toMatch(/^frame 0 /);
+    expect(await readOut(fresh)).toMatch(/^frame 0 /);
   });
 
   describe('of two encodes', () => {
@@ -226,13 +225,13 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await page.keyboard.press('Home');
       const value = (report: Report, frame: number) => (report.frames[frame]?.metrics.vmaf ?? 0).toFixed(2);
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`frame 0 · 0:00.00, high.mp4 ${value(high, 0)}, low.mp4 ${value(low, 0)}`);
       await page.keyboard.press('Shift+ArrowRight');
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('ArrowDown');
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`frame 9 · 0:00.36, low.mp4 ${value(low, 9)}, high.mp4 ${value(high, 9)}`);
       await page.keyboard.press('End');
       await expect.poll(() => slider(page).getAttribute('aria-valuenow')).toBe('499');
@@ -261,7 +260,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           });
         await expect.poll(async () => ((await shares())[1] ?? 0) * 8).toBeCloseTo(1, 1);
         const table = page.locator('.span-statistics');
-        const told = async () => {
+        const isRight = async () => {
           const [from = 0] = await shares();
           const heading = (await table.locator('h3').textContent()) ?? '';
           const [first = -9, last = -9] = [...heading.matchAll(/frame (\d+)/g)].map(([, frame]) =>
@@ -278,8 +277,8 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           const expected = [high, low].map(({ frames }) => {
             const values = frames.slice(first, last + 1).map(({ metrics }) => metrics.vmaf ?? Number.NaN);
             const { length } = values;
-            const sum = (one: (value: number) => number) =>
-              values.reduce((all, value) => all + one(value), 0);
+            const sum = (term: (value: number) => number) =>
+              values.reduce((all, value) => all + term(value), 0);
             const harmonic = length / sum((value) => 1 / (value + 1)) - 1;
             return [sum((value) => value) / length, harmonic, Math.min(...values)].map((value) =>
               value.toFixed(2),
@@ -294,7 +293,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
             )
           );
         };
-        await expect.poll(told).toBe(true);
+        await expect.poll(isRight).toBe(true);
       }
       expect(spans.size).toBeGreaterThan(2);
       await page.keyboard.press('0');
@@ -473,7 +472,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
       const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
       // Both dots are at the same point.
       const dots = await chart(page)
@@ -635,7 +634,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
 
 describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
   const site = pages({ elsewhere: true });
-  const asked: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
+  const requests: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
   let server: Server;
   let origin = '';
 
@@ -655,7 +654,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
 
   beforeAll(async () => {
     server = createServer(({ url = '', headers }, response) => {
-      asked.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
+      requests.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
       const body = { '/ref%20a.y4m': video(40), '/dis.y4m': video(20), '/closed.y4m': video(20) }[url];
       if (url === '/moved.y4m') response.writeHead(302, { location: '/dis.y4m' });
       else
@@ -679,12 +678,12 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     await says(offer(page)).toContain(
       `This link names 2 videos. To load them, this browser asks ${new URL(origin).host},`,
     );
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'link-offer');
     await page.getByRole('button', { name: 'Load and score' }).click();
     await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
-    expect(asked.map(({ path, cookie }) => [path, cookie])).toEqual([
+    expect(requests.map(({ path, cookie }) => [path, cookie])).toEqual([
       ['/ref%20a.y4m', ''],
       ['/dis.y4m', ''],
     ]);
@@ -710,21 +709,17 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
       ['moved.y4m', /moved\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
       ['none.y4m', /none\.y4m could not be loaded: localhost:\d+ answered 404\. Check the link\./],
     ] as const) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, link(name));
+      await follow(page, link(name));
       await says(offer(page).locator('li').last()).toContain(name);
       await load.click();
       await says(offer(page).getByRole('status')).toMatch(why);
     }
-    const before = asked.length;
+    const before = requests.length;
     await page.getByRole('button', { name: 'Do not load' }).click();
     expect(await offer(page).isVisible()).toBe(false);
-    await page.evaluate(() => {
-      location.hash = 'dis=javascript:alert(1)';
-    });
+    await follow(page, 'dis=javascript:alert(1)');
     await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
-    expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
+    expect([await offer(page).isVisible(), requests.length]).toEqual([false, before]);
   });
 
   it('takes typed URLs, and explains invalid ones', async () => {
@@ -744,13 +739,13 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'urls');
     await dis.fill(`${origin}/dis.y4m`);
-    const before = asked.length;
+    const before = requests.length;
     await next.click();
     await says(offer(page)).toContain(`To load them, this browser asks ${new URL(origin).host},`);
-    expect(asked.length).toBe(before);
+    expect(requests.length).toBe(before);
     await page.getByRole('button', { name: 'Load and score' }).click();
     await expect
-      .poll(() => asked.slice(before).map(({ path }) => path))
+      .poll(() => requests.slice(before).map(({ path }) => path))
       .toEqual(['/ref%20a.y4m', '/dis.y4m']);
   });
 });
@@ -819,14 +814,14 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     const before = await said().textContent();
     await size().fill('0');
     await page.getByRole('button', { name: 'HTML report', exact: true }).click();
-    expect(await size().evaluate((one: HTMLInputElement) => one.validity.rangeUnderflow)).toBe(true);
+    expect(await size().evaluate((input: HTMLInputElement) => input.validity.rangeUnderflow)).toBe(true);
     expect(await said().textContent()).toBe(before);
     await size().fill('3');
   });
 
   it('can be cancelled', async () => {
     const downloads: string[] = [];
-    page.on('download', (one) => downloads.push(one.suggestedFilename()));
+    page.on('download', (file) => downloads.push(file.suggestedFilename()));
     await page.getByRole('button', { name: 'HTML report', exact: true }).click();
     await page.locator('.take').getByRole('button', { name: 'Cancel' }).click();
     await says(said()).toBe('The HTML report was not saved.');

@@ -19,12 +19,14 @@ import { guessRaw } from '../../web/src/setup/files.js';
 import { noChromium } from '../support/chromium.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
   clear,
   done,
   download,
   drop,
+  finish,
   focused,
   pages,
   pairInNode,
@@ -36,7 +38,6 @@ import {
   says,
   score,
   screenshot,
-  settled,
   start,
   tabTo,
   write,
@@ -151,8 +152,8 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     async function expectNodesReport(request: ScoreRequest, options: ScoreOptions = {}): Promise<void> {
       const reports = await reportsOf(page);
       expect(reports).toHaveLength(++runs);
-      const there = await scoreInNode(request, { threads: 0, ...options });
-      expect(essence(reports.at(-1))).toEqual(essence(there));
+      const expected = await scoreInNode(request, { threads: 0, ...options });
+      expect(essence(reports.at(-1))).toEqual(essence(expected));
     }
 
     it('of raw YUV equals Node; the size comes from the name, and is refused if bytes are left over', async () => {
@@ -174,8 +175,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.fill('#raw-width', '96');
       await says(checks).toContain('dis_96x64_422_10bit.yuv: 5 frames');
       await checked(page);
-      await start(page);
-      await done(page);
+      await finish(page);
       await expectNodesReport({ ...pair, raw });
     });
 
@@ -198,8 +198,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('.checks').filter({ hasText: 'encode.yuv: 33 frames' }).waitFor();
       await page.waitForSelector('#findings .fine, #findings .finding');
       expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
-      await start(page);
-      await done(page);
+      await finish(page);
       await expectNodesReport({ ...pair, raw });
     });
 
@@ -211,15 +210,14 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
       await drop(page, '.slot-distorted', [files.reference]);
       await page.locator('.slot-distorted .file-name', { hasText: 'reference.y4m' }).waitFor();
-      await start(page);
-      await done(page);
-      const here = (await reportsOf(page)).slice(runs);
+      await finish(page);
+      const found = (await reportsOf(page)).slice(runs);
       runs += 2;
-      expect(here).toHaveLength(2);
+      expect(found).toHaveLength(2);
       for (const distorted of [files.distorted, files.reference]) {
-        const there = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
-        expect(essence(here.find((one) => one.distorted.name === basename(distorted)))).toEqual(
-          essence(there),
+        const expected = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
+        expect(essence(found.find((report) => report.distorted.name === basename(distorted)))).toEqual(
+          essence(expected),
         );
       }
     });
@@ -378,8 +376,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.getByRole('button', { name: 'Remove long-distorted.y4m' }).click();
       await page.getByRole('button', { name: 'Remove long-reference.y4m' }).click();
       await choose(page, files.reference, files.distorted);
-      await start(page);
-      await done(page);
+      await finish(page);
       expect(await reportsOf(page)).toHaveLength(1);
 
       // A cancelled run keeps finished encodes; the other one is marked, and the only one left to score.
@@ -456,8 +453,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await checked(page);
       expect(await page.locator('.outdated').count()).toBe(0);
       await page.getByRole('button', { name: 'Score 1 new encode' }).click();
-      await done(page);
-      await settled(page);
+      await allShown(page);
       expect((await reportsOf(page)).map(({ distorted }) => distorted.name).sort()).toEqual(
         [1, 2, 3, 4, 5, 6].map((n) => `encode-${n}.y4m`),
       );
@@ -503,8 +499,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await checked(page);
       await tabTo(page, /^Score$/);
       await page.keyboard.press('Enter');
-      await done(page);
-      await settled(page);
+      await allShown(page);
       await tabTo(page, /^Open the worst frame of keys-a\.y4m$/);
       const opener = await focused(page);
       await page.keyboard.press('Enter');

@@ -105,7 +105,7 @@ function watched(page: Page): Page {
 
 function closesPages(): void {
   afterEach(async () => {
-    await Promise.all(opened.splice(0).map((one) => one.close()));
+    await Promise.all(opened.splice(0).map((closable) => closable.close()));
     expect(complaints.splice(0)).toEqual([]);
   });
 }
@@ -218,10 +218,10 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     const tip = () => page.locator('.tip').textContent();
     // The plot begins 40 px from the left and ends 4 px from the right.
     await page.mouse.move(box.x + 40 + ((box.width - 44) * 300) / 499, box.y + 100);
-    const told = await tip();
-    expect(told).toContain('frame 300');
-    expect(told).toContain('0:12.00');
-    expect(told).toContain('20.00');
+    const readOut = await tip();
+    expect(readOut).toContain('frame 300');
+    expect(readOut).toContain('0:12.00');
+    expect(readOut).toContain('20.00');
     expect(await page.locator('.feature .now').first().textContent()).toBe('0.2000');
 
     await page.mouse.move(box.x + 200, box.y + 100);
@@ -290,7 +290,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   }
 
   /** Small pictures of all listed moments. */
-  function pictured(one: Report, encodes = 1): HtmlOptions {
+  function pictured(report: Report, encodes = 1): HtmlOptions {
     const picture = encodePng({
       width: 192,
       height: 108,
@@ -298,7 +298,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       data: Uint8Array.from({ length: 192 * 108 * 3 }, (_, i) => (i >> 5) & 255),
     });
     const files = { reference: picture, distorted: picture, map: picture };
-    const moments = worstFrames(one, { metric: 'vmaf', worse: 'low' }, 9);
+    const moments = worstFrames(report, { metric: 'vmaf', worse: 'low' }, 9);
     return {
       pictures: Array.from({ length: encodes }, (_, report) =>
         moments.map(({ frameNum }) => ({ report, frame: frameNum, ...files })),
@@ -347,7 +347,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     const page = await open(
       lone,
       {},
-      { pictures: pictures?.map((one) => ({ ...one, reference: light, distorted: dark })) },
+      { pictures: pictures?.map((picture) => ({ ...picture, reference: light, distorted: dark })) },
     );
     const middle = async () => {
       const shot = decodePng(await page.locator('.split .pictures').screenshot());
@@ -379,8 +379,8 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     const beyond = await page.evaluate(() =>
       [...document.querySelectorAll('main *')]
-        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
-        .map((one) => one.outerHTML.slice(0, 80)),
+        .filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1)
+        .map((node) => node.outerHTML.slice(0, 80)),
     );
     expect(beyond).toEqual([]);
     expect(await page.locator('.split').isVisible()).toBe(false);
@@ -393,7 +393,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       await page.setViewportSize({ width, height: 900 });
       for (const name of await names.all())
         expect(
-          await name.evaluate((one) => [one.scrollWidth <= one.clientWidth, one.clientWidth > 60]),
+          await name.evaluate((node) => [node.scrollWidth <= node.clientWidth, node.clientWidth > 60]),
           `${width} px`,
         ).toEqual([true, true]);
     }
@@ -402,13 +402,13 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
 
   it('keeps pictures and numbers of a moment within its column', async () => {
     const dips = Float64Array.from({ length: 500 }, (_, i) => (i % 100 === 50 ? 20 + i / 100 : 90));
-    const one = run('a.mp4', dips);
+    const single = run('a.mp4', dips);
     for (const [reports, width] of [
-      ...(exhaustive ? ([[[one], 1440]] as const) : []),
+      ...(exhaustive ? ([[[single], 1440]] as const) : []),
       [Array.from({ length: 6 }, (_, i) => run(`${i}.mp4`, dips)), 1440],
-      [[one], 820],
+      [[single], 820],
     ] as const) {
-      const page = await open([...reports], { width }, pictured(one, 6));
+      const page = await open([...reports], { width }, pictured(single, 6));
       const rows = page.locator('.worst button');
       const boxes = await rows.evaluateAll((buttons) =>
         buttons.map((button) => {

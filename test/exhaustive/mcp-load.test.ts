@@ -98,7 +98,7 @@ it.skipIf(process.platform !== 'linux')(
         `megabytes in rounds: ${peaks.map(Math.round).join(', ')}`,
     );
     expect(results).toHaveLength(ROUNDS * CLIENTS);
-    expect(new Set(results.map((one) => JSON.stringify(one))).size).toBe(1);
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(Math.max(...peaks.slice(ROUNDS / 2))).toBeLessThan(1.1 * Math.max(...peaks.slice(0, ROUNDS / 2)));
   },
   600_000,

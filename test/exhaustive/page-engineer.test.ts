@@ -14,16 +14,15 @@ import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
-  done,
   drop,
   leave,
   pages,
   reportsOf,
   saved,
   says,
-  settled,
   start,
 } from '../support/page.js';
 import { openSent } from '../support/saved-reports.js';
@@ -197,8 +196,7 @@ describe.skipIf(absent !== '')(`an encoding engineer${absent}`, () => {
     await expect.poll(async () => (await numbers()).length).toBe(12 - left);
     const kept = await numbers();
     await go.click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     await expect.poll(() => rows().count()).toBe(12);
     const all = (await rows().locator('td.main').allTextContents()).map((text) => Number.parseFloat(text));
     expect(all.every((value) => value > 0)).toBe(true);
@@ -243,8 +241,7 @@ describe.skipIf(absent !== '')(`an encoding engineer${absent}`, () => {
     await checked(page);
     await page.getByRole('button', { name: 'Score 2 new encodes' }).click();
     await expect.poll(() => rows().count()).toBe(14);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect((await scored()).slice(before.length).sort()).toEqual([
       'film-av1-slow-crf48.mkv',
       'film-vp9-slow-crf44.webm',
@@ -387,7 +384,7 @@ describe.skipIf(absent !== '')(`an encoding engineer${absent}`, () => {
     const boxes = () =>
       page
         .locator('#results table.encodes input')
-        .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked));
+        .evaluateAll((all) => all.map((input) => (input as HTMLInputElement).checked));
     const ticked = await boxes();
     // Leaving asks, as results are unsaved.
     page.once('dialog', (dialog) => dialog.accept());

@@ -92,7 +92,7 @@ function pairOf(random: SeededRandom, size: Size, planes: number, frames: number
   const { kind, samples } = draw(random, size, planes, top);
   const [coarse, by] = [random.int(0, 1) === 0, random.pick([1, 4, 30])];
   const reference = Array.from({ length: frames }, (_, frame) => samples(frame));
-  const distorted = reference.map((one) => worsened(random, one, top, coarse, by));
+  const distorted = reference.map((plane) => worsened(random, plane, top, coarse, by));
   const about = `${kind} ${size.width}x${size.height}, ${coarse ? 'levels' : 'noise'} of ${by}, seed ${SEED}`;
   return { reference, distorted, about };
 }

@@ -204,8 +204,8 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
         const at = (value: number) =>
           all.points.find((point) => point.value === value)?.quality ?? Number.NaN;
         const quality = (at(22 + 2 * i) + at(23 + 2 * i)) / 2;
-        const holds = (one: number) => (side === 'atLeast' ? one >= quality : one <= quality);
-        const best = Math.max(...all.points.filter((one) => holds(one.quality)).map(({ value }) => value));
+        const holds = (value: number) => (side === 'atLeast' ? value >= quality : value <= quality);
+        const best = Math.max(...all.points.flatMap((point) => (holds(point.quality) ? point.value : [])));
         const found = await search(source, { range, targets: [targetOf(quality)] });
         answers.push([graph, found.value, found.shortfall]);
         right.push([graph, best, null]);
@@ -284,8 +284,8 @@ describe.skipIf(!hasFfmpeg)(`samples of a video (${needsFfmpeg}, seed ${SEED})`,
     const random = seeded(SEED);
     const outside: string[] = [];
     let searches = 0;
-    for (const [i, one] of FILMS.entries()) {
-      const source = makeFilm(one, random);
+    for (const [i, film] of FILMS.entries()) {
+      const source = makeFilm(film, random);
       for (const target of TARGETS) {
         const { value, samples, predicted, final } = await searchQuality(source, {
           ...FAST,

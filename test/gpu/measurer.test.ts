@@ -129,8 +129,8 @@ describe.skipIf(noGpu)('a lost GPU', () => {
       return measurer.measure(slot, record, true);
     });
     measurer.device.destroy();
-    for (const one of await Promise.allSettled(measuring)) {
-      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
+    for (const outcome of await Promise.allSettled(measuring)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
     }
     expect(await kind.lost).toMatch(/^The GPU was lost while it measured \(/);
     for (const [index, pair] of lumaPairs.slice(0, measurer.slots).entries()) {
@@ -202,7 +202,7 @@ const MAP_WRITE = 0x2;
 /** A fake GPU that records buffers. @param making is called with the usage of each buffer, and may throw */
 function bookkeeper(making: (usage: number) => void = () => {}) {
   const buffers: { size: number; usage: number; destroyed: boolean }[] = [];
-  const asked: GPUDeviceDescriptor[] = [];
+  const descriptors: GPUDeviceDescriptor[] = [];
   const nothing = () => {};
   const device = {
     limits: { maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 },
@@ -228,11 +228,11 @@ function bookkeeper(making: (usage: number) => void = () => {}) {
     features: new Set(),
     limits: { maxStorageBufferBindingSize: 2 ** 31, maxBufferSize: 2 ** 31 },
     async requestDevice(descriptor: GPUDeviceDescriptor) {
-      asked.push(descriptor);
+      descriptors.push(descriptor);
       return device;
     },
   };
-  return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, asked };
+  return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, descriptors };
 }
 
 it('a GPU without memory for uploads reports it', async () => {
@@ -252,7 +252,7 @@ describe('memory of the default model at 3840x2160', () => {
   ])(
     'at %i bit is %i MB of the GPU and %i MB of main memory, as in docs/backends.md',
     async (bitDepth, onGpu, inMain) => {
-      const { gpu, buffers, asked } = bookkeeper();
+      const { gpu, buffers, descriptors } = bookkeeper();
       const kind = await openWebgpu(gpu);
       const measurer = await kind.open(
         planOf(['adm', 'motion', 'vif'], format(3840, 2160, bitDepth)).extraction,
@@ -266,7 +266,7 @@ describe('memory of the default model at 3840x2160', () => {
       // The default limit of WebGPU is enough.
       const bound = buffers.filter(({ usage }) => (usage & BOUND) !== 0).map(({ size }) => size);
       expect(Math.max(...bound)).toBeLessThan(128 * 2 ** 20);
-      expect(asked).toMatchObject([{ requiredLimits: {} }]);
+      expect(descriptors).toMatchObject([{ requiredLimits: {} }]);
       measurer.close();
       expect(buffers.filter(({ destroyed }) => !destroyed)).toEqual([]);
     },

@@ -179,7 +179,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     const words = new Uint32Array(new BigInt64Array(cases.flat()).buffer);
     const found = await runWgsl(device, `${WIDE}\n${ANGLE}${HARNESS}`, [words], cases.length, cases.length);
     expect(wrong(cases, found, similar), `seed ${SEED}`).toEqual([]);
-    return found.reduce((sum, one) => sum + one, 0) / cases.length;
+    return found.reduce((sum, value) => sum + value, 0) / cases.length;
   }
 
   /**

@@ -151,7 +151,7 @@ describe('the Dockerfile', () => {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => /^([A-Z]+) (.+)$/.exec(line) ?? [line, '?', '']);
-  const all = (name: string) => instructions.filter(([, one]) => one === name).map(([, , text = '']) => text);
+  const all = (kind: string) => instructions.flatMap(([, name, text = '']) => (name === kind ? text : []));
 
   test('has only known instructions, named stages and existing files', () => {
     const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'ENTRYPOINT', 'CMD'];

@@ -391,7 +391,7 @@ class Uses {
 
 function declared(statement: Readonly<Record<string, unknown>>): string[] {
   const { declarations, id } = (statement.declaration ?? statement) as Partial<Syntax>;
-  const ids = Array.isArray(declarations) ? declarations.map((one: Syntax) => one.id) : [id];
+  const ids = Array.isArray(declarations) ? declarations.map((node: Syntax) => node.id) : [id];
   return ids.flatMap((each) => [...namesIn(each)].map(([name]) => name));
 }
 

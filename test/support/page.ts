@@ -205,7 +205,7 @@ export function pages({
     served = await servePage(options);
   });
   afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints.splice(0));
+    const complaints = opened.flatMap((page) => page.complaints.splice(0));
     await Promise.all(opened.filter(({ stays }) => !stays).map(({ end }) => end()));
     opened = opened.filter(({ stays }) => stays);
     const keeper = remembers ? undefined : (await profile)?.keeper;
@@ -319,6 +319,17 @@ export async function done(page: Page): Promise<void> {
   });
 }
 
+export async function finish(page: Page): Promise<void> {
+  await start(page);
+  await done(page);
+}
+
+/** Waits until all results of a run are on show. */
+export async function allShown(page: Page): Promise<void> {
+  await done(page);
+  await settled(page);
+}
+
 /** Records layout shifts that the user did not cause. @param buffered since the page loaded, not from now on */
 export function watchShifts(page: Page, buffered = true): Promise<void> {
   return page.evaluate((buffered) => {
@@ -377,8 +388,7 @@ export async function leave(
 /** Scores the chosen files and waits until all results are on show. */
 export async function score(page: Page): Promise<void> {
   await start(page);
-  await done(page);
-  await settled(page);
+  await allShown(page);
 }
 
 /** Polls an element's text, as results are drawn a little later than they arrive. */
@@ -431,7 +441,7 @@ export async function saved(page: Page, button: string): Promise<{ name: string;
 /** Presses Tab until the text or title of the focused element matches `name`. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let n = 0; n < 80; n++) {
-    if ((await focused(page)).some((one) => name.test(one))) return;
+    if ((await focused(page)).some((line) => name.test(line))) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not lead to ${name}.`);
@@ -469,8 +479,23 @@ export async function settled(page: Page): Promise<void> {
   await page.locator('.moments:not([aria-busy]) button').first().waitFor();
 }
 
+type Position = readonly [x: number, y: number];
+
+export async function drag(page: Page, from: Position, to: Position, steps: number): Promise<void> {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps });
+  await page.mouse.up();
+}
+
+/** Opens a link in the page, which stays. */
+export const follow = (page: Page, hash: string): Promise<void> =>
+  page.evaluate((hash) => {
+    location.hash = hash;
+  }, hash);
+
 /** Positions of two fingers, in pixels of the page. */
-export type Fingers = readonly [readonly [x: number, y: number], readonly [x: number, y: number]];
+export type Fingers = readonly [Position, Position];
 
 /** Moves two fingers over a page that was opened with `touch`. */
 export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<void> {

@@ -131,10 +131,10 @@ let opened: Cursor | undefined;
 export function videosHash({ reference, distorted, results }: Session): string {
   const pairs = new URLSearchParams();
   const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
-  for (const one of chosen) {
-    const url = addresses.get(one.file);
+  for (const video of chosen) {
+    const url = addresses.get(video.file);
     if (!url) return '';
-    pairs.append(one === reference.value ? 'ref' : 'dis', url.href);
+    pairs.append(video === reference.value ? 'ref' : 'dis', url.href);
   }
   if (opened && results.value[opened.encode] && chosen.length > 0) {
     pairs.set('frame', String(opened.frame));

@@ -42,7 +42,7 @@ export class OfflineNote {
     const missing = [!kept?.ffmpeg && words.ffmpeg, !kept?.tiny && words.tiny, words.models];
     fill(
       this.note,
-      kept?.engine ? words.without(missing.filter((one) => one !== false).join(', ')) : words.noEngine,
+      kept?.engine ? words.without(missing.filter((part) => part !== false).join(', ')) : words.noEngine,
     );
   }
 }

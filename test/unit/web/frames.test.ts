@@ -228,9 +228,9 @@ describe('one moment in several encodes', () => {
 
   it('is distinct in two encodes with the same name', () => {
     const own = encode('own', 0, 10);
-    const [one, two] = [encode('same', 0, 10), encode('same', 0, 10)];
-    expect(against(own, one)?.source.key).toBe(against(own, one)?.source.key);
-    expect(against(own, one)?.source.key).not.toBe(against(own, two)?.source.key);
+    const [first, second] = [encode('same', 0, 10), encode('same', 0, 10)];
+    expect(against(own, first)?.source.key).toBe(against(own, first)?.source.key);
+    expect(against(own, first)?.source.key).not.toBe(against(own, second)?.source.key);
   });
 });
 

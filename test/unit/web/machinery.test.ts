@@ -148,7 +148,7 @@ describe('a section of the results', () => {
   class Sight {
     static last: Sight | undefined;
     watched: unknown;
-    constructor(readonly told: (entries: { isIntersecting: boolean }[]) => void) {
+    constructor(readonly notify: (entries: { isIntersecting: boolean }[]) => void) {
       Sight.last = this;
     }
     observe(element: unknown): void {
@@ -180,7 +180,7 @@ describe('a section of the results', () => {
       close: vi.fn(),
     } satisfies Section;
     const follower = following(section, 1000, () => state.growing);
-    const sight = (seen: boolean) => Sight.last?.told([{ isIntersecting: seen }]);
+    const sight = (seen: boolean) => Sight.last?.notify([{ isIntersecting: seen }]);
     /** Runs everything that is due within a few updates. */
     const pass = () => vi.advanceTimersByTime(5000);
     return { state, element, section, follower, sight, pass };

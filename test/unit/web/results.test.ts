@@ -236,7 +236,7 @@ describe('a chart that moves', () => {
         });
         expect(points.length).toBe(exact?.points.length);
         const [shift = 0] = away;
-        for (const one of away) expect(one).toBeCloseTo(shift, 9);
+        for (const offset of away) expect(offset).toBeCloseTo(shift, 9);
         return shift;
       });
       const wide = Math.max(...shifts) - Math.min(...shifts) + 1 / density;
@@ -387,16 +387,16 @@ describe('colours of encodes', () => {
       [sheets[0] ?? [], '#ffffff'],
       [sheets[1] ?? [], '#191c23'],
     ] as const) {
-      for (const [i, one] of sheet.entries()) {
-        const lights = [luminance(linear(one)), luminance(linear(ground))].sort((a, b) => b - a);
-        expect(((lights[0] ?? 0) + 0.05) / ((lights[1] ?? 0) + 0.05), one).toBeGreaterThan(3);
+      for (const [i, colour] of sheet.entries()) {
+        const lights = [luminance(linear(colour)), luminance(linear(ground))].sort((a, b) => b - a);
+        expect(((lights[0] ?? 0) + 0.05) / ((lights[1] ?? 0) + 0.05), colour).toBeGreaterThan(3);
         for (const other of sheet.slice(0, i))
           for (const eye of EYES) {
-            const seen = [one, other].map((hex) =>
+            const seen = [colour, other].map((hex) =>
               oklab(each(times(eye, linear(hex)), (value) => Math.min(1, Math.max(0, value)))),
             );
             const away = Math.hypot(...[0, 1, 2].map((k) => (seen[0]?.[k] ?? 0) - (seen[1]?.[k] ?? 0)));
-            expect(away, `${one} ${other}`).toBeGreaterThan(0.07);
+            expect(away, `${colour} ${other}`).toBeGreaterThan(0.07);
           }
       }
     }
@@ -503,9 +503,9 @@ describe('requested metrics', () => {
       ...['integer_adm2', 'integer_adm_scale3', 'integer_aim', 'integer_vif_scale0', 'integer_motion3'],
       ...['VMAF_integer_feature_motion2_score', 'float_vif_scale1', 'speed_chroma_u', 'float_moment_ref1st'],
     ];
-    const asked = 'psnr_y psnr_hvs float_ssim float_ms_ssim cambi ciede2000 vmaf_neg my_own'.split(' ');
-    const both = list([...inner, ...asked, 'vmaf']);
-    expect(both.asked).toEqual(['vmaf', ...asked]);
+    const requested = 'psnr_y psnr_hvs float_ssim float_ms_ssim cambi ciede2000 vmaf_neg my_own'.split(' ');
+    const both = list([...inner, ...requested, 'vmaf']);
+    expect(both.asked).toEqual(['vmaf', ...requested]);
     expect(both.inner).toEqual(inner);
   });
 
@@ -661,7 +661,7 @@ describe('BD-rate between curves', () => {
     const [h264, vp9, av1] = curvesOf(points) as [never, never, never];
     const kbps = (codec: string) =>
       points
-        .filter((one) => one.curve === codec)
+        .filter((point) => point.curve === codec)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
     const compared = comparedWith(h264, vp9);
     if ('refused' in compared) throw new Error(compared.refused);
@@ -687,11 +687,11 @@ describe('BD-rate between curves', () => {
   });
   it('has the right sign for metrics of which less is better', () => {
     // CAMBI: the second needs twice the rate for as little banding.
-    const [one, other] = curvesOf(
+    const [anchor, other] = curvesOf(
       [point('h264', 1e6, 9), point('h264', 4e6, 1), point('vp9', 2e6, 9), point('vp9', 8e6, 1)],
       'cambi',
     ) as [never, never];
-    const compared = comparedWith(one, other, { metric: 'cambi' });
+    const compared = comparedWith(anchor, other, { metric: 'cambi' });
     if ('refused' in compared) throw new Error(compared.refused);
     expect(signed(compared.rate.value)).toBe('+100 %');
     expect(compared.quality.value).toBeLessThan(0);
@@ -700,9 +700,9 @@ describe('BD-rate between curves', () => {
   it('of a range of rates covers the qualities of the anchor at those rates', () => {
     const curve = (name: string, times: number) =>
       [60, 75, 86, 94].map((quality, i) => point(name, times * 4e5 * 2 ** i, quality));
-    const [one, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
+    const [anchor, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
     const of = (min: number, max: number) => {
-      const compared = comparedWith(one, other, { rates: { min, max } });
+      const compared = comparedWith(anchor, other, { rates: { min, max } });
       return 'refused' in compared ? compared.refused : compared;
     };
     const part = of(800, 1600);
@@ -710,7 +710,7 @@ describe('BD-rate between curves', () => {
     expect(part.rate.range).toEqual({ from: expect.closeTo(75, 9), to: expect.closeTo(86, 9) });
     expect(part.quality.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
     expect(part.rate.value).toBeCloseTo(-40, 6);
-    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(one, other));
+    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(anchor, other));
     expect(of(1e5, 1e6)).toContain('share no range');
   });
   it.each([

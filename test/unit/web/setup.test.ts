@@ -355,15 +355,15 @@ describe('a session', () => {
   }
   /** Adds finished results of all encodes with the current settings; the first has the reference's size, others half of it. */
   function keep(session: Session): EncodeResult[] {
-    const results = session.distorted.value.map((one, i): EncodeResult => {
+    const results = session.distorted.value.map((chosen, i): EncodeResult => {
       const sides = {
         reference: { width: 640, height: 360 },
         pairing: { distorted: { width: i ? 320 : 640, height: 360 } },
       };
       return {
-        name: one.file.name,
+        name: chosen.file.name,
         frames: [],
-        scored: scoredWith(session, one),
+        scored: scoredWith(session, chosen),
         report: sides as unknown as NonNullable<EncodeResult['report']>,
       };
     });
@@ -383,7 +383,7 @@ describe('a session', () => {
 
   it('applies fixes to the affected encodes only, and the form to all', () => {
     const { session, first, second } = chosen();
-    const settings = () => session.distorted.value.map((one) => settingsOf(session, one));
+    const settings = () => session.distorted.value.map((chosen) => settingsOf(session, chosen));
     const scored = keep(session);
     applyFix(session, { kind: 'settings', change: { offset: 3 } }, [second.file]);
     applyFix(session, { kind: 'settings', change: { frameRatePolicy: 'strict' } }, [second.file]);
@@ -395,7 +395,7 @@ describe('a session', () => {
     // The result of the other encode stays.
     expect(keptResults(session)).toEqual([scored[0], undefined]);
     expect(
-      alike(settings().map((one) => runOptions(one, null))).map(([{ offset }, of]) => [offset, of]),
+      alike(settings().map((each) => runOptions(each, null))).map(([{ offset }, of]) => [offset, of]),
     ).toEqual([
       [undefined, [0]],
       [3, [1]],
@@ -420,7 +420,7 @@ describe('a session', () => {
         message: '',
         hint: { purpose: 'fix', option: 'offset', value },
       }) as const;
-    const own = () => session.distorted.value.map((one) => one.own);
+    const own = () => session.distorted.value.map((chosen) => chosen.own);
     applyFixes(session, [
       { finding: offset(3), files: [first.file] },
       { finding: offset(5), files: [second.file] },
@@ -435,7 +435,7 @@ describe('a session', () => {
 
   it('changes settings of one encode, which alone is scored again, and restores them', () => {
     const { session, first, second } = chosen();
-    const [one, two] = keep(session);
+    const [firstResult, secondResult] = keep(session);
     const set = (change: Parameters<typeof setOwn>[2]) =>
       setOwn(session, ({ id }) => id === second.id, change);
     const own = () => session.distorted.value[1]?.own;
@@ -448,9 +448,9 @@ describe('a session', () => {
     ] as const) {
       set(change);
       expect(own()).toEqual(change);
-      expect(keptResults(session)).toEqual([one, undefined]);
+      expect(keptResults(session)).toEqual([firstResult, undefined]);
       dropOwn(session, second.id);
-      expect(keptResults(session)).toEqual([one, two]);
+      expect(keptResults(session)).toEqual([firstResult, secondResult]);
     }
     // A value equal to the common one is not an own setting; a default that differs from the common value is.
     set({ offset: 2, crop: 'auto' });
@@ -498,24 +498,24 @@ describe('a session', () => {
 
   it('scores an encode again only for changes that affect its numbers', () => {
     const { session, first, second } = chosen();
-    const [one, two] = keep(session);
-    const both = [one, two];
+    const [firstResult, secondResult] = keep(session);
+    const both = [firstResult, secondResult];
     expect(keptResults(session)).toEqual(both);
     const { settings } = session;
     // Threads change nothing; scaling has no effect on the first encode, as both of its videos have the same size.
     settings.value = { ...settings.value, threads: 1, backend: 'webgpu' };
     expect(keptResults(session)).toEqual(both);
     settings.value = { ...settings.value, scale: 'lanczos' };
-    expect(keptResults(session)).toEqual([one, undefined]);
+    expect(keptResults(session)).toEqual([firstResult, undefined]);
     settings.value = { ...settings.value, scaleTo: { width: 320, height: 180 } };
     expect(keptResults(session)).toEqual([undefined, undefined]);
     settings.value = DEFAULT_SETTINGS;
     // The raw format affects raw videos only.
     session.distorted.value = [first, { ...second, kind: 'raw' }];
     session.raw.value = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
-    expect(keptResults(session)).toEqual([one, undefined]);
+    expect(keptResults(session)).toEqual([firstResult, undefined]);
     session.distorted.value = [second, first, { ...first, id: 9, file: new File(['a'], 'a') }];
-    expect(keptResults(session)).toEqual([two, one, undefined]);
+    expect(keptResults(session)).toEqual([secondResult, firstResult, undefined]);
     // Another model of the same name.
     const pick = () => ({ model: 'my.onnx', files: { 'my.onnx': new File([], 'my.onnx') }, resizes: false });
     session.tiny.value = [pick()];

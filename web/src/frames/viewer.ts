@@ -172,7 +172,7 @@ export class FrameViewer {
         this.#want();
       },
       savable: () => this.#saver.list,
-      save: (one) => this.#saver.save(one),
+      save: (picture) => this.#saver.save(picture),
       fullScreen: () => this.#toggleFullScreen(),
       close: () => this.#dialog.close(),
     });
@@ -336,7 +336,7 @@ export class FrameViewer {
   #takeSources(results: readonly EncodeResult[]): boolean {
     const before = this.#sources;
     this.#sources = results.map(({ source }) => source);
-    if (before.length === results.length && before.every((one, i) => one === this.#sources[i])) return false;
+    if (before.length === results.length && before.every((old, i) => old === this.#sources[i])) return false;
     const other = this.#other === null ? undefined : before[this.#other];
     this.#other = other && this.#sources.includes(other) ? this.#sources.indexOf(other) : null;
     if (results.length < 2 && this.#settings.mode.value === 'grid') this.#settings.mode.value = 'side';

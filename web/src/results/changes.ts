@@ -77,7 +77,7 @@ export class Changes implements Section {
     const ready = list.filter(({ result }) => result.report);
     const first = list.find(({ result }) => result.frames === this.#anchor);
     const name = first?.name ?? this.#baseline?.name ?? '';
-    const names = ready.map((one) => one.name);
+    const names = ready.map((encode) => encode.name);
     const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
     this.element.hidden = !this.hasContent();
     if (now === this.#drawn || this.element.hidden || metric === undefined) return;

@@ -60,7 +60,7 @@ function drawingOf({ title, element, chart, names }: ChartFile) {
     const [ink, ground] = ['--ink', '--card'].map((name) => style.getPropertyValue(name).trim());
     const { shapes: head, bottom } = legend(names(), style, width, ink ?? '');
     // Axis labels may reach below the element.
-    const lowest = [plot, ...plot.querySelectorAll('*')].map((one) => one.getBoundingClientRect().bottom);
+    const lowest = [plot, ...plot.querySelectorAll('*')].map((shape) => shape.getBoundingClientRect().bottom);
     const tall = Math.max(...lowest) - plot.getBoundingClientRect().top;
     const [wide, high] = [Math.ceil(width + 2 * EDGE), Math.ceil(bottom + tall + EDGE)];
     const pen = new VectorPen();

@@ -35,7 +35,7 @@ export function chartMenu(file: ChartFile): HTMLElement {
     }
   };
   const choose = () => {
-    const format = CHART_FORMATS.find((one) => one === menu.value);
+    const format = CHART_FORMATS.find((name) => name === menu.value);
     menu.selectedIndex = 0;
     if (format) save(format);
   };

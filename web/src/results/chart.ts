@@ -77,11 +77,11 @@ ${legend}${around.above}${slider}${around.below}${map.element}
     element,
     update,
     complete() {
-      for (const one of [...charts, around]) one.complete();
+      for (const part of [...charts, around]) part.complete();
     },
     close() {
       for (const stop of stops) stop();
-      for (const one of [...charts, table, around]) one.close();
+      for (const part of [...charts, table, around]) part.close();
     },
   };
 }

@@ -157,7 +157,7 @@ function comparedNote(list: readonly Encode[], marked: boolean, wrong: readonly 
   if (alike.length === 0)
     return all.length > 0 ? incomparable(all.map((why) => differ[why]).join(' and ')) : '';
   const reasons = all.map((why) =>
-    apart(others.flatMap((one) => (one.why === why ? one.encode.name : [])).join(', '), differs[why]),
+    apart(others.flatMap((other) => (other.why === why ? other.encode.name : [])).join(', '), differs[why]),
   );
   const suspect = alike.flatMap(({ index, name }) => (wrong[index] ? [name] : []));
   return joined([marked && bestNote, ...reasons, suspect.length > 0 && untrusted(suspect.join(', '))], ' ');

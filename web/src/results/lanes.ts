@@ -153,7 +153,7 @@ class CodedLane {
     }
     const [from, to] = this.#within(coded);
     const kinds = coded.frames.kinds.subarray(from, to + 1);
-    const counts = KINDS.map((kind, i) => ({ kind, count: kinds.filter((one) => one === i).length }));
+    const counts = KINDS.map((kind, i) => ({ kind, count: kinds.filter((n) => n === i).length }));
     const used = counts.filter(({ count }) => count > 0);
     const largest = mostOf(coded.frames.bytes, from, to);
     const most = mostOf(this.#ratesOf(coded), from, to);
@@ -208,9 +208,9 @@ class CodedLane {
     const rates = this.#ratesOf(coded);
     const rows = Array.from({ length: to - from + 1 }, (_, n) => {
       const i = from + n;
-      const one = coded.at(i);
+      const packet = coded.at(i);
       const at = (coded.pairs[i] ?? 0) + encode.columns.shift;
-      return [at, one?.kind ?? '', one?.bytes ?? '', one?.quantizer?.value ?? '', rates[i] ?? ''];
+      return [at, packet?.kind ?? '', packet?.bytes ?? '', packet?.quantizer?.value ?? '', rates[i] ?? ''];
     });
     return [head, ...rows];
   }
@@ -220,10 +220,10 @@ class CodedLane {
     const encode = this.#encode;
     const coded = this.of(encode);
     const i = frame === null || !coded || !encode ? -1 : coded.nearest(frame - encode.columns.shift);
-    const one = coded?.at(i);
+    const packet = coded?.at(i);
     const name = encode && this.#encodes.list.length > 1 ? encode.name : '';
-    this.#now.textContent = one
-      ? codedText(one, name, bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0))
+    this.#now.textContent = packet
+      ? codedText(packet, name, bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0))
       : name;
   }
 
@@ -359,7 +359,7 @@ class MetricLanes {
 
   #remove(lane: MetricLane): void {
     this.#drop(lane);
-    this.lanes = this.lanes.filter((one) => one !== lane);
+    this.lanes = this.lanes.filter((other) => other !== lane);
     this.#list();
     this.#select.focus();
   }

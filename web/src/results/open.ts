@@ -36,7 +36,7 @@ export async function openReports(files: readonly File[], session: Session): Pro
       if (found.length === 0) throw new Error(text.saved.empty(file.name));
       opened.push(...found.map(whole));
       session.results.value = [...opened];
-      const frames = found.reduce((sum, one) => sum + one.frames.length, 0);
+      const frames = found.reduce((sum, report) => sum + report.frames.length, 0);
       announce(text.saved.opened(file.name, framesText(frames)));
     }
   } catch (error) {

@@ -137,7 +137,7 @@ export function placed(frames: readonly Omit<Place, 'middle'>[], wide: number, w
   const most = Math.max(0, Math.floor((width + GAP) / (wide + GAP)));
   const places = frames
     .slice(0, most)
-    .map((one) => ({ ...one, middle: one.at }))
+    .map((frame) => ({ ...frame, middle: frame.at }))
     .sort((a, b) => a.at - b.at);
   let left = wide / 2;
   for (const place of places) {
@@ -208,7 +208,7 @@ export class MomentStrip {
   #places(): Place[] {
     const { lead, moments, span } = this.#view;
     const frames = moments.value
-      .filter((one) => one.encode === lead.value && one.frame >= span[0] && one.frame <= span[1])
+      .filter((moment) => moment.encode === lead.value && moment.frame >= span[0] && moment.frame <= span[1])
       .map(({ frame }) => ({ frame, at: (percentOf(frame, ...span) / 100) * this.#room }));
     return placed(frames, this.#wide, this.#room);
   }

@@ -231,7 +231,7 @@ async function picturesOf(
     { signal, onEvent: (done) => onMoment(...done) },
   );
   return {
-    pictures: made.pictures.map((one) => ({ ...one, report: listed[one.report]?.of ?? 0 })),
+    pictures: made.pictures.map((picture) => ({ ...picture, report: listed[picture.report]?.of ?? 0 })),
     lacking: [
       ...(withoutVideo.length > 0 ? [noPictures(withoutVideo, words.away(withoutVideo.length))] : []),
       ...made.lacking,

@@ -51,8 +51,8 @@ export const paper = {
       emit({ curves: await readEncodingResult(text) });
       return;
     }
-    for (const one of reportTexts(text, file.name)) {
-      const { frames, ...saved } = readReport(one, file.name);
+    for (const report of reportTexts(text, file.name)) {
+      const { frames, ...saved } = readReport(report, file.name);
       emit({ saved });
       for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
     }

@@ -73,7 +73,7 @@ async function fetchOn(parts: Uint8Array<ArrayBuffer>[], signal: AbortSignal): P
 async function pageCache(): Promise<Cache | undefined> {
   if (!('caches' in globalThis)) return undefined;
   const own = `anyvmaf-page ${new URL('./', document.baseURI).pathname} `;
-  const name = (await caches.keys()).find((one) => one.startsWith(own));
+  const name = (await caches.keys()).find((cache) => cache.startsWith(own));
   return name === undefined ? undefined : caches.open(name);
 }
 

@@ -103,7 +103,7 @@ function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   const reference = role === 'distorted' ? [] : [session.reference.value];
   const distorted = role === 'reference' ? [] : session.distorted.value;
   return [...reference, ...distorted].filter(
-    (one): one is ChosenFile => one?.kind === 'encoded' && one.file.name === file,
+    (chosen): chosen is ChosenFile => chosen?.kind === 'encoded' && chosen.file.name === file,
   );
 }
 

@@ -51,12 +51,12 @@ export interface Added {
 /** Adds the usable files. @param side where they were dropped; `null`: anywhere */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
-  const chosen = all.filter((one) => typeof one !== 'string');
+  const chosen = all.filter((file) => typeof file !== 'string');
   if (chosen.some(({ file }) => !samples.has(file))) dropSample(session);
   const [first, ...others] =
     side === 'distorted' ? [undefined, ...chosen] : withReferenceFirst(chosen, session, side);
   if (first) session.reference.value = first;
-  const rest = others.filter((one) => one !== undefined);
+  const rest = others.filter((other) => other !== undefined);
   if (rest.length > 0) session.distorted.value = [...session.distorted.value, ...rest];
   guess(session);
   return {
@@ -64,7 +64,7 @@ export async function addFiles(session: Session, files: readonly File[], side: S
       ...(first ? [text.setup.took(first.file.name, 'reference')] : []),
       ...rest.map(({ file }) => text.setup.took(file.name, 'distorted')),
     ],
-    refused: all.filter((one) => typeof one === 'string'),
+    refused: all.filter((file) => typeof file === 'string'),
   };
 }
 
@@ -93,7 +93,7 @@ function withReferenceFirst(
   const likeliest =
     named ??
     chosen.reduce<ChosenFile | undefined>((a, b) => (a && a.file.size >= b.file.size ? a : b), undefined);
-  return [likeliest, ...chosen.filter((one) => one !== likeliest)];
+  return [likeliest, ...chosen.filter((other) => other !== likeliest)];
 }
 
 /** The raw files, the reference first. */
@@ -114,23 +114,23 @@ function guess(session: Session): void {
 
 export function removeFile(session: Session, id: number): void {
   if (session.reference.value?.id === id) session.reference.value = null;
-  session.distorted.value = session.distorted.value.filter((one) => one.id !== id);
+  session.distorted.value = session.distorted.value.filter((chosen) => chosen.id !== id);
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
 /** @param file the distorted video; default: the first one */
 export function swapSides(session: Session, file?: File): void {
   const { reference, distorted } = session;
-  const other = file ? distorted.value.find((one) => one.file === file) : distorted.value[0];
+  const other = file ? distorted.value.find((chosen) => chosen.file === file) : distorted.value[0];
   const was = reference.value;
   if (!other || !was) return;
   reference.value = other;
-  distorted.value = distorted.value.map((one) => (one === other ? was : one));
+  distorted.value = distorted.value.map((chosen) => (chosen === other ? was : chosen));
 }
 
 export function treatAsRaw(session: Session, files: readonly ChosenFile[]): void {
-  const asRaw = (one: ChosenFile): ChosenFile =>
-    files.some(({ id }) => id === one.id) ? { ...one, id: nextId++, kind: 'raw' } : one;
+  const asRaw = (chosen: ChosenFile): ChosenFile =>
+    files.some(({ id }) => id === chosen.id) ? { ...chosen, id: nextId++, kind: 'raw' } : chosen;
   const { reference, distorted } = session;
   if (reference.value) reference.value = asRaw(reference.value);
   distorted.value = distorted.value.map(asRaw);

@@ -71,14 +71,14 @@ export function applyFixes(
 /** Changes settings of some encodes; values equal to the common ones are dropped. */
 export function setOwn(
   { distorted, settings }: Session,
-  isOne: (one: ChosenFile) => boolean,
+  isOne: (chosen: ChosenFile) => boolean,
   change: Partial<Settings>,
 ): void {
   const isOwn = ([name, value]: [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(settings.value[name as keyof Settings]);
-  distorted.value = distorted.value.map((one): ChosenFile => {
-    if (!isOne(one)) return one;
-    const { own, ...rest } = one;
+  distorted.value = distorted.value.map((chosen): ChosenFile => {
+    if (!isOne(chosen)) return chosen;
+    const { own, ...rest } = chosen;
     const left = Object.entries({ ...own, ...change }).filter(isOwn);
     return left.length > 0 ? { ...rest, own: Object.fromEntries(left) } : rest;
   });
@@ -88,15 +88,15 @@ export function setOwn(
 export function setForAll({ settings, distorted }: Session, change: Partial<Settings>): void {
   settings.value = { ...settings.value, ...change };
   if (!distorted.value.some(({ own }) => own && Object.keys(own).some((key) => key in change))) return;
-  distorted.value = distorted.value.map(({ own, ...one }): ChosenFile => {
+  distorted.value = distorted.value.map(({ own, ...chosen }): ChosenFile => {
     const left = Object.entries(own ?? {}).filter(([key]) => !(key in change));
-    return left.length > 0 ? { ...one, own: Object.fromEntries(left) } : one;
+    return left.length > 0 ? { ...chosen, own: Object.fromEntries(left) } : chosen;
   });
 }
 
 export function dropOwn({ distorted }: Session, id: number): void {
-  distorted.value = distorted.value.map(({ own, ...one }) =>
-    one.id === id ? one : { ...one, ...(own && { own }) },
+  distorted.value = distorted.value.map(({ own, ...chosen }) =>
+    chosen.id === id ? chosen : { ...chosen, ...(own && { own }) },
   );
 }
 

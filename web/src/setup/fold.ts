@@ -43,7 +43,7 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     const reference = session.reference.value?.file.name;
     const settings = summary(session.settings.value).join(' · ');
     label.title = [session.reference.value, ...session.distorted.value]
-      .flatMap((one) => one?.file.name ?? [])
+      .flatMap((chosen) => chosen?.file.name ?? [])
       .join('\n');
     const pair = reference === undefined ? encodes : `${reference} → ${encodes}`;
     render(html`<b>${pair}</b><span class="soft small">${settings}</span>`, label);

@@ -25,7 +25,7 @@ export interface Linked {
 const oneOf =
   <T extends string>(...all: readonly T[]) =>
   (text: string): T | undefined =>
-    all.find((one) => one === text);
+    all.find((choice) => choice === text);
 
 const whole =
   (min: number, max: number) =>

@@ -20,7 +20,7 @@ export function rawForm(session: Session): HTMLElement {
     width: number('raw-width', text.raw.width),
     height: number('raw-height', text.raw.height),
     bitDepth: select('raw-depth', text.raw.bitDepth, DEPTHS, text.setup.bits),
-    chroma: select('raw-chroma', text.raw.chroma, CHROMAS, (one) => text.raw.chromas[one]),
+    chroma: select('raw-chroma', text.raw.chroma, CHROMAS, (format) => text.raw.chromas[format]),
   };
   const { width, height, bitDepth, chroma } = fields;
   const explain = h('p', { class: 'soft small' });
@@ -33,7 +33,7 @@ export function rawForm(session: Session): HTMLElement {
       width: Math.trunc(Number(width.input.value)),
       height: Math.trunc(Number(height.input.value)),
       bitDepth: Number(bitDepth.input.value),
-      chroma: CHROMAS.find((one) => one === chroma.input.value) ?? '420',
+      chroma: CHROMAS.find((format) => format === chroma.input.value) ?? '420',
     };
     session.raw.value = format.width > 0 && format.height > 0 ? format : null;
   };

@@ -198,9 +198,9 @@ export interface Sum {
 export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   let done = 0;
   let total: number | null = 0;
-  for (const one of progress) {
-    done += one?.framesDone ?? 0;
-    total = total === null || one === null || one.framesTotal === null ? null : total + one.framesTotal;
+  for (const part of progress) {
+    done += part?.framesDone ?? 0;
+    total = total === null || part === null || part.framesTotal === null ? null : total + part.framesTotal;
   }
   return { done, total };
 }

@@ -48,13 +48,13 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
 }
 
 /** What an encode would be scored with now. */
-export function scoredWith(session: Session, one: ChosenFile): Scored {
+export function scoredWith(session: Session, chosen: ChosenFile): Scored {
   const { reference, raw, tiny } = session;
-  const isRaw = [reference.value, one].some((side) => side?.kind === 'raw');
+  const isRaw = [reference.value, chosen].some((side) => side?.kind === 'raw');
   return {
     reference: reference.value?.file ?? null,
-    distorted: one.file,
-    settings: settingsOf(session, one),
+    distorted: chosen.file,
+    settings: settingsOf(session, chosen),
     raw: isRaw ? raw.value : null,
     tiny: tiny.value,
   };
@@ -79,8 +79,8 @@ function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
 
 /** `undefined` for encodes still to be scored. */
 export function keptResults(session: Session): readonly (EncodeResult | undefined)[] {
-  return session.distorted.value.map((one) => {
-    const wanted = scoredWith(session, one);
+  return session.distorted.value.map((chosen) => {
+    const wanted = scoredWith(session, chosen);
     return session.kept.value.find((result) => fits(result, wanted));
   });
 }
@@ -101,8 +101,9 @@ export function watchChosen(session: Session): void {
         results.value = known.map((result, i) => ({ ...result, colour: colours[i] }));
       }
     }
-    const wanted = distorted.value.map((one) => scoredWith(session, one));
-    outdated.value = results.value.some((one) => one.scored && !wanted.some((pair) => fits(one, pair)));
+    const wanted = distorted.value.map((chosen) => scoredWith(session, chosen));
+    const isCurrent = (result: EncodeResult) => wanted.some((pair) => fits(result, pair));
+    outdated.value = results.value.some((result) => result.scored && !isCurrent(result));
   };
   for (const cell of [reference, distorted, raw, settings, tiny, results, kept]) cell.watch(update);
 }
@@ -121,10 +122,10 @@ function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
 }
 
 /** The result before its first frame. @param index among the chosen encodes */
-function pendingResult(session: Session, one: ChosenFile, index: number): EncodeResult {
-  const scored = scoredWith(session, one);
+function pendingResult(session: Session, chosen: ChosenFile, index: number): EncodeResult {
+  const scored = scoredWith(session, chosen);
   const { reference, distorted } = scored;
-  const pair = session.inspections.value.get(one.id);
+  const pair = session.inspections.value.get(chosen.id);
   return {
     name: distorted.name,
     colour: coloursOf(session)[index],
@@ -139,8 +140,8 @@ function pendingResult(session: Session, one: ChosenFile, index: number): Encode
 function keepSeries({ series, results, kept }: Session, encodes: readonly EncodeResult[]): void {
   const known = [...results.value, ...kept.value];
   const entries = encodes.flatMap(({ frames, scored }) => {
-    const names = known.flatMap((one) =>
-      scored && one.scored?.distorted === scored.distorted ? (series.value.get(one.frames) ?? []) : [],
+    const names = known.flatMap((result) =>
+      scored && result.scored?.distorted === scored.distorted ? (series.value.get(result.frames) ?? []) : [],
     );
     return names[0] === undefined ? [] : [[frames, names[0]] as const];
   });
@@ -164,7 +165,7 @@ export class Runner {
     const kept = keptResults(session);
     const scoresAll = !kept.includes(undefined);
     const encodes = session.distorted.value.map(
-      (one, i) => (!scoresAll && kept[i]) || pendingResult(session, one, i),
+      (chosen, i) => (!scoresAll && kept[i]) || pendingResult(session, chosen, i),
     );
     const places = encodes.flatMap(({ report }, i) => (report ? [] : [i]));
     keepSeries(session, encodes);
@@ -196,10 +197,11 @@ export class Runner {
       session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
+      const shown = session.results.value;
       // A file that failed before its first frame has nothing to show.
       session.results.value = signal.aborted
-        ? session.results.value.map((one, i) => ({ ...one, total: progress[i]?.framesTotal ?? undefined }))
-        : session.results.value.filter(({ frames }) => frames.length > 0);
+        ? shown.map((result, i) => ({ ...result, total: progress[i]?.framesTotal ?? undefined }))
+        : shown.filter(({ frames }) => frames.length > 0);
     } finally {
       this.#stop = undefined;
     }
@@ -236,7 +238,7 @@ export class Runner {
     // Shares the array of frames, so that the report has all of them.
     const whole = { ...report, frames: encode.frames };
     const result = { ...encode, report: this.#withFindings(whole, encode) };
-    const others = kept.value.filter((one) => !encode.scored || !fits(one, encode.scored));
+    const others = kept.value.filter((other) => !encode.scored || !fits(other, encode.scored));
     kept.value = [...others, result].slice(-MOST_KEPT);
     unsaved.value = true;
     return result;
@@ -255,10 +257,10 @@ export class Runner {
   /** Adds earlier findings to reports of stored videos: short runs do not inspect their pictures. */
   #withFindings(report: Report, { scored }: EncodeResult): Report {
     const { reference, distorted, inspections } = this.#session;
-    const one = distorted.value.find(({ file }) => file === scored?.distorted);
-    const pair = one && inspections.value.get(one.id);
+    const chosen = distorted.value.find(({ file }) => file === scored?.distorted);
+    const pair = chosen && inspections.value.get(chosen.id);
     if (pair?.phase !== 'found' || !report.preflight) return report;
-    if ([reference.value, one].some((side) => side?.kind === 'encoded')) return report;
+    if ([reference.value, chosen].some((side) => side?.kind === 'encoded')) return report;
     const known = new Set(report.preflight.map(({ code }) => code));
     const further = pair.inspection.findings.filter(({ code }) => !known.has(code));
     return { ...report, preflight: [...report.preflight, ...further] };

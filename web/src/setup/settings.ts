@@ -128,7 +128,7 @@ function metricFields({ settings }: Session, set: Change): Part {
     autocomplete: 'off',
   });
   others.input.addEventListener('change', () => {
-    const typed = others.input.value.split(/[\s,|]+/).filter((one) => one !== '');
+    const typed = others.input.value.split(/[\s,|]+/).filter((name) => name !== '');
     const ticked = METRIC_KEYS.filter((key) => settings.value.features.includes(key) || typed.includes(key));
     set({ features: [...ticked, ...typedMetrics(typed)] });
   });

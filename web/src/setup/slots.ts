@@ -114,11 +114,11 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     html`<div class="slot slot-${side}" role="group" aria-labelledby="label-${side}" data-side=${side}>${pictogram(side)}<div class="slot-head"><h2 id="label-${side}">${text.setup[side]}</h2><p class="faint small">${text.setup[`${side}Hint`]}</p></div>${list}<div class="slot-pick">${[pick, hint, input]}</div></div>`,
   );
   const show = () => {
-    const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
+    const files = many ? session.distorted.value : [session.reference.value].filter((file) => file !== null);
     const empty = files.length === 0;
     element.classList.toggle('filled', !empty);
     const colours = many ? coloursOf(session) : [];
-    const rowOf = (one: ChosenFile, i: number) => row(session, one, thumbs.place(one), colours[i]);
+    const rowOf = (chosen: ChosenFile, i: number) => row(session, chosen, thumbs.place(chosen), colours[i]);
     const rows = repeat(files, ({ id }) => id, rowOf);
     putRows(list, rows, pick);
     list.hidden = empty;
@@ -164,8 +164,8 @@ function markDraggedOver(element: HTMLElement): void {
   element.addEventListener('drop', () => over(-depth));
 }
 
-function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: number): TemplateResult {
-  const { id, file, own } = one;
+function row(session: Session, chosen: ChosenFile, thumb: HTMLElement, colour?: number): TemplateResult {
+  const { id, file, own } = chosen;
   const [first] = session.inspections.value.values();
   const found = colour === undefined ? first : session.inspections.value.get(id);
   const side = colour === undefined ? 'reference' : 'distorted';
@@ -174,9 +174,9 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: num
     colour === undefined
       ? ''
       : html`<span class="swatch" .style=${numberedColour(colour)
-          .map((one) => one.join(':'))
+          .map((pair) => pair.join(':'))
           .join(';')}></span>`;
-  const open = async () => (await import('./own-settings.js')).openOwnSettings(session, one);
+  const open = async () => (await import('./own-settings.js')).openOwnSettings(session, chosen);
   // A reference that was an encode keeps its own settings, which do not apply.
   const set =
     colour !== undefined && own

@@ -19,7 +19,7 @@ export interface HeadActions {
   /** `null`: the reference. */
   chooseAgainst(encode: number | null): void;
   savable(): readonly Savable[];
-  save(one: Savable): void;
+  save(picture: Savable): void;
   fullScreen(): void;
   close(): void;
 }

@@ -55,8 +55,8 @@ export class Saver {
       { kind: 'encode', label: distorted, canvas: of('distorted') },
       { kind: 'reference', label: reference, canvas: of('reference') },
     ] as const;
-    const available = all.flatMap(({ canvas, ...one }): Savable[] =>
-      canvas ? [{ ...one, draw: () => canvas }] : [],
+    const available = all.flatMap(({ canvas, ...picture }): Savable[] =>
+      canvas ? [{ ...picture, draw: () => canvas }] : [],
     );
     if (chosen === 'flicker' && stage.look.shown === 'reference') available.reverse();
     const [first] = available;
@@ -72,19 +72,19 @@ export class Saver {
   }
 
   /** @param one default: the picture on show */
-  save(one: Savable | undefined = this.list[0]): void {
-    if (!one) return;
+  save(picture: Savable | undefined = this.list[0]): void {
+    if (!picture) return;
     const { name, frame, rough } = this.#actions.now();
     if (rough) {
       this.#whenExact = () => {
-        const exact = this.list.find(({ kind }) => kind === one.kind);
+        const exact = this.list.find(({ kind }) => kind === picture.kind);
         if (exact && this.#actions.now().frame === frame) this.save(exact);
       };
       this.#actions.stopFilm();
       return;
     }
-    const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${one.kind}.png`;
-    const made = async () => savePng(await one.draw(), file);
+    const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${picture.kind}.png`;
+    const made = async () => savePng(await picture.draw(), file);
     made().then(() => this.#actions.said(words.saved(file)), this.#actions.failed);
   }
 
