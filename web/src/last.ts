@@ -47,7 +47,7 @@ interface StoredSession {
 }
 
 /** Missing in TypeScript's types. */
-type Permitting = FileSystemFileHandle & {
+type WithPermission = FileSystemFileHandle & {
   requestPermission?(how: { readonly mode: 'read' }): Promise<PermissionState>;
 };
 
@@ -85,10 +85,7 @@ async function stored<T>(
 }
 
 /** Sessions whose tabs are closed, latest first. */
-async function endedSessions(): Promise<{
-  readonly ended: readonly StoredSession[];
-  readonly isEmpty: boolean;
-}> {
+async function endedSessions() {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
   const open = new Set(held.map(({ name }) => name));
   const all = (await stored<StoredSession[]>('readonly', (sessions) => sessions.getAll())) ?? [];
@@ -232,8 +229,8 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   };
   const when = new Date(last.when).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const { reference, results } = last;
-  const what = h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when));
-  fill(element, button({ onclick: take }, words.open), what, button({ onclick: drop }, words.forget));
+  const about = h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when));
+  fill(element, button({ onclick: take }, words.open), about, button({ onclick: drop }, words.forget));
 }
 
 /** Shows a stored session with those of its files that are unchanged. */
@@ -270,18 +267,12 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
 }
 
 /** `undefined` if access is denied or the file has changed. */
-async function reopen({
-  handle,
-  kind,
-  own,
-  size,
-  lastModified,
-}: StoredFile): Promise<ChosenFile | undefined> {
+async function reopen({ handle, kind, own, ...facts }: StoredFile): Promise<ChosenFile | undefined> {
   try {
-    if ((await (handle as Permitting | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')
+    if ((await (handle as WithPermission | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')
       return undefined;
     const file = await handle?.getFile();
-    if (!handle || !file || file.size !== size || file.lastModified !== lastModified) return undefined;
+    if (!handle || file?.size !== facts.size || file.lastModified !== facts.lastModified) return undefined;
     handles.set(file, handle);
     const chosen = await chosenFile(file);
     return typeof chosen === 'string' ? undefined : { ...chosen, kind, ...(own && { own }) };

@@ -257,19 +257,17 @@ function openLater(session: Session, { encode, frame }: { encode: number; frame:
 async function fileAt(url: URL, signal: AbortSignal, tell: Say): Promise<File> {
   const [name, { host }] = [nameOf(url), url];
   const request = { signal, credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const;
-  const lost = (cause: unknown) => new Error(words.blocked(host, name), { cause });
-  const response = await fetch(url, request).catch((cause: unknown) => {
-    throw lost(cause);
-  });
+  const fail = (cause: unknown): never => {
+    throw new Error(words.blocked(host, name), { cause });
+  };
+  const response = await fetch(url, request).catch(fail);
   if (!response.ok || !response.body) throw new Error(words.answered(host, name, response.status));
   const length = Number(response.headers.get('content-length'));
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   const reader = response.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read().catch((cause: unknown) => {
-      throw lost(cause);
-    });
+    const { done, value } = await reader.read().catch(fail);
     if (done) break;
     parts.push(value);
     bytes += value.length;

@@ -76,9 +76,7 @@ export function deciding(settings: Settings, alike: boolean): unknown {
 }
 
 /** Groups equal options. @returns `of`: their indices */
-export function alike<T extends object>(
-  options: readonly T[],
-): (readonly [options: T, of: readonly number[]])[] {
+export function alike<T extends object>(options: readonly T[]): (readonly [options: T, of: number[]])[] {
   const groups = new Map<string, readonly [T, number[]]>();
   for (const [i, option] of options.entries()) {
     // Files of tiny models do not serialize, but are the same for all.

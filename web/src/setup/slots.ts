@@ -26,16 +26,12 @@ const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 /** Shows a lasting message. */
 export type Say = (sentence: string) => void;
 
-export function slots(
-  session: Session,
-  openReports: (files: readonly File[]) => void,
-  say: Say,
-): HTMLElement {
+export function slots(session: Session, open: (reports: readonly File[]) => void, say: Say): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
   const add = async (picked: readonly File[], side: Side | null) => {
     error.hidden = true;
     const reports = picked.filter(({ name }) => REPORT_NAME.test(name));
-    if (reports.length > 0) openReports(reports);
+    if (reports.length > 0) open(reports);
     const files = picked.filter((file) => !reports.includes(file));
     if (files.length === 0) return;
     const { took, refused } = await addFiles(session, files, side);
@@ -103,7 +99,7 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     html`<input type="file" class="unseen" id="pick-${side}" accept=${ACCEPT} ?multiple=${many} tabindex="-1" aria-label="${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}" @change=${take}>`,
   );
   const onclick = async () => {
-    const { showOpenFilePicker } = window as Handing;
+    const { showOpenFilePicker } = window as WithHandles;
     if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
     else input.click();
   };
@@ -224,7 +220,7 @@ function dropAnywhere(add: Add): void {
 }
 
 /** Chromium's members that TypeScript's types lack. */
-interface Handing {
+interface WithHandles {
   getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
   showOpenFilePicker?(options: {
     readonly multiple: boolean;
@@ -233,7 +229,7 @@ interface Handing {
 }
 
 /** Browsers give handles only while the drop is handled. */
-function keepHandles(files: readonly File[], items: readonly (DataTransferItem & Handing)[]): void {
+function keepHandles(files: readonly File[], items: readonly (DataTransferItem & WithHandles)[]): void {
   const dropped = items.filter(({ kind }) => kind === 'file');
   for (const [i, item] of dropped.entries()) {
     const keep = (handle: FileSystemHandle | null) => {
@@ -246,7 +242,10 @@ function keepHandles(files: readonly File[], items: readonly (DataTransferItem &
 }
 
 /** Opens the picker that gives handles. */
-async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, many: boolean): Promise<File[]> {
+async function pickFiles(
+  picker: NonNullable<WithHandles['showOpenFilePicker']>,
+  many: boolean,
+): Promise<File[]> {
   const [mime = '', ...endings] = ACCEPT.split(',');
   const picked = await picker({ multiple: many, types: [{ accept: { [mime]: endings } }] }).catch(() => []);
   return Promise.all(
