@@ -47,8 +47,8 @@ function fetchedFiles(): Plugin {
         const path = (request.url ?? '').split('?')[0]?.slice(1) ?? '';
         // The most specific folder.
         const folder = FETCHED.findLast(({ to }) => path.startsWith(`${to}/`));
-        const asked = folder && relative(folder.to, path);
-        const name = Object.entries(folder?.rename ?? {}).find(([, other]) => other === asked)?.[0] ?? asked;
+        const file = folder && relative(folder.to, path);
+        const name = Object.entries(folder?.rename ?? {}).find(([, other]) => other === file)?.[0] ?? file;
         if (!folder || !name || name.includes('..') || !folder.only.test(name)) return next();
         const types = {
           mjs: 'text/javascript',
@@ -74,7 +74,6 @@ function fetchedFiles(): Plugin {
   };
 }
 
-/** The page's file of licences. */
 const LICENCES = 'licences.txt';
 
 /** Packages in the page, and the file with the text of their licence. */
@@ -100,7 +99,6 @@ async function licencesText(): Promise<string> {
 
 const packages = new Set<string>(['@ffmpeg/core', 'onnxruntime-web']);
 
-/** Collects the packages of a bundle. */
 function collectPackages(): Plugin {
   return {
     name: 'collect-packages',
@@ -198,12 +196,7 @@ export default defineConfig({
     },
   },
   worker: { format: 'es', plugins: () => [shaders(), collectPackages()] },
-  build: {
-    outDir: 'dist',
-    emptyOutDir: true,
-    target: 'es2022',
-    assetsInlineLimit: 0,
-  },
+  build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1' },
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/browser/decode
- * The decoders in headless Chromium: the same planes as ffmpeg's, through WebCodecs and through FFmpeg in WebAssembly,
- * on a page that is cross-origin isolated and on one that is not.
+ * The decoders in headless Chromium: WebCodecs and ffmpeg.wasm give the same planes as ffmpeg, on pages with and without
+ * cross-origin isolation.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
@@ -32,7 +32,7 @@ const ISOLATED = {
   'cross-origin-embedder-policy': 'require-corp',
 };
 
-/** What decoders load. */
+/** Modules that decoders load. */
 const MODULES = {
   mediabunny: '/node_modules/mediabunny/dist/bundles/mediabunny.mjs',
   ffmpegCore: '/node_modules/@ffmpeg/core/dist/esm/',
@@ -44,12 +44,10 @@ const PAGE = `<!doctype html><link rel="icon" href="data:,"><script type="module
 
 declare global {
   interface Window {
-    /** The decoders as the page loaded them. */
     anyvmafDecoders: Promise<typeof import('../../src/platform/browser/decoders.js')>;
   }
 }
 
-/** What a page found out about a file. */
 interface Outcome {
   readonly error?: { readonly code: string; readonly message: string };
   readonly decodedBy: string;
@@ -68,7 +66,7 @@ interface Outcome {
 /** WebCodecs of Debian's Chromium. */
 const WEBCODECS = new Set(['h264', 'vp9', 'av1']);
 
-/** The codecs of WebCodecs, with more bits and more chroma once each, and two that ffmpeg.wasm alone decodes. */
+/** The codecs of WebCodecs, with higher bit depth and chroma once each, and two that only ffmpeg.wasm decodes. */
 const FEW = /^(h264 yuv420p|h264 yuv422p10le|vp9 yuv420p10le|av1 yuv420p|hevc yuv420p10le|ffv1 yuv444p)$/;
 const all = SAMPLES.map((sample) => ({ ...sample, title: titleOf(sample) }));
 const tried = tier(
@@ -90,7 +88,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
   let plain: Page;
   let isolated: Page;
   const complaints: string[] = [];
-  /** Encodes by the path under which pages find them. */
+  /** Encodes by URL path. */
   const files = new Map<string, string>();
 
   beforeAll(async () => {
@@ -127,18 +125,14 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     await new Promise((resolve) => server?.close(resolve));
   });
 
-  /** Where pages find a file. */
+  /** @returns the URL path of a file */
   function publish(path: string): string {
     const url = `/encodes/${createHash('sha1').update(path).digest('hex').slice(0, 8)}${extname(path)}`;
     files.set(url, path);
     return url;
   }
 
-  /**
-   * What a page finds out about the frames of files without decoding them, one file after the other, while threads beside it do
-   * nothing but work.
-   * @returns the number of time stamps, or what went wrong
-   */
+  /** Lists frames of files without decoding, in turn, while other threads are busy. @returns frame counts or error messages */
   function listBesideWork(paths: readonly string[], busyThreads: number): Promise<(number | string)[]> {
     return plain.evaluate(
       async ({ urls, busyThreads, modules }) => {
@@ -228,7 +222,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
 
   describe.each(tried)('$title', ({ encode: made, codec }) => {
     if (WEBCODECS.has(codec))
-      it('is decoded by WebCodecs to the planes that ffmpeg gives', async () => {
+      it('is decoded by WebCodecs to the planes of ffmpeg', async () => {
         const path = encode(made);
         const outcome = await decode(plain, path, 'mediabunny');
         expect(outcome.error).toBeUndefined();
@@ -239,7 +233,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
         expect(outcome.decodedBy).toBe(`mediabunny with WebCodecs (${codec})`);
       });
     else
-      it('is refused by WebCodecs with what to do, and decoded by ffmpeg.wasm to the planes that ffmpeg gives', async () => {
+      it('is refused by WebCodecs with advice, and decoded by ffmpeg.wasm to the planes of ffmpeg', async () => {
         const path = encode(made);
         const { error } = await decode(plain, path, 'mediabunny');
         expect(error?.code).toBe('media');
@@ -251,8 +245,8 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
       });
   });
 
-  it('ffmpeg.wasm waits for its reader on a page that is isolated, and on one that is not', async () => {
-    // 44 frames of 1.4 MB are more than the 48 MB that may be under way.
+  it('ffmpeg.wasm waits for its reader, with and without isolation', async () => {
+    // 44 frames of 1.4 MB exceed the buffer of 48 MB.
     const path = encode({ codec: 'h264', size: '1280x720', frames: 44 });
     const first = await decode(plain, path, 'wasm');
     const second = await decode(isolated, path, 'wasm');
@@ -262,7 +256,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     expect(second.hashes).toEqual(expected);
   });
 
-  it('gives parts of a video', async () => {
+  it('decodes parts of a video', async () => {
     const path = encode({ codec: 'h264', size: '64x48', frames: 50, extra: ['-g', '12'] });
     for (const id of ['mediabunny', 'wasm'] as const) {
       const whole = await decode(plain, path, id);
@@ -274,7 +268,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     }
   });
 
-  it('ends the reading of a file that has no end, and of no good one, whatever else runs on the machine', async () => {
+  it('aborts an endless file, but not an hour of video, also on a busy machine', async () => {
     const part = encode({ codec: 'h264', size: '64x64', frames: 250 });
     const hour = ffmpeg(join(encodeFolder(), 'hour.mp4'), [
       ...['-stream_loop', '359', '-i', `file:${part}`, '-frames:v', '90000', '-c', 'copy'],
@@ -289,7 +283,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
     }
   });
 
-  it('names AV1 as what ffmpeg.wasm cannot decode', async () => {
+  it('explains that ffmpeg.wasm cannot decode AV1', async () => {
     const { error } = await decode(plain, encode({ codec: 'av1', frames: 5 }), 'wasm');
     expect(error?.message).toContain(
       'is av1, which ffmpeg.wasm cannot decode; use a browser whose WebCodecs can',

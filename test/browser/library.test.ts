@@ -1,7 +1,7 @@
 /**
  * @module test/browser/library
- * The built library in headless Chromium, in the page's own thread, on its workers, inside a worker of the host and on a GPU:
- * scores, maps of losses and tiny models are those of Node.
+ * The built library in headless Chromium, on the page's thread, on its workers, in a worker of the host and on a GPU: scores,
+ * quality maps and tiny models equal Node's.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -25,7 +25,6 @@ type Library = typeof import('../../src/index.browser.js');
 
 declare global {
   interface Window {
-    /** The library as the page loaded it. */
     anyvmaf: Promise<Library>;
   }
 }
@@ -60,7 +59,7 @@ const HOST_WORKER = `
       postMessage({ frames, lost: [...maps.lost().values], picture: [...maps.render().image.data] });
   };`;
 
-/** What a run says of a pair, but for how it was run. */
+/** The parts of a report that do not depend on how it was run. */
 type Result = Pick<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'warnings'>;
 
 function resultOf({ frames, pooled_metrics, aggregate_metrics, warnings }: Report): Result {
@@ -93,7 +92,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
       '/fr.onnx': linear([1, 0, 0, 0, 0, 0], 0),
       '/video.yuv': video,
       ...(hasOrt && {
-        // As JavaScript, which .mjs is not to every server.
+        // As .js, since some servers do not serve .mjs as JavaScript.
         '/ort/ort.js': readFileSync(join(root, ORT, LIBRARY)),
         [`/ort/${CODE}`]: readFileSync(join(root, ORT, CODE)),
       }),
@@ -113,16 +112,16 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     page.setDefaultTimeout(PATIENCE);
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('console', (message) => {
-      // A model without a sidecar is asked for one.
+      // The library looks for a sidecar of each model.
       if (message.type() === 'error' && !/404/.test(message.text())) complaints.push(message.text());
     });
     await page.goto(`${server.origin}/index.html`);
     return page;
   }
 
-  /** Scores a pair in a page, its files handed over as blobs; what a run throws is thrown. */
-  function inPage(where: Page, name: string, options: object): Promise<Report> {
-    return where.evaluate(
+  /** Scores a pair of blobs in a page. @throws {Error} of the run */
+  function inPage(page: Page, name: string, options: object): Promise<Report> {
+    return page.evaluate(
       async ({ name, options }) => {
         const blob = async (side: string) => (await fetch(`/${name}/${side}.y4m`)).blob();
         const request = { reference: await blob('reference'), distorted: await blob('distorted') };
@@ -161,16 +160,16 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     expect(resultOf(await inPage(page, name, options))).toEqual(resultOf(await inNode(name)));
   });
 
-  it('measures colours as Node does, on workers and in the page', async () => {
+  it('measures colour metrics as Node does, on workers and on the page’s thread', async () => {
     const features = ['xpsnr', 'ssimulacra2', 'ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
     const options = { models: [], features, threads: 0 };
     for (const name of ['eight', 'ten'] as const) {
-      const there = await score(bytesOf(name), options);
-      expect(Object.keys(there.aggregate_metrics)).toContain('cvvdp');
+      const expected = await score(bytesOf(name), options);
+      expect(Object.keys(expected.aggregate_metrics)).toContain('cvvdp');
       for (const threads of [0, 2])
-        expect(resultOf(await inPage(page, name, { ...options, threads }))).toEqual(resultOf(there));
+        expect(resultOf(await inPage(page, name, { ...options, threads }))).toEqual(resultOf(expected));
     }
-    // Where a program has its own copy.
+    // The module from another URL or from memory.
     const named = await page.evaluate(async () => {
       const { configure, score } = await window.anyvmaf;
       const blob = async (side: string) => (await fetch(`/eight/${side}.y4m`)).blob();
@@ -186,7 +185,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
   });
 
   it.each(['eight', 'ten'] as const)(
-    'scores and maps losses inside a worker of the host: %s bits',
+    'scores and maps losses in a worker of the host: %s bits',
     async (name) => {
       const found = await page.evaluate(
         async ({ name, options }) => {
@@ -214,7 +213,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
     },
   );
 
-  it('explains a file that is no video', async () => {
+  it('refuses a file that is no video', async () => {
     const failure = await page.evaluate(async () => {
       const blob = new Blob(['not a video']);
       return (await window.anyvmaf).score({ reference: blob, distorted: blob }).then(
@@ -226,7 +225,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
   });
 
   it.skipIf(!hasOrt).each([0, 2])(
-    `scores by tiny models, with and without a reference, on %i workers${hasOrt ? '' : ' (needs onnxruntime-web)'}`,
+    `scores with tiny models, with and without a reference, on %i workers${hasOrt ? '' : ' (needs onnxruntime-web)'}`,
     async (threads) => {
       const found = await page.evaluate(
         async ({ threads, raw }) => {
@@ -264,7 +263,7 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
   );
 
   const BACKENDS = tier(['webgpu'], ['webgpu', 'hybrid']);
-  it(`measures on a GPU as the core does: ${BACKENDS.join(' and ')}`, async () => {
+  it(`measures on a GPU with the core’s numbers: ${BACKENDS.join(' and ')}`, async () => {
     // Chromium's software adapter.
     const browser = await launchChromium([
       ...['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader'],

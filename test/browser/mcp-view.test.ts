@@ -1,7 +1,7 @@
 /**
  * @module test/browser/mcp-view
- * The view of MCP Apps in Chromium: a host page shows it in a sandbox, with a real client and the built server behind it. The report
- * appears with charts, worst frames and the split view; nothing is loaded; wrong messages change nothing.
+ * The MCP Apps view in Chromium: a host page shows it in a sandbox, with a real client and the built server. The report appears with
+ * charts, worst frames and the split view; nothing is loaded; malformed messages change nothing.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,7 +24,7 @@ const SAMPLE = {
   ...{ width: 576, height: 324, pixfmt: '420', bitdepth: 8, frame_cnt: 16 },
 };
 
-/** What hosts must enforce where a view declares nothing, by the specification. */
+/** The policy that hosts must enforce if a view declares none, by the specification. */
 const POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "media-src 'self' data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'self'";
@@ -61,15 +61,15 @@ afterAll(async () => {
 interface Shown {
   readonly page: Page;
   readonly view: Frame;
-  /** What the view sent. */
+  /** Messages from the view. */
   readonly heard: { readonly method?: string; readonly error?: { readonly code: number } }[];
-  /** Addresses that were asked for. */
+  /** Requested URLs. */
   readonly loaded: string[];
   readonly complaints: string[];
   send(message: unknown): Promise<void>;
 }
 
-/** A page that acts as a host: the view in a sandbox of another origin, and JSON-RPC by messages between frames. */
+/** A host page: the view in a sandbox of another origin, and JSON-RPC by messages between frames. */
 const HOST_PAGE = `<!doctype html><meta charset="utf-8"><title>host</title>
 <iframe sandbox="allow-scripts" src="http://view.test/" style="width:1100px;height:1400px;border:0"></iframe><script>
 const frame = document.querySelector('iframe');
@@ -126,24 +126,24 @@ async function host(capabilities: object = { serverTools: {}, serverResources: {
   const view = page.frames().find((frame) => frame.url() === 'http://view.test/');
   if (!view) throw new Error('the view is not shown');
   const send = (message: unknown) =>
-    page.evaluate((one) => {
-      document.querySelector('iframe')?.contentWindow?.postMessage(one, '*');
+    page.evaluate((message) => {
+      document.querySelector('iframe')?.contentWindow?.postMessage(message, '*');
     }, message);
   return { page, view, heard, loaded, complaints, send };
 }
 
-const told = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
+const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', method, params });
 
-/** Gives the view the arguments and the result of a call, as hosts do. */
+/** Sends the view the arguments and the result of a call, as hosts do. */
 async function tell({ send }: Shown, name: string, args: object): Promise<void> {
-  await send(told('ui/notifications/tool-input', { arguments: args }));
+  await send(rpc('ui/notifications/tool-input', { arguments: args }));
   const result = await client.callTool({ name, arguments: { ...args } });
   expect(result.isError).toBeFalsy();
-  await send(told('ui/notifications/tool-result', result));
+  await send(rpc('ui/notifications/tool-result', result));
 }
 
 describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
-  it('becomes the report: charts, worst frames, the split view; and loads nothing', async () => {
+  it('shows the report with charts, worst frames and the split view, and loads nothing', async () => {
     const shown = await host();
     const { view, heard } = shown;
     expect(await view.locator('p').textContent()).toBe('Waiting for the result.');
@@ -154,9 +154,9 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     const moments = view.locator('[data-frame]:has(.shot)');
     expect(await moments.count()).toBeGreaterThan(0);
     for (const image of await view.locator('.shot img').all())
-      expect(await image.evaluate((one: HTMLImageElement) => one.naturalWidth)).toBe(576);
+      expect(await image.evaluate((image: HTMLImageElement) => image.naturalWidth)).toBe(576);
     const line = async () =>
-      view.locator('.split').evaluate((one) => getComputedStyle(one).getPropertyValue('--at'));
+      view.locator('.split').evaluate((split) => getComputedStyle(split).getPropertyValue('--at'));
     expect(await line()).toBe('50%');
     await view.locator('.split input').fill('80');
     expect(await line()).toBe('80%');
@@ -167,7 +167,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
       await moments.nth(1).click();
       expect(await caption.textContent()).not.toBe(before);
     }
-    await shown.send(told('ui/notifications/host-context-changed', { theme: 'light' }));
+    await shown.send(rpc('ui/notifications/host-context-changed', { theme: 'light' }));
     await expect.poll(() => view.locator('html').getAttribute('data-theme')).toBe('light');
     expect(heard.map(({ method }) => method)).toContain('ui/notifications/size-changed');
     expect(shown.loaded).toEqual(['http://host.test/', 'http://view.test/']);
@@ -185,41 +185,41 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
     expect(shown.complaints).toEqual([]);
   });
 
-  it('says what it can where a host lets it read nothing, or refuses', async () => {
+  it('shows the summary and the reason if the host cannot read resources, or refuses', async () => {
     const shown = await host({});
     const text = '{"summary":"vmaf 90.","full_report":{"uri":"anyvmaf://results/1/report.json"}}';
     const result = { content: [{ type: 'text', text }] };
-    await shown.send(told('ui/notifications/tool-result', result));
+    await shown.send(rpc('ui/notifications/tool-result', result));
     const line = shown.view.locator('p');
     await expect.poll(() => line.textContent()).toBe('vmaf 90. This app does not let views read the report.');
-    await shown.send(told('ui/notifications/tool-result', { structuredContent: { error: 'No such file.' } }));
+    await shown.send(rpc('ui/notifications/tool-result', { structuredContent: { error: 'No such file.' } }));
     await expect.poll(() => line.textContent()).toBe('No such file.');
     const other = await host();
-    await other.send(told('ui/notifications/tool-result', result));
+    await other.send(rpc('ui/notifications/tool-result', result));
     await expect.poll(() => other.view.locator('p').textContent()).toContain('The report cannot be shown:');
     expect(await other.view.locator('p').textContent()).toContain('Unknown resource');
   });
 
-  it('is not led astray by wrong messages', async () => {
+  it('ignores malformed messages', async () => {
     const shown = await host();
     const { view, send, heard } = shown;
     const evil = '<main><script>window.hacked=1</script><img src=x onerror="window.hacked=1"></main>';
     const wrong: unknown[] = [
       ...[null, 'tool-result', 7, [], {}, { jsonrpc: '1.0', method: 'ui/notifications/tool-result' }],
       { jsonrpc: '2.0', id: 99, result: { contents: [{ text: evil }] } },
-      ...[{ jsonrpc: '2.0', id: 1, error: null }, { jsonrpc: '2.0', method: 5 }, told('__proto__', {})],
-      ...[told('constructor', {}), { jsonrpc: '2.0', method: 'ui/notifications/tool-result' }],
-      told('ui/notifications/tool-result', { content: 'x', structuredContent: 5 }),
-      told('ui/notifications/tool-result', {
+      ...[{ jsonrpc: '2.0', id: 1, error: null }, { jsonrpc: '2.0', method: 5 }, rpc('__proto__', {})],
+      ...[rpc('constructor', {}), { jsonrpc: '2.0', method: 'ui/notifications/tool-result' }],
+      rpc('ui/notifications/tool-result', { content: 'x', structuredContent: 5 }),
+      rpc('ui/notifications/tool-result', {
         structuredContent: { page: { uri: 'http://evil.test/a.html' } },
       }),
-      told('ui/notifications/tool-result', { structuredContent: { summary: evil, page: { uri: 5 } } }),
-      told('ui/notifications/host-context-changed', { theme: '"><script>' }),
+      rpc('ui/notifications/tool-result', { structuredContent: { summary: evil, page: { uri: 5 } } }),
+      rpc('ui/notifications/host-context-changed', { theme: '"><script>' }),
     ];
     for (const message of wrong) await send(message);
     await send({ jsonrpc: '2.0', id: 'q', method: 'sampling/createMessage', params: {} });
     await expect.poll(() => heard.find(({ error }) => error)?.error?.code).toBe(-32601);
-    // Another frame is not the host.
+    // A message from another frame, not from the host.
     await shown.page.evaluate(
       (text) => {
         const other = document.body.appendChild(document.createElement('iframe'));
@@ -228,7 +228,7 @@ describe.skipIf(noChromium)(`the view in a host${noChromium}`, () => {
         script.textContent = `parent.frames[0].postMessage(${text}, '*')`;
         other.contentDocument?.body.append(script);
       },
-      JSON.stringify(told('ui/notifications/tool-cancelled', {})),
+      JSON.stringify(rpc('ui/notifications/tool-cancelled', {})),
     );
     expect(await view.evaluate(() => 'hacked' in window)).toBe(false);
     expect(await view.locator('p').textContent()).toBe(evil);

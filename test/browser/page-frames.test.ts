@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-frames
- * The page's frame viewer in headless Chromium: the samples it shows are those of the library, in every view, with several
- * encodes, zoomed, played and saved; keys, fingers and focus lead where they should. Tests of one pair share its page.
+ * The page's frame viewer in headless Chromium: in every view it shows the library's samples, with several encodes, zoomed,
+ * played and saved; keys, touch and focus work. Tests of one pair share a page.
  */
 import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
@@ -19,6 +19,7 @@ import {
   checked,
   choose,
   download,
+  drag,
   type Fingers,
   leave,
   pages,
@@ -40,7 +41,7 @@ import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
-/** Frames of clips, ten a second, more than are fetched ahead of a film; and the one that is looked at most. */
+/** Frames of clips at 10 fps, more than playback prefetches; and the frame that most tests show. */
 const FRAMES = 24;
 const FRAME = 7;
 
@@ -51,11 +52,10 @@ interface Pair {
 
 const TAGGED = ['-colorspace', 'smpte170m', '-color_trc', 'smpte170m', '-color_primaries', 'smpte170m'];
 
-/** A video of moving shapes. */
 const h264 = (crf: number, size = '320x240', tags: readonly string[] = TAGGED, frames = FRAMES) =>
   encode({ codec: 'h264', frames, size, rate: 10, extra: ['-crf', String(crf), ...tags] });
 
-/** As Y4M of 10 bits, the encode blurred. */
+/** 10-bit Y4M, the encode blurred. */
 function y4m(size = '320x240', frames = FRAMES): Pair {
   const raw = (name: string, filter: string) =>
     ffmpeg(join(encodeFolder(), `${size}-${name}`), [
@@ -65,10 +65,10 @@ function y4m(size = '320x240', frames = FRAMES): Pair {
   return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
 }
 
-/** Bytes of Y4M before the samples of a frame. */
+/** Bytes before the samples of a Y4M frame. */
 const FRAME_HEAD = 'FRAME\n'.length;
 
-/** A video of five frames a second, with more noise in every frame than in the one before. */
+/** A video at 5 fps, with noise that grows from frame to frame. */
 function worsening(): Pair {
   const format = { width: 256, height: 144, bitDepth: 8, chroma: '420' } as const;
   const clip = makeSample(format);
@@ -88,7 +88,7 @@ type Layer = 'reference' | 'distorted' | 'third' | 'fourth' | 'difference' | 'ma
 
 const canvasOf = (page: Page, layer: Layer): Locator => page.locator(`.frames-${layer} canvas`);
 
-/** SHA-256 of a canvas's samples; all of them are opaque. */
+/** SHA-256 of a canvas's samples, which are opaque. */
 function hash(page: Page, layer: Layer): Promise<string> {
   return canvasOf(page, layer).evaluate(async (canvas: HTMLCanvasElement) => {
     const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
@@ -97,14 +97,14 @@ function hash(page: Page, layer: Layer): Promise<string> {
   });
 }
 
-/** The same of an image of the library. */
+/** The same hash for an image of the library. */
 function hashOf({ data, width, height }: RgbImage): string {
   const rgba = new Uint8Array(4 * width * height).fill(255);
   for (let i = 0; i < width * height; i++) rgba.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
   return createHash('sha256').update(rgba).digest('hex');
 }
 
-/** Expects both pictures on show to be those of a pair, sample by sample. */
+/** Expects both pictures on show to equal those of a pair, sample by sample. */
 async function expectShown(page: Page, pair: FramePair): Promise<void> {
   expect(await hash(page, 'reference')).toBe(hashOf(pair.reference.image()));
   expect(await hash(page, 'distorted')).toBe(hashOf(pair.distorted.image()));
@@ -116,18 +116,18 @@ function rgbOf(png: Uint8Array): Uint8Array {
   return Uint8Array.from(data).filter((_, i) => i % channels < 3);
 }
 
-/** Expects samples to be equal; a list of differences would be too long to read. */
+/** Without a list of differences, which would be too long to read. */
 function expectSame(found: Uint8Array, expected: ArrayLike<number>): void {
   expect(Buffer.compare(found, Uint8Array.from(expected))).toBe(0);
 }
 
 /** Mean difference of samples. */
-function distance(there: Uint8Array, here: ArrayLike<number>): number {
-  expect(there.length).toBe(here.length);
-  return there.reduce((sum, value, i) => sum + Math.abs(value - (here[i] ?? 0)), 0) / here.length;
+function distance(found: Uint8Array, expected: ArrayLike<number>): number {
+  expect(found.length).toBe(expected.length);
+  return found.reduce((sum, value, i) => sum + Math.abs(value - (expected[i] ?? 0)), 0) / expected.length;
 }
 
-/** Where a canvas lies on the screen, and how large a sample is. */
+/** Position of a canvas in its pane, and pixels per sample. */
 function placement(page: Page, layer: Layer) {
   return canvasOf(page, layer).evaluate((canvas: HTMLCanvasElement) => {
     const pane = canvas.closest('.frames-pane')?.getBoundingClientRect();
@@ -142,17 +142,25 @@ function placement(page: Page, layer: Layer) {
   });
 }
 
-const zoomOf = (page: Page) => page.locator('.frames-zoom').textContent();
+const sizeOf = (page: Page, layer: Layer): Promise<number[]> =>
+  canvasOf(page, layer).evaluate(({ width, height }: HTMLCanvasElement) => [width, height]);
+
+/** Presses the key of the next zoom. */
+async function zoomTo(page: Page, zoom: string): Promise<void> {
+  await page.keyboard.press('z');
+  await says(page.locator('.frames-zoom')).toBe(zoom);
+}
+
 const boxOf = async (page: Page, selector: string, which: 'first' | 'last' = 'first') =>
   (await page.locator(selector)[which]().boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
 
-/** Waits until the pictures are where they were last asked to be. */
+/** Waits until the pictures are positioned. */
 const placed = (page: Page): Promise<void> => page.locator('.frames-stage:not([data-placing])').waitFor();
 
 const shown = (page: Page, frame: number): Promise<void> =>
   page.locator(`dialog[data-frame="${frame}"]:not([data-busy])`).waitFor();
 
-/** Waits for what is computed of a frame. */
+/** Waits for the difference or map of a frame. */
 const made = (page: Page, layer: 'difference' | 'map', frame = FRAME): Promise<void> =>
   page.locator(`dialog[data-made="${layer} ${frame}"]`).waitFor();
 
@@ -161,7 +169,7 @@ async function close(page: Page): Promise<void> {
   await leave(page);
 }
 
-/** Opens the viewer anew at the worst moment of an encode, then goes to a frame. */
+/** Reopens the viewer at the worst moment of an encode, then goes to a frame. */
 async function show(page: Page, frame = FRAME, encoded = 0): Promise<void> {
   await close(page);
   const list = page.locator('.moments ol').nth(encoded);
@@ -171,19 +179,17 @@ async function show(page: Page, frame = FRAME, encoded = 0): Promise<void> {
   await page.getByLabel('Frame number').press('Enter');
   await shown(page, frame);
   await page.locator('.frames-stage').focus();
-  // Views and zoom outlive the dialog.
+  // View and zoom outlast the dialog.
   await page.keyboard.press('1');
   await page.keyboard.press('f');
 }
 
-/** Whether an element has the focus, as soon as the dialog that took it is closed. */
 const hasFocus = (element: ElementHandle<Node>) => () =>
   element.evaluate((node) => document.activeElement === node);
 
 describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
   const site = pages();
 
-  /** Scores videos on a fresh page. */
   async function scored(reference: string, distorted: readonly string[], view: View = {}): Promise<Page> {
     const page = await site.open(view);
     await choose(page, reference, ...distorted);
@@ -191,7 +197,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     return page;
   }
 
-  describe('of two encodes in H.264 that says its colours', () => {
+  describe('of two encodes in tagged H.264', () => {
     const pairs = () => {
       const [reference, worse, better] = [h264(12), h264(34), h264(24)];
       return { worse: { reference, distorted: worse }, better: { reference, distorted: better } };
@@ -205,28 +211,26 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await score(page);
     });
 
-    it('scores them as Node does, and keeps its place meanwhile', async () => {
+    it('scores them as Node does, without layout shifts', async () => {
       await shiftsLittle(page);
       expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
       await page.setViewportSize({ width: 1280, height: 860 });
       const { worse } = pairs();
-      const there = await scoreInNode(worse, { threads: 0 });
-      const here = (await reportsOf(page)).find(
+      const expected = await scoreInNode(worse, { threads: 0 });
+      const found = (await reportsOf(page)).find(
         ({ distorted }) => distorted.name === basename(worse.distorted),
       );
-      expect(here?.frames).toEqual(there.frames);
-      expect(here?.pooled_metrics).toEqual(there.pooled_metrics);
-      expect(here?.pairing?.distorted.decoder).toBe('mediabunny');
+      expect(found?.frames).toEqual(expected.frames);
+      expect(found?.pooled_metrics).toEqual(expected.pooled_metrics);
+      expect(found?.pairing?.distorted.decoder).toBe('mediabunny');
     });
 
-    it('compares them at one frame and place, with the very samples that the library gives in Node', async () => {
+    it('compares them at the same frame and place, with the same samples as in Node', async () => {
       const { worse, better } = pairs();
-      // The first list is that of the first encode, and so on.
       await show(page, FRAME, 1);
       const select = page.getByRole('combobox', { name: 'Encode' }).and(page.locator('dialog select'));
       expect(await select.inputValue()).toBe('1');
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await page.keyboard.press('Shift+ArrowRight');
       await placed(page);
       const before = await placement(page, 'distorted');
@@ -247,7 +251,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await says(page.locator('.frames-meta')).toContain(basename(better.distorted));
     });
 
-    it('shows one encode against another, and saves the pictures sample by sample', async () => {
+    it('shows one encode against another, and saves exact pictures', async () => {
       const { worse, better } = pairs();
       await show(page);
       const save = async (name: string) => {
@@ -274,7 +278,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expectSame(rgbOf(encoded.bytes), both.distorted.image().data);
     });
 
-    it('goes through frames and worst moments by key, with the score of each', async () => {
+    it('steps through frames and worst moments by key, with their scores', async () => {
       await show(page, 5);
       await page.keyboard.press('ArrowRight');
       await shown(page, 6);
@@ -294,7 +298,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
         await shown(page, frame);
         return { frame, score: Number(await page.locator('.frames-score strong').textContent()) };
       };
-      // From the end that is not the worst moment.
+      // Start from an end that is not the worst moment.
       const listed = await page.locator('.moments ol').first().locator('.when').first().textContent();
       await page.keyboard.press(/frame 0$/.test(listed ?? '') ? 'End' : 'Home');
       await shown(page, /frame 0$/.test(listed ?? '') ? FRAMES - 1 : 0);
@@ -305,7 +309,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(second.score).toBeGreaterThanOrEqual(worst.score);
     });
 
-    it('gives the focus back to the moment or the chart that opened it, by key and by pointer', async () => {
+    it('returns the focus to the moment or chart that opened it, by key and by pointer', async () => {
       await close(page);
       const opener = await page.locator('.moments button').nth(1).elementHandle();
       const chart = page.getByRole('slider', { name: /of every frame/ });
@@ -329,16 +333,15 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.locator('dialog[open]:not([data-frame="0"])').waitFor();
       await page.keyboard.press('Escape');
       await expect.poll(hasFocus(slider)).toBe(true);
-      // And from there it goes on by key.
+      // The chart works by key again.
       await page.keyboard.press('End');
       await expect.poll(() => chart.getAttribute('aria-valuenow')).toBe(String(FRAMES - 1));
     });
 
-    it('keeps zoom and place the same in both pictures, sample by sample', async () => {
+    it('zooms and pans both pictures together', async () => {
       await show(page);
       for (const zoom of [1, 2, 4]) {
-        await page.keyboard.press('z');
-        await expect.poll(() => zoomOf(page)).toBe(`${zoom}:1`);
+        await zoomTo(page, `${zoom}:1`);
         await placed(page);
         const reference = await placement(page, 'reference');
         expect(await placement(page, 'distorted')).toEqual(reference);
@@ -353,10 +356,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await placement(page, 'distorted')).toEqual(panned);
       const box = await boxOf(page, '.frames-pane', 'last');
       const [x, y] = [box.x + 100, box.y + 100];
-      await page.mouse.move(x, y);
-      await page.mouse.down();
-      await page.mouse.move(x + 30, y - 20, { steps: 3 });
-      await page.mouse.up();
+      await drag(page, [x, y], [x + 30, y - 20], 3);
       await placed(page);
       const dragged = await placement(page, 'distorted');
       expect([dragged.x - panned.x, dragged.y - panned.y]).toEqual([30, -20]);
@@ -366,7 +366,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await placement(page, 'reference')).toEqual(await placement(page, 'distorted'));
     });
 
-    it('keeps half of a low window for pictures, and closes by Back, which does not leave the page', async () => {
+    it('keeps half of a low window for pictures, and closes by Back, which stays on the page', async () => {
       await show(page);
       await page.setViewportSize({ width: 640, height: 360 });
       await page.keyboard.press('5');
@@ -378,19 +378,19 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(page.url()).toBe(url);
       await page.goForward();
       await page.locator('dialog[open][data-frame]').waitFor();
-      // Closed otherwise it leaves nothing that Back would have to pass.
+      // Closing it otherwise leaves no history entry.
       await page.keyboard.press('Escape');
       await expect.poll(() => page.evaluate(() => history.state?.viewer)).toBeUndefined();
       expect(await page.locator('dialog[open]').count()).toBe(0);
       expect(await page.locator('.moments button').count()).toBeGreaterThan(0);
-      // Results of which nothing was saved: leaving asks.
+      // Leaving the page asks while nothing was saved.
       const asks = () => page.evaluate(() => !dispatchEvent(new Event('beforeunload', { cancelable: true })));
       expect(await asks()).toBe(true);
       await download(page, () => page.getByRole('button', { name: 'Download CSV', exact: true }).click());
       await expect.poll(asks).toBe(false);
     });
 
-    it('closes by Escape while a number is typed, and does not go to that frame', async () => {
+    it('closes by Escape while a number is typed, without going to that frame', async () => {
       await show(page);
       await page.getByLabel('Frame number').fill('3');
       await leave(page);
@@ -398,7 +398,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.locator('dialog[open]').count()).toBe(0);
     });
 
-    it('shows the number of the current frame again when the field is left unchanged', async () => {
+    it('restores the number of the current frame when the field is left unchanged', async () => {
       await show(page);
       const number = page.getByLabel('Frame number');
       await number.focus();
@@ -411,11 +411,11 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await number.inputValue()).toBe('2');
     });
 
-    it('stays when it is opened again before its end is told and before the browser has gone back', async () => {
+    it('stays open when reopened before the close event, and before the browser has gone back', async () => {
       await show(page);
       await page.evaluate(() => {
         const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
-        // The event of this end comes in a task of its own.
+        // Fires `close` in a later task.
         dialog?.close();
         document.querySelector<HTMLButtonElement>('.moments button')?.click();
         return new Promise((resolve) => dialog?.addEventListener('close', resolve, { once: true }));
@@ -423,7 +423,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.locator('dialog[open]').count()).toBe(1);
       await page.evaluate(() => {
         const dialog = document.querySelector<HTMLDialogElement>('dialog[open]');
-        // After the page's own listener, which has asked the browser to go back.
+        // Runs after the page's own listener, which calls `history.back()`.
         const reopen = () => document.querySelector<HTMLButtonElement>('.moments button')?.click();
         dialog?.addEventListener('close', reopen, { once: true });
         dialog?.close();
@@ -434,7 +434,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.locator('.moments').isVisible()).toBe(true);
     });
 
-    it('moves the border of the split by pointer and by key', async () => {
+    it('moves the divider of the split view by pointer and by key', async () => {
       await show(page);
       await page.keyboard.press('2');
       const slider = page.getByRole('slider', { name: 'Divider between reference and distorted' });
@@ -445,18 +445,15 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('2');
       const stage = await boxOf(page, '.frames-stage');
       const middle = stage.y + stage.height / 2;
-      await page.mouse.move(stage.x + 0.02 * stage.width, middle);
-      await page.mouse.down();
-      await page.mouse.move(stage.x + 0.75 * stage.width, middle, { steps: 4 });
-      await page.mouse.up();
+      await drag(page, [stage.x + 0.02 * stage.width, middle], [stage.x + 0.75 * stage.width, middle], 4);
       await expect.poll(() => slider.getAttribute('aria-valuenow')).toBe('75');
     });
 
-    it('does not flicker by itself for those who want less motion', async () => {
+    it('does not flicker by itself if the user prefers reduced motion', async () => {
       await show(page);
       await page.keyboard.press('3');
       const badge = page.locator('.frames-badge').first();
-      // Longer than the pause between two pictures.
+      // Longer than the interval of the flicker.
       await page.waitForTimeout(900);
       expect(await badge.textContent()).toBe(basename(pairs().worse.distorted));
       await page.keyboard.press('Space');
@@ -464,10 +461,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.getByRole('button', { name: 'Hold' }).count()).toBe(0);
     });
 
-    it('plays and pauses, fills the screen, and changes what is said together with the picture', async () => {
+    it('plays, pauses, fills the screen, and updates texts together with the picture', async () => {
       await show(page, 0);
       const dialog = page.locator('dialog');
-      // Whatever is said of a frame is said of the one on show.
+      // Texts must always state the frame on show.
       await page.evaluate(() => {
         const dialog = document.querySelector('dialog');
         const wrong: string[] = [];
@@ -479,7 +476,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       });
       await page.keyboard.press('k');
       await page.locator('dialog[data-playing]').waitFor();
-      // Pictures that arrive leave a number alone that is being typed.
+      // Arriving pictures must not replace a number that is being typed.
       const number = page.getByLabel('Frame number');
       await number.fill('0');
       await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
@@ -487,7 +484,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.locator('.frames-stage').focus();
       await page.keyboard.press('k');
       await page.locator('dialog:not([data-playing])').waitFor();
-      // What it stops at is exact.
+      // It stops at an exact picture.
       await page.locator('dialog:not([data-rough]):not([data-busy])').waitFor();
       const stopped = Number(await dialog.getAttribute('data-frame'));
       await expectShown(page, await pairInNode(pairs().worse, stopped));
@@ -505,10 +502,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(full).toBeUndefined();
     });
 
-    it('plays in colours that are nearly exact, and saves exact pictures while it plays', async () => {
+    it('plays in nearly exact colours, and saves exact pictures during playback', async () => {
       const { worse } = pairs();
       await show(page, 0);
-      // A film shows its pictures too shortly to look at: keeps copies of one.
+      // Pictures are on show too briefly during playback: copy one pair.
       await page.evaluate(() => {
         const dialog = document.querySelector('dialog');
         new MutationObserver((_, observer) => {
@@ -536,7 +533,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const { name, bytes } = await download(page, () => page.keyboard.press('s'));
       await page.locator('dialog:not([data-playing]):not([data-rough])').waitFor();
       const frame = Number(/frame-(\d+)\.encode\.png$/.exec(name)?.[1]);
-      // A picture that is exact already does not stop the film, which is at its end then.
+      // An exact picture does not stop playback, which then ends at the last frame.
       const at = Number(await page.locator('dialog').getAttribute('data-frame'));
       expect([frame, FRAMES - 1]).toContain(at);
       expectSame(rgbOf(bytes), (await pairInNode(worse, frame)).distorted.image().data);
@@ -546,7 +543,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
   });
 
-  describe('of 10-bit Y4M on a screen that is touched', () => {
+  describe('of 10-bit Y4M on a touch screen', () => {
     let page: Page;
     let moved = '';
     beforeAll(async () => {
@@ -556,12 +553,11 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       page = await scored(reference, [distorted, moved], { touch: true, stays: true });
     });
 
-    it('shows the very samples that the library gives in Node, at 1:1 on the screen too', async () => {
+    it('shows the same samples as in Node, also on the screen at 1:1', async () => {
       const expected = await pairInNode(y4m(), FRAME);
       await show(page);
       await expectShown(page, expected);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await placed(page);
       const at = await placement(page, 'distorted');
       const pane = await boxOf(page, '.frames-pane', 'last');
@@ -576,21 +572,18 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));
     });
 
-    it('colours the map by the losses that the library measures', async () => {
+    it('colours the map by the losses of the library', async () => {
       await show(page);
       await page.keyboard.press('5');
       await made(page, 'map');
       const expected = await (async () => {
         for await (const maps of qualityMaps(y4m(), [FRAME])) return maps.lost('both');
-        throw new Error(`frame ${FRAME} did not come`);
+        throw new Error(`there is no frame ${FRAME}`);
       })();
       const { width, values, total } = expected;
-      const size = await page
-        .locator('.frames-map canvas')
-        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
-      expect(size).toEqual([width, expected.height]);
+      expect(await sizeOf(page, 'map')).toEqual([width, expected.height]);
       await says(page.locator('.frames-summary')).toContain(`The frame loses ${total.toFixed(2)}.`);
-      // The square that loses most is the lightest, and the loss under the pointer is said.
+      // The square with the most loss is the lightest, and the loss under the pointer is read out.
       const most = values.indexOf(Math.max(...values));
       const rgb = await samplesOf(canvasOf(page, 'map'));
       const lightness = Array.from(values, (_, i) => (rgb[3 * i] ?? 0) + (rgb[3 * i + 1] ?? 0));
@@ -607,7 +600,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await says(page.locator('.frames-readout')).toContain(`here ${density.toFixed(2)}`);
     });
 
-    it('maps what Butteraugli sees, once it is chosen', async () => {
+    it('maps Butteraugli if chosen', async () => {
       await show(page);
       await page.keyboard.press('5');
       await made(page, 'map');
@@ -615,21 +608,17 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const most = await (async () => {
         for await (const { butteraugli } of qualityMaps(y4m(), [FRAME], { butteraugli: true }))
           return butteraugli?.maximum ?? 0;
-        throw new Error(`frame ${FRAME} did not come`);
+        throw new Error(`there is no frame ${FRAME}`);
       })();
       await says(page.locator('.frames-summary')).toContain(`The largest is ${most.toFixed(2)}.`);
-      const size = await page
-        .locator('.frames-map canvas')
-        .evaluate((canvas: HTMLCanvasElement) => [canvas.width, canvas.height]);
-      expect(size).toEqual([320, 240]);
+      expect(await sizeOf(page, 'map')).toEqual([320, 240]);
       await page.locator('.frames-map-set select').first().selectOption('both');
       await says(page.locator('.frames-summary')).toContain('The frame loses ');
     });
 
-    it('zooms by two fingers, about the place between them', async () => {
+    it('zooms by pinching, around the point between the fingers', async () => {
       await show(page);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await placed(page);
       const before = await placement(page, 'reference');
       const pane = await boxOf(page, '.frames-pane');
@@ -653,7 +642,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await page.evaluate(() => visualViewport?.scale)).toBe(1);
     });
 
-    it('says which file cannot be read any more', async () => {
+    it('names the file that cannot be read any more', async () => {
       await close(page);
       write('moved.y4m', 'something else');
       await page.locator('.moments ol').nth(1).locator('button').first().click();
@@ -661,21 +650,21 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
   });
 
-  describe('of four encodes in H.264 that does not say its colours, with samples that are not square', () => {
+  describe('of four encodes in untagged H.264 with non-square samples', () => {
     const at = (crf: number, size = '160x120', frames = FRAMES) =>
       h264(crf, size, ['-vf', 'setsar=4/3'], frames);
     const reference = () => at(12);
-    /** One is of half the size, and one ends early. */
+    /** One has half the size, one ends early. */
     const encodes = () => [at(34), at(34, '80x60'), at(40, '160x120', 6), at(46)];
     const rows = () => page.locator('.slot-distorted .file');
     let page: Page;
-    /** Titles of the buttons of moments that were replaced once all of them were there. */
+    /** Titles of moments' buttons that were replaced after all of them were on show. */
     let replaced: JSHandle<string[]>;
     beforeAll(async () => {
       const [last = '', ...others] = encodes().reverse();
       page = await site.open({ stays: true });
       await choose(page, reference(), last, ...others.reverse());
-      // The first is removed, and chosen and checked again between the press and its release.
+      // Between press and release of its remove button, the first encode is chosen again and inspected.
       await rows()
         .first()
         .getByRole('button', { name: /^Remove / })
@@ -697,8 +686,8 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await score(page);
     });
 
-    // A browser drops the click if what was pressed leaves the page.
-    it('loses no press of a file to what comes of its check, nor of a moment to its picture', async () => {
+    // Browsers drop the click if the pressed element leaves the page.
+    it('loses no press on a file to its inspection, nor on a moment to its picture', async () => {
       expect(await rows().locator('.file-name').allTextContents()).toEqual(
         encodes().map((path) => basename(path)),
       );
@@ -716,7 +705,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     const pairOf = (i: number, frame = FRAME) =>
       pairInNode({ reference: reference(), distorted: encodes()[i] ?? '' }, frame);
 
-    it('shows them as wide as they are, also of half the size as near as filters are', async () => {
+    it('shows them in their aspect ratio, and an encode of half the size nearly as Node scales it', async () => {
       await show(page);
       await expectShown(page, await pairOf(0));
       await placed(page);
@@ -725,23 +714,23 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await show(page, FRAME, 1);
       const expected = await pairOf(1);
       expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
-      // Node scales with ffmpeg, the page with the library's filter of the same kind.
+      // Node scales with ffmpeg, the page with the library's equivalent filter.
       const { data } = expected.distorted.image();
       expect(distance(await samplesOf(canvasOf(page, 'distorted')), data)).toBeLessThan(1);
     });
 
-    it('shows several of them in step, at one place and zoom', async () => {
+    it('shows several at the same frame, place and zoom', async () => {
       const further = (list: string) =>
         page.locator(`dialog[data-further="${list}"]:not([data-busy])`).waitFor();
       const labels = () => page.locator('.frames-label:visible span').allTextContents();
       const chosen = (name: string) => page.getByRole('combobox', { name });
-      /** Expects the pictures of encodes after that of the reference. */
+      /** Expects pictures of these encodes beside the reference. */
       const expectGrid = async (frame: number, ...all: readonly number[]) => {
         for (const [n, i] of all.entries()) {
           const layer = (['distorted', 'third', 'fourth'] as const)[n] ?? 'fourth';
           const { distorted } = await pairOf(i, frame);
-          const there = await samplesOf(canvasOf(page, layer));
-          expect(distance(there, distorted.image().data), `encode ${i}`).toBeLessThan(i === 1 ? 1 : 1e-9);
+          const found = await samplesOf(canvasOf(page, layer));
+          expect(distance(found, distorted.image().data), `encode ${i}`).toBeLessThan(i === 1 ? 1 : 1e-9);
         }
       };
       await show(page, 4);
@@ -757,23 +746,23 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await chosen('Third picture').getAttribute('title')).toBe(names[1]);
       expect((await labels()).every((label) => Number(label) > 0)).toBe(true);
       expect(await violations(page)).toEqual([]);
-      // They share zoom and place, of which keys for one change all.
+      // Keys change zoom and place of all.
       for (const key of ['z', 'Shift+ArrowRight']) await page.keyboard.press(key);
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await says(page.locator('.frames-zoom')).toBe('1:1');
       await placed(page);
       const place = await placement(page, 'reference');
       for (const layer of ['distorted', 'third', 'fourth'] as const)
         expect(await placement(page, layer)).toEqual(place);
-      // Many steps at once end at one frame, of which the third encode has no picture.
+      // Many quick steps end at one frame, which the third encode lacks.
       for (let i = 0; i < 4; i++) await page.keyboard.press('ArrowRight');
       await shown(page, 8);
       await expectGrid(8, 0, 1);
       expect((await labels())[1]).toBe('no picture of this moment');
-      expect(await canvasOf(page, 'fourth').evaluate((canvas: HTMLCanvasElement) => canvas.width)).toBe(0);
+      expect((await sizeOf(page, 'fourth'))[0]).toBe(0);
       await page.keyboard.press('v');
       await further('1 3');
       await expectGrid(8, 0, 1, 3);
-      // Nothing is shown twice.
+      // No encode is shown twice.
       await chosen('Against').selectOption({ label: names[1] ?? '' });
       await further('2 3');
       await page.keyboard.press('b');
@@ -782,7 +771,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await page.locator('dialog[data-against=""]:not([data-busy])').waitFor();
     });
 
-    it('plays them in step, and leaves the grid and the page in the middle of it', async () => {
+    it('plays them in step, and can leave the grid and the viewer while pictures load', async () => {
       await show(page, 0);
       const dialog = page.locator('dialog');
       await page.keyboard.press('6');
@@ -791,7 +780,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await expect.poll(async () => Number(await dialog.getAttribute('data-frame'))).toBeGreaterThan(1);
       await page.keyboard.press('k');
       await page.locator('dialog:not([data-playing]):not([data-rough]):not([data-busy])').waitFor();
-      // The view changes while pictures are awaited.
+      // Change the view while pictures load.
       for (const key of ['End', '1']) await page.keyboard.press(key);
       await shown(page, FRAMES - 1);
       await expectShown(page, await pairOf(0, FRAMES - 1));
@@ -801,9 +790,9 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     });
   });
 
-  it('gives the focus to the moment nearest in time when the one that opened it is no longer among the worst', async () => {
+  it('returns the focus to the nearest moment if the one that opened it is no longer listed', async () => {
     const { reference, distorted } = worsening();
-    // Slow metrics on one thread, for the run not to be over when it is held up.
+    // Slow metrics on one thread, so that the run can be paused before its end.
     const page = await site.open({
       hash: 'feature=cambi&feature=psnr_hvs&feature=ciede&feature=float_ssim&threads=1',
     });
@@ -812,14 +801,14 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
     await page.locator('.moments[aria-busy=true] button').first().click();
     await page.locator('dialog[open][data-frame]').waitFor();
     const opened = Number(await page.locator('dialog').getAttribute('data-frame'));
-    // The button is behind the dialog, so that no hand could press it.
+    // The button is behind the dialog, so it is clicked by script.
     await page.evaluate(() => document.querySelector<HTMLButtonElement>('.busy-line button')?.click());
     await page.locator('.moments:not([aria-busy])').waitFor({ state: 'attached' });
     await page.keyboard.press('Escape');
     const frames = await page
       .locator('.moments .when')
       .evaluateAll((all) => all.map(({ textContent }) => Number(/frame (\d+)/.exec(textContent ?? '')?.[1])));
-    // Each frame is worse than the one before: what was worst then is hardly among the worst now.
+    // Each frame is worse than the one before, so the earlier worst moments are hardly listed now.
     const nearest = frames.toSorted((a, b) => Math.abs(a - opened) - Math.abs(b - opened))[0];
     await expect
       .poll(() => page.evaluate(() => document.activeElement?.querySelector('.when')?.textContent))
@@ -827,7 +816,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
   });
 
   if (exhaustive)
-    it('shows a 4K picture, every sample of it', async () => {
+    it('shows every sample of a 4K picture', async () => {
       const pair = y4m('3840x2160', 2);
       const page = await scored(pair.reference, [pair.distorted]);
       await show(page, 1);
@@ -836,11 +825,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await placed(page);
       const whole = await placement(page, 'reference');
       const pane = await boxOf(page, '.frames-pane');
-      // All of it, as large as the pane holds it.
+      // It fits the pane.
       expect(3840 * whole.scale).toBeLessThanOrEqual(pane.width + 1);
       expect(2160 * whole.scale).toBeLessThanOrEqual(pane.height + 1);
-      await page.keyboard.press('z');
-      await expect.poll(() => zoomOf(page)).toBe('1:1');
+      await zoomTo(page, '1:1');
       await page.keyboard.press('4');
       await made(page, 'difference', 1);
       expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));

@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-many
- * Many encodes in the page, in headless Chromium: colours, sorting, what stands out, BD-rate and files of the comparison; results
- * of runs that grow, and the metrics that were asked for, from their boxes to their columns.
+ * Many encodes in headless Chromium: colours, highlighting, sorting, series, BD-rate and files of the comparison; results that
+ * grow during runs, and requested metrics from their checkboxes to their columns.
  */
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
@@ -17,9 +17,9 @@ import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
-  done,
   drop,
   pages,
   saved,
@@ -58,16 +58,23 @@ function coded(name: string, codec: string, bitrate: number, level: number): Rep
   });
 }
 
-/** Four encodes of h264, four of vp9 at 0.6 of the rate, and three of av1, less good than either. */
+/** Four h264 encodes, four vp9 encodes at 0.6 times the bit rate, and three av1 encodes of lower quality. */
 const ELEVEN = [
   ...[60, 75, 86, 94].map((level, i) => coded(`h264-${i}.mp4`, 'h264', 400_000 * 2 ** i, level)),
   ...[60, 75, 86, 94].map((level, i) => coded(`vp9-${i}.webm`, 'vp9', 240_000 * 2 ** i, level)),
   ...[20, 30, 40].map((level, i) => coded(`av1-${i}.mp4`, 'av1', 100_000 * 2 ** i, level)),
 ];
 
+/** Points of {@link ELEVEN} with a codec, for BD-rate. */
+const curve = (codec: string, metric = 'vmaf') =>
+  ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
+    kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,
+    quality: meanOf(report, metric),
+  }));
+
 declare global {
   interface Window {
-    /** How often the legend of the lane of coded frames was drawn. */
+    /** How often the legend of coded frames was drawn. */
     drawn: number;
   }
 }
@@ -85,7 +92,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       page = await opened(ELEVEN, { ...FIRST, stays: true });
     });
 
-    it('have the worst moments of the encode that is picked', async () => {
+    it('list the worst moments of the picked encode', async () => {
       await page.locator('.bd table').waitFor();
       await page.locator('.features.asked canvas').first().waitFor({ state: 'attached' });
       const lists = page.locator('.moments ol:visible');
@@ -102,17 +109,17 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       expect(await lists.locator('b').first().textContent()).toBe((40 + Math.sin(100 / 7) - 9).toFixed(2));
     });
 
-    it('have colours of their own, and one stands out while a pointer is on it', async () => {
+    it('have distinct colours, and one is highlighted on hover and focus', async () => {
       const legend = page.locator('.legend button');
       await expect.poll(() => legend.count()).toBe(11);
       const colours = await page
         .locator('.legend .swatch')
         .evaluateAll((list) => list.map((swatch) => getComputedStyle(swatch).backgroundColor));
       expect(new Set(colours).size).toBe(11);
-      // Not its canvas, which is another one each time that all is drawn anew.
+      // The plot, as its canvas is replaced on each rebuild.
       await chart(page).evaluate((element) => element.scrollIntoView({ block: 'center' }));
       await expect.poll(() => chart(page).getAttribute('data-last')).toBe('249');
-      /** How much colour there is on the chart: faded lines are nearly the ground's. */
+      /** Sum of opacity on the chart, which faded lines reduce. */
       const ink = () =>
         chart(page)
           .locator('canvas')
@@ -128,7 +135,6 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       await expect.poll(ink).toBeLessThan(0.6 * before);
       await page.mouse.move(2, 2);
       await expect.poll(ink).toBe(before);
-      // By keyboard too.
       await legend.nth(2).focus();
       await expect.poll(ink).toBeLessThan(0.6 * before);
       expect(await page.getByRole('button', { name: 'Cumulative' }).getAttribute('aria-pressed')).toBe(
@@ -136,19 +142,14 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       );
     });
 
-    it('have nothing that axe finds, and stand on four screens', async () => {
-      // What is folded of eleven is that of one, eleven times.
+    it('are accessible by axe, and fit on four screens', async () => {
+      // Folded parts are those of one encode, eleven times.
       expect(await lookAround(page, { unfolds: exhaustive, screens: 4 })).toEqual({});
       await page.setViewportSize(FIRST);
     });
 
-    it('have BD-rates between codecs as the public function states them, and names that lie on nothing', async () => {
+    it('have BD-rates between codecs equal to the public function, and labels that do not overlap', async () => {
       const table = page.getByRole('table', { name: 'BD-rate between curves' });
-      const curve = (codec: string) =>
-        ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
-          kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,
-          quality: meanOf(report),
-        }));
       expect(bdRate(curve('h264'), curve('vp9')).value).toBeCloseTo(-40, 6);
       const heads = await table.locator('thead th').allTextContents();
       const cell = (codec: string) =>
@@ -160,7 +161,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       expect(await cell('vp9').textContent()).toBe('−40.0 %');
       expect(await cell('av1').textContent()).toBe('none');
       await page.getByText('their quality ranges do not overlap').first().waitFor();
-      // No name lies on another, or on a number of the axis.
+      // No label overlaps another one or the axis.
       const marks = page.locator('.plot.rates .marks');
       const boxes = await marks
         .locator('.tag')
@@ -174,17 +175,12 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       }
     });
 
-    it('compare with an anchor, by any metric and at some bit rates, and what is compared is drawn', async () => {
+    it('are compared with an anchor, by any metric and range of bit rates, and the compared area is drawn', async () => {
       const card = page.locator('section:has(> .bar #rates-heading)');
       const cells = (name: string) =>
         card
           .locator('.bd tbody tr', { has: page.getByRole('rowheader', { name, exact: true }) })
           .locator('td');
-      const curve = (codec: string, metric = 'vmaf') =>
-        ELEVEN.filter(({ pairing }) => pairing?.distorted.codec === codec).map((report) => ({
-          kbps: (report.pairing?.distorted.bitrate ?? 0) / 1000,
-          quality: meanOf(report, metric),
-        }));
       const minus = (value: number, digits: number) =>
         `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(digits)}`;
       // The first curve is the anchor.
@@ -229,7 +225,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       await card.getByLabel('Compare with').selectOption('h264');
     });
 
-    it('go into series by ticks, by dragging and by name, which the report shows too', async () => {
+    it('move between series by ticking, dragging and renaming, also in the report', async () => {
       const card = page.locator('section:has(> .bar #rates-heading)');
       await card.getByText('Series', { exact: true }).click();
       const rows = card.locator('.series li:not(.fresh)');
@@ -254,7 +250,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       await name.fill('<b>high</b>');
       await name.press('Enter');
       await expect.poll(async () => (await shown())[1]?.[0]).toBe('<b>high</b>');
-      // A drop on another series, and one that makes a series of its own.
+      // Drop on another series, then on the place for a new one.
       await card.locator('.chip', { hasText: 'av1-2.mp4' }).dragTo(rows.first());
       await expect
         .poll(async () => (await shown())[0])
@@ -263,24 +259,21 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       await expect.poll(async () => (await shown())[2]).toEqual(['series 1', 'vp9-0.webm']);
       await card.locator('.chip', { hasText: 'vp9-0.webm' }).dragTo(rows.nth(3));
       await expect.poll(async () => (await shown()).map(([series]) => series)).not.toContain('series 1');
-      const page1 = await page.evaluate(() =>
-        [...document.querySelectorAll('.bd tr')].map((row) =>
-          [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
-        ),
-      );
-      expect(page1.map(([series]) => series)).toContain('<b>high</b>');
+      const tableOf = (of: Page) =>
+        of.evaluate(() =>
+          [...document.querySelectorAll('.bd tr')].map((row) =>
+            [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
+          ),
+        );
+      const shownTable = await tableOf(page);
+      expect(shownTable.map(([series]) => series)).toContain('<b>high</b>');
       expect(await violations(page)).toEqual([]);
       const { text } = await saved(page, 'HTML report');
       const context = await site.served.newContext();
       const report = await context.newPage();
       await report.setContent(text);
-      const there = await report.evaluate(() =>
-        [...document.querySelectorAll('.bd tr')].map((row) =>
-          [...row.querySelectorAll('th, td')].map((cell) => cell.textContent),
-        ),
-      );
+      expect(await tableOf(report)).toEqual(shownTable);
       await context.close();
-      expect(there).toEqual(page1);
       await card.getByRole('button', { name: 'Guess again' }).click();
       await expect
         .poll(async () => (await shown()).map(([series]) => series))
@@ -288,7 +281,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     });
   });
 
-  it('sorts the table by any column, says so, and saves it as the command line writes it', async () => {
+  it('sorts the table by any column, with aria-sort, and saves it as the command line does', async () => {
     const four = ELEVEN.slice(2, 6);
     const page = await opened(four);
     const names = () => page.locator('table.encodes tbody .open').allTextContents();
@@ -306,7 +299,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     await expect.poll(names).toEqual(own);
     await page.getByRole('columnheader', { name: 'bit rate' }).getByRole('button').click();
     await expect.poll(names).toEqual(rising);
-    // A metric that was asked for has a column; what the score is made of has none.
+    // Requested metrics have a column, features behind the score have none.
     const heads = await page.locator('table.encodes thead th:not(.track-cell)').allTextContents();
     expect(heads.map((text) => text.replace(/[▲▼]/, ''))).toEqual([
       ...['encode', 'VMAF', 'worst 1 %', 'PSNR', 'bit rate', 'size'],
@@ -333,46 +326,40 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
     ['wide', 11, { width: 1920, height: 1080, dark: true }],
     ['tablet', 6, { width: 820, height: 1180 }],
     ['phone', 6, { width: 390, height: 844 }],
-  ] as const)(
-    'have nothing that axe finds, and fit into the window: %s, %d encodes',
-    async (name, count, view) => {
-      const page = await opened(ELEVEN.slice(0, count), view);
-      await page.locator('.bd table').waitFor();
-      for (const summary of await page.locator('#results .card > details > summary').all())
-        await summary.click();
-      expect(await violations(page)).toEqual([]);
-      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-      expect(over).toBeLessThanOrEqual(0);
-      await screenshot(page, `web-many-${name}`);
-    },
-  );
+  ] as const)('are accessible by axe and fit the window: %s, %d encodes', async (name, count, view) => {
+    const page = await opened(ELEVEN.slice(0, count), view);
+    await page.locator('.bd table').waitFor();
+    for (const summary of await page.locator('#results .card > details > summary').all())
+      await summary.click();
+    expect(await violations(page)).toEqual([]);
+    const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+    expect(over).toBeLessThanOrEqual(0);
+    await screenshot(page, `web-many-${name}`);
+  });
 
-  it.skipIf(!hasFfmpeg)(
-    'draw the lane below the curve once for each video that is given to them',
-    async () => {
-      const names = Array.from({ length: 8 }, (_, i) => `lane-${i}.mp4`);
-      const page = await opened(names.map((name, i) => made(name, scores(80 + i, FEW))));
-      const legend = page.locator('.lane-key');
-      await page.evaluate(() => {
-        window.drawn = 0;
-        new MutationObserver((changes) => {
-          for (const { target } of changes)
-            if (target instanceof Element && target.matches('.lane-key')) window.drawn++;
-        }).observe(document.body, { subtree: true, childList: true });
-      });
-      const video = readFileSync(encode({ codec: 'h264', frames: FEW, size: '160x120' }));
-      await drop(
-        page,
-        'main',
-        ['master.mov', ...names].map((name) => write(name, video)),
-      );
-      await says(page.locator('.notice')).toBe('8 results have their videos again.');
-      await legend.locator('.kind').first().waitFor();
-      await checked(page);
-      // Twice as many with each video, it would be hundreds.
-      expect(await page.evaluate(() => window.drawn)).toBeLessThan(100);
-    },
-  );
+  it.skipIf(!hasFfmpeg)('draw the lane of coded frames about once for each attached video', async () => {
+    const names = Array.from({ length: 8 }, (_, i) => `lane-${i}.mp4`);
+    const page = await opened(names.map((name, i) => made(name, scores(80 + i, FEW))));
+    const legend = page.locator('.lane-key');
+    await page.evaluate(() => {
+      window.drawn = 0;
+      new MutationObserver((changes) => {
+        for (const { target } of changes)
+          if (target instanceof Element && target.matches('.lane-key')) window.drawn++;
+      }).observe(document.body, { subtree: true, childList: true });
+    });
+    const video = readFileSync(encode({ codec: 'h264', frames: FEW, size: '160x120' }));
+    await drop(
+      page,
+      'main',
+      ['master.mov', ...names].map((name) => write(name, video)),
+    );
+    await says(page.locator('.notice')).toBe('8 results have their videos again.');
+    await legend.locator('.kind').first().waitFor();
+    await checked(page);
+    // It would be hundreds if each video redrew all lanes.
+    expect(await page.evaluate(() => window.drawn)).toBeLessThan(100);
+  });
 
   describe('of a run', () => {
     const y4m = (
@@ -385,18 +372,17 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       return write(name, y4mFile(makeSample(format, { seed: 4, ...sample }), side, frames));
     };
 
-    it('grow while it scores, without being built anew, and the frame that is clicked opens', async () => {
+    it('grow without being rebuilt, and open the chosen frame', async () => {
       const page = await site.open();
       await choose(page, y4m('growing-ref.y4m', 'reference', 60), y4m('growing.y4m', 'distorted', 60));
       await start(page);
       const canvas = chart(page).locator('canvas');
       await canvas.waitFor();
       await canvas.evaluate((element) => element.setAttribute('data-first', 'yes'));
-      await done(page);
-      await settled(page);
+      await allShown(page);
       await says(page.locator('.tiles')).toContain('60');
       expect(await canvas.getAttribute('data-first')).toBe('yes');
-      // Charts out of sight are drawn when they come into it.
+      // Charts out of view are drawn when they come into view.
       await chart(page).scrollIntoViewIfNeeded();
       await expect.poll(() => chart(page).getAttribute('data-last')).toBe('59');
       await slider(page).focus();
@@ -405,28 +391,28 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
       await page.locator('dialog[open]').waitFor();
     });
 
-    describe('of every metric with a box', () => {
+    describe('of every metric with a checkbox', () => {
       const COUNT = tier(3, 20);
       const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=vmaf_neg'];
       const FEATURES = ['psnr', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede'];
       let page: Page;
-      let there: readonly Report[];
+      let expected: readonly Report[];
       beforeAll(async () => {
         const reference = y4m('boxes-ref.y4m', 'reference', 4);
         const encodes = Array.from({ length: COUNT }, (_, i) =>
           y4m(`boxes-${i}.y4m`, 'distorted', 4, { distortion: { blur: i % 4, quantiser: 4 + 3 * i } }),
         );
-        there = await scoreMany(reference, encodes, { threads: 0, models: MODELS, features: FEATURES });
+        expected = await scoreMany(reference, encodes, { threads: 0, models: MODELS, features: FEATURES });
         page = await site.open({ width: 1280, height: 720, stays: true });
         await choose(page, reference, ...encodes);
         await page.getByText('Settings', { exact: true }).click();
       });
 
-      it('leave a settings box under the pointer while pairs are checked again', async () => {
+      it('keep a checkbox under the pointer while pairs are inspected again', async () => {
         const box = page.getByLabel('VMAF NEG', { exact: false }).first();
         await box.hover();
         const place = await box.boundingBox();
-        // Every height that the findings take, and every place of the box, frame by frame.
+        // Record the checkbox's position and the findings' text at every repaint.
         await page.evaluate(() => {
           const seen = { tops: new Set<number>(), texts: new Set<string>() };
           const look = () => {
@@ -438,7 +424,7 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
           };
           look();
         });
-        // Another model: all pairs are checked again.
+        // Another model: all pairs are inspected again.
         await page.mouse.click((place?.x ?? 0) + 8, (place?.y ?? 0) + 8);
         await page.locator('#findings .waiting').waitFor();
         await checked(page);
@@ -449,16 +435,16 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         const seen = (await page.locator('body').getAttribute('data-seen')) ?? '[]';
         const [tops, texts]: [number[], string[]] = JSON.parse(seen);
         expect(texts.length).toBeGreaterThan(1);
-        // Scrolling is by whole pixels, once for each change.
+        // Each change scrolls by whole pixels.
         expect(Math.max(...tops) - Math.min(...tops)).toBeLessThanOrEqual(2);
         expect(await box.isChecked()).toBe(true);
       });
 
-      it('have each as a column, a curve and in the choice of the chart', async () => {
+      it('have each metric as a column, a curve and a choice of the chart', async () => {
         for (const name of ['PSNR luma', 'SSIM structure', 'MS-SSIM', 'CAMBI', 'CIEDE2000'])
           await page.getByLabel(name, { exact: false }).first().check();
         await score(page);
-        const [, report] = there;
+        const [, report] = expected;
         const cells = page.locator('table.encodes tbody tr').nth(1).locator('td[data-label]');
         const shown = Object.fromEntries(
           await cells.evaluateAll((all) =>
@@ -474,10 +460,10 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         ] as const)
           expect(Number(shown[label]), label).toBeCloseTo(meanOf(report, metric), digits);
         expect(shown.CAMBI).toBeDefined();
-        // Curves of these are there at once, those of inner features on demand, in words.
+        // Their curves are shown at once, those of inner features on demand, with a meaning.
         await page.locator('.features.asked canvas').first().waitFor();
-        const asked = await page.locator('.features.asked .label > span:first-child').allTextContents();
-        expect(asked).toEqual(
+        const labels = await page.locator('.features.asked .label > span:first-child').allTextContents();
+        expect(labels).toEqual(
           expect.arrayContaining(['VMAF NEG', 'PSNR', 'SSIM', 'MS-SSIM', 'CAMBI', 'CIEDE2000']),
         );
         const inner = page.getByTitle('Show integer_adm2 in the large chart');
@@ -491,12 +477,12 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
         await page.getByRole('slider', { name: 'CIEDE2000 of every frame' }).waitFor();
       });
 
-      it(`of ${COUNT} encodes have the numbers of Node, which are saved with every digit`, async () => {
+      it(`of ${COUNT} encodes have the numbers of Node, saved with every digit`, async () => {
         await page.getByLabel('Full precision').check();
         const { text } = await saved(page, 'Download Comparison JSON');
         const found = JSON.parse(text) as Report[];
         expect(found).toHaveLength(COUNT);
-        for (const [i, report] of there.entries()) {
+        for (const [i, report] of expected.entries()) {
           // As the command line writes it with --precision max.
           const written: Report = JSON.parse(formatReport(report, 'json', { precision: 'max' }));
           expect(found[i]?.frames).toEqual(written.frames);
@@ -512,20 +498,20 @@ describe.skipIf(noChromium)(`many encodes in the page${noChromium}`, () => {
   });
 
   if (exhaustive)
-    it('hold the page up for no more than 50 ms of work at a time: 20,000 frames of four encodes', async () => {
+    it('block the page for at most 50 ms at a time: 20,000 frames of four encodes', async () => {
       const reports = [95, 88, 76, 60].map((level, i) => made(`long${i}.mp4`, scores(level, 20_000)));
-      // Beside other tests the same work takes longer, for caches are shared: the least of some turns is its own.
+      // Other processes share the caches and slow it down, so take the best of three.
       let longest = Number.POSITIVE_INFINITY;
       for (let turn = 0; turn < 3 && longest >= 50; turn++) {
         const tasks = await tasksOf(reports.map(fileOf));
         expect(tasks.filter((time) => time > 1).length).toBeGreaterThan(20);
         longest = Math.min(longest, Math.max(...tasks));
       }
-      // Time of the thread itself: what else runs on the machine does not count.
+      // CPU time of the thread.
       expect(longest).toBeLessThan(50);
     });
 
-  /** Milliseconds of work of each task while reports are opened, looked at and scrolled through. */
+  /** Milliseconds of CPU time of each task while reports are opened, zoomed and scrolled. */
   async function tasksOf(files: readonly string[]): Promise<number[]> {
     const { browser } = site.served;
     const page = await site.open();
@@ -553,12 +539,12 @@ interface TraceEvent {
   readonly ph: string;
   readonly pid: number;
   readonly tid: number;
-  /** Microseconds that the thread ran. */
+  /** CPU time of the thread in microseconds. */
   readonly tdur?: number;
   readonly args: { readonly name?: string };
 }
 
-/** Milliseconds of every task of pages' main threads. */
+/** Milliseconds of every task of the main threads. */
 function mainTasks(events: readonly TraceEvent[]): number[] {
   const main = new Set(
     events

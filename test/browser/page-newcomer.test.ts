@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-newcomer
- * A newcomer's day with the page, in headless Chromium: the sample and its tour, then a pair of the user's own that does not
- * fit, the verdict in words, the card's button, and a report that is opened from a disk as from a mail. One page for the day.
+ * A newcomer's session in headless Chromium: the sample and its tour, a misaligned pair of their own, the verdict, its fix, and
+ * the saved report opened from disk. All tests share one page.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -9,23 +9,12 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import {
-  checked,
-  done,
-  drop,
-  pages,
-  saved,
-  says,
-  score,
-  screenshot,
-  settled,
-  tabTo,
-} from '../support/page.js';
+import { allShown, checked, drop, pages, saved, says, score, screenshot, tabTo } from '../support/page.js';
 import { openSent } from '../support/saved-reports.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
-/** A film of two seconds, and an encode of it that lacks its first frame and is smaller. */
+/** A video of two seconds, and a smaller encode of it that lacks the first frame. */
 function clips() {
   const x264 = (preset: string, crf: number) =>
     ['-pix_fmt', 'yuv420p', '-c:v', 'libx264', '-preset', preset, '-crf', String(crf)] as const;
@@ -45,7 +34,7 @@ function clips() {
   };
 }
 
-describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
+describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
   const site = pages();
   let page: Page;
 
@@ -56,17 +45,16 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
   const number = async () => Number.parseFloat((await page.locator('.score').textContent()) ?? '');
   const badge = () => page.locator('.answer .badge');
 
-  it('scores the sample at one click, reads what measured, and goes through the tour by keys', async () => {
+  it('scores the sample with one click, and takes the tour by keyboard', async () => {
     const offer = page.getByRole('button', { name: 'Try it with a sample' });
     await offer.click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await page.locator('#result-heading').textContent()).toContain('sample-encode.y4m');
     await says(page.locator('.answer .pill')).toBe('good');
     expect(await number()).toBeGreaterThan(30);
     expect(await number()).toBeLessThan(95);
     expect(await page.locator('.flaw, .flaw-note').count()).toBe(0);
-    // The moment that is worse than the rest is found.
+    // The bad part is found.
     const first = await page.locator('.moments .when').first().textContent();
     const frame = Number(/frame (\d+)/.exec(first ?? '')?.[1]);
     expect(frame).toBeGreaterThanOrEqual(28);
@@ -106,7 +94,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await page.locator('#results .details > summary').click();
   });
 
-  it('drops a pair of their own, for which the sample makes room', async () => {
+  it('drops a pair of their own, which replaces the sample', async () => {
     const { reference, encode } = clips();
     await drop(page, 'main', [encode, reference]);
     await says(page.locator('.slot-distorted .file-name')).toBe('holiday-small.mp4');
@@ -116,7 +104,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
       'holiday-small.mp4',
     ]);
     await says(page.locator('#findings .wrong')).toBe('A score of this pair cannot be trusted.');
-    // Never scored so far; the sample's result stays until then.
+    // The sample's result stays until the pair is scored.
     await says(page.locator('button.primary')).toBe('Score');
     await says(page.locator('#result-heading')).toBe('sample-encode.y4m');
     await says(page.locator('.outdated')).toContain('Files or settings have changed');
@@ -124,7 +112,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await page.setViewportSize(FIRST);
   });
 
-  it('reads in words that the pair is wrong, and mends it by the button beside', async () => {
+  it('reads that the pair is wrong, and fixes it with the button beside the message', async () => {
     await score(page);
     await says(badge()).toBe('wrong pair');
     const wrong = await number();
@@ -132,7 +120,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     expect(await notes.count()).toBe(1);
     await says(notes).toContain('[offset');
     await says(notes).toContain('distorted frame 0 shows reference frame 1');
-    // The number does not stand at full weight, and what follows from the cause is folded.
+    // The number is not bold, and consequences of the cause are folded.
     const weight = await page.locator('.score').evaluate((element) => getComputedStyle(element).fontWeight);
     expect(weight).toBe('400');
     const found = page.locator('.found');
@@ -142,14 +130,13 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await page.setViewportSize(FIRST);
     await page.getByRole('button', { name: 'Fix and score again' }).click();
     await expect.poll(() => badge().filter({ hasText: 'wrong pair' }).count()).toBe(0);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await number()).toBeGreaterThan(wrong + 30);
     await says(page.locator('.answer .pill')).toBe('good');
     await says(page.locator('.compared')).toBe('Compared at 320×180, reference frames 1 to 49, offset 1.');
   });
 
-  it('sends the report on, which opens from a disk and prints on A4 as the page shows it', async () => {
+  it('saves the report, which opens from disk and prints on A4 with the same numbers', async () => {
     await page.locator('.moments .shot canvas').nth(5).waitFor();
     const { name, text } = await saved(page, 'HTML report');
     expect(name).toBe('holiday-small.vmaf.html');
@@ -169,7 +156,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await sent.close();
   });
 
-  it('is told when settings no longer fit the result, but not of threads, which give the same numbers', async () => {
+  it('is told when settings no longer match the result, but not for threads, which change no numbers', async () => {
     const outdated = page.locator('.outdated');
     const set = async (id: string, value: string) => {
       await page.fill(id, value);
@@ -187,8 +174,7 @@ describe.skipIf(absent !== '')(`a newcomer's day${absent}`, () => {
     await set('#setting-subsample', '2');
     await page.getByRole('button', { name: 'Score again' }).click();
     await outdated.waitFor({ state: 'detached' });
-    await done(page);
-    await settled(page);
+    await allShown(page);
     await says(page.locator('.compared')).toContain('one in 2');
   });
 });

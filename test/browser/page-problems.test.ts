@@ -1,8 +1,7 @@
 /**
  * @module test/browser/page-problems
- * What the built page says where something is missing or wrong: files that differ or cannot be decoded, an engine that died,
- * models that are not there, links with what no link holds, no network, no server. And tiny models and models of VMAF v1, which
- * are fetched when asked for.
+ * The built page when something is missing or wrong: mismatched or undecodable files, a dead engine, missing models, incomplete
+ * links, no network, no server. Also tiny models and VMAF v1 models, which are fetched on request.
  */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, sep } from 'node:path';
@@ -17,11 +16,14 @@ import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support
 import { lookAround, violations } from '../support/looks.js';
 import { linear, meanOf } from '../support/onnx.js';
 import {
+  allShown,
   checked,
   choose,
   clear,
   done,
+  finish,
   focused,
+  follow,
   junk,
   pages,
   pauseFirst,
@@ -29,7 +31,6 @@ import {
   says,
   score,
   screenshot,
-  settled,
   shiftsLittle,
   start,
   startPaused,
@@ -40,7 +41,7 @@ import {
 } from '../support/page.js';
 import { exhaustive, needsShared, sharedPath } from '../support/tier.js';
 
-/** What the page fetches only when it is used, and then keeps: FFmpeg, onnxruntime and the tiny models. */
+/** Files that the page fetches on first use and then caches: FFmpeg, onnxruntime, tiny models. */
 const LARGE = /^ffmpeg\/|^ort\/|^assets\/[nf]r_vmaf_/;
 
 const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
@@ -49,25 +50,21 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
   const site = pages({ kept: false });
   const files = writePair('', makeSample(FORMAT, { cut: 5 }), 9);
 
-  describe('says what is wrong', () => {
+  describe('explains problems', () => {
     let page: Page;
     beforeAll(async () => {
       page = await site.open({ stays: true });
     });
 
-    it('with a model that does not exist', async () => {
-      const link = (hash: string) =>
-        page.evaluate((hash) => {
-          location.hash = hash;
-        }, hash);
-      await link('model=version=vmaf_v9');
+    it('with an unknown model', async () => {
+      await follow(page, 'model=version=vmaf_v9');
       await choose(page, files.reference, files.distorted);
       await start(page);
       await page.locator('.runner .failure').filter({ hasText: 'vmaf_v9' }).waitFor();
-      await link('');
+      await follow(page, '');
     });
 
-    it('with videos that differ, and mends it by a button', async () => {
+    it('with videos of different sizes, and fixes it by a button', async () => {
       const half = makeSample({ ...FORMAT, width: 96, height: 54 });
       const small = write('small.y4m', y4mFile(half, 'distorted', 9));
       await clear(page);
@@ -84,14 +81,13 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
         .click();
       await page.waitForSelector('#findings .waiting', { state: 'detached' });
       await checked(page);
-      await start(page);
-      await done(page);
+      await finish(page);
       const [report] = await reportsOf(page);
       const pair = { reference: files.reference, distorted: small };
       expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
     });
 
-    it('with one bad file among several, told beside what comes of the others', async () => {
+    it('with one bad file among several, beside the results of the others', async () => {
       const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
       await clear(page);
       const before = (await reportsOf(page)).length;
@@ -105,17 +101,16 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       const results = page.locator('#results');
       await results.getByText('distorted.y4m').first().waitFor();
       expect(await results.textContent()).not.toContain('not finished');
-      // The failed file is among the failures and nowhere in the results.
+      // The failed file is not in the results.
       expect(await results.textContent()).not.toContain('bad.mp4');
       expect(await page.locator('table.encodes').count()).toBe(0);
 
-      // Where none is left, nothing can be scored, and the reason stands beside the button.
+      // Without a good file, scoring is disabled, with the reason beside the button.
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
       await page.setInputFiles('#pick-distorted', worse);
       const again = page.locator('button.primary');
       await expect.poll(() => again.isDisabled()).toBe(true);
-      // It is empty while files are inspected.
       await says(page.locator('#run-hint')).toMatch(/^Nothing can be scored yet\. .*(bad|worse)\.mp4/);
       await page.getByRole('button', { name: 'Remove bad.mp4' }).click();
       await page.setInputFiles('#pick-distorted', files.distorted);
@@ -165,20 +160,19 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
           if (findings) pause.observe(findings, { subtree: true, childList: true, characterData: true });
         });
         await page.getByRole('button', { name: 'Load ffmpeg.wasm (32 MB) and use it' }).click();
-        // It pauses, and goes on where it was.
+        // Resuming continues the download.
         await page.getByRole('button', { name: 'Resume' }).click();
         await page.waitForSelector('#findings .fine, #findings .finding', { timeout: 180_000 });
         expect(asked.some((path) => path.startsWith('ffmpeg/'))).toBe(true);
         expect(ranges).toEqual(['bytes=0-', expect.stringMatching(/^bytes=[1-9]\d{5,}-$/)]);
-        await start(page);
-        await done(page);
+        await finish(page);
         const [report] = await reportsOf(page);
-        const there = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
-        expect(report?.frames).toEqual(there.frames);
+        const expected = await scoreInNode({ reference: plain, distorted: encoded }, { threads: 0 });
+        expect(report?.frames).toEqual(expected.frames);
         expect(report?.pairing?.distorted.decoder).toBe('wasm');
 
         if (!exhaustive) return;
-        // Pictures stay RGB where only metrics of colour are measured.
+        // Pictures stay RGB if only colour metrics are measured.
         const still = (name: string, filter: string) =>
           ffmpeg(join(encodeFolder(), name), [
             ...['-f', 'lavfi', '-i', `testsrc2=size=96x64,${filter}`, '-frames:v', '1', '-pix_fmt', 'rgb24'],
@@ -201,7 +195,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       },
     );
 
-    it('with an engine that died of memory, and tries again with one thread', async () => {
+    it('with an engine that ran out of memory, and tries again with one thread', async () => {
       const page = await site.open({ hash: 'threads=2' });
       await choose(page, files.reference, files.distorted);
       await startPaused(page, pauseFirst);
@@ -221,8 +215,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
   });
 
   describe('a link', () => {
-    // Settings come with the first file.
-    it('restores models: ticks the page’s own tiny one, asks for a file that no link holds, and unfolds those that few need', async () => {
+    it('restores models: ticks the built-in tiny model, asks for a model file, and unfolds rare models', async () => {
       const page = await site.open({ hash: 'tiny=nr_vmaf_v0.6.1&tiny=own&model=none' });
       await page.setInputFiles('#pick-distorted', files.distorted);
       await page.getByText('Settings', { exact: true }).click();
@@ -231,17 +224,15 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(await page.locator('.ticks input:checked').count()).toBe(0);
       await page.getByRole('button', { name: 'Reset' }).click();
       expect(await page.locator('#tiny-nr').isChecked()).toBe(false);
-      // Another one, of a model that few need, which unfolds these.
-      await page.evaluate(() => {
-        location.hash = 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone';
-      });
+      // A link with a rare model, which unfolds those.
+      await follow(page, 'model=version=vmaf_v1.0.16_hfr_5d0h:name=vmaf_v1_hfr_phone');
       const box = page.getByLabel('VMAF v1 HFR Phone');
       await box.waitFor();
       expect(await box.isChecked()).toBe(true);
       await says(page.locator('.settings .state')).toMatch(/^VMAF v1 HFR Phone/);
     });
 
-    it('restores the settings, and is copied with them', async () => {
+    it('restores settings, which are in the copied link', async () => {
       const page = await site.open({ hash: 'offset=-3&range=2s-4s&model=auto&raw=352x288,8,420' });
       const state = page.locator('.settings .state');
       await says(state).toBe('By size · range 2s-4s · offset -3');
@@ -256,10 +247,10 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     });
   });
 
-  it('is of each encode: one card for a cause, settings of one alone, and why one is not compared; colours and places stay', async () => {
+  it('handles encodes one by one: a card per cause, settings of one encode, why one is not compared; colours and layout stay', async () => {
     const shots = makeSample(FORMAT, { seed: 9, cut: 20 });
     const whole = write('own-whole.y4m', y4mFile(shots, 'reference', 40));
-    /** An encode that lacks its first frames, or every other frame of which is without loss. */
+    /** @param first frames that the encode lacks @param lossless every other frame is lossless */
     const from = (name: string, first: number, lossless = false) =>
       write(
         name,
@@ -272,13 +263,13 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       );
     const page = await site.open({ width: 1280, height: 720 });
     await choose(page, whole, from('own-a.y4m', 10), from('own-d.y4m', 0, true));
-    // One late encode is one warning with one button.
+    // One late encode has one warning with one button.
     const warnings = page.locator('.finding').filter({ hasText: 'Warning' });
     await says(warnings).toContain('Use offset 10');
     expect(await warnings.count()).toBe(1);
     await page.setInputFiles('#pick-distorted', [from('own-b.y4m', 12), from('own-c.y4m', 0)]);
     await checked(page);
-    // Before the run: one card with a line for each, by its own offset.
+    // Before the run: one card with a line for each, with its own offset.
     const finding = page.locator('#findings .finding', { hasText: 'Use offset' });
     await expect.poll(() => finding.locator('.each li').count()).toBe(2);
     expect(await finding.getByRole('button').allTextContents()).toEqual([
@@ -296,8 +287,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await page.locator('table.encodes tbody tr').nth(3).waitFor();
     const atFirst = await colours();
     expect(new Set(atFirst).size).toBe(4);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect(await colours()).toEqual(atFirst);
     await says(page.locator('.headline .note')).toBe(
       'Bold is the best of its column. Not compared with the others: own-a.y4m, own-b.y4m (another number of frames).',
@@ -310,19 +300,18 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     expect(await card.locator('li b').allTextContents()).toEqual(['own-a.y4m', 'own-b.y4m']);
     await says(card.getByRole('button').first()).toBe('Fix all 2 and score again');
     await screenshot(page, 'own-card');
-    // One alone, which is then one card less; and the last one.
+    // Fix one alone, then the other.
     await page.getByRole('button', { name: 'Fix this one: own-b.y4m' }).click();
     await page.getByRole('button', { name: 'Fix and score again' }).click();
     await expect.poll(() => page.locator('.flaw-note').count()).toBe(0);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     // The others are not scored again.
     const counts = (await reportsOf(page)).map(({ frames }) => frames.length);
     expect([counts.slice(0, 4).sort(), ...counts.slice(4)]).toEqual([[28, 30, 40, 40], 28, 30]);
     const own = page.locator('table.encodes .own');
     expect(await own.allTextContents()).toEqual(['offset 10', 'offset 12']);
 
-    // By keys: what is typed is judged beside its field, and what the library refuses is said below.
+    // By keyboard: invalid values are explained beside their field, refusals of the library below.
     await page.getByRole('button', { name: 'Change' }).click();
     await tabTo(page, /^Settings for own-c\.y4m only$/);
     const opener = await focused(page);
@@ -356,14 +345,13 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     await says(page.locator('.file .own').last()).toBe(
       'own settings: range 10-38, reference cropped to 80:60:0:10, encode cropped to 80:60:0:10 Use common settings',
     );
-    // The rows were made anew as what was checked came.
+    // The inspection has redrawn the rows.
     await checked(page);
     expect(await focused(page)).toEqual(opener);
     await screenshot(page, 'own-rows');
-    // That encode alone is scored; what it is set to stands in its row and in how it was run.
+    // Only that encode is scored; its settings are in its row and in “How it was run”.
     await page.getByRole('button', { name: 'Score 1 encode' }).click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     const all = await reportsOf(page);
     expect(all).toHaveLength(7);
     expect(all[6]?.frames).toHaveLength(28);
@@ -376,14 +364,14 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     const runs = page.locator('.run');
     await says(runs).toContain('cropped to 80x60 at 0,10 of 160x90');
     await says(runs).toContain('10 to 38 (frames)');
-    // With the common settings again: its first result is still there.
+    // With the common settings again, its first result is shown.
     await page.getByRole('button', { name: 'Change' }).click();
     await page.getByRole('button', { name: 'Use common settings' }).last().click();
     await expect.poll(() => own.count()).toBe(2);
     expect(await focused(page)).toEqual(opener);
     await page.getByRole('button', { name: 'Score again' }).waitFor();
     expect(await reportsOf(page)).toHaveLength(7);
-    // As the reference, an encode has no settings of its own.
+    // An encode that becomes the reference has no own settings.
     await page.getByRole('button', { name: 'Swap reference and distorted' }).click();
     await says(page.locator('.slot-reference .file-name')).toBe('own-a.y4m');
     expect(await page.locator('.slot-reference .own').count()).toBe(0);
@@ -401,29 +389,28 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
     const said = (words: string) => page.locator('#tiny-said', { hasText: words }).waitFor();
     const pick = (...paths: string[]) => page.setInputFiles('#pick-tiny', paths);
 
-    it('the one that comes with it scores a video by itself, with the numbers of Node', async () => {
-      // The first file starts the engine: what that fetches is kept if there is somebody who keeps it.
+    it('built in: scores a video without reference, as Node does', async () => {
+      // The service worker must control the page before the engine fetches files.
       await page.waitForFunction(() => navigator.serviceWorker.controller !== null);
       await page.setInputFiles('#pick-distorted', videos.distorted);
       await page.locator('.settings > summary').click();
       expect(await page.getByRole('button', { name: 'Score', exact: true }).isDisabled()).toBe(true);
       await page.locator('#tiny-nr').check();
-      await start(page);
-      await done(page);
+      await finish(page);
       const [report] = await reportsOf(page);
       expect(report?.tiny?.[0]).toMatchObject({ source: 'nr_vmaf_v0.6.1', registered: true, kind: 'nr' });
-      const there = await scoreInNode(
+      const expected = await scoreInNode(
         { distorted: videos.distorted },
         { noReference: true, threads: 0, tiny: [{ model: 'nr_vmaf_v0.6.1' }] },
       );
       expect(report?.frames).toHaveLength(FRAMES);
-      const [name = ''] = there.tiny?.[0]?.metrics ?? [];
-      for (const [i, { metrics }] of there.frames.entries()) {
+      const [name = ''] = expected.tiny?.[0]?.metrics ?? [];
+      for (const [i, { metrics }] of expected.frames.entries()) {
         expect(Object.keys(report?.frames[i]?.metrics ?? {})).toEqual([name]);
         expect(report?.frames[i]?.metrics[name]).toBeCloseTo(metrics[name] ?? Number.NaN, 2);
       }
       await page.locator('#results').getByText(name).first().waitFor();
-      // Which model it is, and on which device it ran, stand among how it was run.
+      // “How it was run” names the model and its device.
       const rows = page.locator('dt:text-is("tiny model") + dd');
       await rows.first().waitFor({ state: 'attached' });
       expect(await rows.allTextContents()).toEqual([
@@ -439,7 +426,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await expect.poll(kept).toEqual([200, 200]);
     });
 
-    it('from files are refused with the reason, and score beside VMAF where they are good', async () => {
+    it('from files: are refused with a reason, or score beside VMAF', async () => {
       const sum = write('sum.onnx', linear([10, 0, 0, 0, 0, 1], 2));
       const sidecar = write('own.json', JSON.stringify({ name: 'own_mean', kind: 'nr' }));
       const mean = write('own.onnx', meanOf([1, 1, 48, 80], { factor: 100 }));
@@ -460,7 +447,7 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await said('no reference is needed');
       await page.getByText('Choose the reference').first().waitFor();
 
-      // A sidecar that does not fit its model.
+      // A sidecar that does not match its model.
       await page.setInputFiles('#pick-reference', videos.reference);
       await pick(sum, write('sum.json', JSON.stringify({ feature_order: ['adm2'] })));
       await said('scores from one feature');
@@ -468,23 +455,22 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       await page.getByText('takes 6 features, but its sidecar lists 1 (adm2)').first().waitFor();
       await page.getByRole('button', { name: 'Remove', exact: true }).click();
 
-      // One whose pictures are resized to what it takes.
+      // A model of one picture size.
       await pick(mean, sidecar);
       await said('own_mean scores the distorted picture alone.');
-      await start(page);
-      await done(page);
+      await finish(page);
       const report = (await reportsOf(page)).at(-1);
       expect(report?.tiny?.[0]).toMatchObject({ name: 'own_mean', file: 'own.onnx', resize: 'bilinear' });
-      const there = await scoreInNode(videos, { threads: 0, tiny: [{ model: mean, resize: 'bilinear' }] });
+      const expected = await scoreInNode(videos, { threads: 0, tiny: [{ model: mean, resize: 'bilinear' }] });
       expect(report?.frames).toHaveLength(FRAMES);
-      for (const [i, { metrics }] of there.frames.entries()) {
+      for (const [i, { metrics }] of expected.frames.entries()) {
         expect(report?.frames[i]?.metrics.vmaf).toBe(metrics.vmaf);
         expect(report?.frames[i]?.metrics.own_mean).toBeCloseTo(metrics.own_mean ?? Number.NaN, 3);
       }
     });
   });
 
-  it('says how to serve it where it is opened as a file', async () => {
+  it('explains how to serve it if opened as a file', async () => {
     const page = await (await site.served.newContext()).newPage();
     await page.goto(pathToFileURL(join(site.served.folder, 'index.html')).href);
     await page.getByRole('heading', { name: 'This page needs a server' }).waitFor();
@@ -501,9 +487,9 @@ const NAME = 'vmaf_v1.0.16_3d0h';
 const AT = `mirror/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
 const model = sharedPath(`models/vmaf_v1.0.16/${NAME}.json`);
 
-describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () => {
+describe.skipIf(noChromium)(`files that the page fetches and caches${noChromium}`, () => {
   const site = pages({ copy: true, kept: false });
-  // VMAF v1 takes nothing smaller: CAMBI no fewer columns, SpEED no fewer rows.
+  // The smallest size for VMAF v1: CAMBI needs the columns, SpEED the rows.
   const clip = makeSample({ ...FORMAT, width: 216, height: 160, bitDepth: 10 }, { seed: 5 });
   const videos = writePair('ten-bit-', clip, 3);
 
@@ -517,7 +503,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
 
   const fetchIt = (page: Page) => page.getByRole('button', { name: 'Fetch it (15 kB) and score' });
 
-  /** Addresses of all that the page keeps, but for fetched models. */
+  /** URLs of cached files except fetched models. */
   const kept = (page: Page) =>
     page.evaluate(async () => {
       const requests = [];
@@ -526,7 +512,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
       return requests.map(({ url }) => url.slice(document.baseURI.length));
     });
 
-  /** Chooses the videos, and ticks a model in place of the usual one. */
+  /** Chooses the videos, and ticks a model instead of the default. */
   async function chooseModel(page: Page, model: string): Promise<void> {
     await page.setInputFiles('#pick-reference', videos.reference);
     await page.setInputFiles('#pick-distorted', videos.distorted);
@@ -535,7 +521,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
     await page.getByLabel(model).check();
   }
 
-  it('fetches a model only when asked to, does not keep what is something else, and says what else went wrong', async () => {
+  it('fetches a model only on request, discards a file with another digest, and explains failures', async () => {
     writeFileSync(join(site.served.folder, AT), '{}');
     site.served.asked.length = 0;
     const page = await site.open({ provokes: /404/ });
@@ -554,7 +540,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
       async () => (await (await caches.open('anyvmaf-models')).keys()).length,
     );
     expect(models).toBe(0);
-    // Nobody has put this one on the server.
+    // The server does not have this model.
     await page.getByLabel('VMAF v1 HD television').uncheck();
     await page.getByLabel('VMAF v1 Phone').check();
     await start(page);
@@ -564,7 +550,7 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
   });
 
   it.skipIf(model === undefined)(
-    `scores with a fetched model as in Node, and without a network from then on (${needsShared})`,
+    `scores with a fetched model as Node does, then also offline (${needsShared})`,
     async () => {
       writeFileSync(join(site.served.folder, AT), readFileSync(model ?? ''));
       const page = await site.open({ keeps: true });
@@ -572,25 +558,24 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
       await start(page);
       await fetchIt(page).click();
       await done(page);
-      const there = await scoreInNode(videos, { models: [`path=${model}:name=vmaf_v1`], threads: 0 });
-      const mean = (there.pooled_metrics.vmaf_v1?.mean ?? 0).toFixed(2);
+      const expected = await scoreInNode(videos, { models: [`path=${model}:name=vmaf_v1`], threads: 0 });
+      const mean = (expected.pooled_metrics.vmaf_v1?.mean ?? 0).toFixed(2);
       const shown = page.locator('.score');
       await says(shown).toContain(mean);
-      // What the page itself needs is kept too, once files were chosen.
+      // The page's own files are cached too once files were chosen.
       await expect.poll(async () => (await kept(page)).some((url) => url.endsWith('.wasm'))).toBe(true);
       await expect.poll(async () => (await kept(page)).some((url) => url.startsWith('model/'))).toBe(true);
       await page.context().setOffline(true);
       await page.reload();
       await page.waitForSelector('.slot');
       await chooseModel(page, 'VMAF v1 HD television');
-      await start(page);
-      await done(page);
+      await finish(page);
       await says(shown).toContain(mean);
     },
   );
 
-  // The last one: from here on the server is gone.
-  it('works without a network after a first visit, scoring and every view included, and says what does not', async () => {
+  // The last test, as it stops the server.
+  it('works offline after a first visit, scoring and views included, and states what does not', async () => {
     const { served } = site;
     served.asked.length = 0;
     const page = await site.open({ keeps: true });
@@ -599,13 +584,13 @@ describe.skipIf(noChromium)(`what the page fetches and keeps${noChromium}`, () =
       .filter((entry) => entry.isFile())
       .map((entry) => relative(served.folder, join(entry.parentPath, entry.name)).replaceAll(sep, '/'))
       .filter((name) => /^(assets|model)\//.test(name) && !LARGE.test(name));
-    // The first screen first, then quietly the rest; no file was chosen.
+    // The first screen is cached first, then the rest, without choosing a file.
     await expect.poll(async () => (await kept(page)).includes('')).toBe(true);
     await expect.poll(() => kept(page)).toEqual(expect.arrayContaining(needed));
     await page.getByText('This page works offline.').waitFor();
     const note = page.locator('.offline-note');
     expect(await note.isVisible()).toBe(false);
-    // A build takes the place of an older one: not of fetched models, nor of the page in another folder.
+    // A new build drops the cache of an older one, but not fetched models or caches of other folders.
     const early = await (await served.newContext()).newPage();
     await early.goto(`${served.url}licences.txt`);
     const others = ['anyvmaf-models', 'anyvmaf-page /another/folder/ 0123'];

@@ -1,8 +1,7 @@
 /**
  * @module test/browser/page-researcher
- * A researcher's day with the page, in headless Chromium: from the worst moment to why it is the worst, by coded frames, cuts,
- * spans and the viewer, to a picture that is taken along. What is said is held against ffprobe, the run's own frames and the library
- * in Node. One page for the whole day; the last test looks at its states.
+ * A researcher's session in headless Chromium: why the worst moment is the worst, by coded frames, cuts, spans and the viewer, and
+ * comparison with earlier runs. Compared with ffprobe, the run's own frames and the library in Node. All tests share one page.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -28,6 +27,7 @@ import { FIRST, lookAround } from '../support/looks.js';
 import {
   choose,
   download,
+  drag,
   pages,
   pairInNode,
   reportsOf,
@@ -41,7 +41,7 @@ import {
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
-/** Frames of each of the two shots, 25 a second. */
+/** Frames of each of the two shots, at 25 fps. */
 const SHOT = 30;
 
 /** Two shots, and an encode of them with B frames and a key frame at least every 20 frames. */
@@ -70,7 +70,7 @@ interface Probed {
   readonly bytes: number;
 }
 
-/** Types and bytes of frames in the order in which they are shown. */
+/** Types and bytes of frames in display order. */
 function probed(file: string): Probed[] {
   const entries = 'frame=key_frame,pict_type,pkt_size';
   const all = execFileSync('ffprobe', ['-v', 'error', '-show_entries', entries, '-of', 'json', file], {
@@ -84,7 +84,7 @@ function probed(file: string): Probed[] {
   }));
 }
 
-/** The quantizers of frames as shown, by all that ffmpeg prints of headers. What is shown again has that of its slot. */
+/** Quantizers of frames in display order, by ffmpeg's trace_headers. Frames shown again have that of their slot. */
 function traced(file: string): (number | undefined)[] {
   const trace = ['-c', 'copy', '-bsf:v', 'trace_headers', '-f', 'null', '-'];
   const { stderr } = spawnSync('ffmpeg', ['-nostats', '-i', file, '-map', '0:v', ...trace], {
@@ -117,7 +117,7 @@ function traced(file: string): (number | undefined)[] {
   return shown.sort((a, b) => a.time - b.time).map(({ qp }) => qp);
 }
 
-/** A report whose scores are others, and of its first frames alone. */
+/** A report with changed scores. @param length keeps only the first frames */
 function scoredBy(report: Report, by: (value: number, frame: number) => number, length?: number): Report {
   const frames = report.frames.slice(0, length);
   const values = frames.map(({ frameNum, metrics }) => by(metrics.vmaf ?? Number.NaN, frameNum));
@@ -129,7 +129,7 @@ function scoredBy(report: Report, by: (value: number, frame: number) => number, 
   });
 }
 
-/** Columns of a picture's samples, of three channels each. */
+/** RGB samples of some columns of a picture. */
 function columnsOf(
   data: ArrayLike<number>,
   stride: number,
@@ -146,7 +146,7 @@ function columnsOf(
 }
 
 const x265 = (params: string) => ['-x265-params', `${params}:log-level=error`];
-/** One quantizer for all frames in libvpx and libaom, whose scale of 64 has index 120 at 30. */
+/** One quantizer for all frames in libvpx and libaom: 30 on their scale of 64 is index 120. */
 const FIXED = ['-qmin', '30', '-qmax', '30', '-crf', '30', '-b:v', '0'];
 
 describe.skipIf(!hasFfmpeg)(`quantizers of coded frames${hasFfmpeg ? '' : ` (${needsFfmpeg})`}`, () => {
@@ -180,7 +180,7 @@ describe.skipIf(!hasFfmpeg)(`quantizers of coded frames${hasFfmpeg ? '' : ` (${n
       undefined,
       ['-usage', 'good', '-crf', '40', '-tiles', '2x1', '-lag-in-frames', '16'],
     ],
-  ])('of %s (%s) are those that were asked for, and that ffmpeg reads', async (codec, _, qp, extra) => {
+  ])('of %s (%s) are those set, and match ffmpeg', async (codec, _, qp, extra) => {
     const path = encode({ codec, frames: 24, size: '320x180', extra });
     const call = { emit: () => {}, signal: new AbortController().signal };
     const file = new File([readFileSync(path)], path);
@@ -191,7 +191,7 @@ describe.skipIf(!hasFfmpeg)(`quantizers of coded frames${hasFfmpeg ? '' : ` (${n
   });
 });
 
-describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
+describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
   const site = pages();
   let page: Page;
   let files: ReturnType<typeof clips>;
@@ -202,7 +202,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   beforeAll(async () => {
     files = clips();
     const quantizers = traced(files.distorted);
-    coded = probed(files.distorted).map((one, i) => ({ ...one, qp: quantizers[i] }));
+    coded = probed(files.distorted).map((frame, i) => ({ ...frame, qp: quantizers[i] }));
     page = await site.open({ width: 1280, height: 720, stays: true });
     await choose(page, files.reference, files.distorted);
     await watchShifts(page);
@@ -216,7 +216,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
   const frame = (number: number) => page.locator(`dialog[data-frame="${number}"]:not([data-busy])`).waitFor();
   const scoreOf = (number: number) => report.frames[number]?.metrics.vmaf ?? Number.NaN;
 
-  it('sees everything keep its place during the run, and the worst moments in the first screen, each over its frame', async () => {
+  it('sees hardly any layout shifts during the run, and the worst moments on the first screen', async () => {
     await shiftsLittle(page);
     await page.setViewportSize(FIRST);
     const strip = page.locator('.strip');
@@ -229,10 +229,10 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(numbers(await strip.locator('button').allTextContents())).toEqual(numbers(listed));
   });
 
-  it('sees types, bytes and quantizers of coded frames as ffprobe and ffmpeg do, and the cut', async () => {
+  it('sees the types, bytes and quantizers of ffprobe and ffmpeg, and the cut', async () => {
     const legend = page.locator('.coded .lane-key');
     const kinds = ['key', 'I', 'P', 'B'].flatMap((kind) => {
-      const count = coded.filter((one) => one.kind === kind).length;
+      const count = coded.filter((frame) => frame.kind === kind).length;
       return count > 0 ? [`${count} ${kind}`] : [];
     });
     await says(legend).toContain(kinds.join(''));
@@ -246,22 +246,19 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(await page.getByRole('img', { name: all, exact: true }).isVisible()).toBe(true);
     await chart().focus();
     await page.keyboard.press('Home');
-    for (const one of coded.slice(0, 5)) {
+    for (const frame of coded.slice(0, 5)) {
       await says(page.locator('.coded .lane-now')).toContain(
-        `${one.kind} frame · ${sizeText(one.bytes)} · QP ${one.qp} (first slice) · `,
+        `${frame.kind} frame · ${sizeText(frame.bytes)} · QP ${frame.qp} (first slice) · `,
       );
       await page.keyboard.press('ArrowRight');
     }
   });
 
-  it('selects a span, and has its statistics and bit rate, and another metric on the same frames', async () => {
+  it('selects a span for its statistics and bit rate, and adds another metric below', async () => {
     const plot = page.locator('.plot.large');
     const { x = 0, y = 0, width = 0 } = (await plot.boundingBox()) ?? {};
     const at = (number: number) => x + 40 + ((width - 44) * number) / (2 * SHOT - 1);
-    await page.mouse.move(at(15.5), y + 60);
-    await page.mouse.down();
-    await page.mouse.move(at(44.5), y + 60, { steps: 3 });
-    await page.mouse.up();
+    await drag(page, [at(15.5), y + 60], [at(44.5), y + 60], 3);
     const table = page.locator('.span-statistics');
     const head = (await table.locator('h3').textContent()) ?? '';
     const [from = 0, to = 0] = [...head.matchAll(/frame (\d+)/g)].map(([, number]) => Number(number));
@@ -272,7 +269,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     const place = 0.05 * (scores.length - 1);
     const low = sorted[Math.floor(place)] ?? 0;
     const sum = (values: readonly number[]) => values.reduce((a, b) => a + b, 0);
-    const bytes = sum(coded.slice(from, to + 1).map((one) => one.bytes));
+    const bytes = sum(coded.slice(from, to + 1).map((frame) => frame.bytes));
     const values = () => table.locator('td[data-label]').allTextContents();
     await expect
       .poll(values)
@@ -291,7 +288,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await expect.poll(() => lane.count()).toBe(1);
   });
 
-  it('opens the worst frame of the span by key, and stays within it, from key frame to key frame', async () => {
+  it('opens the worst frame of the span by key, and steps through its key frames', async () => {
     await page.getByRole('button', { name: 'Worst frame' }).press('Enter');
     const [from, to] = span;
     const numbers = Array.from({ length: to - from + 1 }, (_, i) => from + i);
@@ -321,7 +318,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await page.locator('.frames-stage').focus();
   });
 
-  it('compares at one place and size in all views, with the reference a frame later, and by scopes', async () => {
+  it('compares at the same place and zoom in all views, with the reference a frame later, and by scopes', async () => {
     const places: string[] = [];
     for (const [key, made] of [['2'], ['3'], ['4', 'difference'], ['5', 'map']] as const) {
       await page.keyboard.press(key);
@@ -338,8 +335,8 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await says(page.locator('.frames-badge').first()).toBe('Reference, +1');
     await says(page.locator('.frames-meta')).toContain(`reference frame ${later}`);
     const canvas = page.locator('.frames-reference canvas');
-    const shown = await canvas.evaluate((one: HTMLCanvasElement) => {
-      const image = one.getContext('2d')?.getImageData(0, 0, one.width, one.height);
+    const shown = await canvas.evaluate((canvas: HTMLCanvasElement) => {
+      const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
       return [...(image?.data ?? [])];
     });
     const expected = (await pairInNode(files, later)).reference.image();
@@ -370,7 +367,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(new Set(third(2)).size).toBeGreaterThan(20);
   });
 
-  it('finds nothing cut off or crossing, and nothing that axe complains of, in the viewer and below the chart', async () => {
+  it('finds nothing cut off, overlapping or inaccessible in the viewer and below the chart', async () => {
     await page.keyboard.press('h');
     await page.keyboard.press('5');
     await page.locator('dialog[data-made^="map "]').waitFor();
@@ -380,8 +377,8 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(await lookAround(page)).toEqual({});
   });
 
-  it('holds the encode against a report of an earlier run, in pooled values and frame by frame', async () => {
-    // Ten points below in the second shot, but for its first frame, which was better.
+  it('compares the encode with an earlier report, in pooled values and frame by frame', async () => {
+    // Ten points lower in the second shot, except its first frame, which was better.
     const by = (frame: number) => (frame < SHOT ? 0 : frame === SHOT ? 3 : -10);
     const earlier = scoredBy(report, (value, frame) => value + by(frame));
     const file = write('earlier.json', formatReport(earlier, 'json', { precision: 'max' }));
@@ -389,8 +386,8 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await card.locator('input[type=file]').setInputFiles(file);
     const row = card.locator('tbody tr');
     await expect.poll(() => row.count()).toBe(1);
-    const means = [report, earlier].map((one) => {
-      const values = one.frames.map(({ metrics }) => metrics.vmaf ?? Number.NaN);
+    const means = [report, earlier].map((scored) => {
+      const values = scored.frames.map(({ metrics }) => metrics.vmaf ?? Number.NaN);
       return values.reduce((a, b) => a + b, 0) / values.length;
     });
     const [now = 0, then = 0] = means;
@@ -398,7 +395,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     expect(cells[0]).toBe(`${now.toFixed(2)}+${(now - then).toFixed(2)} better was ${then.toFixed(2)}`);
     expect(cells.at(-1)).toBe(`${SHOT}−3.00`);
     await expect.poll(() => card.locator('.plot').getAttribute('data-last')).toBe(String(2 * SHOT - 1));
-    // The chart points where the large one does.
+    // The chart shares the cursor of the large one.
     await chart().focus();
     await page.keyboard.press('End');
     await says(card.locator('.tip b')).toBe('+10.00');
@@ -406,7 +403,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await says(card.locator('.tip b')).toBe('0.00');
   });
 
-  it('is told why a report of other frames or of another model says nothing of the encode', async () => {
+  it('is told why a report of other frames or another model cannot be compared', async () => {
     const card = page.locator('.changes');
     const [model] = report.models;
     const others: readonly (readonly [Report, RegExp])[] = [
@@ -432,7 +429,7 @@ describe.skipIf(absent !== '')(`a researcher's day${absent}`, () => {
     await says(card.locator('[role=status]')).toMatch(/no-report\.json"? is damaged/);
     await card.locator('input[type=file]').setInputFiles(write('earlier.json', formatReport(report, 'json')));
     await says(card.locator('tbody td').first()).toContain('0.00 same');
-    // On a phone, a card in place of a row, with the name of each value.
+    // On a phone, a card per row, with the name of each value.
     await page.setViewportSize({ width: 390, height: 844 });
     const cut = await card.locator('tbody :is(th, td)').evaluateAll((all: HTMLElement[]) =>
       all.flatMap((cell) => {

@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-results
- * The page's results in headless Chromium: saved reports and ladders opened and saved again, the chart by pointer and keyboard,
- * two encodes compared, scores that cannot be trusted, and what is printed.
+ * The page's results in headless Chromium: opening and saving reports and ladders, the chart by pointer and keyboard, comparing
+ * two encodes, untrusted scores, printing; videos from links, and the HTML report.
  */
 
 import { rmSync } from 'node:fs';
@@ -22,6 +22,8 @@ import { violations } from '../support/looks.js';
 import {
   choose,
   download,
+  drag,
+  follow,
   pages,
   saved,
   says,
@@ -44,17 +46,17 @@ import {
   slider,
 } from '../support/saved-reports.js';
 
-/** Of 500 frames. */
+/** A report of 500 frames. */
 const of500 = (name: string, level: number, parts: Parameters<typeof made>[2] = {}) =>
   made(name, scores(level, 500), parts);
 
-/** Of 20 seconds at a bit rate. */
+/** A report of 20 seconds at a bit rate. */
 function sized(name: string, level: number, kilobits: number): Report {
   const { distorted } = of500(name, level);
   return of500(name, level, { distorted: { ...distorted, fileSize: kilobits * 2500 } });
 }
 
-/** The frames of `high.mp4` but for the first ones, which its encode lacks and the run skipped. */
+/** An encode that lacks the first frames of `high.mp4`, which the run skipped. */
 function late(skipped: number): Report {
   const whole = of500('high.mp4', 90);
   const frames = whole.frames.slice(skipped).map(({ metrics }, frameNum) => ({ frameNum, metrics }));
@@ -73,7 +75,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
   const low = of500('low.mp4', 60);
 
   const opened = (reports: readonly Report[], view?: View) => openReports(site, reports, view);
-  const told = (page: Page) => slider(page).getAttribute('aria-valuetext');
+  const readOut = (page: Page) => slider(page).getAttribute('aria-valuetext');
   const all = (page: Page) => page.getByRole('button', { name: 'All', exact: true });
 
   describe('of one encode', () => {
@@ -82,29 +84,26 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       page = await opened([high], { stays: true });
     });
 
-    it('are its score, what it means and where it is worst', async () => {
+    it('show its score, its meaning and its worst moments', async () => {
       await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
       await says(page.locator('.answer .pill')).toBe('good');
       await says(page.locator('.tiles')).toContain((high.distribution.vmaf?.percentiles.p1 ?? 0).toFixed(2));
       await says(page.locator('.finding')).toContain('Levels differ.');
-      // The dip at 200, once, and the single frame at 400.
+      // The dip at 200, listed once, and the single frame at 400.
       const moments = await page.locator('.moments .when').allTextContents();
       expect(moments.slice(0, 2)).toEqual(['0:08.00frame 200', '0:16.00frame 400']);
       await says(page.locator('.moments button').first()).toMatch(/VIF|ADM/);
     });
 
-    it('are zoomed by drag and wheel, and read out where the pointer is', async () => {
+    it('are zoomed by drag and wheel, and read out under the pointer', async () => {
       const { x, y, width } = await middle(page);
       const tip = () => chart(page).locator('.tip').textContent();
       await page.mouse.move(x, y);
       // The middle of 0 to 499 is between two frames.
       await expect.poll(tip).toMatch(/frame (249|250) /);
-      await page.mouse.move(x - width / 4, y);
-      await page.mouse.down();
-      await page.mouse.move(x, y, { steps: 6 });
-      await page.mouse.up();
+      await drag(page, [x - width / 4, y], [x, y], 6);
       await expect.poll(() => all(page).isDisabled()).toBe(false);
-      // A quarter to a half of it: the middle is three eighths, once the chart is drawn anew and the pointer moves.
+      // Zoomed to the second quarter, the middle is at three eighths, once the chart is redrawn and the pointer moves.
       let moves = 0;
       const moved = async () => {
         await page.mouse.move(x, y + (moves++ % 2));
@@ -119,7 +118,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => all(page).isDisabled()).toBe(true);
     });
 
-    it('are read where the chart is now, before it is drawn anew', async () => {
+    it('are read out at the chart’s current size, before it is redrawn', async () => {
       await middle(page);
       const read = await page.evaluate(() => {
         const plot = document.querySelector<HTMLElement>('.plot.large');
@@ -134,7 +133,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       expect(Math.abs(read - 249.5)).toBeLessThan(1);
     });
 
-    it('have every frame as a table, and the features on demand in the large chart', async () => {
+    it('have a table of every frame, and features on demand in the large chart', async () => {
       await page.getByText('All frames as a table').click();
       await page.getByLabel('Go to frame').fill('200');
       await page.getByLabel('Go to frame').press('Enter');
@@ -148,7 +147,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => slider(page).getAttribute('aria-label')).toBe('VMAF of every frame');
     });
 
-    it('stay on show when a broken file is opened, which is told where it breaks', async () => {
+    it('stay on show when a broken file is opened, with a message where it breaks', async () => {
       await page.setInputFiles(
         '#pick-reports',
         write('broken.json', formatReport(low, 'json').slice(0, 5000)),
@@ -161,7 +160,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     });
   });
 
-  /** Moves the chart away from below a pointer that rests, and back. @returns whether the browser told of that */
+  /** Moves the chart away from under a resting pointer, and back. @returns whether the browser fired `pointerleave` */
   const pushAway = (page: Page) =>
     page.evaluate(() => {
       const plot = document.querySelector('.plot.large');
@@ -169,7 +168,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       if (!plot || !card) throw new Error('there is no chart');
       return new Promise<boolean>((resolve) => {
         let moves = 0;
-        // Again and again: a browser that is busy tells of some changes only.
+        // Repeated, as a busy browser misses some changes.
         const moving = setInterval(() => {
           card.style.marginTop = `${900 + moves++}px`;
           if (moves > 200) end(false);
@@ -183,18 +182,18 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       });
     });
 
-  it('keeps what keys point at while the page moves under a pointer that rests', async () => {
+  it('keeps the frame chosen by keys while the page moves under a resting pointer', async () => {
     const page = await opened([high]);
     const { x, y } = await middle(page);
     await page.mouse.move(x, y);
-    await expect.poll(() => told(page)).toMatch(/^frame (249|250) /);
+    await expect.poll(() => readOut(page)).toMatch(/^frame (249|250) /);
     await slider(page).focus();
     await page.keyboard.press('Home');
     await expect(pushAway(page)).resolves.toBe(true);
-    expect(await told(page)).toMatch(/^frame 0 /);
+    expect(await readOut(page)).toMatch(/^frame 0 /);
     await page.mouse.move(x + 1, y);
-    await expect.poll(() => told(page)).toMatch(/^frame 2[45]\d /);
-    // The pointer may have come to rest there before there was a chart.
+    await expect.poll(() => readOut(page)).toMatch(/^frame 2[45]\d /);
+    // Likewise if the pointer rested there before there was a chart.
     const fresh = await site.open();
     await fresh.mouse.move(x, y);
     await fresh.setInputFiles('#pick-reports', fileOf(high));
@@ -202,7 +201,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await slider(fresh).focus();
     await fresh.keyboard.press('Home');
     await expect(pushAway(fresh)).resolves.toBe(true);
-    expect(await told(fresh)).toMatch(/^frame 0 /);
+    expect(await readOut(fresh)).toMatch(/^frame 0 /);
   });
 
   describe('of two encodes', () => {
@@ -211,7 +210,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       page = await opened([high, low], { stays: true });
     });
 
-    it('are saved byte for byte as they were opened, and as a page', async () => {
+    it('are saved byte for byte as opened, and as an HTML report', async () => {
       for (const format of ['json', 'csv', 'xml', 'sub', 'ndjson'] as const) {
         const file = await saved(page, `Download ${format.toUpperCase()}`);
         expect(file).toEqual({ name: `high.vmaf.${format}`, text: formatReport(high, format) });
@@ -221,18 +220,18 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       expect(html.text).toContain('2 encodes of master.mov');
     });
 
-    it('are told by keys in the chart, which moves and zooms', async () => {
+    it('are read out, moved and zoomed by keys in the chart', async () => {
       await slider(page).focus();
       await page.keyboard.press('Home');
       const value = (report: Report, frame: number) => (report.frames[frame]?.metrics.vmaf ?? 0).toFixed(2);
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`frame 0 · 0:00.00, high.mp4 ${value(high, 0)}, low.mp4 ${value(low, 0)}`);
       await page.keyboard.press('Shift+ArrowRight');
       await page.keyboard.press('ArrowLeft');
       await page.keyboard.press('ArrowDown');
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`frame 9 · 0:00.36, low.mp4 ${value(low, 9)}, high.mp4 ${value(high, 9)}`);
       await page.keyboard.press('End');
       await expect.poll(() => slider(page).getAttribute('aria-valuenow')).toBe('499');
@@ -243,7 +242,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => all(page).isDisabled()).toBe(true);
     });
 
-    it('move as their window over the map does, and have the statistics of what is on show once that rests', async () => {
+    it('move with their window on the map, and then show the statistics of the visible span', async () => {
       await slider(page).focus();
       await page.keyboard.press('Home');
       for (let i = 0; i < 3; i++) await page.keyboard.press('+');
@@ -261,7 +260,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           });
         await expect.poll(async () => ((await shares())[1] ?? 0) * 8).toBeCloseTo(1, 1);
         const table = page.locator('.span-statistics');
-        const told = async () => {
+        const isRight = async () => {
           const [from = 0] = await shares();
           const heading = (await table.locator('h3').textContent()) ?? '';
           const [first = -9, last = -9] = [...heading.matchAll(/frame (\d+)/g)].map(([, frame]) =>
@@ -278,8 +277,8 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           const expected = [high, low].map(({ frames }) => {
             const values = frames.slice(first, last + 1).map(({ metrics }) => metrics.vmaf ?? Number.NaN);
             const { length } = values;
-            const sum = (one: (value: number) => number) =>
-              values.reduce((all, value) => all + one(value), 0);
+            const sum = (term: (value: number) => number) =>
+              values.reduce((all, value) => all + term(value), 0);
             const harmonic = length / sum((value) => 1 / (value + 1)) - 1;
             return [sum((value) => value) / length, harmonic, Math.min(...values)].map((value) =>
               value.toFixed(2),
@@ -294,14 +293,14 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
             )
           );
         };
-        await expect.poll(told).toBe(true);
+        await expect.poll(isRight).toBe(true);
       }
       expect(spans.size).toBeGreaterThan(2);
       await page.keyboard.press('0');
       await expect.poll(() => page.locator('.span-statistics').isVisible()).toBe(false);
     });
 
-    it('have the best of each column marked, and lines that can be hidden', async () => {
+    it('mark the best of each column, and can hide lines', async () => {
       await says(page.locator('#result-heading')).toBe('2 encodes of master.mov');
       const best = page.locator('.encodes td.best');
       await expect.poll(() => best.count()).toBe(2);
@@ -314,7 +313,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       // The last line stays.
       await legend.last().click({ modifiers: ['Shift'] });
       await expect.poll(pressed).toEqual(['false', 'true']);
-      // A click shows one alone, and another all of them.
+      // A click shows one alone, a second click all of them.
       await legend.first().click();
       await expect.poll(pressed).toEqual(['true', 'false']);
       await legend.first().click();
@@ -339,14 +338,14 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
     await shown.waitFor({ state: 'hidden' });
   });
 
-  describe('opened one after the other', () => {
+  describe('opened in turn', () => {
     let page: Page;
     beforeAll(async () => {
       page = await site.open({ stays: true });
     });
     const open = (reports: readonly Report[]) => replaceReports(page, reports.map(fileOf));
 
-    it('draws quality over bit rate, says what is pointed at, and has it as a table', async () => {
+    it('draws quality over bit rate, reads out points, and has a table', async () => {
       const reports = [
         sized('a.mp4', 90, 4000),
         sized('b.mp4', 60, 500),
@@ -361,7 +360,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       const area = await rates.locator('.marks').boundingBox();
       const dots = await Promise.all((await rates.locator('.dot').all()).map((dot) => dot.boundingBox()));
       const across = dots.map((box) => ((box?.x ?? 0) + 7 - (area?.x ?? 0)) / (area?.width ?? 1));
-      // By the logarithm of the bit rate, with 6 % of the span free on either side.
+      // A logarithmic axis, with 6 % of the span free on either side.
       for (const [i, rate] of [500, 2000, 4000].entries())
         expect(across[i]).toBeCloseTo((Math.log(rate / 500) / Math.log(8) + 0.06) / 1.12, 2);
       const [first] = dots;
@@ -379,7 +378,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
         );
     });
 
-    it('saves every chart as a drawing that stands alone, as a picture and as its values, in light colours', async () => {
+    it('saves every chart as standalone SVG, PNG and CSV, in light colours', async () => {
       const reports = [sized('a.mp4', 90, 4000), sized('b.mp4', 60, 1000)];
       await page.emulateMedia({ colorScheme: 'dark' });
       await open(reports);
@@ -413,12 +412,12 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
         expect(drawing).toMatch(/^<svg xmlns="http:\/\/www.w3.org\/2000\/svg" width="\d+" height="\d+"/);
         expect(drawing).not.toMatch(/var\(|class=|style=|NaN|undefined|<(?:image|foreignObject|script)/);
         expect(drawing).toContain('fill="#fff');
-        // The other is made like the third.
+        // Made like the third chart.
         if (card === 'rates') continue;
         const { data, width, height, channels } = decodePng(await save(card, 'png'));
         expect(width).toBe(2 * Number(/ width="(\d+)"/.exec(drawing)?.[1]));
         expect([...data.slice(0, 3)]).toEqual([255, 255, 255]);
-        // The two encodes' own colours, as a strict parser draws them.
+        // Both encodes have their own colours.
         for (const n of [0, 1]) {
           const colour = await page.evaluate((of) => {
             const probe = document.body.appendChild(document.createElement('i'));
@@ -442,7 +441,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await page.emulateMedia({ colorScheme: 'light' });
     });
 
-    it('marks no best among encodes that do not compare, and draws no rates of fewer than two', async () => {
+    it('marks no best among encodes that are not comparable, and draws no bit rates of fewer than two', async () => {
       const neg = of500('neg.mp4', 80, { models: [{ ...vmafModel, source: 'vmaf_v0.6.1neg' }] });
       await open([sized('a.mp4', 90, 4000), neg]);
       await says(page.locator('.headline .note')).toContain('different models');
@@ -450,7 +449,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       expect(await page.getByRole('heading', { name: 'over bit rate' }).count()).toBe(0);
     });
 
-    it('shows scores of a model that goes beyond 100 on its own range', async () => {
+    it('shows scores of a model beyond 100 on its own range', async () => {
       const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
       await open([of500('wide.mp4', 104, { models: [wide] })]);
       await says(page.locator('.answer')).toContain('by vmaf_v1.0.16_3d0h_2160, scale 0 to 110.');
@@ -460,9 +459,9 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => ticks.last().evaluate(({ style }) => style.left)).toBe('90.91%');
     });
 
-    it('puts encodes that begin apart on the axis of the reference, and counts pairs where they begin together', async () => {
+    it('numbers frames of the reference if encodes begin on different ones, else pairs', async () => {
       await open([high, late(12)]);
-      // The dip of both is at frame 200 of the reference, 8 s from its start.
+      // Both dip at reference frame 200, 8 s from its start.
       const firsts = page.locator('.moments ol li:first-child .when');
       const skipped = page.locator('.encodes .skipped');
       await expect
@@ -473,9 +472,9 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       for (let step = 0; step < 20; step++) await page.keyboard.press('Shift+ArrowRight');
       const dip = (high.frames[200]?.metrics.vmaf ?? 0).toFixed(2);
       await expect
-        .poll(() => told(page))
+        .poll(() => readOut(page))
         .toBe(`reference frame 200 · 0:08.00, high.mp4 ${dip}, late.mp4 ${dip}`);
-      // Both dots stand on the same point.
+      // Both dots are at the same point.
       const dots = await chart(page)
         .locator('.marks .dot')
         .evaluateAll((list: HTMLElement[]) => list.map(({ style }) => [style.left, style.top]));
@@ -491,7 +490,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       expect(await skipped.count()).toBe(0);
     });
 
-    it('marks a score that cannot be trusted, names the cause, and never calls it the best', async () => {
+    it('marks an untrusted score, names the cause, and never marks it as best', async () => {
       const offset = { code: 'offset', severity: 'warning', message: 'Other moments.' } as const;
       const levels = { code: 'levels', severity: 'warning', message: 'Levels differ.' } as const;
       const wrong = of500('wrong.mp4', 95, { preflight: [levels, offset] });
@@ -516,7 +515,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await screenshot(page, 'results-untrusted-row');
     });
 
-    it('opens libvmaf’s CSV, says what it lacks, and invents nothing', async () => {
+    it('opens libvmaf’s CSV and states what it lacks', async () => {
       await replaceReports(page, [write('log.csv', formatReport(high, 'csv'))]);
       await says(page.locator('.score')).toContain(meanOf(high).toFixed(2));
       const origin = page.locator('.origin');
@@ -526,7 +525,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await expect.poll(() => page.getByRole('button', { name: 'Download JSON' }).isDisabled()).toBe(true);
     });
 
-    it('prints all of it in colours for paper, and is on the screen what it was', async () => {
+    it('prints everything in colours for paper, and restores the screen', async () => {
       await page.emulateMedia({ colorScheme: 'dark' });
       await open([sized('high.mp4', 90, 4000), sized('low.mp4', 60, 900)]);
       await chart(page).scrollIntoViewIfNeeded();
@@ -537,12 +536,12 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           .evaluate((canvas) => canvas.clientWidth);
       const onScreen = await width();
       await page.evaluate(() => {
-        // After the page's own doing, which was there before.
+        // Runs after the page's own listener, which was added earlier.
         addEventListener('beforeprint', () => {
           const charts = [...document.querySelectorAll('.plot')].map((plot) => {
             const canvas = plot.querySelector('canvas');
             const room = plot.clientWidth;
-            // Bit rates are a drawing of elements.
+            // Bit rates are drawn as SVG.
             if (!canvas)
               return { drawn: plot.querySelector('svg path') !== null, room, wide: plot.scrollWidth };
             const pixels = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height).data;
@@ -574,7 +573,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await page.evaluate(() => dispatchEvent(new Event('afterprint')));
       await page.setViewportSize({ width: 1280, height: 860 });
     });
-    it('draws nothing more of a chart that moves when others take its place', async () => {
+    it('stops drawing a moving chart when others replace it', async () => {
       await open([high]);
       await middle(page);
       await page.evaluate(() => {
@@ -585,7 +584,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
           plain.apply(this, area);
         };
         const moved = document.querySelector('.slider');
-        // As fast as a key repeats, so that a drawing is due at any time.
+        // Faster than keys repeat, so that a drawing is always due.
         const moving = setInterval(() => {
           const key = Math.random() < 0.5 ? '+' : '-';
           if (moved?.isConnected) moved.dispatchEvent(new KeyboardEvent('keydown', { key }));
@@ -595,12 +594,12 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       await open([low]);
       await says(page.locator('#result-heading')).toBe('low.mp4');
       await middle(page);
-      // Longer than charts wait for rest.
+      // Longer than charts take to come to rest.
       await page.waitForTimeout(1000);
       expect(await page.evaluate(() => document.body.dataset.late)).toBeUndefined();
     });
 
-    it('draws every one of many curves in its full width once they rest, and no hairlines', async () => {
+    it('draws many curves in full width once they rest, not as hairlines', async () => {
       await page.evaluate(() => {
         const { prototype } = CanvasRenderingContext2D;
         const { stroke, clearRect } = prototype;
@@ -626,7 +625,7 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
         await page.keyboard.press(key);
         await expect.poll(wide).toBe('6');
       }
-      // Few are drawn so at once.
+      // A few curves are drawn so at once.
       await page.locator('.legend button').first().click();
       await expect.poll(wide).toBe('1');
     });
@@ -635,11 +634,11 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
 
 describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
   const site = pages({ elsewhere: true });
-  const asked: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
+  const requests: { readonly path: string; readonly host: string; readonly cookie: string }[] = [];
   let server: Server;
   let origin = '';
 
-  /** Eight frames that become brighter, and the same with an edge less. */
+  /** Eight frames that get brighter. @param by contrast of their stripes */
   const video = (by: number) => {
     const frame = (n: number) =>
       Buffer.concat([
@@ -655,7 +654,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
 
   beforeAll(async () => {
     server = createServer(({ url = '', headers }, response) => {
-      asked.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
+      requests.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
       const body = { '/ref%20a.y4m': video(40), '/dis.y4m': video(20), '/closed.y4m': video(20) }[url];
       if (url === '/moved.y4m') response.writeHead(302, { location: '/dis.y4m' });
       else
@@ -674,17 +673,17 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
   const link = (name: string) => `subsample=2&ref=${origin}/ref%2520a.y4m&dis=${origin}/${name}&frame=4`;
   const offer = (page: Page) => page.locator('.offer');
 
-  it('asks nobody before a click, then scores, opens the frame, and gives the same link again', async () => {
+  it('sends no request before a click, then scores, opens the frame, and copies the same link', async () => {
     const page = await site.open({ hash: link('dis.y4m') });
     await says(offer(page)).toContain(
       `This link names 2 videos. To load them, this browser asks ${new URL(origin).host},`,
     );
-    expect(asked).toEqual([]);
+    expect(requests).toEqual([]);
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'link-offer');
     await page.getByRole('button', { name: 'Load and score' }).click();
     await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
-    expect(asked.map(({ path, cookie }) => [path, cookie])).toEqual([
+    expect(requests.map(({ path, cookie }) => [path, cookie])).toEqual([
       ['/ref%20a.y4m', ''],
       ['/dis.y4m', ''],
     ]);
@@ -702,7 +701,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     });
   });
 
-  it('says in a sentence why a video does not come, and asks nobody if it is refused', async () => {
+  it('explains why a video cannot be loaded, and sends no request if the user refuses', async () => {
     const page = await site.open({ hash: link('closed.y4m'), provokes: /CORS|Failed to load|ERR_/ });
     const load = page.getByRole('button', { name: 'Load and score' });
     for (const [name, why] of [
@@ -710,24 +709,20 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
       ['moved.y4m', /moved\.y4m could not be loaded: localhost:\d+ cannot be reached, redirects/],
       ['none.y4m', /none\.y4m could not be loaded: localhost:\d+ answered 404\. Check the link\./],
     ] as const) {
-      await page.evaluate((hash) => {
-        location.hash = hash;
-      }, link(name));
+      await follow(page, link(name));
       await says(offer(page).locator('li').last()).toContain(name);
       await load.click();
       await says(offer(page).getByRole('status')).toMatch(why);
     }
-    const before = asked.length;
+    const before = requests.length;
     await page.getByRole('button', { name: 'Do not load' }).click();
     expect(await offer(page).isVisible()).toBe(false);
-    await page.evaluate(() => {
-      location.hash = 'dis=javascript:alert(1)';
-    });
+    await follow(page, 'dis=javascript:alert(1)');
     await says(page.locator('.notice')).toMatch(/dis is “javascript:alert\(1\)”/);
-    expect([await offer(page).isVisible(), asked.length]).toEqual([false, before]);
+    expect([await offer(page).isVisible(), requests.length]).toEqual([false, before]);
   });
 
-  it('takes URLs that are typed, and says what is wrong with one', async () => {
+  it('takes typed URLs, and explains invalid ones', async () => {
     const page = await site.open();
     await page.getByRole('button', { name: 'Videos from URLs' }).click();
     const next = page.getByRole('button', { name: 'Continue' });
@@ -744,13 +739,13 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     expect(await violations(page)).toEqual([]);
     await screenshot(page, 'urls');
     await dis.fill(`${origin}/dis.y4m`);
-    const before = asked.length;
+    const before = requests.length;
     await next.click();
     await says(offer(page)).toContain(`To load them, this browser asks ${new URL(origin).host},`);
-    expect(asked.length).toBe(before);
+    expect(requests.length).toBe(before);
     await page.getByRole('button', { name: 'Load and score' }).click();
     await expect
-      .poll(() => asked.slice(before).map(({ path }) => path))
+      .poll(() => requests.slice(before).map(({ path }) => path))
       .toEqual(['/ref%20a.y4m', '/dis.y4m']);
   });
 });
@@ -758,7 +753,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
 describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, () => {
   const site = pages();
   const format = { width: 960, height: 272, bitDepth: 8, chroma: '420' } as const;
-  /** Two a second, so that worst moments are as near as every second frame. */
+  /** At 2 fps, so that worst moments are only two frames apart. */
   const film = (name: string, side: 'reference' | 'distorted', blur = 1) => {
     const distortion = { blur, quantiser: 10 };
     const clip = makeSample(format, { seed: 5, distortion });
@@ -773,7 +768,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
   const types = (html: string) =>
     [...html.matchAll(/<img alt="" [^>]*src="data:(image\/\w+);base64,/g)].map(([, type]) => type);
 
-  /** Opens a report without scripts, and asks its pictures for their sizes. */
+  /** Opens a report without scripts. @returns widths of its pictures */
   async function withoutScripts(html: string): Promise<number[]> {
     const context = await site.served.newContext({ offline: true, javaScriptEnabled: false });
     const plain = await context.newPage();
@@ -795,7 +790,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     await score(page);
   });
 
-  it('has pictures of 960 pixels within 3 MB, which show without scripts', async () => {
+  it('has pictures of 960 pixels within 3 MB, visible without scripts', async () => {
     expect(await size().inputValue()).toBe('3');
     const { name, text } = await saved(page, 'HTML report');
     expect(name).toBe('comparison.vmaf.html');
@@ -807,7 +802,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     expect(types(text)).toHaveLength(12);
   });
 
-  it('keeps to the size that the user sets, and says what that leaves out', async () => {
+  it('keeps to the size set by the user, and states what that leaves out', async () => {
     await size().fill('0.2');
     const { text } = await saved(page, 'HTML report');
     expect(text.length).toBeLessThan(2e5);
@@ -819,14 +814,14 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     const before = await said().textContent();
     await size().fill('0');
     await page.getByRole('button', { name: 'HTML report', exact: true }).click();
-    expect(await size().evaluate((one: HTMLInputElement) => one.validity.rangeUnderflow)).toBe(true);
+    expect(await size().evaluate((input: HTMLInputElement) => input.validity.rangeUnderflow)).toBe(true);
     expect(await said().textContent()).toBe(before);
     await size().fill('3');
   });
 
-  it('is given up by Cancel, and saved when asked for again', async () => {
+  it('can be cancelled', async () => {
     const downloads: string[] = [];
-    page.on('download', (one) => downloads.push(one.suggestedFilename()));
+    page.on('download', (file) => downloads.push(file.suggestedFilename()));
     await page.getByRole('button', { name: 'HTML report', exact: true }).click();
     await page.locator('.take').getByRole('button', { name: 'Cancel' }).click();
     await says(said()).toBe('The HTML report was not saved.');
@@ -834,7 +829,7 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     expect(await page.locator('.take progress').isVisible()).toBe(false);
   });
 
-  it('says of which encode the video can no longer be read, and has pictures of the others', async () => {
+  it('names the encode whose video can no longer be read, and has pictures of the others', async () => {
     rmSync(second);
     const { text } = await saved(page, 'HTML report');
     const why = /No pictures of sent-b\.y4m: reading sent-b\.y4m failed: [^.]+\.(?!\.)/;

@@ -1,8 +1,8 @@
 /**
  * @module test/browser/page-states
  * Every state of the page in headless Chromium, from empty to several encodes, failures and the viewer: nothing is cut off,
- * lies on something else or is wider than the window, axe finds nothing, and results are as short as promised. States
- * that follow each other share a page. A wrong pair is looked at in `page-newcomer`, eleven encodes in `page-many`.
+ * overlaps or is wider than the window, axe finds nothing, and results are as short as promised. Successive states share a
+ * page. `page-newcomer` covers a wrong pair, `page-many` eleven encodes.
  */
 import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -30,23 +30,22 @@ const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' } as const;
 
 interface State {
   readonly name: string;
-  /** Brings its page there, from any state before it of that page. */
+  /** Brings the page there, from any earlier state. */
   readonly reach: (page: Page) => Promise<void>;
-  /** The page that it shares with the states of the same way; one of its own where absent. */
+  /** States with the same one share a page; others have their own. */
   readonly way?: 'results' | 'run';
-  /** Most windows of 1440x900 that it fills. */
+  /** Largest height in screens of 1440x900. */
   readonly screens?: number;
-  /** Whether what is folded in it is looked at as well. */
+  /** Also checks folded parts. */
   readonly unfolds?: boolean;
-  /** The part in which it differs from the state before it; absent: all of it does. */
+  /** Selector of the part that differs from the state before; default: everything. */
   readonly within?: string;
-  /** Whether it is one of the viewer. */
   readonly viewer?: boolean;
-  /** Whether only the exhaustive run reaches it. */
+  /** Only in the exhaustive run. */
   readonly rare?: boolean;
 }
 
-/** What brings a page on, done once however often it is asked for. */
+/** A step that runs once, however often it is called. */
 function once(bring: (page: Page) => Promise<void>): (page: Page) => Promise<void> {
   let brought: Promise<void> | undefined;
   return (page) => {
@@ -55,7 +54,7 @@ function once(bring: (page: Page) => Promise<void>): (page: Page) => Promise<voi
   };
 }
 
-/** Tiles below the score that stand alone in their row and leave the rest of it empty. */
+/** Tiles below the score that are alone in their row and leave the rest of it empty. */
 const loneTiles = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const rows = new Map<number, number[]>();
@@ -70,7 +69,7 @@ const loneTiles = (page: Page): Promise<string[]> =>
       : [];
   });
 
-/** How much wider than the window the viewer is. */
+/** Reports a viewer that is wider than the window. */
 const wideDialog = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const over = (document.querySelector('dialog')?.scrollWidth ?? 0) - document.documentElement.clientWidth;
@@ -79,7 +78,6 @@ const wideDialog = (page: Page): Promise<string[]> =>
 
 describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   const site = pages();
-  /** Pages that states share. */
   const shared: { results?: Promise<Page>; run?: Promise<Page> } = {};
 
   const clip = makeSample(FORMAT, { seed: 9, cut: 20 });
@@ -93,7 +91,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   async function scored(page: Page, reference: string, ...distorted: string[]): Promise<void> {
     await choose(page, reference, ...distorted);
     await score(page);
-    // The pictures come last.
     await page.locator('.moments .shot canvas').first().waitFor();
   }
 
@@ -269,7 +266,7 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       also: state.viewer ? wideDialog : loneTiles,
       async seen({ width, kind }) {
         if (!exhaustive) return;
-        // Charts out of sight follow the theme later.
+        // Charts out of view follow the theme later.
         await page.waitForTimeout(600);
         await screenshot(page, `state-${name}-${width}-${kind}`.replaceAll(/[ ,]+/g, '-'));
       },

@@ -1,8 +1,8 @@
 /**
  * @module test/browser/page
- * The built page in Chromium, from an empty first screen to a result: under a strict content security policy, in a subfolder,
- * by pointer, by drop and by keyboard, with the numbers of Node. A run pauses, resumes and is cancelled; the result is in view
- * and has pictures.
+ * The built page in Chromium, from the empty first screen to a result: under a strict content security policy, in a subfolder,
+ * by pointer, drop and keyboard, with the same numbers as in Node. Runs are paused, resumed and cancelled; results are in
+ * view and have pictures.
  */
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
@@ -19,12 +19,14 @@ import { guessRaw } from '../../web/src/setup/files.js';
 import { noChromium } from '../support/chromium.js';
 import { FIRST, lookAround, violations } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
   clear,
   done,
   download,
   drop,
+  finish,
   focused,
   pages,
   pairInNode,
@@ -36,7 +38,6 @@ import {
   says,
   score,
   screenshot,
-  settled,
   start,
   tabTo,
   write,
@@ -46,7 +47,7 @@ import {
 const FORMAT = { width: 160, height: 90, bitDepth: 8, chroma: '420' } as const;
 const LONG = 36;
 
-/** What does not depend on the machine. */
+/** The parts that do not depend on the machine. */
 function essence(report: Report | undefined): Partial<Report> | undefined {
   if (!report) return undefined;
   const { frames, pooled_metrics, aggregate_metrics, distribution, metrics, models, frameCount, warnings } =
@@ -54,12 +55,12 @@ function essence(report: Report | undefined): Partial<Report> | undefined {
   return { frames, pooled_metrics, aggregate_metrics, distribution, metrics, models, frameCount, warnings };
 }
 
-/** In the page: families, sizes, weights and styles of all text that is laid out. */
+/** In the page: families, sizes, weights and styles of all laid-out text. */
 function fontsInUse(): string[] {
   const withText = [...document.querySelectorAll('body *')].filter(
     (element) =>
       element.getClientRects().length > 0 &&
-      // Of a run that is held up, when the cores are free.
+      // Only shown while paused, when the cores are free.
       !element.matches('.figures b') &&
       [...element.childNodes].some((node) => node instanceof Text && node.data.trim() !== ''),
   );
@@ -76,9 +77,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   const long = writePair('long-', slow, LONG);
 
   describe('empty', () => {
-    it('asks for nothing but itself, and little of that; its foot leads to all licences', async () => {
+    it('loads little and only its own files, and links to all licences', async () => {
       site.served.asked.length = 0;
-      // Chromium looks for an icon beside the text of the licences.
+      // Chromium requests an icon for licences.txt.
       const page = await site.open({ provokes: /404/ });
       await page.waitForLoadState('networkidle');
       const paths = [...new Set(site.served.asked)];
@@ -109,7 +110,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(missing.filter((path) => !path.endsWith('/favicon.ico'))).toEqual([]);
     });
 
-    it('holds the engine, the runtime of tiny models and ffmpeg, and each of them once', () => {
+    it('contains the engine, the ONNX runtime and ffmpeg once each', () => {
       const names = readdirSync(site.served.folder, { recursive: true, encoding: 'utf8' });
       const modules = names.filter((name) => name.endsWith('.wasm')).map((name) => basename(name));
       expect(modules.map((name) => name.replace(/[-.].*/, '')).sort()).toEqual([
@@ -117,7 +118,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       ]);
     });
 
-    it('follows the theme of the system, and keeps another one that is chosen', async () => {
+    it('follows the theme of the system, and remembers another choice', async () => {
       const page = await site.open();
       const shows = (theme: string) =>
         expect.poll(() => page.evaluate(() => document.documentElement.dataset.theme)).toBe(theme);
@@ -140,22 +141,22 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     });
   });
 
-  describe('scores', () => {
+  describe('scoring', () => {
     let page: Page;
     let runs = 0;
     beforeAll(async () => {
       page = await site.open({ ...FIRST, stays: true });
     });
 
-    /** Expects one more report of the page, that of Node. */
+    /** Expects one more report of the page, equal to Node's. */
     async function expectNodesReport(request: ScoreRequest, options: ScoreOptions = {}): Promise<void> {
       const reports = await reportsOf(page);
       expect(reports).toHaveLength(++runs);
-      const there = await scoreInNode(request, { threads: 0, ...options });
-      expect(essence(reports.at(-1))).toEqual(essence(there));
+      const expected = await scoreInNode(request, { threads: 0, ...options });
+      expect(essence(reports.at(-1))).toEqual(essence(expected));
     }
 
-    it('raw YUV as Node does: the geometry is guessed from the name, and refused where it leaves bytes over', async () => {
+    it('of raw YUV equals Node; the size comes from the name, and is refused if bytes are left over', async () => {
       const raw = { width: 96, height: 64, bitDepth: 10, chroma: '422' } as const;
       const ten = makeSample(raw, { seed: 3 });
       const pair = {
@@ -174,12 +175,11 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.fill('#raw-width', '96');
       await says(checks).toContain('dis_96x64_422_10bit.yuv: 5 frames');
       await checked(page);
-      await start(page);
-      await done(page);
+      await finish(page);
       await expectNodesReport({ ...pair, raw });
     });
 
-    it('raw YUV whose size fits another geometry, corrected by its pictures, as Node does', async () => {
+    it('of raw YUV that also fits another size equals Node; inspection corrects the size', async () => {
       const raw = { width: 128, height: 96, bitDepth: 8, chroma: '420' } as const;
       const frames = makeSample(raw, { seed: 7 });
       const pair = {
@@ -187,7 +187,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         distorted: write('encode.yuv', yuvFile(frames, 'distorted', 33)),
       };
       const facts = Object.values(pair).map((path) => ({ name: basename(path), size: statSync(path).size }));
-      // 33 frames are as long as four of CIF.
+      // 33 frames have as many bytes as four of CIF.
       expect(guessRaw(facts)).toEqual({ format: { ...raw, width: 352, height: 288 }, from: 'size' });
       await clear(page);
       await page.setInputFiles('#pick-reference', pair.reference);
@@ -198,12 +198,11 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('.checks').filter({ hasText: 'encode.yuv: 33 frames' }).waitFor();
       await page.waitForSelector('#findings .fine, #findings .finding');
       expect(await page.textContent('#findings')).not.toContain('neighbouring rows');
-      await start(page);
-      await done(page);
+      await finish(page);
       await expectNodesReport({ ...pair, raw });
     });
 
-    it('Y4M as Node does, to the last bit: encodes dropped with their reference; an empty file among them is refused', async () => {
+    it('of Y4M equals Node bit for bit; encodes are dropped with their reference, an empty file is refused', async () => {
       await clear(page);
       await drop(page, 'body', [files.distorted, write('nothing.mp4', ''), files.reference]);
       await page.locator('.slot-error', { hasText: 'nothing.mp4 is empty (0 bytes)' }).waitFor();
@@ -211,20 +210,19 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(await page.locator('.slot-distorted .file-name').allTextContents()).toEqual(['distorted.y4m']);
       await drop(page, '.slot-distorted', [files.reference]);
       await page.locator('.slot-distorted .file-name', { hasText: 'reference.y4m' }).waitFor();
-      await start(page);
-      await done(page);
-      const here = (await reportsOf(page)).slice(runs);
+      await finish(page);
+      const found = (await reportsOf(page)).slice(runs);
       runs += 2;
-      expect(here).toHaveLength(2);
+      expect(found).toHaveLength(2);
       for (const distorted of [files.distorted, files.reference]) {
-        const there = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
-        expect(essence(here.find((one) => one.distorted.name === basename(distorted)))).toEqual(
-          essence(there),
+        const expected = await scoreInNode({ reference: files.reference, distorted }, { threads: 0 });
+        expect(essence(found.find((report) => report.distorted.name === basename(distorted)))).toEqual(
+          essence(expected),
         );
       }
     });
 
-    it('shows files and worst moments as pictures, opens the viewer from them, and takes them into the report', async () => {
+    it('shows pictures of files and worst moments, which open the viewer and are in the report', async () => {
       await clear(page);
       await choose(page, files.reference, files.distorted);
       const first = await pairInNode(files, 0);
@@ -232,7 +230,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         const thumb = page.locator(`.slot-${side} .file-thumb canvas:not([hidden])`);
         await thumb.waitFor();
         expect(Buffer.compare(await samplesOf(thumb), first[side].image({ maxSide: 192 }).data)).toBe(0);
-        // What lies below must not move under a pointer: the row is as high as before it had its picture.
+        // Nothing below may move: the row is as high without its picture.
         const heights = await thumb.evaluate((canvas: HTMLElement) => {
           const height = () => canvas.closest('.file')?.getBoundingClientRect().height;
           const pictured = height();
@@ -249,7 +247,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await expect.poll(() => pictures.count()).toBe(3);
       const [reference, distorted, map] = await Promise.all([0, 1, 2].map((i) => samplesOf(pictures.nth(i))));
       expect(reference?.equals(distorted ?? reference)).toBe(false);
-      // Grey where nothing is lost, coloured elsewhere.
+      // Not only grey.
       expect(map?.some((_, i) => i % 3 === 0 && map[i] !== map[i + 2])).toBe(true);
       const { text } = await saved(page, 'HTML report');
       const moments = await page.locator('.moments button').count();
@@ -258,13 +256,13 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('dialog[open][data-frame]').waitFor();
       await screenshot(page, 'stage-pictures');
       await page.keyboard.press('Escape');
-      // Other files need the setup again, wherever they were dropped.
+      // Other files unfold the setup.
       expect(await page.locator('.setup').isVisible()).toBe(false);
       await page.setInputFiles('#pick-distorted', files.reference);
       await page.locator('.slot-distorted').getByRole('button', { name: 'Remove reference.y4m' }).waitFor();
     });
 
-    it('several models, a metric, a range and every other frame, all told to the library; then metrics of colour, without a model', async () => {
+    it('passes models, a metric, a range and subsampling to the library; then colour metrics without a model', async () => {
       await clear(page);
       await choose(page, files.reference, files.distorted);
       await page.getByText('Settings', { exact: true }).click();
@@ -285,7 +283,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
         subsample: 2,
       });
 
-      // The module of these is loaded then.
+      // Their module is loaded on use.
       const features = ['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'];
       await page.getByRole('button', { name: 'Change', exact: true }).click();
       await page.getByRole('button', { name: 'Reset' }).click();
@@ -308,13 +306,13 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
   });
 
   describe('a run', () => {
-    it('rehearses what shows the results with every font of them, pauses, goes on and ends with all frames', async () => {
+    it('warms up all fonts of the results before it, pauses, resumes and ends with all frames', async () => {
       const page = await site.open({ hash: SLOW });
       const height = () => page.evaluate(() => document.documentElement.scrollHeight);
       await choose(page, long.reference, long.distorted);
       const rehearsal = page.locator('.rehearsal');
       await rehearsal.locator('canvas').first().waitFor({ state: 'attached' });
-      // It cannot be seen, focused or read out, and takes no room.
+      // The warm-up is invisible, not focusable, hidden from screen readers, and takes no room.
       expect(await rehearsal.locator('canvas').first().isVisible()).toBe(false);
       expect(await rehearsal.evaluate((element) => element.matches('[inert][aria-hidden=true]'))).toBe(true);
       const during = await height();
@@ -330,9 +328,9 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('.headline .score').waitFor();
       expect(await rehearsal.count()).toBe(0);
       expect(await page.locator('#chart-heading').count()).toBe(1);
-      // The browser waits for each new font.
+      // Each new font would block the browser.
       expect((await page.evaluate(fontsInUse)).filter((font) => !known.has(font))).toEqual([]);
-      // Frames in hand are finished, then nothing moves.
+      // Frames in progress are finished, then nothing changes.
       let before = '';
       await expect
         .poll(
@@ -353,7 +351,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       expect(report?.frames.length).toBe(LONG);
     });
 
-    it('ends the rehearsal; it is cancelled, and another one can start', async () => {
+    it('ends the warm-up, and can be cancelled; finished encodes stay', async () => {
       const page = await site.open({ width: 390, height: 844, dark: true, hash: SLOW });
       await choose(page, long.reference, long.distorted);
       await page.waitForSelector('.rehearsal', { state: 'attached' });
@@ -364,7 +362,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       });
       expect(left).toBe(0);
       await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
-      // What is dropped meanwhile is taken later, and says so; text is no file.
+      // Files dropped meanwhile are added later, with a message; pasted text is refused.
       const notice = page.locator('.notice');
       await page.evaluate(() => document.dispatchEvent(new ClipboardEvent('paste', { bubbles: true })));
       await says(notice).toContain('Only files can be pasted');
@@ -378,11 +376,10 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.getByRole('button', { name: 'Remove long-distorted.y4m' }).click();
       await page.getByRole('button', { name: 'Remove long-reference.y4m' }).click();
       await choose(page, files.reference, files.distorted);
-      await start(page);
-      await done(page);
+      await finish(page);
       expect(await reportsOf(page)).toHaveLength(1);
 
-      // What is finished stays when a later run is cancelled; the other encode is marked, and all that is left to score.
+      // A cancelled run keeps finished encodes; the other one is marked, and the only one left to score.
       const short = write('long-short.y4m', y4mFile(slow, 'distorted', 9));
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove distorted.y4m' }).click();
@@ -396,16 +393,14 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('.figures').filter({ hasText: 'Paused' }).waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       const marks = page.locator('table.encodes tbody th');
-      // With how far it came.
       await says(marks.nth(1)).toMatch(
         RegExp(`stopped: the first \\d+ of ${LONG} frames only|stopped before its first frame`),
       );
       expect(await marks.nth(0).textContent()).not.toContain('stopped');
-      // Cancelled while the last result is on its way: it counts, and nothing is left to score.
+      // Cancelling just before the last report arrives: it counts, and nothing is left to score.
       await page.evaluate(() => {
         window.reports.push = (...late) => {
-          const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-          buttons.find(({ textContent }) => textContent === 'Cancel')?.click();
+          window.press('Cancel');
           return Array.prototype.push.apply(window.reports, late);
         };
       });
@@ -421,11 +416,11 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     const y4m = (name: string, side: 'reference' | 'distorted', frames = 12) =>
       write(name, y4mFile(shots, side, frames));
 
-    it('folds the setup into a line, and has the table of five encodes in view at 1280x720', async () => {
+    it('folds the setup and has the table of five encodes in view at 1280x720; other choices reuse results', async () => {
       const encodes = [1, 2, 3, 4, 5].map((n) => y4m(`encode-${n}.y4m`, 'distorted'));
       const page = await site.open({ width: 1280, height: 720 });
       await choose(page, y4m('master.y4m', 'reference'), ...encodes);
-      // From far below, as who changed a setting there.
+      // Start scrolled down, as after changing a setting.
       await page.evaluate(() => scrollTo(0, document.body.scrollHeight));
       await score(page);
       expect(await page.evaluate(() => scrollY)).toBe(0);
@@ -442,13 +437,13 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await page.locator('.setup').waitFor();
       expect(await page.locator('.setup-line').isVisible()).toBe(false);
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe('Add another');
-      // As Back does, and Forward takes back; neither loses the results.
+      // Forward and Back do the same, without losing the results.
       await page.goForward();
       await page.locator('.setup-line').waitFor();
       await page.goBack();
       await page.locator('.setup').waitFor();
 
-      // What is scored already is shown at once, and not scored again.
+      // Encodes with a result are shown at once, and not scored again.
       const rows = page.locator('table.encodes tbody tr');
       const names = () => rows.locator('.open').allTextContents();
       await page.getByRole('button', { name: 'Remove encode-5.y4m' }).click();
@@ -458,40 +453,39 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await checked(page);
       expect(await page.locator('.outdated').count()).toBe(0);
       await page.getByRole('button', { name: 'Score 1 new encode' }).click();
-      await done(page);
-      await settled(page);
+      await allShown(page);
       expect((await reportsOf(page)).map(({ distorted }) => distorted.name).sort()).toEqual(
         [1, 2, 3, 4, 5, 6].map((n) => `encode-${n}.y4m`),
       );
       expect(await names()).toEqual([1, 2, 3, 4, 6].map((n) => `encode-${n}.y4m`));
 
-      // A box decides what tables, curves and files take.
+      // A checkbox includes encodes in tables, curves and files.
       const best = () => page.locator('td.main.best').count();
       expect(await best()).toBe(4);
       const box = (n: number) => page.getByLabel(`Include encode-${n}.y4m in tables, curves and BD-rate`);
       await box(6).uncheck();
-      // All that are left are equally good.
+      // The others are equally good.
       await expect.poll(best).toBe(0);
       expect(await page.locator('.legend button[aria-pressed=false]').allTextContents()).toEqual([
         expect.stringContaining('encode-6.y4m'),
       ]);
       const csv = await saved(page, 'Download Comparison CSV');
       expect(csv.text.trim().split('\n')).toHaveLength(5);
-      // Results that are shown anew keep it.
+      // It stays unticked when other results are shown.
       await page.getByRole('button', { name: 'Change' }).click();
       await page.getByRole('button', { name: 'Remove encode-1.y4m' }).click();
       await expect.poll(() => rows.count()).toBe(4);
       expect(await box(6).isChecked()).toBe(false);
       for (const n of [2, 3]) await box(n).uncheck();
-      // One stays.
+      // The last one cannot be left out.
       await box(4).click();
       expect(await box(4).isChecked()).toBe(true);
     });
 
-    it('is reached by keyboard alone, from the files to a saved picture of the worst frame of another encode', async () => {
+    it('is reached by keyboard alone, from choosing files to saving a picture of another encode', async () => {
       const encodes = ['keys-a', 'keys-b'].map((name) => y4m(`${name}.y4m`, 'distorted'));
       const page = await site.open({ width: 1280, height: 720 });
-      // Chromium would show its own dialog while nobody listens.
+      // Without a listener, Chromium would show its own dialog.
       page.on('filechooser', () => {});
       const pick = async (name: RegExp, chosen: string | string[]) => {
         await tabTo(page, name);
@@ -505,8 +499,7 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
       await checked(page);
       await tabTo(page, /^Score$/);
       await page.keyboard.press('Enter');
-      await done(page);
-      await settled(page);
+      await allShown(page);
       await tabTo(page, /^Open the worst frame of keys-a\.y4m$/);
       const opener = await focused(page);
       await page.keyboard.press('Enter');

@@ -1,7 +1,7 @@
 /**
  * @module test/browser/report-pages
- * The pages that the library writes and serves, in Chromium: the HTML report draws, answers, loads nothing and never runs what
- * a file is called; the dashboard of a running measurement draws what the stream tells, and screen readers can read it.
+ * The library's pages in Chromium: the HTML report is drawn, interactive, loads nothing and never runs file names as script; the
+ * dashboard of a live measurement follows the stream, also for screen readers.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ const scores = Float64Array.from({ length: 500 }, (_, i) =>
   i === 444 ? 40 : 90 - 70 * Math.exp(-((i - 300) ** 2) / 40),
 );
 
-/** A run of 25 frames a second. */
+/** A report at 25 fps. */
 function timed(name: string, series: Record<string, Float64Array>, parts: Partial<ReportParts> = {}): Report {
   const { reference, distorted } = report();
   const frameRate = { num: 25, den: 1 };
@@ -47,7 +47,7 @@ function run(name: string, values = scores): Report {
   return timed(name, { integer_adm2: values.map((value) => value / 100), vmaf: values });
 }
 
-/** The pixel column of the large chart in which the line of an encode is drawn lowest. */
+/** The pixel column in which an encode's line is lowest on the large chart. */
 function lowestColumn(page: Page, encode: number): Promise<number> {
   return page
     .locator('.chart.big canvas')
@@ -65,7 +65,7 @@ function lowestColumn(page: Page, encode: number): Promise<number> {
     }, `--s${encode}`);
 }
 
-/** What is drawn below the lines: the marks of the frame axis. */
+/** Pixels of the frame axis. */
 function axisPixels(page: Page): Promise<string> {
   return page
     .locator('.chart.big canvas')
@@ -77,13 +77,13 @@ function axisPixels(page: Page): Promise<string> {
     });
 }
 
-/** The same without its first 12 frames, scored with an offset. */
+/** A report without the first 12 frames, scored with an offset. */
 function late(name: string): Report {
   const whole = run(name, scores.slice(12));
   return { ...whole, reference: { ...whole.reference, skipped: 12 } };
 }
 
-/** What is to be closed after a test, and what its pages complain of. */
+/** Pages and contexts to close after a test, and errors of its pages. */
 const opened: { close(): Promise<void> }[] = [];
 const complaints: string[] = [];
 
@@ -105,14 +105,14 @@ function watched(page: Page): Page {
 
 function closesPages(): void {
   afterEach(async () => {
-    await Promise.all(opened.splice(0).map((one) => one.close()));
+    await Promise.all(opened.splice(0).map((closable) => closable.close()));
     expect(complaints.splice(0)).toEqual([]);
   });
 }
 
 describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   let folder = '';
-  /** Pages share a process, which has compiled what they run; it ends with its last page. */
+  /** Pages share a process, which compiles their scripts once; it ends with its last page. */
   let profile: BrowserContext;
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'anyvmaf-html-'));
@@ -130,7 +130,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
 
   interface View {
     readonly width?: number;
-    /** Without script. */
+    /** Without JavaScript. */
     readonly still?: boolean;
   }
 
@@ -142,20 +142,20 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     return page;
   }
 
-  /** Opens a page of reports, which may ask for nothing. */
+  /** Opens an HTML report, which must not request anything. */
   async function open(reports: Report | Report[], view: View = {}, shown: HtmlOptions = {}): Promise<Page> {
     const file = join(folder, 'report.html');
     writeFileSync(file, [...writeHtml(reports, { command: HOSTILE, ...shown })].join(''));
     const page = await (view.still ? newPage({ javaScriptEnabled: false }) : ownPage(view));
     const { href } = pathToFileURL(file);
     page.on('request', (request) => {
-      if (request.url() !== href) complaints.push(`asked for ${request.url()}`);
+      if (request.url() !== href) complaints.push(`requested ${request.url()}`);
     });
     await page.goto(href);
     return page;
   }
 
-  /** How many pixels of a chart differ from transparent. */
+  /** Number of pixels of a chart that are not transparent. */
   const inked = (page: Page, selector: string) =>
     page
       .locator(`${selector} canvas`)
@@ -167,10 +167,10 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
         return count;
       });
 
-  it('draws every chart and loads nothing, whatever files are called', async () => {
+  it('draws every chart and loads nothing, whatever the file names', async () => {
     const page = await open([run(HOSTILE), run('b.mp4')]);
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
-    // What the score is made of is folded until somebody asks.
+    // Features behind the score are folded.
     expect(await page.locator('.chart.tiny').first().isVisible()).toBe(false);
     await page.getByText('All features').click();
     await expect.poll(() => inked(page, '.chart.tiny')).toBeGreaterThan(200);
@@ -178,10 +178,10 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     expect(await page.locator('.legend button').first().textContent()).toBe(HOSTILE.replace(/^.*\//, ''));
   });
 
-  it('puts the same content of encodes that begin apart in the same place', async () => {
+  it('aligns encodes that begin on different reference frames', async () => {
     const page = await open([run('whole.mp4'), late('late.mp4')]);
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
-    // The axis is that of the reference: the dip of both is at its frame 300, 12 s from its start.
+    // Both dip at reference frame 300, 12 s from its start.
     for (const list of await page.locator('.worst').all()) {
       await list.locator('button').first().click();
       await expect
@@ -207,7 +207,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     expect(Math.abs(whole - cut)).toBeLessThanOrEqual(1);
   });
 
-  it('tells what is under the pointer, zooms by dragging and by a worst frame, and goes on by keys', async () => {
+  it('reads out values under the pointer, zooms by dragging and by a worst frame, and steps by keys', async () => {
     const page = await open(run('a.mp4'));
     const all = page.getByRole('button', { name: 'All' });
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
@@ -218,10 +218,10 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     const tip = () => page.locator('.tip').textContent();
     // The plot begins 40 px from the left and ends 4 px from the right.
     await page.mouse.move(box.x + 40 + ((box.width - 44) * 300) / 499, box.y + 100);
-    const told = await tip();
-    expect(told).toContain('frame 300');
-    expect(told).toContain('0:12.00');
-    expect(told).toContain('20.00');
+    const readOut = await tip();
+    expect(readOut).toContain('frame 300');
+    expect(readOut).toContain('0:12.00');
+    expect(readOut).toContain('20.00');
     expect(await page.locator('.feature .now').first().textContent()).toBe('0.2000');
 
     await page.mouse.move(box.x + 200, box.y + 100);
@@ -246,7 +246,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     expect(await tip()).toContain(`frame ${first - 9}`);
   });
 
-  it('is not wider than its screen, light and dark', async () => {
+  it('is not wider than the screen, light and dark', async () => {
     const page = await open([run('a.mp4'), run(`${'long'.repeat(60)}.mp4`)]);
     for (const [colorScheme, width] of [
       ['light', 360],
@@ -261,7 +261,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     }
   });
 
-  /** With all metrics of the default model, on full HD, in a codec at a bit rate. */
+  /** A report with all metrics of the default model, in a codec at a bit rate. */
   function whole(
     name: string,
     codec: string,
@@ -282,15 +282,15 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     );
   }
 
-  /** With as many further metrics as have columns. */
+  /** A report with as many further metrics as have columns. */
   function measured(name: string, bitrate: number) {
     const names = ['vmaf', 'psnr_y', 'float_ssim', 'float_ms_ssim', 'cambi', 'ciede2000', 'psnr_hvs'];
     const series = Object.fromEntries(names.map((metric) => [metric, scores]));
     return timed(name, series, { pairing: paired({ codec: 'h264', bitrate }), preflight: [] });
   }
 
-  /** Small pictures of all moments that the page lists. */
-  function pictured(one: Report, encodes = 1): HtmlOptions {
+  /** Small pictures of all listed moments. */
+  function pictured(report: Report, encodes = 1): HtmlOptions {
     const picture = encodePng({
       width: 192,
       height: 108,
@@ -298,7 +298,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       data: Uint8Array.from({ length: 192 * 108 * 3 }, (_, i) => (i >> 5) & 255),
     });
     const files = { reference: picture, distorted: picture, map: picture };
-    const moments = worstFrames(one, { metric: 'vmaf', worse: 'low' }, 9);
+    const moments = worstFrames(report, { metric: 'vmaf', worse: 'low' }, 9);
     return {
       pictures: Array.from({ length: encodes }, (_, report) =>
         moments.map(({ frameNum }) => ({ report, frame: frameNum, ...files })),
@@ -328,14 +328,14 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       ['a failed file', eleven.slice(0, 2), { failed: [bad] }],
     );
 
-  it.each(LOOKS)('axe finds nothing, and all of it fits: %s', async (name, reports, shown, screens) => {
+  it.each(LOOKS)('is accessible by axe and fits: %s', async (name, reports, shown, screens) => {
     const page = await open(reports, {}, shown);
-    // What is folded of eleven is that of one, eleven times.
+    // Folded parts are those of one encode, eleven times.
     const unfolds = exhaustive || name !== 'eleven encodes';
     expect(await lookAround(page, { unfolds, screens })).toEqual({});
   });
 
-  it('shows a moment split, in turn, as a difference and with its loss', async () => {
+  it('shows a moment split, blinking and as a difference', async () => {
     const { pictures } = pictured(lone);
     const light = encodePng({
       width: 192,
@@ -347,7 +347,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     const page = await open(
       lone,
       {},
-      { pictures: pictures?.map((one) => ({ ...one, reference: light, distorted: dark })) },
+      { pictures: pictures?.map((picture) => ({ ...picture, reference: light, distorted: dark })) },
     );
     const middle = async () => {
       const shot = decodePng(await page.locator('.split .pictures').screenshot());
@@ -360,7 +360,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     expect(await middle()).toBe(80);
     await press('Blink');
     expect(await middle()).toBe(20);
-    // Motion is reduced: each press is a turn.
+    // With reduced motion, each press switches once.
     await press('Blink');
     expect(await middle()).toBe(0);
     await press('Split');
@@ -368,7 +368,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     expect(await middle()).toBe(0);
   });
 
-  it('prints whole tables and charts on A4, and leaves the screen as it was', async () => {
+  it('prints whole tables and charts on A4, and restores the screen', async () => {
     const page = await open(eleven, {}, pictured(lone, 11));
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
     // 210 by 297 mm in points.
@@ -379,8 +379,8 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
     const beyond = await page.evaluate(() =>
       [...document.querySelectorAll('main *')]
-        .filter((one) => one.checkVisibility() && one.getBoundingClientRect().right > innerWidth + 1)
-        .map((one) => one.outerHTML.slice(0, 80)),
+        .filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1)
+        .map((node) => node.outerHTML.slice(0, 80)),
     );
     expect(beyond).toEqual([]);
     expect(await page.locator('.split').isVisible()).toBe(false);
@@ -393,22 +393,22 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       await page.setViewportSize({ width, height: 900 });
       for (const name of await names.all())
         expect(
-          await name.evaluate((one) => [one.scrollWidth <= one.clientWidth, one.clientWidth > 60]),
+          await name.evaluate((node) => [node.scrollWidth <= node.clientWidth, node.clientWidth > 60]),
           `${width} px`,
         ).toEqual([true, true]);
     }
     expect(await names.count()).toBe(2);
   });
 
-  it('keeps the pictures of a moment, and its numbers, in a column of their own', async () => {
+  it('keeps pictures and numbers of a moment within its column', async () => {
     const dips = Float64Array.from({ length: 500 }, (_, i) => (i % 100 === 50 ? 20 + i / 100 : 90));
-    const one = run('a.mp4', dips);
+    const single = run('a.mp4', dips);
     for (const [reports, width] of [
-      ...(exhaustive ? ([[[one], 1440]] as const) : []),
+      ...(exhaustive ? ([[[single], 1440]] as const) : []),
       [Array.from({ length: 6 }, (_, i) => run(`${i}.mp4`, dips)), 1440],
-      [[one], 820],
+      [[single], 820],
     ] as const) {
-      const page = await open([...reports], { width }, pictured(one, 6));
+      const page = await open([...reports], { width }, pictured(single, 6));
       const rows = page.locator('.worst button');
       const boxes = await rows.evaluateAll((buttons) =>
         buttons.map((button) => {
@@ -434,7 +434,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     }
   });
 
-  it('without script shows a still chart, the tables, and no dead buttons', async () => {
+  it('shows a static chart, the tables and no buttons without JavaScript', async () => {
     const page = await open(run('a.mp4'), { still: true });
     expect(await page.locator('.still svg path').isVisible()).toBe(true);
     expect(await page.locator('.chart.big').isVisible()).toBe(false);
@@ -455,7 +455,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
 describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
   closesPages();
 
-  it('shows the measurement as it goes on, in words that a screen reader finds', async () => {
+  it('follows the measurement, also for screen readers', async () => {
     const { scorer, server, push } = await served({ alarms: ['max<97 for 25f'] });
     const { address } = await server.listen({ transport: 'sse', port: 0, dashboard: true });
     const page = await newPage();
@@ -481,7 +481,7 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     await page.locator('#chart').focus();
     await page.keyboard.press('Home');
     expect(await shown('second')).toMatch(/^0:00 to 0:01: mean \d+\.\d\d, lowest \d/);
-    // A model and an alarm by a click; what cannot be is said.
+    // Change the model and set an alarm; invalid alarms are explained.
     await page.getByLabel('Alarm', { exact: true }).fill('nothing<5');
     await page.getByRole('button', { name: 'Set' }).click();
     await expect.poll(() => shown('notice')).toMatch(/The alarm "nothing<5" is about "nothing"/);
@@ -507,7 +507,7 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     expect(await page.getByRole('button', { name: 'Pause' }).isVisible()).toBe(false);
   });
 
-  it('shows an alarm that began before it was opened, and each of several measurements to its end', async () => {
+  it('shows an alarm raised before it was opened, and each of several measurements to its end', async () => {
     const { scorer, server, push } = await served({ name: 'one', alarms: ['max<101 for 25f'] });
     const other = await createScorer(TINY, { threads: 0 });
     server.add(other, 'two');
@@ -531,7 +531,7 @@ describe.skipIf(noChromium)(`the dashboard in Chromium${noChromium}`, () => {
     expect(await shown('line')).toBe('ended');
   });
 
-  it('is there on request only', async () => {
+  it('is served on request only', async () => {
     const { server } = await served();
     const { address } = await server.listen({ transport: 'sse', port: 0 });
     const answer = await fetch(new URL('/', address), { headers: { accept: 'text/html' } });

@@ -1,6 +1,7 @@
 /**
- * A hundred clients over HTTP, each with jobs of its own, while all cores score: every job ends with its result and memory
- * stays. How soon short calls are answered is printed, since that depends on what else the machine does.
+ * @module test/exhaustive/mcp-load
+ * A hundred clients over HTTP, each with its own jobs, while all cores score: every job returns its result, and memory does not
+ * grow. Prints response times of short calls, which depend on the load of the machine.
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -28,7 +29,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-/** Megabytes of the server. */
+/** Resident megabytes of the server. */
 function memory(): number {
   const [, kilobytes] = /VmRSS:\s*(\d+)/.exec(readFileSync(`/proc/${server.child.pid}/status`, 'utf8')) ?? [];
   return Number(kilobytes) / 1024;
@@ -38,7 +39,6 @@ function memory(): number {
 async function open() {
   const client = await httpClient(server.url);
   return async (name: string, args: object = {}) => {
-    // How long an answer takes depends on what else the machine does.
     const patient = { timeout: 600_000 };
     const call = { name, arguments: { ...args } };
     const { isError, structuredContent, content } = await client.callTool(call, undefined, patient);
@@ -47,11 +47,11 @@ async function open() {
   };
 }
 
-/** Calls that wait for nobody's turn. */
+/** Calls that are not queued. */
 const SHORT_CALLS = ['list_jobs', 'list_models', 'list_extractors', 'job_status'];
 
 it.skipIf(process.platform !== 'linux')(
-  'a hundred clients with jobs: memory flat, nothing lost',
+  'a hundred clients with jobs: memory stays flat, no result is lost',
   async () => {
     const clients = await Promise.all(Array.from({ length: CLIENTS }, open));
     const [watcher = await open()] = clients;
@@ -98,7 +98,7 @@ it.skipIf(process.platform !== 'linux')(
         `megabytes in rounds: ${peaks.map(Math.round).join(', ')}`,
     );
     expect(results).toHaveLength(ROUNDS * CLIENTS);
-    expect(new Set(results.map((one) => JSON.stringify(one))).size).toBe(1);
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1);
     expect(Math.max(...peaks.slice(ROUNDS / 2))).toBeLessThan(1.1 * Math.max(...peaks.slice(0, ROUNDS / 2)));
   },
   600_000,

@@ -1,8 +1,8 @@
 /**
  * @module test/exhaustive/page-engineer
- * An encoding engineer's day with the page, in headless Chromium: twelve encodes of three codecs and two presets, one of which
- * begins late and one is smaller; two that are added; series by guess and by hand, an anchor, boxes, and what is saved. One page for
- * the whole day; Cancel and Back lose nothing.
+ * An encoding engineer's session in headless Chromium: twelve encodes of three codecs and two presets, one of which begins late and
+ * one is smaller; two added encodes; guessed and edited series, an anchor, checkboxes, and saved files. All tests share one page;
+ * Cancel and Back lose nothing.
  */
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -14,23 +14,22 @@ import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
 import {
+  allShown,
   checked,
   choose,
-  done,
   drop,
   leave,
   pages,
   reportsOf,
   saved,
   says,
-  settled,
   start,
 } from '../support/page.js';
 import { openSent } from '../support/saved-reports.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
-/** Frames of the film, 24 a second, and how many of them one encode lacks at its start. */
+/** Frames of the video at 24 fps, and frames that one encode lacks at its start. */
 const [FRAMES, LATE] = [48, 5];
 
 const vpx = (speed: number) => [
@@ -65,7 +64,7 @@ function film(): string {
   ]);
 }
 
-/** @param odd what makes it another picture, and what its name says of that */
+/** @param odd a filter, and a word for the name */
 function encoded(
   codec: Codec,
   preset: 'fast' | 'slow',
@@ -80,7 +79,7 @@ function encoded(
   ]);
 }
 
-/** Twelve encodes, of which one is late and one small, and those two as they were meant. */
+/** Twelve encodes, of which one is late and one small; and correct versions of those two. */
 function encodes() {
   const odd = {
     vp9: [`trim=start_frame=${LATE},setpts=PTS-STARTPTS`, 'late'],
@@ -99,32 +98,31 @@ function encodes() {
 const LATE_ONE = 'film-vp9-slow-crf44-late.webm';
 const SMALL_ONE = 'film-av1-slow-crf48-270p.mkv';
 
-/** BD-rate in per cent and BD-quality, as the library has them. @param rates kilobits per second of the anchor that count */
+/** BD-rate in percent and BD-quality by the library. @param rates range of the anchor in kb/s */
 function bd(anchor: readonly RatePoint[], test: readonly RatePoint[], rates?: readonly [number, number]) {
   const options = rates && { rates: { min: rates[0], max: rates[1] } };
   return { rate: bdRate(anchor, test, options).value, quality: bdQuality(anchor, test, options).value };
 }
 
-/** Whether a text of the page is a number, to the digits that it has. */
+/** Compares a number on the page with a value, to the digits on the page. */
 function expectNumber(text: string | undefined, value: number): void {
   const bare = (text ?? '').replace('−', '-').replace(/[+ %]/g, '');
   const digits = /\.(\d+)$/.exec(bare)?.[1]?.length ?? 0;
   expect(bare).toBe(value.toFixed(digits));
 }
 
-/** Presses Cancel as soon as so many encodes are scored, which no hand does as surely. */
+/** Presses Cancel as soon as `count` encodes are scored. */
 function cancelAfter(page: Page, count: number): Promise<void> {
   return page.evaluate((count) => {
     const timer = setInterval(() => {
       if (window.reports.length < count) return;
       clearInterval(timer);
-      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-      buttons.find(({ textContent }) => textContent === 'Cancel')?.click();
+      window.press('Cancel');
     }, 5);
   }, count);
 }
 
-describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
+describe.skipIf(absent !== '')(`an encoding engineer${absent}`, () => {
   const site = pages({ remembers: true });
   let page: Page;
   let files: ReturnType<typeof encodes>;
@@ -158,7 +156,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
   const scored = async () => (await reportsOf(page)).map(({ distorted }) => distorted.name);
   const box = (name: string) => page.getByLabel(`Include ${name} in tables, curves and BD-rate`);
 
-  /** Rows of the comparison as a file, with every digit. */
+  /** Rows of the saved comparison. */
   async function csv(): Promise<Record<string, string>[]> {
     const { text } = await saved(page, 'Download Comparison CSV');
     const [head = [], ...lines] = text
@@ -167,7 +165,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
       .map((line) => line.split(','));
     return lines.map((cells) => Object.fromEntries(cells.map((cell, i) => [head[i], cell])));
   }
-  /** Points of encodes whose names begin so, but for the two that do not belong to their curves. */
+  /** Points of encodes by the start of their names, without the late and the small one. */
   const curve = (all: readonly Record<string, string>[], start: string): RatePoint[] =>
     all
       .filter(
@@ -175,7 +173,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
       )
       .map(({ kbps, vmaf_mean }) => ({ kbps: Number(kbps), quality: Number(vmaf_mean) }));
 
-  it('is told before the run which of twelve is late and which is small', async () => {
+  it('is told before the run which encode is late and which is small', async () => {
     await says(page.locator('#findings .wrong')).toBe(`A score of ${LATE_ONE} could not be trusted.`);
     const about = (name: string) => page.locator('.finding').filter({ hasText: name });
     await says(about(LATE_ONE).first()).toContain(`Use offset ${LATE}`);
@@ -184,7 +182,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     await page.setViewportSize(FIRST);
   });
 
-  it('scores all at once, and a cancelled run keeps what is finished', async () => {
+  it('scores all at once; a cancelled run keeps finished encodes', async () => {
     await cancelAfter(page, 2);
     await start(page);
     const go = page.locator('button.primary');
@@ -198,15 +196,14 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     await expect.poll(async () => (await numbers()).length).toBe(12 - left);
     const kept = await numbers();
     await go.click();
-    await done(page);
-    await settled(page);
+    await allShown(page);
     await expect.poll(() => rows().count()).toBe(12);
     const all = (await rows().locator('td.main').allTextContents()).map((text) => Number.parseFloat(text));
     expect(all.every((value) => value > 0)).toBe(true);
     expect(all).toEqual(expect.arrayContaining(kept.map((text) => Number.parseFloat(text))));
   });
 
-  it('is told which do not compare, and sees curves by codec and preset', async () => {
+  it('is told which encodes are not comparable, and sees curves by codec and preset', async () => {
     await says(page.locator('.headline .note')).toContain(
       `Not compared with the others: ${LATE_ONE} (another number of frames).`,
     );
@@ -237,15 +234,14 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     ]);
   });
 
-  it('adds two at the cost of two, which complete their curves', async () => {
+  it('adds two encodes, which alone are scored and complete their curves', async () => {
     const before = await scored();
     await page.getByRole('button', { name: 'Change' }).click();
     await page.setInputFiles('#pick-distorted', files.two);
     await checked(page);
     await page.getByRole('button', { name: 'Score 2 new encodes' }).click();
     await expect.poll(() => rows().count()).toBe(14);
-    await done(page);
-    await settled(page);
+    await allShown(page);
     expect((await scored()).slice(before.length).sort()).toEqual([
       'film-av1-slow-crf48.mkv',
       'film-vp9-slow-crf44.webm',
@@ -255,7 +251,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
       .toEqual(['curve', 'h264 slow', 'vp9 fast', 'vp9 slow', 'av1 640×360 fast', 'av1 640×360 slow']);
   });
 
-  it('saves the table as it is, with bit rates as ffprobe counts them', async () => {
+  it('saves the table on show, with the bit rates of ffprobe', async () => {
     const [, ...table] = await texts('#results table.encodes tr');
     const fileRows = await csv();
     expect(
@@ -285,7 +281,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     }
   });
 
-  it('reads BD-rate and BD-VMAF as the library has them, against an anchor and between bit rates', async () => {
+  it('reads the library’s BD-rate and BD-VMAF, against an anchor and between bit rates', async () => {
     await page.getByLabel('Full precision').check();
     const names = ['h264-fast', 'h264-slow', 'vp9-fast', 'vp9-slow', 'av1-fast', 'av1-slow'];
     const all = await csv();
@@ -314,10 +310,10 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     expectNumber(quality, own.quality);
   });
 
-  it('groups by hand, and curves of four encodes bend as the library has them', async () => {
+  it('edits series, and gets the library’s BD-rate for curves of four encodes', async () => {
     for (const limit of ['From kb/s', 'to kb/s']) await card().getByLabel(limit, { exact: true }).fill('');
     await card().getByLabel('to kb/s', { exact: true }).blur();
-    // The editor was open before encodes were added, and still is.
+    // The editor stays open when encodes are added.
     await page.locator('.series + .tools select').waitFor();
     const list = page.locator('.series');
     for (const codec of ['h264', 'av1']) {
@@ -326,7 +322,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
         await chip.check();
       await page.locator('.series + .tools select').selectOption(`${name} fast`);
       await card().getByRole('button', { name: 'Move ticked encodes' }).click();
-      // The list is drawn again a little later.
+      // The list is redrawn a little later.
       await list.locator(`li:has(input[aria-label$="${name} slow"])`).waitFor({ state: 'detached' });
       const input = card().getByLabel(`Name of the series ${name} fast`);
       await input.fill(`all ${codec}`);
@@ -350,7 +346,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     expectNumber(quality, own.quality);
   });
 
-  it('leaves encodes out by their boxes, which the files follow', async () => {
+  it('leaves encodes out by their checkboxes, also in files', async () => {
     for (const name of [LATE_ONE, SMALL_ONE]) await box(name).uncheck();
     await says(page.locator('.headline .note')).toBe('Bold is the best of its column.');
     expect((await csv()).map(({ distorted }) => distorted)).toEqual(
@@ -362,7 +358,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     await page.setViewportSize(FIRST);
   });
 
-  it('sends twelve encodes on as one page with the same curves, which prints', async () => {
+  it('saves twelve encodes as an HTML report with the same curves, which prints', async () => {
     const { text } = await saved(page, 'HTML report');
     const sent = await openSent(site.served, 'twelve.html', text);
     expect(await sent.page.locator('h1').textContent()).toBe('12 encodes of film.mp4');
@@ -378,7 +374,7 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     await sent.close();
   });
 
-  it('loses nothing by Back, nor by Reload, after which the videos are dropped again', async () => {
+  it('loses nothing by Back or Reload; dropping the videos attaches them again', async () => {
     const all = async () => [await texts('#results table.encodes tr'), await bdRows()];
     const before = await all();
     await rows().first().getByRole('button').click();
@@ -388,9 +384,9 @@ describe.skipIf(absent !== '')(`an encoding engineer's day${absent}`, () => {
     const boxes = () =>
       page
         .locator('#results table.encodes input')
-        .evaluateAll((all) => all.map((one) => (one as HTMLInputElement).checked));
+        .evaluateAll((all) => all.map((input) => (input as HTMLInputElement).checked));
     const ticked = await boxes();
-    // What was not saved is asked for.
+    // Leaving asks, as results are unsaved.
     page.once('dialog', (dialog) => dialog.accept());
     await page.reload();
     await page.getByRole('button', { name: 'Continue where you left off' }).click();

@@ -1,8 +1,7 @@
 /**
  * @module test/exhaustive/perceptual
- * The perceptual metrics of random pairs, from the files on, against independent programs for the recipes of
- * ../shared/spec/perceptual: stills of RGB as PNG, clips of RGB and of Y'CbCr. Linear light of random formats against
- * zimg, by ffmpeg's zscale.
+ * The perceptual metrics of random files against independent programs for the recipes of ../shared/spec/perceptual: RGB stills
+ * as PNG, clips in RGB and Y'CbCr. Linear light of random formats against zimg, by ffmpeg's zscale.
  */
 
 import { execFile, execFileSync, spawnSync } from 'node:child_process';
@@ -24,7 +23,7 @@ import { needsShared, sharedPath } from '../support/tier.js';
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261126);
 const PAIRS = 200;
 const CLIPS = 40;
-/** Sides. */
+/** Range of widths and heights. */
 const [LEAST, MOST] = [17, 400];
 
 const programs = sharedPath('spec/perceptual');
@@ -32,7 +31,7 @@ const folder = testFolder();
 
 const execute = promisify(execFile);
 
-/** What an independent program prints. */
+/** Output of an independent program. */
 async function printed(
   program: string,
   args: readonly (string | number)[],
@@ -53,7 +52,7 @@ interface Size {
 }
 const KINDS = ['noise', 'flat', 'saturated', 'gradient', 'waves'] as const;
 
-/** Samples of planes side by side, pixel after pixel, that move from frame to frame. */
+/** Interleaved samples of a moving pattern. */
 function draw(random: SeededRandom, { width, height }: Size, planes: number, top: number) {
   const kind = random.pick(KINDS);
   const level = Array.from({ length: planes }, () => random.int(0, top));
@@ -73,7 +72,7 @@ function draw(random: SeededRandom, { width, height }: Size, planes: number, top
   return { kind, samples };
 }
 
-/** The samples with noise, or in fewer levels. */
+/** The samples with noise, or quantized. */
 function worsened(
   random: SeededRandom,
   samples: readonly number[],
@@ -88,12 +87,12 @@ function worsened(
   );
 }
 
-/** Both sides of so many frames; a text says what they are. */
+/** Frames of both sides; `about` describes them. */
 function pairOf(random: SeededRandom, size: Size, planes: number, frames: number, top = 255) {
   const { kind, samples } = draw(random, size, planes, top);
   const [coarse, by] = [random.int(0, 1) === 0, random.pick([1, 4, 30])];
   const reference = Array.from({ length: frames }, (_, frame) => samples(frame));
-  const distorted = reference.map((one) => worsened(random, one, top, coarse, by));
+  const distorted = reference.map((plane) => worsened(random, plane, top, coarse, by));
   const about = `${kind} ${size.width}x${size.height}, ${coarse ? 'levels' : 'noise'} of ${by}, seed ${SEED}`;
   return { reference, distorted, about };
 }
@@ -103,7 +102,7 @@ const sizeOf = (random: SeededRandom): Size => ({
   height: random.int(LEAST, MOST),
 });
 
-/** The largest differences, and what they are allowed to be. */
+/** Collects the largest differences, and those above their limit. */
 class Differences {
   readonly #worst = new Map<string, readonly [number, string]>();
   readonly #wrong: string[] = [];
@@ -113,7 +112,7 @@ class Differences {
     if (!(difference <= most)) this.#wrong.push(`${name} differs by ${difference}: ${about}`);
   }
 
-  /** Prints the largest, and fails if one is too large. */
+  /** Prints the largest ones, and fails if one exceeds its limit. */
   check(): void {
     process.stdout.write(`${JSON.stringify(Object.fromEntries(this.#worst), null, 1)}\n`);
     expect(this.#wrong).toEqual([]);
@@ -137,7 +136,7 @@ const samplesAsBytes = (samples: readonly number[], bitDepth: number): Uint8Arra
 const away = (value: number | undefined, expected: number): number =>
   Math.abs((value ?? Number.NaN) - expected);
 
-/** How far a value is from what is expected, as a part of that or of 1, where differences begin to be visible. */
+/** Relative error; below 1, where differences are invisible, absolute. */
 const relative = (value: number | undefined, expected: number): number =>
   away(value, expected) / Math.max(1, expected);
 
@@ -174,7 +173,7 @@ describe.skipIf(!programs || !hasFfmpeg)(
         const eightDigits = (value: number | undefined) => Number(value?.toFixed(8));
         found.add('ssimulacra2 exact', away(eightDigits(exact.ssimulacra2), first(single)), 0, about);
         found.add('ssimulacra2', away(fast.ssimulacra2, first(double)), 0.03, about);
-        // Single precision, libjxl's too, is that far from double precision on artificial pictures.
+        // Single precision, also libjxl's, differs that much from double precision on artificial pictures.
         found.add('butteraugli', relative(fast.butteraugli, maximum), 5e-4, about);
         found.add('butteraugli_3norm', relative(fast.butteraugli_3norm, norm), 5e-4, about);
         found.add('cvvdp', away(fast[jodKey(display)], first(jod)), 1e-4, `${display}, ${about}`);
@@ -210,7 +209,7 @@ describe.skipIf(!programs || !hasFfmpeg)(
       for (let n = 0; n < PAIRS; n++) {
         const format = { ...sizeOf(random), bitDepth: random.pick([8, 10, 12]), chroma: '420' as const };
         const [rate, frames, top] = [random.pick([25, 50]), 3, 2 ** format.bitDepth - 1];
-        // Chroma as files have it: rounded up.
+        // Chroma sizes round up.
         const half = { width: (format.width + 1) >> 1, height: (format.height + 1) >> 1 };
         const planes = [format, half, half].map((size) => pairOf(random, size, 1, frames, top));
         const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
@@ -224,14 +223,14 @@ describe.skipIf(!programs || !hasFfmpeg)(
         }) as [string, string];
         const lines = (await printed('xpsnr', [reference, distorted])).split('\n').slice(0, frames);
         const report = await measure(reference, distorted, 'xpsnr');
-        // Of odd sizes the last column or row of chroma is not measured here.
+        // At odd sizes, the last column or row of chroma is not measured here.
         const even = format.width % 2 === 0 && format.height % 2 === 0;
         for (const [frame, line] of lines.entries())
           for (const plane of even ? ['y', 'u', 'v'] : ['y']) {
             const text = new RegExp(`xpsnr\\.${plane}":"(.*?)"`).exec(line)?.[1];
             const value = report.frames[frame]?.metrics[`xpsnr_${plane}`] ?? Number.NaN;
             const digits = Number(Math.fround(value).toFixed(6));
-            // Equal planes have a finite value here.
+            // Equal planes have a finite value in our reports.
             const off = text === 'inf' ? 0 : away(digits, Number(text));
             found.add('xpsnr', off, 0, `${plane} of ${JSON.stringify(format)}, ${rate} fps, seed ${SEED}`);
           }
@@ -247,8 +246,8 @@ const zscale =
   spawnSync('ffmpeg', ['-v', 'quiet', '-filters'], { encoding: 'utf8' }).stdout.includes('zscale');
 
 /**
- * zscale's names, in the order of wasm/include/perceptual.h. Nothing there inverts BT.709's camera curve, and ffmpeg 5.1 takes
- * SMPTE 240M for RGB.
+ * zscale's names, in the order of wasm/include/perceptual.h. zscale does not invert BT.709's camera curve; the empty name is
+ * SMPTE 240M, which ffmpeg 5.1 treats as RGB.
  */
 const MATRICES = ['gbr', 'bt709', 'smpte170m', 'bt2020nc', '', 'fcc', 'ycgco', 'bt2020c', 'ictcp'] as const;
 const TRANSFERS = [
@@ -267,7 +266,7 @@ const FILTERS = ['bicubic', 'bilinear', 'point'] as const;
 const [YCGCO, BT2020_CL, ICTCP] = [6, 7, 8] as const;
 const [CENTRE, NEAREST, SRGB_CURVE, CAMERA, PQ, HLG] = [1, 2, 0, 5, 6, 7] as const;
 
-/** A format that ffmpeg has, of a size that zscale takes: whole chroma samples, and enough of them for its filters. */
+/** A format of ffmpeg with a size for zscale: whole chroma samples, and enough for its filters. */
 function randomFormat(random: SeededRandom): VideoFormat {
   const chroma = random.pick(['400', '420', '422', '444'] as const);
   const [width, height] = [random.int(17, 70), random.int(17, 70)];
@@ -278,20 +277,20 @@ function randomFormat(random: SeededRandom): VideoFormat {
 function randomColour(random: SeededRandom, { chroma }: VideoFormat): ColourNumbers {
   const coded = chroma === '400' ? [] : [BT2020_CL, ICTCP];
   const matrix = random.pick([...(chroma === '444' ? [0] : []), 1, 2, 3, 5, YCGCO, ...coded]);
-  // zscale takes RGB for full range whatever is stated.
+  // zscale treats RGB as full range.
   const full = matrix === 0 ? 1 : random.int(0, 1);
   const transfer = random.pick(
     matrix === ICTCP ? [PQ, HLG] : matrix === BT2020_CL ? [CAMERA] : [0, 1, 2, 3, 4, PQ, HLG],
   );
   const upsampling = random.int(0, 2);
-  // Of two samples that are as near, zimg takes the right one.
+  // Of two equally near samples, zimg takes the right one.
   const siting = upsampling === NEAREST ? CENTRE : random.int(0, 2);
-  // zimg has weights of its own for HLG's luminance around other whites, and rounded ones for BT.709.
+  // zimg has its own luminance weights for HLG with other white points, and rounded ones for BT.709.
   const whites = transfer === HLG ? [1, 2, 5, 6] : [0, 1, 2, 3, 4, 5, 6];
   return [matrix, full, transfer, siting, upsampling, matrix >= BT2020_CL ? 1 : random.pick(whites)];
 }
 
-/** Samples of all codes, or, where few of them are colours, of those near grey. */
+/** Samples of all codes, or near grey if few codes are valid colours. */
 function randomPicture(random: SeededRandom, video: VideoFormat, [matrix]: ColourNumbers): Picture {
   const top = 2 ** video.bitDepth - 1;
   if (matrix < BT2020_CL) return picture(video, () => random.int(0, top));
@@ -300,7 +299,7 @@ function randomPicture(random: SeededRandom, video: VideoFormat, [matrix]: Colou
   );
 }
 
-/** A grey picture of more than 8 bits is one in 4:4:4 without colour: zscale has no such pixel format. */
+/** Grey above 8 bits becomes 4:4:4 without colour, as zscale lacks such pixel formats. */
 function forZscale({ chroma, bitDepth }: VideoFormat, planes: Picture): Picture {
   const [luma] = planes;
   if (chroma !== '400' || bitDepth === 8 || !luma) return planes;
@@ -314,7 +313,7 @@ function pixelFormat({ chroma, bitDepth }: VideoFormat, matrix: number): string 
   return bitDepth === 8 ? layout : `${layout}${bitDepth}le`;
 }
 
-/** Light by zscale, on the primaries of BT.709, of HLG what a display of 1,000 cd/m2 shows; of constant luminance on BT.2020's. */
+/** Linear light by zscale: BT.709 primaries (BT.2020 for constant luminance), HLG for a display of 1,000 cd/m2. */
 function byZscale(video: VideoFormat, planes: Picture, numbers: ColourNumbers): number[][] {
   const [matrix, full, transfer, siting, upsampling, primaries] = numbers;
   const { width, height } = video;
@@ -341,17 +340,17 @@ function byZscale(video: VideoFormat, planes: Picture, numbers: ColourNumbers): 
   return [all.slice(2 * n), all.slice(0, n), all.slice(n, 2 * n)];
 }
 
-/** Planes of a picture without the pixels in which one of `own` is at the end of PQ, which zimg's curve passes. */
+/** Planes without the pixels in which one of `own` reaches the end of PQ, which zimg's curve exceeds. */
 function below(end: number, own: readonly (readonly number[])[], planes: readonly ArrayLike<number>[]) {
   const inside = (i: number) => own.every((plane) => (plane[i] ?? 0) < end);
   return planes.map((plane) => Array.from(plane).filter((_, i) => inside(i)));
 }
 
-/** Bounds by transfer: an error of R'G'B' in binary32 grows in steep curves, and libjxl's quotient for sRGB errs by as much. */
+/** Bounds by transfer: errors of R'G'B' in binary32 grow in steep curves; libjxl's rational sRGB curve errs by as much. */
 const BOUNDS: Readonly<Record<number, number>> = { [SRGB_CURVE]: 3e-6, [PQ]: 4e-6, [HLG]: 1e-5 };
 /**
- * How far zimg itself is from double precision: its sRGB has constants without a kink, its PQ is a quotient of differences, its
- * ICtCp is of PQ.
+ * Errors of zimg against double precision: its sRGB constants have no kink, its PQ is a quotient of differences, its ICtCp uses
+ * PQ.
  */
 const ZIMG_BOUNDS: Readonly<Record<number, number>> = { [SRGB_CURVE]: 3e-5, [PQ]: 1e-4, [HLG]: 2e-5 };
 
@@ -373,7 +372,7 @@ describe('linear light', () => {
       ].map((light) => below(1, own, light)) as [number[][], number[][], number[][]];
       const name = `${TRANSFERS[transfer]}${matrix >= YCGCO ? ` of ${MATRICES[matrix]}` : ''}`;
       const about = `${JSON.stringify(video)} ${numbers}, case ${n} of seed ${LIGHT_SEED}`;
-      // R'G'B' of YCgCo is a sum of three samples, of others of two.
+      // R'G'B' of YCgCo is a sum of three samples, of other matrices of two.
       const bound = BOUNDS[transfer] ?? (matrix === YCGCO ? 2e-6 : 1e-6);
       found.add(`${name}, from double precision`, difference(ours, exact), bound, about);
       if (matrix === ICTCP && transfer === HLG) continue;

@@ -1,8 +1,8 @@
 /**
  * @module test/exhaustive/runtimes
- * The built package in other runtimes than the one that runs the tests: other releases of Node.js, Bun and Deno. A runtime is
- * found in PATH, or where ANYVMAF_TEST_BUN, ANYVMAF_TEST_DENO and ANYVMAF_TEST_NODE (several with the separator of PATH) say;
- * the tests of one that is not there are skipped, and say so.
+ * The built package in other runtimes: other releases of Node.js, Bun and Deno. Runtimes come from PATH, or from
+ * ANYVMAF_TEST_BUN, ANYVMAF_TEST_DENO and ANYVMAF_TEST_NODE (several, with the separator of PATH); tests of absent ones are
+ * skipped.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
@@ -18,13 +18,12 @@ import { encode, hasFfmpeg } from '../support/encode.js';
 
 interface Runtime {
   readonly name: string;
-  /** `undefined` if it is not here. */
+  /** `undefined` if absent. */
   readonly program: string | undefined;
-  /** What stands before the name of a script. */
+  /** Arguments before the script. */
   readonly before: readonly string[];
 }
 
-/** A program in PATH. */
 function inPath(name: string): string | undefined {
   const files = (process.env.PATH ?? '').split(delimiter).map((folder) => join(folder, name));
   return files.find((file) => existsSync(file));
@@ -48,13 +47,13 @@ const files = videos();
 const [reference, distorted] = files.pair(['r.y4m', 'd.y4m'], 12, { width: 160, height: 96 });
 
 for (const { name, program = '', before } of RUNTIMES) {
-  const absent = name === 'Node.js' ? 'ANYVMAF_TEST_NODE names no release' : `it is not in PATH`;
+  const absent = name === 'Node.js' ? 'ANYVMAF_TEST_NODE is not set' : 'not in PATH';
   const how = program === '' ? `skipped: ${absent}` : versionOf(program);
   describe.skipIf(program === '')(`${name} (${how})`, () => {
     const start = (args: readonly string[]) =>
       run(program, [...before, PROGRAM, ...args], { cwd: files.at('.') });
 
-    it('runs the command line, with the numbers that Node.js has', async () => {
+    it('runs the command line with the numbers of Node.js', async () => {
       const args = [reference, distorted, '--csv', '--precision', 'max', '--feature', 'psnr'];
       expect(await start(args)).toEqual(await anyvmaf(args));
       expect((await start([reference, distorted, '--threads', '0', '--csv'])).stdout).toBe(
@@ -62,14 +61,14 @@ for (const { name, program = '', before } of RUNTIMES) {
       );
     });
 
-    it('says what it runs in', async () => {
+    it('names the runtime in doctor', async () => {
       const { code, stdout } = await start(['doctor']);
       expect(code).toBe(0);
       expect(stdout).toMatch(new RegExp(`^ +${name} +[1-9]`, 'm'));
       expect(stdout).toMatch(/mediabunny +works/);
     });
 
-    it('ends with the status of an error, in one line', async () => {
+    it('exits with an error in one line', async () => {
       const { code, stdout, stderr } = await start([reference, files.at('missing.y4m')]);
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr).toMatch(/^anyvmaf: [^\n]*missing\.y4m[^\n]*\n$/);
@@ -90,20 +89,20 @@ for (const { name, program = '', before } of RUNTIMES) {
       expect(await start(args)).toEqual(await anyvmaf(args));
     });
 
-    it('can be watched over HTTP, and interrupted', async () => {
+    it('serves live runs over HTTP, and can be interrupted', async () => {
       const long = files.pair(['long-r.y4m', 'long-d.y4m'], 400, { width: 320, height: 180 });
       const args = [...before, PROGRAM, ...long, '--live', 'sse:0', '--threads', '1', '-q'];
       const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'] });
       const ended = new Promise((resolve) => child.once('close', resolve));
-      let said = '';
+      let stderr = '';
       child.stderr.setEncoding('utf8').on('data', (text) => {
-        said += text;
+        stderr += text;
       });
       try {
-        await expect.poll(() => said, { timeout: 30_000 }).toMatch(/http:\S+/);
-        const [address = ''] = /http:\S+/.exec(said) ?? [];
+        await expect.poll(() => stderr, { timeout: 30_000 }).toMatch(/http:\S+/);
+        const [address = ''] = /http:\S+/.exec(stderr) ?? [];
         const call = { jsonrpc: '2.0', method: 'tools/call', params: { name: 'vmaf.pause', arguments: {} } };
-        // Paused, so that the run is not over before it is interrupted.
+        // Pause, so that the run does not end before the interrupt.
         for (let id = 1; id < 4; id++) {
           const answer = await fetch(address, { method: 'POST', body: JSON.stringify({ ...call, id }) });
           expect(await answer.json()).toMatchObject({ id, result: expect.anything() });

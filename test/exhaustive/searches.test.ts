@@ -1,7 +1,7 @@
 /**
  * @module test/exhaustive/searches
- * Searches and shots with real encoders: cuts found as well as ffmpeg's scdet finds them, settings of shots that are joined, unusual
- * sources, and how often the measured value of a whole encode lies inside the interval that samples of it predict. Needs ffmpeg.
+ * Searches and shots with real encoders: cuts compared with ffmpeg's scdet, settings per shot, joined shots, unusual sources, and
+ * how often the value of the whole encode lies in the interval predicted from samples. Needs ffmpeg.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -62,7 +62,7 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
     });
   const counting = (frames: number) => Array.from({ length: frames }, (_, i) => i);
 
-  it('are found at every cut, also in the dark, and not in fades and flashes, where scdet is misled', async () => {
+  it('are found at every cut, also in the dark, and not in fades and flashes, which mislead scdet', async () => {
     const dark = 'lutyuv=y=val/5+16';
     const source = film({
       parts: [
@@ -86,11 +86,11 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
     );
     const right = theirs.filter((frame) => known.includes(frame)).length;
     expect(right).toBeLessThanOrEqual(known.length);
-    // It calls the flash a cut, or misses one in the dark.
+    // scdet reports the flash as a cut, or misses a dark one.
     expect(theirs.length === known.length && right === known.length).toBe(false);
   });
 
-  it('have settings of their own, which together take fewer bytes', { timeout: 120_000 }, async () => {
+  it('have their own settings, which take fewer bytes together', { timeout: 120_000 }, async () => {
     const each = await tune({ cache: points });
     expect(each.shots.map(({ first, count }) => [first, count])).toEqual([
       [0, 12],
@@ -106,7 +106,7 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
   });
 
   it.skipIf(!joins)(
-    'are joined frame by frame, with the scores of the shots and the sound of the source',
+    'are joined with every frame, the scores of the shots and the sound of the source',
     async () => {
       const output = join(folder, 'joined.mp4');
       const { final, pooled, bytes } = await tune({ cache: points, output });
@@ -116,7 +116,7 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
       expect(final?.pooled.vmaf?.mean).toBeCloseTo(pooled.vmaf?.mean ?? Number.NaN, 9);
       expect(final?.bytes).toBeGreaterThanOrEqual(bytes);
       expect(probed(output, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
-      // Of odd sizes, by an encoder whose packets are not all shown.
+      // With odd sizes, by an encoder with hidden packets.
       const odd = film({ parts: parts.slice(0, 2), counted: true, filter: 'scale=129:73:flags=neighbor' });
       const other = join(folder, 'odd.mp4');
       const vp9 = { encoder: 'libvpx-vp9', encoderOptions: { deadline: 'realtime', 'cpu-used': '8' } };
@@ -148,7 +148,7 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
     expect(predicted.interval99).toEqual([predicted.value, predicted.value]);
   });
 
-  it('that is a picture of RGB is converted, by a matrix that the command names', async () => {
+  it('that is an RGB picture is converted, with the matrix in the command', async () => {
     const picture = make('still.png', ['-frames:v', '1']);
     const { command, predicted } = await search(picture);
     expect(command.join(' ')).toMatch(
@@ -157,7 +157,7 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
     expect(predicted.value).toBeGreaterThan(50);
   });
 
-  it('keeps full range, in samples and in the whole, and scores it as such', {
+  it('keeps full range in samples and in the whole encode, and scores it as such', {
     timeout: 60_000,
   }, async () => {
     const args =
@@ -200,12 +200,12 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
           graph,
         );
         const all = await search(source, { range, all: true, targets: [targetOf(0)] });
-        // Between two values of the middle, so that some on both sides are left.
+        // Between two middle values, so that there are some on both sides.
         const at = (value: number) =>
           all.points.find((point) => point.value === value)?.quality ?? Number.NaN;
         const quality = (at(22 + 2 * i) + at(23 + 2 * i)) / 2;
-        const holds = (one: number) => (side === 'atLeast' ? one >= quality : one <= quality);
-        const best = Math.max(...all.points.filter((one) => holds(one.quality)).map(({ value }) => value));
+        const holds = (value: number) => (side === 'atLeast' ? value >= quality : value <= quality);
+        const best = Math.max(...all.points.flatMap((point) => (holds(point.quality) ? point.value : [])));
         const found = await search(source, { range, targets: [targetOf(quality)] });
         answers.push([graph, found.value, found.shortfall]);
         right.push([graph, best, null]);
@@ -219,14 +219,14 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261127);
 const [RATE, SECONDS] = [25, 120];
 
-/** Scenes by their kind, no two of them alike. */
+/** Random scenes, by kind. */
 const SCENES: readonly ((random: SeededRandom) => Omit<FilmPart, 'frames'>)[] = [
   (random) => ({
     source: 'testsrc2',
     filter: `noise=alls=${random.int(1, 14)}:all_seed=${random.int(1, 999)}`,
   }),
   (random) => ({ source: `mandelbrot=start_scale=${(0.02 + random.next()).toFixed(3)}` }),
-  // As good as still.
+  // Almost a still.
   (random) => ({
     source: `gradients=seed=${random.int(1, 999)}:speed=0.00001`,
     filter: 'noise=alls=6:all_seed=2',
@@ -242,7 +242,7 @@ const SCENES: readonly ((random: SeededRandom) => Omit<FilmPart, 'frames'>)[] = 
   (random) => ({ source: `sierpinski=seed=${random.int(1, 999)}`, filter: 'eq=contrast=0.5' }),
 ];
 
-/** Films of scenes of some seconds each, and which kinds they have. */
+/** Videos of scenes of some seconds each, with their kinds. */
 const FILMS: readonly {
   readonly seconds: readonly [least: number, most: number];
   readonly kinds: readonly number[];
@@ -254,7 +254,7 @@ const FILMS: readonly {
   { seconds: [2, 8], kinds: [0, 1, 5, 6] },
 ];
 
-/** Two targets of each metric, for each film. */
+/** Two targets of each metric, for each video. */
 const TARGETS: SearchOptions['targets'] = [
   { metric: 'ssimulacra2', atLeast: 60 },
   { metric: 'butteraugli_3norm', atMost: 2.5 },
@@ -277,15 +277,15 @@ function makeFilm({ seconds: [least, most], kinds }: (typeof FILMS)[number], ran
   return film({ parts, size: '80x44', rate: String(RATE) });
 }
 
-describe.skipIf(!hasFfmpeg)(`samples of a film (${needsFfmpeg}, seed ${SEED})`, () => {
-  it('predict an interval that holds the value of the whole encode in 95 % of searches', {
+describe.skipIf(!hasFfmpeg)(`samples of a video (${needsFfmpeg}, seed ${SEED})`, () => {
+  it('predict an interval that contains the value of the whole encode in 95 % of searches', {
     timeout: 7_200_000,
   }, async () => {
     const random = seeded(SEED);
     const outside: string[] = [];
     let searches = 0;
-    for (const [i, one] of FILMS.entries()) {
-      const source = makeFilm(one, random);
+    for (const [i, film] of FILMS.entries()) {
+      const source = makeFilm(film, random);
       for (const target of TARGETS) {
         const { value, samples, predicted, final } = await searchQuality(source, {
           ...FAST,

@@ -1,7 +1,7 @@
 /**
  * @module test/gpu/device-runs
- * Whole runs with a real device, the software adapter: on workers and in this thread, aborted, with limits that are too low,
- * and with a device that goes away in the middle.
+ * Whole runs on the software adapter: on workers and on this thread, aborted, with limits that are too low, and with a device
+ * that is lost during the run.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -27,31 +27,31 @@ const pair = y4mPair(FORMAT, FRAMES);
 const small = y4mPair(SMALL_10, 12);
 const stored = storedPair(folder, 'wide', pair);
 const storedSmall = storedPair(folder, 'small', small);
-/** 500 frames, which a run of unknown length is taken to have, would take the core seconds. */
+/** A run of unknown length, which counts as 500 frames and would take the core seconds. */
 function long(ready?: Promise<void>): ScoreRequest {
-  // The core would be done with all before shaders are compiled.
+  // Else the core would be done before shaders are compiled.
   const onRead = (index: number) => (index < 2 ? undefined : ready);
   const source = (side: 'reference' | 'distorted') =>
     ownSource(pair.clip, side, FRAMES, { frameCount: null, onRead });
   return { reference: source('reference'), distorted: source('distorted') };
 }
-// A shader that is compiled soon, one whose buffers are larger, and much for the core.
+// A shader that compiles fast, one with larger buffers, and a slow metric for the core.
 const options: ScoreOptions = { noPrediction: true, features: ['motion', 'adm', 'ciede'] };
 const core = await scorePair(nodePlatform, stored, { ...options, threads: 0 });
 
-/** Bytes that luma needs, which ADM needs more than. */
+/** Bytes of luma; ADM needs more. */
 const LUMA = paddedBytes(FORMAT, 8);
 
 interface Device {
-  /** Bytes of the largest buffer that it binds. */
+  /** Limit of a buffer in bytes. */
   readonly bytes?: number;
   /** Pairs after which it is destroyed. */
   readonly after?: number;
-  /** Workers that open it before any measures: one that comes when all pairs are taken is no thread of the run. */
+  /** Workers that open it before any measures, since a worker that opens it after the last pair does not count. */
   readonly workers?: number;
 }
 
-/** The software adapter as a card. */
+/** The software adapter, disguised as a card. */
 function card({ bytes, after = Number.POSITIVE_INFINITY, workers = 1 }: Device) {
   const opened: GPUDevice[] = [];
   let isStaffed: () => void = () => {};
@@ -96,14 +96,14 @@ const score = (
   request: ScoreRequest = stored,
 ) => scorePair(platformWith(device), request, { ...options, ...more });
 
-/** Abandons a run at its first progress. */
+/** Aborts a run at its first progress. */
 function abortEarly(): Pick<ScoreOptions, 'signal' | 'onProgress'> {
   const stop = new AbortController();
   return { signal: stop.signal, onProgress: () => stop.abort(new Error('enough')) };
 }
 
 describe.skipIf(noGpu)('a run on the software adapter', () => {
-  // Of the adapter as users have it only what compiles soonest.
+  // Only shaders that compile fast.
   const few: ScoreOptions = { noPrediction: true, features: ['psnr', 'float_ssim'] };
   const run = (more: ScoreOptions) => scorePair(nodePlatform, storedSmall, { ...few, ...more });
   const { reference, distorted } = storedSmall;
@@ -130,7 +130,7 @@ describe.skipIf(noGpu)('a run on the software adapter', () => {
         ['hybrid', 1],
       ] as const,
     ),
-  )('gives what the core gives: %s with %i threads', async (backend, threads) => {
+  )('equals the core: %s with %i threads', async (backend, threads) => {
     const expected = await run({ threads: 0 });
     const report = await run({ backend, threads, chunkFrames: 3 });
     expect(report.frames).toEqual(expected.frames);
@@ -140,28 +140,28 @@ describe.skipIf(noGpu)('a run on the software adapter', () => {
     expect(report.measurers?.at(-1)).toEqual({ backend: 'cpu', extractors: ['float_ssim'], frames: 12 });
   });
 
-  it('is given up at once, and this process goes on, with a worker', async () => {
+  it('is aborted at once with a worker', async () => {
     await expect(run({ backend: 'webgpu', threads: 1, ...abortEarly() })).rejects.toThrow('enough');
   });
 
-  it('is given up at once, and this process goes on, in this thread', async () => {
+  it('is aborted at once on this thread', async () => {
     const stopped = score(card({}), { ...inThread, ...abortEarly() }, storedSmall);
     await expect(stopped).rejects.toThrow('enough');
   });
 
-  it('ends with a clear error when the device is lost', async () => {
+  it('fails with a clear error when the device is lost', async () => {
     const running = score(card({ after: 4 }), inThread, storedSmall);
     expect(await refusalOf('backend', () => running)).toMatch(/^The GPU (was lost|stopped)/);
   });
 
-  it('lets the process of the command line end', async () => {
+  it('lets the command line exit', async () => {
     const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], {
       env: { VK_ICD_FILENAMES: SWIFTSHADER },
     });
     expect([code, stderr]).toEqual([0, '']);
   });
 
-  it.skipIf(process.platform !== 'linux')('is refused in a sentence without a driver', async () => {
+  it.skipIf(process.platform !== 'linux')('is refused with a message without a driver', async () => {
     const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], {
       env: { VK_ICD_FILENAMES: '/nowhere.json' },
     });
@@ -171,14 +171,14 @@ describe.skipIf(noGpu)('a run on the software adapter', () => {
 });
 
 describe.skipIf(noGpu)('a device whose limits are too low', () => {
-  it.each([LUMA, 1024])('is refused by name: %i bytes', async (bytes) => {
+  it.each([LUMA, 1024])('fails a run with the backend webgpu: %i bytes', async (bytes) => {
     expect(await refusalOf('backend', () => score(card({ bytes }), { backend: 'webgpu' }))).toMatch(
       /^The picture is too large for the GPU: \w+ of 480x270 4:2:0 8 bit needs a buffer of .*; use the backend hybrid/,
     );
   });
 
   it.each([['auto', 'sent'] as const, ...tier([], [['hybrid', stored] as const])])(
-    'leaves what is too large to the core of a run with the backend %s',
+    'leaves metrics that are too large to the core with the backend %s',
     async (backend, request) => {
       const device = card({ bytes: LUMA });
       const pairs = request === 'sent' ? long(device.ready) : request;
@@ -190,21 +190,21 @@ describe.skipIf(noGpu)('a device whose limits are too low', () => {
     },
   );
 
-  it('is not used by the backend auto where all is too large', async () => {
+  it('is not used by the backend auto if everything is too large', async () => {
     const report = await score(card({ bytes: 1024 }), { backend: 'auto', threads: 1 }, long());
     expect(values(report)).toEqual(values(core));
     expect(report).toMatchObject({ backend_used: 'cpu' });
     expect(report.measurers).toBeUndefined();
   });
 
-  it('is refused by a hybrid run in which it would measure nothing', async () => {
+  it('fails a hybrid run in which it would measure nothing', async () => {
     expect(
       await refusalOf('backend', () => score(card({ bytes: 1024 }), { backend: 'hybrid', threads: 1 })),
     ).toMatch(/^The GPU supports none of this run's metrics \(.*binds at most/);
   });
 });
 
-describe.skipIf(noGpu)('a device that is destroyed in the middle', () => {
+describe.skipIf(noGpu)('a device destroyed during the run', () => {
   const LOST = /^The GPU stopped during the run and the core took over; the result is the same: /;
   const features = ['motion', 'ciede'];
   const plain = scorePair(nodePlatform, stored, { ...options, features, threads: 0 });
@@ -216,7 +216,7 @@ describe.skipIf(noGpu)('a device that is destroyed in the middle', () => {
       ['hybrid', 3, stored],
       ['hybrid', 3, 'sent'],
     ] as const),
-  ])('changes nothing of a run with the backend %s: after %i pairs', async (backend, after, request) => {
+  ])('changes no values with the backend %s: after %i pairs', async (backend, after, request) => {
     const device = card({ after });
     const pairs = request === 'sent' ? long(device.ready) : request;
     const report = await score(device, { backend, features, threads: 1 }, pairs);
@@ -225,7 +225,7 @@ describe.skipIf(noGpu)('a device that is destroyed in the middle', () => {
   });
 });
 
-describe.skipIf(noGpu)('the command line, whose device is destroyed in the middle', () => {
+describe.skipIf(noGpu)('the command line with a device destroyed during the run', () => {
   /** Destroys a thread's device after some submissions. */
   const hook = `
     import { globals } from '${import.meta.resolve('webgpu')}';
@@ -246,7 +246,7 @@ describe.skipIf(noGpu)('the command line, whose device is destroyed in the middl
   const env = { VK_ICD_FILENAMES: SWIFTSHADER, NODE_OPTIONS: `--import ${path}` };
   const args = ['-r', stored.reference, '-d', stored.distorted, '--no_prediction', '--feature', 'psnr', '-q'];
 
-  it('measures all with the core and ends, with the backend hybrid', async () => {
+  it('measures the rest with the core, with the backend hybrid', async () => {
     const report = join(folder, 'report.json');
     const more = ['--feature', 'ciede', '--backend', 'hybrid', '--threads', '1', '--json', '-o', report];
     const { code } = await anyvmafProcess([...args, ...more], { env });
@@ -266,7 +266,7 @@ describe.skipIf(noGpu)('the command line, whose device is destroyed in the middl
     expect(warnings).toContainEqual(expect.stringMatching(/^The GPU stopped during the run/));
   });
 
-  it.skipIf(!exhaustive)('ends with an error, with the backend webgpu', async () => {
+  it.skipIf(!exhaustive)('fails with the backend webgpu', async () => {
     const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], { env });
     expect(code).toBe(2);
     expect(stderr).toMatch(/^anyvmaf: The GPU (was lost|stopped)/m);
@@ -274,7 +274,7 @@ describe.skipIf(noGpu)('the command line, whose device is destroyed in the middl
 });
 
 describe.skipIf(noGpu)('several workers with a device each', () => {
-  it('give what the core gives', async () => {
+  it('equal the core', async () => {
     const device = card({ workers: 2 });
     const features = ['motion', 'ciede'];
     const report = await score(device, { backend: 'webgpu', features, threads: 2, chunkFrames: 3 });

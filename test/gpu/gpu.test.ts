@@ -1,6 +1,6 @@
 /**
  * @module test/gpu/gpu
- * Runs on a GPU, alone and beside workers: the report of a run on the core, whatever becomes of the GPU.
+ * Runs on a fake GPU, alone and beside workers: the report equals the core's, whatever happens to the GPU.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FromWorker, WorkerHandle } from '../../src/engine/contract/platform.js';
@@ -38,7 +38,7 @@ const EACH: readonly (readonly [string, ScoreOptions])[] = [
 ];
 
 describe('a run on a GPU', () => {
-  it.each(EACH)('gives what the core gives %s', async (_, options) => {
+  it.each(EACH)('equals the core %s', async (_, options) => {
     const gpus = new FakeGpus();
     const report = await run(gpus, { backend: 'webgpu', ...options });
     expect(values(report)).toEqual(values(core));
@@ -53,19 +53,19 @@ describe('a run on a GPU', () => {
     );
   });
 
-  it('has several pairs in flight, of frames that are sent too', async () => {
+  it('has several pairs in flight, also with frames sent to workers', async () => {
     const gpus = new FakeGpus();
     const report = await run(gpus, { backend: 'webgpu' }, fed());
     expect(values(report)).toEqual(values(core));
     expect(gpus.state.most).toBe(3);
   });
 
-  it('leaves frames out as the core does', async () => {
+  it('subsamples as the core does', async () => {
     const report = await run(new FakeGpus(), { backend: 'webgpu', subsample: 3 });
     expect(values(report)).toEqual(values(coreSampled));
   });
 
-  it('needs no core where the GPU has all', async () => {
+  it('needs no core if the GPU supports all metrics', async () => {
     const gpus = new FakeGpus({ metrics: ['vif', 'adm', 'motion', 'psnr', 'float_ssim'] });
     const report = await run(gpus, { backend: 'webgpu' });
     expect(values(report)).toEqual(values(core));
@@ -76,7 +76,7 @@ describe('a run on a GPU', () => {
   it.each([
     ['the calling thread', 0],
     ['a worker', 1],
-  ])('is refused in %s where the GPU can do nothing', async (_, threads) => {
+  ])('is refused in %s if the GPU supports no metric', async (_, threads) => {
     const gpus = new FakeGpus({ metrics: [] });
     await expect(
       scorePair(platformWith(gpus), stored, {
@@ -92,7 +92,7 @@ describe('a run on a GPU', () => {
   });
 
   it.each([undefined, 0])(
-    'is refused where a picture is too large for a shader, threads %s',
+    'is refused if the picture is too large for a shader, threads %s',
     async (threads) => {
       const gpus = new FakeGpus({ tooLarge: ['adm'] });
       expect(
@@ -107,7 +107,7 @@ describe('a run on a GPU', () => {
     },
   );
 
-  it('is carried out by several workers where the core has much to do', async () => {
+  it('uses several workers if the core has much to do', async () => {
     const gpus = new FakeGpus({ delay: 5 });
     const { clip } = y4mPair({ width: 480, height: 270, bitDepth: 8, chroma: '420' }, FRAMES);
     const heavy = (): ScoreRequest => ({
@@ -135,10 +135,10 @@ describe('a run on a GPU', () => {
 
 describe('a run on a GPU and workers', () => {
   it.each([
-    ['that read for themselves', stored, undefined],
+    ['that read files', stored, undefined],
     ['that read in chunks of two', stored, 2],
     ['that are sent frames', 'fed', undefined],
-  ] as const)('gives what the core gives, on workers %s', async (_, request, chunkFrames) => {
+  ] as const)('equals the core, on workers %s', async (_, request, chunkFrames) => {
     const gpus = new FakeGpus({ delay: 8 });
     const report = await run(
       gpus,
@@ -155,7 +155,7 @@ describe('a run on a GPU and workers', () => {
     expect(rest?.frames).toBe(FRAMES);
   });
 
-  it('leaves to the core what pictures are too large for', async () => {
+  it('leaves metrics to the core for which pictures are too large', async () => {
     const report = await run(new FakeGpus({ tooLarge: ['adm'] }), { backend: 'hybrid', threads: 1 });
     expect(values(report)).toEqual(values(core));
     expect(report.measurers?.[0]).toMatchObject({ extractors: ['motion', 'vif'] });
@@ -169,7 +169,7 @@ describe('a run on a GPU and workers', () => {
   });
 });
 
-describe('a GPU that goes away', () => {
+describe('a lost GPU', () => {
   const LOST: readonly (readonly [string, FakeGpuOptions])[] = [
     ['before the first pair', { lostAfter: 0 }],
     ['in the middle', { lostAfter: 7 }],
@@ -180,7 +180,7 @@ describe('a GPU that goes away', () => {
     ],
   ];
 
-  it.each(LOST)('ends a run that asked for it by name: %s', async (_, options) => {
+  it.each(LOST)('fails a run with the backend webgpu: %s', async (_, options) => {
     const gpus = new FakeGpus(options);
     expect(await refusalOf('backend', () => run(gpus, { backend: 'webgpu' }))).toMatch(
       /^The GPU stopped measuring: the device is gone; use the backend auto/,
@@ -195,13 +195,9 @@ describe('a GPU that goes away', () => {
         (chunkFrames) => [when, chunkFrames ?? 'many', options, chunkFrames] as const,
       );
     }),
-  )('changes no value of a hybrid run: %s, chunks of %s', async (_, __, options, chunkFrames) => {
+  )('changes no values of a hybrid run: %s, chunks of %s', async (_, __, options, chunkFrames) => {
     const gpus = new FakeGpus(options);
-    const report = await run(gpus, {
-      backend: 'hybrid',
-      threads: 1,
-      ...(chunkFrames && { chunkFrames }),
-    });
+    const report = await run(gpus, { backend: 'hybrid', threads: 1, ...(chunkFrames && { chunkFrames }) });
     expect(values(report)).toEqual(values(core));
     expect(report.warnings).toContain(
       'The GPU stopped during the run and the core took over; the result is the same: the device is gone.',
@@ -246,7 +242,7 @@ describe('a GPU that goes away', () => {
 });
 
 describe('the backend auto', () => {
-  it('does not ask for a GPU for a run that is soon over', async () => {
+  it('opens no GPU for a short run', async () => {
     const gpus = new FakeGpus();
     const report = await run(gpus, { backend: 'auto' });
     expect(gpus.state.opened).toBe(0);
@@ -255,8 +251,8 @@ describe('the backend auto', () => {
   });
 });
 
-describe('the backend auto, of a run that seems long', () => {
-  // So large that 500 frames, which a run of unknown length is taken to have, would take a worker seconds.
+describe('the backend auto, of a run expected to be long', () => {
+  // A run of unknown length counts as 500 frames, which would take a worker seconds at this size.
   const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 6);
   const long = (): ScoreRequest => ({
     reference: ownSource(large.clip, 'reference', 6, { frameCount: null }),
@@ -267,7 +263,7 @@ describe('the backend auto, of a run that seems long', () => {
     plain = await scorePair(nodePlatform, long(), { backend: 'cpu', threads: 1 });
   });
 
-  it('lets a GPU take part', async () => {
+  it('uses a GPU', async () => {
     const gpus = new FakeGpus();
     const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
     expect(report.frames).toEqual(plain.frames);
@@ -276,10 +272,10 @@ describe('the backend auto, of a run that seems long', () => {
   });
 
   it.each([
-    ['there is none', { missing: true }],
+    ['there is no GPU', { missing: true }],
     ['it is software', { adapter: { ...CARD, software: true } }],
-    ['it has no shader for anything', { metrics: [] }],
-  ])('gives the report of the core where %s', async (_, options) => {
+    ['it supports no metric', { metrics: [] }],
+  ])('gives the report of the core if %s', async (_, options) => {
     const gpus = new FakeGpus(options);
     const report = await scorePair(platformWith(gpus), long(), { backend: 'auto', threads: 1 });
     const facts = ({ fps: _fps, backend_requested: _asked, ...rest }: Report) => rest;
@@ -289,7 +285,7 @@ describe('the backend auto, of a run that seems long', () => {
 });
 
 describe('a probe of GPU and core', () => {
-  /** A pool of two workers, told of what they measured by hand. */
+  /** A pool of two workers with simulated progress. */
   function probe() {
     let now = 0;
     const workers: ((message: Parameters<Parameters<WorkerPool['receive']>[0]>[1]) => void)[] = [];
@@ -316,7 +312,7 @@ describe('a probe of GPU and core', () => {
     };
   }
 
-  it('gives the GPU nothing until it is open', () => {
+  it('gives the GPU no pairs until it is open', () => {
     const { pool, opens } = probe();
     expect([pool.share(0), pool.share(1)]).toEqual([0, 1]);
     opens();
@@ -326,7 +322,7 @@ describe('a probe of GPU and core', () => {
   it.each([
     ['the GPU', 100, 20, [4, 0]],
     ['the workers', 30, 90, [0, 1]],
-  ] as const)('is won by %s where it is faster', (_, gpu, core, shares) => {
+  ] as const)('chooses %s if faster', (_, gpu, core, shares) => {
     const { pool, decided, opens, measures } = probe();
     opens();
     measures(0, 10, 100);
@@ -337,7 +333,7 @@ describe('a probe of GPU and core', () => {
     expect([pool.share(0), pool.share(1)]).toEqual(shares);
   });
 
-  it('begins anew for all when the GPU is lost', () => {
+  it('gives all workers a share again when the GPU is lost', () => {
     const { pool, opens, measures } = probe();
     opens();
     measures(0, 10, 100);

@@ -1,7 +1,7 @@
 /**
  * @module test/gpu/measurer
- * The GPU as a measurer: pairs in flight, what it looks back to, its loss, its limits, and what it allocates for large
- * pictures, counted on a device that only keeps books.
+ * The GPU as a measurer: pairs in flight, earlier pairs, device loss, limits, and memory for large pictures, counted on a fake
+ * device.
  */
 import {
   afterAll,
@@ -26,7 +26,7 @@ import { refusalOf } from '../support/refusals.js';
 const plan = planOf(['psnr', 'motion'], format(40, 30)).extraction;
 const pairs = pairsOf(plan, 'mixed', 5, 8);
 
-/** What compiles soonest. */
+/** The plan that compiles fastest. */
 const luma = planOf(['psnr'], format(40, 30, 8, '400')).extraction;
 const lumaPairs = pairsOf(luma, 'mixed', 5, 8);
 
@@ -38,17 +38,17 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
   afterEach(() => vi.restoreAllMocks());
   afterAll(() => kind.close());
 
-  it('says what it runs on', () => {
+  it('names its adapter', () => {
     expect(kind.adapter).toMatchObject({ vendor: 'google', architecture: 'swiftshader', software: true });
   });
 
-  it('needs no limits that not every WebGPU device has', async () => {
+  it('needs no more than the default limits of WebGPU', async () => {
     const { limits } = (await kind.open(luma)).device;
     expect(limits.maxComputeInvocationsPerWorkgroup).toBeGreaterThanOrEqual(256);
     expect(limits.maxStorageBuffersPerShaderStage).toBeGreaterThanOrEqual(8);
   });
 
-  it('looks back across starts of chunks, and gives nothing where it holds no earlier pair', async () => {
+  it('looks back across chunks, and gives no motion without an earlier pair', async () => {
     const measurer = await kind.open(plan);
     for (const run of [{}, { first: 3 }, { first: 20, kept: 1 }, { first: 41, kept: 2 }, { first: 2 }]) {
       const records = await recordsOf(measurer, pairs, run);
@@ -60,7 +60,7 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
     expect(measurer.holds(2)).toBe(false);
   });
 
-  it('measures only what works on every frame where subsampling skips a pair', async () => {
+  it('measures only motion on pairs that subsampling skips', async () => {
     const measurer = await kind.open(planOf(['psnr', 'motion'], format(40, 30, 10)).extraction);
     const wide = { ...plan, format: format(40, 30, 10) };
     const some = pairsOf(wide, 'natural', 6, 5);
@@ -69,14 +69,14 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
     expect(differences(wide, records, await coreRecords(wide, some, run))).toEqual([]);
   });
 
-  it('runs two passes of shaders for each call that is due', async () => {
+  it('runs two shader passes per call', async () => {
     const measurer = await kind.open(plan);
     await recordsOf(measurer, pairs);
-    // Three planes and motion, which the first pair has none of.
+    // Three planes and motion, which the first pair lacks.
     expect(measurer.dispatches).toBe(2 * (4 * pairs.length - 1));
   });
 
-  it('makes no buffers, pipelines or bind groups after it was opened', async () => {
+  it('creates no buffers, pipelines or bind groups after opening', async () => {
     const measurer = await kind.open(plan);
     const { device } = measurer;
     const made = (['createBuffer', 'createBindGroup', 'createComputePipelineAsync'] as const).map((name) =>
@@ -97,14 +97,14 @@ describe.skipIf(noGpu)('a measurer on the GPU', () => {
     const copied = copiesOf(measurer.device);
     await recordsOf(measurer, pairs, { first: 4, kept: 1 });
     const planes = copied.mock.calls.filter(([, , to]) => to.label === 'plane').map(([, , , , size]) => size);
-    // The first pair measured looks back to one that was not: staging memory holds one of the two.
+    // The first measured pair looks back to one that was not: staging memory holds one of the two.
     expect(written.mock.calls.map(([, , data]) => data.byteLength)).toEqual([40 * 30]);
     expect(planes).toEqual(pairs.slice(1).map(() => 40 * 30));
   });
 });
 
 describe('the package for Node', () => {
-  it('makes one GPU for as long as the process runs: Dawn does not outlive one that is collected early', async () => {
+  it('creates one GPU per process: Dawn crashes if one is collected early', async () => {
     const create = vi.fn(() => ({ requestAdapter: async () => null }) as unknown as GPU);
     const open = () => openNodeGpu(async () => ({ create, globals: {} }));
     for (let opened = 0; opened < 2; opened++)
@@ -113,14 +113,14 @@ describe('the package for Node', () => {
   });
 });
 
-describe.skipIf(noGpu)('a GPU that goes away', () => {
+describe.skipIf(noGpu)('a lost GPU', () => {
   let kind: WebgpuKind;
   beforeEach(async () => {
     kind = await openWebgpu(await softwareGpu());
   });
   afterEach(() => kind.close());
 
-  it('rejects every pair in flight, and still has their frames', async () => {
+  it('rejects every pair in flight, and keeps their frames', async () => {
     const measurer = await kind.open(luma);
     const record = new Float64Array(measurer.layout.length);
     const measuring = lumaPairs.slice(0, measurer.slots).map((pair, index) => {
@@ -129,8 +129,8 @@ describe.skipIf(noGpu)('a GPU that goes away', () => {
       return measurer.measure(slot, record, true);
     });
     measurer.device.destroy();
-    for (const one of await Promise.allSettled(measuring)) {
-      expect(one).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
+    for (const outcome of await Promise.allSettled(measuring)) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
     }
     expect(await kind.lost).toMatch(/^The GPU was lost while it measured \(/);
     for (const [index, pair] of lumaPairs.slice(0, measurer.slots).entries()) {
@@ -142,7 +142,7 @@ describe.skipIf(noGpu)('a GPU that goes away', () => {
     measurer.close();
   });
 
-  it('is opened anew for the next measurer', async () => {
+  it('is reopened for the next measurer', async () => {
     const lost = await kind.open(luma);
     lost.device.destroy();
     await kind.lost;
@@ -150,14 +150,14 @@ describe.skipIf(noGpu)('a GPU that goes away', () => {
     expect(differences(luma, records, await coreRecords(luma, lumaPairs))).toEqual([]);
   });
 
-  it('ends the run with an error of its own', async () => {
+  it('fails the run with a device error', async () => {
     const measurer = await kind.open(luma);
     vi.spyOn(console, 'error').mockReturnValue();
     measurer.device.createBuffer({ size: 2 ** 40, usage: GPUBufferUsage.STORAGE });
     await expect(recordsOf(measurer, lumaPairs)).rejects.toThrow(/Buffer size .* exceeds/);
   });
 
-  it('ends what is in flight when it is closed', async () => {
+  it('aborts pairs in flight on close', async () => {
     const measurer = await kind.open(luma);
     const measuring = measurer.measure(measurer.slot(0), new Float64Array(measurer.layout.length), true);
     measurer.close();
@@ -165,8 +165,8 @@ describe.skipIf(noGpu)('a GPU that goes away', () => {
   });
 });
 
-describe.skipIf(noGpu)('a GPU that is not for a call', () => {
-  it('says why', async () => {
+describe.skipIf(noGpu)('a GPU that does not support a call', () => {
+  it('states why', async () => {
     const limits = { maxStorageBufferBindingSize: 2 ** 21 };
     const kind = await openWebgpu(await softwareGpu(), { limits });
     const why = (feature: string, video = plan.format) =>
@@ -179,7 +179,7 @@ describe.skipIf(noGpu)('a GPU that is not for a call', () => {
     kind.close();
   });
 
-  it('is refused where there is none', async () => {
+  it('is refused if absent', async () => {
     const none = { requestAdapter: async () => null } as unknown as GPU;
     await expect(openWebgpu(none)).rejects.toMatchObject({ code: 'backend' });
   });
@@ -194,15 +194,15 @@ function copiesOf(device: GPUDevice) {
 }
 
 const MB = 1e6;
-/** `GPUBufferUsage` of what shaders bind. */
+/** `GPUBufferUsage`: uniform or storage. */
 const BOUND = 0x40 | 0x80;
-/** Of what is written to by the program. */
+/** `GPUBufferUsage.MAP_WRITE`. */
 const MAP_WRITE = 0x2;
 
-/** A GPU that takes everything and does nothing. @param making is called with the usage of each buffer, and may throw */
+/** A fake GPU that records buffers. @param making is called with the usage of each buffer, and may throw */
 function bookkeeper(making: (usage: number) => void = () => {}) {
   const buffers: { size: number; usage: number; destroyed: boolean }[] = [];
-  const asked: GPUDeviceDescriptor[] = [];
+  const descriptors: GPUDeviceDescriptor[] = [];
   const nothing = () => {};
   const device = {
     limits: { maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 },
@@ -228,14 +228,14 @@ function bookkeeper(making: (usage: number) => void = () => {}) {
     features: new Set(),
     limits: { maxStorageBufferBindingSize: 2 ** 31, maxBufferSize: 2 ** 31 },
     async requestDevice(descriptor: GPUDeviceDescriptor) {
-      asked.push(descriptor);
+      descriptors.push(descriptor);
       return device;
     },
   };
-  return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, asked };
+  return { gpu: { requestAdapter: async () => adapter } as unknown as GPU, buffers, descriptors };
 }
 
-it('a GPU without memory for uploads says so', async () => {
+it('a GPU without memory for uploads reports it', async () => {
   const { gpu } = bookkeeper((usage) => {
     if ((usage & MAP_WRITE) !== 0) throw new RangeError('cannot be mapped');
   });
@@ -250,9 +250,9 @@ describe('memory of the default model at 3840x2160', () => {
     [8, 119, 50],
     [10, 169, 100],
   ])(
-    'for %i bit is %i MB of the GPU, and %i MB of main memory, as docs/backends.md says',
+    'at %i bit is %i MB of the GPU and %i MB of main memory, as in docs/backends.md',
     async (bitDepth, onGpu, inMain) => {
-      const { gpu, buffers, asked } = bookkeeper();
+      const { gpu, buffers, descriptors } = bookkeeper();
       const kind = await openWebgpu(gpu);
       const measurer = await kind.open(
         planOf(['adm', 'motion', 'vif'], format(3840, 2160, bitDepth)).extraction,
@@ -263,10 +263,10 @@ describe('memory of the default model at 3840x2160', () => {
       const megabytes = (some = buffers) => Math.round(some.reduce((sum, { size }) => sum + size, 0) / MB);
       expect(megabytes(others)).toBe(onGpu);
       expect(megabytes(staging)).toBe(inMain);
-      // What every WebGPU device binds is enough.
+      // The default limit of WebGPU is enough.
       const bound = buffers.filter(({ usage }) => (usage & BOUND) !== 0).map(({ size }) => size);
       expect(Math.max(...bound)).toBeLessThan(128 * 2 ** 20);
-      expect(asked).toMatchObject([{ requiredLimits: {} }]);
+      expect(descriptors).toMatchObject([{ requiredLimits: {} }]);
       measurer.close();
       expect(buffers.filter(({ destroyed }) => !destroyed)).toEqual([]);
     },

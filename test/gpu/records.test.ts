@@ -1,7 +1,7 @@
 /**
  * @module test/gpu/records
- * What the GPU measures equals what the core measures, double by double: VIF, ADM, motion and squared errors over sizes,
- * depths, options and pictures that ordinary videos do not hold. `npm run gpu:parity` does the same at length.
+ * The GPU's records equal the core's bit for bit: VIF, ADM, motion and squared errors over sizes, depths, options and unusual
+ * pictures. `npm run gpu:parity` runs more of them.
  */
 
 import { readFileSync } from 'node:fs';
@@ -34,14 +34,14 @@ const FEATURES = [
   ...['adm', 'adm=adm_enhn_gain_limit=1', 'adm=adm_enhn_gain_limit=1.2:adm_noise_weight=0'],
 ];
 
-/** The calls of all features, and of motion as libvmaf up to 3.0 has it. */
+/** The calls of all features, and of motion as in libvmaf up to 3.0. */
 function everything(video: VideoFormat): ExtractionPlan {
   const plan = planOf(FEATURES, video).extraction;
   const legacy = planOf(['motion'], video, 'libvmaf-3.0').extraction;
   return { ...plan, calls: [...plan.calls, ...legacy.calls] };
 }
 
-/** Options of a parameter set of ADM, defaults where left out. */
+/** Options of an ADM parameter set; absent ones have their defaults. */
 interface AdmOptions extends Partial<AdmCsfSettings> {
   readonly gainLimit?: number;
   readonly noiseWeight?: number;
@@ -49,7 +49,7 @@ interface AdmOptions extends Partial<AdmCsfSettings> {
   readonly scale0?: boolean;
 }
 
-/** ADM with parameter sets that feature strings cannot all say. */
+/** ADM with parameter sets, some of which feature strings cannot express. */
 function admPlan(video: VideoFormat, sets: readonly AdmOptions[]): ExtractionPlan {
   const variants = sets.map(
     ({ gainLimit = 100, noiseWeight = 0.03125, aim = true, scale0 = true, ...csf }) => {
@@ -102,7 +102,7 @@ const SIZES: readonly (readonly [width: number, height: number, few: number[], a
 describe('tables of the shaders', () => {
   const source = (name: string) => readFileSync(new URL(`../../wasm/src/${name}`, import.meta.url), 'utf8');
 
-  it("are the core's filters and factors of ADM", () => {
+  it("equal the core's filters and factors of ADM", () => {
     const taps = (name: string) =>
       new RegExp(`${name}\\[4\\] = \\{(.*)\\}`).exec(source('filters.h'))?.[1]?.split(',').map(Number);
     expect(taps('adm_low')).toEqual([...ADM_LOW]);
@@ -114,13 +114,13 @@ describe('tables of the shaders', () => {
     expect(shaders).toEqual(factors);
   });
 
-  it("are the core's filters of VIF", () => {
+  it("equal the core's filters of VIF", () => {
     const [, table = ''] = /vif_filter\[4\]\[17\] = \{\n([\s\S]*?)\n\};/.exec(source('filters.h')) ?? [];
     const rows = [...table.matchAll(/\{([^}]*)\}/g)].map(([, row = '']) => row.split(',').map(Number));
     expect(VIF_FILTERS).toStrictEqual(rows);
   });
 
-  it("are the core's logarithms of VIF, none of which depends on a last bit", () => {
+  it("equal the core's logarithms of VIF, none of which depends on the last bit", () => {
     const at = take(3 * 32768);
     native('vif_build_tables')(at);
     expect(vifLogOffsets()).toStrictEqual(new Uint8Array(memory.buffer, at + 2 * 32768, 32768).slice());
@@ -133,7 +133,7 @@ describe('tables of the shaders', () => {
 
 describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
   let kind: WebgpuKind;
-  // Shaders are compiled here, which a software adapter takes long for.
+  // Compiles shaders, which is slow on a software adapter.
   beforeAll(async () => {
     kind = await openWebgpu(await softwareGpu());
     for (const bitDepth of [8, 16]) (await kind.open(everything(format(64, 64, bitDepth)))).close();
@@ -152,7 +152,7 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
     }
   });
 
-  // In few runs all kinds follow each other, since opening a plan takes longer than its frames.
+  // `npm test` takes all kinds in one run, since opening a plan takes longer than measuring its frames.
   it.each(tier([FILL_NAMES], [['mixed'], ...FILL_NAMES.map((fill) => [fill])]).map((fills) => [fills]))(
     'equal the core’s for pictures of %s',
     async (fills) => {
@@ -183,7 +183,7 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
     expect(await disparity(kind, plan, pairsOf(plan, 'natural', SEED, 2))).toEqual([]);
   });
 
-  it('equal those of portable C for ADM of samples with more bits than the video has', async () => {
+  it('equal portable C for ADM of samples beyond the bit depth', async () => {
     const random = seeded(SEED);
     const plan = admPlan(format(48, 48, 10, '400'), [{}]);
     const [reference, distorted] = [0, 1].map(() => picture(plan.format, () => random.int(0, 65535)));
@@ -200,7 +200,7 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
   }, 200_000);
 });
 
-describe.skipIf(noGpu)('a shader with another constant', () => {
+describe.skipIf(noGpu)('a shader with a changed constant', () => {
   /** Frames and fields that differ when a shader is compiled with `from` replaced. */
   async function changed(feature: string, pairs: number, shader: RegExp, from: string, to: string) {
     const kind = await openWebgpu(await softwareGpu());
@@ -220,21 +220,18 @@ describe.skipIf(noGpu)('a shader with another constant', () => {
     }
   }
 
-  it('gives other numbers of motion, so the GPU measured them', async () => {
+  it('changes motion, so the GPU measured it', async () => {
     expect(await changed('motion', 2, /^motion$/, '26386', '26387')).toEqual(['frame 1, field 0 of motion']);
   });
 
-  it.runIf(exhaustive)('gives other numbers of ADM (only in the exhaustive run)', async () => {
+  it.runIf(exhaustive)('changes ADM (only in the exhaustive run)', async () => {
     expect(
       await changed('adm', 1, /contrast-s0/, 'const THIRTIETH = 4369', 'const THIRTIETH = 4370'),
     ).not.toEqual([]);
   });
 
-  it.runIf(exhaustive)(
-    'gives other numbers of VIF at scales 1 to 3 (only in the exhaustive run)',
-    async () => {
-      const expected = [1, 2, 3, 5, 6, 7].map((field) => `frame 0, field ${field} of vif`);
-      expect(await changed('vif', 1, /decimate/, '+ 0x8000u', '+ 0x4000u')).toEqual(expected);
-    },
-  );
+  it.runIf(exhaustive)('changes VIF at scales 1 to 3 (only in the exhaustive run)', async () => {
+    const expected = [1, 2, 3, 5, 6, 7].map((field) => `frame 0, field ${field} of vif`);
+    expect(await changed('vif', 1, /decimate/, '+ 0x8000u', '+ 0x4000u')).toEqual(expected);
+  });
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/gpu/shader-functions
- * Functions of the shaders by themselves, on random and extreme input, against the definitions in doubles, integers and BigInt:
- * what a pixel of VIF explains, the angle test and the restored coefficients of ADM (spec 4.5), and each function of wide.wgsl.
+ * Single functions of the shaders on random and extreme input, against definitions in doubles, integers and BigInt: the gain of
+ * a VIF pixel, the angle test and the restored coefficients of ADM (spec 4.5), and each function of wide.wgsl.
  */
 
 import { readFileSync } from 'node:fs';
@@ -28,7 +28,7 @@ beforeAll(async () => {
 });
 afterAll(() => device?.destroy());
 
-/** The first results that are not the expected ones, each after its case. */
+/** The first wrong results, with their cases. */
 function wrong<T>(cases: readonly T[], found: ArrayLike<number>, expected: (each: T) => number): string[] {
   return cases
     .flatMap((each, i) => {
@@ -43,11 +43,11 @@ const printed = (_key: string, value: unknown) => (typeof value === 'bigint' ? S
 describe.skipIf(noGpu)('a pixel of VIF', () => {
   const random = seeded(SEED);
   const NSQ = 131072;
-  /** Largest variance, about: that of black and white samples of 16 bits, and what rounding adds. */
+  /** About the largest variance: black and white 16-bit samples, plus rounding. */
   const TOP = 2 ** 30 + 2 ** 16;
   const LIMITS = [1, 1 + 2 ** -52, 1.05, 1.2, 2, 3.3333333, 4 - 2 ** -51, 7.3, 16, 89.99, 100];
 
-  /** s1, s2, s12, and which limit. */
+  /** s1, s2, s12, and the index of the limit. */
   type Case = readonly [number, number, number, number];
 
   const HARNESS = `
@@ -62,18 +62,18 @@ describe.skipIf(noGpu)('a pixel of VIF', () => {
   }
 }`;
 
-  /** The part of the distorted variance that is not explained, and the explained part, as wasm/src/vif.c has them. */
+  /** The unexplained and the explained part of the distorted variance, as in wasm/src/vif.c. */
   function expected([s1, s2, s12, which]: Case): [number, number] {
     const g = s12 / (s1 + 65536 * 1.0e-10);
     const limited = Math.min(g, LIMITS[which] ?? 0);
     return [Math.max(0, Math.trunc(s2 - g * s12)), Math.trunc(limited * limited * s1)];
   }
 
-  /** Below `top`, small numbers as often as large ones. */
+  /** Logarithmically distributed, below `top`. */
   const spread = (from: number, top: number) => Math.floor(from * (top / from) ** random.next());
   const near = (value: number) => Math.round(value) + random.int(-2, 2);
 
-  /** A case within what filtered samples can have: g^2 * s1 stays below 1.63e9. */
+  /** A case within the range of filtered samples: g^2 * s1 stays below 1.63e9. */
   function bounded(s1: number, s2: number, s12: number): Case {
     const variance = Math.min(TOP, Math.max(NSQ, s1));
     const most = Math.floor(Math.sqrt(variance * 1.63e9));
@@ -89,7 +89,7 @@ describe.skipIf(noGpu)('a pixel of VIF', () => {
       const [s1, s12] = [spread(NSQ, TOP), spread(1, TOP)];
       return bounded(s1, near((s12 * s12) / s1), s12);
     },
-    // Quotients that are integers, or almost.
+    // Quotients that are integers or nearly so.
     () => {
       const [p, q] = [random.int(1, 9), random.int(1, 12)];
       const unit = spread(Math.ceil(NSQ / (q * q)), Math.floor(TOP / (q * q)));
@@ -109,7 +109,7 @@ describe.skipIf(noGpu)('a pixel of VIF', () => {
     () => bounded(spread(NSQ, TOP), random.pick([1, 2, TOP]), random.int(1, 400)),
   ];
 
-  /** Cases of every kind in which a shader gives other numbers than doubles. */
+  /** Cases of every kind in which a shader differs from doubles. */
   async function wrongOf(count: number, code: string): Promise<string[]> {
     const cases = KINDS.flatMap((kind) => Array.from({ length: count }, kind));
     const inputs = [Uint32Array.from(cases.flat()), limitsData(LIMITS)];
@@ -127,14 +127,11 @@ describe.skipIf(noGpu)('a pixel of VIF', () => {
     expect(await wrongOf(tier(10_000, 40_000), PIXEL), `seed ${SEED}`).toEqual([]);
   });
 
-  it.runIf(exhaustive)(
-    'needs its margin: without it the numbers differ (only in the exhaustive run)',
-    async () => {
-      const changed = PIXEL.replace('const MARGIN = 3.8146973e-6', 'const MARGIN = 0.0');
-      expect(changed).not.toBe(PIXEL);
-      expect(await wrongOf(2000, changed)).not.toEqual([]);
-    },
-  );
+  it.runIf(exhaustive)('differs without its margin (only in the exhaustive run)', async () => {
+    const changed = PIXEL.replace('const MARGIN = 3.8146973e-6', 'const MARGIN = 0.0');
+    expect(changed).not.toBe(PIXEL);
+    expect(await wrongOf(2000, changed)).not.toEqual([]);
+  });
 });
 
 describe('the angle test of ADM', () => {
@@ -147,7 +144,7 @@ describe('the angle test of ADM', () => {
     expect(ANGLE).toContain('const COS_SQUARED = 0xffec0au;');
   });
 
-  /** What it is given of two gradients: their product, and their squared lengths. */
+  /** Dot product and squared lengths of two gradients. */
   type Products = readonly [dp: bigint, om: bigint, tm: bigint];
 
   const HARNESS = `
@@ -162,11 +159,11 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
   }
 }`;
 
-  /** An integer as binary32 rounds it once. */
+  /** Rounds an integer to binary32 once. */
   function toFloat32(v: bigint): number {
     const bits = v.toString(2).replace('-', '').length;
     if (bits <= 24) return Number(v);
-    // What a double cannot hold becomes a lowest bit.
+    // Bits that a double cannot hold become a sticky bit.
     const shift = BigInt(Math.max(0, bits - 40));
     const sticky = (v >> shift) << shift === v ? 0n : 1n;
     return Math.fround(Number((v >> shift) | sticky) * 2 ** Number(shift));
@@ -182,7 +179,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     const words = new Uint32Array(new BigInt64Array(cases.flat()).buffer);
     const found = await runWgsl(device, `${WIDE}\n${ANGLE}${HARNESS}`, [words], cases.length, cases.length);
     expect(wrong(cases, found, similar), `seed ${SEED}`).toEqual([]);
-    return found.reduce((sum, one) => sum + one, 0) / cases.length;
+    return found.reduce((sum, value) => sum + value, 0) / cases.length;
   }
 
   /**
@@ -200,7 +197,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 
   it.skipIf(noGpu)('equals binary32 arithmetic around one degree, at all lengths', async () => {
     const random = seeded(SEED);
-    // Random coefficients, then those a degree apart, within what the rounding to binary32 may turn round.
+    // Random gradients, and gradients about one degree apart, where rounding to binary32 may decide.
     const cases = Array.from({ length: tier(20_000, 120_000) }, (_, i): Products => {
       const most = 2 ** random.int(1, 30);
       const [oh, ov] = [random.int(-most, most), random.int(-most, most)];
@@ -221,7 +218,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     return [a * c + b * d, a * a + b * b, c * c + d * d];
   }
 
-  it.skipIf(noGpu)('rounds the right side to 53 bits before it compares', async () => {
+  it.skipIf(noGpu)('rounds the right side to 53 bits before comparing', async () => {
     const random = seeded(SEED + 1);
     const close = ROUNDED.flatMap((dp, i): Products[] => {
       const [om = 0, tm = 0] = ROUNDED.slice(i + 1);
@@ -241,7 +238,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     expect(share).toBeLessThan(0.95);
   });
 
-  it.skipIf(noGpu)('takes gradients of no length for similar, and opposite ones never', async () => {
+  it.skipIf(noGpu)('finds gradients of length 0 similar, and opposite ones never', async () => {
     const edges = [0n, 1n, -1n, 2n ** 31n, -(2n ** 31n), 2n ** 62n, -(2n ** 62n)];
     const lengths = [0n, 1n, 2n ** 31n, 2n ** 32n - 1n, 2n ** 62n, 2n ** 63n - 1n];
     const cases = edges.flatMap((dp) =>
@@ -252,7 +249,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
 });
 
 describe.skipIf(noGpu)('restored coefficients of ADM', () => {
-  /** Integers, which shaders multiply, and fractions, of which 2^-52 above 1 and 2^-47 below 64 are the hardest. */
+  /** Integers, which shaders multiply, and fractions; 1 + 2^-52 and 64 - 2^-47 are the hardest. */
   const LIMITS = [1, 100, 1.2, 1 + 2 ** -52, 64 - 2 ** -47, 33.3, 99.99999, 7];
 
   const HARNESS = `
@@ -277,14 +274,14 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     readonly o: number;
     readonly t: number;
     readonly similar: boolean;
-    /** Number of the limit. */
+    /** Index of the limit. */
     readonly limit: number;
   }
 
-  /** Of coefficients: 16 at scale 0. */
+  /** Bits of coefficients: 16 at scale 0. */
   type Bits = 16 | 32;
 
-  /** The gain in 15 bits: 1 where there is nothing to divide by. */
+  /** The gain in 15 bits; 1 instead of a division by 0. */
   function gain(o: number, t: number, bits: Bits): bigint {
     if (o === 0) return 32768n;
     let m = BigInt(Math.abs(o));
@@ -307,7 +304,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     return cut(BigInt(Math.trunc(limited)));
   }
 
-  /** Coefficients within 2^bits: of any length, near each other, or at the edges of what is computed differently. */
+  /** Coefficients within 2^bits: of any magnitude, near each other, or at limits of special cases. */
   function drawCase(random: SeededRandom, bits: number): Case {
     const most = 2 ** bits - 1;
     const within = (v: number) => Math.max(-most - 1, Math.min(most, Math.round(v)));
@@ -319,7 +316,7 @@ fn main(@builtin(global_invocation_id) id: vec3u) {
     return { o, t, similar: random.int(0, 1) === 1, limit: random.int(0, LIMITS.length - 1) };
   }
 
-  /** The members of a parameter set that hold its limit. */
+  /** The members of a parameter set that encode its limit. */
   function limitWords(gainLimit: number): number[] {
     const [scale] = admScales({ width: 64, height: 64 });
     if (!scale) throw new Error('there is no scale');
@@ -351,7 +348,7 @@ describe('the power 1/3 in single precision', () => {
   const bits = new Uint32Array(1);
   const float = new Float32Array(bits.buffer);
 
-  it('has the bits of the C library over all exponents', () => {
+  it('equals the C library bit for bit over all exponents', () => {
     let hash = 0xcbf29ce484222325n;
     let values = 0;
     for (let u = 0x30000000; u < 0x60000000; u += 8191, values++) {
@@ -364,7 +361,7 @@ describe('the power 1/3 in single precision', () => {
     expect(hash.toString(16)).toBe('7f9346bc518b3ab2');
   });
 
-  it('has them where rounding the true power once gives another value', () => {
+  it('equals it where rounding the exact power gives another value', () => {
     for (const [x, expected] of [
       [6.161642862601013e-10, 0.0008509396575391293],
       [8.521493510826872e-10, 0.0009480658336542547],
@@ -376,7 +373,7 @@ describe('the power 1/3 in single precision', () => {
     }
   });
 
-  it('takes 0, what lies below the normal numbers, and what has no power', () => {
+  it('handles 0, subnormal numbers, infinity, negative numbers and NaN', () => {
     expect(powerOfThird(0)).toBe(0);
     expect(powerOfThird(2 ** -149)).toBeCloseTo(2 ** (-149 / 3), 19);
     expect(powerOfThird(1)).toBe(1);
@@ -387,14 +384,14 @@ describe('the power 1/3 in single precision', () => {
 });
 
 const CASES = tier(2048, 8192);
-const random = seeded(Number(process.env.ANYVMAF_SEED ?? 20261122));
+const random = seeded(SEED);
 
 const low = (v: bigint, bits: number) => BigInt.asUintN(bits, v);
 const signed = (v: bigint, bits: number) => BigInt.asIntN(bits, v);
 const lengthOf = (v: bigint) => (v === 0n ? 0 : v.toString(2).length);
 const flag = (v: boolean) => (v ? 1n : 0n);
 
-/** Anything below 2^bits: often near a power of two, sparse, or all ones, so that carries run far. */
+/** A number below 2^bits: often near a power of two, sparse, or all ones, so that carries propagate far. */
 function number(bits: number): bigint {
   let v = 0n;
   for (let i = 0; i < bits; i += 32) v = (v << 32n) | BigInt(random.int(0, 2 ** 32 - 1));
@@ -417,7 +414,7 @@ function nearestEven(v: bigint, n: number): bigint {
   return whole + flag(rest > half || (rest === half && (whole & 1n) === 1n));
 }
 
-/** A number of `bits` bits and its exponent, as Float53 and Float24 hold v / divisor * 2^exponent. */
+/** Mantissa of `bits` bits and exponent of v * 2^exponent, as in Float53 and Float24. */
 function normal(v: bigint, exponent: number, bits: number): [bigint, number] {
   if (v === 0n) return [0n, -65536];
   const shift = lengthOf(v) - bits;
@@ -430,19 +427,19 @@ function normal(v: bigint, exponent: number, bits: number): [bigint, number] {
 const parts = ([mantissa, exponent]: [bigint, number], bits: number): bigint =>
   mantissa | (low(BigInt(exponent), 32) << BigInt(bits));
 
-/** The mantissa of 53 bits and the exponent of a double, which is positive and not subnormal. */
+/** Mantissa (53 bits) and exponent of a positive normal double. */
 function decompose(v: number): [bigint, number] {
   const bits = new BigUint64Array(Float64Array.of(v).buffer)[0] ?? 0n;
   return [(bits & (2n ** 52n - 1n)) | (1n << 52n), Number(bits >> 52n) - 1075];
 }
 
-/** A mantissa of 53 bits, by preference a short one: such products and quotients are exact or ties. */
+/** A mantissa of 53 bits, often a short one, so that products and quotients are exact or ties. */
 const mantissa53 = () => normal(number(random.pick([8, 27, 31, 53])) || 1n, 0, 53)[0];
 
-/** A function with what it is given: a vec4u `a` and `b`. */
+/** A function of two vec4u, `a` and `b`. */
 interface Case {
   readonly name: string;
-  /** Gives a vec4u. */
+  /** An expression of type vec4u. */
   readonly code: string;
   readonly a: () => bigint;
   readonly b: () => bigint;
@@ -538,7 +535,7 @@ fn words_24(v: Float24) -> vec4u { return vec4u(v.mantissa, u32(v.exponent), 0u,
   if (id.x < arrayLength(&results)) { results[id.x] = run(a[id.x], b[id.x]); }
 }`;
 
-/** Four words a number. */
+/** Four words per number. */
 const wordsOf = (values: readonly bigint[]): Uint32Array =>
   Uint32Array.from(
     values.flatMap((v) => [0n, 32n, 64n, 96n].map((shift) => Number((v >> shift) & 0xffffffffn))),
@@ -550,20 +547,14 @@ function numberAt(words: Uint32Array, i: number): bigint {
 }
 
 describe.skipIf(noGpu)('wide integers in shaders', () => {
-  let device: GPUDevice;
-  beforeAll(async () => {
-    device = await softwareDevice();
-  });
-  afterAll(() => device.destroy());
-
-  /** Runs a function on its cases and expects what BigInt gives. */
+  /** Runs a function on its cases and compares with BigInt. */
   async function check({ name, code, expected }: Case, a: readonly bigint[], b: readonly bigint[]) {
     const shader = `${WIDE}${HARNESS}\nfn run(a: vec4u, b: vec4u) -> vec4u { return ${code}; }`;
     const results = await runWgsl(device, shader, [wordsOf(a), wordsOf(b)], 4 * a.length, a.length);
     a.forEach((left, i) => {
       const right = b[i] ?? 0n;
       const about = `${name}(${left}, ${right}), seed ${random.seed}`;
-      // A string a failure: BigInt comparisons by expect would cost most of the test's time.
+      // Compare here, as expect on BigInts would take most of the test's time.
       if (numberAt(results, i) !== expected(left, right)) {
         expect(`${about} = ${numberAt(results, i)}`).toBe(`${about} = ${expected(left, right)}`);
       }
@@ -574,7 +565,7 @@ describe.skipIf(noGpu)('wide integers in shaders', () => {
     await check(each, Array.from({ length: CASES }, each.a), Array.from({ length: CASES }, each.b));
   });
 
-  it('div_64_32 gives quotient and remainder of quotients below 2^32', async () => {
+  it('div_64_32 gives quotient and remainder for quotients below 2^32', async () => {
     const divisors = Array.from({ length: CASES }, () => number(31) || 1n);
     const dividends = divisors.map((divisor) => {
       const rest = random.pick([0n, divisor - 1n, number(31) % divisor]);
@@ -584,7 +575,7 @@ describe.skipIf(noGpu)('wide integers in shaders', () => {
     await check(division, dividends, divisors);
   });
 
-  it('a table of cases covers every function of the file', () => {
+  it('the table of cases covers every function of the file', () => {
     const names = [...WIDE.matchAll(/^fn (\w+)/gm)].map(([, name]) => name);
     const checked = [...FUNCTIONS.map(({ name }) => name), 'div_64_32', 'estimate_64'];
     expect([...names].sort()).toEqual([...checked].sort());

@@ -1,7 +1,7 @@
 /**
  * @module test/gpu/tiny
- * Tiny models on WebGPU, on the software adapter that Chromium brings: in Node by onnxruntime-node, in the browser by
- * onnxruntime-web. It computes in another order than the CPU, so that last digits differ.
+ * Tiny models on WebGPU with Chromium's software adapter: in Node by onnxruntime-node, in the browser by onnxruntime-web. The
+ * order of operations differs from the CPU's, so the last digits differ.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -19,15 +19,15 @@ import { tier } from '../support/tier.js';
 const ORT = 'node_modules/onnxruntime-web/dist';
 const ADAPTER = ['--enable-unsafe-webgpu', '--enable-features=Vulkan', '--use-webgpu-adapter=swiftshader'];
 
-/** Agreement of float32 in another order of operations, on a scale of 100. */
+/** Decimals that agree for float32 in another order of operations, on a scale of 100. */
 const DIGITS = 2;
 const SHIPPED = 'nr_vmaf_v0.6.1';
 
-/** The mean of luma, for which a software adapter has less to compile than for the model that is shipped. */
+/** The mean of luma, which compiles faster on a software adapter than the shipped model. */
 const MEAN = meanOf(['B', 1, 'H', 'W'], { factor: 100 });
 const SIDECAR = JSON.stringify({ name: 'luma_mean', kind: 'nr' });
 
-/** Why onnxruntime-node has no WebGPU here; empty where it has. */
+/** Why onnxruntime-node has no WebGPU; empty if it has. */
 function whyNotInNode(): string {
   if (noGpu) return noGpu;
   const list =
@@ -39,7 +39,7 @@ const noNode = whyNotInNode();
 
 describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () => {
   it.each(tier(['mean'], ['mean', SHIPPED]))(
-    'scores as the CPU does, and says that it was taken: %s',
+    'scores as the CPU does, and is named in the report: %s',
     async (which) => {
       const files = videos(privateFolder());
       const pair = files.pair(['r.y4m', 'd.y4m'], 3, { width: 160, height: 96 });
@@ -48,16 +48,8 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
       writeFileSync(files.at('mean.json'), SIDECAR);
       const run = async (device: string) => {
         const args = [
-          '--json',
-          '-o',
-          '-',
-          '--precision',
-          'max',
-          '--threads',
-          '1',
-          '--quiet',
-          '--tiny-model',
-          which === SHIPPED ? SHIPPED : mean,
+          ...['--json', '-o', '-', '--precision', 'max', '--threads', '1', '--quiet'],
+          ...['--tiny-model', which === SHIPPED ? SHIPPED : mean],
         ];
         const { code, stdout, stderr } = await anyvmafProcess([...pair, ...args, '--tiny-device', device], {
           cwd: dirname(files.at('x')),
@@ -83,7 +75,7 @@ describe.skipIf(noNode !== '')(`WebGPU in Node${noNode && ` (${noNode})`}`, () =
     120_000,
   );
 
-  it('is refused where its driver does not start, and nothing runs instead', async () => {
+  it('is refused without fallback if its driver does not start', async () => {
     const files = videos(privateFolder());
     const pair = files.pair(['r.y4m', 'd.y4m'], 2, { width: 160, height: 96 });
     const { code, stdout, stderr } = await anyvmafProcess(
@@ -105,14 +97,13 @@ const noBrowser = [
 
 declare global {
   interface Window {
-    /** The library as the page loaded it. */
     anyvmafGpu: Promise<typeof import('../../src/index.browser.js')>;
   }
 }
 
 describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrowser})`}`, () => {
   it.for(tier(['/mean.onnx'], ['/mean.onnx', SHIPPED]))(
-    'scores as WebAssembly does, and says that it was taken: %s',
+    'scores as WebAssembly does, and is named in the report: %s',
     { timeout: 180_000 },
     async (model, context) => {
       const library = 'ort.webgpu.bundle.min.mjs';
@@ -167,7 +158,7 @@ describe.skipIf(noBrowser !== '')(`WebGPU in Chromium${noBrowser && ` (${noBrows
           adapter: expect.stringMatching(/swiftshader/i),
         });
         expect(found.cpu.tiny).toMatchObject({ device: 'cpu' });
-        // What computes on the processor anyway is not worth its way there.
+        // Auto skips software renderers.
         expect(found.auto.tiny).toMatchObject({ device_requested: 'auto', device: 'cpu' });
         expect(found.auto.warnings).toEqual([
           expect.stringMatching(

@@ -1,7 +1,7 @@
 /**
  * @module test/package/action
- * The GitHub action and the Dockerfile, as far as they can be tried without their hosts: the action's script runs in bash as
- * a runner would call it, with the built program in place of the published one.
+ * The GitHub action and the Dockerfile, without their hosts: the action's script runs in bash as a runner would call it, with
+ * the built program instead of the published one.
  */
 import { chmodSync, existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
@@ -35,14 +35,14 @@ const [step] = action.runs.steps;
 const files = videos();
 const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 6);
 
-// What npx would run.
+// A fake npx that runs the built program.
 files.put(
   'npx',
   `#!/bin/sh\nprintf '%s' "$2" > "${files.at('asked')}"\nshift 2\nexec "${process.execPath}" "${PROGRAM}" "$@"\n`,
 );
 chmodSync(files.at('npx'), 0o755);
 
-/** Runs the step with inputs as a runner gives them to it. */
+/** Runs the step with inputs, as a runner does. */
 async function act(inputs: Readonly<Record<string, string>>) {
   const env: Record<string, string> = {};
   for (const [name, value] of Object.entries(step.env)) {
@@ -61,7 +61,7 @@ async function act(inputs: Readonly<Record<string, string>>) {
 }
 
 describe('the action', () => {
-  test('is a composite whose step gets every input, and whose outputs its step sets', () => {
+  test('is a composite action whose step uses every input and sets every output', () => {
     expect([action.runs.using, step.shell]).toEqual(['composite', 'bash']);
     const used = [...read('action.yml').matchAll(/\$\{\{ inputs\.([\w-]+) \}\}/g)].map(([, name]) => name);
     expect([...new Set(used)].sort()).toEqual(Object.keys(action.inputs).sort());
@@ -74,11 +74,11 @@ describe('the action', () => {
       expect(value).toBe(`\${{ steps.${step.id}.outputs.${name} }}`);
       expect(step.run).toContain(`echo "${name}=`);
     }
-    // An input within the script itself would let a file's name become a command.
+    // An input within the script would allow command injection.
     expect(step.run).not.toContain('${{');
   });
 
-  test('knows only options of the command line, and runs the version of this package', () => {
+  test('uses only options of the command line, and runs the version of this package', () => {
     const options = [...step.run.matchAll(/(?<=[\s(])--([a-z-]+)(?==|\)|\s)/g)].map(([, name]) => name);
     const known: readonly string[] = SCORE_OPTIONS.map(({ name }) => name);
     expect(options.filter((name) => name !== 'yes' && !known.includes(name ?? ''))).toEqual([]);
@@ -127,7 +127,7 @@ describe('the action', () => {
     expect(baseline).toMatchObject({ code: 0, stderr: '' });
   });
 
-  test('takes names that look like commands, options and lines as names', async () => {
+  test('does not run or parse file names that look like commands, options or lines', async () => {
     const name = '--help $(touch pwned) `touch pwned` "; touch pwned #.y4m';
     files.put(name, readFileSync(dis));
     const done = await act({ reference: ref, distorted: name, args: '--threads=0' });
@@ -151,9 +151,9 @@ describe('the Dockerfile', () => {
     .split('\n')
     .filter((line) => line !== '')
     .map((line) => /^([A-Z]+) (.+)$/.exec(line) ?? [line, '?', '']);
-  const all = (name: string) => instructions.filter(([, one]) => one === name).map(([, , text = '']) => text);
+  const all = (kind: string) => instructions.flatMap(([, name, text = '']) => (name === kind ? text : []));
 
-  test('has only instructions, stages that it names, and files that are there', () => {
+  test('has only known instructions, named stages and existing files', () => {
     const known = ['FROM', 'WORKDIR', 'COPY', 'RUN', 'ENV', 'USER', 'ENTRYPOINT', 'CMD'];
     expect(instructions.map(([, name]) => name).filter((name = '') => !known.includes(name))).toEqual([]);
     const stages = all('FROM').map((text) => / AS (\w+)$/.exec(text)?.[1]);
@@ -169,7 +169,7 @@ describe('the Dockerfile', () => {
     expect(ignored).toEqual(expect.arrayContaining(['node_modules', '.git']));
   });
 
-  test('runs the program on a Node.js that it supports, without rights', () => {
+  test('runs the program on a supported Node.js, as an unprivileged user', () => {
     for (const text of all('FROM'))
       expect(Number(/^node:(\d+)-bookworm-slim\b/.exec(text)?.[1])).toBeGreaterThanOrEqual(22);
     expect(all('USER')).toEqual(['node']);

@@ -1,7 +1,7 @@
 /**
  * @module test/package/architecture
- * The rules of the house that a reader relies on: who may import whom, what stays free of any platform, which words stand
- * where, regular expressions that take linear time, unit tests that start nothing, scripts that load what is built.
+ * Rules of the sources: allowed imports, platform-independent parts, words allowed in messages, linear regular expressions, unit
+ * tests without processes or files, scripts that load built modules.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -10,7 +10,7 @@ import { parseSync } from 'vite';
 import { describe, expect, it } from 'vitest';
 import { built, root } from '../support/built.js';
 
-/** Which parts a part may import from, types included. Everybody may use `core`. */
+/** Parts that each part may import from, types included; all may import `core`. */
 const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   core: [],
   metrics: [],
@@ -24,21 +24,21 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   report: ['media', 'metrics'],
   engine: ['media', 'parsing', 'metrics', 'models', 'pictures', 'tiny', 'evaluate', 'report'],
   search: ['engine', 'media', 'models', 'report'],
-  // Files behind URLs, and where they may be.
+  // Files behind URLs, and allowed locations.
   remote: [],
-  // What programs in Node share: temporary files, and the one place that opens what somebody else named.
+  // Shared by programs in Node: temporary files, and opening files named by others.
   files: [],
-  // What is too large to come with the package, and is fetched when it is needed.
+  // Optional components, fetched on demand.
   parts: ['files'],
-  // Platforms implement what others declare; their worker scripts start the body that the engine brings.
+  // Platforms implement interfaces of others; their worker scripts run the engine's code.
   platform: 'engine search evaluate parsing metrics models media tiny sample files parts remote'.split(' '),
   public: 'live engine search evaluate media metrics models pictures report tiny'.split(' '),
   api: ['public', 'engine', 'search', 'evaluate', 'models', 'tiny'],
-  // The measuring side of the live server; its thread, which talks to clients, is a door.
+  // The measuring side of the live server; the thread that serves clients is a door.
   live: ['engine', 'report'],
   index: ['api', 'public', 'platform', 'live'],
   'index.browser': ['api', 'public', 'platform'],
-  // The queue is of Node: it has its own processes, and is driven by the command line.
+  // The queue needs Node: it starts processes and is used by the command line.
   queue: ['files', 'remote'],
   bench: ['index', 'sample', 'files'],
   mcp: ['index', 'live', 'report', 'sample', 'bench', 'files'],
@@ -49,7 +49,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
 const ISOMORPHIC =
   /^(core\/(?!system-limits)|metrics|media|pictures|parsing|models|tiny|evaluate|report|engine|search|sample|public|api|index\.browser|platform\/(ffmpeg|ffmpeg-wasm|mediabunny))\b/;
 
-/** What decoders of several platforms share. */
+/** Shared by the decoders of several platforms. */
 const SHARED_PLATFORM = /^platform\/(ffmpeg|ffmpeg-wasm|mediabunny)\//;
 
 interface Source {
@@ -57,7 +57,7 @@ interface Source {
   readonly text: string;
 }
 
-/** Files of a folder of the repository, with paths within it. */
+/** Files of a folder, with paths within it. */
 function filesOf(folder: string, ext = '.ts'): Source[] {
   return readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith(ext))
@@ -66,17 +66,17 @@ function filesOf(folder: string, ext = '.ts'): Source[] {
 }
 
 const sources = filesOf('src');
-/** Those of the page too, with paths within the repository. */
+/** Including the page's, with paths within the repository. */
 const allSources = ['src', 'web/src'].flatMap((folder) =>
   filesOf(folder).map(({ file, text }) => ({ file: `${folder}/${file}`, text })),
 );
 
-/** The part of the house that a file belongs to: its folder, or its own name at the top. */
+/** The part of a file: its top folder, or its own name at the top. */
 function partOf(file: string): string {
   return file.includes('/') ? file.slice(0, file.indexOf('/')) : file.replace(/\.ts$/, '');
 }
 
-/** Files that a file imports, types and what it loads on demand included. */
+/** Files that a file imports, including types and dynamic imports. */
 function imports({ file, text }: Source): string[] {
   const found = text.matchAll(/^(?:import|export)\s[^'";]*?\s*from\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm);
   return [...found].flatMap(([, fixed, loaded]) => {
@@ -85,7 +85,7 @@ function imports({ file, text }: Source): string[] {
   });
 }
 
-/** What reaches itself in a graph, by way of others. */
+/** Nodes of a graph that reach themselves. */
 function circular(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   return [...graph.keys()].filter((from) => {
     const reached = new Set(graph.get(from));
@@ -94,7 +94,7 @@ function circular(graph: ReadonlyMap<string, Iterable<string>>): string[] {
   });
 }
 
-/** Of each folder, the other folders of its part that its files import from. */
+/** By folder, the other folders of its part that its files import from. */
 function folders(): ReadonlyMap<string, ReadonlySet<string>> {
   const graph = new Map<string, Set<string>>();
   for (const source of sources) {
@@ -113,14 +113,14 @@ function code(text: string): string {
   return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '').replace(/'[^'\n]*'|`[^`]*`/g, "''");
 }
 
-describe('the house', () => {
-  it('knows every part of src', () => {
+describe('imports', () => {
+  it('have a rule for every part of src', () => {
     expect([...new Set(sources.map(({ file }) => partOf(file)))].sort()).toEqual(
       Object.keys(MAY_IMPORT).sort(),
     );
   });
 
-  it('imports only downwards, types included', () => {
+  it('only go downwards, types included', () => {
     const wrong = sources.flatMap((source) => {
       const part = partOf(source.file);
       const allowed = [part, 'core', ...(MAY_IMPORT[part] ?? [])];
@@ -131,16 +131,15 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
-  // A command's page lists all commands, which are loaded on demand: such a circle is no trouble to any of them.
-  it('imports nothing in a circle, types and what is loaded on demand included', () => {
+  it('form no circles between files, types and dynamic imports included', () => {
     expect(circular(new Map(sources.map((source) => [source.file, imports(source)])))).toEqual([]);
   });
 
-  it('has no folders of a part that import each other in a circle', () => {
+  it('form no circles between folders of a part', () => {
     expect(circular(folders())).toEqual([]);
   });
 
-  it('keeps what platforms share free of each of them', () => {
+  it('of shared platform code avoid single platforms', () => {
     const shared = sources.filter(({ file }) => SHARED_PLATFORM.test(file));
     expect(shared.length).toBeGreaterThan(3);
     const wrong = shared.flatMap(({ file, text }) =>
@@ -149,9 +148,9 @@ describe('the house', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('keeps platforms out of what runs everywhere', () => {
+  it('and globals of isomorphic parts avoid platforms', () => {
     const wrong = sources.flatMap(({ file, text }) => {
-      // The script of the HTML report is text here; it runs in the page that it is written into.
+      // The script of the HTML report is only written here; it runs in browsers.
       if (!ISOMORPHIC.test(file) || file === 'report/html/viewer.ts') return [];
       const found = code(text).match(/\b(process\.|Buffer\b|require\(|__dirname|document\.|localStorage)/);
       const imported = /from 'node:|import\('node:/.test(text);
@@ -159,8 +158,10 @@ describe('the house', () => {
     });
     expect(wrong).toEqual([]);
   });
+});
 
-  it('opens every file with its name and what it is for', () => {
+describe('sources', () => {
+  it('begin with their module name and purpose', () => {
     const wrong = sources
       .filter(({ file, text }) => {
         const header = new RegExp(
@@ -173,13 +174,13 @@ describe('the house', () => {
   });
 });
 
-// What stands below the doors says as data what resolves it, and nothing reads a message to learn more of an error.
+// Below the doors (command line, MCP, page), errors state their remedies as data, and no code parses messages.
 
-/** All of core but what doors say of options. */
+/** Parts below the doors, without the words for options. */
 const BELOW =
   /^src\/(core(?!\/option-words)|metrics|models|media|pictures|engine|tiny|evaluate|report|parsing|platform|files|index|public)\b/;
 
-/** Command lines that we start ourselves. */
+/** Files that start programs. */
 const COMMAND_LINES = [
   'src/engine/backends/native/command.ts',
   'src/platform/node/workers.ts',
@@ -187,10 +188,10 @@ const COMMAND_LINES = [
   'src/report/bandwidth.ts',
 ];
 
-/** Flags of npm and Node.js, which every door has in common, and strings that are one argument or property of CSS. */
+/** Flags of npm and Node.js, which all doors share, and strings that are a single argument or CSS property. */
 const FOREIGN = /npm install [^)]*|NODE_OPTIONS=\S+|(['"`])--[a-z-]+\1/g;
 
-/** In a string; CSS has properties of this shape, each before a colon or in brackets. */
+/** In a string; CSS properties look alike, but are followed by a colon or in brackets. */
 const FLAG = /['"`](?:.*[^\w(-])?--[a-z][a-z_-]*(?![\w-]*[:$])/;
 const COMMAND =
   /['"`].*\banyvmaf (align|backends|bench|doctor|features|heatmap|inspect|mcp|models|score|setup|tiny)\b/;
@@ -219,10 +220,10 @@ describe('below the doors', () => {
   it('no string names a command', () => {
     expect(lines(COMMAND, (file) => BELOW.test(file))).toEqual([]);
   });
-  it('no string names a variable of the environment, but where Node reads it', () => {
+  it('no string names an environment variable, except where Node reads it', () => {
     expect(lines(VARIABLE, (file) => BELOW.test(file) && !file.startsWith('src/platform/node/'))).toEqual([]);
   });
-  it('would be caught', () => {
+  it('violations are detected', () => {
     for (const text of ["'pass --scale bicubic'", '`; pass --allow-url, or`', "'--offset 12'"])
       expect(text).toMatch(FLAG);
     expect("  'run anyvmaf models pull x'").toMatch(COMMAND);
@@ -236,14 +237,14 @@ describe('everywhere', () => {
   });
 });
 
-// Text from outside meets most regular expressions, so none may take time that grows faster than the text.
+// Most regular expressions run on untrusted text, so all must take linear time.
 
 const LENGTH = 30_000;
 
-/** Milliseconds of processor time: a linear one takes less than 3, a quadratic one a second. */
+/** Milliseconds of CPU time: a linear one takes less than 3, a quadratic one a second. */
 const MOST = 100;
 
-/** What may stand in for a class of characters. */
+/** Representatives of character classes. */
 const ALPHABET = [...'aAfx019 \t\n\r.,:;-+_"\'/\\=<>|{}[]()#!&e\0\u2028'];
 
 interface Found {
@@ -251,7 +252,7 @@ interface Found {
   readonly pattern: RegExp;
 }
 
-/** Every literal of a file, also those within templates. */
+/** Every literal of a file, also within templates. */
 function literals({ file, text }: Source): Found[] {
   const found: Found[] = [];
   const walk = (node: unknown): void => {
@@ -269,7 +270,7 @@ function literals({ file, text }: Source): Found[] {
 
 const PIECES = [...ALPHABET, '0.', ' =', 'a=', '""', ': ', 'a b', '1:', '--', '[a]'];
 
-/** Texts that repeat a character or a word of the pattern, and stop short of what it wants. */
+/** Texts that repeat a character or a word of the pattern, and end without a match. */
 function* texts({ source }: RegExp): Generator<string> {
   const words = source.split(/[^A-Za-z0-9 <>!:;=&"'-]+/).filter((word) => word.length > 1);
   for (const piece of new Set([...PIECES, ...words])) {
@@ -278,7 +279,7 @@ function* texts({ source }: RegExp): Generator<string> {
   }
 }
 
-/** Milliseconds of processor time, which other programs of a busy machine hardly change. */
+/** Milliseconds of CPU time, which hardly depends on the load of the machine. */
 function time(pattern: RegExp, text: string): number {
   const start = process.cpuUsage();
   pattern.lastIndex = 0;
@@ -287,21 +288,21 @@ function time(pattern: RegExp, text: string): number {
   return process.cpuUsage(start).user / 1000;
 }
 
-/** The first text that takes too long, told by its start; what else the process does gets further tries. */
+/** The start of the first text that takes too long in three tries. */
 function slowText(pattern: RegExp): string | undefined {
   for (const text of texts(pattern))
     if ([0, 1, 2].every(() => time(pattern, text) > MOST)) return JSON.stringify(text.slice(0, 12));
   return undefined;
 }
 
-describe('the regular expressions of the sources', () => {
+describe('regular expressions', () => {
   const all = allSources.flatMap(literals);
 
   it('are all found', () => {
     expect(all.length).toBeGreaterThan(200);
   });
 
-  it('take time that grows no faster than the text', () => {
+  it('take linear time', () => {
     const unbounded = all.filter(({ pattern }) => /[*+]|\{\d+,\}/.test(pattern.source));
     const slow = unbounded.flatMap(({ where, pattern }) => {
       const text = slowText(pattern);
@@ -311,13 +312,13 @@ describe('the regular expressions of the sources', () => {
   }, 120_000);
 });
 
-/** What unit tests do without: processes, sockets, threads and temporary files. */
+/** Forbidden in unit tests: processes, sockets, threads and temporary files. */
 const STARTING =
   /^node:(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)#|^node:[\w/]+#mkdtemp/;
 
 type Syntax = Readonly<Record<string, unknown>> & { readonly type: string };
 
-/** Names in a piece of code, and whether each is used as soon as it is loaded: types and properties aside. */
+/** Names in code, except types and properties, and whether each is used on load. */
 function* namesIn(code: unknown, atOnce = true): Generator<readonly [name: string, atOnce: boolean]> {
   if (typeof code !== 'object' || code === null) return;
   const { type = '', name } = code as Syntax;
@@ -329,13 +330,13 @@ function* namesIn(code: unknown, atOnce = true): Generator<readonly [name: strin
 }
 
 /**
- * What names of tests and of test/support lead to, each as `module#name`; `module#*` is what happens when it is loaded. All
- * that a test declares counts for that.
+ * Uses between names of tests and of test/support, each as `module#name`; `module#*` is loading the module. All declarations
+ * of a test count as used on load.
  */
 class Uses {
   readonly #edges = new Map<string, Set<string>>();
 
-  /** The way from a name to something forbidden. */
+  /** The path from a name to a forbidden one. */
   way(key: string, seen = new Set<string>()): string | undefined {
     if (STARTING.test(key)) return key;
     if (seen.has(key) || !key.startsWith('test/')) return undefined;
@@ -362,7 +363,7 @@ class Uses {
         const module = from.startsWith('.')
           ? normalize(join(dirname(path), from)).replace(/\.js$/, '.ts')
           : from;
-        // A module that starts something only on request may be loaded.
+        // Loading a module that starts something only on request is allowed.
         if (module.startsWith('test/') || path.startsWith('test/unit/')) loading.add(`${module}#*`);
         for (const { local, imported } of specifiers as Syntax[])
           keys.set(
@@ -388,22 +389,21 @@ class Uses {
   }
 }
 
-/** Names that a statement declares. */
 function declared(statement: Readonly<Record<string, unknown>>): string[] {
   const { declarations, id } = (statement.declaration ?? statement) as Partial<Syntax>;
-  const ids = Array.isArray(declarations) ? declarations.map((one: Syntax) => one.id) : [id];
+  const ids = Array.isArray(declarations) ? declarations.map((node: Syntax) => node.id) : [id];
   return ids.flatMap((each) => [...namesIn(each)].map(([name]) => name));
 }
 
 describe('unit tests', () => {
   const uses = new Uses();
 
-  it('start no processes, sockets or threads and make no temporary files, not through test/support either', () => {
+  it('use no processes, sockets, threads or temporary files, not even through test/support', () => {
     const ways = filesOf('test/unit').flatMap(({ file }) => uses.way(`test/unit/${file}#*`) ?? []);
     expect(ways).toEqual([]);
   });
 
-  it('would be caught', () => {
+  it('that do are detected', () => {
     expect(uses.way('test/support/cli.ts#videos')).toMatch(/#mkdtempSync$/);
     expect(uses.way('test/support/cli.ts#anyvmafProcess')).toBe(
       'test/support/cli.ts#anyvmafProcess > test/support/cli.ts#run > node:child_process#spawn',
@@ -413,7 +413,7 @@ describe('unit tests', () => {
   });
 });
 
-/** Modules by `loadBuilt` or its like, with the names that are taken out of each. */
+/** Modules loaded by `load` or `loadBuilt`, with the names taken from each. */
 function loaded(text: string): { path: string; names: string[] }[] {
   const calls = text.matchAll(/(?:const\s+\{([^}]*)\}\s*=\s*await\s+)?\bload(?:Built)?\(\s*'([^']+\.js)'/g);
   return [...calls].map(([, taken = '', path = '']) => ({
@@ -423,7 +423,7 @@ function loaded(text: string): { path: string; names: string[] }[] {
 }
 
 describe('scripts', () => {
-  it('load modules that are built, and names that they export', async () => {
+  it('load built modules and exported names', async () => {
     built('dist/index.js');
     const missing: string[] = [];
     let seen = 0;

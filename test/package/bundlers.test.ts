@@ -1,8 +1,8 @@
 /**
  * @module test/package/bundlers
- * The packed package in a page that Vite, webpack, esbuild and Rollup bundle, as docs/api.md says: it scores a pair in
- * Chromium with Node's numbers, and ships nothing that the page does not use. `npm test` takes esbuild, to which addresses
- * are told; the page in web/ is bundled by Vite, which finds them itself.
+ * The packed package in a page bundled by Vite, webpack, esbuild and Rollup, as in docs/api.md: it scores a pair in Chromium as
+ * in Node, and ships nothing unused. `npm test` takes esbuild, which needs configured URLs; web/ is built by Vite, which finds
+ * them itself.
  */
 import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
@@ -22,10 +22,10 @@ import { tier } from '../support/tier.js';
 
 vi.setConfig(PATIENT);
 
-/** What the package needs in a page, with what that needs; no optional package is installed. */
+/** Dependencies of the package in a page, including indirect ones, but no optional packages. */
 const NEEDED = ['fast-png', 'fflate', 'iobuffer', 'hyparquet', 'hyparquet-writer', 'zod'];
 
-/** The most that a page of ours may hold: the core, the models and our code, bytes. */
+/** Largest page in bytes: the core, the models and our code. */
 const BUDGET = 3_000_000;
 
 const clip = makeSample({ width: 64, height: 48, bitDepth: 8, chroma: '420' });
@@ -40,7 +40,7 @@ const RUN = `
     return report.frames.map(({ metrics }) => [metrics.vmaf, metrics.ssimulacra2]);
   };`;
 
-/** For bundlers that bring addresses along by themselves. */
+/** For bundlers that resolve URLs of assets. */
 const PLAIN = `import { score } from 'anyvmaf';${RUN}`;
 
 /** For the others, with the two folders served beside the page. */
@@ -52,11 +52,11 @@ const CONFIGURED = `import { configure, score } from 'anyvmaf';
     worker: '/anyvmaf-worker.js',
   });${RUN}`;
 
-/** The project as a user of the package has it. */
+/** A user's project. */
 const home = testFolder('bundlers');
 const installed = () => join(home, 'node_modules/anyvmaf');
 
-/** Writes the page for a bundler, and returns its folder for the bundler's output. */
+/** Writes the page for a bundler. @returns its folder */
 function project(name: string, code: string): string {
   const folder = join(home, name);
   mkdirSync(folder, { recursive: true });
@@ -68,7 +68,7 @@ function project(name: string, code: string): string {
   return folder;
 }
 
-/** Puts the page beside its bundle, and what docs/api.md says to serve where a bundler leaves addresses alone. */
+/** Copies the page to its bundle, with the folders that docs/api.md says to serve if a bundler does not resolve URLs. */
 function served(folder: string, out: string): string {
   cpSync(join(folder, 'index.html'), join(out, 'index.html'));
   for (const name of ['wasm', 'model'])

@@ -1,7 +1,7 @@
 /**
  * @module test/package/docs
- * The documentation as a product: the README shows code of the examples, every page is in the index, links lead somewhere
- * from the package as well, commands that pages show are understood, and an encoding engineer's morning runs as written.
+ * The documentation: the README shows code of the examples, every page is in the index, links work from the package too,
+ * commands on pages parse, and the commands of an engineer's morning run as written.
  */
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -15,7 +15,7 @@ import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const docs = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
 
-/** The words of a command line of these pages, which quote with single quotes only. */
+/** Words of a command line; the pages use single quotes only. */
 const words = (line: string) =>
   [...line.replace(/\s+#.*$/, '').matchAll(/'([^']*)'|(\S+)/g)].map(
     ([, quoted, plain]) => quoted ?? plain ?? '',
@@ -31,7 +31,7 @@ function commands(text: string): string[] {
 }
 
 describe('the index', () => {
-  it('leads to every page, and each once or more', () => {
+  it('links to every page', () => {
     const linked = [...read('docs/index.md').matchAll(/\]\(([^)#]+)/g)].map(([, link = '']) => link);
     expect(docs.filter((name) => name !== 'index.md' && !linked.includes(name))).toEqual([]);
     expect(linked.filter((link) => !existsSync(join(root, 'docs', link)))).toEqual([]);
@@ -39,7 +39,7 @@ describe('the index', () => {
 });
 
 describe('README.md', () => {
-  it('shows code of the examples as it stands', () => {
+  it('shows code of the examples verbatim', () => {
     const examples = readdirSync(join(root, 'docs/examples')).map((name) => read(`docs/examples/${name}`));
     const blocks = [...read('README.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
     expect(blocks.length).toBeGreaterThan(0);
@@ -64,7 +64,7 @@ describe('links', () => {
   };
   const address = repository.url.replace(/^git\+/, '').replace(/\.git$/, '');
 
-  it('of the README lead somewhere from the package: to files in it, or to the repository', () => {
+  it('of the README lead to files of the package or of the repository', () => {
     expect(homepage.startsWith(address)).toBe(true);
     const files: string[] = JSON.parse(read('package.json')).files;
     const links = [...read('README.md').matchAll(/\]\(([^)#\s]+)/g)].map(([, link = '']) => link);
@@ -76,7 +76,7 @@ describe('links', () => {
     expect(links.filter((link) => !packed(link) && !inRepository(link))).toEqual([]);
   });
 
-  it('to headings lead to one', () => {
+  it('to headings lead to existing ones', () => {
     const anchors = (file: string) =>
       [...read(file).matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
         title
@@ -101,11 +101,11 @@ describe.each(['faq.md', 'coming-from.md', 'ci.md', 'guide.md', 'examples/mornin
 
   it('shows commands', () => expect(lines.length).toBeGreaterThan(0));
 
-  it.each(lines)('%s is understood', (line) => {
+  it.each(lines)('%s parses', (line) => {
     const [, ...args] = words(line);
     const [first = ''] = args;
     if (COMMANDS.some(({ name }) => name === first)) return;
-    // Reading a command line throws for options that do not exist and values that do not fit.
+    // Parsing throws for unknown options and invalid values.
     expect(scoreSettings(args)).toBeTypeOf('object');
   });
 });
@@ -130,7 +130,7 @@ describe.skipIf(!hasFfmpeg)(`an encoding engineer's morning (${needsFfmpeg})`, (
 
   it('has ten tasks', () => expect(lines).toHaveLength(10));
 
-  /** What a command leaves: a part of standard output, or a file with a part of its content. */
+  /** Expected per command: a part of standard output, or of a file. */
   const leaves: readonly (readonly [part: string, file?: string])[] = [
     ['vmaf_v0.6.1: '],
     ['<svg', 'compare.html'],

@@ -1,7 +1,7 @@
 /**
  * @module test/package/package
- * What an installation gets: small, complete, with the dependencies it names, working in an empty folder, with declarations
- * for the oldest TypeScript that docs/api.md names, and loading the live server only for runs that ask for it.
+ * The installed package: small, complete, with the declared dependencies, working in an empty project, with declarations for
+ * the oldest TypeScript in docs/api.md, and loading the live server on request only.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -38,24 +38,24 @@ interface PackageJson {
 
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as PackageJson;
 
-/** Packages that are used where they are installed. */
+/** Packages that are used if installed. */
 const OPTIONAL: readonly string[] = 'mediabunny @mediabunny/server @ffmpeg/core onnxruntime-web webgpu'.split(
   ' ',
 );
 
-/** What a queue is made of, where it is installed; only the part that connects to one loads it. */
+/** Packages of the queue, used if installed; only queue/connect loads them. */
 const QUEUE: readonly string[] = ['bullmq', 'ioredis'];
 
-/** What the MCP server is made of; nothing else may load it. */
+/** Packages of the MCP server, which nothing else may load. */
 const SERVER: readonly string[] =
   '@modelcontextprotocol/node @modelcontextprotocol/server fast-png jpeg-js zod'.split(' ');
 
-/** What reads and writes tables of features; nothing but evaluate/table may load it. */
+/** Packages for Parquet tables, which only evaluate/table may load. */
 const TABLES: readonly string[] = ['hyparquet', 'hyparquet-writer'];
 
 const OLDEST = 'typescript-5.7';
 
-/** Bytes, gzipped, of the JavaScript that a page loads before it asks for anything; the rest comes when it is needed. */
+/** Gzipped bytes of the JavaScript that a page loads at first; the rest loads on demand. */
 const BUNDLE_BUDGET = 42_500;
 
 /** The packed tarball installed into an empty project. */
@@ -68,7 +68,7 @@ function bin(args: readonly string[], input = ''): string {
   return execFileSync(join(project(), 'node_modules/.bin/anyvmaf'), args, options);
 }
 
-/** Folders in node_modules of everything that an installation brings along. */
+/** Folders in node_modules of all required dependencies. */
 function runtimePackages(): string[] {
   const { packages } = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')) as {
     packages: Readonly<
@@ -83,20 +83,20 @@ function runtimePackages(): string[] {
 beforeAll(() => {
   mkdirSync(project());
   writeFileSync(join(project(), 'package.json'), '{ "private": true, "type": "module" }');
-  // There is no network here: what the package needs lies where npm would put it.
+  // Without a network, copy dependencies to where npm would install them.
   for (const folder of runtimePackages())
     cpSync(join(root, folder), join(project(), folder), { recursive: true });
   npm(['install', '--offline', '--no-audit', '--no-fund', packed().path], project(), home);
 }, 120_000);
 
 describe('the manifest', () => {
-  it('has the version that reports name', () => {
+  it('has the version of reports', () => {
     expect(version).toBe(manifest.version);
   });
 
-  it('requires what the MCP server and tables of features need, and nothing else', () => {
+  it('requires the packages of the MCP server and of tables only', () => {
     expect(Object.keys(manifest.dependencies ?? {})).toEqual([...SERVER, ...TABLES].sort());
-    // Peers only name what is used where it is installed.
+    // Peer dependencies are packages that are used if installed.
     for (const name of Object.keys(manifest.peerDependencies ?? {})) {
       expect(manifest.peerDependenciesMeta?.[name]?.optional, name).toBe(true);
     }
@@ -104,7 +104,7 @@ describe('the manifest', () => {
 });
 
 describe('the packed tarball', () => {
-  it('holds nothing that the sources no longer give', () => {
+  it('contains no stale build outputs', () => {
     const stale = packed()
       .files.map(({ path }) => path)
       .filter(
@@ -114,19 +114,19 @@ describe('the packed tarball', () => {
     expect(stale, 'delete dist and build again').toEqual([]);
   });
 
-  it('stays below 1.2 MB, of which perceptual.wasm takes 0.07', () => {
+  it('stays below 1.2 MB, with 0.07 MB of perceptual.wasm', () => {
     console.log(`packed: ${packed().size} bytes, ${packed().files.length} files`);
     expect(packed().size).toBeLessThan(1_200_000);
   });
 
-  it('holds every file that exports and bin name', () => {
+  it('contains every file of exports and bin', () => {
     const targets = Object.values(manifest.exports).flatMap((target) =>
       typeof target === 'string' ? [target] : Object.values(target),
     );
     const paths = new Set(packed().files.map(({ path }) => path));
     for (const target of [...targets, ...Object.values(manifest.bin)]) {
       const path = target.replace(/^\.\//, '');
-      // A pattern stands for files of a folder.
+      // A pattern matches files of a folder.
       const named = path.endsWith('/*')
         ? [...paths].filter((other) => other.startsWith(path.slice(0, -1)))
         : [path].filter((other) => paths.has(other));
@@ -134,7 +134,7 @@ describe('the packed tarball', () => {
     }
   });
 
-  it('holds the models, the module, the licence and the notices, and no sources or tests', () => {
+  it('contains the models, the modules, the licence and the notices, and no sources or tests', () => {
     const paths = packed().files.map(({ path }) => path);
     for (const name of 'vmaf_v0.6.1 vmaf_v0.6.1neg vmaf_4k_v0.6.1 vmaf_4k_v0.6.1neg vmaf_b_v0.6.3'.split(
       ' ',
@@ -149,7 +149,7 @@ describe('the packed tarball', () => {
     expect(paths.filter((path) => /^(src|test|scripts|\.)|\.tsbuildinfo$|\.c$/.test(path))).toEqual([]);
   });
 
-  it('imports nothing that is not in it: its own files, what Node brings, and packages that the manifest names', () => {
+  it('imports only its own files, Node modules and declared packages', () => {
     const named = [...Object.keys(manifest.dependencies ?? {}), ...OPTIONAL, ...QUEUE];
     const wrong = importsOf(join(installed(), 'dist')).filter(({ path, name }) =>
       name.startsWith('.')
@@ -159,16 +159,15 @@ describe('the packed tarball', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('loads packages only in the parts that are made for them', () => {
+  it('loads packages only in their own parts', () => {
     const folder = join(root, 'dist');
     const wrong = importsOf(folder).filter(({ path, name, onDemand }) => {
       const file = relative(folder, path);
       if (/^(\.|node:)/.test(name) || file.startsWith('bundle')) return false;
-      // Optional packages are loaded when a decoder is asked for.
+      // Decoders load optional packages on demand.
       if (onDemand && file.startsWith('platform') && OPTIONAL.includes(name)) return false;
       if (onDemand && file === 'queue/connect.js' && QUEUE.includes(name)) return false;
       if (file.startsWith('mcp') && SERVER.some((known) => `${name}/`.startsWith(`${known}/`))) return false;
-      // Pictures are encoded in a part of their own.
       if (file.startsWith('pictures') && name === 'fast-png') return false;
       return !(file.startsWith('evaluate/table') && TABLES.includes(name));
     });
@@ -176,7 +175,7 @@ describe('the packed tarball', () => {
   });
 });
 
-/** What the modules of a folder import, statically or on demand. */
+/** Static and dynamic imports of the modules in a folder. */
 function importsOf(folder: string): { path: string; name: string; onDemand: boolean }[] {
   const files = readdirSync(folder, { recursive: true, encoding: 'utf8' });
   return files
@@ -194,7 +193,7 @@ function importsOf(folder: string): { path: string; name: string; onDemand: bool
     });
 }
 
-/** The entry and everything it imports before anything is asked of it. */
+/** The entry and its static imports. */
 function startBundle(files: readonly OutputFile[], outputs: Metafile['outputs']): Uint8Array {
   const names = new Set(
     Object.keys(outputs).filter((name) => outputs[name]?.entryPoint?.endsWith('index.browser.js')),
@@ -208,7 +207,7 @@ function startBundle(files: readonly OutputFile[], outputs: Metafile['outputs'])
 }
 
 describe('the browser build', () => {
-  it('bundles without anything of Node and stays small', async () => {
+  it('bundles without Node modules and stays small', async () => {
     const { outputFiles, metafile } = await build({
       entryPoints: [built('dist/bundle/js/index.browser.js')],
       bundle: true,
@@ -216,7 +215,7 @@ describe('the browser build', () => {
       format: 'esm',
       platform: 'browser',
       target: 'es2022',
-      // What only decoding, pairing or preflight needs is loaded then, in files of its own.
+      // Code for decoding, pairing and preflight loads on demand, in files of its own.
       splitting: true,
       outdir: 'bundle',
       metafile: true,
@@ -232,7 +231,7 @@ describe('the browser build', () => {
 });
 
 describe('an installation in an empty project', () => {
-  it('scores a pair with its command and gives the exact features', () => {
+  it('scores a pair by its command with the exact features', () => {
     const entry = readFixture('formats')[0];
     const run = entry?.runs[0];
     if (entry === undefined || run?.models === undefined) throw new Error('formats.json has no first case');
@@ -262,7 +261,7 @@ describe('an installation in an empty project', () => {
     expect(list.result.tools.map(({ name }: { name: string }) => name)).toContain('vmaf_score');
   });
 
-  it('is imported by name, modules of WebAssembly included', () => {
+  it('is imported by name, WebAssembly modules included', () => {
     const script = `
       import { listModels, version } from 'anyvmaf';
       import { readFileSync } from 'node:fs';
@@ -314,7 +313,7 @@ console.log(mean, scorer);
   });
 
   it.each(tier([''], ['', ',dom']))(
-    'are whole with lib es2022,esnext.disposable%s',
+    'compile with lib es2022,esnext.disposable%s',
     (dom) => {
       const options = [
         ...['--noEmit', '--strict', '--target', 'es2022', '--module', 'nodenext', '--types', 'node'],
@@ -330,7 +329,7 @@ console.log(mean, scorer);
     120_000,
   );
 
-  it('are of the version that docs/api.md names', () => {
+  it('are tested with the version in docs/api.md', () => {
     expect(readFileSync(join(root, 'docs/api.md'), 'utf8')).toContain(`TypeScript ${readVersion()} or newer`);
   });
 });
@@ -343,7 +342,7 @@ function readVersion(): string {
 }
 
 describe('the live server', () => {
-  /** Texts of the server, its thread, its links and what steers; each stands in one built file. */
+  /** Texts of the server, its thread, its links and its control; each is in one built file. */
   const MARKS = [
     'anyvmaf-live',
     'Live quality',
@@ -366,7 +365,7 @@ describe('the live server', () => {
     return new Set(scripts.flatMap(({ url }) => (url.includes('/dist/') ? [basename(url)] : [])));
   }
 
-  it('is loaded only when it is asked for', async () => {
+  it('is loaded on request only', async () => {
     const bundle = join(built('dist/bundle/js/main.js'), '..');
     const own = readdirSync(bundle).filter((name) => {
       const text = name.endsWith('.js') ? readFileSync(join(bundle, name), 'utf8') : '';

@@ -1,6 +1,6 @@
 /**
  * @module test/support/page
- * The page as it ships, for tests in a browser: served from a subfolder and opened in contexts of the shared Chromium.
+ * Serves the built page from a subfolder for browser tests, and opens it in contexts of the shared Chromium.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
@@ -22,10 +22,12 @@ import { exhaustive } from './tier.js';
 
 declare global {
   interface Window {
-    /** Reports as the engine's worker sent them. */
+    /** Reports from the engine's worker. */
     reports: Report[];
     workers: Worker[];
-    /** Layout shifts, where a test watches them. */
+    /** Presses a button of the run bar. */
+    press: (button: string) => void;
+    /** Set by {@link watchShifts}. */
     shifts: { readonly value: number; readonly what: readonly string[] }[];
   }
 }
@@ -41,33 +43,31 @@ const TYPES: Readonly<Record<string, string>> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** As strict as the page bears: nothing inline, nothing from elsewhere. */
+/** As strict as the page allows: nothing inline, nothing from other hosts. */
 const POLICY =
   "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self' blob: data:; " +
   "connect-src 'self'; worker-src 'self'; manifest-src 'self'; base-uri 'none'; form-action 'none'";
 
-/** A served page and a browser to look at it. */
 export interface ServedPage {
-  /** Address of the page. It lies in a subfolder and is served with a strict content security policy. */
+  /** In a subfolder, with a strict content security policy. */
   readonly url: string;
-  /** The built files. */
+  /** Folder of the built files. */
   readonly folder: string;
   readonly browser: Browser;
   /** A fresh profile, closed with the served page. */
   newContext(options?: BrowserContextOptions): Promise<BrowserContext>;
-  /** Paths asked for so far, in order. */
+  /** Requested paths, in order. */
   readonly asked: string[];
-  /** Has the server answer nothing any more, as without a network. */
+  /** Stops the server, as without a network. */
   unplug(): Promise<void>;
-  /** Closes the contexts and ends the server. */
   close(): Promise<void>;
 }
 
 /**
  * Serves the page that the global setup built. Call `close` when done.
  * @param copy serves a copy, for tests that change files
- * @param elsewhere lets the page ask other servers of this machine
- * @param kept lets the browser keep scripts, and what it compiled of them: not where a service worker has to
+ * @param elsewhere allows requests to other servers on this machine
+ * @param kept lets the browser cache scripts and their compiled code; not if a service worker must
  */
 async function servePage({ copy = false, elsewhere = false, kept = true } = {}): Promise<ServedPage> {
   const policy = elsewhere ? POLICY.replace("connect-src 'self'", '$& http://localhost:*') : POLICY;
@@ -78,7 +78,7 @@ async function servePage({ copy = false, elsewhere = false, kept = true } = {}):
   const server = createServer(async (request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const path = decodeURIComponent(pathname).replace(/^\/some\/folder\//, '');
-    // Chromium looks for it beside what is no page.
+    // Chromium requests it for documents that are not HTML.
     if (pathname !== '/favicon.ico') asked.push(path);
     const file = normalize(join(folder, path === '' ? 'index.html' : path));
     try {
@@ -127,30 +127,32 @@ async function servePage({ copy = false, elsewhere = false, kept = true } = {}):
   };
 }
 
-/** How a page is opened. */
 export interface View {
   readonly width?: number;
   readonly height?: number;
   readonly dark?: boolean;
-  /** With a screen that is touched. */
   readonly touch?: boolean;
-  /** What follows `#`. */
+  /** Without `#`. */
   readonly hash?: string;
-  /** Runs the service worker, which keeps all of the page for use without a network. */
+  /** Allows the service worker, which caches the page for offline use. */
   readonly keeps?: boolean;
-  /** Stays open for the tests after this one. */
+  /** Stays open for later tests. */
   readonly stays?: boolean;
-  /** Errors in the console that the test provokes. */
+  /** Console errors that the test provokes. */
   readonly provokes?: RegExp;
-  /** Called before the page is loaded. */
+  /** Called before the page loads. */
   readonly before?: (page: Page) => Promise<unknown>;
 }
 
-/** Remembers workers and what they report: frames in batches, then what is left of the report. */
+/** Records workers and their reports: frames arrive in batches, then the report without frames. */
 function listen(): void {
   window.reports = [];
   window.workers = [];
-  // No test can work the browser's own window.
+  window.press = (button) => {
+    const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
+    buttons.find(({ textContent }) => textContent === button)?.click();
+  };
+  // Tests cannot operate the browser's own picker.
   Reflect.deleteProperty(window, 'showOpenFilePicker');
   const Plain = window.Worker;
   window.Worker = class extends Plain {
@@ -160,7 +162,7 @@ function listen(): void {
       const frames = new Map<string, FrameMetrics[]>();
       this.addEventListener('message', ({ data }) => {
         const { kind, index: of, report, encodes = [] } = data?.event ?? {};
-        // A run that was given up has no part in the next one.
+        // Frames of an aborted run do not belong to the next one.
         const key = (index: number) => `${data?.call} ${index}`;
         for (const [index, { frames: batch }] of encodes.entries())
           frames.set(key(index), [...(frames.get(key(index)) ?? []), ...batch]);
@@ -170,30 +172,23 @@ function listen(): void {
   };
 }
 
-/** The reports that the engine sent to a page. */
 export const reportsOf = (page: Page): Promise<Report[]> => page.evaluate(() => window.reports);
 
-/** The page, for the tests of a file. */
 export interface Pages {
   readonly served: ServedPage;
-  /** Opens the page as in a fresh profile; it is closed after the test. */
+  /** Opens the page without stored data; it is closed after the test. */
   open(view?: View): Promise<Page>;
 }
 
 /**
- * Serves the page to the tests of a `describe`. A test fails if a page of it threw or wrote an error into the console, and the
- * last one if a profile is left open. Pages share a profile and with it a process, which has compiled the page's script once;
- * nothing that one stored is left for the next, unless the profile remembers.
+ * Serves the page to the tests of a `describe`. A test fails if one of its pages throws or logs an error, and the last one if
+ * a context is left open. Pages share a context, and with it a process that compiles the scripts once; stored data is cleared
+ * after each test, unless the profile `remembers`.
  */
 export function pages({
   remembers = false,
   ...options
-}: {
-  readonly copy?: boolean;
-  readonly elsewhere?: boolean;
-  readonly kept?: boolean;
-  readonly remembers?: boolean;
-} = {}): Pages {
+}: Parameters<typeof servePage>[0] & { readonly remembers?: boolean } = {}): Pages {
   vi.setConfig(PATIENT);
   let served: ServedPage | undefined;
   let opened: {
@@ -210,7 +205,7 @@ export function pages({
     served = await servePage(options);
   });
   afterEach(async () => {
-    const complaints = opened.flatMap((one) => one.complaints.splice(0));
+    const complaints = opened.flatMap((page) => page.complaints.splice(0));
     await Promise.all(opened.filter(({ stays }) => !stays).map(({ end }) => end()));
     opened = opened.filter(({ stays }) => stays);
     const keeper = remembers ? undefined : (await profile)?.keeper;
@@ -233,10 +228,7 @@ export function pages({
       const { width = 1280, height = 860, dark = false, touch = false, hash = '' } = view;
       const { keeps = false, stays = false, provokes, before } = view;
       const start = async () => {
-        const context = await of().newContext({
-          hasTouch: touch,
-          serviceWorkers: keeps ? 'allow' : 'block',
-        });
+        const context = await of().newContext({ hasTouch: touch, serviceWorkers: keeps ? 'allow' : 'block' });
         context.setDefaultTimeout(PATIENCE);
         await context.addInitScript(listen);
         return context;
@@ -268,35 +260,35 @@ export function pages({
   };
 }
 
-/** Writes a file that tests hand in. @returns its path */
+/** Writes a file to choose. @returns its path */
 export function write(name: string, content: string | Uint8Array): string {
   const path = join(encodeFolder(), name);
   writeFileSync(path, content);
   return path;
 }
 
-/** Both files of a sample. @param prefix of their names, `reference.y4m` and `distorted.y4m` */
+/** Writes both files of a sample. @param prefix of the names `reference.y4m` and `distorted.y4m` */
 export function writePair(prefix: string, clip: SampleClip, frames: number) {
   const file = (side: 'reference' | 'distorted') =>
     write(`${prefix}${side}.y4m`, y4mFile(clip, side, frames));
   return { reference: file('reference'), distorted: file('distorted') };
 }
 
-/** A file of that name that is no video. */
+/** Writes a file that is no video. */
 export const junk = (name: string): string => write(name, 'This is no video. '.repeat(40));
 
-/** Waits until what can be said of the chosen files before a run is said. */
+/** Waits until the chosen files are inspected. */
 export const checked = (page: Page): Promise<void> =>
   page.locator('#findings:not(:has(.waiting)) .findings-body > *').first().waitFor();
 
-/** Chooses files and waits until they are checked. */
+/** Chooses files and waits until they are inspected. */
 export async function choose(page: Page, reference: string, ...distorted: string[]): Promise<void> {
   await page.setInputFiles('#pick-reference', reference);
   await page.setInputFiles('#pick-distorted', distorted);
   await checked(page);
 }
 
-/** Takes all files away, so that the next test finds the setup as on a fresh page. */
+/** Removes all files, for the next test on the same page. */
 export async function clear(page: Page): Promise<void> {
   const change = page.getByRole('button', { name: 'Change', exact: true });
   if (await change.isVisible()) await change.click();
@@ -304,13 +296,12 @@ export async function clear(page: Page): Promise<void> {
   while ((await remove.count()) > 0) await remove.first().click();
 }
 
-/** Settings under which a run lasts long enough to be held up. */
+/** Settings with which a run is slow enough to pause it. */
 export const SLOW = 'feature=ciede&threads=1';
 
-/** Begins a run. */
 export const start = (page: Page): Promise<void> => page.locator('button.primary').click();
 
-/** Waits for the end of a run. @throws Error with what the page says, if the run failed */
+/** Waits for the end of a run. @throws {Error} with the page's message if the run failed */
 export async function done(page: Page): Promise<void> {
   const end = page.getByText(/^Done in/);
   const failed = page
@@ -321,14 +312,25 @@ export async function done(page: Page): Promise<void> {
     .or(failed)
     .first()
     .waitFor({ timeout: 3 * PATIENCE });
-  // A run of which some encodes failed ends too, a little later.
+  // A run with some failed encodes also ends, a little later.
   await end.waitFor({ timeout: PATIENCE / 6 }).catch(async (error: unknown) => {
     if (!(await failed.isVisible())) throw error;
     throw new Error(`The run failed: ${await failed.textContent()}`);
   });
 }
 
-/** Notes layout shifts that do not answer the user. @param buffered since the page was loaded, not from now on */
+export async function finish(page: Page): Promise<void> {
+  await start(page);
+  await done(page);
+}
+
+/** Waits until all results of a run are on show. */
+export async function allShown(page: Page): Promise<void> {
+  await done(page);
+  await settled(page);
+}
+
+/** Records layout shifts that the user did not cause. @param buffered since the page loaded, not from now on */
 export function watchShifts(page: Page, buffered = true): Promise<void> {
   return page.evaluate((buffered) => {
     type Shift = PerformanceEntry & {
@@ -354,14 +356,14 @@ export function watchShifts(page: Page, buffered = true): Promise<void> {
   }, buffered);
 }
 
-/** Expects what was on show to have kept its place; the web calls a sum of shifts of up to 0.1 good, and this is half of it. */
+/** Allows layout shifts up to half of what web.dev rates as good (0.1). */
 export async function shiftsLittle(page: Page): Promise<void> {
   const shifts = await page.evaluate(() => window.shifts);
   const sum = shifts.reduce((moved, { value }) => moved + value, 0);
   expect(sum, JSON.stringify(shifts, null, 1)).toBeLessThan(0.05);
 }
 
-/** Begins a run that is held up before its end. */
+/** Starts a run and pauses it before its end. */
 export async function startPaused(page: Page, pause = pauseSoon): Promise<void> {
   await pause(page);
   await start(page);
@@ -374,7 +376,7 @@ export async function openWorst(page: Page): Promise<void> {
   await page.locator('dialog[open][data-frame]').waitFor();
 }
 
-/** Leaves a dialog, by Escape unless told otherwise. */
+/** Closes a dialog, by default with Escape. */
 export async function leave(
   page: Page,
   by: () => Promise<unknown> = () => page.keyboard.press('Escape'),
@@ -383,19 +385,18 @@ export async function leave(
   await page.locator('dialog[open]').waitFor({ state: 'detached' });
 }
 
-/** Scores the chosen files, until all is on show. */
+/** Scores the chosen files and waits until all results are on show. */
 export async function score(page: Page): Promise<void> {
   await start(page);
-  await done(page);
-  await settled(page);
+  await allShown(page);
 }
 
-/** What an element says, polled for: results are drawn a little later than they come. */
+/** Polls an element's text, as results are drawn a little later than they arrive. */
 export function says(locator: Locator): ReturnType<typeof expect.poll> {
   return expect.poll(() => locator.textContent());
 }
 
-/** Red, green and blue of every pixel of a canvas; as text, since lists of numbers cost a tenth of a second each. */
+/** Red, green and blue of every pixel of a canvas; sent as text, as lists of numbers take a tenth of a second each. */
 export async function samplesOf(canvas: Locator): Promise<Buffer> {
   const text = await canvas.evaluate((element: HTMLCanvasElement) => {
     const { data } = element.getContext('2d')?.getImageData(0, 0, element.width, element.height) ?? {};
@@ -406,7 +407,7 @@ export async function samplesOf(canvas: Locator): Promise<Buffer> {
 
 const decoded = new Map<string, Promise<FramePair>>();
 
-/** A pair of frames as the library gives it in Node, which is decoded once. */
+/** A pair of frames by the library in Node, decoded once. */
 export function pairInNode(
   { reference, distorted }: { readonly reference: string; readonly distorted: string },
   index: number,
@@ -414,14 +415,14 @@ export function pairInNode(
   const key = [reference, distorted, index].join('\n');
   const extract = async () => {
     for await (const pair of extractFrames({ reference, distorted }, [index])) return pair;
-    throw new Error(`frame ${index} did not come`);
+    throw new Error(`there is no frame ${index}`);
   };
   const found = decoded.get(key) ?? extract();
   decoded.set(key, found);
   return found;
 }
 
-/** What a page offers as a download once `press` was done. */
+/** The download that `press` starts. */
 export async function download(
   page: Page,
   press: () => Promise<void>,
@@ -430,23 +431,22 @@ export async function download(
   return { name: file.suggestedFilename(), bytes: await buffer(await file.createReadStream()) };
 }
 
-/** The file that a button saves. */
+/** The text file that a button saves. */
 export async function saved(page: Page, button: string): Promise<{ name: string; text: string }> {
   const press = () => page.getByRole('button', { name: button, exact: true }).click();
   const { name, bytes } = await download(page, press);
   return { name, text: bytes.toString() };
 }
 
-/** Presses Tab until something is focused whose text, label or title is like `name`. */
+/** Presses Tab until the text or title of the focused element matches `name`. */
 export async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let n = 0; n < 80; n++) {
-    if ((await focused(page)).some((one) => name.test(one))) return;
+    if ((await focused(page)).some((line) => name.test(line))) return;
     await page.keyboard.press('Tab');
   }
   throw new Error(`Tab does not lead to ${name}.`);
 }
 
-/** Drops files as a hand does: in, over, let go. */
 export async function drop(page: Page, onto: string, paths: readonly string[]): Promise<void> {
   const given = paths.map((path) => ({
     name: basename(path),
@@ -464,25 +464,40 @@ export async function drop(page: Page, onto: string, paths: readonly string[]): 
     await page.dispatchEvent(onto, type, { dataTransfer: transfer });
 }
 
-/** Text and title of what is focused. */
+/** Text and title of the focused element. */
 export const focused = (page: Page): Promise<string[]> =>
   page.evaluate(() => {
     const at = document.activeElement;
     return [at?.textContent?.trim(), at?.getAttribute('title')].map((name) => name ?? '');
   });
 
-/** Waits until everything that is to come of a run, or of saved reports, is on show. */
+/** Waits until all results of a run or of saved reports are on show. */
 export async function settled(page: Page): Promise<void> {
   await page.locator('#results:not([aria-busy])').waitFor();
-  // The last part of the results, then the one that changes last.
+  // The last section, then the one that changes last.
   await page.locator('#results .details').waitFor({ state: 'attached' });
   await page.locator('.moments:not([aria-busy]) button').first().waitFor();
 }
 
-/** Where two fingers are, in pixels of the page. */
-export type Fingers = readonly [readonly [x: number, y: number], readonly [x: number, y: number]];
+type Position = readonly [x: number, y: number];
 
-/** Moves two fingers over a page that was opened with `touch`, from one place to another. */
+export async function drag(page: Page, from: Position, to: Position, steps: number): Promise<void> {
+  await page.mouse.move(...from);
+  await page.mouse.down();
+  await page.mouse.move(...to, { steps });
+  await page.mouse.up();
+}
+
+/** Opens a link in the page, which stays. */
+export const follow = (page: Page, hash: string): Promise<void> =>
+  page.evaluate((hash) => {
+    location.hash = hash;
+  }, hash);
+
+/** Positions of two fingers, in pixels of the page. */
+export type Fingers = readonly [Position, Position];
+
+/** Moves two fingers over a page that was opened with `touch`. */
 export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<void> {
   const session = await page.context().newCDPSession(page);
   const steps = 8;
@@ -499,7 +514,7 @@ export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<voi
   await session.detach();
 }
 
-/** Keeps a picture for a person to look at, in the exhaustive run. */
+/** Saves a screenshot for people, in the exhaustive run. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (!exhaustive) return;
   const folder = join(root, 'test-artifacts');
@@ -507,10 +522,7 @@ export async function screenshot(page: Page, name: string): Promise<void> {
   await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
-/**
- * Presses Pause at the first news of the run, which no hand does as surely: frames in hand still come. The page has called the
- * engine before.
- */
+/** Presses Pause at the first news of the run; frames in progress still arrive. The engine's worker must be running. */
 export function pauseSoon(page: Page): Promise<void> {
   return page.evaluate(() => {
     const stop = new AbortController();
@@ -518,17 +530,13 @@ export function pauseSoon(page: Page): Promise<void> {
     const pause = ({ data }: MessageEvent) => {
       if (data.event?.kind !== 'news') return;
       stop.abort();
-      const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-      buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+      window.press('Pause');
     };
     window.workers[0]?.addEventListener('message', pause, { signal });
   });
 }
 
-/**
- * Presses Pause just before the engine is told to score: whatever the machine is busy with, the run waits at its first frame.
- * The page has called the engine before.
- */
+/** Presses Pause just before the engine gets the run, which waits before its first frame. The engine's worker must be running. */
 export function pauseFirst(page: Page): Promise<void> {
   return page.evaluate(() => {
     const [worker] = window.workers;
@@ -537,8 +545,7 @@ export function pauseFirst(page: Page): Promise<void> {
     worker.postMessage = (message: { readonly name?: string }) => {
       if (message.name === 'score') {
         worker.postMessage = post;
-        const buttons = [...document.querySelectorAll<HTMLButtonElement>('.runner button')];
-        buttons.find(({ textContent }) => textContent === 'Pause')?.click();
+        window.press('Pause');
       }
       post(message);
     };

@@ -1,5 +1,4 @@
-// Opened as a file, the page says how to serve it: browsers load its modules from a server only. Not a module itself, for these
-// are what does not load.
+// Opened as a file, the page says how to serve it. A plain script: browsers load modules from servers only.
 (() => {
   if (location.protocol !== 'file:') return;
   const path = decodeURIComponent(location.pathname).replace(/[^/]*$/, '');

@@ -6,6 +6,7 @@
 export { Cell } from 'anyvmaf/view';
 
 type Attribute = string | number | boolean | undefined | ((event: Event) => void);
+type Attributes = Readonly<Record<string, Attribute>>;
 type Child = Node | string | false | null | undefined;
 
 /**
@@ -14,7 +15,7 @@ type Child = Node | string | false | null | undefined;
  */
 export function h<K extends keyof HTMLElementTagNameMap>(
   tag: K,
-  attributes: Readonly<Record<string, Attribute>> = {},
+  attributes: Attributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
@@ -25,7 +26,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(
 
 export function svg<K extends keyof SVGElementTagNameMap>(
   tag: K,
-  attributes: Readonly<Record<string, Attribute>> = {},
+  attributes: Attributes = {},
   ...children: readonly Child[]
 ): SVGElementTagNameMap[K] {
   const element = document.createElementNS('http://www.w3.org/2000/svg', tag);
@@ -40,7 +41,7 @@ function present(children: readonly Child[]): (Node | string)[] {
   );
 }
 
-function setAttributes(element: Element, attributes: Readonly<Record<string, Attribute>>): void {
+function setAttributes(element: Element, attributes: Attributes): void {
   for (const [name, value] of Object.entries(attributes)) {
     if (typeof value === 'function') element.addEventListener(name.slice(2), value);
     // A strict content security policy refuses the attribute.
@@ -51,10 +52,7 @@ function setAttributes(element: Element, attributes: Readonly<Record<string, Att
   }
 }
 
-export function button(
-  attributes: Readonly<Record<string, Attribute>>,
-  ...children: readonly Child[]
-): HTMLButtonElement {
+export function button(attributes: Attributes, ...children: readonly Child[]): HTMLButtonElement {
   return h('button', { class: 'tool', type: 'button', ...attributes }, ...children);
 }
 
@@ -90,36 +88,36 @@ export function storeText(key: string, value: string): void {
   try {
     localStorage.setItem(key, value);
   } catch {
-    // Storage is denied; the setting is for this visit only.
+    // Storage is denied: the value lasts for this visit only.
   }
 }
 
 let region: HTMLElement | undefined;
 
-/** The live region, which the page contains once. */
+/** The page's only live region. */
 export function announcer(): HTMLElement {
   region ??= h('div', { class: 'unseen', role: 'status', 'aria-live': 'polite', id: 'announcer' });
   return region;
 }
 
-/** Screen readers say the sentence after the current one. */
+/** Screen readers read the sentence after the current one. */
 export function announce(sentence: string): void {
   announcer().textContent = sentence;
 }
 
-/** Rows that replaced removed ones, for the focus. */
+/** Successors of removed rows, to restore the focus. */
 const successors = new WeakMap<HTMLElement, HTMLElement>();
 
-export function replacedBy(gone: HTMLElement, successor: HTMLElement | undefined): void {
-  if (successor && successor !== gone) successors.set(gone, successor);
+export function replacedBy(removed: HTMLElement, successor: HTMLElement | undefined): void {
+  if (successor && successor !== removed) successors.set(removed, successor);
 }
 
 /** The element if it is in the page, else its latest successor that is. */
 export function standIn(element: HTMLElement): HTMLElement | undefined {
-  const passed = new Set<HTMLElement>();
-  for (let at: HTMLElement | undefined = element; at && !passed.has(at); at = successors.get(at)) {
+  const visited = new Set<HTMLElement>();
+  for (let at: HTMLElement | undefined = element; at && !visited.has(at); at = successors.get(at)) {
     if (at.isConnected) return at;
-    passed.add(at);
+    visited.add(at);
   }
   return undefined;
 }
@@ -138,7 +136,7 @@ const PATHS = {
   play: 'M5 3.2l7.5 4.8L5 12.8z',
 } as const;
 
-/** 16 by 16 pixels; its button has the accessible name. */
+/** 16 × 16 pixels; the button around it has the accessible name. */
 export function icon(name: keyof typeof PATHS): SVGElement {
   return svg(
     'svg',

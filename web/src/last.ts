@@ -19,7 +19,7 @@ interface StoredFile extends Pick<ChosenFile, 'kind' | 'own'> {
   readonly handle?: FileSystemFileHandle;
 }
 
-/** By metric, as typed arrays, which are copied fast; NaN for missing values. */
+/** A typed array per metric, which copies fast; NaN for missing values. */
 interface StoredFrames {
   readonly numbers: Float64Array;
   readonly metrics: Readonly<Record<string, Float64Array>>;
@@ -47,13 +47,13 @@ interface StoredSession {
 }
 
 /** Missing in TypeScript's types. */
-type Permitting = FileSystemFileHandle & {
+type WithPermission = FileSystemFileHandle & {
   requestPermission?(how: { readonly mode: 'read' }): Promise<PermissionState>;
 };
 
 // --- storage ---
 
-/** Version of the stored form. */
+/** Database version; data of earlier ones is dropped. */
 const FORM = 3;
 
 /** Runs requests in one transaction. */
@@ -63,7 +63,6 @@ async function stored<T>(
 ): Promise<T | undefined> {
   const open = indexedDB.open('anyvmaf', FORM);
   open.onupgradeneeded = () => {
-    // Data of an earlier form is dropped.
     for (const name of open.result.objectStoreNames) open.result.deleteObjectStore(name);
     open.result.createObjectStore('sessions', { keyPath: 'id' });
     open.result.createObjectStore('results');
@@ -86,7 +85,7 @@ async function stored<T>(
 }
 
 /** Sessions whose tabs are closed, latest first. */
-async function kept(): Promise<{ readonly ended: readonly StoredSession[]; readonly isEmpty: boolean }> {
+async function endedSessions() {
   const { held = [] } = (await navigator.locks?.query()) ?? {};
   const open = new Set(held.map(({ name }) => name));
   const all = (await stored<StoredSession[]>('readonly', (sessions) => sessions.getAll())) ?? [];
@@ -98,7 +97,7 @@ const keyOf = (id: string, index: number | string) => `${id} ${index}`;
 const lockOf = (id: string) => `${LAST} ${id}`;
 
 /** Locks the session while the tab is open. */
-function own(id: string): void {
+function lockSession(id: string): void {
   navigator.locks?.request(lockOf(id), () => new Promise(() => {})).catch(() => {});
 }
 
@@ -139,7 +138,7 @@ const SOON = 300;
 
 /** @param id of the session that it continues */
 export function keepSession(session: Session, id = `${Date.now()}-${Math.random()}`): void {
-  own(id);
+  lockSession(id);
   /** Keys of results by their frames; each is written once. */
   const keys = new Map<readonly FrameMetrics[], string>();
   let due = false;
@@ -148,14 +147,14 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
     const { results, reference, distorted, settings, raw, tiny } = session;
     const whole = results.value.filter(({ report, saved }) => report && !saved);
     if (whole.length === 0) return;
-    if (keys.size === 0) await forget((await kept()).ended.slice(1));
+    if (keys.size === 0) await forget((await endedSessions()).ended.slice(1));
     for (const result of whole) {
       if (keys.has(result.frames)) continue;
       const key = keyOf(id, keys.size);
       await stored('readwrite', (_, store) => store.put(storedResult(result), key));
       keys.set(result.frames, key);
     }
-    const one: StoredSession = {
+    const record: StoredSession = {
       id,
       when: Date.now(),
       settings: settings.value,
@@ -168,7 +167,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
       leftOut: whole.map(({ frames }) => session.leftOut.value.has(frames)),
       comparison: session.comparison.value,
     };
-    await stored('readwrite', (sessions) => sessions.put(one));
+    await stored('readwrite', (sessions) => sessions.put(record));
     localStorage.setItem(LAST, '1');
   };
   const soon = () => {
@@ -176,7 +175,7 @@ export function keepSession(session: Session, id = `${Date.now()}-${Math.random(
     due = true;
     setTimeout(() => {
       due = false;
-      // If storage is full or denied, the page goes on without.
+      // Storage is full or denied: continue without it.
       writing = writing.then(write).catch(() => {});
     }, SOON);
   };
@@ -209,10 +208,10 @@ function storedResult({ name, colour, found, report, frames, scored, was }: Enco
 
 /** @param onTaken called before the session is shown */
 export async function offerLast(element: HTMLElement, session: Session, onTaken: () => void): Promise<void> {
-  const { ended, isEmpty } = await kept();
+  const { ended, isEmpty } = await endedSessions();
   const [last] = ended;
   if (!last) {
-    // Another open tab may end later.
+    // Keep the mark for sessions of open tabs.
     if (isEmpty) localStorage.removeItem(LAST);
     element.remove();
     return;
@@ -230,30 +229,30 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   };
   const when = new Date(last.when).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'short' });
   const { reference, results } = last;
-  const what = h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when));
-  fill(element, button({ onclick: take }, words.open), what, button({ onclick: drop }, words.forget));
+  const about = h('span', { class: 'faint small' }, words.what(results.length, reference?.name, when));
+  fill(element, button({ onclick: take }, words.open), about, button({ onclick: drop }, words.forget));
 }
 
 /** Shows a stored session with those of its files that are unchanged. */
 async function restore(last: StoredSession, session: Session): Promise<void> {
   // Ask for permission first, while the user's click still counts.
-  const reference = last.reference && (await again(last.reference));
+  const reference = last.reference && (await reopen(last.reference));
   const distorted: ChosenFile[] = [];
-  for (const file of last.distorted) {
-    const one = await again(file);
-    if (one) distorted.push(one);
+  for (const entry of last.distorted) {
+    const file = await reopen(entry);
+    if (file) distorted.push(file);
   }
   const results: EncodeResult[] = [];
   const series = new Map<readonly FrameMetrics[], string>();
   const leftOut = new Set<readonly FrameMetrics[]>();
   for (const [i, key] of last.results.entries()) {
-    const one = await stored<StoredResult>('readonly', (_, store) => store.get(key));
-    if (!one?.report) continue;
-    const frames = unpacked(one.frames);
+    const result = await stored<StoredResult>('readonly', (_, store) => store.get(key));
+    if (!result?.report) continue;
+    const frames = unpacked(result.frames);
     const name = last.series[i];
     if (name !== undefined) series.set(frames, name);
     if (last.leftOut[i]) leftOut.add(frames);
-    results.push({ ...one, frames, report: { ...one.report, frames } });
+    results.push({ ...result, frames, report: { ...result.report, frames } });
   }
   session.settings.value = last.settings;
   session.raw.value = last.raw;
@@ -268,15 +267,15 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
 }
 
 /** `undefined` if access is denied or the file has changed. */
-async function again({ handle, kind, own, size, lastModified }: StoredFile): Promise<ChosenFile | undefined> {
+async function reopen({ handle, kind, own, ...facts }: StoredFile): Promise<ChosenFile | undefined> {
   try {
-    if ((await (handle as Permitting | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')
+    if ((await (handle as WithPermission | undefined)?.requestPermission?.({ mode: 'read' })) === 'denied')
       return undefined;
     const file = await handle?.getFile();
-    if (!handle || !file || file.size !== size || file.lastModified !== lastModified) return undefined;
+    if (!handle || file?.size !== facts.size || file.lastModified !== facts.lastModified) return undefined;
     handles.set(file, handle);
-    const one = await chosenFile(file);
-    return typeof one === 'string' ? undefined : { ...one, kind, ...(own && { own }) };
+    const chosen = await chosenFile(file);
+    return typeof chosen === 'string' ? undefined : { ...chosen, kind, ...(own && { own }) };
   } catch {
     return undefined;
   }

@@ -10,6 +10,7 @@ import type { Cursor, Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
+import type { Say } from './setup/slots.js';
 import { html, made } from './templates.js';
 
 const words = {
@@ -84,7 +85,7 @@ export function videosIn(hash: string): {
   if (all.length > MOST) return { faults: [...faults, words.many(all.length)] };
   const addresses = [
     ...(ref === undefined ? [] : [['ref', ref] as const]),
-    ...all.map((one) => ['dis', one] as const),
+    ...all.map((value) => ['dis', value] as const),
   ];
   const bad = addresses.find(([, value]) => !addressOf(value));
   if (bad) return { faults: [...faults, words.scheme(bad[0], shortened(bad[1]))] };
@@ -108,8 +109,8 @@ function shortened(value: string): string {
 /** Refuses passwords, which links would pass on. */
 function addressOf(value: string): URL | undefined {
   const url = URL.canParse(value) ? new URL(value) : undefined;
-  const fine = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-  return fine ? url : undefined;
+  const isAllowed = url && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+  return isAllowed ? url : undefined;
 }
 
 const nameOf = ({ pathname, host }: URL): string => {
@@ -130,10 +131,10 @@ let opened: Cursor | undefined;
 export function videosHash({ reference, distorted, results }: Session): string {
   const pairs = new URLSearchParams();
   const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
-  for (const one of chosen) {
-    const url = addresses.get(one.file);
+  for (const video of chosen) {
+    const url = addresses.get(video.file);
     if (!url) return '';
-    pairs.append(one === reference.value ? 'ref' : 'dis', url.href);
+    pairs.append(video === reference.value ? 'ref' : 'dis', url.href);
   }
   if (opened && results.value[opened.encode] && chosen.length > 0) {
     pairs.set('frame', String(opened.frame));
@@ -142,20 +143,14 @@ export function videosHash({ reference, distorted, results }: Session): string {
   return pairs.toString();
 }
 
-export function offerVideos(
-  box: HTMLElement,
-  session: Session,
-  hash: string,
-  say: (what: string) => void,
-): void {
+export function offerVideos(box: HTMLElement, session: Session, hash: string, say: Say): void {
   session.cursor.watch((cursor) => {
     opened = cursor ?? opened;
   });
   const { videos, faults } = videosIn(hash);
   if (faults.length > 0) say(faults.join(' '));
   box.hidden = !videos;
-  if (!videos) return;
-  offer(box, session, videos, true);
+  if (videos) offer(box, session, videos, true);
 }
 
 /** @param linked from the page's own link */
@@ -167,15 +162,16 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
     box.hidden = true;
   };
   const load = button({ class: 'tool strong', onclick: () => start() }, words.load);
-  const row = h('div', { class: 'tools' }, load, button({ onclick: close }, words.refuse));
-  const said = h('p', { class: 'small', role: 'status' });
+  const refuse = button({ onclick: close }, words.refuse);
+  const row = h('div', { class: 'tools' }, load, refuse);
+  const status = h('p', { class: 'small', role: 'status' });
   const ask = (linked ? words.named(all.length) : '') + words.ask(all.length, hosts);
   fill(
     box,
     h('p', {}, ask),
     made(html`<ul class="small soft">${all.map(({ href }) => html`<li>${href}</li>`)}</ul>`),
     row,
-    said,
+    status,
   );
 
   async function start(): Promise<void> {
@@ -183,15 +179,14 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
     fill(row, button({ onclick: () => stop.abort() }, words.cancel));
     try {
       const files: File[] = [];
-      for (const url of all) files.push(await fileAt(url, stop.signal, (what) => fill(said, what)));
+      for (const url of all) files.push(await fileAt(url, stop.signal, (sentence) => fill(status, sentence)));
       await take(session, files, reference !== undefined);
       if (videos.cursor) openLater(session, videos.cursor);
       session.runsAsked.value++;
       close();
     } catch (error) {
-      fill(row, load, button({ onclick: close }, words.refuse));
-      const aborted = stop.signal.aborted;
-      fill(said, aborted ? '' : messageOf(error));
+      fill(row, load, refuse);
+      fill(status, stop.signal.aborted ? '' : messageOf(error));
     }
   }
 }
@@ -241,7 +236,7 @@ async function take(session: Session, files: readonly File[], hasReference: bool
   const [first, ...others] = files;
   const parts = hasReference && first ? [await addFiles(session, [first], 'reference')] : [];
   parts.push(await addFiles(session, hasReference ? others : files, 'distorted'));
-  const refused = parts.flatMap((one) => one.refused);
+  const refused = parts.flatMap((added) => added.refused);
   if (refused.length > 0) throw new Error(refused.join(' '));
 }
 
@@ -259,22 +254,20 @@ function openLater(session: Session, { encode, frame }: { encode: number; frame:
 }
 
 /** @throws {Error} with a sentence for people */
-async function fileAt(url: URL, signal: AbortSignal, tell: (what: string) => void): Promise<File> {
+async function fileAt(url: URL, signal: AbortSignal, tell: Say): Promise<File> {
   const [name, { host }] = [nameOf(url), url];
   const request = { signal, credentials: 'omit', redirect: 'error', referrerPolicy: 'no-referrer' } as const;
-  const lost = (cause: unknown) => new Error(words.blocked(host, name), { cause });
-  const response = await fetch(url, request).catch((cause: unknown) => {
-    throw lost(cause);
-  });
+  const fail = (cause: unknown): never => {
+    throw new Error(words.blocked(host, name), { cause });
+  };
+  const response = await fetch(url, request).catch(fail);
   if (!response.ok || !response.body) throw new Error(words.answered(host, name, response.status));
   const length = Number(response.headers.get('content-length'));
   const parts: Uint8Array<ArrayBuffer>[] = [];
   let bytes = 0;
   const reader = response.body.getReader();
   for (;;) {
-    const { done, value } = await reader.read().catch((cause: unknown) => {
-      throw lost(cause);
-    });
+    const { done, value } = await reader.read().catch(fail);
     if (done) break;
     parts.push(value);
     bytes += value.length;

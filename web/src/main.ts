@@ -49,16 +49,16 @@ const offer = h('section', { class: 'card offer', 'aria-label': text.page.offer,
 const notice = h('p', { class: 'soft small notice', role: 'status', hidden: true });
 
 /** Shows a lasting sentence at the top; an empty one hides it. */
-function say(what: string): void {
-  notice.textContent = what;
-  notice.hidden = what === '';
+function say(sentence: string): void {
+  notice.textContent = sentence;
+  notice.hidden = sentence === '';
 }
 
 /** The results that saved reports replaced. */
 let covered: readonly EncodeResult[] | undefined;
 let opening: Promise<void> = Promise.resolve();
 
-/** Replaces the results on show, one call after the other. */
+/** Replaces the results on show; calls are serialized. */
 function openReports(files: readonly File[]): Promise<void> {
   opening = opening.then(() => readReports(files));
   return opening;
@@ -71,7 +71,7 @@ async function readReports(files: readonly File[]): Promise<void> {
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
-    // Back returns to what was on show.
+    // Back restores the earlier results.
     if (!history.state?.report) {
       covered = before;
       history.pushState({ ...history.state, report: true }, '');
@@ -86,7 +86,7 @@ async function readReports(files: readonly File[]): Promise<void> {
   }
 }
 
-/** A picked file stays; a link that needs one and finds none asks for it. */
+/** Keeps picked model files; asks for one if the link needs it. */
 function restoreTiny({ guess, ownTiny }: Linked): void {
   const picked = session.tiny.value.filter(({ files }) => files);
   session.tiny.value = [...(guess ? [{ model: TINY_NO_REFERENCE, resizes: false }] : []), ...picked];
@@ -202,8 +202,8 @@ session.reading.watch((reading) => setBusy(results, reading));
 const attach = async () => {
   if (!session.reference.value || session.results.value.every(({ source }) => source)) return;
   const { attachVideos } = await import('./results/open.js');
-  const said = isActive(session.run.value) ? '' : attachVideos(session);
-  if (said) say(said);
+  const outcome = isActive(session.run.value) ? '' : attachVideos(session);
+  if (outcome) say(outcome);
 };
 for (const cell of [session.reference, session.distorted]) cell.watch(attach);
 
@@ -223,7 +223,7 @@ function once(load: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** Fixes for results of the page's own files only, and not during a run. */
+/** Offers fixes only for results of the page's own files, and not during a run. */
 function remedies(): Remedies {
   return {
     canMend: (finding) =>
@@ -267,9 +267,9 @@ let leaving = false;
 session.cursor.watch((cursor) => {
   if (cursor) showFrames();
   if (leaving) return;
-  const there = history.state?.viewer !== undefined;
-  if (cursor && !there) history.pushState({ ...history.state, viewer: cursor }, '');
-  leaving = !cursor && there;
+  const hasEntry = history.state?.viewer !== undefined;
+  if (cursor && !hasEntry) history.pushState({ ...history.state, viewer: cursor }, '');
+  leaving = !cursor && hasEntry;
   if (leaving) history.back();
 });
 addEventListener('popstate', () => {
@@ -277,7 +277,7 @@ addEventListener('popstate', () => {
   const { cursor, results, curves } = session;
   const left = leaving;
   leaving = false;
-  // Reopened meanwhile.
+  // The viewer was reopened meanwhile.
   if (left && cursor.value) history.pushState({ ...history.state, viewer: cursor.value }, '');
   else cursor.value = results.value[viewer?.encode] ? viewer : null;
   if (report) return;
@@ -297,18 +297,18 @@ function keepLast(): void {
     last.hidden = !offered || !empty() || session.results.value.length > 0;
   };
   for (const cell of [session.reference, session.distorted, session.results]) cell.watch(show);
-  let kept = false;
+  let stores = false;
   if (offered)
     load()
       .then(({ offerLast }) =>
         offerLast(last, session, () => {
-          kept = true;
+          stores = true;
         }),
       )
       .catch(() => {});
   session.kept.watch(async (done) => {
-    if (kept || done.length === 0) return;
-    kept = true;
+    if (stores || done.length === 0) return;
+    stores = true;
     await load().then(
       ({ keepSession }) => keepSession(session),
       () => {},
@@ -316,7 +316,7 @@ function keepLast(): void {
   });
 }
 
-/** Warms up the result views once a pair is chosen, before its run. */
+/** Warms up the result views once a pair was inspected, before its run. */
 function rehearseResults(): void {
   let begun = false;
   let over = false;
@@ -328,11 +328,11 @@ function rehearseResults(): void {
   session.inspections.watch((pairs) => {
     if (begun || over || ![...pairs.values()].some(({ phase }) => phase === 'found')) return;
     begun = true;
-    // Results show without it too.
+    // Results also show without it.
     prepare().catch(() => {});
   });
-  const end = (is: boolean) => {
-    if (over || !is) return;
+  const end = (begins: boolean) => {
+    if (over || !begins) return;
     over = true;
     stop();
   };

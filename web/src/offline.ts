@@ -14,7 +14,7 @@ interface Kept {
   readonly tiny: boolean;
 }
 
-/** Milliseconds from load to caching: the first screen goes first. */
+/** Milliseconds from load to caching, so that the first screen loads first. */
 const QUIET = 3000;
 
 const words = text.offline;
@@ -42,7 +42,7 @@ export class OfflineNote {
     const missing = [!kept?.ffmpeg && words.ffmpeg, !kept?.tiny && words.tiny, words.models];
     fill(
       this.note,
-      kept?.engine ? words.without(missing.filter((one) => one !== false).join(', ')) : words.noEngine,
+      kept?.engine ? words.without(missing.filter((part) => part !== false).join(', ')) : words.noEngine,
     );
   }
 }
@@ -58,10 +58,10 @@ export async function keepOffline(session: Session, note: OfflineNote): Promise<
     // Next to index.html.
     await serviceWorker.register(new URL('./sw.js', document.baseURI));
     const { active } = await serviceWorker.ready;
-    let asked = false;
+    let requested = false;
     const fetchAll = () => {
-      if (!asked) active?.postMessage('fetch-all');
-      asked = true;
+      if (!requested) active?.postMessage('fetch-all');
+      requested = true;
     };
     active?.postMessage('tell');
     session.reference.watch((file) => file && fetchAll());

@@ -7,7 +7,7 @@
 /** Milliseconds. */
 export const BEAT = 500;
 
-/** Milliseconds after which a beat adds little to the charts. */
+/** Milliseconds of a run after which one beat adds little to the charts. */
 const LONG = 15_000;
 
 /** Milliseconds to the next update, by the milliseconds since the start of the run. */
@@ -21,7 +21,7 @@ const SLICE = 2;
 const queue: (() => void)[] = [];
 let due = false;
 
-/** Short pieces share a task. */
+/** Queues work; short pieces share a task. */
 export function inTurn(work: () => void): void {
   queue.push(work);
   if (!due) setTimeout(next);
@@ -86,7 +86,7 @@ export function spaced(
     const at = beating ? Math.ceil(soon / BEAT) * BEAT : soon;
     timer = setTimeout(() => {
       timer = undefined;
-      // From the due time, so that late calls do not delay the next.
+      // Count from the due time, so that late calls do not delay the next.
       last = at;
       inTurn(() => stopped || work());
     }, at - now);

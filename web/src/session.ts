@@ -24,7 +24,7 @@ import type { Failure } from './engine/calls.js';
 /** Set in `localStorage` while a session is stored (web/last), so that pages without one do not load that code. */
 export const LAST = 'anyvmaf-last';
 
-/** Of the form and of links. */
+/** Limit in the form and in links. */
 export const MOST_THREADS = 64;
 
 /** Detected by name and first bytes. */
@@ -39,7 +39,7 @@ export interface ChosenFile {
   readonly own?: Partial<Settings>;
 }
 
-/** How to score; defaults are left to the library. */
+/** Settings of a run. */
 export interface Settings {
   /** In libvmaf's grammar; `auto` chooses by size. */
   readonly models: readonly string[];
@@ -62,7 +62,7 @@ export interface Settings {
   readonly allowDamaged: boolean;
   /** Crops black borders of both. */
   readonly crop?: 'auto' | undefined;
-  /** As {@link parseArea} of setup/fixes reads it. */
+  /** In the syntax of {@link parseArea}. */
   readonly cropReference?: string | undefined;
   readonly cropDistorted?: string | undefined;
   readonly colorRange?: 'limited' | 'full' | undefined;
@@ -149,7 +149,7 @@ export type RunOptions = Omit<
   'signal' | 'gate' | 'onStart' | 'onProgress' | 'onFrame' | 'onReport' | 'onFailure'
 >;
 
-/** What it takes to read an encode's frames again. */
+/** Files and options to read an encode's frames again. */
 export interface EncodeSource {
   readonly reference: File;
   readonly distorted: File;
@@ -230,7 +230,7 @@ export interface EncodeResult {
   readonly source?: EncodeSource;
   /** Absent for saved reports. */
   readonly scored?: Scored;
-  /** For a result of the last session, whose videos are absent. */
+  /** For a result of the last session while its videos are absent. */
   readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'>;
 }
 
@@ -251,7 +251,7 @@ export class Session {
   /** Format of the raw YUV files; `null` until known or needed. */
   readonly raw = new Cell<RawVideoFormat | null>(null);
   readonly settings = new Cell<Settings>(DEFAULT_SETTINGS);
-  /** They score beside VMAF, or alone without a reference. */
+  /** Scored beside VMAF, or alone without a reference. */
   readonly tiny = new Cell<readonly ChosenTiny[]>([]);
   /** A link needs a tiny model file that the user must pick. */
   readonly tinyToPick = new Cell(false);
@@ -264,15 +264,15 @@ export class Session {
   readonly kept = new Cell<readonly EncodeResult[]>([]);
   /** Series chosen by the user, by the frames of encodes. */
   readonly series = new Cell<ReadonlyMap<readonly FrameMetrics[], string>>(new Map());
-  /** Encodes left out of tables and curves, by their frames, so that they stay so beside others. */
+  /** Encodes left out of tables and curves, by their frames; kept while other encodes come and go. */
   readonly leftOut = new Cell<ReadonlySet<readonly FrameMetrics[]>>(new Set());
   /** An empty anchor compares all pairs of curves. */
   readonly comparison = new Cell<CurveChoice>({});
   /** Largest HTML report in million bytes; absent: the library's default. */
   readonly pageMegabytes = new Cell<number | undefined>(undefined);
-  /** The results have other files or settings than those chosen now. */
+  /** Files or settings have changed since the results. */
   readonly outdated = new Cell(false);
-  /** Nothing of the results was saved. */
+  /** No file of the results was saved. */
   readonly unsaved = new Cell(false);
   /** Count of runs requested outside of the run bar. */
   readonly runsAsked = new Cell(0);

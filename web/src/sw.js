@@ -51,7 +51,7 @@ async function kept(cache) {
   const all = await Promise.all([...SHELL, ...REST].map(has));
   const runtime = (await cache.keys()).map(({ url }) => url).filter((url) => url.startsWith(at('ort/')));
   return {
-    engine: all.every((one) => one),
+    engine: all.every((hit) => hit),
     ffmpeg: await has('ffmpeg/ffmpeg-core.wasm'),
     tiny: ['.js', '.wasm'].every((end) => runtime.some((url) => url.endsWith(end))),
   };

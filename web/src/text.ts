@@ -561,11 +561,7 @@ export const text = {
     chartFile: {
       open: 'Save chart',
       of: (chart: string) => `Save the chart “${chart}”`,
-      kinds: {
-        svg: 'SVG, a drawing',
-        png: 'PNG, a picture',
-        csv: 'CSV, its values',
-      },
+      kinds: { svg: 'SVG, a drawing', png: 'PNG, a picture', csv: 'CSV, its values' },
       saved: (name: string) => `${name} was saved.`,
       failed: (why: string) => `The chart could not be saved: ${why}`,
       frame: 'frame',
@@ -674,11 +670,7 @@ export const text = {
     otherFile: (name: string, size: string, wanted: string) =>
       `${name} is not the video that was scored: it has ${size}, expected ${wanted}.`,
   },
-  curves: {
-    label: 'Curves of encodes',
-    opened: (name: string) => `${name} opened.`,
-    close: 'Close',
-  },
+  curves: { label: 'Curves of encodes', opened: (name: string) => `${name} opened.`, close: 'Close' },
   last: {
     open: 'Continue where you left off',
     forget: 'Forget',

@@ -7,12 +7,11 @@ import { text } from './text.js';
 
 const KEY = 'anyvmaf-theme';
 const CHOICES = ['auto', 'light', 'dark'] as const;
-type Choice = (typeof CHOICES)[number];
 const ICONS = { auto: 'system', light: 'sun', dark: 'moon' } as const;
 
 export function themeSwitch(): HTMLElement {
   const dark = matchMedia('(prefers-color-scheme: dark)');
-  let choice: Choice = CHOICES.find((one) => one === storedText(KEY)) ?? 'auto';
+  let choice = CHOICES.find((name) => name === storedText(KEY)) ?? 'auto';
   const button = h('button', {
     class: 'tool',
     type: 'button',

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/web/frames
- * The viewer's arithmetic: where a picture lies, how fast it may flicker, what colours mean, and which frame is next.
- * Its pictures: the wanted one first, neighbours before they are asked for, and never more bytes than allowed.
+ * The frame viewer: zoom and position, flicker rates, map colours, moments across encodes; loading, prefetching and caching
+ * of pictures.
  */
 
 import type { Report } from 'anyvmaf';
@@ -36,14 +36,14 @@ import { paired, report } from '../../support/report.js';
 const HD = { width: 1920, height: 1080 };
 const PANE = { width: 1000, height: 800 };
 
-describe('where a picture lies', () => {
-  it('fits by the side that is tight, in the middle', () => {
+describe('zoom and position', () => {
+  it('fits the picture by its tighter side, centred', () => {
     const view = fitted(HD, PANE);
     expect(view.zoom).toBeCloseTo(1000 / 1920, 12);
     expect(originOf(view, PANE)).toEqual({ x: 0, y: Math.round((800 - 1080 * (1000 / 1920)) / 2) });
   });
 
-  it('keeps what is under a point while zooming', () => {
+  it('keeps the sample under a point in place while zooming', () => {
     const before = { zoom: 1, x: 960, y: 540 };
     const point = { x: -300, y: 120 };
     const after = zoomedAt(before, 3.7, point);
@@ -52,17 +52,17 @@ describe('where a picture lies', () => {
     expect(under(after)[1]).toBeCloseTo(under(before)[1] ?? Number.NaN, 9);
   });
 
-  it('begins at whole pixels of the screen', () => {
+  it('starts at a whole screen pixel', () => {
     const { x, y } = originOf({ zoom: 2, x: 333.3, y: 250.1 }, { width: 999, height: 801 });
     expect([x, y]).toEqual([Math.round(499.5 - 666.6), Math.round(400.5 - 500.2)]);
   });
 
-  it('leaves no room beside a picture that is larger than its pane, and centres one that is smaller', () => {
+  it('leaves no gap beside a picture larger than its pane, and centres a smaller one', () => {
     expect(bounded({ zoom: 1, x: 0, y: 2000 }, HD, PANE)).toEqual({ zoom: 1, x: 500, y: 680 });
     expect(bounded({ zoom: 0.25, x: 0, y: 0 }, HD, PANE)).toEqual({ zoom: 0.25, x: 960, y: 540 });
   });
 
-  it('zooms no further than 32:1, and as far out as the whole picture needs', () => {
+  it('zooms in to 32:1 at most, and out until the whole picture fits', () => {
     expect(bounded({ zoom: 100, x: 960, y: 540 }, HD, PANE).zoom).toBe(32);
     const huge = { width: 15360, height: 8640 };
     expect(bounded({ zoom: 1e-6, x: 0, y: 0 }, huge, PANE).zoom).toBeCloseTo(1000 / 15360, 12);
@@ -74,12 +74,12 @@ describe('where a picture lies', () => {
     expect([nextZoom(32, 1), nextZoom(1 / 8, -1)]).toEqual([32, 1 / 8]);
   });
 
-  it('shows samples as sharp squares only where they come out equal', () => {
+  it('shows samples as sharp squares only if all are equally large', () => {
     expect([1, 2, 3, 4, 5.3].map(isSharp)).toEqual([true, true, true, true, true]);
     expect([0.5, 1.3, 2.5].map(isSharp)).toEqual([false, false, false]);
   });
 
-  it('names zooms as people do', () => {
+  it('names zooms as ratios or percentages', () => {
     expect([1, 4, 0.5, 0.521, 1.3].map(zoomName)).toEqual(['1:1', '4:1', '1:2', '52 %', '130 %']);
   });
 });
@@ -104,7 +104,7 @@ describe('flicker', () => {
     return count;
   }
 
-  it('is calm by default, and never faster than three a second, whatever is asked', () => {
+  it('is slow by default, and never faster than three a second, whatever rate is set', () => {
     expect(switches(() => {})).toBe(15);
     const most = switches((flicker) => {
       flicker.rate = 50;
@@ -113,7 +113,7 @@ describe('flicker', () => {
     expect(RATES.default).toBeLessThanOrEqual(3);
   });
 
-  it('is faster only where that was allowed', () => {
+  it('is faster only if allowed', () => {
     const count = switches((flicker) => {
       flicker.fast = true;
       flicker.rate = 10;
@@ -121,7 +121,7 @@ describe('flicker', () => {
     expect(count).toBe(100);
   });
 
-  it('falls back to what is safe when that is taken back while it runs', () => {
+  it('falls back to a safe rate when that is disallowed while it runs', () => {
     const count = switches((flicker) => {
       flicker.fast = true;
       flicker.rate = 12;
@@ -133,7 +133,7 @@ describe('flicker', () => {
 });
 
 describe('colours of a map', () => {
-  it('cover nothing where nothing is lost, and get lighter and stronger with the loss', () => {
+  it('are transparent without loss, and lighter and more opaque with more loss', () => {
     expect(tint(0)[3]).toBe(0);
     expect(tint(-1)).toEqual(tint(0));
     expect(tint(7)).toEqual(tint(1));
@@ -147,7 +147,7 @@ describe('colours of a map', () => {
     }
   });
 
-  it('reach their strongest at a round value that a hundredth of the picture has', () => {
+  it('saturate at a round value that at most a hundredth of the picture exceeds', () => {
     const density = Float32Array.from({ length: 1000 }, (_, i) => (i < 15 ? 0.31 : 0.01));
     const grid = { width: 100, height: 10, blockSize: 16, density, total: 1 };
     expect(fittingFull(grid)).toBe(0.5);
@@ -155,7 +155,7 @@ describe('colours of a map', () => {
     expect(fittingFull({ ...grid, density: density.map(() => 99) })).toBe(5);
   });
 
-  it('are told from left to right', () => {
+  it('form the gradient of the legend', () => {
     expect(gradient()).toMatch(
       /^linear-gradient\(90deg, rgb\(66 10 104 \/ 0\.00\), .*rgb\(252 255 164 \/ 1\.00\)\)$/,
     );
@@ -173,18 +173,18 @@ describe('worst moments', () => {
     reference: { frameRate: { num: 3, den: 1 } },
   } as unknown as Report;
 
-  it('come worst first, a second apart', () => {
+  it('are worst first, a second apart', () => {
     const rank = rankingOf(frames, report);
     expect(rank?.metric).toBe('vmaf');
     expect(worstMoments(frames, rank, report).slice(0, 3)).toEqual([11, 4, 1]);
   });
 
-  it('are known while scores still come', () => {
+  it('are known while scores still arrive', () => {
     expect(rankingOf(frames, undefined)).toEqual({ metric: 'vmaf', worse: 'low' });
     expect(worstMoments([], rankingOf([], undefined), undefined)).toEqual([]);
   });
 
-  it('are gone through in order, and stop at both ends', () => {
+  it('are stepped through in order, stopping at both ends', () => {
     const moments = [11, 4, 1];
     expect(besideMoment(moments, 7, 1)).toBe(11);
     expect(besideMoment(moments, 11, 1)).toBe(4);
@@ -195,34 +195,29 @@ describe('worst moments', () => {
 });
 
 describe('one moment in several encodes', () => {
-  /** An encode that begins on a frame of the reference. */
+  /** @param skipped reference frame on which the encode begins */
   function encode(name: string, skipped: number, frames: number): EncodeResult {
     const source = { reference: new File([], 'ref'), distorted: new File([], name), options: {} };
     const whole = report({ pairing: paired({}), frameCount: frames });
-    return {
-      name,
-      frames: [],
-      source,
-      report: { ...whole, reference: { ...whole.reference, skipped } },
-    };
+    return { name, frames: [], source, report: { ...whole, reference: { ...whole.reference, skipped } } };
   }
   const against = (own: EncodeResult, other: EncodeResult) => {
     const { source } = subjectOf(own, 0);
     return source && versus(own, other, source);
   };
 
-  it('has the same frame of the reference, or the nearest that there is', () => {
+  it('has the same reference frame, or the nearest one', () => {
     const [whole, trimmed, short] = [encode('a', 0, 100), encode('b', 12, 88), encode('c', 0, 60)];
     expect(sameMoment(whole, trimmed, 20)).toBe(8);
     expect(sameMoment(trimmed, whole, 8)).toBe(20);
     expect(sameMoment(whole, trimmed, 5)).toBe(0);
     expect(sameMoment(whole, short, 80)).toBe(59);
-    // During a run, what is not there yet may still come.
+    // During a run, later frames may still arrive.
     expect(sameMoment(whole, { name: 'd', frames: [], skipped: 10 }, 80)).toBe(70);
     expect(sameMoment(whole, { name: 'd', frames: [] }, 80)).toBe(80);
   });
 
-  it('is known to be missing in an encode that begins later or ends sooner', () => {
+  it('is missing in an encode that begins later or ends earlier', () => {
     const [whole, trimmed, short] = [encode('a', 0, 100), encode('b', 12, 88), encode('c', 0, 60)];
     const has = (other: EncodeResult, frames: readonly number[]) =>
       frames.map((frame) => against(whole, other)?.has(frame));
@@ -231,18 +226,18 @@ describe('one moment in several encodes', () => {
     expect(against(trimmed, whole)?.has(0)).toBe(true);
   });
 
-  it('is not mistaken for that of an encode of the same name', () => {
+  it('is distinct in two encodes with the same name', () => {
     const own = encode('own', 0, 10);
-    const [one, two] = [encode('same', 0, 10), encode('same', 0, 10)];
-    expect(against(own, one)?.source.key).toBe(against(own, one)?.source.key);
-    expect(against(own, one)?.source.key).not.toBe(against(own, two)?.source.key);
+    const [first, second] = [encode('same', 0, 10), encode('same', 0, 10)];
+    expect(against(own, first)?.source.key).toBe(against(own, first)?.source.key);
+    expect(against(own, first)?.source.key).not.toBe(against(own, second)?.source.key);
   });
 });
 
-describe('where a loss lies', () => {
+describe('the place of most loss', () => {
   const { mapWhere, mapped } = text.frames;
 
-  it('is most of it only above a half', () => {
+  it('has “most of it” only above 50 %', () => {
     expect(mapWhere('right', 51)).toBe('Most of it is lost in the right of the picture (51 %).');
     expect(mapWhere('right', 23)).toBe('The right of the picture loses more than any other part (23 %).');
     expect(mapped.loss.total('2.00')).not.toContain('of 1');
@@ -250,7 +245,7 @@ describe('where a loss lies', () => {
 });
 
 const SIDE = 100;
-/** Two pictures of four bytes a sample. */
+/** Of two RGBA pictures. */
 const BYTES = 2 * 4 * SIDE * SIDE;
 
 const file = {} as File;
@@ -262,19 +257,19 @@ const source = (key: string, total = 1000): PairSource => ({
   total,
 });
 
-interface Asked extends FramesCall {
+interface FakeRequest extends FramesCall {
   readonly signal: AbortSignal;
-  /** Gives pictures, in the order in which the engine would. */
+  /** Delivers pictures, in the order of the engine. */
   give(...frames: number[]): void;
   take(pair: ShownPair): void;
   end(error?: Error): Promise<void>;
-  /** Gives all that was asked for, the wanted frame first, and ends. */
+  /** Delivers all requested pictures, the wanted one first, and ends. */
   all(): Promise<void>;
 }
 
-/** A store whose engine is the test. */
+/** A store with a fake engine. */
 function storeOf(budget = 100 * BYTES) {
-  const asked: Asked[] = [];
+  const requests: FakeRequest[] = [];
   const open = new Set<string>();
   const ready: number[] = [];
   const failed: unknown[] = [];
@@ -321,22 +316,22 @@ function storeOf(budget = 100 * BYTES) {
           give(first, ...numbers(from, to).filter((frame) => frame !== first));
           return end();
         };
-        asked.push({ ...call, signal, take: onEvent, give, end, all });
+        requests.push({ ...call, signal, take: onEvent, give, end, all });
       }),
     { ready: (shown) => ready.push(shown.index), failed: (error) => failed.push(error) },
     budget,
   );
-  const last = (): Asked => {
-    const call = asked.at(-1);
-    if (!call) throw new Error('nothing was asked');
+  const last = (): FakeRequest => {
+    const call = requests.at(-1);
+    if (!call) throw new Error('there is no request');
     return call;
   };
-  /** Gives a picture as it is, or rough. */
-  const give = (call: Asked, frame: number, rough: boolean) => call.take({ ...pair(frame), rough });
-  return { store, asked, last, open, ready, failed, give };
+  /** Delivers an exact or rough picture. */
+  const give = (call: FakeRequest, frame: number, rough: boolean) => call.take({ ...pair(frame), rough });
+  return { store, requests, last, open, ready, failed, give };
 }
 
-/** A store of which a frame of one encode was wanted. */
+/** A store with one wanted frame. */
 function wanting(frame: number) {
   const made = storeOf();
   made.store.want(source('a'), frame);
@@ -346,7 +341,7 @@ function wanting(frame: number) {
 const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, i) => from + i);
 
 describe('pictures of frames', () => {
-  it('come with their neighbours, the wanted one first', () => {
+  it('arrive with their neighbours, the wanted one first', () => {
     const { last, ready } = wanting(50);
     const { first, from, to } = last();
     expect({ first, from, to }).toEqual({ first: 50, from: 48, to: 53 });
@@ -355,20 +350,20 @@ describe('pictures of frames', () => {
     expect(ready).toEqual([50]);
   });
 
-  it('are fetched ahead while one is looked at, so that a step finds the next one there', async () => {
-    const { store, asked, last, ready } = wanting(50);
+  it('are prefetched, so that the next step finds its picture', async () => {
+    const { store, requests, last, ready } = wanting(50);
     await last().all();
     expect([last().from, last().to]).toEqual([54, 60]);
     await last().all();
-    const calls = asked.length;
+    const calls = requests.length;
     for (let frame = 51; frame <= 56; frame++) store.want(source('a'), frame);
     expect(ready).toEqual([50, 51, 52, 53, 54, 55, 56]);
-    // More are fetched when less than half of the way ahead is left.
-    expect(asked.length).toBe(calls + 1);
+    // More are fetched when less than half of those ahead are left.
+    expect(requests.length).toBe(calls + 1);
     expect([last().first, last().to]).toEqual([61, 66]);
   });
 
-  it('are fetched backwards for who goes backwards', async () => {
+  it('are prefetched backwards when stepping backwards', async () => {
     const { store, last } = wanting(50);
     await last().all();
     await last().all();
@@ -376,18 +371,18 @@ describe('pictures of frames', () => {
     expect([last().from, last().to]).toEqual([39, 47]);
   });
 
-  it('end where the video ends', async () => {
-    const { store, asked, last } = storeOf();
+  it('end at the end of the video', async () => {
+    const { store, requests, last } = storeOf();
     store.want(source('a', 3), 1);
     expect([last().from, last().to]).toEqual([0, 2]);
     await last().all();
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
   });
 
-  it('are not waited for any more when others are wanted', () => {
-    const { store, asked, last, open, ready } = wanting(50);
+  it('are cancelled when others are wanted', () => {
+    const { store, requests, last, open, ready } = wanting(50);
     store.want(source('a'), 500);
-    const [stale] = asked;
+    const [stale] = requests;
     expect(stale?.signal.aborted).toBe(true);
     expect(last().first).toBe(500);
     stale?.give(50);
@@ -407,15 +402,15 @@ describe('pictures of frames', () => {
     expect(ready).toEqual([50]);
   });
 
-  it('keep coming when what is under way leads to the frame', () => {
-    const { store, asked, last, ready } = wanting(50);
+  it('stay requested if the current request includes the wanted frame', () => {
+    const { store, requests, last, ready } = wanting(50);
     store.want(source('a'), 52);
-    expect(asked).toHaveLength(1);
+    expect(requests).toHaveLength(1);
     last().give(50, 48, 49, 51, 52);
     expect(ready).toEqual([52]);
   });
 
-  it('of two encodes are not mistaken for each other', () => {
+  it('of two encodes are kept apart', () => {
     const { store, last, ready } = wanting(50);
     last().give(50);
     store.want(source('b'), 50);
@@ -428,11 +423,11 @@ describe('pictures of frames', () => {
   });
 
   for (const room of [2, 3, 5, 12]) {
-    it(`are never more than allowed, and fetching comes to rest: room for ${room}`, async () => {
-      const { store, asked, last, open } = storeOf(room * BYTES);
+    it(`stay within the budget, and prefetching ends: room for ${room}`, async () => {
+      const { store, requests, last, open } = storeOf(room * BYTES);
       store.want(source('a'), 50);
-      for (let calls = 0; calls !== asked.length; ) {
-        calls = asked.length;
+      for (let calls = 0; calls !== requests.length; ) {
+        calls = requests.length;
         expect(calls).toBeLessThan(10);
         const { first, from, to } = last();
         for (const frame of [first, ...numbers(from, to).filter((frame) => frame !== first)]) {
@@ -442,18 +437,18 @@ describe('pictures of frames', () => {
         }
         await last().end();
       }
-      const before = asked.length;
+      const before = requests.length;
       store.want(source('a'), 51);
       expect(open.size).toBeGreaterThan(0);
-      // The next one was there, whatever the room.
-      expect(asked.slice(before).every(({ first }) => first !== 51)).toBe(true);
+      // The next picture was cached at any budget.
+      expect(requests.slice(before).every(({ first }) => first !== 51)).toBe(true);
       store.close();
       expect(open.size).toBe(0);
       expect(store.bytes).toBe(0);
     });
   }
 
-  it('that cannot be had are said to be so, but only those that are wanted', async () => {
+  it('that fail are reported if wanted, not if prefetched', async () => {
     const { store, last, failed } = wanting(50);
     last().give(50);
     await last().end(new Error('a neighbour is damaged'));
@@ -464,26 +459,26 @@ describe('pictures of frames', () => {
   });
 });
 
-describe('pictures of a film', () => {
-  /** What was asked for last: each frame of it. */
+describe('pictures during playback', () => {
+  /** The frames of a request. */
   const frames = ({ from, to, step = 1 }: FramesCall) =>
     Array.from({ length: Math.floor((to - from) / step) + 1 }, (_, i) => from + i * step);
 
-  it('come at the steps at which they are shown, a few ahead', async () => {
-    const { store, asked, last, ready } = storeOf();
+  it('are requested at the step at which they are shown, a few ahead', async () => {
+    const { store, requests, last, ready } = storeOf();
     store.want(source('a'), 10, 4);
     expect(frames(last())).toEqual([10, 14, 18, 22]);
     last().give(10, 14, 18, 22);
     await last().end();
     expect(ready).toEqual([10]);
-    const calls = asked.length;
+    const calls = requests.length;
     store.want(source('a'), 14, 4);
     expect(ready).toEqual([10, 14]);
-    expect(asked.slice(calls).map(frames)).toEqual([[26, 30, 34, 38]]);
+    expect(requests.slice(calls).map(frames)).toEqual([[26, 30, 34, 38]]);
   });
 
-  it('never lie before what was asked for, at whatever steps they are shown', async () => {
-    const { store, asked, last } = storeOf();
+  it('are requested in ascending order at any steps', async () => {
+    const { store, requests, last } = storeOf();
     let reached = -1;
     let at = 0;
     for (const step of [1, 5, 8, 2, 1, 7, 3, 3, 1]) {
@@ -492,18 +487,18 @@ describe('pictures of a film', () => {
       store.want(source('a'), next, step);
       at = next;
       const call = last();
-      if (call === asked.at(-1) && call.from > reached) {
+      if (call.from > reached) {
         expect(call.from).toBeGreaterThan(reached);
         reached = call.to;
         last().give(...frames(call));
         await last().end();
       }
     }
-    const starts = asked.map(({ from }) => from);
+    const starts = requests.map(({ from }) => from);
     expect(starts).toEqual([...starts].sort((a, b) => a - b));
   });
 
-  it('are those that come first: there, under way, or the one that is due', () => {
+  it('are the first available: cached, loading, or the one that is due', () => {
     const { store, last } = storeOf();
     expect(store.upcoming(source('a'), 7)).toBe(7);
     store.want(source('a'), 10, 4);
@@ -515,26 +510,26 @@ describe('pictures of a film', () => {
     expect(store.upcoming(source('a'), 19)).toBe(22);
   });
 
-  it('may be rough, and are replaced when it stops', async () => {
-    const { store, asked, last, ready, give } = storeOf();
+  it('may be rough, and are replaced when playback stops', async () => {
+    const { store, requests, last, ready, give } = storeOf();
     store.want(source('a'), 10, 1);
     give(last(), 10, true);
     expect(ready).toEqual([10]);
     store.want(source('a'), 10);
-    expect(asked.at(-2)?.signal.aborted).toBe(true);
+    expect(requests.at(-2)?.signal.aborted).toBe(true);
     expect(ready).toEqual([10]);
     expect(last().step).toBeUndefined();
-    // The decoder has passed what lies before it.
+    // The decoder is past earlier frames.
     expect([last().from, last().first]).toEqual([10, 10]);
     last().give(10);
     expect(ready).toEqual([10, 10]);
-    // An exact one does for a film.
+    // Playback accepts exact pictures.
     await last().end();
     store.want(source('a'), 10, 1);
     expect(ready).toEqual([10, 10, 10]);
   });
 
-  it('end with the film', () => {
+  it('end at the end of the video', () => {
     const { store, last } = storeOf();
     store.want(source('a', 20), 15, 3);
     expect(frames(last())).toEqual([15, 18]);
@@ -542,7 +537,7 @@ describe('pictures of a film', () => {
 });
 
 describe('a jump', () => {
-  it('does not wait for the frames before it, which who steps back gets', async () => {
+  it('does not wait for the frames before it, which are loaded on stepping back', async () => {
     const { store, last } = wanting(500);
     await last().all();
     store.want(source('a'), 90);
@@ -554,7 +549,7 @@ describe('a jump', () => {
 });
 
 describe('readers of pairs', () => {
-  /** A call in the middle of its work. */
+  /** A pending call. */
   function call() {
     let end = (_error?: Error) => {};
     const ended = new Promise<void>((resolve, reject) => {
@@ -563,7 +558,7 @@ describe('readers of pairs', () => {
     return { ended, end };
   }
 
-  /** Readers that note which were made and which closed. */
+  /** Readers that record which were made and closed. */
   function lending(room: number) {
     const readers = new Readers(room);
     const made: string[] = [];
@@ -579,14 +574,14 @@ describe('readers of pairs', () => {
     return { readers, made, closed, use };
   }
 
-  it('stay open, the latest used', async () => {
+  it('stay open, the most recently used ones', async () => {
     const { made, closed, use } = lending(2);
     for (const key of ['a', 'b', 'a', 'c', 'a', 'b']) await use(key);
     expect(made).toEqual(['a', 'b', 'c', 'b']);
     expect(closed).toEqual(['b', 'c']);
   });
 
-  it('are never closed while a call uses them, however many calls there are', async () => {
+  it('are never closed while in use, however many there are', async () => {
     const { made, closed, use } = lending(1);
     const calls = ['a', 'b', 'c'].map((key) => {
       const { ended, end } = call();
@@ -600,13 +595,13 @@ describe('readers of pairs', () => {
     expect(closed).toEqual(['a', 'b']);
   });
 
-  it('are used by several calls at once, and given back by a call that fails', async () => {
+  it('are shared by several calls, and released by a call that fails', async () => {
     const { made, closed, use } = lending(1);
     const { ended, end } = call();
     const failing = use('a', ended);
     await use('a');
     await use('b');
-    // The second call of `a` has ended, the first has not.
+    // The second call of `a` has ended, the first one has not.
     expect([made, closed]).toEqual([['a', 'b'], ['b']]);
     end(new Error('it is damaged'));
     await expect(failing).rejects.toThrow('it is damaged');
@@ -627,8 +622,8 @@ describe('readers of pairs', () => {
   });
 });
 
-describe('a cache by bytes', () => {
-  it('drops what was not used for longest', () => {
+describe('a byte cache', () => {
+  it('evicts the least recently used entries', () => {
     const dropped: string[] = [];
     const cache = new ByteCache<string, string>(30, 1, (value) => dropped.push(value));
     for (const name of ['a', 'b', 'c']) cache.set(name, name, 10);
@@ -640,7 +635,7 @@ describe('a cache by bytes', () => {
     expect(dropped).toEqual(['b', 'c', 'a', 'd']);
   });
 
-  it('keeps the least number however large, and frees what is set again', () => {
+  it('keeps a minimum number of entries of any size, and frees replaced values', () => {
     const dropped: number[] = [];
     const cache = new ByteCache<string, number>(10, 2, (value) => dropped.push(value));
     cache.set('a', 1, 50);

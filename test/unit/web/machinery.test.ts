@@ -1,7 +1,6 @@
 /**
  * @module test/unit/web/machinery
- * What the page runs on: when it does its work, which parts follow frames that come, how a film keeps its speed, and files
- * between threads.
+ * The page's machinery: scheduling, result sections that follow incoming frames, playback, and files sent to workers.
  */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -10,19 +9,19 @@ import { Player } from '../../../web/src/frames/viewer/transport.js';
 import { following, type Section } from '../../../web/src/results/view.js';
 import { BEAT, inTurn, newsAfter, oneByOne, spaced } from '../../../web/src/schedule.js';
 
-describe('when the page works', () => {
-  /** Milliseconds since a time; a timer of none takes one here. */
+describe('scheduling', () => {
+  /** Milliseconds since a time, rounded: fake timers of 0 ms take 1 ms. */
   const since = (start: number) => (time: number) => Math.round((time - start) / 10) * 10;
 
   beforeEach(() => {
-    // Half a beat after one.
+    // Start halfway between two beats.
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
     vi.advanceTimersByTime(10 * BEAT - (performance.now() % BEAT) + BEAT / 2);
   });
   afterEach(() => vi.useRealTimers());
 
-  describe('pieces of work', () => {
-    it('are done soon and in order, also those that a piece adds', () => {
+  describe('queued work', () => {
+    it('runs soon and in order, including work queued meanwhile', () => {
       const done: string[] = [];
       inTurn(() => {
         done.push('a');
@@ -34,7 +33,7 @@ describe('when the page works', () => {
       expect(done).toEqual(['a', 'b', 'c']);
     });
 
-    it('share a task only while it is short', () => {
+    it('shares a task only while the task is short', () => {
       const tasks: number[] = [];
       let task = 0;
       let now = performance.now();
@@ -49,7 +48,7 @@ describe('when the page works', () => {
       expect(tasks).toEqual([0, 1, 2]);
     });
 
-    it('go on after one that throws', () => {
+    it('continues after a piece that throws', () => {
       const done: string[] = [];
       inTurn(() => {
         throw new Error('broken');
@@ -60,7 +59,7 @@ describe('when the page works', () => {
       expect(done).toEqual(['next']);
     });
 
-    it('come apart from each other, until the rest is wanted or none', () => {
+    it('is spread over time, until the rest is finished at once or stopped', () => {
       const start = performance.now();
       const run = () => {
         const times: number[] = [];
@@ -78,8 +77,8 @@ describe('when the page works', () => {
     });
   });
 
-  describe('calls that are spaced', () => {
-    it('are one however often they are asked for, and the next waits', () => {
+  describe('spaced calls', () => {
+    it('are merged while one is pending, and the next one waits', () => {
       const times: number[] = [];
       const call = spaced(() => times.push(performance.now()), 100);
       const start = performance.now();
@@ -91,7 +90,7 @@ describe('when the page works', () => {
       expect(times.map(since(start))).toEqual([0, 100]);
     });
 
-    it('fall on the same beat when they follow what grows', () => {
+    it('fall on the same beat during a run', () => {
       const beats: number[] = [];
       const note = () => beats.push(performance.now());
       const calls = [spaced(note, BEAT, () => true), spaced(note, BEAT, () => true)];
@@ -105,7 +104,7 @@ describe('when the page works', () => {
       expect(beats.map(since(start))).toEqual([BEAT / 2, BEAT / 2, (3 * BEAT) / 2, (3 * BEAT) / 2]);
     });
 
-    it('wait for nothing once what they follow has ended, and are spaced as usual after that', () => {
+    it('run at once when the run has ended, and are spaced as usual after that', () => {
       let growing = true;
       const times: number[] = [];
       const call = spaced(
@@ -126,7 +125,7 @@ describe('when the page works', () => {
       expect(times.map(since(start))).toEqual([BEAT / 2, BEAT + 50, 2 * BEAT + 50]);
     });
 
-    it('do not come any more once they are stopped, waiting ones neither', () => {
+    it('do not run once stopped, not even a pending one', () => {
       const work = vi.fn();
       const call = spaced(work, 0);
       call();
@@ -138,18 +137,18 @@ describe('when the page works', () => {
   });
 
   describe('news of a run', () => {
-    it('come on every beat at first, and on every other when it takes long', () => {
+    it('arrive on every beat at first, and on every second beat of a long run', () => {
       expect([0, 14_000, 16_000, 3_600_000].map(newsAfter)).toEqual([BEAT, BEAT, 2 * BEAT, 2 * BEAT]);
     });
   });
 });
 
-describe('a part of the result', () => {
-  /** Stands for the browser's, which tells what is on the screen. */
+describe('a section of the results', () => {
+  /** Replaces the browser's IntersectionObserver. */
   class Sight {
     static last: Sight | undefined;
     watched: unknown;
-    constructor(readonly told: (entries: { isIntersecting: boolean }[]) => void) {
+    constructor(readonly notify: (entries: { isIntersecting: boolean }[]) => void) {
       Sight.last = this;
     }
     observe(element: unknown): void {
@@ -169,10 +168,9 @@ describe('a part of the result', () => {
     vi.unstubAllGlobals();
   });
 
-  /** A section that is followed, what was done to it, and whether frames still come. */
+  /** A followed section with spies; `state` says whether frames still arrive. */
   function followed({ content = true, growing = true }: { content?: boolean; growing?: boolean } = {}) {
     const state = { content, growing };
-    // All that a follower knows of its element.
     const element = { hidden: !content } as HTMLElement;
     const section = {
       element,
@@ -182,14 +180,14 @@ describe('a part of the result', () => {
       close: vi.fn(),
     } satisfies Section;
     const follower = following(section, 1000, () => state.growing);
-    const sight = (seen: boolean) => Sight.last?.told([{ isIntersecting: seen }]);
-    /** Lets all happen that is due within a few updates. */
+    const sight = (seen: boolean) => Sight.last?.notify([{ isIntersecting: seen }]);
+    /** Runs everything that is due within a few updates. */
     const pass = () => vi.advanceTimersByTime(5000);
     return { state, element, section, follower, sight, pass };
   }
 
-  describe('while frames come', () => {
-    it('what is in sight is drawn as they come, no more often than it may be', () => {
+  describe('while frames arrive', () => {
+    it('is updated in view, but no more often than allowed', () => {
       const { section, follower, sight, pass } = followed();
       sight(true);
       pass();
@@ -203,7 +201,7 @@ describe('a part of the result', () => {
       expect(section.update.mock.calls.length).toBeLessThanOrEqual(3);
     });
 
-    it('what is out of sight is not drawn, and is once it gets there', () => {
+    it('is not updated out of view, but once it comes into view', () => {
       const { section, follower, sight, pass } = followed();
       sight(false);
       follower.update();
@@ -214,7 +212,7 @@ describe('a part of the result', () => {
       expect(section.update).toHaveBeenCalledOnce();
     });
 
-    it('what comes into sight is not drawn again when nothing came meanwhile', () => {
+    it('is not updated on coming into view if no frames arrived meanwhile', () => {
       const { section, sight, pass } = followed();
       sight(true);
       pass();
@@ -226,7 +224,7 @@ describe('a part of the result', () => {
       expect(section.update).not.toHaveBeenCalled();
     });
 
-    it('what had nothing to show and now has takes its place, drawn once, so that it can come into sight', () => {
+    it('is updated once when it gets content, so that it can come into view', () => {
       const { state, element, section, follower, sight, pass } = followed({ content: false });
       sight(false);
       pass();
@@ -242,7 +240,7 @@ describe('a part of the result', () => {
     });
   });
 
-  it('all is drawn once no more frames come, also what was never seen', () => {
+  it('is updated after the last frame, even if it was never in view', () => {
     const { state, section, follower, sight, pass } = followed();
     sight(false);
     pass();
@@ -252,31 +250,29 @@ describe('a part of the result', () => {
     expect(section.update).toHaveBeenCalledOnce();
   });
 
-  it('what does not grow is drawn wherever it is', () => {
+  it('that does not grow is updated wherever it is', () => {
     const { section, sight, pass } = followed({ growing: false });
     sight(false);
     pass();
     expect(section.update).toHaveBeenCalledOnce();
   });
 
-  it('is complete at once where all of it is asked for, and not drawn for that again', () => {
+  it('is updated and completed at once on request, and not updated again', () => {
     const { section, follower, sight, pass } = followed();
     sight(false);
     pass();
     follower.complete();
     expect(section.update).toHaveBeenCalledOnce();
     expect(section.complete).toHaveBeenCalledOnce();
-    const [[drawn = 0] = [], [completed = 0] = []] = [section.update, section.complete].map(
-      ({ mock }) => mock.invocationCallOrder,
-    );
-    expect(drawn).toBeLessThan(completed);
+    const [updated = 0] = section.update.mock.invocationCallOrder;
+    expect(updated).toBeLessThan(section.complete.mock.invocationCallOrder[0] ?? 0);
     section.update.mockClear();
     sight(true);
     pass();
     expect(section.update).not.toHaveBeenCalled();
   });
 
-  it('what is closed is drawn no more and watches nothing', () => {
+  it('is neither updated nor observed once closed', () => {
     const { section, follower, sight, pass } = followed();
     sight(true);
     follower.update();
@@ -292,9 +288,9 @@ describe('a part of the result', () => {
   });
 });
 
-describe('a film', () => {
+describe('playback', () => {
   const RATE = 25;
-  /** Milliseconds of a frame on the screen. */
+  /** Milliseconds between repaints. */
   const PAINT = 1000 / 60;
 
   let clock = 0;
@@ -319,9 +315,9 @@ describe('a film', () => {
   });
 
   /**
-   * Plays until it stops or the time is over.
-   * @param delay milliseconds from asking for a frame until it is on show
-   * @param upcoming which frame comes first
+   * Plays until the player stops or the time is over.
+   * @param delay milliseconds from requesting a frame until it is on show
+   * @param upcoming the first available frame from this one on
    */
   function play(options: {
     readonly seconds: number;
@@ -355,55 +351,51 @@ describe('a film', () => {
     return { seen, steps, states, took: clock - begun };
   }
 
-  describe('playing', () => {
-    it('shows every picture in its time where they come fast enough', () => {
-      const { seen, steps } = play({ seconds: 4, last: 1000, delay: 0 });
-      expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => i + 1));
-      expect(seen.at(-1)).toBe(4 * RATE);
-      expect(new Set(steps)).toEqual(new Set([1]));
-    });
+  it('shows every frame if frames load fast enough', () => {
+    const { seen, steps } = play({ seconds: 4, last: 1000, delay: 0 });
+    expect(seen).toEqual(Array.from({ length: seen.length }, (_, i) => i + 1));
+    expect(seen.at(-1)).toBe(4 * RATE);
+    expect(new Set(steps)).toEqual(new Set([1]));
+  });
 
-    it('keeps its speed and passes pictures over where they come slower', () => {
-      const { seen, steps } = play({ seconds: 4, last: 1000, delay: 150 });
-      expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(5);
-      expect(seen.length).toBeLessThan(30);
-      expect(Math.max(...steps)).toBeLessThanOrEqual(5);
-    });
+  it('skips frames if they load slowly', () => {
+    const { seen, steps } = play({ seconds: 4, last: 1000, delay: 150 });
+    expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(5);
+    expect(seen.length).toBeLessThan(30);
+    expect(Math.max(...steps)).toBeLessThanOrEqual(5);
+  });
 
-    it('goes slower rather than pass over more than eight at once', () => {
-      const { seen } = play({ seconds: 4, last: 1000, delay: 900 });
-      for (let i = 1; i < seen.length; i++)
-        expect((seen[i] ?? 0) - (seen[i - 1] ?? 0)).toBeLessThanOrEqual(8);
-      expect(seen.at(-1)).toBeLessThan(4 * RATE);
-    });
+  it('slows down rather than skip more than eight at once', () => {
+    const { seen } = play({ seconds: 4, last: 1000, delay: 900 });
+    for (let i = 1; i < seen.length; i++) expect((seen[i] ?? 0) - (seen[i - 1] ?? 0)).toBeLessThanOrEqual(8);
+    expect(seen.at(-1)).toBeLessThan(4 * RATE);
+  });
 
-    it('takes pictures that are there rather than those that are due, and keeps its speed', () => {
-      // Every fourth is there.
-      const { seen } = play({
-        seconds: 4,
-        last: 1000,
-        delay: 0,
-        upcoming: (frame) => 4 * Math.ceil(frame / 4),
-      });
-      expect(seen.every((frame) => frame % 4 === 0)).toBe(true);
-      expect(seen.every((frame, i) => i === 0 || frame > (seen[i - 1] ?? 0))).toBe(true);
-      expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(4);
+  it('prefers available frames, here every fourth, to the frame that is due', () => {
+    const { seen } = play({
+      seconds: 4,
+      last: 1000,
+      delay: 0,
+      upcoming: (frame) => 4 * Math.ceil(frame / 4),
     });
+    expect(seen.every((frame) => frame % 4 === 0)).toBe(true);
+    expect(seen.every((frame, i) => i === 0 || frame > (seen[i - 1] ?? 0))).toBe(true);
+    expect(Math.abs((seen.at(-1) ?? 0) - 4 * RATE)).toBeLessThanOrEqual(4);
+  });
 
-    it('stops at the last frame, and begins anew from there', () => {
-      const first = play({ seconds: 9, last: 30, delay: 0 });
-      expect(first.seen.at(-1)).toBe(30);
-      expect(first.states).toEqual([true, false]);
-      expect(first.took).toBeLessThan(1400);
-      const again = play({ seconds: 1, last: 30, delay: 0, from: 30 });
-      expect(again.seen.slice(0, 2)).toEqual([0, 1]);
-    });
+  it('stops at the last frame, and restarts from there', () => {
+    const first = play({ seconds: 9, last: 30, delay: 0 });
+    expect(first.seen.at(-1)).toBe(30);
+    expect(first.states).toEqual([true, false]);
+    expect(first.took).toBeLessThan(1400);
+    const again = play({ seconds: 1, last: 30, delay: 0, from: 30 });
+    expect(again.seen.slice(0, 2)).toEqual([0, 1]);
   });
 });
 
 const file = (name: string) => new File(['x'], name, { lastModified: 1 });
 
-/** What arrives of a message: copies. */
+/** Copies a message as structured cloning does. */
 function arrived(value: unknown): unknown {
   if (value instanceof File) return new File([value], value.name, { lastModified: value.lastModified });
   if (Array.isArray(value)) return value.map(arrived);
@@ -411,7 +403,7 @@ function arrived(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, arrived(inner)]));
 }
 
-describe('files between threads', () => {
+describe('files sent to a worker', () => {
   const sent = () => {
     const [page, worker] = [new FileNumbers(), new KnownFiles()];
     return <T>(argument: T): T => {
@@ -421,7 +413,7 @@ describe('files between threads', () => {
     };
   };
 
-  it('are the same object each time, wherever they stand', () => {
+  it('keep their identity, wherever they are in the argument', () => {
     const send = sent();
     const [a, b] = [file('a.mp4'), file('b.mp4')];
     const first = send({ reference: a, distorted: [b, a], options: { threads: 2 } });
@@ -434,7 +426,7 @@ describe('files between threads', () => {
     expect(send({ files: { model: b } }).files.model).toBe(first.distorted[0]);
   });
 
-  it('of one name, size and time are still two', () => {
+  it('stay distinct with equal names, sizes and times', () => {
     const send = sent();
     const [a, b] = [file('same.mp4'), file('same.mp4')];
     const { reference, distorted } = send({ reference: a, distorted: b });
@@ -444,7 +436,7 @@ describe('files between threads', () => {
     expect(swapped.reference).toBe(distorted);
   });
 
-  it('may be absent, and what is no file is left alone', () => {
+  it('may be absent, and other values are left alone', () => {
     const send = sent();
     for (const argument of [
       undefined,
@@ -458,7 +450,7 @@ describe('files between threads', () => {
       expect(send(argument)).toEqual(argument);
   });
 
-  it('are remembered by hundreds, and the latest longest', () => {
+  it('are remembered by the hundreds, the most recent ones longest', () => {
     const send = sent();
     const kept = file('kept.mp4');
     const first = send({ file: kept }).file;

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/web/results
- * What the charts and tables of results are made of: columns that grow and their statistics, thinned lines, words; and what
- * compares many encodes: colours, which metrics stand by themselves, order of rows, axes, BD-rate.
+ * The data behind charts and tables of results: growing columns and their statistics, thinned lines, texts, colours, curves,
+ * requested metrics, comparability, sorting, axes and BD-rate.
  */
 import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -60,7 +60,7 @@ describe('columns', () => {
     expect(columns.extent('vmaf')).toEqual([0, 999 / 7]);
   });
 
-  it('a metric that comes late, or is missing in between, is NaN where it is not', () => {
+  it('have NaN where a metric comes late or is missing', () => {
     const columns = new Columns();
     columns.add({ frameNum: 0, metrics: { a: 1 } });
     columns.add({ frameNum: 4, metrics: { a: 2, b: 5 } });
@@ -71,7 +71,7 @@ describe('columns', () => {
     expect(columns.statistics('a')).toBeUndefined();
   });
 
-  it('have statistics of the frames there were, when a percentile is asked for after more came', () => {
+  it('compute percentiles of the frames at the time of the statistics, even if more arrived since', () => {
     const columns = columnsOf([10, 30, 20]);
     const before = columns.statistics('vmaf');
     for (let frameNum = 3; frameNum < 400; frameNum++) columns.add({ frameNum, metrics: { vmaf: 90 } });
@@ -95,12 +95,12 @@ describe('columns', () => {
 describe('thinning', () => {
   const line = (columns: Columns) => ({ frames: columns.numbers, values: columns.values('vmaf') ?? [] });
 
-  it('leaves few frames as they are', () => {
+  it('leaves few frames unchanged', () => {
     expect(thinned(line(columnsOf([1, 2, 3], 2)), [0, 10], 100)).toEqual({ x: [0, 2, 4], y: [1, 2, 3] });
     expect(thinned(line(columnsOf([4, 5], 3)), [0, 10], 100)).toEqual({ x: [0, 3], y: [4, 5] });
   });
 
-  it('loses no dip and no peak, wherever they are', () => {
+  it('keeps every dip and peak', () => {
     const { seed, next } = seeded(20_240_601);
     const values = Float64Array.from({ length: 50_000 }, () => 60 + 20 * next());
     for (const [at, value] of [
@@ -117,18 +117,18 @@ describe('thinning', () => {
     expect(Math.abs(at - 17_123)).toBeLessThan(50_000 / 400);
   });
 
-  it('a part reaches to the frames just outside', () => {
+  it('extends a part to the frames just outside', () => {
     const { x } = thinned(line(columnsOf([1, 2, 3, 4, 5, 6])), [1.5, 3.5], 100);
     expect(x).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('values that are not finite are gaps', () => {
+  it('keeps values that are not finite as gaps', () => {
     const { y } = thinned(line(columnsOf([1, Number.NaN, 3])), [0, 2], 100);
     expect(y).toEqual([1, Number.NaN, 3]);
   });
 });
 
-/** Frames 0 to 999 of an encode. */
+/** An encode with frames 0 to 999. */
 const FRAMES: FrameEncodes = {
   list: [{ index: 0, name: 'encode', columns: columnsOf(new Float64Array(1000)) }],
   span: [0, 999],
@@ -150,7 +150,7 @@ describe('a chart that moves', () => {
     vi.unstubAllGlobals();
   });
 
-  it('comes to rest once its part has not changed for a while', () => {
+  it('comes to rest once its span has not changed for a while', () => {
     const state = new ChartState(FRAMES);
     const rests: unknown[] = [];
     state.rest.watch((part) => rests.push(part));
@@ -163,13 +163,13 @@ describe('a chart that moves', () => {
     vi.advanceTimersByTime(500);
     expect(state.moving).toBe(false);
     expect(rests).toEqual([null, [49, 149]]);
-    // Those that share its frames rest with it.
+    // Charts with the same frames rest together.
     const other = new ChartState(FRAMES, state);
     other.zoomBy(2);
     expect([state.moving, other.moving]).toEqual([true, true]);
   });
 
-  it('has one drawing a frame, also after one that fails', () => {
+  it('draws once per frame, also after a drawing that throws', () => {
     const due: FrameRequestCallback[] = [];
     vi.stubGlobal('requestAnimationFrame', (work: FrameRequestCallback) => due.push(work));
     const state = new ChartState(FRAMES);
@@ -192,7 +192,7 @@ describe('a chart that moves', () => {
     expect(done.at(-1)).toBe(4);
   });
 
-  /** The lines that a chart strokes: of each its width and its points. */
+  /** The lines that a chart strokes. */
   function strokes(rough: boolean, density: number, values: Float64Array) {
     vi.stubGlobal('devicePixelRatio', density);
     const found: { readonly width: number; readonly points: (readonly [number, number])[] }[] = [];
@@ -219,7 +219,7 @@ describe('a chart that moves', () => {
     return found;
   }
 
-  it('has hairlines along the same points, together as wide as its line, and no bad frame gets lost', () => {
+  it('draws hairlines along the same points, together as wide as its line, and loses no bad frame', () => {
     const values = new Float64Array(20_000).fill(90);
     values[7777] = 3;
     for (const density of [1, 2, 3]) {
@@ -236,7 +236,7 @@ describe('a chart that moves', () => {
         });
         expect(points.length).toBe(exact?.points.length);
         const [shift = 0] = away;
-        for (const one of away) expect(one).toBeCloseTo(shift, 9);
+        for (const offset of away) expect(offset).toBeCloseTo(shift, 9);
         return shift;
       });
       const wide = Math.max(...shifts) - Math.min(...shifts) + 1 / density;
@@ -245,7 +245,7 @@ describe('a chart that moves', () => {
     }
   });
 
-  it('has the highest bar of each pixel', () => {
+  it('draws the highest bar of each pixel', () => {
     const bytes = [5, 9, 1, 4, 4, 8, 2];
     const frames = [0, 1, 3, 4, 5, 6];
     expect(highest(frames, bytes, (i) => i / 3)).toEqual([1, 5, 6]);
@@ -254,8 +254,8 @@ describe('a chart that moves', () => {
   });
 });
 
-describe('words', () => {
-  it('a run that stops says how far it came, of all frames that its videos have', () => {
+describe('texts', () => {
+  it('state how many of all frames a stopped run scored', () => {
     const frames = (count: number, total?: number) => reachedText(count, { name: 'a', frames: [], total });
     expect([frames(12, 48), frames(48, 48), frames(1), frames(1200)]).toEqual([
       '12 of 48 frames',
@@ -265,7 +265,7 @@ describe('words', () => {
     ]);
   });
 
-  it('a score is never rounded up to a round 100', () => {
+  it('never round a score up to 100', () => {
     expect([
       scoreText(99.996),
       scoreText(100),
@@ -294,7 +294,7 @@ describe('words', () => {
     expect(text).toBe(expected);
   });
 
-  it('ticks are round and within the range', () => {
+  it('of ticks are round and within the range', () => {
     expect(ticks(22.3, 23.1, 6)).toEqual([22.4, 22.6, 22.8, 23]);
     expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
   });
@@ -321,7 +321,7 @@ class List extends EncodeList<Encode> {
   }
 }
 
-it('takes the spread of a bootstrap collection for no score, also in logs that name no models', () => {
+it('the spread of a bootstrap collection is no score, also in logs without models', () => {
   const [encode] = encodes([undefined, 1]);
   const list = new List(encode ? [encode] : []);
   expect(['vmaf', 'vmaf_neg'].map((metric) => list.isScore(metric))).toEqual([true, true]);
@@ -329,9 +329,7 @@ it('takes the spread of a bootstrap collection for no score, also in logs that n
     expect(list.isScore(metric), metric).toBe(false);
 });
 
-/**
- * What each kind of eye sees of linear RGB: all cones, and without L, M or S cones. Machado, Oliveira and Fernandes (2009), severity 1.
- */
+/** Linear RGB as seen with all cones, and without L, M or S cones: Machado, Oliveira and Fernandes (2009), severity 1. */
 const EYES = [
   [1, 0, 0, 0, 1, 0, 0, 0, 1],
   [0.152286, 1.052583, -0.204868, 0.114503, 0.786281, 0.099216, -0.003882, -0.048116, 1.051998],
@@ -382,29 +380,29 @@ describe('colours of encodes', () => {
     return [all.slice(0, 16), all.slice(16, 32)].map((list) => list.map(({ hex }) => hex));
   };
 
-  it('are sixteen, which every eye tells apart, light and dark, and which stand out from the ground', () => {
+  it('are sixteen, distinct to all kinds of colour vision, light and dark, with contrast to the background', () => {
     const sheets = palettes(STYLES);
     expect(palettes(readFileSync('web/src/styles/base.css', 'utf8'))).toEqual(sheets);
     for (const [sheet, ground] of [
       [sheets[0] ?? [], '#ffffff'],
       [sheets[1] ?? [], '#191c23'],
     ] as const) {
-      for (const [i, one] of sheet.entries()) {
-        const lights = [luminance(linear(one)), luminance(linear(ground))].sort((a, b) => b - a);
-        expect(((lights[0] ?? 0) + 0.05) / ((lights[1] ?? 0) + 0.05), one).toBeGreaterThan(3);
+      for (const [i, colour] of sheet.entries()) {
+        const lights = [luminance(linear(colour)), luminance(linear(ground))].sort((a, b) => b - a);
+        expect(((lights[0] ?? 0) + 0.05) / ((lights[1] ?? 0) + 0.05), colour).toBeGreaterThan(3);
         for (const other of sheet.slice(0, i))
           for (const eye of EYES) {
-            const seen = [one, other].map((hex) =>
+            const seen = [colour, other].map((hex) =>
               oklab(each(times(eye, linear(hex)), (value) => Math.min(1, Math.max(0, value)))),
             );
             const away = Math.hypot(...[0, 1, 2].map((k) => (seen[0]?.[k] ?? 0) - (seen[1]?.[k] ?? 0)));
-            expect(away, `${one} ${other}`).toBeGreaterThan(0.07);
+            expect(away, `${colour} ${other}`).toBeGreaterThan(0.07);
           }
       }
     }
   });
 
-  it('come again with other dashes and shapes', () => {
+  it('are repeated with other dashes and shapes', () => {
     const looks = Array.from({ length: 64 }, (_, i) => JSON.stringify(numberedColour(i)));
     expect(new Set(looks).size).toBe(64);
     expect(numberedColour(3, 1)).toEqual([
@@ -430,10 +428,10 @@ describe('colours of encodes', () => {
     expect(coloursOf(session)).toEqual([2, 0]);
     session.distorted.value = [d, c, a];
     expect(coloursOf(session)).toEqual([1, 2, 0]);
-    // One that comes back gets another where its own was given away.
+    // An encode that returns gets another colour if its own was reused.
     session.distorted.value = [d, c, a, b];
     expect(coloursOf(session)).toEqual([1, 2, 0, 3]);
-    // What is on show counts too: of the last session, whose videos are not here.
+    // Results of the last session count too, although their videos are absent.
     session.results.value = [{ name: 'old', colour: 4, frames: [] }];
     session.distorted.value = [a, file('e')];
     expect(coloursOf(session)).toEqual([0, 1]);
@@ -459,13 +457,13 @@ describe('curves of encodes', () => {
     );
   it.each<[what: string, files: string, facts: Facts[], curves: string[]]>([
     [
-      'settings apart, named by what their files’ names begin with',
+      'settings apart, named by the start of the file names',
       'x264_fast_20.mp4 x264_slow_20.mp4 x264_fast_30.mp4 x264_slow_crf30.mp4',
       [fast, slow],
       ['h264 fast', 'h264 slow', 'h264 fast', 'h264 slow'],
     ],
     [
-      'or by the settings in which they differ',
+      'settings apart, named by the settings that differ',
       '20-fast.mp4 20-slow.mp4 30-fast.mp4 30-slow.mp4',
       [fast, slow],
       ['h264 subme=2 ref=1', 'h264 subme=8 ref=5', 'h264 subme=2 ref=1', 'h264 subme=8 ref=5'],
@@ -473,13 +471,13 @@ describe('curves of encodes', () => {
     ['sizes apart', 'a.mp4 b.mp4 c.mp4', [fast, small], ['h264 1920×1080', 'h264 480×270', 'h264 1920×1080']],
     ['depths apart', 'a.mp4 b.mp4', [{}, { bitDepth: 10 }], ['h264 8 bit', 'h264 10 bit']],
     [
-      'names that differ in more than numbers apart, where streams say nothing',
+      'names that differ in more than numbers apart, if streams have no settings',
       'crf20_good.webm crf20_best.webm crf30_good.webm crf30_best.webm',
       [vp9],
       ['vp9 crf#_good', 'vp9 crf#_best', 'vp9 crf#_good', 'vp9 crf#_best'],
     ],
     [
-      'an odd one beside the curve of its name, whose further words it has alone',
+      'an encode with more words in its name on the curve of that name',
       ['fast-q30', 'fast-q44', 'slow-q30', 'slow-q44-again', 'slower-q44']
         .map((name) => `film-vp9-${name}.webm`)
         .join(' '),
@@ -487,31 +485,31 @@ describe('curves of encodes', () => {
       ['vp9 fast', 'vp9 fast', 'vp9 slow', 'vp9 slow', 'vp9 slower'],
     ],
     [
-      'but not those of which each stands alone',
+      'no names apart if each is alone',
       'low.mp4 high.mp4 high2.mp4',
       [{}, {}, { codec: 'av1' }],
       ['h264', 'h264', 'av1'],
     ],
-  ])('have %s', (_, files, facts, curves) => {
+  ])('keep %s', (_, files, facts, curves) => {
     expect(curvesOfFiles(files, facts)).toEqual(curves);
   });
 });
 
-describe('metrics that were asked for', () => {
+describe('requested metrics', () => {
   const list = (metrics: readonly string[], facts: Facts = { models: [vmafModel] }) =>
     new List([{ ...(encodes([undefined, 1])[0] as Encode), metrics, facts }]);
-  it('are all but what scores are made of', () => {
+  it('are all but the features behind scores', () => {
     const inner = [
       ...['integer_adm2', 'integer_adm_scale3', 'integer_aim', 'integer_vif_scale0', 'integer_motion3'],
       ...['VMAF_integer_feature_motion2_score', 'float_vif_scale1', 'speed_chroma_u', 'float_moment_ref1st'],
     ];
-    const asked = 'psnr_y psnr_hvs float_ssim float_ms_ssim cambi ciede2000 vmaf_neg my_own'.split(' ');
-    const both = list([...inner, ...asked, 'vmaf']);
-    expect(both.asked).toEqual(['vmaf', ...asked]);
+    const requested = 'psnr_y psnr_hvs float_ssim float_ms_ssim cambi ciede2000 vmaf_neg my_own'.split(' ');
+    const both = list([...inner, ...requested, 'vmaf']);
+    expect(both.asked).toEqual(['vmaf', ...requested]);
     expect(both.inner).toEqual(inner);
   });
 
-  it('do not include the spread of a bootstrap score', () => {
+  it('exclude the spread of a bootstrap score', () => {
     const collection = {
       members: 20,
       bagging: 'b_bagging',
@@ -524,7 +522,7 @@ describe('metrics that were asked for', () => {
   });
 });
 
-describe('what compares', () => {
+describe('comparable encodes', () => {
   const facts: Facts = { models: [vmafModel], reference: { name: 'ref' } as NonNullable<Facts['reference']> };
   const one = (index: number, parts: Partial<Encode> = {}): Encode => ({
     ...(encodes([undefined, 1])[0] as Encode),
@@ -542,43 +540,43 @@ describe('what compares', () => {
     ];
   };
   it.each<[what: string, list: readonly Encode[], expected: readonly string[]]>([
-    ['all', [one(0), one(1)], ['ab']],
+    ['all if alike', [one(0), one(1)], ['ab']],
     [
-      'all but one of other frames of the reference',
+      'all but one with other frames of the reference',
       [one(0), one(1, { skipped: 10 }), one(2, { skipped: 0 })],
       ['ac', 'b frames'],
     ],
     ['all but a shorter one', [one(0), one(1, { count: 60 }), one(2)], ['ac', 'b counts']],
     [
-      'the most alike',
+      'the largest group that is alike',
       [one(0, { facts: { ...facts, models: [] } }), one(1), one(2), one(3, { facts: {} })],
       ['bc', 'a models', 'd references'],
     ],
     [
-      'none of which each is another',
+      'none if each differs',
       [one(0), one(1, { count: 60 }), one(2, { count: 20 })],
       ['', 'b counts', 'c counts'],
     ],
     [
-      'those that were scored to their ends, however many were not',
+      'those scored completely, however many were not',
       [one(0, { partial: true, count: 60 }), one(1), one(2, { partial: true, count: 60 }), one(3)],
       ['bd', 'a partial', 'c partial'],
     ],
     [
-      'those that were not left out',
+      'those not left out',
       [one(0, { left: true, count: 60 }), one(1), one(2), one(3, { left: true })],
       ['bc'],
     ],
     [
-      'none where all were stopped',
+      'none if all were stopped',
       [one(0, { partial: true, count: 60 }), one(1, { partial: true, count: 60 })],
       ['', 'a partial', 'b partial'],
     ],
-  ])('is %s', (_, list, expected) => {
+  ])('are %s', (_, list, expected) => {
     expect(said(list)).toEqual(expected);
   });
 
-  it('has the best of its columns, and a place in curves', () => {
+  it('only get the best of each column and points on curves', () => {
     const sizes = [300, 100, 200];
     const rated = sizes.map((fileSize, i) =>
       one(i, {
@@ -604,12 +602,12 @@ describe('what compares', () => {
 });
 
 describe('rows', () => {
-  it('are sorted by numbers or names, those without a value last either way', () => {
+  it('are sorted by numbers or names, rows without a value last either way', () => {
     expect(sorted([3, undefined, 1, 2], false)).toEqual([2, 3, 0, 1]);
     expect(sorted([3, undefined, 1, 2], true)).toEqual([0, 3, 2, 1]);
     expect(sorted(['crf10', 'crf9', 'crf9'], false)).toEqual([1, 2, 0]);
   });
-  it('go from the better end to the other, and back to their own order', () => {
+  it('are sorted from the better end, then from the worse, then not at all', () => {
     const first = nextSorting(null, 2, true);
     expect(first).toEqual({ column: 2, down: true });
     const second = nextSorting(first, 2, true);
@@ -656,14 +654,14 @@ describe('BD-rate between curves', () => {
     point(undefined, 1e6, 50),
     point(undefined, 2e6, 60),
   ];
-  it('takes curves with two qualities at least', () => {
+  it('takes curves with at least two qualities', () => {
     expect(curvesOf(points).map(({ name }) => name)).toEqual(['h264', 'vp9', 'av1']);
   });
-  it('is what the public function says, or why there is none', () => {
+  it('equals the public function, or states why there is none', () => {
     const [h264, vp9, av1] = curvesOf(points) as [never, never, never];
     const kbps = (codec: string) =>
       points
-        .filter((one) => one.curve === codec)
+        .filter((point) => point.curve === codec)
         .map(({ rate, quality }) => ({ kbps: rate / 1000, quality }));
     const compared = comparedWith(h264, vp9);
     if ('refused' in compared) throw new Error(compared.refused);
@@ -671,7 +669,7 @@ describe('BD-rate between curves', () => {
     expect(compared.quality).toEqual(bdQuality(kbps('h264'), kbps('vp9')));
     // Half the rate at every quality.
     expect(signed(compared.rate.value)).toBe('−50.0 %');
-    // What lies between both: from the least common quality up the anchor, and down the other curve.
+    // The area between both: from the lowest common quality up the anchor, and down the other curve.
     const sides = [compared.outline.slice(0, 25), compared.outline.slice(25).reverse()];
     expect(sides.map((side) => [side[0], side.at(-1)])).toEqual([
       [
@@ -687,24 +685,24 @@ describe('BD-rate between curves', () => {
       refused: expect.stringContaining('share no range of quality'),
     });
   });
-  it('of a metric of which less is better says what is less', () => {
+  it('has the right sign for metrics of which less is better', () => {
     // CAMBI: the second needs twice the rate for as little banding.
-    const [one, other] = curvesOf(
+    const [anchor, other] = curvesOf(
       [point('h264', 1e6, 9), point('h264', 4e6, 1), point('vp9', 2e6, 9), point('vp9', 8e6, 1)],
       'cambi',
     ) as [never, never];
-    const compared = comparedWith(one, other, { metric: 'cambi' });
+    const compared = comparedWith(anchor, other, { metric: 'cambi' });
     if ('refused' in compared) throw new Error(compared.refused);
     expect(signed(compared.rate.value)).toBe('+100 %');
     expect(compared.quality.value).toBeLessThan(0);
     expect(compared.outline[0]).toEqual([expect.closeTo(1e6, 3), 9]);
   });
-  it('of a range of rates is that of the qualities which the anchor has at them', () => {
+  it('of a range of rates covers the qualities of the anchor at those rates', () => {
     const curve = (name: string, times: number) =>
       [60, 75, 86, 94].map((quality, i) => point(name, times * 4e5 * 2 ** i, quality));
-    const [one, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
+    const [anchor, other] = curvesOf([...curve('h264', 1), ...curve('vp9', 0.6)]) as [never, never];
     const of = (min: number, max: number) => {
-      const compared = comparedWith(one, other, { rates: { min, max } });
+      const compared = comparedWith(anchor, other, { rates: { min, max } });
       return 'refused' in compared ? compared.refused : compared;
     };
     const part = of(800, 1600);
@@ -712,20 +710,20 @@ describe('BD-rate between curves', () => {
     expect(part.rate.range).toEqual({ from: expect.closeTo(75, 9), to: expect.closeTo(86, 9) });
     expect(part.quality.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
     expect(part.rate.value).toBeCloseTo(-40, 6);
-    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(one, other));
+    expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(anchor, other));
     expect(of(1e5, 1e6)).toContain('share no range');
   });
   it.each([
     [12.34, '+12.3 %'],
     [-0.04, '0.0 %'],
     [1234.5, '+1235 %'],
-  ])('is written with its sign: %d', (value, text) => {
+  ])('is formatted with its sign: %d', (value, text) => {
     expect(signed(value)).toBe(text);
   });
 });
 
-describe('metrics with a box', () => {
-  it('stand before those that were typed', () => {
+describe('metrics with a checkbox', () => {
+  it('come before typed ones', () => {
     const typed = ['psnr=enable_mse=true', 'float_ssim'];
     expect(withMetric(typed, 'cambi', true)).toEqual(['float_ssim', 'cambi', 'psnr=enable_mse=true']);
     expect(withMetric(typed, 'float_ssim', false)).toEqual(['psnr=enable_mse=true']);

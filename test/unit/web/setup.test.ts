@@ -1,6 +1,6 @@
 /**
  * @module test/unit/web/setup
- * What the page makes of file names and sizes, links, findings and failures.
+ * The page's setup: file names and sizes, links, settings, findings, failures, kept results and progress.
  */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
@@ -48,7 +48,7 @@ import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/sco
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
 describe('the kind of a file', () => {
-  it('is told by content before the name', () => {
+  it('is detected by content first, then by name', () => {
     expect(kindOf('clip.yuv', bytes('YUV4MPEG2 W640 '))).toBe('y4m');
     expect(kindOf('clip.y4m', bytes('\0\0\0\x18ftypisom'))).toBe('encoded');
     expect(kindOf('clip.YUV', bytes('\x10\x10\x10'))).toBe('raw');
@@ -56,7 +56,7 @@ describe('the kind of a file', () => {
   });
 });
 
-describe('what a name says', () => {
+describe('the format in a file name', () => {
   it.each([
     ['park_1920x1080_50fps.yuv', { width: 1920, height: 1080 }],
     ['src01_hrc00_576x324.yuv420p10le.yuv', { width: 576, height: 324, bitDepth: 10, chroma: '420' }],
@@ -74,15 +74,15 @@ describe('what a name says', () => {
     ['cam_1920x1080_p010.yuv', { width: 1920, height: 1080, bitDepth: 10, packed: 'p010' }],
     ['shot_2024-06-01.yuv', {}],
     ['clip.yuv', {}],
-  ])('%s', (name, said) => {
-    expect(formatInName(name)).toEqual(said);
+  ])('%s', (name, format) => {
+    expect(formatInName(name)).toEqual(format);
   });
 });
 
 describe('guessing raw video', () => {
   const cif = 352 * 288 * 1.5;
 
-  it('rounds chroma up at odd sizes, as ffmpeg writes them', () => {
+  it('rounds chroma up at odd sizes, as ffmpeg does', () => {
     const size = 3 * (637 * 361 + 2 * 319 * 181);
     expect(guessRaw([{ name: 'a_637x361.yuv', size }]).format).toMatchObject({ bitDepth: 8, chroma: '420' });
     const wide = 3 * 2 * (637 * 361 + 2 * 319 * 361);
@@ -92,19 +92,19 @@ describe('guessing raw video', () => {
     });
   });
 
-  it('takes the size from the name and the depth from what divides', () => {
+  it('takes size from the name, and depth and chroma from the file size', () => {
     const size = 640 * 360 * 1.5 * 2 * 7;
     expect(guessRaw([{ name: 'a_640x360.yuv', size: size * 2 }]).format.bitDepth).toBe(8);
-    // An odd number of 8-bit frames cannot be 10 bit.
+    // An odd number of 8-bit frames is no whole number of 10-bit frames.
     expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 1.5 * 7 }])).toEqual({
       format: { width: 640, height: 360, bitDepth: 8, chroma: '420' },
       from: 'name',
     });
-    // 4:2:2 in 8 bit: a whole number of its frames, not of 4:2:0's.
+    // A whole number of 4:2:2 frames, but not of 4:2:0 frames.
     expect(guessRaw([{ name: 'a_640x360.yuv', size: 640 * 360 * 2 * 5 }]).format.chroma).toBe('422');
   });
 
-  it('finds a usual size of which all files are whole frames', () => {
+  it('finds a common size of which all files are whole frames', () => {
     expect(
       guessRaw([
         { name: 'a.yuv', size: cif * 31 },
@@ -113,7 +113,7 @@ describe('guessing raw video', () => {
     ).toEqual({ format: { width: 352, height: 288, bitDepth: 8, chroma: '420' }, from: 'size' });
   });
 
-  it('lets one name speak for the other file', () => {
+  it('applies the size in one name to the other file', () => {
     const guess = guessRaw([
       { name: 'decoded.yuv', size: 96 * 64 * 1.5 * 3 },
       { name: 'ref_96x64.yuv', size: 96 * 64 * 1.5 * 4 },
@@ -121,7 +121,7 @@ describe('guessing raw video', () => {
     expect(guess).toEqual({ format: { width: 96, height: 64, bitDepth: 8, chroma: '420' }, from: 'name' });
   });
 
-  it('admits that it does not know', () => {
+  it('fails for unusual sizes', () => {
     expect(guessRaw([{ name: 'a.yuv', size: 12_347 }]).from).toBe('none');
   });
 });
@@ -139,14 +139,14 @@ describe('ranges', () => {
   it.each(['', 'all', '5', '10-5', '1.5-3', '-5', '3s-3s'])('refuses %o', (typed) => {
     expect(parseRange(typed)).toBeUndefined();
   });
-  it('are written as they are read', () => {
+  it('are formatted in the syntax that is parsed', () => {
     for (const typed of ['0-250', '100-', '1.5s-10s', '2s-'])
       expect(formatRange(parseRange(typed) ?? null)).toBe(typed);
   });
 });
 
 describe('settings as text', () => {
-  it('are offsets and parts of pictures, or nothing', () => {
+  it('are parsed as offsets and crops; invalid text is undefined', () => {
     expect(['12', '-3', '+4', 'auto'].map(parseOffset)).toEqual([12, -3, 4, 'auto']);
     for (const text of ['soon', '1.5', '1e3', '--3', '12345678', 'AUTO'])
       expect(parseOffset(text)).toBeUndefined();
@@ -157,7 +157,7 @@ describe('settings as text', () => {
 });
 
 describe('the settings link', () => {
-  it('names no model of another host', () => {
+  it('ignores models of other hosts', () => {
     const models = (...names: string[]) =>
       fromHash(`#${new URLSearchParams(names.map((name) => ['model', name]))}`).settings.models;
     expect(models('path=mine.json', 'path=/models/mine.json:name=mine')).toEqual([
@@ -175,11 +175,11 @@ describe('the settings link', () => {
     expect(models(`name=x:path=${foreign[0]}`, MODELS.neg)).toEqual([MODELS.neg]);
   });
 
-  it('is empty where everything is as the page comes', () => {
+  it('is empty for the defaults', () => {
     expect(toHash({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false })).toBe('');
     const { settings, ...others } = fromHash('');
     expect(others).toEqual({ raw: null, guess: false, ownTiny: false });
-    // As text, by which the form tells whether there is anything to reset.
+    // As text, by which the form decides whether there is anything to reset.
     expect(JSON.stringify(settings)).toBe(JSON.stringify(DEFAULT_SETTINGS));
   });
 
@@ -208,11 +208,7 @@ describe('the settings link', () => {
     const tiny = { guess: true, ownTiny: true };
     const hash = toHash({ settings, raw, ...tiny });
     expect(videosIn(hash)).toEqual({ faults: [] });
-    expect(fromHash(`#${hash}`)).toEqual({
-      settings: { ...settings, decoder: 'mediabunny' },
-      raw,
-      ...tiny,
-    });
+    expect(fromHash(`#${hash}`)).toEqual({ settings: { ...settings, decoder: 'mediabunny' }, raw, ...tiny });
     const auto = { settings: { ...settings, offset: 'auto' as const }, raw, ...tiny };
     expect(fromHash(toHash(auto)).settings.offset).toBe('auto');
     const alone = {
@@ -232,7 +228,7 @@ describe('the settings link', () => {
     '#raw=0x288,8,420&scale-to=1920x0',
     '#raw=352x99999,8,420&scale-to=16385x16',
     '#crop=yes&crop-ref=10&crop-dis=0:10&color-range=wide&pix-fmt=-i%20x&track-ref=-1&track-dis=1000',
-  ])('takes what it cannot read as unsaid: %s', (hash) => {
+  ])('ignores invalid values: %s', (hash) => {
     expect(fromHash(hash)).toEqual({ settings: DEFAULT_SETTINGS, raw: null, guess: false, ownTiny: false });
   });
 });
@@ -240,7 +236,7 @@ describe('the settings link', () => {
 describe('videos in a link', () => {
   const two = 'ref=https://a.example/r.y4m&dis=http://localhost:81/d.mp4';
 
-  it('are URLs on the web, with the frame that is open', () => {
+  it('are http(s) URLs, with the frame to open', () => {
     const { videos, faults } = videosIn(`#model=none&${two}&frame=12`);
     expect(faults).toEqual([]);
     expect(videos?.reference?.href).toBe('https://a.example/r.y4m');
@@ -261,18 +257,18 @@ describe('videos in a link', () => {
     ['ref=https://a.example/r.y4m', /names no encode/],
     [Array(17).fill('dis=https://a.example/d').join('&'), /names 17 encodes, more than 16/],
     [`dis=https://a.example/${'d'.repeat(30_000)}`, /has 30022 characters, more than the 20,000/],
-  ])('are refused in one sentence: %.40s', (hash, why) => {
+  ])('are refused with one sentence: %.40s', (hash, why) => {
     const { videos, faults } = videosIn(hash);
     expect(videos).toBeUndefined();
     expect(faults).toEqual([expect.stringMatching(why)]);
   });
 
-  it('are offered beside filters, which the page does not run and says so', () => {
+  it('are offered without filters, with a message that the page does not run them', () => {
     const { faults } = videosIn(`${two}&deinterlace=on&vf-dis=hqdn3d`);
     expect(faults).toEqual([expect.stringMatching(/asks for deinterlace, vf-dis: filters of ffmpeg/)]);
   });
 
-  it('are offered beside parts that are not known, which are named', () => {
+  it('are offered without unknown parts, which the message names', () => {
     const { videos, faults } = videosIn(`${two}&<b>=1&autorun=1&frame=-1`);
     expect(videos?.cursor).toBeUndefined();
     expect(videos?.distorted.length).toBe(1);
@@ -284,7 +280,7 @@ describe('videos in a link', () => {
 });
 
 describe('options of a run', () => {
-  it('say nothing of what is at its default', () => {
+  it('omit defaults', () => {
     expect(runOptions(DEFAULT_SETTINGS, null)).toEqual({
       models: ['version=vmaf_v0.6.1'],
       decoder: 'mediabunny',
@@ -293,19 +289,19 @@ describe('options of a run', () => {
 });
 
 describe('models', () => {
-  it('that share a name stand for each other', () => {
+  it('with the same name replace each other', () => {
     expect(withModel([MODELS.hd, MODELS.neg], 'auto', true)).toEqual([MODELS.auto, MODELS.neg]);
     expect(withModel([MODELS.auto], 'hd', true)).toEqual([MODELS.hd]);
     expect(withModel([MODELS.hd], 'hd', false)).toEqual([]);
   });
-  it('that the list does not offer stay', () => {
+  it('that are not listed stay', () => {
     expect(withModel(['path=mine.json', MODELS.hd], 'uhd', true)).toEqual([
       MODELS.hd,
       MODELS.uhd,
       'path=mine.json',
     ]);
   });
-  it('are named in one line with what is not as usual', () => {
+  it('are summarized in one line with other changes', () => {
     expect(summary({ ...DEFAULT_SETTINGS, features: ['psnr'], offset: 'auto', subsample: 4 })).toEqual([
       'VMAF + PSNR',
       'whole video',
@@ -316,7 +312,7 @@ describe('models', () => {
   });
 });
 
-describe('what a finding advises', () => {
+describe('fixes of findings', () => {
   const finding = (hint: Hint) => ({ code: 'offset', severity: 'warning', message: '', hint }) as const;
   it.each<[OptionHint['option'], OptionHint['value'], object]>([
     ['offset', 12, { offset: 12 }],
@@ -330,21 +326,21 @@ describe('what a finding advises', () => {
     const hint = { purpose: 'fix', option, value } as Hint;
     expect(fixOf(finding(hint))).toEqual({ kind: 'settings', change });
   });
-  it('adds a feature to those that are asked for', () => {
+  it('add a feature to those already chosen', () => {
     const fix = fixOf(finding({ purpose: 'fix', option: 'features', value: 'cvvdp' }));
     const session = new Session();
     session.settings.value = { ...session.settings.value, features: ['psnr'] };
     for (const _ of [1, 2]) if (fix) applyFix(session, fix, []);
     expect(session.settings.value.features).toEqual(['psnr', 'cvvdp']);
   });
-  it('cannot be done by the page where files are to be prepared, or only searched', () => {
+  it('are absent if files must be prepared or more must be searched', () => {
     expect(fixOf(finding({ purpose: 'prepare', commands: [] }))).toBeUndefined();
     expect(fixOf(finding({ purpose: 'fix', option: 'window', value: 500 }))).toBeUndefined();
   });
 });
 
 describe('a session', () => {
-  /** Of one reference and two encodes. */
+  /** A session with a reference and two encodes. */
   function chosen() {
     const file = (name: string, id: number): ChosenFile => ({
       id,
@@ -357,17 +353,17 @@ describe('a session', () => {
     session.distorted.value = [first, second];
     return { session, reference, first, second };
   }
-  /** Finished results of all encodes as they are set now: the first of the size of the reference, others of half of it. */
+  /** Adds finished results of all encodes with the current settings; the first has the reference's size, others half of it. */
   function keep(session: Session): EncodeResult[] {
-    const results = session.distorted.value.map((one, i): EncodeResult => {
+    const results = session.distorted.value.map((chosen, i): EncodeResult => {
       const sides = {
         reference: { width: 640, height: 360 },
         pairing: { distorted: { width: i ? 320 : 640, height: 360 } },
       };
       return {
-        name: one.file.name,
+        name: chosen.file.name,
         frames: [],
-        scored: scoredWith(session, one),
+        scored: scoredWith(session, chosen),
         report: sides as unknown as NonNullable<EncodeResult['report']>,
       };
     });
@@ -375,7 +371,7 @@ describe('a session', () => {
     return results;
   }
 
-  it('swaps the reference with the encode that looks like one, in its place', () => {
+  it('swaps the reference with the encode of the finding, at its index', () => {
     const { session, reference, first, second } = chosen();
     applyFix(session, { kind: 'swap' }, [second.file]);
     expect([session.reference.value, session.distorted.value]).toEqual([second, [first, reference]]);
@@ -385,9 +381,9 @@ describe('a session', () => {
     expect(session.reference.value).toBe(first);
   });
 
-  it('makes a fix for those encodes alone that it is about, and what the form sets for all', () => {
+  it('applies fixes to the affected encodes only, and the form to all', () => {
     const { session, first, second } = chosen();
-    const settings = () => session.distorted.value.map((one) => settingsOf(session, one));
+    const settings = () => session.distorted.value.map((chosen) => settingsOf(session, chosen));
     const scored = keep(session);
     applyFix(session, { kind: 'settings', change: { offset: 3 } }, [second.file]);
     applyFix(session, { kind: 'settings', change: { frameRatePolicy: 'strict' } }, [second.file]);
@@ -396,10 +392,10 @@ describe('a session', () => {
       { ...DEFAULT_SETTINGS, offset: 3, frameRatePolicy: 'strict' },
     ]);
     expect(changeWords(session.distorted.value[1]?.own ?? {})).toEqual(['offset 3', 'Do not compare']);
-    // What was scored of the other one stays.
+    // The result of the other encode stays.
     expect(keptResults(session)).toEqual([scored[0], undefined]);
     expect(
-      alike(settings().map((one) => runOptions(one, null))).map(([{ offset }, of]) => [offset, of]),
+      alike(settings().map((each) => runOptions(each, null))).map(([{ offset }, of]) => [offset, of]),
     ).toEqual([
       [undefined, [0]],
       [3, [1]],
@@ -409,13 +405,13 @@ describe('a session', () => {
     expect(session.distorted.value).toEqual([first, { ...second, own: { frameRatePolicy: 'strict' } }]);
     dropOwn(session, second.id);
     expect(session.distorted.value).toEqual([first, second]);
-    // Found in all of them.
+    // A finding of all encodes.
     applyFix(session, { kind: 'settings', change: { offset: 2 } }, [first.file, second.file]);
     expect(session.settings.value.offset).toBe(2);
     expect(session.distorted.value).toEqual([first, second]);
   });
 
-  it('mends several encodes at once, each by its own value, and all by one', () => {
+  it('fixes several encodes at once, with values of their own or a common one', () => {
     const { session, first, second } = chosen();
     const offset = (value: number) =>
       ({
@@ -424,7 +420,7 @@ describe('a session', () => {
         message: '',
         hint: { purpose: 'fix', option: 'offset', value },
       }) as const;
-    const own = () => session.distorted.value.map((one) => one.own);
+    const own = () => session.distorted.value.map((chosen) => chosen.own);
     applyFixes(session, [
       { finding: offset(3), files: [first.file] },
       { finding: offset(5), files: [second.file] },
@@ -437,9 +433,9 @@ describe('a session', () => {
     expect([own(), session.settings.value.offset]).toEqual([[undefined, undefined], 4]);
   });
 
-  it('sets one encode alone, scores it alone, and is as the others again', () => {
+  it('changes settings of one encode, which alone is scored again, and restores them', () => {
     const { session, first, second } = chosen();
-    const [one, two] = keep(session);
+    const [firstResult, secondResult] = keep(session);
     const set = (change: Parameters<typeof setOwn>[2]) =>
       setOwn(session, ({ id }) => id === second.id, change);
     const own = () => session.distorted.value[1]?.own;
@@ -452,11 +448,11 @@ describe('a session', () => {
     ] as const) {
       set(change);
       expect(own()).toEqual(change);
-      expect(keptResults(session)).toEqual([one, undefined]);
+      expect(keptResults(session)).toEqual([firstResult, undefined]);
       dropOwn(session, second.id);
-      expect(keptResults(session)).toEqual([one, two]);
+      expect(keptResults(session)).toEqual([firstResult, secondResult]);
     }
-    // What is as for all is nothing of its own; what is not, although all have it, is.
+    // A value equal to the common one is not an own setting; a default that differs from the common value is.
     set({ offset: 2, crop: 'auto' });
     set({ offset: 0, crop: undefined });
     expect(session.distorted.value).toEqual([first, second]);
@@ -483,7 +479,7 @@ describe('a session', () => {
     expect(summary(session.settings.value)).toContain('black borders cropped');
   });
 
-  it('scores an encode without a reference by what is about the encode', () => {
+  it('scores without a reference by the settings of the encode', () => {
     const settings = {
       ...DEFAULT_SETTINGS,
       offset: 4,
@@ -500,27 +496,27 @@ describe('a session', () => {
     });
   });
 
-  it('scores an encode again for what touches its numbers alone', () => {
+  it('scores an encode again only for changes that affect its numbers', () => {
     const { session, first, second } = chosen();
-    const [one, two] = keep(session);
-    const both = [one, two];
+    const [firstResult, secondResult] = keep(session);
+    const both = [firstResult, secondResult];
     expect(keptResults(session)).toEqual(both);
     const { settings } = session;
-    // By any number of threads; and with both videos of one size, of the first encode alone, nothing is scaled.
+    // Threads change nothing; scaling has no effect on the first encode, as both of its videos have the same size.
     settings.value = { ...settings.value, threads: 1, backend: 'webgpu' };
     expect(keptResults(session)).toEqual(both);
     settings.value = { ...settings.value, scale: 'lanczos' };
-    expect(keptResults(session)).toEqual([one, undefined]);
+    expect(keptResults(session)).toEqual([firstResult, undefined]);
     settings.value = { ...settings.value, scaleTo: { width: 320, height: 180 } };
     expect(keptResults(session)).toEqual([undefined, undefined]);
     settings.value = DEFAULT_SETTINGS;
-    // The format of raw videos is that of raw ones alone.
+    // The raw format affects raw videos only.
     session.distorted.value = [first, { ...second, kind: 'raw' }];
     session.raw.value = { width: 64, height: 64, bitDepth: 8, chroma: '420' };
-    expect(keptResults(session)).toEqual([one, undefined]);
+    expect(keptResults(session)).toEqual([firstResult, undefined]);
     session.distorted.value = [second, first, { ...first, id: 9, file: new File(['a'], 'a') }];
-    expect(keptResults(session)).toEqual([two, one, undefined]);
-    // Of the same name, but another model.
+    expect(keptResults(session)).toEqual([secondResult, firstResult, undefined]);
+    // Another model of the same name.
     const pick = () => ({ model: 'my.onnx', files: { 'my.onnx': new File([], 'my.onnx') }, resizes: false });
     session.tiny.value = [pick()];
     const scored = keep(session);
@@ -530,14 +526,14 @@ describe('a session', () => {
     expect(keptResults(session)).toEqual([undefined, undefined, undefined]);
   });
 
-  it('shows finished results as soon as they are those of all that is chosen', () => {
+  it('shows finished results once all chosen encodes have one', () => {
     const { session, first, second } = chosen();
     const names = () => session.results.value.map(({ name }) => name);
     session.results.value = keep(session);
     watchChosen(session);
     session.distorted.value = [second];
     expect([names(), session.outdated.value]).toEqual([['b'], false]);
-    // Another encode to be scored does not put an end to what is known.
+    // Another encode without a result hides nothing.
     session.distorted.value = [second, first, { ...first, id: 9, file: new File(['c'], 'c') }];
     expect([names(), session.outdated.value]).toEqual([['b'], false]);
     session.settings.value = { ...DEFAULT_SETTINGS, subsample: 2 };
@@ -545,15 +541,15 @@ describe('a session', () => {
     session.settings.value = DEFAULT_SETTINGS;
     session.distorted.value = [first, second];
     expect([names(), session.outdated.value]).toEqual([['a', 'b'], false]);
-    // Saved reports are of no files.
+    // Saved reports do not depend on chosen files.
     session.results.value = [{ name: 'saved', frames: [] }];
     session.distorted.value = [second];
     expect([names(), session.outdated.value]).toEqual([['saved'], false]);
   });
 });
 
-describe('a session that is stored', () => {
-  it('has the frames that it had, whatever some of them lack', () => {
+describe('a stored session', () => {
+  it('keeps its frames, whatever metrics some of them lack', () => {
     const frames: FrameMetrics[] = [
       { frameNum: 0, metrics: { vmaf: 90.5, psnr_y: Number.POSITIVE_INFINITY } },
       { frameNum: 3, metrics: { vmaf: 0 } },
@@ -567,7 +563,7 @@ describe('a session that is stored', () => {
 describe('failures', () => {
   const kind = (code?: string, name = 'Error', hints: readonly Remedy[] = []) =>
     kindOfFailure({ message: '', name, code, objections: [{ message: '', hints }] }, DEFAULT_SETTINGS);
-  it('are told apart by their data', () => {
+  it('are classified by their data', () => {
     expect(kind('media', 'Error', [{ purpose: 'fix', option: 'decoder', value: 'wasm' }])).toBe(
       'undecodable',
     );
@@ -581,7 +577,7 @@ describe('failures', () => {
     expect(kind('backend')).toBe('backend');
   });
 
-  it('offer what their remedies advise, once each, and only what is not set already', () => {
+  it('offer each advised setting once, unless it is set already', () => {
     const hints: readonly Remedy[] = [
       'get the file again',
       { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest' },
@@ -599,7 +595,7 @@ describe('failures', () => {
     expect(advisedSettings(failure, settings)).toEqual([['Pair by time', { frameRatePolicy: 'nearest' }]]);
   });
 
-  it('are of memory only where the browser or the library says so', () => {
+  it('are memory failures only if the browser or the library says so', () => {
     const thrown = (error: Error) => kindOfFailure(failureOf(error), DEFAULT_SETTINGS);
     for (const message of [
       'Array buffer allocation failed',
@@ -616,8 +612,8 @@ describe('failures', () => {
     expect(thrown(new AnyvmafError('internal', 'there is no pair 7'))).toBe('died');
   });
 
-  it('advise what the page has, not what programs have', () => {
-    // As it crosses the border of a worker.
+  it('omit advice for options of programs', () => {
+    // Cloned as by a worker's message.
     const words = (message: string, hints: readonly Remedy[]) =>
       failureWords(structuredClone(failureOf(new AnyvmafError('media', message, { hints }))));
     expect(words('a.yuv is in no container', [{ purpose: 'declare', option: 'raw' }])).toBe(
@@ -639,13 +635,13 @@ describe('failures', () => {
     expect(words('what is fine stays.', [])).toBe('what is fine stays.');
   });
 
-  it('name the model that has to be pulled', async () => {
+  it('name the model to pull', async () => {
     const store: ModelStore = {
       readBuiltIn: (name) => readFile(new URL(`../../../model/${name}`, import.meta.url), 'utf8'),
       readFile: () => Promise.reject(new Error('not asked for')),
     };
     const offered = MODEL_KEYS.filter((key) => key.startsWith('v1')).map((key) => MODELS[key]);
-    // All that there are of VMAF v1, each under a name of its own.
+    // All VMAF v1 models, with distinct names.
     expect(offered.map((model) => /^version=(.*):name=/.exec(model)?.[1]).sort()).toEqual(
       ['', 'hfr_'].flatMap((rate) =>
         ['1d5h_2160', '3d0h', '3d0h_2160', '5d0h'].map((seen) => `vmaf_v1.0.16_${rate}${seen}`),
@@ -670,11 +666,11 @@ describe('progress of several encodes', () => {
   it('is the sum', () => {
     expect(sumProgress([at(10, 100), at(20, 50)])).toEqual({ done: 30, total: 150 });
   });
-  it('has no total until all are known', () => {
+  it('has no total until all lengths are known', () => {
     expect(sumProgress([at(10, 100), null])).toEqual({ done: 10, total: null });
     expect(sumProgress([at(10, null)])).toEqual({ done: 10, total: null });
   });
-  it('has a speed once some frames took some time, whatever came before the first', () => {
+  it('has a speed once some frames took some time, counted from the first', () => {
     const speed = new Speed();
     expect(speed.at(0, 5)).toBeUndefined();
     expect(speed.at(1, 9)).toBeUndefined();
@@ -682,7 +678,7 @@ describe('progress of several encodes', () => {
     expect(speed.at(41, 11)).toBe(20);
     expect(speed.at(41, 13)).toBe(10);
   });
-  it('is timed without the pauses', () => {
+  it('is timed without pauses', () => {
     const watch = new Stopwatch();
     watch.run(true, 1000);
     watch.run(true, 2000);
@@ -709,7 +705,7 @@ describe('facts of a video', () => {
     bitrate: 4_213_000,
   } as const;
 
-  it('are written as those of results', () => {
+  it('are formatted like those of results', () => {
     expect(describeFacts(plain)).toEqual([
       ...['1920 × 1080', '29.97 fps', 'H.264', '8 bit 4:2:0', '1,500 frames', '1:00', '4.21 Mb/s'],
     ]);

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/web/time
- * What explains a curve: types and quantizers of coded frames by the heads of their slices, which pair shows which coded frame, bit rates, shots,
- * the statistics of a span, and where small pictures of moments stand.
+ * Lanes below the curve: types and quantizers from slice headers, coded frames by pair, bit rates, shots, statistics of a
+ * span, and positions of thumbnails.
  */
 import type { Report } from 'anyvmaf';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,7 @@ import { seeded } from '../../support/random.js';
 import { report } from '../../support/report.js';
 import { tier } from '../../support/tier.js';
 
-/** Bytes of bits; spaces only help to read. */
+/** Packs bits into bytes, ignoring spaces. */
 function bytes(bits: string): number[] {
   const all = bits.replaceAll(' ', '');
   return (all.padEnd(Math.ceil(all.length / 8) * 8, '0').match(/.{8}/g) ?? []).map((byte) =>
@@ -21,12 +21,12 @@ function bytes(bits: string): number[] {
   );
 }
 
-/** NAL units behind their lengths in four bytes, or behind start codes. */
+/** NAL units with four-byte lengths, or with start codes. */
 const behindLengths = (...units: number[][]) =>
   Uint8Array.from(units.flatMap((unit) => [0, 0, 0, unit.length, ...unit]));
 const behindStarts = (...units: number[][]) => Uint8Array.from(units.flatMap((unit) => [0, 0, 1, ...unit]));
 
-/** A code of 17 zeros, for a count of more than 200,000. */
+/** An Exp-Golomb code with 17 zeros: a count above 200,000. */
 const MANY = `${'0'.repeat(17)}1${'1'.repeat(17)}`;
 
 describe('types of coded frames', () => {
@@ -36,7 +36,7 @@ describe('types of coded frames', () => {
   };
   const avc = read('avc', Uint8Array.of(1, 0x64, 0, 30, 0xff));
 
-  // Exp-Golomb: 1 is 0, 010 is 1, 011 is 2, 00110 is 5, 00111 is 6, 0001000 is 7.
+  // In Exp-Golomb, 1 is 0, 010 is 1, 011 is 2, 00110 is 5, 00111 is 6, 0001000 is 7.
   it.each([
     ['1', 'P'],
     ['010', 'B'],
@@ -44,54 +44,54 @@ describe('types of coded frames', () => {
     ['00110', 'P'],
     ['00111', 'B'],
     ['0001000', 'I'],
-  ])('reads the slice type %s of H.264 as %s, after what is no slice', (code, kind) => {
+  ])('reads the H.264 slice type %s as %s, after other NAL units', (code, kind) => {
     const slice = [0x41, ...bytes(`1 ${code}`)];
     expect(avc.kindOf(behindLengths([0x09, 0xf0], [0x06, 5, 1, 0], slice))).toBe(kind);
     expect(read('avc', undefined).kindOf(behindStarts([0x09, 0xf0], slice))).toBe(kind);
   });
 
-  it('passes over bytes that only break start codes up', () => {
-    // The first macroblock is 2^16 - 1: 16 zeros, a one and 16 zeros; the bytes 0 0 3 stand for 0 0.
+  it('skips emulation prevention bytes', () => {
+    // The first macroblock is 2^16 - 1: 16 zeros, a one and 16 zeros; the bytes 0 0 3 encode 0 0.
     expect(avc.kindOf(behindLengths([0x41, 0, 0, 3, 0x80, 0, 0b00100000]))).toBe('B');
   });
 
-  /** Picture parameters 0, which reserve two bits of each slice's head. */
+  /** PPS 0, which reserves two bits in each slice header. */
   const parameters = [0x44, 1, ...bytes('1 1 0 0 010')];
   const hevcSlice = (type: number, bits: string) => [type << 1, 1, ...bytes(bits)];
 
-  it('reads those of H.265, whose heads have room of a size that the parameters say', () => {
+  it('reads H.265 slice types behind the extra bits that the PPS declares', () => {
     const config = [...new Array<number>(21).fill(0), 0xff, 1, 34, 0, 1, 0, parameters.length, ...parameters];
     const reader = read('hevc', Uint8Array.from(config));
     const kindOf = (type: number, bits: string) => reader.kindOf(behindLengths(hevcSlice(type, bits)));
-    // First slice; parameters 0; two bits; the type.
+    // First slice; PPS 0; two bits; the type.
     expect([kindOf(1, '1 1 11 1'), kindOf(1, '1 1 11 010'), kindOf(1, '1 1 00 011')]).toEqual([
       'B',
       'P',
       'I',
     ]);
-    // Where decoding can begin there is one bit more.
+    // Random access pictures have one more bit.
     expect(kindOf(21, '1 0 1 11 011')).toBe('I');
   });
 
-  it('takes parameters of H.265 that come with the frames, and claims nothing without them', () => {
+  it('reads H.265 parameters in the stream, and returns no type without them', () => {
     const slice = hevcSlice(1, '1 1 11 010');
     expect(read('hevc', undefined).kindOf(behindStarts(parameters, slice))).toBe('P');
     expect(read('hevc', undefined).kindOf(behindStarts(slice))).toBeUndefined();
   });
 
-  it('ends with damaged packets', () => {
+  it('terminates on damaged packets', () => {
     for (const bad of [[], [0, 0, 0], [0xff, 0xff, 0xff, 0xff, 1], [0, 0, 0, 0, 0, 0, 0, 0]])
       expect(avc.kindOf(Uint8Array.from(bad))).toBeUndefined();
   });
 });
 
-/** Heads of streams that libx264, libx265, libvpx and libaom made: parameters, and frames with what trace_headers says of them. */
+/** Starts of streams by libx264, libx265, libvpx and libaom: parameters, and frames with their quantizers by trace_headers. */
 const STREAMS = {
   avc: {
     parameters: '00000167640015ac520905825b011000000300100000030320f162d89600000168e88e52c8b0',
     frames: [
       ['000001658882003fd4576d84', 24],
-      // With weights of the references, and with their order changed.
+      // With weighted and reordered references.
       ['000001419a109b1fb6fce4b3ab7832d377fc34056f5f66a2e4ed6a', 27],
       ['000001019e204e49fffc4a823700fe7d09c819a06230', 29],
       ['000001419a2117e08326530fffed4851b6f7688e', 27],
@@ -113,7 +113,7 @@ const STREAMS = {
     frames: [
       ['92498342000af808fb041c120e0c490004b86fae', 73],
       ['96004092f0d1500000946832d14e0eb5', 160],
-      // Shown again: what came last, and the first.
+      // The last frame again, and the first.
       ['98', 160],
       ['99', 73],
     ],
@@ -132,18 +132,18 @@ const STREAMS = {
 describe.each(['avc', 'hevc', 'vp9', 'av1'] as const)('quantizers of %s', (codec) => {
   const hex = (text: string) => Uint8Array.from(Buffer.from(text, 'hex'));
   const { parameters, frames } = STREAMS[codec];
-  /** What is said of frames, after those before them. */
+  /** Quantizers of all frames, read in order. */
   const read = (change: (packet: Uint8Array, i: number) => Uint8Array) => {
     const reader = headReader(codec, undefined);
     const all = [parameters, ...frames.map(([packet]) => packet)];
     return all.map((packet, i) => reader?.read(change(hex(packet), i)).qp).slice(1);
   };
 
-  it('are those that ffmpeg reads, also where frames are shown again', () => {
+  it('match ffmpeg, also for frames that are shown again', () => {
     expect(read((packet) => packet)).toEqual(frames.map(([, qp]) => qp));
   });
 
-  it('are not guessed from headers that end early', () => {
+  it('are not guessed from truncated headers', () => {
     for (const [i, [packet, qp]] of frames.entries())
       for (let length = 0; length < packet.length / 2; length++) {
         const found = read((all, at) => (at === i + 1 ? all.subarray(0, length) : all))[i];
@@ -151,7 +151,7 @@ describe.each(['avc', 'hevc', 'vp9', 'av1'] as const)('quantizers of %s', (codec
       }
   });
 
-  it('are left out or within their range where headers are damaged, and nothing throws', () => {
+  it('of damaged headers are absent or within their range, and nothing throws', () => {
     const random = seeded(34);
     const range = codec === 'avc' || codec === 'hevc' ? [-48, 51] : [0, 255];
     const found = new Set<number | undefined>();
@@ -171,25 +171,22 @@ describe.each(['avc', 'hevc', 'vp9', 'av1'] as const)('quantizers of %s', (codec
 });
 
 it.each([
-  // As of a sequence whose order of pictures repeats, and of a picture of tiles.
+  // An SPS with pic_order_cnt_type 1, and a PPS with tiles.
   ['avc', [0x67, 66, 0, 30], `11010011${MANY}`],
   ['hevc', [0x44, 1], `11000000011100011000010${MANY}${MANY}0`],
-] as const)(
-  'quantizers are not looked for behind %s parameters that promise far more than there can be',
-  (codec, head, bits) => {
-    const fields = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
-    const unit = [0, 0, 1, ...head, ...fields];
-    // To the end of the packet from each of so many, it would take many minutes.
-    const packet = Uint8Array.from(Array.from({ length: 20_000 }, () => unit).flat());
-    expect(headReader(codec, undefined)?.read(packet)).toEqual({});
-  },
-);
+] as const)('an impossible count in %s parameters does not stall the reader', (codec, head, bits) => {
+  const fields = (bits.match(/.{1,8}/g) ?? []).map((byte) => Number.parseInt(byte.padEnd(8, '1'), 2));
+  const unit = [0, 0, 1, ...head, ...fields];
+  // Reading to the end of the packet from each unit would take many minutes.
+  const packet = Uint8Array.from(Array.from({ length: 20_000 }, () => unit).flat());
+  expect(headReader(codec, undefined)?.read(packet)).toEqual({});
+});
 
-it('nothing is read of other codecs', () => {
+it('other codecs have no reader', () => {
   expect(headReader('vp8', undefined)).toBeUndefined();
 });
 
-/** Coded frames at 25 a second. */
+/** Coded frames at 25 fps. */
 function coded(sizes: readonly number[], run: Report, kinds: readonly string[] = []): Coded {
   const frames = {
     times: Float64Array.from(sizes, (_, i) => i / 25),
@@ -201,14 +198,14 @@ function coded(sizes: readonly number[], run: Report, kinds: readonly string[] =
   return new Coded(frames, { name: 'a', frames: [], report: run });
 }
 
-describe('coded frames beside pairs', () => {
-  it('belong to the pairs that show them, less those that were skipped', () => {
+describe('coded frames', () => {
+  it('belong to the pairs that show them, after skipped frames', () => {
     const run = report();
     const { pairs } = coded([1, 2, 3, 4], { ...run, distorted: { ...run.distorted, skipped: 2 } });
     expect([...pairs]).toEqual([-2, -1, 0, 1]);
   });
 
-  it('have a bit rate, over a span and over a second', () => {
+  it('have a bit rate over a span and over a second', () => {
     const video = coded(
       Array.from({ length: 50 }, (_, i) => (i < 25 ? 100 : 300)),
       report(),
@@ -219,7 +216,7 @@ describe('coded frames beside pairs', () => {
     expect(video.rates()[25]).toBeGreaterThan(8 * 100 * 25);
   });
 
-  it('lead from key frame to key frame', () => {
+  it('find the next and previous key frame', () => {
     const video = coded([9, 1, 1, 9, 1], report(), ['key', 'P', 'B', 'key', 'P']);
     expect([video.key(0, 1), video.key(3, 1), video.key(2, -1), video.key(0, -1)]).toEqual([
       3,
@@ -238,7 +235,7 @@ function columnsOf(metric: string, values: readonly number[]): Columns {
 }
 
 describe('spans and shots', () => {
-  it('has the statistics of some frames', () => {
+  it('computes statistics of a span', () => {
     const columns = columnsOf('vmaf', [10, 20, 30, 40, 90]);
     const { count, mean, min, harmonic_mean, percentile } = columns.statistics('vmaf', [1, 3]) ?? {};
     expect({ count, mean, min }).toEqual({ count: 3, mean: 30, min: 20 });
@@ -247,7 +244,7 @@ describe('spans and shots', () => {
     expect(columns.statistics('vmaf', [7, 9])).toBeUndefined();
   });
 
-  it('begins a shot where the picture changes more than around it, not where it moves fast', () => {
+  it('finds cuts by change relative to the neighbours, not by fast motion', () => {
     const change = Array.from({ length: 60 }, (_, i) =>
       i === 20 || i === 23 ? 60 : i > 40 ? 30 + (i % 3) : 2,
     );
@@ -255,11 +252,11 @@ describe('spans and shots', () => {
     expect(shotsOf(columnsOf('vmaf', change))).toEqual([]);
   });
 
-  it('places small pictures near what they point at, apart and within the width', () => {
+  it('places thumbnails near their frames, without overlap and within the width', () => {
     const at = (...places: number[]) => places.map((at, frame) => ({ frame, at }));
     expect(placed(at(300), 100, 600).map(({ middle }) => middle)).toEqual([300]);
     expect(placed(at(598, 2, 590), 100, 600).map(({ middle }) => middle)).toEqual([50, 444, 550]);
-    // The least important ones are left out.
+    // Without room, the least important ones are left out.
     expect(placed(at(50, 60, 70), 100, 210).map(({ frame }) => frame)).toEqual([0, 1]);
   });
 });

@@ -176,7 +176,7 @@ export class Remote<T extends { readonly [K in keyof T]: Served }> {
     };
     worker.onerror = (event) => {
       event.preventDefault();
-      // A worker that could not be loaded has no message.
+      // No message: the worker could not be loaded.
       if (!event.message && !navigator.onLine) {
         this.#die(this.#unloaded, 'offline');
         return;

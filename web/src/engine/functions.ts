@@ -24,6 +24,7 @@ import {
 import { onAbort } from 'anyvmaf/core/abort';
 import { frameFunctions } from '../frames/serve.js';
 import { newsAfter } from '../schedule.js';
+import type { ChosenTiny } from '../session.js';
 import { alike } from '../setup/options.js';
 import { type CallContext, type Failure, failureOf } from './calls.js';
 
@@ -154,13 +155,7 @@ export const engine = {
     return align(request, { ...options, signal });
   },
 
-  describeTiny({
-    model,
-    files,
-  }: {
-    readonly model: string;
-    readonly files: Readonly<Record<string, File>>;
-  }): Promise<TinyModelDescription> {
+  describeTiny({ model, files }: Required<Omit<ChosenTiny, 'resizes'>>): Promise<TinyModelDescription> {
     return describeTinyModel(model, { files });
   },
 

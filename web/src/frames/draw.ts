@@ -103,7 +103,6 @@ function roughPictures([reference, distorted]: Both<FramePicture>): Both<VideoFr
   return second && [first, second];
 }
 
-/** Names of matrices in WebCodecs. */
 const MATRICES: Readonly<Partial<Record<ColorMatrix, VideoMatrixCoefficients>>> = {
   bt601: 'smpte170m',
   bt709: 'bt709',
@@ -156,14 +155,12 @@ export async function drawDifference(pair: FramePair, gain: number | undefined):
   return { bitmap: await bitmapOf(opaque(map.image)), gain: map.gain };
 }
 
-/** Leaves samples unchanged. */
 function bitmapOf({ width, height, data }: RgbaImage): Promise<ImageBitmap> {
-  // Canvases draw premultiplied pixels without converting them; opaque ones stay as they are.
+  // Leaves samples unchanged: canvases draw premultiplied pixels without conversion, and these are opaque.
   const options = { colorSpaceConversion: 'none', premultiplyAlpha: 'premultiply' } as const;
   return createImageBitmap(new ImageData(data, width, height), options);
 }
 
-/** RGB to RGBA. */
 function opaque({ width, height, data }: RgbImage): RgbaImage {
   const pixels = new Uint8ClampedArray(4 * width * height).fill(255);
   for (let from = 0, at = 0; from < data.length; from += 3, at += 4) {
@@ -255,7 +252,6 @@ export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair
   };
 }
 
-/** @param aspect displayed width over height */
 export function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
   const { toneMapped } = picture.color;
   return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };

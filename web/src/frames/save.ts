@@ -14,17 +14,18 @@ export interface Savable {
   draw(): HTMLCanvasElement | Promise<HTMLCanvasElement>;
 }
 
-export function saveMenu(list: () => readonly Savable[], save: (one: Savable) => void): HTMLDetailsElement {
+export function saveMenu(list: () => readonly Savable[], save: (picture: Savable) => void) {
   const sheet = h('div', { class: 'frames-sheet frames-saves' });
   const opener = h('summary', { class: 'tool', title: words.title }, words.heading);
-  const choose = (one: Savable) => {
+  const choose = (picture: Savable) => {
     menu.open = false;
     // Keeps the viewer's keys working.
     opener.focus();
-    save(one);
+    save(picture);
   };
   const ontoggle = () => {
-    if (menu.open) fill(sheet, ...list().map((one) => button({ onclick: () => choose(one) }, one.label)));
+    if (menu.open)
+      fill(sheet, ...list().map((picture) => button({ onclick: () => choose(picture) }, picture.label)));
   };
   const menu = h('details', { class: 'frames-help', ontoggle }, opener, sheet);
   return menu;

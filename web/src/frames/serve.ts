@@ -29,12 +29,12 @@ import {
   thumbsOf,
 } from './draw.js';
 
-/** Frames up to this far ahead are read and cached on the way, for stepping back. */
+/** For jumps of up to this many frames, also reads and caches the frames in between, for stepping back. */
 const READ_THROUGH = 24;
 /** Bytes of cached frames. */
 const KEPT = 192 * 2 ** 20;
 
-class Asked implements AsyncIterable<number> {
+class FrameQueue implements AsyncIterable<number> {
   readonly #waiting: number[] = [];
   #wake: () => void = () => {};
   #over = false;
@@ -62,7 +62,7 @@ class Asked implements AsyncIterable<number> {
 }
 
 interface Stream {
-  readonly asked: Asked;
+  readonly queue: FrameQueue;
   readonly pairs: AsyncGenerator<FramePair, void, undefined>;
   readonly stop: AbortController;
   /** Number after the last pair read. */
@@ -112,7 +112,7 @@ export class PairReader {
       const { next } = stream;
       let at = !passOver && index >= next && index - next <= READ_THROUGH ? next : index;
       for (;;) {
-        stream.asked.push(at);
+        stream.queue.push(at);
         const { value: pair } = await stream.pairs.next();
         if (!pair) throw new Error(`Frame ${index} was not decoded.`);
         stream.next = ++at;
@@ -127,17 +127,17 @@ export class PairReader {
   }
 
   #open(): Stream {
-    const asked = new Asked();
+    const queue = new FrameQueue();
     const stop = new AbortController();
-    const pairs = this.#extract(this.#request, asked, { ...this.#options, signal: stop.signal });
-    return { asked, pairs, stop, next: Number.POSITIVE_INFINITY };
+    const pairs = this.#extract(this.#request, queue, { ...this.#options, signal: stop.signal });
+    return { queue, pairs, stop, next: Number.POSITIVE_INFINITY };
   }
 
   #end(): void {
     const stream = this.#stream;
     this.#stream = undefined;
     stream?.stop.abort(new DOMException('The reader was closed.', 'AbortError'));
-    stream?.asked.end();
+    stream?.queue.end();
     stream?.pairs.return().catch(() => {});
   }
 
@@ -210,7 +210,6 @@ export interface FramesCall {
   readonly source: PairSource;
   readonly from: number;
   readonly to: number;
-  /** The pair to send first. */
   readonly first: number;
   /** Distance between pairs during playback; absent otherwise. */
   readonly step?: number;
@@ -326,7 +325,6 @@ export const frameFunctions = {
     }
   },
 
-  /** Emits how many moments of all are done. */
   async reportPictures(
     { encodes, limits, remedy }: ReportPicturesCall,
     { signal, emit }: CallContext<readonly [done: number, of: number]>,

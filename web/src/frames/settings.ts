@@ -68,11 +68,7 @@ function put<T>(cell: Cell<T>, value: T): void {
   cell.value = value;
 }
 
-export function viewControls(
-  settings: ViewSettings,
-  flicker: Flicker,
-  onSwitch: () => void,
-): { readonly element: HTMLElement; readonly findings: Findings; refreshFlicker(): void } {
+export function viewControls(settings: ViewSettings, flicker: Flicker, onSwitch: () => void) {
   const rate = flickerControls(flicker, onSwitch);
   const gain = gainControls(settings);
   const map = mapControls(settings);
@@ -92,7 +88,8 @@ export function viewControls(
     map.element.hidden = mode !== 'map';
     element.hidden = mode === 'side' || mode === 'split' || mode === 'grid';
   });
-  return { element, findings: { gain: gain.found, map: map.found }, refreshFlicker: rate.refresh };
+  const findings: Findings = { gain: gain.found, map: map.found };
+  return { element, findings, refreshFlicker: rate.refresh };
 }
 
 function flickerControls(flicker: Flicker, onSwitch: () => void) {
@@ -158,7 +155,7 @@ function gainControls({ gain: chosen }: ViewSettings) {
   return { element, found };
 }
 
-/** Leaves equal options alone: a list may be open. */
+/** Keeps elements of equal options, as the list may be open. */
 export function setOptions(
   select: HTMLSelectElement,
   options: readonly (readonly [value: number | '', name: string])[],
@@ -195,8 +192,8 @@ function mapControls({ grid, full, base, opacity }: ViewSettings) {
       element,
     );
   };
-  const found: Findings['map'] = (one) => {
-    now = one;
+  const found: Findings['map'] = (findings) => {
+    now = findings;
     show();
   };
   for (const cell of [grid, full, base, opacity]) cell.watch(show);

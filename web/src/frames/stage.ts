@@ -6,7 +6,17 @@ import { h } from '../dom.js';
 import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import type { Drawable, ShownPair } from './draw.js';
-import { bounded, fitted, isSharp, nextZoom, originOf, type Size, type View, zoomedAt } from './transform.js';
+import {
+  bounded,
+  fitted,
+  isSharp,
+  nextZoom,
+  originOf,
+  type Point,
+  type Size,
+  type View,
+  zoomedAt,
+} from './transform.js';
 
 const words = text.frames;
 
@@ -15,7 +25,6 @@ export type Mode = (typeof MODES)[number];
 
 export type Role = 'reference' | 'distorted';
 
-/** Words and pictures on show. */
 interface Look {
   readonly names: Readonly<Record<Role, string>>;
   readonly scores: Readonly<Record<Role, string>>;
@@ -28,14 +37,11 @@ interface Look {
 export interface StageListener {
   moved(zoom: number, fits: boolean): void;
   /** `null` once the pointer leaves. */
-  hovered(at: { readonly x: number; readonly y: number } | null): void;
+  hovered(at: Point | null): void;
 }
 
 /** A part of the pictures, in samples. */
-export interface Part extends Size {
-  readonly x: number;
-  readonly y: number;
-}
+export type Part = Size & Point;
 
 /** Panning step of a key, in screen pixels. */
 const PAN = 80;
@@ -92,7 +98,7 @@ export class Stage {
   readonly #panes: readonly [HTMLDivElement, HTMLDivElement];
   readonly #badges = [h('span', { class: 'frames-badge' }), h('span', { class: 'frames-badge' })] as const;
   readonly further = FURTHER.map((name) => new Pane(name));
-  readonly #pointers = new Map<number, { readonly x: number; readonly y: number }>();
+  readonly #pointers = new Map<number, Point>();
   #mode: Mode = 'side';
   /** Displayed size, in square pixels. */
   #picture: Size | undefined;
@@ -419,7 +425,7 @@ export class Stage {
   }
 
   /** From screen coordinates to coordinates around the centre of the pane. */
-  #fromMiddle(x: number, y: number): { readonly x: number; readonly y: number } {
+  #fromMiddle(x: number, y: number): Point {
     const boxes = this.#visible.map((pane) => pane.getBoundingClientRect());
     const inside = (box: DOMRect) => x >= box.left && x < box.right && y >= box.top && y < box.bottom;
     const box = boxes.find(inside) ?? boxes[0] ?? this.element.getBoundingClientRect();
@@ -439,7 +445,7 @@ export class Stage {
     this.#setView(this.#zoomed(zoom, this.#fromMiddle(event.clientX, event.clientY)));
   }
 
-  #zoomed(zoom: number, point: { readonly x: number; readonly y: number }): View {
+  #zoomed(zoom: number, point: Point): View {
     const picture = this.#picture;
     if (!picture) return this.#view;
     const pane = this.#paneSize();
@@ -475,10 +481,10 @@ export class Stage {
     this.#pointers.set(event.pointerId, now);
   }
 
-  #pinch(moving: number, before: { x: number; y: number }, now: { x: number; y: number }): void {
+  #pinch(moving: number, before: Point, now: Point): void {
     const still = [...this.#pointers].find(([id]) => id !== moving)?.[1];
     if (!still) return;
-    const distance = (a: { x: number; y: number }) => Math.max(1, Math.hypot(a.x - still.x, a.y - still.y));
+    const distance = ({ x, y }: Point) => Math.max(1, Math.hypot(x - still.x, y - still.y));
     const zoom = (this.#view.zoom * distance(now)) / distance(before);
     this.#setView(this.#zoomed(zoom, this.#fromMiddle((now.x + still.x) / 2, (now.y + still.y) / 2)));
   }

@@ -188,7 +188,7 @@ export class FrameStore {
     const want = this.#want;
     if (want?.source.key !== source.key) return;
     if (want.index === pair.index) this.#listener.ready(pair);
-    // A use, so that the current pair is not evicted.
+    // Counts as a use, so that the current pair is not evicted.
     else this.#find(want);
   }
 
@@ -198,7 +198,7 @@ export class FrameStore {
     const want = this.#want;
     if (!want) return;
     if (!failure) this.#next();
-    // Failed prefetches are ignored.
+    // Ignore failed prefetches.
     else if (!this.#find(want)) this.#listener.failed(failure.error);
   }
 }

@@ -9,12 +9,15 @@ export interface Size {
   readonly height: number;
 }
 
-export interface View {
-  /** Screen pixels per sample. */
-  readonly zoom: number;
-  /** The sample at the centre of the pane. */
+export interface Point {
   readonly x: number;
   readonly y: number;
+}
+
+/** `x` and `y`: the sample at the centre of the pane. */
+export interface View extends Point {
+  /** Screen pixels per sample. */
+  readonly zoom: number;
 }
 
 /** Levels for keys; at integers every sample is a square of pixels. */
@@ -42,13 +45,13 @@ export function bounded(view: View, picture: Size, pane: Size): View {
 }
 
 /** Keeps a point in place. @param point in screen pixels from the pane's centre */
-export function zoomedAt(view: View, zoom: number, point: { readonly x: number; readonly y: number }): View {
+export function zoomedAt(view: View, zoom: number, point: Point): View {
   const factor = 1 / view.zoom - 1 / zoom;
   return { zoom, x: view.x + point.x * factor, y: view.y + point.y * factor };
 }
 
 /** Where the picture's first sample lies in the pane, rounded to screen pixels. */
-export function originOf({ zoom, x, y }: View, pane: Size): { readonly x: number; readonly y: number } {
+export function originOf({ zoom, x, y }: View, pane: Size): Point {
   const start = (room: number, at: number) => Math.round(room / 2 - at * zoom) + 0;
   return { x: start(pane.width, x), y: start(pane.height, y) };
 }

@@ -108,8 +108,8 @@ export class FrameViewer {
         this.#fit.setAttribute('aria-pressed', String(fits));
       },
       hovered: (at) => {
-        const mapped = this.#settings.mode.value === 'map';
-        this.#readout.show(at, this.#pair, mapped ? this.#overlays.grid : undefined, this.#pictures());
+        const isMap = this.#settings.mode.value === 'map';
+        this.#readout.show(at, this.#pair, isMap ? this.#overlays.grid : undefined, this.#pictures());
       },
     });
     this.#grid = new Grid(
@@ -132,7 +132,7 @@ export class FrameViewer {
       () => this.#played(),
       (playing) => {
         this.#dialog.toggleAttribute('data-playing', playing);
-        // Fetch the exact picture of the last frame, as rough ones may still arrive; not if the viewer is closing.
+        // Fetch the exact picture of the last frame, as rough ones may still arrive; not while the viewer closes.
         if (!playing && this.#session.cursor.value) this.#want();
       },
       this.#commands,
@@ -147,7 +147,7 @@ export class FrameViewer {
 
   #build(): HTMLDialogElement {
     const close = () => {
-      // It may have been opened again before the event.
+      // The viewer may be open again by the time of the event.
       if (!this.#dialog.open) this.#session.cursor.value = null;
     };
     const cancel = (event: Event) => this.#head.closeMenus() && event.preventDefault();
@@ -172,7 +172,7 @@ export class FrameViewer {
         this.#want();
       },
       savable: () => this.#saver.list,
-      save: (one) => this.#saver.save(one),
+      save: (picture) => this.#saver.save(picture),
       fullScreen: () => this.#toggleFullScreen(),
       close: () => this.#dialog.close(),
     });
@@ -190,8 +190,8 @@ export class FrameViewer {
         const [pair, source] = [this.#pair, this.#source];
         if (pair && source) await this.#overlays.map(source, pair);
       },
-      said: (what) => {
-        this.#spoken.textContent = what;
+      said: (sentence) => {
+        this.#spoken.textContent = sentence;
       },
       failed: (error) => this.#say(messageOf(error)),
     });
@@ -285,7 +285,7 @@ export class FrameViewer {
     clearTimeout(this.#busy);
     clearTimeout(this.#freeing);
     if (this.#subject === undefined) return;
-    // Kept for a while, so that reopening is fast.
+    // Later, so that reopening is fast.
     this.#freeing = setTimeout(() => {
       this.#store.close();
       this.#grid.close();
@@ -307,7 +307,7 @@ export class FrameViewer {
     target?.focus({ preventScroll: true });
   }
 
-  /** Scores arrive during the run. */
+  /** Follows results, which grow during the run. */
   #refresh(): void {
     const cursor = this.#session.cursor.value;
     const results = this.#session.results.value;
@@ -336,7 +336,7 @@ export class FrameViewer {
   #takeSources(results: readonly EncodeResult[]): boolean {
     const before = this.#sources;
     this.#sources = results.map(({ source }) => source);
-    if (before.length === results.length && before.every((one, i) => one === this.#sources[i])) return false;
+    if (before.length === results.length && before.every((old, i) => old === this.#sources[i])) return false;
     const other = this.#other === null ? undefined : before[this.#other];
     this.#other = other && this.#sources.includes(other) ? this.#sources.indexOf(other) : null;
     if (results.length < 2 && this.#settings.mode.value === 'grid') this.#settings.mode.value = 'side';
@@ -350,7 +350,7 @@ export class FrameViewer {
       this.#coded = coded;
       this.#describe();
     };
-    // Pictures show without the facts of the container too.
+    // Pictures also show without container facts.
     codedOf(result).then(take, () => take(undefined));
   }
 
@@ -519,7 +519,7 @@ export class FrameViewer {
   }
 
   #toggleFullScreen(): void {
-    // The pictures, which keep focus and keys: browsers refuse full screen for dialogs.
+    // Browsers refuse full screen for dialogs; the pictures keep focus and keys.
     const theatre = this.#stage.element.parentElement ?? this.#stage.element;
     const change = document.fullscreenElement ? document.exitFullscreen() : theatre.requestFullscreen();
     // If the browser refuses, the viewer still fills its window.

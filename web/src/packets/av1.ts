@@ -60,14 +60,14 @@ export class Av1Frames {
   }
 
   #frame(fields: Fields, sequence: Sequence, layers: number): { slot: Slot | undefined; shown: boolean } {
-    const about = startOf(fields, sequence);
-    if ('repeats' in about) {
-      const slot = this.#slots[about.repeats];
+    const start = startOf(fields, sequence);
+    if ('repeats' in start) {
+      const slot = this.#slots[start.repeats];
       // A key frame that is shown again refreshes all slots.
       if (slot?.isKey) this.#slots.splice(0, 8, ...new Array<Slot>(8).fill(slot));
       return { slot, shown: true };
     }
-    const { type, shown, isResilient } = about;
+    const { type, shown, isResilient } = start;
     const isIntra = type === FRAME.key || type === FRAME.intraOnly;
     const keepsContext = fields.bit();
     const isScreen = chosen(fields, sequence.screen) === 1;
@@ -153,8 +153,8 @@ function* unitsOf(packet: Uint8Array): Generator<Unit> {
   }
 }
 
-function chosen(fields: Fields, said: number): number {
-  return said === FRAMES_CHOOSE ? fields.bits(1) : said;
+function chosen(fields: Fields, value: number): number {
+  return value === FRAMES_CHOOSE ? fields.bits(1) : value;
 }
 
 function sequenceOf(fields: Fields): Sequence {
@@ -230,7 +230,7 @@ function startOf(fields: Fields, { isReduced, timeBits }: Sequence): Start {
   return { type, shown, isResilient };
 }
 
-/** Passes over the render size too. */
+/** Also skips the render size. */
 function ownSize(fields: Fields, sequence: Sequence, hasSize: boolean): FrameSize {
   const [across, down] = sequence.sizeBits;
   const whole = hasSize ? ([fields.bits(across) + 1, fields.bits(down) + 1] as const) : sequence.size;

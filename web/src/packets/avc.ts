@@ -36,6 +36,7 @@ const HIGH = [100, 110, 122, 244, 44, 83, 86, 118, 128, 138, 139, 134, 135];
 /** Valid quantizers, 14 bits included. */
 const [LEAST, MOST] = [-36, 51];
 const TYPES = ['P', 'B', 'I', 'P', 'I'] as const;
+type SliceType = (typeof TYPES)[number];
 
 export class AvcSlices {
   readonly #sequences = new Map<number, Sequence>();
@@ -108,12 +109,7 @@ export class AvcSlices {
     this.#pictures.set(number, known);
   }
 
-  #quantizer(
-    fields: Fields,
-    kind: (typeof TYPES)[number],
-    isIdr: boolean,
-    referred: boolean,
-  ): number | undefined {
+  #quantizer(fields: Fields, kind: SliceType, isIdr: boolean, referred: boolean): number | undefined {
     const picture = this.#pictures.get(fields.code());
     const sequence = picture && this.#sequences.get(picture.sequence);
     if (!sequence) return undefined;

@@ -59,7 +59,7 @@ export class Coded {
     return away(before) < away(after) ? before : after;
   }
 
-  /** @param i number in its own video */
+  /** @param i number in the encode's own video */
   at(i: number): CodedFrame | undefined {
     const { kinds, quantizer: of, quantizers } = this.frames;
     const [kind, bytes, value = Number.NaN] = [KINDS[kinds[i] ?? -1], this.frames.bytes[i], quantizers[i]];
@@ -71,8 +71,7 @@ export class Coded {
   /** The next key frame's pair before or after a pair. */
   key(pair: number, direction: 1 | -1): number | undefined {
     const keys = this.pairs.filter((_, i) => this.frames.kinds[i] === 0);
-    const found = direction > 0 ? keys.find((key) => key > pair) : keys.findLast((key) => key < pair);
-    return found;
+    return direction > 0 ? keys.find((key) => key > pair) : keys.findLast((key) => key < pair);
   }
 
   /** Bits per second from one index to another, inclusive; NaN if times are unusable. */
@@ -125,11 +124,8 @@ function readFrames(file: File, track: number | undefined): Promise<CodedFrames 
     };
     wait();
     try {
-      return await reader.call(
-        'codedFrames',
-        { file, ...(track !== undefined && { track }) },
-        { onEvent: wait },
-      );
+      const call = { file, ...(track !== undefined && { track }) };
+      return await reader.call('codedFrames', call, { onEvent: wait });
     } finally {
       clearTimeout(timer);
     }

@@ -29,10 +29,10 @@ export interface CodedCall {
   readonly track?: number;
 }
 
-/** Seconds before time 0 up to which a frame still counts as shown: rounding. */
-const SAME = 1e-6;
+/** Seconds before time 0 in which a frame still counts as shown, for rounding errors. */
+const TOLERANCE = 1e-6;
 /** Packets per `alive` event. */
-const OFTEN = 500;
+const INTERVAL = 500;
 
 interface Packet {
   readonly time: number;
@@ -60,10 +60,10 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
   const metadataOnly = !reader && !hides;
   const sink = new EncodedPacketSink(track);
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
-    if (++count % OFTEN === 0) alive();
-    // Read the heads of hidden frames too: others refer to them.
+    if (++count % INTERVAL === 0) alive();
+    // Also read the heads of hidden frames: others refer to them.
     const head = reader?.read(packet.data);
-    if (packet.timestamp < -SAME) continue;
+    if (packet.timestamp < -TOLERANCE) continue;
     if (hides && !showsFrame(codec, packet.data)) {
       hidden += packet.byteLength;
       continue;

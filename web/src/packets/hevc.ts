@@ -6,7 +6,7 @@ import { Ended, Fields, unlessDamaged } from './fields.js';
 import type { Head } from './headers.js';
 
 /** An entry of a short-term reference picture set. */
-interface Kept {
+interface Reference {
   readonly delta: number;
   readonly used: boolean;
 }
@@ -17,7 +17,7 @@ interface Sequence {
   readonly hasChroma: boolean;
   readonly orderBits: number;
   readonly offset: boolean;
-  readonly sets: readonly (readonly Kept[])[];
+  readonly sets: readonly (readonly Reference[])[];
   /** used_by_curr_pic of long-term references; `undefined` without them. */
   readonly far: readonly boolean[] | undefined;
   readonly hasMotion: boolean;
@@ -38,10 +38,11 @@ interface Picture {
 /** Screen content profiles, whose slices have other fields. */
 const SCREEN = [9, 11];
 /** Limits of the standard: pictures per set, sets, references of a slice, tiles per side. */
-const [KEPT, SETS, REFERENCES, TILES] = [16, 64, 16, 22];
+const [SET_SIZE, SETS, REFERENCES, TILES] = [16, 64, 16, 22];
 /** Valid quantizers, 16 bits included. */
 const [LEAST, MOST] = [-48, 51];
 const TYPES = ['B', 'P', 'I'] as const;
+type SliceType = (typeof TYPES)[number];
 
 export class HevcSlices {
   readonly #sequences = new Map<number, Sequence>();
@@ -96,7 +97,7 @@ export class HevcSlices {
       fields.codes(2);
       fields.bit();
     }
-    const sets: Kept[][] = [];
+    const sets: Reference[][] = [];
     const count = fields.atMost(SETS);
     while (sets.length < count) sets.push(setOf(fields, sets, count));
     const far = fields.bit() ? farOf(fields, orderBits) : undefined;
@@ -136,17 +137,11 @@ export class HevcSlices {
     }
     if (fields.bit()) passScaling(fields);
     const canReorder = fields.bit();
-    this.#pictures.set(number, {
-      ...{ sequence, hasOutput, hasCabac, references, qp, weighsP, weighsB, canReorder },
-    });
+    const known = { sequence, hasOutput, hasCabac, references, qp, weighsP, weighsB, canReorder };
+    this.#pictures.set(number, known);
   }
 
-  #quantizer(
-    fields: Fields,
-    kind: (typeof TYPES)[number],
-    number: number,
-    isIdr: boolean,
-  ): number | undefined {
+  #quantizer(fields: Fields, kind: SliceType, number: number, isIdr: boolean): number | undefined {
     const picture = this.#pictures.get(number);
     const sequence = picture && this.#sequences.get(picture.sequence);
     if (!sequence) return undefined;
@@ -177,23 +172,23 @@ function passScaling(fields: Fields): void {
 }
 
 /** st_ref_pic_set, explicit or predicted from an earlier set. @param count of sets in the sequence */
-function setOf(fields: Fields, sets: readonly (readonly Kept[])[], count: number): Kept[] {
+function setOf(fields: Fields, sets: readonly (readonly Reference[])[], count: number): Reference[] {
   const index = sets.length;
   if (index > 0 && fields.bit()) {
     const back = index === count ? fields.code() + 1 : 1;
     const by = (fields.bit() ? -1 : 1) * (fields.code() + 1);
     const from = sets[index - back];
     if (!from) throw new Ended();
-    const moved = [...from, { delta: 0 }].flatMap(({ delta }): Kept[] => {
+    const moved = [...from, { delta: 0 }].flatMap(({ delta }): Reference[] => {
       const used = fields.bit();
       return (used || fields.bit()) && delta + by !== 0 ? [{ delta: delta + by, used }] : [];
     });
     const side = (sign: 1 | -1) =>
       moved.filter(({ delta }) => sign * delta > 0).sort((a, b) => sign * (a.delta - b.delta));
-    if (moved.length > KEPT) throw new Ended();
+    if (moved.length > SET_SIZE) throw new Ended();
     return [...side(-1), ...side(1)];
   }
-  const counts = [fields.atMost(KEPT), fields.atMost(KEPT)];
+  const counts = [fields.atMost(SET_SIZE), fields.atMost(SET_SIZE)];
   return counts.flatMap((length, after) => {
     let delta = 0;
     return Array.from({ length }, () => {
@@ -215,8 +210,8 @@ function referencesOf(fields: Fields, { orderBits, sets, far, hasMotion }: Seque
   fields.bits(orderBits);
   const own = !fields.bit();
   const index = own ? 0 : fields.bits(bitsFor(sets.length));
-  const kept = own ? setOf(fields, sets, sets.length) : (sets[index] ?? []);
-  let used = kept.filter((one) => one.used).length;
+  const set = own ? setOf(fields, sets, sets.length) : (sets[index] ?? []);
+  let used = set.filter((reference) => reference.used).length;
   if (far) {
     const known = far.length > 0 ? fields.atMost(32) : 0;
     const all = known + fields.atMost(32);

@@ -47,7 +47,8 @@ export class Changes implements Section {
   #baseline: Baseline | undefined;
   /** Frames of the encode that others are compared with. */
   #anchor: Encode['result']['frames'] | undefined;
-  #told = '';
+  /** Key of what is on show. */
+  #drawn = '';
   #chart: ReturnType<typeof differenceChart> | undefined;
 
   constructor(encodes: Encodes, view: View) {
@@ -76,11 +77,11 @@ export class Changes implements Section {
     const ready = list.filter(({ result }) => result.report);
     const first = list.find(({ result }) => result.frames === this.#anchor);
     const name = first?.name ?? this.#baseline?.name ?? '';
-    const names = ready.map((one) => one.name);
+    const names = ready.map((encode) => encode.name);
     const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
     this.element.hidden = !this.hasContent();
-    if (now === this.#told || this.element.hidden || metric === undefined) return;
-    this.#told = now;
+    if (now === this.#drawn || this.element.hidden || metric === undefined) return;
+    this.#drawn = now;
     render(options(ready, this.#baseline, this.#anchor), this.#which);
     this.#which.hidden = ready.length < 2 && !this.#baseline;
     const compared = this.#compared(first, metric);
@@ -113,7 +114,7 @@ export class Changes implements Section {
     } catch (error) {
       this.#said.textContent = messageOf(error);
     }
-    this.#told = '';
+    this.#drawn = '';
     this.update();
   }
 
@@ -137,7 +138,7 @@ export class Changes implements Section {
       .filter((encode) => encode !== first && this.#view.shown.value[encode.index])
       .map((encode) => {
         const { report } = encode.result;
-        // A chosen encode is compared with all; a file's only one with the only one on show.
+        // A chosen encode is compared with all others; a file's only report with the only encode on show.
         const change = report && changeOf(before, report, metric, open ? 1 : list.length);
         return { encode, change: change ?? words.unfinished };
       });

@@ -60,7 +60,7 @@ function drawingOf({ title, element, chart, names }: ChartFile) {
     const [ink, ground] = ['--ink', '--card'].map((name) => style.getPropertyValue(name).trim());
     const { shapes: head, bottom } = legend(names(), style, width, ink ?? '');
     // Axis labels may reach below the element.
-    const lowest = [plot, ...plot.querySelectorAll('*')].map((one) => one.getBoundingClientRect().bottom);
+    const lowest = [plot, ...plot.querySelectorAll('*')].map((shape) => shape.getBoundingClientRect().bottom);
     const tall = Math.max(...lowest) - plot.getBoundingClientRect().top;
     const [wide, high] = [Math.ceil(width + 2 * EDGE), Math.ceil(bottom + tall + EDGE)];
     const pen = new VectorPen();
@@ -135,7 +135,7 @@ function textAt(x: number, y: number, text: string, colour: string, size: number
 
 function shapesOf(element: Element, origin: DOMRect): string[] {
   const style = getComputedStyle(element);
-  // Interactive parts are not part of the chart.
+  // Skip interactive parts.
   if (style.display === 'none' || style.visibility === 'hidden' || element.matches('canvas, .tip, .at'))
     return [];
   if (element instanceof SVGSVGElement) return [nested(element, origin)];
@@ -218,7 +218,7 @@ function nested(element: SVGSVGElement, origin: DOMRect): string {
 
 // --- from a canvas ---
 
-/** Styles that `save` keeps. */
+/** Styles that `save` stores. */
 const KEPT = [
   'fillStyle',
   'strokeStyle',

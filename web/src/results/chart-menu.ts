@@ -14,7 +14,7 @@ const words = text.results.chartFile;
 export const CHART_FORMATS = ['svg', 'png', 'csv'] as const;
 export type ChartFormat = (typeof CHART_FORMATS)[number];
 
-/** A chart that can be saved; read at that time. */
+/** A chart that can be saved; read when the user saves it. */
 export interface ChartFile {
   title(): string;
   element(): HTMLElement | null;
@@ -35,7 +35,7 @@ export function chartMenu(file: ChartFile): HTMLElement {
     }
   };
   const choose = () => {
-    const format = CHART_FORMATS.find((one) => one === menu.value);
+    const format = CHART_FORMATS.find((name) => name === menu.value);
     menu.selectedIndex = 0;
     if (format) save(format);
   };

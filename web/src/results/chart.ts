@@ -77,18 +77,18 @@ ${legend}${around.above}${slider}${around.below}${map.element}
     element,
     update,
     complete() {
-      for (const one of [...charts, around]) one.complete();
+      for (const part of [...charts, around]) part.complete();
     },
     close() {
       for (const stop of stops) stop();
-      for (const one of [...charts, table, around]) one.close();
+      for (const part of [...charts, table, around]) part.close();
     },
   };
 }
 
 /** Pictures above the curve and, after the run, lanes below it. */
 function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
-  // Reserve the room, so that nothing moves later.
+  // Reserve room, so that nothing moves later.
   const above = h('div', { class: 'strip', hidden: !view.canOpen(0) });
   const below = h('div', { class: 'lanes' });
   const strip = new MomentStrip(above, encodes, view, pictures);
@@ -108,7 +108,7 @@ function aroundCurve(encodes: Encodes, view: View, pictures: MomentPictures) {
     if (lanes || loads) return;
     const container = encodes.list[0]?.result.found?.distorted.container;
     below.classList.toggle('awaits', view.canOpen(0) && container !== 'y4m' && container !== 'yuv');
-    // The curve stands without them.
+    // The curve also shows without lanes.
     if (!encodes.coming) load().catch(() => below.classList.remove('awaits'));
   }
   return {
@@ -145,23 +145,13 @@ function metricSelect(encodes: Encodes, view: View) {
         listed = metrics.join();
         const order = metrics.sort((a, b) => Number(encodes.isScore(b)) - Number(encodes.isScore(a)));
         const { asked } = encodes;
-        const group = (label: string, names: readonly string[]) =>
-          names.length > 0
+        const group = (label: string, isAsked: boolean) => {
+          const names = order.filter((name) => asked.includes(name) === isAsked);
+          return names.length > 0
             ? html`<optgroup label="${label}">${names.map((name) => html`<option value="${name}">${labelOf(name)}</option>`)}</optgroup>`
             : '';
-        render(
-          [
-            group(
-              words.asked,
-              order.filter((name) => asked.includes(name)),
-            ),
-            group(
-              words.inner,
-              order.filter((name) => !asked.includes(name)),
-            ),
-          ],
-          element,
-        );
+        };
+        render([group(words.asked, true), group(words.inner, false)], element);
       }
       element.value = view.metric ?? '';
     },
@@ -182,14 +172,14 @@ function describePointed(slider: HTMLElement, encodes: Encodes, view: View, metr
           encodes.valueText(metric, columns.at(metric, at)),
         ),
       );
-  const told = {
+  const attributes = {
     label: words.slider(labelOf(metric)),
     valuemin: first,
     valuemax: last,
     valuenow: frame ?? first,
     valuetext: frame === null ? words.nothing : [encodes.said(frame), ...values(frame)].join(', '),
   };
-  for (const [name, value] of Object.entries(told)) slider.setAttribute(`aria-${name}`, String(value));
+  for (const [name, value] of Object.entries(attributes)) slider.setAttribute(`aria-${name}`, String(value));
 }
 
 function drawLegend(legend: HTMLElement, encodes: Encodes, view: View): void {
@@ -219,13 +209,8 @@ function inWords(encodes: Encodes, metric: string): string {
       if (!pooled || !values) return '';
       const frame = encode.columns.numbers[values.indexOf(encode.columns.extent(metric)?.[0] ?? 0)];
       const at = frame === undefined ? NONE : encodes.said(frame);
-      return words.summary(
-        encode.name,
-        valueText(pooled.mean),
-        valueText(pooled.min),
-        at,
-        valueText(pooled.max),
-      );
+      const [mean = '', low = '', high = ''] = [pooled.mean, pooled.min, pooled.max].map(valueText);
+      return words.summary(encode.name, mean, low, at, high);
     })
     .join(' ');
 }
@@ -284,7 +269,7 @@ function dataTable(encodes: Encodes, view: View): Section {
     later.disabled = end >= length;
   }
 
-  // A full page stays as it is, so that it does not change while being read.
+  // Keep a full page as it is while it is being read.
   return {
     element,
     update: () => element.open && start + ROWS > (encodes.list[chosen]?.columns.length ?? 0) && draw(),

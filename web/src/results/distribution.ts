@@ -41,7 +41,6 @@ function rowsOf({ kind, shown, spread }: Drawn): (string | number)[][] {
 }
 
 export function distributionSection(encodes: Encodes, view: View): Section {
-  /** The user's choice. */
   let chosen: (typeof KINDS)[number] | undefined;
   const element = made(html`<section class="card" aria-labelledby="distribution-heading"></section>`);
 

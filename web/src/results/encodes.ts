@@ -18,7 +18,7 @@ import {
   statedPooled,
   timeText,
 } from 'anyvmaf/view';
-import type { EncodeResult, Session } from '../session.js';
+import { type EncodeResult, isActive, type Session } from '../session.js';
 import { text } from '../text.js';
 
 export interface Encode extends Shown {
@@ -56,8 +56,7 @@ export class Encodes extends EncodeList<Encode> {
 
   /** More frames are expected. */
   get running(): boolean {
-    const { phase } = this.#session.run.value;
-    return phase === 'running' || phase === 'paused' || this.#session.reading.value;
+    return isActive(this.#session.run.value) || this.#session.reading.value;
   }
 
   /** Frames are arriving: not while a run is paused. */
@@ -82,12 +81,11 @@ export class Encodes extends EncodeList<Encode> {
     if (filled.length === 0) return [0, 1];
     const first = Math.min(...filled.map(({ columns }) => columns.first));
     const run = this.#session.run.value;
-    const expected =
-      run.phase === 'running' || run.phase === 'paused'
-        ? run.progress.map(
-            (progress, i) => (progress?.framesTotal ?? 0) - 1 + (this.list[i]?.columns.shift ?? 0),
-          )
-        : [];
+    const expected = isActive(run)
+      ? run.progress.map(
+          (progress, i) => (progress?.framesTotal ?? 0) - 1 + (this.list[i]?.columns.shift ?? 0),
+        )
+      : [];
     return [first, Math.max(first + 1, ...filled.map(({ columns }) => columns.last), ...expected)];
   }
 
@@ -95,8 +93,8 @@ export class Encodes extends EncodeList<Encode> {
   override get rate(): number | undefined {
     const known = super.rate;
     if (known !== undefined) return known;
-    for (const look of this.#session.inspections.value.values()) {
-      const rate = look.phase === 'found' ? frameRate(look.inspection.reference) : undefined;
+    for (const pair of this.#session.inspections.value.values()) {
+      const rate = pair.phase === 'found' ? frameRate(pair.inspection.reference) : undefined;
       if (rate !== undefined) return rate;
     }
     return undefined;
@@ -137,24 +135,18 @@ export class Encodes extends EncodeList<Encode> {
     const same =
       results.length === this.list.length &&
       results.every(({ frames, source }, i) => {
-        const known = this.list[i]?.result;
-        return frames === known?.frames && (source === undefined) === (known.source === undefined);
+        const before = this.list[i]?.result;
+        return frames === before?.frames && (source === undefined) === (before.source === undefined);
       });
     if (!same) {
       this.#statistics.clear();
       const names = distinctNames(results.map(({ name }) => name));
       // Keep the columns of encodes that stay.
-      const taken = new Map(this.list.map(({ result, columns }) => [result.frames, columns]));
-      this.list = results.map((result, index) =>
-        encodeOf(
-          result,
-          index,
-          names[index] ?? result.name,
-          taken.get(result.frames) ?? new Columns(),
-          this.#session,
-          () => !this.running,
-        ),
-      );
+      const known = new Map(this.list.map(({ result, columns }) => [result.frames, columns]));
+      this.list = results.map((result, index) => {
+        const columns = known.get(result.frames) ?? new Columns();
+        return this.#encodeOf(result, index, names[index] ?? result.name, columns);
+      });
       this.onReplaced();
     }
     results.forEach((result, i) => {
@@ -165,11 +157,46 @@ export class Encodes extends EncodeList<Encode> {
     });
     const { origin } = this;
     for (const { columns, skipped = origin } of this.list) columns.shift = skipped - origin;
-    this.#take();
+    this.#copyFrames();
+  }
+
+  #encodeOf(result: EncodeResult, index: number, name: string, columns: Columns): Encode {
+    const { series } = this.#session;
+    const isOver = () => !this.running;
+    return {
+      index,
+      name,
+      columns,
+      result,
+      facts: factsOf(result),
+      growing: true,
+      left: false,
+      get series() {
+        return series.value.get(this.result.frames);
+      },
+      get count() {
+        return columns.length;
+      },
+      get metrics() {
+        return this.facts.metrics ?? columns.metrics;
+      },
+      get skipped() {
+        return this.facts.reference?.skipped ?? this.result.skipped;
+      },
+      get fileSize() {
+        return this.result.source?.distorted.size;
+      },
+      get looked() {
+        return this.result.found?.distorted;
+      },
+      get partial() {
+        return isOver() && !this.result.report && !this.result.saved;
+      },
+    };
   }
 
   /** Copies new frames in slices. */
-  #take(): void {
+  #copyFrames(): void {
     if (this.#waiting) return;
     const end = performance.now() + SLICE;
     let more = false;
@@ -189,7 +216,7 @@ export class Encodes extends EncodeList<Encode> {
     this.#waiting = true;
     setTimeout(() => {
       this.#waiting = false;
-      this.#take();
+      this.#copyFrames();
     });
   }
 }
@@ -202,49 +229,7 @@ function factsOf({ report, saved, found }: EncodeResult): Facts {
   return report ?? saved ?? (found ? { preflight: found.findings } : {});
 }
 
-/** @param over whether no more frames are expected */
-function encodeOf(
-  result: EncodeResult,
-  index: number,
-  name: string,
-  columns: Columns,
-  { series }: Session,
-  over: () => boolean,
-): Encode {
-  return {
-    index,
-    name,
-    columns,
-    result,
-    facts: factsOf(result),
-    growing: true,
-    left: false,
-    get series() {
-      return series.value.get(this.result.frames);
-    },
-    get count() {
-      return columns.length;
-    },
-    get metrics() {
-      return this.facts.metrics ?? columns.metrics;
-    },
-    get skipped() {
-      return this.facts.reference?.skipped ?? this.result.skipped;
-    },
-    get fileSize() {
-      return this.result.source?.distorted.size;
-    },
-    get looked() {
-      return this.result.found?.distorted;
-    },
-    get partial() {
-      return over() && !this.result.report && !this.result.saved;
-    },
-  };
-}
-
 export interface Statistics {
-  /** Number of frames. */
   readonly count: number;
   readonly min: number;
   readonly max: number;

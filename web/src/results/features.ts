@@ -21,16 +21,16 @@ interface Feature {
 function card() {
   const grid = h('div', { class: 'features asked' });
   const inner = h('div', { class: 'features' });
-  const more = made(
+  const more = made<HTMLDetailsElement>(
     html`<details class="inner"><summary>${words.all}<span class="hint faint small">${words.allHint}</span></summary>${inner}</details>`,
-  ) as HTMLDetailsElement;
+  );
   const element = made(
     html`<section class="card" aria-labelledby="features-heading"><div class="bar"><h2 id="features-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span></div>${grid}${more}</section>`,
   );
   return { grid, inner, more, element };
 }
 
-/** Unfolds it while printing. @returns call before and after printing */
+/** Unfolds `more` while printing. @returns call it before and after printing */
 function unfoldedOnPaper(more: HTMLDetailsElement): () => void {
   /** State on screen while it is open for printing. */
   let folded: boolean | undefined;
@@ -57,10 +57,12 @@ export function featureSection(encodes: Encodes, view: View): Section {
       now: h('span', { class: 'now' }),
     }));
     const { asked } = encodes;
-    const drawn = (is: boolean) =>
-      features.filter(({ chart }) => asked.includes(chart.metric) === is).map((one) => button(one, view));
-    render(drawn(true), grid);
-    render(drawn(false), inner);
+    const buttons = (isAsked: boolean) =>
+      features
+        .filter(({ chart }) => asked.includes(chart.metric) === isAsked)
+        .map((feature) => button(feature, view));
+    render(buttons(true), grid);
+    render(buttons(false), inner);
     grid.hidden = grid.childElementCount === 0;
     // If none was requested, the card shrinks to the fold.
     element.classList.toggle('only-inner', grid.hidden);

@@ -157,10 +157,10 @@ function comparedNote(list: readonly Encode[], marked: boolean, wrong: readonly 
   if (alike.length === 0)
     return all.length > 0 ? incomparable(all.map((why) => differ[why]).join(' and ')) : '';
   const reasons = all.map((why) =>
-    apart(others.flatMap((one) => (one.why === why ? one.encode.name : [])).join(', '), differs[why]),
+    apart(others.flatMap((other) => (other.why === why ? other.encode.name : [])).join(', '), differs[why]),
   );
-  const never = alike.flatMap(({ index, name }) => (wrong[index] ? [name] : []));
-  return joined([marked && bestNote, ...reasons, never.length > 0 && untrusted(never.join(', '))], ' ');
+  const suspect = alike.flatMap(({ index, name }) => (wrong[index] ? [name] : []));
+  return joined([marked && bestNote, ...reasons, suspect.length > 0 && untrusted(suspect.join(', '))], ' ');
 }
 
 function modelText(list: readonly Encode[], metric: string | undefined): string {
@@ -268,8 +268,8 @@ function rowOf(
     tableWords.size,
   ];
   const cell = (column: number) => {
-    const is = marked && best[column];
-    return html`<td data-label="${heads[column]}" class="${column === 0 ? 'main' : ''}${is ? ' best' : ''}">${texts[column] ?? NONE}${column === 0 ? flawSign(templates, trust) : ''}${is ? html`<span class="unseen"> (${tableWords.best})</span>` : ''}</td>`;
+    const isBest = marked && best[column];
+    return html`<td data-label="${heads[column]}" class="${column === 0 ? 'main' : ''}${isBest ? ' best' : ''}">${texts[column] ?? NONE}${column === 0 ? flawSign(templates, trust) : ''}${isBest ? html`<span class="unseen"> (${tableWords.best})</span>` : ''}</td>`;
   };
   const others = furtherMetrics(encodes).map(
     (metric, n) => html`<td data-label="${labelOf(metric)}">${further[n]?.text ?? NONE}</td>`,

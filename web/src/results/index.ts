@@ -23,15 +23,11 @@ import { NO_REMEDIES, type Remedies } from './verdict.js';
 import { type Follower, following, type Section, View } from './view.js';
 import { worstSection } from './worst.js';
 
-/** Milliseconds between parts built while a run starts, when it takes all cores. */
+/** Milliseconds between building sections during a run, which takes all cores. */
 const APART = 80;
 
 /** Shows results from the first frame on. @returns removes them; the session must not change afterwards */
-export function mountResults(
-  element: HTMLElement,
-  session: Session,
-  remedies: Remedies = NO_REMEDIES,
-): () => void {
+export function mountResults(element: HTMLElement, session: Session, remedies = NO_REMEDIES): () => void {
   const encodes = new Encodes(session);
   const results = new Results(element, encodes, session, remedies);
   encodes.onReplaced = () => results.build();
@@ -70,7 +66,7 @@ class Results {
     this.#pictures = new MomentPictures(encodes, session);
   }
 
-  /** Builds the parts for other encodes; growing ones keep theirs. */
+  /** Rebuilds all sections for other encodes; growing encodes keep theirs. */
   build(): void {
     const [element, encodes] = [this.#element, this.#encodes];
     this.#coloured = '';
@@ -202,7 +198,7 @@ export function rehearse(): () => void {
   const session = new Session();
   session.results.value = [RESULT];
   const stage = h('section', {});
-  // Words for scores, which need a picture size that the made-up result lacks.
+  // Loads the font of the word for a score: the made-up result has no picture size, so no word.
   const word = h('span', { class: 'pill' }, 'good');
   const host = h('div', { class: 'rehearsal', inert: true, 'aria-hidden': 'true' }, stage, word);
   document.querySelector('main')?.append(host);

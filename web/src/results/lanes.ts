@@ -52,8 +52,8 @@ export function chartLanes(element: HTMLElement, encodes: Encodes, view: View): 
   };
 }
 
-/** Codecs, by ffmpeg's names, whose frame headers tell the quantizer. */
-const TELLING = ['h264', 'hevc', 'vp9', 'av1'];
+/** Codecs, by ffmpeg's names, whose frame headers contain the quantizer. */
+const WITH_QUANTIZER = ['h264', 'hevc', 'vp9', 'av1'];
 
 /** Bytes, types and quantizers of the coded frames of the leading encode. */
 class CodedLane {
@@ -67,8 +67,8 @@ class CodedLane {
   readonly #legend = h('p', { class: 'lane-key small soft' });
   readonly #now = h('span', { class: 'lane-now' });
   readonly #known = new Map<File, Coded | undefined>();
-  /** Files are read once, although each that finishes calls `update`. */
-  readonly #asked = new Set<File>();
+  /** Each file is read once, although `update` runs after each read. */
+  readonly #requested = new Set<File>();
   readonly #rates = new WeakMap<Coded, Float64Array>();
   readonly #stops: (() => void)[];
   /** Called when the frames of an encode were read. */
@@ -117,9 +117,9 @@ class CodedLane {
     if (none || !this.#encode?.result.report) this.#element.remove();
     else if (!this.#element.isConnected) this.#box.prepend(this.#element);
     // Likewise keep the quantizers' room while reading a codec that has them.
-    const tells = TELLING.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
+    const hasQuantizers = WITH_QUANTIZER.includes(encode?.result.report?.pairing?.distorted.codec ?? '');
     this.quantizers.element.hidden =
-      !tells || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
+      !hasQuantizers || (this.of(encode) && !this.of(encode)?.frames.quantizer) === true;
     this.#describe();
     for (const chart of [this.chart, this.quantizers]) {
       chart.metric = this.#view.metric ?? '';
@@ -133,14 +133,14 @@ class CodedLane {
 
   #read(result: Encode['result']): void {
     const file = result.source?.distorted;
-    if (!file || !result.report || this.#asked.has(file)) return;
-    this.#asked.add(file);
+    if (!file || !result.report || this.#requested.has(file)) return;
+    this.#requested.add(file);
     const done = (coded: Coded | undefined) => {
       this.#known.set(file, coded);
       this.update();
       this.onRead();
     };
-    // The rest works without container facts.
+    // The other lanes work without container facts.
     codedOf(result).then(done, () => done(undefined));
   }
 
@@ -153,7 +153,7 @@ class CodedLane {
     }
     const [from, to] = this.#within(coded);
     const kinds = coded.frames.kinds.subarray(from, to + 1);
-    const counts = KINDS.map((kind, i) => ({ kind, count: kinds.filter((one) => one === i).length }));
+    const counts = KINDS.map((kind, i) => ({ kind, count: kinds.filter((n) => n === i).length }));
     const used = counts.filter(({ count }) => count > 0);
     const largest = mostOf(coded.frames.bytes, from, to);
     const most = mostOf(this.#ratesOf(coded), from, to);
@@ -208,9 +208,9 @@ class CodedLane {
     const rates = this.#ratesOf(coded);
     const rows = Array.from({ length: to - from + 1 }, (_, n) => {
       const i = from + n;
-      const one = coded.at(i);
+      const packet = coded.at(i);
       const at = (coded.pairs[i] ?? 0) + encode.columns.shift;
-      return [at, one?.kind ?? '', one?.bytes ?? '', one?.quantizer?.value ?? '', rates[i] ?? ''];
+      return [at, packet?.kind ?? '', packet?.bytes ?? '', packet?.quantizer?.value ?? '', rates[i] ?? ''];
     });
     return [head, ...rows];
   }
@@ -220,10 +220,10 @@ class CodedLane {
     const encode = this.#encode;
     const coded = this.of(encode);
     const i = frame === null || !coded || !encode ? -1 : coded.nearest(frame - encode.columns.shift);
-    const one = coded?.at(i);
+    const packet = coded?.at(i);
     const name = encode && this.#encodes.list.length > 1 ? encode.name : '';
-    this.#now.textContent = one
-      ? codedText(one, name, bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0))
+    this.#now.textContent = packet
+      ? codedText(packet, name, bitrateText(this.#ratesOf(coded as Coded)[i] ?? 0))
       : name;
   }
 
@@ -359,7 +359,7 @@ class MetricLanes {
 
   #remove(lane: MetricLane): void {
     this.#drop(lane);
-    this.lanes = this.lanes.filter((one) => one !== lane);
+    this.lanes = this.lanes.filter((other) => other !== lane);
     this.#list();
     this.#select.focus();
   }
@@ -372,18 +372,15 @@ class MetricLanes {
 
   #tell(): void {
     const frame = this.#view.pointed.value;
-    for (const { chart, now } of this.lanes)
+    for (const { chart, now } of this.lanes) {
+      const { metric } = chart;
       now.textContent = this.#view.visible
-        .map((encode) => {
-          const value =
-            frame === null
-              ? this.#encodes.meanOf(encode.index, chart.metric)
-              : encode.columns.at(chart.metric, frame);
-          return value === undefined || Number.isNaN(value)
-            ? ''
-            : this.#encodes.valueText(chart.metric, value);
+        .map(({ index, columns }) => {
+          const value = frame === null ? this.#encodes.meanOf(index, metric) : columns.at(metric, frame);
+          return value === undefined || Number.isNaN(value) ? '' : this.#encodes.valueText(metric, value);
         })
         .join('  ');
+    }
   }
 }
 
@@ -404,7 +401,7 @@ class SpanStatistics {
     coded.onRead = () => this.update();
     this.#stops = [
       ...[view.rest, view.shown, view.chosen].map((cell) => cell.watch(() => this.update())),
-      // Reserve the room at once, so that nothing moves later.
+      // Reserve room at once, so that nothing moves later.
       view.zoom.watch((zoom) => (zoom === null) !== this.element.hidden && this.update()),
     ];
   }

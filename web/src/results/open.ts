@@ -36,7 +36,7 @@ export async function openReports(files: readonly File[], session: Session): Pro
       if (found.length === 0) throw new Error(text.saved.empty(file.name));
       opened.push(...found.map(whole));
       session.results.value = [...opened];
-      const frames = found.reduce((sum, one) => sum + one.frames.length, 0);
+      const frames = found.reduce((sum, report) => sum + report.frames.length, 0);
       announce(text.saved.opened(file.name, framesText(frames)));
     }
   } catch (error) {
@@ -116,7 +116,7 @@ export function attachVideos(session: Session): string {
     wrong.add(text.saved.otherFile(file.name, sizeText(file.size) ?? '', sizeText(bytes) ?? ''));
     return false;
   };
-  let given = 0;
+  let attached = 0;
   const results = session.results.value.map((result): EncodeResult => {
     const facts = factsOf(result);
     if (!facts || !reference) return result;
@@ -125,7 +125,7 @@ export function attachVideos(session: Session): string {
       .map(({ file }) => file)
       .find((file) => isOf(file, facts.distorted.name, bytes('distorted')));
     if (!isOf(reference, facts.reference.name, bytes('reference')) || !distorted) return result;
-    given++;
+    attached++;
     const { was, ...rest } = result;
     const scored = was && { ...was, reference, distorted };
     const options = was
@@ -133,11 +133,13 @@ export function attachVideos(session: Session): string {
       : pairingOf(facts, session.settings.value);
     return { ...rest, source: { reference, distorted, options }, ...(scored && { scored }) };
   });
-  if (given > 0) {
+  if (attached > 0) {
     const { kept } = session;
-    const back = results.filter((result) => result.scored && result.report && !kept.value.includes(result));
-    kept.value = [...kept.value, ...back];
+    const restored = results.filter(
+      (result) => result.scored && result.report && !kept.value.includes(result),
+    );
+    kept.value = [...kept.value, ...restored];
     session.results.value = results;
   }
-  return [...(given > 0 ? [text.saved.withVideos(given)] : []), ...wrong].join(' ');
+  return [...(attached > 0 ? [text.saved.withVideos(attached)] : []), ...wrong].join(' ');
 }

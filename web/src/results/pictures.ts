@@ -16,7 +16,7 @@ import type { View } from './view.js';
 /** Pixels of the longest side: sharp at a moment's width on large screens. */
 const SIDE = 320;
 
-/** `undefined`: there will be no more of the encode. */
+/** `undefined`: the encode gets no more pictures. */
 type Listener = (encode: number, pair: ThumbPair | undefined) => void;
 
 export class MomentPictures {
@@ -79,8 +79,8 @@ export class MomentPictures {
     }
   }
 
-  #tell(...told: Parameters<Listener>): void {
-    for (const listener of this.#listeners) listener(...told);
+  #notify(...event: Parameters<Listener>): void {
+    for (const listener of this.#listeners) listener(...event);
   }
 
   async #load(encode: number, indices: readonly number[]): Promise<void> {
@@ -96,15 +96,15 @@ export class MomentPictures {
           signal: stop.signal,
           onEvent: (pair) => {
             this.#made.set(keyOf(encode, pair.index), pair);
-            this.#tell(encode, pair);
+            this.#notify(encode, pair);
           },
         },
       );
     } catch {
-      // Numbers show without pictures; the viewer reports what is wrong with the files.
+      // Numbers show without pictures; the viewer reports problems of the files.
       if (!stop.signal.aborted) {
         this.#failed.add(encode);
-        this.#tell(encode, undefined);
+        this.#notify(encode, undefined);
       }
     }
     this.#stop = undefined;
@@ -137,7 +137,7 @@ export function placed(frames: readonly Omit<Place, 'middle'>[], wide: number, w
   const most = Math.max(0, Math.floor((width + GAP) / (wide + GAP)));
   const places = frames
     .slice(0, most)
-    .map((one) => ({ ...one, middle: one.at }))
+    .map((frame) => ({ ...frame, middle: frame.at }))
     .sort((a, b) => a.at - b.at);
   let left = wide / 2;
   for (const place of places) {
@@ -196,10 +196,10 @@ export class MomentStrip {
     const buttons = new Map(places.map(({ frame }) => [frame, this.#button(lead.value, frame)]));
     const [held] = [...this.#buttons].find(([, button]) => button === document.activeElement) ?? [];
     this.#buttons = buttons;
-    const wanted = [...buttons.values(), this.#stems];
+    const children = [...buttons.values(), this.#stems];
     // An element that is moved while it is pressed gets no click.
-    if (wanted.some((one, i) => one !== element.childNodes[i])) {
-      element.replaceChildren(...wanted);
+    if (children.some((child, i) => child !== element.childNodes[i])) {
+      element.replaceChildren(...children);
       if (held !== undefined) buttons.get(held)?.focus({ preventScroll: true });
     }
     this.#put(places);
@@ -208,7 +208,7 @@ export class MomentStrip {
   #places(): Place[] {
     const { lead, moments, span } = this.#view;
     const frames = moments.value
-      .filter((one) => one.encode === lead.value && one.frame >= span[0] && one.frame <= span[1])
+      .filter((moment) => moment.encode === lead.value && moment.frame >= span[0] && moment.frame <= span[1])
       .map(({ frame }) => ({ frame, at: (percentOf(frame, ...span) / 100) * this.#room }));
     return placed(frames, this.#wide, this.#room);
   }

@@ -128,7 +128,7 @@ function comparer(
   encodes: Encodes,
   session: Session,
 ) {
-  let told = '';
+  let drawn = '';
   return (
     rated: readonly RatePoint[],
     curves: readonly { readonly name: string }[],
@@ -136,8 +136,8 @@ function comparer(
   ): void => {
     const { running } = encodes;
     const now = JSON.stringify([running, rated, choice]);
-    if (now === told) return;
-    told = now;
+    if (now === drawn) return;
+    drawn = now;
     const names = curves.map(({ name }) => name);
     render(running ? '' : choices(encodes, session, names, choice), parts.choices);
     render((!running && bdTable(templates, encodes, rated, choice.metric, choice)) || '', parts.differences);
@@ -278,7 +278,7 @@ function pointText(
   return html`<div><span class="swatch" .style=${colourOf(index)}></span><span>${name}</span></div>${rows.map(([label, value]) => html`<div><span class="soft">${label}</span><b>${value}</b></div>`)}`;
 }
 
-/** Moved points are drawn anew: labels that move would count as layout shift. */
+/** Redraws moved points, as moving labels would count as layout shifts. */
 function draw(area: HTMLElement, chart: RateChart<TemplateResult> | undefined, lit: number | null): void {
   const { places = [], drawing = [] } = chart ?? {};
   render(keyed(places.map(({ x, y, point }) => `${point.index} ${x} ${y}`).join(), drawing), area);

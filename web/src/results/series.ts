@@ -64,7 +64,7 @@ export class SeriesEditor {
       if (typed === '') input.value = name;
       else this.#move(members, typed);
     };
-    return html`<li @dragover=${allow} @drop=${(event: DragEvent) => this.#drop(event, name)}><input type="text" aria-label=${words.name(name)} maxlength="60" .value=${name} @change=${rename}>${members.map((one) => this.#chip(one))}</li>`;
+    return html`<li @dragover=${allow} @drop=${(event: DragEvent) => this.#drop(event, name)}><input type="text" aria-label=${words.name(name)} maxlength="60" .value=${name} @change=${rename}>${members.map((encode) => this.#chip(encode))}</li>`;
   }
 
   #chip({ index, name, result }: Encode): TemplateResult {
@@ -73,8 +73,8 @@ export class SeriesEditor {
       this.update();
     };
     const drag = ({ dataTransfer }: DragEvent) => {
-      const ticked = this.#encodes.list.filter((one) => this.#ticked.has(one.result.frames));
-      const all = this.#ticked.has(result.frames) ? ticked.map((one) => one.index) : [index];
+      const ticked = this.#encodes.list.filter((encode) => this.#ticked.has(encode.result.frames));
+      const all = this.#ticked.has(result.frames) ? ticked.map((encode) => encode.index) : [index];
       dataTransfer?.setData(DRAGGED, all.join());
     };
     return html`<label class="chip" draggable="true" .style=${colourOf(index)} @dragstart=${drag}><input type="checkbox" .checked=${this.#ticked.has(result.frames)} @change=${tick}><span class="swatch"></span><span>${name}</span></label>`;
@@ -100,10 +100,10 @@ export class SeriesEditor {
     const living = new Set<readonly FrameMetrics[]>(
       [...results.value, ...kept.value].map(({ frames }) => frames),
     );
-    const entries = this.#encodes.list.map(
-      (one, i) =>
-        [one.result.frames, moved.includes(one) ? to || words.numbered(fresh) : (names[i] ?? '')] as const,
-    );
+    const entries = this.#encodes.list.map((encode, i) => {
+      const name = moved.includes(encode) ? to || words.numbered(fresh) : names[i];
+      return [encode.result.frames, name ?? ''] as const;
+    });
     this.#ticked = new Set();
     series.value = new Map([...[...series.value].filter(([frames]) => living.has(frames)), ...entries]);
   }

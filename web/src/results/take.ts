@@ -56,7 +56,7 @@ interface Actions {
 }
 
 function card(act: Actions) {
-  const said = made(html`<p class="small soft" role="status"></p>`);
+  const status = made(html`<p class="small soft" role="status"></p>`);
   const which = h('select', { 'aria-label': words.which });
   const [least, most] = PAGE_MEGABYTES_RANGE;
   const size = h('input', { type: 'number', id: 'take-size', min: least, max: most, step: 'any' });
@@ -76,8 +76,8 @@ function card(act: Actions) {
     (format) =>
       html`<button type="button" class="tool" title="${words.hints[format]}" aria-label="${words.download(words.formats[format])}" @click=${() => act.save(format)}>${words.formats[format]}</button>`,
   )}<button type="button" class="tool strong" title="${words.allHint}" @click=${() => act.all()}>${words.all}</button><label class="size small soft" for="take-size" title="${words.sizeHint}">${words.size[0]} ${size} ${words.size[1]}</label></span>${together}</div>
-${making}${said}</section>`);
-  return { said, which, precise, together, element, size, making, bar };
+${making}${status}</section>`);
+  return { status, which, precise, together, element, size, making, bar };
 }
 
 /** @param onTaken called when a file was saved */
@@ -87,11 +87,11 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
       const report = encodes.list[Number(which.value)]?.result.report;
       if (report) take([report], format);
     },
-    together: (format) => take(present(), format),
+    together: (format) => take(includedReports(), format),
     all: () => takePage(),
     cancel: () => stop?.abort(),
   });
-  const { said, which, precise, element, size, making, bar } = parts;
+  const { status, which, precise, element, size, making, bar } = parts;
   size.value = String(session.pageMegabytes.value ?? PAGE_MEGABYTES);
   size.onchange = () => {
     if (size.reportValidity()) session.pageMegabytes.value = size.valueAsNumber;
@@ -100,23 +100,24 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   let stop: AbortController | undefined;
 
   /** Without encodes that were left out. */
-  const present = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
+  const includedReports = () => encodes.taken.flatMap(({ result }) => result.report ?? []);
 
   /** @param make returns the file and sentences about it */
   async function take(
-    of: readonly Report[],
+    reports: readonly Report[],
     format: WriteFormat,
-    make: (of: readonly Report[]) => Promise<Made> = (of) => plain(of, format, precise.checked),
+    make: (reports: readonly Report[]) => Promise<Made> = (reports) =>
+      plain(reports, format, precise.checked),
   ): Promise<void> {
-    said.textContent = words.making(labels[format]);
+    status.textContent = words.making(labels[format]);
     try {
-      const { blob, more } = await make(of);
-      const name = fileName(of, format);
+      const { blob, more } = await make(reports);
+      const name = fileName(reports, format);
       download(blob, name);
       onTaken();
-      said.textContent = [words.made(name), ...more].join(' ');
+      status.textContent = [words.made(name), ...more].join(' ');
     } catch (error) {
-      said.textContent = stop?.signal.aborted ? words.cancelled : words.failed(messageOf(error));
+      status.textContent = stop?.signal.aborted ? words.cancelled : words.failed(messageOf(error));
     }
   }
 
@@ -126,8 +127,8 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
     const { signal } = stop;
     bar.removeAttribute('value');
     making.hidden = false;
-    await take(present(), 'html', (of) =>
-      pageOf(of, encodes, shownAs(encodes, session), size.valueAsNumber, signal, (done, of) => {
+    await take(includedReports(), 'html', (reports) =>
+      pageOf(reports, encodes, shownAs(encodes, session), size.valueAsNumber, signal, (done, of) => {
         bar.max = of;
         bar.value = done;
       }),
@@ -139,7 +140,7 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
   return { element, update: () => showReady(encodes, parts), close: () => stop?.abort() };
 }
 
-function showReady(encodes: Encodes, { said, which, together, element }: ReturnType<typeof card>): void {
+function showReady(encodes: Encodes, { status, which, together, element }: ReturnType<typeof card>): void {
   const all = encodes.list.map(({ result }) => result.report);
   const ready = all.filter((report) => report);
   render(
@@ -154,8 +155,8 @@ function showReady(encodes: Encodes, { said, which, together, element }: ReturnT
     button.disabled = ready.length === 0;
   const saved = encodes.list.some(({ result }) => result.saved);
   const why = encodes.running ? words.unfinished : saved ? words.incomplete : words.stopped;
-  if (ready.length === 0) said.textContent = why;
-  else if (REASONS.some((is) => is === said.textContent)) said.textContent = '';
+  if (ready.length === 0) status.textContent = why;
+  else if (REASONS.some((reason) => reason === status.textContent)) status.textContent = '';
 }
 
 /** `more`: sentences about the file. */
@@ -164,13 +165,13 @@ interface Made {
   readonly more: readonly string[];
 }
 
-async function plain(of: readonly Report[], format: WriteFormat, precise: boolean): Promise<Made> {
-  return { blob: await writeSaved(of, format, precise ? { precision: 'max' } : {}), more: [] };
+async function plain(reports: readonly Report[], format: WriteFormat, precise: boolean): Promise<Made> {
+  return { blob: await writeSaved(reports, format, precise ? { precision: 'max' } : {}), more: [] };
 }
 
 /** The report as a page, with pictures as large as its size allows. @throws the signal's reason */
 async function pageOf(
-  of: readonly Report[],
+  reports: readonly Report[],
   encodes: Encodes,
   shown: Pick<HtmlOptions, 'looks' | 'curves'>,
   megabytes: number,
@@ -178,9 +179,9 @@ async function pageOf(
   onMoment: (done: number, of: number) => void,
 ): Promise<Made> {
   const look = { ...shown, written: new Date().toISOString().slice(0, 10) };
-  const limits = { megabytes, bytes: (await writeSaved(of, 'html', look)).size };
+  const limits = { megabytes, bytes: (await writeSaved(reports, 'html', look)).size };
   const { pictures, lacking } = await picturesOf(encodes.taken, limits, signal, onMoment);
-  const blob = await writeSaved(of, 'html', { ...look, pictures, picturesLacking: lacking });
+  const blob = await writeSaved(reports, 'html', { ...look, pictures, picturesLacking: lacking });
   signal.throwIfAborted();
   return { blob, more: [words.pictures(pictures.length, sizeText(blob.size) ?? ''), ...lacking] };
 }
@@ -195,12 +196,12 @@ function shownAs(encodes: Encodes, session: Session): Pick<HtmlOptions, 'looks' 
 }
 
 function fileName([first, ...others]: readonly Report[], format: WriteFormat): string {
-  const one = first && others.length === 0;
-  const stem = one ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison';
+  const isSingle = first && others.length === 0;
+  const stem = isSingle ? baseName(first.distorted.name).replace(/\.[^.]*$/, '') : 'comparison';
   return `${stem}.vmaf.${format.replace('all.', '')}`;
 }
 
-/** Pictures of the worst moments, and why there are not more. @throws the signal's reason */
+/** Pictures of the worst moments, and why some are missing. @throws the signal's reason */
 async function picturesOf(
   encodes: readonly Encode[],
   limits: PageLimits,
@@ -211,11 +212,11 @@ async function picturesOf(
     result.report ? [{ name, report: result.report, source: sourceOf(result) }] : [],
   );
   const listed: (PicturedEncode & { readonly of: number })[] = [];
-  const away: string[] = [];
+  const withoutVideo: string[] = [];
   for (const [of, { name, report, source }] of reported.entries()) {
     if (!referenceOf(report)) continue;
     if (!source) {
-      away.push(name);
+      withoutVideo.push(name);
       continue;
     }
     // One report per task: this reads all its frames.
@@ -230,7 +231,10 @@ async function picturesOf(
     { signal, onEvent: (done) => onMoment(...done) },
   );
   return {
-    pictures: made.pictures.map((one) => ({ ...one, report: listed[one.report]?.of ?? 0 })),
-    lacking: [...(away.length > 0 ? [noPictures(away, words.away(away.length))] : []), ...made.lacking],
+    pictures: made.pictures.map((picture) => ({ ...picture, report: listed[picture.report]?.of ?? 0 })),
+    lacking: [
+      ...(withoutVideo.length > 0 ? [noPictures(withoutVideo, words.away(withoutVideo.length))] : []),
+      ...made.lacking,
+    ],
   };
 }

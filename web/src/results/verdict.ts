@@ -19,16 +19,12 @@ export interface Remedies {
   canMend(finding: Finding): boolean;
   /** Fixes each finding, then scores again. */
   mend(all: readonly Mend[]): void;
-  /** The result has other files or settings than those chosen now. */
+  /** Files or settings have changed since the result. */
   readonly outdated: boolean;
 }
 
 /** For saved reports and rehearsals. */
-export const NO_REMEDIES: Remedies = {
-  canMend: () => false,
-  mend: () => {},
-  outdated: false,
-};
+export const NO_REMEDIES: Remedies = { canMend: () => false, mend: () => {}, outdated: false };
 
 /** Each cause once, then all findings. */
 export function verdict(encodes: Encodes, remedies: Remedies): TemplateResult {
@@ -54,7 +50,7 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
       if (!encode) return [];
       const file = encode.result.source?.distorted;
       const mends: Mend[] = root && file && remedies.canMend(root) ? [{ finding: root, files: [file] }] : [];
-      return [{ encode, mends, cause: namedCause(trust), said: trust.cause ?? '' }];
+      return [{ encode, mends, cause: namedCause(trust), detail: trust.cause ?? '' }];
     }),
   );
   const mends = lines.flatMap((line) => line.mends);
@@ -69,12 +65,12 @@ function causeCard({ list }: Encodes, remedies: Remedies, flaws: readonly Flaw[]
   }
   // Only one encode can be swapped with the reference.
   const together = mends.length > 1 && mends[0]?.finding.hint?.option !== 'swap';
-  const one = flaws.length === 1;
-  const cause = one ? only.cause : `[${trust.codes[0] ?? ''}]`;
+  const isSingle = flaws.length === 1;
+  const cause = isSingle ? only.cause : `[${trust.codes[0] ?? ''}]`;
   return html`<div class="flaw-card"><div class="flaw-line">${flawNote(templates, trust, words.trust.of(note, lines.length), cause)}${together ? all(words.trust.mendAll(mends.length)) : ''}</div>
 <ul class="flaw-list">${lines.map(
     (line) =>
-      html`<li .style=${colourOf(line.encode.index)}><span><span class="swatch"></span><b>${line.encode.name}</b>${one ? '' : `: ${line.said}`}</span>${line.mends.length > 0 ? html`<button type="button" class="tool" aria-label="${words.trust.mendOf(line.encode.name)}" @click=${() => remedies.mend(line.mends)}>${words.trust.mendOne}</button>` : ''}</li>`,
+      html`<li .style=${colourOf(line.encode.index)}><span><span class="swatch"></span><b>${line.encode.name}</b>${isSingle ? '' : `: ${line.detail}`}</span>${line.mends.length > 0 ? html`<button type="button" class="tool" aria-label="${words.trust.mendOf(line.encode.name)}" @click=${() => remedies.mend(line.mends)}>${words.trust.mendOne}</button>` : ''}</li>`,
   )}</ul></div>`;
 }
 

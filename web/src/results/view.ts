@@ -1,7 +1,7 @@
 /**
  * @module web/results/view
- * The state that all charts share, with the page's main metric and the way to the frame viewer, and the parts of the
- * results that follow it: elements that are updated until closed.
+ * The state that all charts share, with the main metric and the way to the frame viewer; and sections of the results,
+ * which are updated until closed.
  */
 import { Cell, ChartState } from 'anyvmaf/view';
 import { inTurn, spaced } from '../schedule.js';
@@ -122,7 +122,7 @@ export function following(section: Section, milliseconds: number, growing: () =>
   let closed = false;
   const show = () => {
     if (closed) return;
-    // A hidden section never comes into view; draw one that appears once, so that it has its headings.
+    // A hidden section never comes into view, so draw it once when it appears.
     const content = section.hasContent?.();
     const appears = content === true && section.element.hidden;
     if (content !== undefined) section.element.hidden = !content;

@@ -24,7 +24,7 @@ interface Row {
   readonly shots: HTMLElement;
 }
 
-/** With more encodes, the moments of one are on show. */
+/** With more encodes, only the moments of one are shown. */
 const MOST_SHOWN = 4;
 
 interface Moment {
@@ -99,7 +99,7 @@ function ownFrames(found: ReadonlyMap<number, readonly Moment[]>, encodes: Encod
   );
 }
 
-/** Key of a search. While frames arrive, it changes with every tenth more. */
+/** Key of a search. While frames arrive, it changes with every 10 % more frames. */
 function stateOf(encodes: Encodes): string {
   return encodes.list
     .map((encode) => {
@@ -144,10 +144,10 @@ class MomentLists {
     pictures.listen((encode, pair) => this.#take(encode, pair));
   }
 
-  /** Without a picture, there will be no more of the encode. */
+  /** @param pair `undefined`: the encode gets no more pictures */
   #take(encode: number, pair: ThumbPair | undefined): void {
     if (!pair) {
-      for (const row of this.#rows.values()) if (row.encode === encode) giveUpShots(row.shots);
+      for (const row of this.#rows.values()) if (row.encode === encode) hideShots(row.shots);
       return;
     }
     const shift = this.#encodes.list[encode]?.columns.shift ?? 0;
@@ -172,7 +172,7 @@ class MomentLists {
       if (!row) return [];
       const made = pictures.get(index, moment.frame - encode.columns.shift);
       if (made) drawShots(row.shots, made);
-      // Reserve room for pictures, so that nothing below moves when they come.
+      // Reserve room for pictures, so that nothing below moves when they arrive.
       else if (encodes.settled && pictures.expects(index)) awaitShots(row.shots, aspectOf(encode));
       render(content(encode, metric, moment, encodes, row.shots), row.button);
       return row.item;
@@ -279,7 +279,7 @@ function shotOf(picture: HTMLElement, said: string): HTMLElement {
   return h('span', { class: 'shot' }, picture, h('span', { class: 'faint' }, said));
 }
 
-function giveUpShots(shots: HTMLElement): void {
+function hideShots(shots: HTMLElement): void {
   if (shots.classList.contains('drawn')) return;
   shots.replaceChildren();
   shots.hidden = true;

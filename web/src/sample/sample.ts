@@ -14,7 +14,7 @@ import type { Sampler } from './worker.js';
 
 const NAMES = { reference: 'sample-reference.y4m', distorted: 'sample-encode.y4m' } as const;
 
-/** @returns false if files were chosen meanwhile, which stay @throws {Error} with a sentence for people */
+/** @returns false if the user chose files meanwhile, which stay @throws {Error} with a sentence for people */
 export async function chooseSample(session: Session): Promise<boolean> {
   const worker = new Remote<Sampler>(
     () => new Worker(new URL('./worker.ts', import.meta.url), { type: 'module', name: 'anyvmaf sample' }),
@@ -36,7 +36,7 @@ export async function chooseSample(session: Session): Promise<boolean> {
   }
 }
 
-/** `localStorage` key, set once the tour was left. */
+/** `localStorage` key, set when the user leaves the tour. */
 const SEEN = 'anyvmaf-tour';
 
 const STEPS = [
@@ -76,7 +76,7 @@ function mark(before: Element | null, at: Element | null): void {
   at?.scrollIntoView({ block: 'start' });
 }
 
-/** Does nothing if it was left before. */
+/** Does nothing if the user left it before. */
 export function tour(session: Session): void {
   if (storedText(SEEN) !== null) return;
   let step = 0;
@@ -94,28 +94,29 @@ export function tour(session: Session): void {
   );
 
   function go(to: number): void {
-    const wanted = STEPS[to];
-    if (!wanted) return;
+    const target = STEPS[to];
+    if (!target) return;
     step = to;
     count.textContent = `Tour: ${to + 1} of ${STEPS.length}`;
-    heading.textContent = wanted.heading;
-    says.textContent = wanted.says;
+    heading.textContent = target.heading;
+    says.textContent = target.says;
     back.hidden = to === 0;
     skip.hidden = to === STEPS.length - 1;
     fill(next, skip.hidden ? 'Done' : 'Next');
-    const at = document.querySelector(wanted.about);
+    const at = document.querySelector(target.about);
     mark(shown, at);
     shown = at;
     // Screen readers then read its heading and text.
     card.focus({ preventScroll: true });
   }
 
-  /** @param leave by the user: the focus goes to the marked part */
-  function end(leave = true): void {
+  /** @param byUser move the focus to the marked part */
+  function end(byUser = true): void {
     stop();
     mark(shown, null);
     card.remove();
-    if (leave) shown?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
+    if (byUser)
+      shown?.querySelector<HTMLElement>('button, a, [tabindex="0"]')?.focus({ preventScroll: true });
     storeText(SEEN, '1');
   }
 

@@ -1,7 +1,6 @@
 /**
  * @module web/sample/worker
- * Worker that makes the sample pair in memory: a painted film of a boat on a lake, and an encode of it with a bad
- * spell.
+ * Worker that makes the sample pair in memory: a painted video of a boat on a lake, and an encode with a bad part.
  */
 
 import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
@@ -141,7 +140,7 @@ function paintBoat(canvas: Canvas, frame: number): void {
   }
 }
 
-/** Mirrors what is above, distorted by waves that are longer in front. */
+/** Mirrors the picture above, distorted by waves that are longer in front. */
 function paintLake(canvas: Canvas, noise: Noise, frame: number): void {
   const { width, height, rgb } = canvas;
   const water = Math.floor(SHORE * height);
@@ -212,16 +211,11 @@ function planesOf({ width, height, rgb }: Canvas, frame: number): Uint16Array[] 
 
 const FORMAT = { width: 480, height: 270, bitDepth: 8, chroma: '420' } as const;
 const FRAMES = 50;
-/** Frames of the bad spell. */
+/** Frames of bad quality. */
 const BAD = { from: 28, to: 38 } as const;
 
-export interface SamplePair {
-  readonly reference: Blob;
-  readonly distorted: Blob;
-}
-
 export const sampler = {
-  async make(_: null): Promise<SamplePair> {
+  async make(_: null): Promise<Readonly<Record<SampleSide, Blob>>> {
     const paint = makeFilm(FORMAT.width, FORMAT.height);
     const mild = makeSample(FORMAT, { paint, distortion: { quantiser: 14 } });
     const bad = makeSample(FORMAT, { paint, distortion: { blur: 2, quantiser: 56 } });

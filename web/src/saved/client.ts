@@ -28,10 +28,8 @@ export function writeSaved(
   options: WriteOptions = {},
 ): Promise<Blob> {
   const made = last.then(async () => {
-    await paper.call(
-      'begin',
-      reports.map(({ frames: _, ...head }) => head),
-    );
+    const heads = reports.map(({ frames: _, ...head }) => head);
+    await paper.call('begin', heads);
     for (const [index, { frames }] of reports.entries())
       for (let i = 0; i < frames.length; i += BATCH)
         await paper.call('add', { index, frames: frames.slice(i, i + BATCH) });

@@ -39,11 +39,6 @@ export interface WriteOptions
   readonly precision?: Precision;
 }
 
-export interface WriteCall {
-  readonly format: WriteFormat;
-  readonly options: WriteOptions;
-}
-
 /** Start of the result of a search, a ladder or a comparison. */
 const ENCODING = /^\s{0,8}\{\s{0,8}"kind"\s{0,8}:\s{0,8}"(?:search|ladder|comparison)"/;
 
@@ -56,8 +51,8 @@ export const paper = {
       emit({ curves: await readEncodingResult(text) });
       return;
     }
-    for (const one of reportTexts(text, file.name)) {
-      const { frames, ...saved } = readReport(one, file.name);
+    for (const report of reportTexts(text, file.name)) {
+      const { frames, ...saved } = readReport(report, file.name);
       emit({ saved });
       for (let i = 0; i < frames.length; i += BATCH) emit({ frames: frames.slice(i, i + BATCH) });
     }
@@ -72,7 +67,7 @@ export const paper = {
     for (const frame of frames) gathered[index]?.frames.push(frame);
   },
 
-  async write({ format, options }: WriteCall): Promise<Blob> {
+  async write({ format, options }: { format: WriteFormat; options: WriteOptions }): Promise<Blob> {
     const reports = gathered.map(({ head, frames }): Report => ({ ...head, frames }));
     gathered = [];
     if (format === 'html') return new Blob([await formatHtml(reports, options)], { type: 'text/html' });

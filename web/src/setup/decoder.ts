@@ -6,14 +6,8 @@ import { unlessAborted } from 'anyvmaf/core/abort';
 import { Cell } from '../dom.js';
 import type { Settings } from '../session.js';
 
-export interface Fetched {
-  /** Whole megabytes. */
-  readonly megabytes: number;
-  readonly paused: boolean;
-}
-
-/** `null`: not being fetched. */
-export const fetched = new Cell<Fetched | null>(null);
+/** Whole megabytes so far; `null`: not being fetched. */
+export const fetched = new Cell<{ readonly megabytes: number; readonly paused: boolean } | null>(null);
 
 let fetching: Promise<void> | undefined;
 let stop = new AbortController();
@@ -38,13 +32,13 @@ async function fetchCore(): Promise<void> {
   fetched.value = { megabytes: 0, paused: false };
   const parts: Uint8Array<ArrayBuffer>[] = [];
   try {
-    for (let whole = false; !whole; ) {
+    for (let complete = false; !complete; ) {
       stop = new AbortController();
-      whole = await fetchOn(parts, stop.signal).catch((error: unknown) => {
+      complete = await fetchOn(parts, stop.signal).catch((error: unknown) => {
         if (!stop.signal.aborted) throw error;
         return false;
       });
-      if (!whole) await resumed();
+      if (!complete) await resumed();
     }
   } finally {
     fetched.value = null;
@@ -79,7 +73,7 @@ async function fetchOn(parts: Uint8Array<ArrayBuffer>[], signal: AbortSignal): P
 async function pageCache(): Promise<Cache | undefined> {
   if (!('caches' in globalThis)) return undefined;
   const own = `anyvmaf-page ${new URL('./', document.baseURI).pathname} `;
-  const name = (await caches.keys()).find((one) => one.startsWith(own));
+  const name = (await caches.keys()).find((cache) => cache.startsWith(own));
   return name === undefined ? undefined : caches.open(name);
 }
 

@@ -14,10 +14,10 @@ import { text } from '../text.js';
 import { treatAsRaw } from './files.js';
 
 /**
- * @param again runs after a button changed settings; inspections restart by themselves
+ * @param retry runs after a button changed settings; inspections restart by themselves
  * @param of names of the encodes, if not all are affected
  */
-export function failureView(failure: Failure, session: Session, again?: () => void, of = ''): HTMLElement {
+export function failureView(failure: Failure, session: Session, retry?: () => void, of = ''): HTMLElement {
   const kind = kindOfFailure(failure, session.settings.value);
   const { failures } = text;
   const advice: Partial<Record<FailureKind, string>> = {
@@ -32,22 +32,22 @@ export function failureView(failure: Failure, session: Session, again?: () => vo
   // A model to fetch is not an error.
   const [tone, sign] = absent === undefined ? ['bad', '!'] : ['note', 'i'];
   const tools = [
-    absent !== undefined && again && fetchButton(absent, again),
-    ...remedyButtons(failure, kind, session, again),
+    absent !== undefined && retry && fetchButton(absent, retry),
+    ...remedyButtons(failure, kind, session, retry),
   ].filter(Boolean);
   return made(
     html`<div class="failure" role="alert" .style=${`--tone: var(--${tone})`} data-kind=${kind}><span class="sign" aria-hidden="true">${sign}</span><div class="finding-text"><h2 class="failure-title">${failures[kind]}</h2><p>${of === '' ? '' : html`<b>${of}: </b>`}${why}</p>${advice[kind] === undefined ? '' : html`<p class="soft small">${advice[kind]}</p>`}<div class="tools">${tools}</div></div></div>`,
   );
 }
 
-function remedyButtons(failure: Failure, kind: FailureKind, session: Session, again?: () => void) {
+function remedyButtons(failure: Failure, kind: FailureKind, session: Session, retry?: () => void) {
   const { settings } = session;
   const { threads, backend } = settings.value;
   const { failures } = text;
   const offer = (label: string, change: Partial<Settings>) => {
     const onclick = () => {
       settings.value = { ...settings.value, ...change };
-      again?.();
+      retry?.();
     };
     return button({ onclick }, label);
   };
@@ -56,10 +56,10 @@ function remedyButtons(failure: Failure, kind: FailureKind, session: Session, ag
   return [
     raw.length > 0 && button({ onclick: () => treatAsRaw(session, raw) }, failures.isRaw),
     kind === 'undecodable' && offer(failures.wasm, { decoder: 'wasm' }),
-    stopped && again && threads !== 1 && offer(failures.oneThread, { threads: 1 }),
+    stopped && retry && threads !== 1 && offer(failures.oneThread, { threads: 1 }),
     ...advisedSettings(failure, settings.value).map(([label, change]) => offer(label, change)),
     kind === 'backend' && (backend ?? 'cpu') !== 'cpu' && offer(failures.processor, { backend: 'cpu' }),
-    (stopped || kind === 'other') && again && button({ onclick: again }, failures.again),
+    (stopped || kind === 'other') && retry && button({ onclick: retry }, failures.again),
   ];
 }
 
@@ -72,7 +72,7 @@ function modelServer(): URL {
   return new URL(named || DEFAULT_SERVER, document.baseURI);
 }
 
-function fetchButton(name: string, again: () => void): HTMLElement {
+function fetchButton(name: string, retry: () => void): HTMLElement {
   const status = h('span', { class: 'wrong small', role: 'status' });
   const fetch = button({ onclick: () => start() }, text.failures.fetch);
   async function start(): Promise<void> {
@@ -81,7 +81,7 @@ function fetchButton(name: string, again: () => void): HTMLElement {
     fill(status);
     try {
       await engine.call('pull', { name, from: modelServer().href });
-      again();
+      retry();
     } catch (error) {
       fill(status, messageOf(error));
       fill(fetch, text.failures.fetch);
@@ -103,7 +103,7 @@ function maybeRaw(failure: Failure, session: Session): readonly ChosenFile[] {
   const reference = role === 'distorted' ? [] : [session.reference.value];
   const distorted = role === 'reference' ? [] : session.distorted.value;
   return [...reference, ...distorted].filter(
-    (one): one is ChosenFile => one?.kind === 'encoded' && one.file.name === file,
+    (chosen): chosen is ChosenFile => chosen?.kind === 'encoded' && chosen.file.name === file,
   );
 }
 
@@ -115,7 +115,7 @@ function resolvedBy(failure: Failure, option: string): boolean {
   return remediesOf(failure).some((remedy) => typeof remedy === 'object' && remedy.option === option);
 }
 
-/** Advised changes of settings that the page has words for and that are not made yet. */
+/** Advised changes of settings that have a label here and are not made yet. */
 export function advisedSettings(
   failure: Failure,
   settings: Settings,
@@ -145,7 +145,7 @@ export function kindOfFailure(failure: Failure, settings: Settings): FailureKind
   return Object.hasOwn(KINDS, code) ? KINDS[code as keyof typeof KINDS] : 'other';
 }
 
-/** By the code of an error. */
+/** By error code. */
 const KINDS = {
   resource: 'memory',
   died: 'died',
@@ -163,11 +163,11 @@ const KINDS = {
 /** Decides on heading, advice and buttons. */
 export type FailureKind = (typeof KINDS)[keyof typeof KINDS] | 'undecodable' | 'absent' | 'other';
 
-/** Without options, which forms and buttons stand for. */
+/** Omits hints about options, for which the page has forms and buttons. */
 export function failureWords({ message, objections }: Failure): string {
   if (!objections) return message;
-  const texts = objections.map(({ message: said, about, hints = [] }) => {
-    const wrong = about === undefined ? said : `${about} ${said}`;
+  const texts = objections.map(({ message: problem, about, hints = [] }) => {
+    const wrong = about === undefined ? problem : `${about} ${problem}`;
     const steps = hints.filter((hint) => typeof hint === 'string').join(', or ');
     if (wrong.endsWith('.')) return wrong;
     return steps === '' ? `${wrong}.` : `${wrong}; ${steps}.`;

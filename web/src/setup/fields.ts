@@ -1,7 +1,6 @@
 /**
  * @module web/setup/fields
- * Labelled form fields: checkboxes, inputs, selects, and those for pairing frames and for pictures, in the form for all
- * encodes and in that of a single one.
+ * Labelled form fields, and the groups of them that the form for all encodes shares with that of a single one.
  */
 
 import { formatSize, parseSize } from 'anyvmaf/core/size';
@@ -57,13 +56,13 @@ function typed<T>(
   change: (value: T | null) => void,
   textOf: (settings: Settings) => string,
 ): Part {
-  const said = h('p', { class: 'wrong small', id: `setting-${id}-wrong`, role: 'alert' });
-  const about = { placeholder, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': said.id };
+  const error = h('p', { class: 'wrong small', id: `setting-${id}-wrong`, role: 'alert' });
+  const about = { placeholder, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': error.id };
   const { input, element } = field(id, label, { type: 'text', ...about });
-  element.append(said);
+  element.append(error);
   let shown = '';
   const refuse = (why: string) => {
-    said.textContent = why;
+    error.textContent = why;
     input.setAttribute('aria-invalid', String(why !== ''));
   };
   input.addEventListener('change', () => {
@@ -75,7 +74,7 @@ function typed<T>(
   /** Invalid text stays until there is another value. */
   const show = (settings: Settings) => {
     const text = textOf(settings);
-    if (text === shown && said.textContent !== '') return;
+    if (text === shown && error.textContent !== '') return;
     shown = text;
     input.value = text;
     refuse('');
@@ -106,7 +105,7 @@ export interface Part {
 
 const words = text.settings;
 
-/** @param prefix of the ids of fields, as in the others */
+/** @param prefix of field ids */
 export function offsetField(set: Change, prefix: string): Part {
   const { offset: label, offsetExample, offsetWrong, offsetHint } = words;
   const change = (offset: Settings['offset'] | null) => set({ offset: offset ?? 0 });
@@ -194,7 +193,7 @@ function numberField<K extends 'trackReference' | 'trackDistorted' | 'subsample'
   return { elements: [element], show };
 }
 
-/** Picture processing that the library does without ffmpeg, tracks, and damage. */
+/** Crops, conversions, tracks and damage: settings that need no ffmpeg. */
 export function pictureFields(set: Change, prefix = ''): Part {
   const { choices, asIs, trackUsual } = words;
   const area = (key: 'cropReference' | 'cropDistorted', id: string) => {
@@ -227,7 +226,6 @@ export function pictureFields(set: Change, prefix = ''): Part {
   );
 }
 
-/** What is measured of a run, and by what. */
 export function runningFields(set: Change): Part {
   const cores = words.threadsAuto(navigator.hardwareConcurrency || 4);
   return together(

@@ -1,10 +1,10 @@
 /**
  * @module web/setup/files
- * Adds files to the session: chooses sides, detects kinds, guesses raw formats from names and from sizes that are whole
- * frames, and says facts about a video in short texts.
+ * Adds files to the session: chooses sides, detects kinds, guesses raw formats by name and size, describes videos.
  */
 
 import type { ChromaFormat, Inspection, RawVideoFormat } from 'anyvmaf';
+import { CHROMA_FORMATS } from 'anyvmaf/core/choices';
 import { storedFrameBytes } from 'anyvmaf/core/frame';
 import { parseSize } from 'anyvmaf/core/size';
 import { baseName, bitrateText, timeText } from 'anyvmaf/view';
@@ -15,10 +15,10 @@ export type Side = 'reference' | 'distorted';
 
 let nextId = 1;
 
-/** Let the browser find files again after a reload. */
+/** Used to reopen files after a reload. */
 export const handles = new WeakMap<File, FileSystemFileHandle>();
 
-/** They make room for the user's own files. */
+/** Files that the user's own replace. */
 export const samples = new WeakSet<File>();
 
 const START_BYTES = 16;
@@ -48,15 +48,15 @@ export interface Added {
   readonly refused: readonly string[];
 }
 
-/** Unusable files do not keep others from being added. @param side where they were dropped; `null`: anywhere */
+/** Adds the usable files. @param side where they were dropped; `null`: anywhere */
 export async function addFiles(session: Session, files: readonly File[], side: Side | null): Promise<Added> {
   const all = await Promise.all(files.map(chosenFile));
-  const chosen = all.filter((one) => typeof one !== 'string');
+  const chosen = all.filter((file) => typeof file !== 'string');
   if (chosen.some(({ file }) => !samples.has(file))) dropSample(session);
   const [first, ...others] =
     side === 'distorted' ? [undefined, ...chosen] : withReferenceFirst(chosen, session, side);
   if (first) session.reference.value = first;
-  const rest = others.filter((one) => one !== undefined);
+  const rest = others.filter((other) => other !== undefined);
   if (rest.length > 0) session.distorted.value = [...session.distorted.value, ...rest];
   guess(session);
   return {
@@ -64,7 +64,7 @@ export async function addFiles(session: Session, files: readonly File[], side: S
       ...(first ? [text.setup.took(first.file.name, 'reference')] : []),
       ...rest.map(({ file }) => text.setup.took(file.name, 'distorted')),
     ],
-    refused: all.filter((one) => typeof one === 'string'),
+    refused: all.filter((file) => typeof file === 'string'),
   };
 }
 
@@ -93,7 +93,7 @@ function withReferenceFirst(
   const likeliest =
     named ??
     chosen.reduce<ChosenFile | undefined>((a, b) => (a && a.file.size >= b.file.size ? a : b), undefined);
-  return [likeliest, ...chosen.filter((one) => one !== likeliest)];
+  return [likeliest, ...chosen.filter((other) => other !== likeliest)];
 }
 
 /** The raw files, the reference first. */
@@ -108,29 +108,29 @@ export function rawFiles(session: Session): readonly ChosenFile[] {
 function guess(session: Session): void {
   const raw = rawFiles(session);
   if (raw.length === 0 || session.raw.value) return;
-  const guessed = guessRaw(raw.map(({ file }) => ({ name: file.name, size: file.size })));
+  const guessed = guessRaw(raw.map(({ file }) => file));
   if (guessed.from !== 'none') session.raw.value = guessed.format;
 }
 
 export function removeFile(session: Session, id: number): void {
   if (session.reference.value?.id === id) session.reference.value = null;
-  session.distorted.value = session.distorted.value.filter((one) => one.id !== id);
+  session.distorted.value = session.distorted.value.filter((chosen) => chosen.id !== id);
   if (rawFiles(session).length === 0) session.raw.value = null;
 }
 
-/** @param file the distorted video; default: the first */
+/** @param file the distorted video; default: the first one */
 export function swapSides(session: Session, file?: File): void {
   const { reference, distorted } = session;
-  const other = file ? distorted.value.find((one) => one.file === file) : distorted.value[0];
+  const other = file ? distorted.value.find((chosen) => chosen.file === file) : distorted.value[0];
   const was = reference.value;
   if (!other || !was) return;
   reference.value = other;
-  distorted.value = distorted.value.map((one) => (one === other ? was : one));
+  distorted.value = distorted.value.map((chosen) => (chosen === other ? was : chosen));
 }
 
 export function treatAsRaw(session: Session, files: readonly ChosenFile[]): void {
-  const asRaw = (one: ChosenFile): ChosenFile =>
-    files.some(({ id }) => id === one.id) ? { ...one, id: nextId++, kind: 'raw' } : one;
+  const asRaw = (chosen: ChosenFile): ChosenFile =>
+    files.some(({ id }) => id === chosen.id) ? { ...chosen, id: nextId++, kind: 'raw' } : chosen;
   const { reference, distorted } = session;
   if (reference.value) reference.value = asRaw(reference.value);
   distorted.value = distorted.value.map(asRaw);
@@ -168,11 +168,14 @@ const NAMED_SIZES: readonly (readonly [RegExp, number, number])[] = [
   [/(?:^|[^a-z0-9])wvga(?![a-z])/, 832, 480],
 ];
 
-/** Likelier ones first. */
+/** Most common first. */
 const USUAL_SIZES = [
   '1920x1080 3840x2160 1280x720 352x288 176x144 640x360 854x480 852x480 960x540 832x480 416x240 640x480 720x576',
   '720x480 704x576 2560x1440 2560x1600 1024x768 576x324 480x270 426x240 320x240 320x180 4096x2160 7680x4320',
 ].flatMap((line) => line.split(' ').flatMap((size) => parseSize(size) ?? []));
+
+/** Bits per sample of packed layouts above 8 bit. */
+const PACKED_DEPTHS: Readonly<Record<string, string>> = { p010: '10', p016: '16', p210: '10', v210: '10' };
 
 export function formatInName(name: string): NamedFormat {
   const text = name.toLowerCase();
@@ -189,7 +192,7 @@ export function formatInName(name: string): NamedFormat {
     /(?:^|[^a-z0-9])(nv12|nv21|nv16|p010|p016|p210|uyvy|yuy2|yuyv|v210)(?:le|be)?(?![a-z0-9])/.exec(
       text,
     )?.[1];
-  const chroma =
+  const sampling =
     layout?.[1] ??
     /(?:^|[^0-9a-z])4[:.]?(2[:.]?0|2[:.]?2|4[:.]?4)(?:p|(?![0-9a-z]))/.exec(text)?.[0]?.replace(/\D/g, '') ??
     (/(?:^|[^a-z])(?:gray|grey|mono|y8|y800|400)(?![a-z0-9])|gray\d/.test(text) ? '400' : undefined);
@@ -197,31 +200,19 @@ export function formatInName(name: string): NamedFormat {
     layout?.[2] ??
     /(?:^|[^0-9])(8|9|10|12|14|16)[-_ ]?(?:bits?|bpp|b)(?![a-z0-9])/.exec(text)?.[1] ??
     /(?:^|[^0-9])(9|10|12|14|16)[lb]e(?![a-z0-9])/.exec(text)?.[1] ??
-    (packed === 'p010' || packed === 'p210' || packed === 'v210'
-      ? '10'
-      : packed === 'p016'
-        ? '16'
-        : undefined);
+    PACKED_DEPTHS[packed ?? ''];
   const bitDepth = depth === undefined ? undefined : Number(depth);
+  const chroma = CHROMA_FORMATS.find((format) => format === sampling);
   return {
     ...size,
     ...(bitDepth !== undefined && bitDepth >= 8 && bitDepth <= 16 && { bitDepth }),
-    ...(isChroma(chroma) && { chroma }),
+    ...(chroma && { chroma }),
     ...(packed !== undefined && { packed }),
   };
 }
 
-function isChroma(text: string | undefined): text is ChromaFormat {
-  return text === '420' || text === '422' || text === '444' || text === '400';
-}
-
-export interface RawFile {
-  readonly name: string;
-  readonly size: number;
-}
-
-/** The likeliest format of all files: what names say, completed so that all files are whole frames. */
-export function guessRaw(files: readonly RawFile[]): Guess {
+/** The likeliest format of all files: from their names, completed so that all files are whole frames. */
+export function guessRaw(files: readonly Pick<File, 'name' | 'size'>[]): Guess {
   // Earlier names win.
   const named: NamedFormat = Object.assign({}, ...files.map(({ name }) => formatInName(name)).reverse());
   const divides = (format: RawVideoFormat) =>

@@ -81,13 +81,13 @@ export function findings(session: Session): HTMLElement {
 
 /** Progress of ffmpeg.wasm with a pause button; empty unless it is being fetched. */
 function loadingDecoder(): HTMLElement {
-  const far = h('span');
+  const progress = h('span');
   const pause = button({ class: 'tool bare', onclick: () => pauseFetching(fetched.value?.paused === false) });
-  const element = h('span', {}, far, ' ', pause);
+  const element = h('span', {}, progress, ' ', pause);
   fetched.watch((now) => {
     element.hidden = !now;
     if (!now) return;
-    far.textContent = text.setup.fetchingDecoder(now.megabytes);
+    progress.textContent = text.setup.fetchingDecoder(now.megabytes);
     pause.textContent = now.paused ? text.run.resume : text.run.pause;
   });
   return element;
@@ -96,10 +96,10 @@ function loadingDecoder(): HTMLElement {
 /** Groups findings by cause, in order of first occurrence. */
 function byCause(shared: readonly Shared[]): Map<string, Shared[]> {
   const groups = new Map<string, Shared[]>();
-  for (const one of shared) {
-    const { code, severity, hint } = one.finding;
-    const key = JSON.stringify([code, severity, one.grave, one.follows, hint?.purpose, hint?.option]);
-    groups.set(key, [...(groups.get(key) ?? []), one]);
+  for (const entry of shared) {
+    const { code, severity, hint } = entry.finding;
+    const key = JSON.stringify([code, severity, entry.grave, entry.follows, hint?.purpose, hint?.option]);
+    groups.set(key, [...(groups.get(key) ?? []), entry]);
   }
   return groups;
 }
@@ -133,48 +133,48 @@ const graveNames = (shared: readonly Shared[]) => [
   ...new Set(shared.flatMap(({ grave, files }) => (grave ? files.map(({ name }) => name) : []))),
 ];
 
-/** For several encodes, with a line and a button for each that can be fixed alone. */
+/** With several encodes, has a line and a button for each that can be fixed alone. */
 function item(session: Session, group: readonly Shared[], encodes: number): TemplateResult {
   const [{ finding, grave, follows, files }] = group as [Shared];
   const { severity, message, hint, fix } = finding;
-  const one = group.length === 1;
+  const single = group.length === 1;
   const all = group.flatMap((shared) => shared.files);
   const action = fixOf(finding);
   // A note shared by all needs no lines.
-  const each = action?.kind === 'settings' && all.length > 1 && !(one && severity === 'info');
-  const lines = group.flatMap((shared) => (each || !one ? linesOf(session, shared, one, each) : []));
-  const label = action && (one || !each ? actionText(action) : text.findings.mendAll(all.length));
+  const each = action?.kind === 'settings' && all.length > 1 && !(single && severity === 'info');
+  const lines = group.flatMap((shared) => (each || !single ? linesOf(session, shared, single, each) : []));
+  const label = action && (single || !each ? actionText(action) : text.findings.mendAll(all.length));
   const apply = () => (action && !each ? applyFix(session, action, files) : applyFixes(session, group));
   const named = lines.length === 0 && encodes > 1 && all.length < encodes;
   const prepared = hint?.purpose === 'prepare' && fix !== undefined;
-  return html`<li class=${follows ? 'finding follows' : 'finding'} .style=${`--tone: ${grave ? TONES.error : TONES[severity]}`}><span class="sign" aria-hidden="true">${SIGNS[severity]}</span><div class="finding-text"><span class="unseen">${text.findings.severity[severity]}: </span>${one ? html`<p>${sentence(message)}</p>` : ''}<div class="more">${named ? html`<span>${all.map(({ name }) => name).join(', ')}</span>` : ''}${one ? sides(finding) : ''}${prepared ? html`<span>${text.findings.prepare} <code>${fix}</code></span>` : ''}</div>${lines.length > 0 ? html`<ul class="each">${lines}</ul>` : ''}</div>${label === undefined ? '' : html`<button type="button" class="tool" @click=${apply}>${label}</button>`}</li>`;
+  return html`<li class=${follows ? 'finding follows' : 'finding'} .style=${`--tone: ${grave ? TONES.error : TONES[severity]}`}><span class="sign" aria-hidden="true">${SIGNS[severity]}</span><div class="finding-text"><span class="unseen">${text.findings.severity[severity]}: </span>${single ? html`<p>${sentence(message)}</p>` : ''}<div class="more">${named ? html`<span>${all.map(({ name }) => name).join(', ')}</span>` : ''}${single ? sides(finding) : ''}${prepared ? html`<span>${text.findings.prepare} <code>${fix}</code></span>` : ''}</div>${lines.length > 0 ? html`<ul class="each">${lines}</ul>` : ''}</div>${label === undefined ? '' : html`<button type="button" class="tool" @click=${apply}>${label}</button>`}</li>`;
 }
 
 function sides({ reference, distorted }: Finding): TemplateResult[] {
   // Both unknown: nothing to show.
   if (reference === null && distorted === null) return [];
   const { findings } = text;
-  const told = [
+  const values = [
     [findings.reference, reference],
     [findings.distorted, distorted],
   ] as const;
-  return told.flatMap(([name, found]) =>
+  return values.flatMap(([name, found]) =>
     found === undefined ? [] : [html`<span>${name} <b>${value(found)}</b></span>`],
   );
 }
 
-/** @param said the message is shown above @param mends each line gets a button for its encode alone */
+/** @param isShown the message is shown above @param mends each line gets a button for its encode alone */
 function linesOf(
   session: Session,
   { finding, files }: Shared,
-  said: boolean,
+  isShown: boolean,
   mends: boolean,
 ): TemplateResult[] {
   const action = mends ? fixOf(finding) : undefined;
   const label = action && actionText(action);
   return files.map(
     (file) =>
-      html`<li><span><b>${file.name}</b>${said ? '' : `: ${sentence(finding.message)}`}</span>${action ? html`<button type="button" class="tool" aria-label="${label}: ${file.name}" @click=${() => applyFix(session, action, [file])}>${label}</button>` : ''}</li>`,
+      html`<li><span><b>${file.name}</b>${isShown ? '' : `: ${sentence(finding.message)}`}</span>${action ? html`<button type="button" class="tool" aria-label="${label}: ${file.name}" @click=${() => applyFix(session, action, [file])}>${label}</button>` : ''}</li>`,
   );
 }
 

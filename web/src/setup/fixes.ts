@@ -40,7 +40,7 @@ export function valueText(value: Settings[keyof Settings]): string {
   return 'unit' in value ? formatRange(value) : String(value);
 }
 
-/** Only for the encodes concerned. @param files the distorted videos with the finding */
+/** Applies a fix to the affected encodes. @param files the distorted videos with the finding */
 export function applyFix(session: Session, fix: Fix, files: readonly File[]): void {
   const { distorted, settings } = session;
   if (fix.kind === 'swap') swapSides(session, files[0]);
@@ -71,32 +71,32 @@ export function applyFixes(
 /** Changes settings of some encodes; values equal to the common ones are dropped. */
 export function setOwn(
   { distorted, settings }: Session,
-  isOne: (one: ChosenFile) => boolean,
+  isOne: (chosen: ChosenFile) => boolean,
   change: Partial<Settings>,
 ): void {
   const isOwn = ([name, value]: [string, unknown]) =>
     JSON.stringify(value) !== JSON.stringify(settings.value[name as keyof Settings]);
-  distorted.value = distorted.value.map((one): ChosenFile => {
-    if (!isOne(one)) return one;
-    const { own, ...rest } = one;
+  distorted.value = distorted.value.map((chosen): ChosenFile => {
+    if (!isOne(chosen)) return chosen;
+    const { own, ...rest } = chosen;
     const left = Object.entries({ ...own, ...change }).filter(isOwn);
     return left.length > 0 ? { ...rest, own: Object.fromEntries(left) } : rest;
   });
 }
 
-/** Drops settings of single encodes for the same options. */
+/** Changes common settings, and drops own settings for the same options. */
 export function setForAll({ settings, distorted }: Session, change: Partial<Settings>): void {
   settings.value = { ...settings.value, ...change };
   if (!distorted.value.some(({ own }) => own && Object.keys(own).some((key) => key in change))) return;
-  distorted.value = distorted.value.map(({ own, ...one }): ChosenFile => {
+  distorted.value = distorted.value.map(({ own, ...chosen }): ChosenFile => {
     const left = Object.entries(own ?? {}).filter(([key]) => !(key in change));
-    return left.length > 0 ? { ...one, own: Object.fromEntries(left) } : one;
+    return left.length > 0 ? { ...chosen, own: Object.fromEntries(left) } : chosen;
   });
 }
 
 export function dropOwn({ distorted }: Session, id: number): void {
-  distorted.value = distorted.value.map(({ own, ...one }) =>
-    one.id === id ? one : { ...one, ...(own && { own }) },
+  distorted.value = distorted.value.map(({ own, ...chosen }) =>
+    chosen.id === id ? chosen : { ...chosen, ...(own && { own }) },
   );
 }
 

@@ -11,10 +11,10 @@ import { summary } from './models.js';
 /** A run folds the setup; other files, a failed or cancelled run, the button and Back unfold it. */
 export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HTMLElement {
   const setup = h('div', { class: 'setup', id: 'setup' }, ...parts);
-  const what = h('p', { class: 'setup-what' });
+  const label = h('p', { class: 'setup-what' });
   const controls = { 'aria-expanded': 'false', 'aria-controls': 'setup' };
   const change = button({ ...controls, onclick: unfold }, text.setup.change);
-  const line = h('div', { class: 'setup-line' }, what, change);
+  const line = h('div', { class: 'setup-line' }, label, change);
   const fold = (folded: boolean, byHand = false) => {
     setup.hidden = folded;
     line.hidden = !folded;
@@ -25,28 +25,28 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     scrollTo({ top: 0 });
   };
   /** The history is at the entry of the results. */
-  let there = false;
+  let atResults = false;
   /** Goes back if the results have an entry in the history. */
   function unfold(): void {
-    if (there && !history.state?.report) history.back();
+    if (atResults && !history.state?.report) history.back();
     else fold(false, true);
   }
   addEventListener('popstate', () => {
-    const was = there;
-    there = Boolean(history.state?.results);
-    if (there !== was && !isActive(session.run.value))
-      fold(there && session.results.value.length > 0, !there);
+    const before = atResults;
+    atResults = Boolean(history.state?.results);
+    if (atResults !== before && !isActive(session.run.value))
+      fold(atResults && session.results.value.length > 0, !atResults);
   });
   const describe = () => {
     const [only, ...others] = session.distorted.value;
     const encodes = only && others.length === 0 ? only.file.name : text.setup.encodes(others.length + 1);
     const reference = session.reference.value?.file.name;
     const settings = summary(session.settings.value).join(' · ');
-    what.title = [session.reference.value, ...session.distorted.value]
-      .flatMap((one) => one?.file.name ?? [])
+    label.title = [session.reference.value, ...session.distorted.value]
+      .flatMap((chosen) => chosen?.file.name ?? [])
       .join('\n');
     const pair = reference === undefined ? encodes : `${reference} → ${encodes}`;
-    render(html`<b>${pair}</b><span class="soft small">${settings}</span>`, what);
+    render(html`<b>${pair}</b><span class="soft small">${settings}</span>`, label);
   };
   for (const cell of [session.reference, session.distorted, session.settings]) cell.watch(describe);
   for (const cell of [session.reference, session.distorted]) cell.watch(() => fold(false));
@@ -54,8 +54,8 @@ export function foldedSetup(session: Session, parts: readonly HTMLElement[]): HT
     change.disabled = isActive(session.run.value);
     if (phase === 'running' && before !== 'paused') {
       fold(true);
-      if (!there || history.state?.report) history.pushState({ results: true }, '');
-      there = true;
+      if (!atResults || history.state?.report) history.pushState({ results: true }, '');
+      atResults = true;
     } else if (phase === 'failed' || phase === 'cancelled') fold(false);
   });
   return h('div', { class: 'setting-up' }, setup, line);

@@ -27,9 +27,9 @@ export function inspectPairs(session: Session): void {
     const pair = [reference.value?.id, raw.value];
     const last = keys;
     keys = new Map(
-      distorted.value.map((one) => [
-        one.id,
-        JSON.stringify([...pair, pairingOptions(settingsOf(session, one))]),
+      distorted.value.map((chosen) => [
+        chosen.id,
+        JSON.stringify([...pair, pairingOptions(settingsOf(session, chosen))]),
       ]),
     );
     const inputs = JSON.stringify([...pair, ...keys]);
@@ -45,8 +45,8 @@ export function inspectPairs(session: Session): void {
       (raw.value !== null || rawFiles(session).length === 0);
     const found = session.inspections.value;
     const known = (id: number) => {
-      const one = keys.get(id) === last.get(id) ? found.get(id) : undefined;
-      return one?.phase === 'found' ? one : ({ phase: 'pending' } as const);
+      const earlier = keys.get(id) === last.get(id) ? found.get(id) : undefined;
+      return earlier?.phase === 'found' ? earlier : ({ phase: 'pending' } as const);
     };
     session.inspections.value = new Map(ready ? distorted.value.map(({ id }) => [id, known(id)]) : []);
     if (!ready) return;
@@ -64,15 +64,15 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
   if (!reference) return;
   await decoderReady(session.settings.value);
   if (signal.aborted) return;
-  for (const one of session.distorted.value) {
-    const { id, file } = one;
+  for (const chosen of session.distorted.value) {
+    const { id, file } = chosen;
     if (session.inspections.value.get(id)?.phase !== 'pending') continue;
     const request = { reference: reference.file, distorted: file, ...(raw && { raw }) };
     let pair: PairInspection;
     try {
       const inspection = await engine.call(
         'inspect',
-        { request, options: pairingOptions(settingsOf(session, one)) },
+        { request, options: pairingOptions(settingsOf(session, chosen)) },
         { signal },
       );
       if (!signal.aborted && correctGuess(session, inspection.findings)) return;
@@ -88,10 +88,10 @@ async function inspectAll(session: Session, signal: AbortSignal): Promise<void> 
 
 /** Replaces a format guessed from file sizes alone by the one that the inspection suggests. */
 function correctGuess(session: Session, found: readonly Finding[]): boolean {
-  const guess = guessRaw(rawFiles(session).map(({ file }) => ({ name: file.name, size: file.size })));
+  const guess = guessRaw(rawFiles(session).map(({ file }) => file));
   if (guess.from !== 'size' || JSON.stringify(guess.format) !== JSON.stringify(session.raw.value))
     return false;
-  const fix = found.map(fixOf).find((one) => one?.kind === 'raw');
+  const fix = found.map(fixOf).find((fix) => fix?.kind === 'raw');
   if (fix?.kind !== 'raw') return false;
   session.raw.value = fix.format;
   return true;

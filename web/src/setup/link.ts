@@ -3,6 +3,7 @@
  * Settings in a link's hash, which no server sees: non-defaults only, and not the decoder, as browsers differ.
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
+import { CHROMA_FORMATS } from 'anyvmaf/core/choices';
 import { MAX_SIDE } from 'anyvmaf/core/frame';
 import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
@@ -24,7 +25,7 @@ export interface Linked {
 const oneOf =
   <T extends string>(...all: readonly T[]) =>
   (text: string): T | undefined =>
-    all.find((one) => one === text);
+    all.find((choice) => choice === text);
 
 const whole =
   (min: number, max: number) =>
@@ -138,7 +139,7 @@ function sizeOf(text: string): PictureSize | undefined {
 
 function parseRaw(text: string | null): RawVideoFormat | null {
   const [size = '', depth = '', sampling = '', more] = (text ?? '').split(',');
-  const chroma = (['420', '422', '444', '400'] as const).find((one) => one === sampling);
+  const chroma = CHROMA_FORMATS.find((format) => format === sampling);
   const [picture, bitDepth] = [sizeOf(size), Number(depth)];
   if (!picture || !chroma || more !== undefined || !/^\d{1,2}$/.test(depth)) return null;
   return bitDepth >= 8 && bitDepth <= 16 ? { ...picture, bitDepth, chroma } : null;

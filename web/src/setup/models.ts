@@ -26,27 +26,17 @@ export const MODELS = {
 } as const;
 
 /** Metrics with a checkbox, by extractor. */
-export const METRIC_KEYS = [
-  'psnr',
-  'float_ssim',
-  'float_ms_ssim',
-  'cambi',
-  'ciede',
-  'xpsnr',
-  'ssimulacra2',
-  'butteraugli',
-  'cvvdp',
-] as const;
-export type MetricKey = (typeof METRIC_KEYS)[number];
+export type MetricKey = keyof typeof text.settings.metrics;
+export const METRIC_KEYS = Object.keys(text.settings.metrics) as MetricKey[];
 
 /** Ticks or unticks a metric; those with a checkbox come first, then typed ones. */
 export function withMetric(features: readonly string[], key: MetricKey, on: boolean): readonly string[] {
-  const ticked = METRIC_KEYS.filter((one) => (one === key ? on : features.includes(one)));
+  const ticked = METRIC_KEYS.filter((metric) => (metric === key ? on : features.includes(metric)));
   return [...ticked, ...typedMetrics(features)];
 }
 
 export function typedMetrics(features: readonly string[]): readonly string[] {
-  return features.filter((one) => !METRIC_KEYS.some((key) => key === one));
+  return features.filter((feature) => !METRIC_KEYS.some((key) => key === feature));
 }
 
 export type ModelKey = keyof typeof MODELS;
@@ -67,15 +57,15 @@ const EITHER: readonly ModelKey[] = ['auto', 'hd'];
 /** Ticks or unticks a model; unlisted models stay. */
 export function withModel(models: readonly string[], key: ModelKey, on: boolean): readonly string[] {
   const model = MODELS[key];
-  const out = EITHER.includes(key) ? EITHER.map((one): string => MODELS[one]) : [model as string];
-  const rest = models.filter((one) => !(on ? out : [model as string]).includes(one));
-  const known = MODEL_KEYS.map((one): string => MODELS[one]);
-  const chosen = on ? [...rest, model] : rest;
-  return [...known.filter((one) => chosen.includes(one)), ...chosen.filter((one) => !known.includes(one))];
+  const out = EITHER.includes(key) ? EITHER.map((other): string => MODELS[other]) : [model as string];
+  const rest = models.filter((name) => !(on ? out : [model as string]).includes(name));
+  const known = MODEL_KEYS.map((listed): string => MODELS[listed]);
+  const all = on ? [...rest, model] : rest;
+  return [...known.filter((name) => all.includes(name)), ...all.filter((name) => !known.includes(name))];
 }
 
 function modelName(model: string): string {
-  const key = MODEL_KEYS.find((one) => MODELS[one] === model);
+  const key = MODEL_KEYS.find((key) => MODELS[key] === model);
   return key ? (text.settings.model[key][0] ?? model) : model.replace(/^version=/, '');
 }
 
@@ -100,14 +90,14 @@ export function changeWords(change: Partial<Settings>): readonly string[] {
 export function differingWords(all: readonly (Settings | undefined)[]): readonly string[] {
   const textOf = (settings: Settings | undefined, name: PairingSetting) =>
     JSON.stringify(settings?.[name] ?? null);
-  const differ = PAIRING_SETTINGS.filter((name) => new Set(all.map((one) => textOf(one, name))).size > 1);
-  return all.map((one) => {
-    const set = one ? differ.filter((name) => one[name] !== DEFAULT_PAIRING[name]) : [];
-    return changeWords(Object.fromEntries(set.map((name) => [name, one?.[name]]))).join(', ');
+  const differ = PAIRING_SETTINGS.filter((name) => new Set(all.map((own) => textOf(own, name))).size > 1);
+  return all.map((settings) => {
+    const set = settings ? differ.filter((name) => settings[name] !== DEFAULT_PAIRING[name]) : [];
+    return changeWords(Object.fromEntries(set.map((name) => [name, settings?.[name]]))).join(', ');
   });
 }
 
-/** Settings of pairing that the summary has no other place for. */
+/** Pairing settings that the summary lists if set. */
 const PICTURES = [
   'crop',
   'cropReference',
@@ -122,7 +112,7 @@ export function summary(settings: Settings): readonly string[] {
   const { models, features, offset, range, subsample, threads } = settings;
   const names = models.map(modelName);
   const metrics = features.map((feature) => {
-    const key = METRIC_KEYS.find((one) => one === feature);
+    const key = METRIC_KEYS.find((key) => key === feature);
     return key
       ? (text.settings.metrics[key][0] ?? key)
       : (feature.split('=', 1)[0]?.toUpperCase() ?? feature);

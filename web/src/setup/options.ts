@@ -67,7 +67,7 @@ export function runOptions(
   };
 }
 
-/** The settings that affect a pair's numbers. @param alike both videos have one size, so scaling has no effect */
+/** The settings that affect a pair's numbers. @param alike both videos have the same size, so scaling has no effect */
 export function deciding(settings: Settings, alike: boolean): unknown {
   // Threads and backends do not change numbers.
   const { threads, backend, scale, scaleTo, ...others } = settings;
@@ -76,14 +76,12 @@ export function deciding(settings: Settings, alike: boolean): unknown {
 }
 
 /** Groups equal options. @returns `of`: their indices */
-export function alike<T extends object>(
-  options: readonly T[],
-): (readonly [options: T, of: readonly number[]])[] {
+export function alike<T extends object>(options: readonly T[]): (readonly [options: T, of: number[]])[] {
   const groups = new Map<string, readonly [T, number[]]>();
-  for (const [i, one] of options.entries()) {
+  for (const [i, option] of options.entries()) {
     // Files of tiny models do not serialize, but are the same for all.
-    const key = JSON.stringify(one);
-    const group = groups.get(key) ?? ([one, []] as const);
+    const key = JSON.stringify(option);
+    const group = groups.get(key) ?? ([option, []] as const);
     group[1].push(i);
     groups.set(key, group);
   }

@@ -21,9 +21,8 @@ import { changeWords } from './models.js';
 
 const words = text.setup.ownForm;
 
-/** Changes apply at once. */
 export function openOwnSettings(session: Session, { id, file }: ChosenFile): void {
-  const set: Change = (change) => setOwn(session, (one) => one.id === id, change);
+  const set: Change = (change) => setOwn(session, (chosen) => chosen.id === id, change);
   const frames = [offsetField(set, 'own-'), rangeField(set, 'own-'), pairingFields(set, 'own-')];
   const pictures = pictureFields(set, 'own-');
   const parts: readonly Part[] = [...frames, pictures];
@@ -35,14 +34,14 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
     html`<dialog class="card own-dialog" aria-labelledby="own-heading"><h2 id="own-heading">${words.heading(file.name)}</h2><p class="soft small">${words.explain}</p>${[fieldGroup(text.settings.pairing, pairing), fieldGroup(text.settings.pictures, pictures.elements)]}<p class="faint small">${words.beyond}</p>${[state, refused]}<div class="tools end">${reset}<button type="button" class="tool strong" @click=${() => dialog.close()}>${words.done}</button></div></dialog>`,
   );
   const update = () => {
-    const one = session.distorted.value.find((other) => other.id === id);
-    if (!one) return dialog.close();
-    for (const part of parts) part.show(settingsOf(session, one));
-    const own = one.own ? changeWords(one.own).join(', ') : '';
+    const chosen = session.distorted.value.find((other) => other.id === id);
+    if (!chosen) return dialog.close();
+    for (const part of parts) part.show(settingsOf(session, chosen));
+    const own = chosen.own ? changeWords(chosen.own).join(', ') : '';
     fill(state, own === '' ? words.none : `${text.setup.own} ${own}`);
-    reset.disabled = !one.own;
+    reset.disabled = !chosen.own;
   };
-  const judge = () => {
+  const showRefusal = () => {
     const pair = session.inspections.value.get(id);
     if (pair?.phase === 'pending') return;
     const why = pair?.phase === 'failed' ? words.refused(sentence(failureWords(pair.failure))) : '';
@@ -50,7 +49,7 @@ export function openOwnSettings(session: Session, { id, file }: ChosenFile): voi
   };
   document.body.append(dialog);
   dialog.showModal();
-  const ends = [session.distorted.watch(update), session.inspections.watch(judge)];
+  const ends = [session.distorted.watch(update), session.inspections.watch(showRefusal)];
   dialog.addEventListener('close', () => {
     for (const end of ends) end();
     dialog.remove();

@@ -20,7 +20,7 @@ export function rawForm(session: Session): HTMLElement {
     width: number('raw-width', text.raw.width),
     height: number('raw-height', text.raw.height),
     bitDepth: select('raw-depth', text.raw.bitDepth, DEPTHS, text.setup.bits),
-    chroma: select('raw-chroma', text.raw.chroma, CHROMAS, (one) => text.raw.chromas[one]),
+    chroma: select('raw-chroma', text.raw.chroma, CHROMAS, (format) => text.raw.chromas[format]),
   };
   const { width, height, bitDepth, chroma } = fields;
   const explain = h('p', { class: 'soft small' });
@@ -33,7 +33,7 @@ export function rawForm(session: Session): HTMLElement {
       width: Math.trunc(Number(width.input.value)),
       height: Math.trunc(Number(height.input.value)),
       bitDepth: Number(bitDepth.input.value),
-      chroma: CHROMAS.find((one) => one === chroma.input.value) ?? '420',
+      chroma: CHROMAS.find((format) => format === chroma.input.value) ?? '420',
     };
     session.raw.value = format.width > 0 && format.height > 0 ? format : null;
   };
@@ -44,7 +44,7 @@ export function rawForm(session: Session): HTMLElement {
     const files = rawFiles(session);
     form.hidden = files.length === 0;
     if (files.length === 0) return;
-    const guess = guessRaw(files.map(({ file }) => ({ name: file.name, size: file.size })));
+    const guess = guessRaw(files.map(({ file }) => file));
     const known = session.raw.value !== null || guess.from !== 'none';
     const format = session.raw.value ?? guess.format;
     const same = JSON.stringify(format) === JSON.stringify(guess.format);
@@ -61,7 +61,7 @@ export function rawForm(session: Session): HTMLElement {
   return form;
 }
 
-/** Tells which files are whole frames, and which names state a layout that is not planar. */
+/** Lists which files are whole frames, and names that state a layout that is not planar. */
 function checksOf(files: readonly ChosenFile[], format: RawVideoFormat, chosen: boolean) {
   const packed = files.map(({ file }) => formatInName(file.name).packed).find((layout) => layout);
   const bytes = storedFrameBytes(format);

@@ -14,9 +14,7 @@ import { failureView, failureWords, sentence } from './failure.js';
 import { keptResults, missing, type Runner, unreadable } from './score.js';
 
 export function runBar(session: Session, runner: Runner): HTMLElement {
-  const start = () => {
-    runner.start();
-  };
+  const start = () => runner.start();
   const idle = startButton(session, start);
   const busy = progressBar(session, runner);
   const outcome = h('div', { class: 'outcome' });
@@ -90,7 +88,7 @@ function startButton(session: Session, start: () => void) {
   return { element, button: go, update };
 }
 
-/** Scores all, all again, or encodes without a result. */
+/** The label: scores all, all again, or encodes without a result. */
 function startText(session: Session): string {
   const { score, scoreAgain, scoreSome } = text.run;
   const all = keptResults(session);
@@ -164,17 +162,17 @@ function figuresOf({ phase }: ActiveRun, { done, total }: Sum, rate: number | un
     texts.push(fps(rate.toFixed(rate >= 10 ? 0 : 1)));
     if (total !== null) texts.push(left(timeText((total - done) / rate, 0)));
   }
-  return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((one) => h('span', {}, one))];
+  return [...(phase === 'paused' ? [h('b', {}, paused)] : []), ...texts.map((words) => h('span', {}, words))];
 }
 
-function outcomeOf(run: Run, session: Session, seconds: number, again: () => void): HTMLElement[] {
+function outcomeOf(run: Run, session: Session, seconds: number, retry: () => void): HTMLElement[] {
   switch (run.phase) {
     case 'failed':
-      return [failureView(run.failure, session, again)];
+      return [failureView(run.failure, session, retry)];
     case 'done': {
       const took = text.run.done(seconds < 10 ? `${seconds.toFixed(1)} s` : timeText(seconds, 0));
       return [
-        ...run.failures.map((failure) => failureView(failure, session, again)),
+        ...run.failures.map((failure) => failureView(failure, session, retry)),
         h('p', { class: 'soft small' }, took),
       ];
     }
@@ -200,15 +198,15 @@ export interface Sum {
 export function sumProgress(progress: readonly (Progress | null)[]): Sum {
   let done = 0;
   let total: number | null = 0;
-  for (const one of progress) {
-    done += one?.framesDone ?? 0;
-    total = total === null || one === null || one.framesTotal === null ? null : total + one.framesTotal;
+  for (const part of progress) {
+    done += part?.framesDone ?? 0;
+    total = total === null || part === null || part.framesTotal === null ? null : total + part.framesTotal;
   }
   return { done, total };
 }
 
-/** Seconds of measuring before speed is shown. */
-const TELLING = 1;
+/** Seconds of measuring before the speed is shown. */
+const MIN_SECONDS = 1;
 
 /** Frames per second since the first frames, without the time to open files and start workers. */
 export class Speed {
@@ -217,7 +215,7 @@ export class Speed {
   /** @param seconds of the run so far, without pauses @returns `undefined` until enough was measured */
   at(done: number, seconds: number): number | undefined {
     if (done > 0) this.#first ??= { done, seconds };
-    if (!this.#first || seconds - this.#first.seconds < TELLING) return undefined;
+    if (!this.#first || seconds - this.#first.seconds < MIN_SECONDS) return undefined;
     return (done - this.#first.done) / (seconds - this.#first.seconds);
   }
 }

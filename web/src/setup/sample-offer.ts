@@ -11,9 +11,9 @@ import type { Runner } from './score.js';
 
 /** Shown until a file is chosen. */
 export function sampleOffer(session: Session, runner: Runner): HTMLElement {
-  const said = h('span', { class: 'faint small', role: 'status' }, text.setup.sampleHint);
+  const status = h('span', { class: 'faint small', role: 'status' }, text.setup.sampleHint);
   const go = button({ onclick: () => begin() }, text.setup.sample);
-  const element = h('p', { class: 'sample' }, go, said);
+  const element = h('p', { class: 'sample' }, go, status);
 
   async function begin(): Promise<void> {
     go.disabled = true;
@@ -23,9 +23,9 @@ export function sampleOffer(session: Session, runner: Runner): HTMLElement {
       const { chooseSample } = await import('../sample/sample.js');
       // The page works without the tour.
       if (await chooseSample(session)) showTour(runner.start()).catch(() => {});
-      fill(said, text.setup.sampleHint);
+      fill(status, text.setup.sampleHint);
     } catch (error) {
-      fill(said, text.setup.sampleFailed(messageOf(error)));
+      fill(status, text.setup.sampleFailed(messageOf(error)));
     } finally {
       fill(go, text.setup.sample);
       go.disabled = false;

@@ -33,7 +33,7 @@ export function missing(session: Session): Missing | null {
   return rawFiles(session).length > 0 && !raw.value ? 'raw' : null;
 }
 
-/** Failures of files, which neither other files nor a run can resolve. */
+/** Failures of single files, which a run cannot resolve. */
 const OF_FILES: readonly FailureKind[] = ['undecodable', 'media', 'io'];
 
 /** The failure if every pair has a file that is known to be unreadable. */
@@ -48,13 +48,13 @@ export function unreadable({ distorted, inspections, settings }: Session): Failu
 }
 
 /** What an encode would be scored with now. */
-export function scoredWith(session: Session, one: ChosenFile): Scored {
+export function scoredWith(session: Session, chosen: ChosenFile): Scored {
   const { reference, raw, tiny } = session;
-  const isRaw = [reference.value, one].some((side) => side?.kind === 'raw');
+  const isRaw = [reference.value, chosen].some((side) => side?.kind === 'raw');
   return {
     reference: reference.value?.file ?? null,
-    distorted: one.file,
-    settings: settingsOf(session, one),
+    distorted: chosen.file,
+    settings: settingsOf(session, chosen),
     raw: isRaw ? raw.value : null,
     tiny: tiny.value,
   };
@@ -79,8 +79,8 @@ function fits({ scored, report }: EncodeResult, wanted: Scored): boolean {
 
 /** `undefined` for encodes still to be scored. */
 export function keptResults(session: Session): readonly (EncodeResult | undefined)[] {
-  return session.distorted.value.map((one) => {
-    const wanted = scoredWith(session, one);
+  return session.distorted.value.map((chosen) => {
+    const wanted = scoredWith(session, chosen);
     return session.kept.value.find((result) => fits(result, wanted));
   });
 }
@@ -101,8 +101,9 @@ export function watchChosen(session: Session): void {
         results.value = known.map((result, i) => ({ ...result, colour: colours[i] }));
       }
     }
-    const wanted = distorted.value.map((one) => scoredWith(session, one));
-    outdated.value = results.value.some((one) => one.scored && !wanted.some((pair) => fits(one, pair)));
+    const wanted = distorted.value.map((chosen) => scoredWith(session, chosen));
+    const isCurrent = (result: EncodeResult) => wanted.some((pair) => fits(result, pair));
+    outdated.value = results.value.some((result) => result.scored && !isCurrent(result));
   };
   for (const cell of [reference, distorted, raw, settings, tiny, results, kept]) cell.watch(update);
 }
@@ -121,10 +122,10 @@ function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
 }
 
 /** The result before its first frame. @param index among the chosen encodes */
-function awaited(session: Session, one: ChosenFile, index: number): EncodeResult {
-  const scored = scoredWith(session, one);
+function pendingResult(session: Session, chosen: ChosenFile, index: number): EncodeResult {
+  const scored = scoredWith(session, chosen);
   const { reference, distorted } = scored;
-  const pair = session.inspections.value.get(one.id);
+  const pair = session.inspections.value.get(chosen.id);
   return {
     name: distorted.name,
     colour: coloursOf(session)[index],
@@ -135,12 +136,12 @@ function awaited(session: Session, one: ChosenFile, index: number): EncodeResult
   };
 }
 
-/** Encodes that are scored again stay in their series. */
+/** Keeps encodes in their series when they are scored again. */
 function keepSeries({ series, results, kept }: Session, encodes: readonly EncodeResult[]): void {
   const known = [...results.value, ...kept.value];
   const entries = encodes.flatMap(({ frames, scored }) => {
-    const names = known.flatMap((one) =>
-      scored && one.scored?.distorted === scored.distorted ? (series.value.get(one.frames) ?? []) : [],
+    const names = known.flatMap((result) =>
+      scored && result.scored?.distorted === scored.distorted ? (series.value.get(result.frames) ?? []) : [],
     );
     return names[0] === undefined ? [] : [[frames, names[0]] as const];
   });
@@ -162,8 +163,10 @@ export class Runner {
     this.#stop = new AbortController();
     const { signal } = this.#stop;
     const kept = keptResults(session);
-    const again = !kept.includes(undefined);
-    const encodes = session.distorted.value.map((one, i) => (!again && kept[i]) || awaited(session, one, i));
+    const scoresAll = !kept.includes(undefined);
+    const encodes = session.distorted.value.map(
+      (chosen, i) => (!scoresAll && kept[i]) || pendingResult(session, chosen, i),
+    );
     const places = encodes.flatMap(({ report }, i) => (report ? [] : [i]));
     keepSeries(session, encodes);
     session.cursor.value = null;
@@ -173,7 +176,7 @@ export class Runner {
     const failures = new Map<number, Failure>();
     const scored = places.flatMap((i) => encodes[i]?.scored ?? []);
     try {
-      // The engine may still hold the pause of an earlier run; a pause of this one comes after this call.
+      // An earlier run may have left the engine paused; a pause of this run follows this call.
       await Promise.all([engine.call('pause', false), decoderReady(session.settings.value, signal)]);
       await engine.call(
         'score',
@@ -194,10 +197,11 @@ export class Runner {
       session.run.value = signal.aborted
         ? { phase: 'cancelled' }
         : { phase: 'failed', failure: failureOf(error) };
+      const shown = session.results.value;
       // A file that failed before its first frame has nothing to show.
       session.results.value = signal.aborted
-        ? session.results.value.map((one, i) => ({ ...one, total: progress[i]?.framesTotal ?? undefined }))
-        : session.results.value.filter(({ frames }) => frames.length > 0);
+        ? shown.map((result, i) => ({ ...result, total: progress[i]?.framesTotal ?? undefined }))
+        : shown.filter(({ frames }) => frames.length > 0);
     } finally {
       this.#stop = undefined;
     }
@@ -218,7 +222,7 @@ export class Runner {
         const index = places[event.index] ?? -1;
         const encode = encodes[index];
         if (!encode) return;
-        if (event.kind === 'failure') this.#giveUp(index, event.failure, encodes, failures);
+        if (event.kind === 'failure') this.#fail(index, event.failure, failures);
         else if (event.kind === 'start') encodes[index] = { ...encode, skipped: event.skipped };
         else encodes[index] = this.#finish(encode, event.report);
       }
@@ -234,21 +238,16 @@ export class Runner {
     // Shares the array of frames, so that the report has all of them.
     const whole = { ...report, frames: encode.frames };
     const result = { ...encode, report: this.#withFindings(whole, encode) };
-    const others = kept.value.filter((one) => !encode.scored || !fits(one, encode.scored));
+    const others = kept.value.filter((other) => !encode.scored || !fits(other, encode.scored));
     kept.value = [...others, result].slice(-MOST_KEPT);
     unsaved.value = true;
     return result;
   }
 
   /** Removes a failed encode from the results; an open frame stays with its encode. */
-  #giveUp(
-    index: number,
-    failure: Failure,
-    encodes: readonly EncodeResult[],
-    failures: Map<number, Failure>,
-  ): void {
+  #fail(index: number, failure: Failure, failures: Map<number, Failure>): void {
     const { cursor } = this.#session;
-    const place = encodes.slice(0, index).filter((_, i) => !failures.has(i)).length;
+    const place = index - [...failures.keys()].filter((i) => i < index).length;
     failures.set(index, failure);
     if (!cursor.value || cursor.value.encode < place) return;
     cursor.value =
@@ -258,10 +257,10 @@ export class Runner {
   /** Adds earlier findings to reports of stored videos: short runs do not inspect their pictures. */
   #withFindings(report: Report, { scored }: EncodeResult): Report {
     const { reference, distorted, inspections } = this.#session;
-    const one = distorted.value.find(({ file }) => file === scored?.distorted);
-    const pair = one && inspections.value.get(one.id);
+    const chosen = distorted.value.find(({ file }) => file === scored?.distorted);
+    const pair = chosen && inspections.value.get(chosen.id);
     if (pair?.phase !== 'found' || !report.preflight) return report;
-    if ([reference.value, one].some((side) => side?.kind === 'encoded')) return report;
+    if ([reference.value, chosen].some((side) => side?.kind === 'encoded')) return report;
     const known = new Set(report.preflight.map(({ code }) => code));
     const further = pair.inspection.findings.filter(({ code }) => !known.has(code));
     return { ...report, preflight: [...report.preflight, ...further] };

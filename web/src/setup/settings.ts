@@ -1,7 +1,6 @@
 /**
  * @module web/setup/settings
- * The settings form: folded, with a one-line summary. Tiny ONNX models are built-in ones, and one from the user's
- * files, checked when picked.
+ * The settings form: folded, with a one-line summary. Tiny ONNX models are built in, or checked when the user picks files.
  */
 
 import type { TinyModelDescription } from 'anyvmaf';
@@ -129,7 +128,7 @@ function metricFields({ settings }: Session, set: Change): Part {
     autocomplete: 'off',
   });
   others.input.addEventListener('change', () => {
-    const typed = others.input.value.split(/[\s,|]+/).filter((one) => one !== '');
+    const typed = others.input.value.split(/[\s,|]+/).filter((name) => name !== '');
     const ticked = METRIC_KEYS.filter((key) => settings.value.features.includes(key) || typed.includes(key));
     set({ features: [...ticked, ...typedMetrics(typed)] });
   });

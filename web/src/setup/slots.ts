@@ -23,17 +23,15 @@ const ACCEPT =
 
 const REPORT_NAME = /\.(json|ndjson|jsonl|xml|csv|sub)$/i;
 
-/** @param say shows a lasting message about dropped or pasted files */
-export function slots(
-  session: Session,
-  openReports: (files: readonly File[]) => void,
-  say: (what: string) => void,
-): HTMLElement {
+/** Shows a lasting message. */
+export type Say = (sentence: string) => void;
+
+export function slots(session: Session, open: (reports: readonly File[]) => void, say: Say): HTMLElement {
   const error = h('p', { class: 'slot-error', role: 'alert', hidden: true });
   const add = async (picked: readonly File[], side: Side | null) => {
     error.hidden = true;
     const reports = picked.filter(({ name }) => REPORT_NAME.test(name));
-    if (reports.length > 0) openReports(reports);
+    if (reports.length > 0) open(reports);
     const files = picked.filter((file) => !reports.includes(file));
     if (files.length === 0) return;
     const { took, refused } = await addFiles(session, files, side);
@@ -52,10 +50,10 @@ export function slots(
     slot(session, 'distorted', add, thumbs),
     error,
   );
-  const both = () => {
+  const showSwap = () => {
     swap.hidden = !session.reference.value || session.distorted.value.length === 0;
   };
-  for (const cell of [session.reference, session.distorted]) cell.watch(both);
+  for (const cell of [session.reference, session.distorted]) cell.watch(showSwap);
   session.watchPhase(() => {
     element.inert = isActive(session.run.value);
   });
@@ -66,7 +64,7 @@ export function slots(
 }
 
 /** Adds files at once or, with a message, after the run. */
-function queued(session: Session, add: Add, say: (what: string) => void): Add {
+function queued(session: Session, add: Add, say: Say): Add {
   const waiting: Parameters<Add>[] = [];
   session.watchPhase(async () => {
     if (isActive(session.run.value) || waiting.length === 0) return;
@@ -79,11 +77,11 @@ function queued(session: Session, add: Add, say: (what: string) => void): Add {
     const videos = files.filter(({ name }) => !REPORT_NAME.test(name));
     if (videos.length > 0) waiting.push([videos, side]);
     const names = waiting.flatMap(([some]) => some.map(({ name }) => name)).join(', ');
-    const said = [
+    const sentences = [
       ...(names === '' ? [] : [text.setup.queued(names)]),
       ...(videos.length < files.length ? [text.setup.reportsLater] : []),
     ];
-    say(said.join(' '));
+    say(sentences.join(' '));
   };
 }
 
@@ -101,7 +99,7 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     html`<input type="file" class="unseen" id="pick-${side}" accept=${ACCEPT} ?multiple=${many} tabindex="-1" aria-label="${text.setup[side]}: ${many ? text.setup.chooseSeveral : text.setup.choose}" @change=${take}>`,
   );
   const onclick = async () => {
-    const { showOpenFilePicker } = window as Handing;
+    const { showOpenFilePicker } = window as WithHandles;
     if (showOpenFilePicker) add(await pickFiles(showOpenFilePicker, many), side);
     else input.click();
   };
@@ -112,16 +110,13 @@ function slot(session: Session, side: Side, add: Add, thumbs: FileThumbs): HTMLE
     html`<div class="slot slot-${side}" role="group" aria-labelledby="label-${side}" data-side=${side}>${pictogram(side)}<div class="slot-head"><h2 id="label-${side}">${text.setup[side]}</h2><p class="faint small">${text.setup[`${side}Hint`]}</p></div>${list}<div class="slot-pick">${[pick, hint, input]}</div></div>`,
   );
   const show = () => {
-    const files = many ? session.distorted.value : [session.reference.value].filter((one) => one !== null);
+    const files = many ? session.distorted.value : [session.reference.value].filter((file) => file !== null);
     const empty = files.length === 0;
     element.classList.toggle('filled', !empty);
     const colours = many ? coloursOf(session) : [];
-    const rowOf = (one: ChosenFile, i: number) => row(session, one, thumbs.place(one), colours[i]);
-    putRows(
-      list,
-      repeat(files, ({ id }) => id, rowOf),
-      pick,
-    );
+    const rowOf = (chosen: ChosenFile, i: number) => row(session, chosen, thumbs.place(chosen), colours[i]);
+    const rows = repeat(files, ({ id }) => id, rowOf);
+    putRows(list, rows, pick);
     list.hidden = empty;
     hint.hidden = !empty;
     const label = pickLabel(many, empty);
@@ -141,8 +136,8 @@ function pickLabel(many: boolean, empty: boolean): string {
 }
 
 /**
- * Renders rows. Those that stay keep their elements, since a button that is replaced between press and release is not
- * clicked. The focus goes from a button that is gone to the first of its row, else to `instead`.
+ * Renders rows. Rows that stay keep their elements: a button replaced between press and release gets no click. The focus
+ * moves from a removed button to the first one of its row, else to `instead`.
  */
 function putRows(list: HTMLElement, rows: unknown, instead: HTMLElement): void {
   const focused = list.contains(document.activeElement) ? document.activeElement : null;
@@ -165,8 +160,8 @@ function markDraggedOver(element: HTMLElement): void {
   element.addEventListener('drop', () => over(-depth));
 }
 
-function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: number): TemplateResult {
-  const { id, file, own } = one;
+function row(session: Session, chosen: ChosenFile, thumb: HTMLElement, colour?: number): TemplateResult {
+  const { id, file, own } = chosen;
   const [first] = session.inspections.value.values();
   const found = colour === undefined ? first : session.inspections.value.get(id);
   const side = colour === undefined ? 'reference' : 'distorted';
@@ -175,9 +170,9 @@ function row(session: Session, one: ChosenFile, thumb: HTMLElement, colour?: num
     colour === undefined
       ? ''
       : html`<span class="swatch" .style=${numberedColour(colour)
-          .map((one) => one.join(':'))
+          .map((pair) => pair.join(':'))
           .join(';')}></span>`;
-  const open = async () => (await import('./own-settings.js')).openOwnSettings(session, one);
+  const open = async () => (await import('./own-settings.js')).openOwnSettings(session, chosen);
   // A reference that was an encode keeps its own settings, which do not apply.
   const set =
     colour !== undefined && own
@@ -225,7 +220,7 @@ function dropAnywhere(add: Add): void {
 }
 
 /** Chromium's members that TypeScript's types lack. */
-interface Handing {
+interface WithHandles {
   getAsFileSystemHandle?(): Promise<FileSystemHandle | null>;
   showOpenFilePicker?(options: {
     readonly multiple: boolean;
@@ -234,7 +229,7 @@ interface Handing {
 }
 
 /** Browsers give handles only while the drop is handled. */
-function keepHandles(files: readonly File[], items: readonly (DataTransferItem & Handing)[]): void {
+function keepHandles(files: readonly File[], items: readonly (DataTransferItem & WithHandles)[]): void {
   const dropped = items.filter(({ kind }) => kind === 'file');
   for (const [i, item] of dropped.entries()) {
     const keep = (handle: FileSystemHandle | null) => {
@@ -247,7 +242,10 @@ function keepHandles(files: readonly File[], items: readonly (DataTransferItem &
 }
 
 /** Opens the picker that gives handles. */
-async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, many: boolean): Promise<File[]> {
+async function pickFiles(
+  picker: NonNullable<WithHandles['showOpenFilePicker']>,
+  many: boolean,
+): Promise<File[]> {
   const [mime = '', ...endings] = ACCEPT.split(',');
   const picked = await picker({ multiple: many, types: [{ accept: { [mime]: endings } }] }).catch(() => []);
   return Promise.all(
@@ -260,7 +258,7 @@ async function pickFiles(picker: NonNullable<Handing['showOpenFilePicker']>, man
 }
 
 /** Adds pasted files; pasted text outside of fields gets a message. */
-function pasteAnywhere(add: Add, say: (what: string) => void): void {
+function pasteAnywhere(add: Add, say: Say): void {
   document.addEventListener('paste', (event) => {
     const { target, clipboardData } = event;
     if (target instanceof Element && target.closest('input, textarea')) return;
@@ -278,7 +276,7 @@ interface Place {
   readonly element: HTMLElement;
   readonly canvas: HTMLCanvasElement;
   /** True once the picture was requested, even if that failed. */
-  asked: boolean;
+  isRequested: boolean;
 }
 
 class FileThumbs {
@@ -291,7 +289,7 @@ class FileThumbs {
     this.#session = session;
   }
 
-  /** Reserves the room, so that nothing moves when the picture comes. */
+  /** Reserves room, so that nothing moves when the picture arrives. */
   place({ id, file, kind }: ChosenFile): HTMLElement {
     const { raw, settings, run, inspections } = this.#session;
     const format = kind === 'raw' ? raw.value : null;
@@ -303,16 +301,17 @@ class FileThumbs {
     // Inspection comes first; lists are rendered again after it.
     const waits =
       isActive(run.value) || [...inspections.value.values()].some(({ phase }) => phase === 'pending');
-    if (!place.asked && !waits && readable) this.#make(place, { file, raw: format, decoder, side: SIDE });
+    if (!place.isRequested && !waits && readable)
+      this.#make(place, { file, raw: format, decoder, side: SIDE });
     return place.element;
   }
 
   #make(place: Place, call: ThumbCall): void {
-    place.asked = true;
+    place.isRequested = true;
     this.#turn = this.#turn.then(async () => {
       // Requested again after the run.
-      if (isActive(this.#session.run.value)) place.asked = false;
-      // The inspection reports what is wrong with a file.
+      if (isActive(this.#session.run.value)) place.isRequested = false;
+      // The inspection reports problems of files.
       else
         await engine.call('thumb', call).then(
           (thumb) => drawThumb(place.canvas, thumb),
@@ -325,7 +324,7 @@ class FileThumbs {
 function newPlace(readable: boolean): Place {
   const canvas = h('canvas', { hidden: true });
   const element = h('span', { class: 'file-thumb', 'aria-hidden': 'true', hidden: !readable }, canvas);
-  return { element, canvas, asked: false };
+  return { element, canvas, isRequested: false };
 }
 
 function drawThumb(canvas: HTMLCanvasElement, thumb: Thumb | undefined): void {

@@ -46,8 +46,8 @@ class Place {
   /** True until its picture arrives or fails. */
   waits = false;
 
-  /** @param there called when nothing is awaited any more */
-  constructor(pane: Pane, name: string, budget: number, changed: () => void, there: () => void) {
+  /** @param loaded called when no picture is pending */
+  constructor(pane: Pane, name: string, budget: number, changed: () => void, loaded: () => void) {
     this.pane = pane;
     this.select = h('select', {
       'aria-label': name,
@@ -60,7 +60,7 @@ class Place {
     const end = (pair?: ShownPair) => {
       this.pair = pair;
       this.waits = false;
-      there();
+      loaded();
     };
     this.#store = new FrameStore(loadEncodes, { ready: end, failed: () => end() }, budget);
   }
@@ -106,12 +106,12 @@ export class Grid {
   #on = false;
   #beside: Beside | undefined;
 
-  /** @param budget in bytes @param changed called for other encodes @param there called when all pictures arrived */
-  constructor(panes: readonly Pane[], budget: number, changed: () => void, there: () => void) {
+  /** @param budget in bytes @param changed called for other encodes @param loaded called when all pictures arrived */
+  constructor(panes: readonly Pane[], budget: number, changed: () => void, loaded: () => void) {
     this.#places = panes.map(
       (pane, i) =>
         new Place(pane, words.further[i] ?? '', budget / panes.length, changed, () => {
-          if (this.isComplete) there();
+          if (this.isComplete) loaded();
         }),
     );
   }

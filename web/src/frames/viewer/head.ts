@@ -19,7 +19,7 @@ export interface HeadActions {
   /** `null`: the reference. */
   chooseAgainst(encode: number | null): void;
   savable(): readonly Savable[];
-  save(one: Savable): void;
+  save(picture: Savable): void;
   fullScreen(): void;
   close(): void;
 }
@@ -56,7 +56,7 @@ export class Head {
       onchange: () => actions.choose(Number(this.#encodes.value)),
     });
     this.#against = h('select', { 'aria-label': words.against, onchange: () => this.#chooseAgainst() });
-    // Scrolls on small screens, which by keyboard needs focus.
+    // Focusable, to scroll it by keyboard on small screens.
     this.#help = made<HTMLDetailsElement>(
       html`<details class="frames-help"><summary class="tool">${words.keys}</summary><div class="frames-sheet" tabindex="0" role="region" aria-label=${words.keys}>${keyList()}<p>${words.pointer}</p></div></details>`,
     );
@@ -76,10 +76,8 @@ export class Head {
     others: readonly { readonly name: string; readonly i: number }[],
     other: number | null,
   ): void {
-    setOptions(
-      this.#encodes,
-      names.map((name, i) => [i, name]),
-    );
+    const encodes = names.map((name, i) => [i, name] as const);
+    setOptions(this.#encodes, encodes);
     this.#encodes.hidden = names.length < 2;
     this.#encodes.value = String(encode);
     setOptions(this.#against, [['', words.reference], ...others.map(({ name, i }) => [i, name] as const)]);
@@ -125,9 +123,9 @@ export class Head {
     this.#help.open = !this.#help.open;
   }
 
-  /** @param but keeps the menu with this element open @returns true if any was open */
-  closeMenus(but?: Node): boolean {
-    const open = [this.#help, this.#save].filter((menu) => menu.open && !(but && menu.contains(but)));
+  /** @param except keeps the menu with this element open @returns true if any was open */
+  closeMenus(except?: Node): boolean {
+    const open = [this.#help, this.#save].filter((menu) => menu.open && !(except && menu.contains(except)));
     for (const menu of open) menu.open = false;
     return open.length > 0;
   }

@@ -45,7 +45,7 @@ export class Overlays {
     this.#making?.abort();
   }
 
-  /** Makes and draws what the view needs. @returns `undefined` if nothing; resolves to false if superseded */
+  /** Makes and draws the view's overlay. @returns `undefined` if it has none; resolves to false if superseded */
   make(source: PairSource, pair: ShownPair): Promise<boolean> | undefined {
     const mode = this.#settings.mode.value;
     this.stop();
@@ -70,8 +70,8 @@ export class Overlays {
 
   async #makeDifference(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
     const gain = this.#settings.gain.value;
-    const asked = { source, index, ...(gain !== null && { gain }) };
-    const shown = await engine.call('difference', asked, { signal });
+    const call = { source, index, ...(gain !== null && { gain }) };
+    const shown = await engine.call('difference', call, { signal });
     this.#gain = shown.gain;
     this.#stage.showDifference(shown.bitmap);
     shown.bitmap.close();
@@ -80,8 +80,8 @@ export class Overlays {
 
   async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
     const butteraugli = this.#settings.grid.value === 'butteraugli';
-    const asked = { source, index, blockSize: BLOCK, butteraugli };
-    this.#map = await engine.call('maps', asked, { signal });
+    const call = { source, index, blockSize: BLOCK, butteraugli };
+    this.#map = await engine.call('maps', call, { signal });
     this.paintMap();
   }
 

@@ -1,6 +1,6 @@
 /**
  * @module web/frames/viewer/pictures
- * Saves pictures on show: those of the chosen view, the part in sight, and their names.
+ * Saves pictures on show: those of the chosen view, the visible part, and all three side by side.
  */
 import { h } from '../../dom.js';
 import { text } from '../../text.js';
@@ -15,7 +15,7 @@ export interface SaverActions {
   now(): { readonly name: string | undefined; readonly frame: number; readonly rough: boolean };
   stopFilm(): void;
   map(): Promise<void>;
-  said(what: string): void;
+  said(sentence: string): void;
   failed(error: unknown): void;
 }
 
@@ -33,7 +33,7 @@ export class Saver {
     this.#actions = actions;
   }
 
-  /** Pictures that can be saved, what is on show first. */
+  /** Savable pictures, the one on show first. */
   get list(): readonly Savable[] {
     const { mode, opacity } = this.#settings;
     const stage = this.#stage;
@@ -55,36 +55,36 @@ export class Saver {
       { kind: 'encode', label: distorted, canvas: of('distorted') },
       { kind: 'reference', label: reference, canvas: of('reference') },
     ] as const;
-    const there = all.flatMap(({ canvas, ...one }): Savable[] =>
-      canvas ? [{ ...one, draw: () => canvas }] : [],
+    const available = all.flatMap(({ canvas, ...picture }): Savable[] =>
+      canvas ? [{ ...picture, draw: () => canvas }] : [],
     );
-    if (chosen === 'flicker' && stage.look.shown === 'reference') there.reverse();
-    const [first] = there;
+    if (chosen === 'flicker' && stage.look.shown === 'reference') available.reverse();
+    const [first] = available;
     const { part } = stage;
-    if (!first || !part) return there;
+    if (!first || !part) return available;
     const region: Savable = {
       kind: `region-${part.x}-${part.y}-${part.width}x${part.height}`,
       label: words.region(first.label),
       draw: async () => joined([await first.draw()], part),
     };
     const triple: Savable = { kind: 'triple', label: words.triple, draw: () => this.#triple() };
-    return [...there, ...(stage.fits ? [] : [region]), triple];
+    return [...available, ...(stage.fits ? [] : [region]), triple];
   }
 
-  /** @param one default: what is on show */
-  save(one: Savable | undefined = this.list[0]): void {
-    if (!one) return;
+  /** @param one default: the picture on show */
+  save(picture: Savable | undefined = this.list[0]): void {
+    if (!picture) return;
     const { name, frame, rough } = this.#actions.now();
     if (rough) {
       this.#whenExact = () => {
-        const exact = this.list.find(({ kind }) => kind === one.kind);
+        const exact = this.list.find(({ kind }) => kind === picture.kind);
         if (exact && this.#actions.now().frame === frame) this.save(exact);
       };
       this.#actions.stopFilm();
       return;
     }
-    const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${one.kind}.png`;
-    const made = async () => savePng(await one.draw(), file);
+    const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${picture.kind}.png`;
+    const made = async () => savePng(await picture.draw(), file);
     made().then(() => this.#actions.said(words.saved(file)), this.#actions.failed);
   }
 
@@ -95,7 +95,7 @@ export class Saver {
     waiting?.();
   }
 
-  /** The part in sight of reference, encode and loss map, side by side. */
+  /** The visible part of reference, encode and loss map, side by side. */
   async #triple(): Promise<HTMLCanvasElement> {
     await this.#actions.map();
     const stage = this.#stage;
@@ -104,9 +104,9 @@ export class Saver {
       stage.canvasOf('distorted'),
       stage.mapCanvas(this.#settings.opacity.value),
     ];
-    const there = all.filter((canvas) => canvas !== undefined);
-    if (!stage.part || there.length < all.length) throw new Error(words.failed);
-    return joined(there, stage.part);
+    const available = all.filter((canvas) => canvas !== undefined);
+    if (!stage.part || available.length < all.length) throw new Error(words.failed);
+    return joined(available, stage.part);
   }
 }
 

@@ -9,25 +9,20 @@ import { text } from '../../text.js';
 import type { Drawable, LossGrid, ShownPair } from '../draw.js';
 import type { PairSource } from '../serve.js';
 import { lossText } from '../settings.js';
+import type { Point, Size } from '../transform.js';
 
 const words = text.frames;
 
 /** Milliseconds that the pointer rests before samples are read. */
 const REST = 40;
 
-/** A position in samples. */
-export interface Place {
-  readonly x: number;
-  readonly y: number;
-}
-
 export class Readout {
   readonly element = h('p', { class: 'frames-readout', hidden: true, 'aria-hidden': 'true' });
   #resting: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param grid the map, if that is on show */
+  /** @param at in samples @param grid the map, if that is on show */
   show(
-    at: Place | null,
+    at: Point | null,
     pair: ShownPair | undefined,
     grid: LossGrid | undefined,
     pictures: readonly { readonly name: string; readonly picture: Drawable }[],
@@ -50,7 +45,7 @@ export class Readout {
   }
 }
 
-function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place): number | undefined {
+function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Point): number | undefined {
   const column = Math.min(width - 1, Math.floor(x / blockSize));
   const row = Math.min(height - 1, Math.floor(y / blockSize));
   return density[row * width + column];
@@ -59,11 +54,7 @@ function lossAt({ width, height, blockSize, density }: LossGrid, { x, y }: Place
 let probe: CanvasRenderingContext2D | null | undefined;
 
 /** Red, green and blue. @param whole size that `at` refers to */
-function sampleOf(
-  picture: Drawable,
-  at: Place,
-  whole: Readonly<Record<'width' | 'height', number>>,
-): readonly number[] {
+function sampleOf(picture: Drawable, at: Point, whole: Size): readonly number[] {
   probe ??= h('canvas', { width: 1, height: 1 }).getContext('2d', { willReadFrequently: true });
   // A picture closed meanwhile has no size.
   if (!probe || !(picture instanceof ImageBitmap) || picture.width === 0) return [];

@@ -1,7 +1,7 @@
 /**
  * @module web/frames/viewer/subject
- * What the viewer shows: the encode with its frames, scores, worst moments and files, the pairs of frames that it makes
- * with another encode, and where one can go from the frame on show.
+ * What the viewer shows: an encode's frames, scores, worst moments and files, its pairs with another encode; and
+ * navigation between frames.
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
@@ -56,14 +56,10 @@ function skippedOf({ report, saved, skipped }: EncodeResult): number | undefined
 }
 
 /** The frame of `to` with the same reference frame, which may be outside of it, and the last one of `to`. */
-function sameFrame(
-  from: EncodeResult,
-  to: EncodeResult,
-  frame: number,
-): readonly [same: number, last: number] {
+function sameFrame(from: EncodeResult, to: EncodeResult, frame: number): readonly [number, number] {
   const [own, its] = [skippedOf(from), skippedOf(to)];
   const same = own === undefined || its === undefined ? frame : frame + own - its;
-  // During a run, later frames may still come.
+  // During a run, later frames may still arrive.
   return [same, to.report ? to.report.frameCount - 1 : same];
 }
 
@@ -80,10 +76,7 @@ export function momentIn(from: EncodeResult, to: EncodeResult, frame: number): n
 }
 
 /** Values of a frame; `undefined` if it was not scored. */
-export function metricsOf(
-  { frames }: EncodeResult,
-  frame: number,
-): Readonly<Record<string, number>> | undefined {
+export function metricsOf({ frames }: EncodeResult, frame: number): FrameMetrics['metrics'] | undefined {
   const direct = frames[frame];
   return direct?.frameNum === frame
     ? direct.metrics
@@ -116,17 +109,11 @@ export function worstMoments(
   return worstFrames({ frames }, by, MOST, frameGap(report ?? {})).map(({ frameNum }) => frameNum);
 }
 
-/**
- * The moment next to the current one, from worst to best; the worst if none is current. @param direction 1: next worst
- */
-export function besideMoment(
-  moments: readonly number[],
-  frame: number,
-  direction: 1 | -1,
-): number | undefined {
+/** The moment next to the current one, from worst to best; the worst if none is current. @param by 1: the next one */
+export function besideMoment(moments: readonly number[], frame: number, by: 1 | -1): number | undefined {
   const at = moments.indexOf(frame);
   if (at < 0) return moments[0];
-  return moments[Math.max(0, Math.min(moments.length - 1, at + direction))];
+  return moments[Math.max(0, Math.min(moments.length - 1, at + by))];
 }
 
 export interface Versus {
@@ -164,9 +151,10 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   const same = its.report.distorted.skipped + skipped - its.report.reference.skipped;
   const { range: _, offset: __, ...options } = source.options;
   const { width, height } = own;
-  const scaled = [own, its].some(({ report: { pairing } }) =>
-    [pairing?.distorted].some((side) => side?.width !== width || side.height !== height),
-  );
+  const scaled = [own, its].some(({ report: { pairing } }) => {
+    const side = pairing?.distorted;
+    return side?.width !== width || side.height !== height;
+  });
   // Difference between the two runs' numbers of a reference frame.
   const apart = skipped - its.report.reference.skipped;
   return {
@@ -178,7 +166,6 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
       // Identifies the files: names may be equal.
       key: `${source.key} ${identityOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
-      distorted: source.distorted,
       options: {
         ...options,
         offset: same - first,

@@ -27,7 +27,7 @@ export class Transport {
     html`<select aria-label=${words.speed} title=${words.speed}>${SPEEDS.map((speed) => html`<option value=${speed} ?selected=${speed === 1}>${words.speedValue(speed)}</option>`)}</select>`,
   );
   readonly #whole: HTMLButtonElement;
-  /** True while a number is selected or typed, which pictures that arrive must not replace. */
+  /** True while the user types a number, which arriving pictures must not replace. */
   #typing = false;
   #frame = 0;
   #first = 0;
@@ -53,14 +53,14 @@ export class Transport {
         changed(playing);
       },
     );
-    const types = ({ type }: Event) => {
+    const onNumber = ({ type }: Event) => {
       this.#typing = type === 'focus' || type === 'input';
-      // Closing the dialog commits what was typed, which must not open it again.
+      // Closing the dialog commits the typed number, which must not open it again.
       if (type === 'change' && this.#number.closest('dialog')?.open) go(Number(this.#number.value));
       if (type === 'blur') this.#number.value = String(this.#frame);
     };
     this.#number = made(
-      html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @focus=${types} @input=${types} @blur=${types} @change=${types}>`,
+      html`<input type="number" class="frames-number" min="0" step="1" aria-label=${words.number} @focus=${onNumber} @input=${onNumber} @blur=${onNumber} @change=${onNumber}>`,
     );
     const steps = [
       this.#play,
