@@ -45,7 +45,7 @@ export function requireTexts(name: string, value: unknown): void {
   if (!value.every((text) => typeof text === 'string')) throw wrongType(name, value, 'an array of strings');
 }
 
-/** NaN passes. */
+/** Accepts NaN. */
 export function requireNumber(name: string, value: unknown, expected = 'a number'): void {
   if (typeof value !== 'number') throw wrongType(name, value, expected);
 }
@@ -60,7 +60,7 @@ export function requireAttached(name: string, value: unknown): void {
   }
 }
 
-/** Whether a test holds; false for values that throw on any access, such as revoked proxies. */
+/** True if a test holds; false for values that throw on any access, such as revoked proxies. */
 export function holds(test: () => boolean): boolean {
   try {
     return test();
@@ -84,11 +84,10 @@ function choice(allowed: readonly string[]): string {
 
 /** Most characters of a feature, extractor, option, model or metric name. */
 const MAX_NAME = 256;
-
 /** Most characters of a feature or model string, which may hold a path. */
 export const MAX_STRING = 8192;
 
-/** @param what begins the message: `A feature name` */
+/** @param what the beginning of the message: `A feature name` */
 export function requireLength(what: string, text: string, most = MAX_NAME): void {
   if (text.length <= most) return;
   throw usageError(

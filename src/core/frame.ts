@@ -2,18 +2,17 @@
  * @module core/frame
  * Frames: format, planes, and sizes of pictures and planes, as scored and as stored in files.
  */
-
 import type { PictureSize } from './size.js';
 
 export const MOST_FRAMES = 2 ** 32 - 1;
 
-/** Something of each of the two videos of a pair. */
+/** A value for each of the two videos. */
 export interface BothOf<T> {
   readonly reference: T;
   readonly distorted: T;
 }
 
-/** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
+/** A part of a video: frames by number, or times in seconds from its first frame; `end` is exclusive. */
 export interface FrameRange {
   readonly unit: 'frames' | 'seconds';
   readonly start: number;
@@ -46,9 +45,8 @@ export interface VideoFormat {
 }
 
 /**
- * Buffers for one frame's planes: packed rows, one byte per sample at 8 bit, two (little endian) above. Luma
- * is width x height; chroma is floor-sized: width >> 1 for 420 and 422, height >> 1 for 420. A source skips
- * absent planes.
+ * Buffers for one frame's planes: packed rows, one byte per sample at 8 bit, two (little endian) above. Luma is width x
+ * height; chroma sizes are rounded down: width >> 1 for 420 and 422, height >> 1 for 420. A source skips absent planes.
  */
 export interface FramePlanes {
   readonly y: Uint8Array;
@@ -73,7 +71,6 @@ export function chromaSize({
 
 /** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
 export const MAX_SIDE = 16384;
-
 /** Shortest side for which vif and adm are defined. */
 export const MIN_SIDE = 17;
 

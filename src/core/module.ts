@@ -1,10 +1,10 @@
 /**
  * @module core/module
- * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts, and
- * calls of its functions as plain data.
+ * Loads the WebAssembly core (wasm/include/anyvmaf.h): one instance with its memory, its contexts, and calls of its
+ * functions as data.
  */
 import type { WasmMemory, WasmModule } from './compile.js';
-import { AnyvmafError, internalError } from './errors.js';
+import { AnyvmafError, internalError, messageOf } from './errors.js';
 import type { VideoFormat } from './frame.js';
 
 /** Column of the core's function table. */
@@ -14,8 +14,7 @@ const ABI_VERSION = 3;
 const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 1 };
 const OUT_OF_MEMORY = -12;
 const OUT_OF_RANGE = -22;
-
-/** Room for the parameters and the results of a call. */
+/** Sizes of the memory for parameters and results of a call. */
 const PARAMETER_BYTES = 8192;
 const RESULT_BYTES = 8192;
 
@@ -34,11 +33,11 @@ export interface CorePlane {
 export interface CorePicture {
   /** Unique among the pictures of a context. */
   readonly serial: number;
-  /** Luma, Cb, Cr, alpha, as far as they are held. */
+  /** Luma, Cb, Cr, alpha, as far as present. */
   readonly planes: readonly CorePlane[];
 }
 
-/** Pictures that a call may read: the pair's, then those held of earlier pairs. */
+/** Pictures that a call may read: the pair's, then those of earlier pairs. */
 export interface CoreFrames {
   readonly reference: readonly CorePicture[];
   readonly distorted: readonly CorePicture[];
@@ -83,7 +82,7 @@ export class Core {
   readonly call: CoreExports['call'];
 
   constructor(module: WasmModule) {
-    // Views are made from the memory's current buffer each time, so growth needs no notice.
+    // Views are made from the memory's current buffer each time, so growth needs no notification.
     const imports = { env: { emscripten_notify_memory_growth: () => {} } };
     const { memory, call } = readExports(new WebAssembly.Instance(module, imports));
     this.memory = memory;
@@ -113,7 +112,7 @@ export class Core {
     this.#free(address);
   }
 
-  /** Bytes to allocate for a plane: its samples, and slack that vectors may read. */
+  /** Bytes to allocate for a plane: its samples, and padding that vectors may read. */
   planeBytes(width: number, height: number, bitDepth: number): number {
     return this.#planeBytes(width, height, bitDepth);
   }
@@ -123,15 +122,14 @@ export class Core {
   }
 }
 
-/** Names what was measured when the module traps, which is always a defect of the core, never of the input. */
+/** Adds what was measured to traps of the module, which are always defects of the core, never of the input. */
 function reporting(run: Native, metric: string, { width, height, bitDepth }: VideoFormat): Native {
   return (...args) => {
     try {
       return run(...args);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
       throw internalError(
-        `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${reason}); this ` +
+        `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${messageOf(cause)}); this ` +
           'is a defect of anyvmaf: please report it with the metric, the size and the options of the run.',
         { cause },
       );
@@ -143,7 +141,7 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
-/** An `AnyvmafPicture` up to its last held plane. */
+/** An `AnyvmafPicture` up to its last present plane. */
 function pictureWords({ serial, planes }: CorePicture): number[] {
   return [serial, ...planes.flatMap(({ address, width, height }) => [address, width, height])];
 }
@@ -214,7 +212,7 @@ export class CoreContext {
   /**
    * ADM by cells, see `anyvmaf_adm_map`; otherwise like {@link vifMap}.
    * @param parameters an `AnyvmafAdmVariant`
-   * @returns 6 integers per cell, and the scores of the scales that follow from their sums
+   * @returns 6 integers per cell, and the scores of the scales from their sums
    */
   admMap(
     reference: number,
@@ -279,10 +277,10 @@ export class CoreContext {
   }
 
   /**
-   * Carries out a call on the pictures of {@link setFrames}.
-   * @param heat address for its heatmaps, if they are wanted
-   * @returns its fields as in wasm/include/anyvmaf.h, valid until the next call; `undefined` if a sample has
-   * more bits than the video and the metric then has no value
+   * Runs a call on the pictures of {@link setFrames}.
+   * @param heat address for its heatmaps, if requested
+   * @returns its fields as in wasm/include/anyvmaf.h, valid until the next call; `undefined` if a sample has more bits
+   * than the video and the metric then has no value
    */
   run(
     {
@@ -317,7 +315,7 @@ export class CoreContext {
     new Uint8Array(this.#core.memory.buffer, this.#parameters, bytes.length).set(bytes);
   }
 
-  /** @param padded give null for a picture before the first pair */
+  /** @param padded gives null for a picture before the first pair */
   #plane({ of, plane, back }: PlaneArgument, padded = false): number {
     const picture = this.#pictures[of][back];
     if (padded && !picture) return 0;
@@ -344,12 +342,12 @@ export interface PlaneArgument {
 }
 
 /**
- * An argument of a core function, between the context and the address of the results. `frames`: the pair and
- * the one before it. `history`: the pair and all earlier ones held, fewer when a clip begins.
+ * An argument of a core function, between the context and the address of the results. `frames`: the pair and the one
+ * before it. `history`: the pair and all earlier ones present, which are fewer when a clip begins.
  */
 export type CallArgument = number | 'frames' | 'history' | 'parameters' | 'heatmaps' | PlaneArgument;
 
-/** A file of pictures, one per frame: a metric's value of every sample. */
+/** A file of pictures, one per frame, with a metric's value of every sample. */
 export interface HeatmapFile {
   /** The folder, as the caller named it. */
   readonly folder: string;
@@ -367,9 +365,9 @@ export interface CoreCall {
   /** Set for functions of perceptual.wasm. */
   readonly module?: 'perceptual';
   readonly args: readonly CallArgument[];
-  /** Parameters as structs or doubles, as the function takes them. */
+  /** Parameters as structs or doubles, as the function expects. */
   readonly parameters?: Uint8Array;
-  /** Doubles that it returns per frame. */
+  /** Number of doubles that it returns per frame. */
   readonly fields: number;
   /** Earlier pairs that it reads; of the distorted video too if `pictures` is `pair`. */
   readonly back: number;
@@ -379,10 +377,10 @@ export interface CoreCall {
   readonly padded?: true;
   readonly pictures: 'reference' | 'pair';
   readonly chroma: boolean;
-  /** Also measured on frames that subsampling leaves out. */
+  /** True if also measured on frames that subsampling skips. */
   readonly everyFrame: boolean;
-  /** Nanoseconds per luma sample, measured; decides how many workers a run is worth. */
+  /** Nanoseconds per luma sample, measured; decides how many workers a run needs. */
   readonly cost: number;
-  /** Files of its heatmaps by scale, if they are wanted. */
+  /** Files of its heatmaps by scale, if requested. */
   readonly heatmaps?: readonly HeatmapFile[];
 }

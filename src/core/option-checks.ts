@@ -17,7 +17,7 @@ import { quoted, showValue } from './printable.js';
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
-/** @returns the given options, and defaults of the others @throws {AnyvmafError} `usage`, naming option and value */
+/** @returns the given options, with defaults for the others @throws {AnyvmafError} `usage`, naming option and value */
 export function checkByTable<Completed extends object>(options: object, taker: OptionTaker): Completed {
   const checked: Record<string, unknown> = {};
   for (const [name, row] of ROWS) if (row.default !== undefined) checked[name] = row.default;

@@ -7,12 +7,12 @@ import { type AnyvmafError, usageError } from './errors.js';
 import { quoted } from './printable.js';
 
 export interface Preset {
-  /** Their scores are named `vmaf` and `vmaf_neg`. */
+  /** Their scores are `vmaf` and `vmaf_neg`. */
   readonly models: readonly string[];
   readonly features: readonly string[];
-  /** Extractors that replace an earlier entry of theirs on the command line. */
+  /** Extractors that replace earlier entries of the same name on the command line. */
   readonly replaces?: readonly string[];
-  /** Videos of different bit depths are compared at the larger one. */
+  /** True to compare videos of different bit depths at the larger one. */
   readonly commonBitDepth: boolean;
 }
 
@@ -54,6 +54,6 @@ export function nflxCtc(version: string): Preset {
 }
 
 function unknown(preset: string, version: string, known: readonly string[]): AnyvmafError {
-  const there = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
-  return usageError(`bad ${preset} version ${quoted(version)}; ${there}.`);
+  const valid = known.length === 1 ? `there is ${known[0]}` : `there are ${known.join(', ')}`;
+  return usageError(`bad ${preset} version ${quoted(version)}; ${valid}.`);
 }

@@ -1,6 +1,6 @@
 /**
  * @module evaluate/evaluate
- * Evaluates models on the rows of a table's split: compares their predictions with the target, and ranks them.
+ * Evaluates models on the rows of a table's split: compares predictions with the target, and ranks the models.
  */
 import { messageOf, modelError, usageError } from '../core/errors.js';
 import type { Origin } from '../core/origin.js';
@@ -51,8 +51,8 @@ export interface EvaluateOptions extends Pick<TinyModelOptions, 'fp16' | 'verify
   /** Run the model or its 8-bit sibling. Default `auto`: as its registry or sidecar says. */
   readonly precision?: TinyPrecision;
   /**
-   * Draws of the bootstrap; 0 omits the intervals. Default 1000, for large tables fewer, but at least 200, so that
-   * about 20 million rows are drawn.
+   * Draws of the bootstrap; 0 omits the intervals. Default 1000; fewer for large tables, so that about 20 million rows
+   * are drawn, but at least 200.
    */
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
@@ -128,21 +128,18 @@ export interface Comparison {
 
 /** Rows per call of a session with a free batch size. */
 const BATCH = 8192;
-
 const DEFAULT_RESAMPLES = 1000;
 const FEWEST_RESAMPLES = 200;
-/** Rows to draw in total, if the number of draws is not set. */
+/** Rows to draw in all, if the number of draws is not set. */
 const DRAWN_ROWS = 20_000_000;
-
 const LEVEL = 0.95;
-
-/** With fewer units there are few distinct draws, so intervals are rough. */
+/** With fewer units, there are few distinct draws, so intervals are rough. */
 const FEW_UNITS = 10;
 
 /**
- * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number
- * per row; `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device;
- * the signal's reason when aborted
+ * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number per row;
+ * `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device; the signal's
+ * reason if aborted
  */
 export async function evaluate(
   platform: TinyPlatform,
@@ -157,7 +154,7 @@ export async function evaluate(
 /**
  * Evaluates models one after the other. A model that fails does not stop the others.
  * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason
- * when aborted
+ * if aborted
  */
 export async function compare(
   platform: TinyPlatform,
@@ -322,12 +319,12 @@ function scoresOf(
   return scores;
 }
 
-/** Draws of the bootstrap for a table of so many rows. */
+/** Draws of the bootstrap for a table of this many rows. */
 export function drawsOf(rows: number): number {
   return Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / rows)));
 }
 
-/** Figures over all rows, clips and keys of at least two rows of finite numbers. */
+/** Figures over all rows, clips and keys that have at least two rows of finite numbers. */
 function figuresOf(
   { prediction, target }: Pick<Sample, 'prediction' | 'target'>,
   { keys, clips }: Pick<SplitRows, 'keys' | 'clips'>,

@@ -1,6 +1,6 @@
 /**
  * @module media/delivery
- * ffmpeg's pixel formats: which planar one holds the samples of another unchanged, and how to make ffmpeg deliver it.
+ * ffmpeg's pixel formats: which planar one holds the samples of another, and how to make ffmpeg deliver it.
  */
 import type { ColorMatrix } from '../core/choices.js';
 import { AnyvmafError } from '../core/errors.js';
@@ -13,7 +13,7 @@ export interface SampleFormat {
   readonly chroma: ChromaFormat;
 }
 
-/** Formats with the same luma and chroma samples in another order. */
+/** Same luma and chroma samples in another order. */
 const REARRANGED: Readonly<Record<string, SampleFormat>> = {
   nv12: { bitDepth: 8, chroma: '420' },
   nv21: { bitDepth: 8, chroma: '420' },
@@ -69,10 +69,10 @@ export interface Delivery extends SampleFormat {
   readonly unpacked?: string;
 }
 
-/** swscale flags that round to the nearest value; without them grey becomes one level darker. */
+/** swscale flags that round to nearest; without them, grey becomes one level darker. */
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
-/** Converts RGB to luma and chroma; explicit, since no file states a matrix for this. `size` holds further options. */
+/** Converts RGB to luma and chroma by an explicit matrix, which no file states; `size` holds further options. */
 export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
   const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
   return `scale=${options.join(':')}`;
@@ -86,7 +86,7 @@ const SCALE_MATRIX: Readonly<Record<string, ColorMatrix>> = {
   bt2020nc: 'bt2020',
 };
 
-/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert by it. */
+/** Matrix by the name of ffmpeg's scale filter; `undefined` if the filter does not have it. */
 export function scaleMatrix(matrix: string): ColorMatrix | undefined {
   return Object.hasOwn(SCALE_MATRIX, matrix) ? SCALE_MATRIX[matrix] : undefined;
 }
@@ -114,7 +114,7 @@ export function isRgb(pixelFormat: string): boolean {
   return RGB.test(pixelFormat);
 }
 
-/** Unsupported chroma formats, and the supported one that holds their samples repeated. */
+/** Unsupported chroma formats, and the supported one that can hold their repeated samples. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
   '411': { ratio: '4:1:1', chroma: '422' },
   '440': { ratio: '4:4:0', chroma: '444' },
@@ -122,8 +122,7 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
 
 /**
  * @param name ffmpeg's name of the decoded layout
- * @param rotation of the picture in degrees
- * @param file name of the file, for messages
+ * @param file the file's name, for messages
  * @param how to deliver RGB; refused if absent. `matrix`: ffmpeg's name of the one to convert by (BT.709 if absent
  * or unknown), or `gbr` for unconverted planes G, B, R. `alpha`: appends alpha, and delivers grey with alpha as RGB
  * @throws {AnyvmafError} `media` if no planar format holds the samples
@@ -173,7 +172,7 @@ export function delivery(
   );
 }
 
-/** RGB as stored, or converted by a matrix; grey with alpha becomes RGB of the same samples. */
+/** RGB as stored (grey with alpha as RGB of the same samples), or converted by a matrix. */
 function rgbDelivery(name: string, matrix: string, alpha: true | false | undefined): Delivery {
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
@@ -210,7 +209,7 @@ function ratio({ chroma }: SampleFormat): string {
   return [...chroma].join(':');
 }
 
-/** Makes ffmpeg output all frames as decoded, without repeating or dropping any to even out their times. */
+/** Makes ffmpeg output every frame once, without repeating or dropping any to even out their times. */
 export function everyFrame(version: string): string[] {
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const old = major !== '' && Number(major) * 100 + Number(minor) < 501;

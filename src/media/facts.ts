@@ -19,9 +19,9 @@ interface ProbedTrack {
 
 /**
  * Parses `ffprobe -of json -show_format -show_streams -show_frames`; sizes are after cropping and rotation.
- * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
+ * @param json with the track first in `streams` and, if decodable, its first frame in `frames`
  * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
- * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
+ * @throws {AnyvmafError} `media` for an encrypted track, an unknown codec, or samples that cannot be scored
  */
 export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
   const stream = object(list(object(json)?.streams)[0]);
@@ -157,7 +157,7 @@ function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefi
   return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
 }
 
-/** By ffmpeg's names, whose second letter is the field that is displayed first. */
+/** By ffmpeg's names, whose second letter is the field displayed first. */
 const FIELD_ORDERS = new Map<unknown, TrackFacts['fieldOrder']>([
   ['progressive', 'progressive'],
   ['tt', 'top-first'],
@@ -189,7 +189,7 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Non-empty text with a known value. */
+/** Non-empty text other than placeholders for unknown values. */
 function word(value: unknown): string | undefined {
   return typeof value === 'string' && !['', 'unknown', 'N/A', 'reserved'].includes(value) ? value : undefined;
 }
@@ -215,12 +215,12 @@ function defined<T extends object>(members: T): T {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Relative difference from the duration above which a declared frame count is stale. */
+/** Largest relative difference of a declared frame count from the duration. */
 const STALE = 0.1;
 
 /**
  * The declared frames if they fit the duration in seconds. The index of a fragmented file may count only the first
- * fragment, and tags survive cutting and re-encoding.
+ * fragment; tags survive cutting and re-encoding.
  */
 export function declaredFrames(
   declared: number | undefined,
@@ -233,7 +233,7 @@ export function declaredFrames(
   return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
 }
 
-/** Relative excess over the file's bit rate above which a track's is not credible. */
+/** Largest credible relative excess of a track's bit rate over its file's. */
 const EXCESS = 0.1;
 
 /** In bits per second. */
@@ -258,7 +258,7 @@ export function declaredBitrate({ indexed, tag, file }: DeclaredBitrates): numbe
 export function packetBitrate(bytes: number, times: Float64Array): number | undefined {
   const between = (times.at(-1) ?? 0) - (times[0] ?? 0);
   if (!(between > 0)) return undefined;
-  // Assume an average duration for the last frame.
+  // Give the last frame the average duration.
   const seconds = (between * times.length) / (times.length - 1);
   return Math.round((8 * bytes) / seconds);
 }

@@ -1,9 +1,8 @@
 /**
  * @module media/formats
- * File formats: recognises all by their first bytes, and reads headers and frame positions of those of stored frames,
- * YUV4MPEG2 and raw planar YUV.
+ * File formats: recognises them by their first bytes, and reads headers and frame positions of YUV4MPEG2 and raw
+ * planar YUV.
  */
-
 import { AnyvmafError, usageError } from '../core/errors.js';
 import {
   describeFormat,
@@ -26,7 +25,7 @@ interface Signature {
   readonly name: string;
   readonly at: number;
   readonly magic: string;
-  /** Another sequence that must match too. */
+  /** A second sequence that must match. */
   readonly also?: { readonly at: number; readonly magic: string };
 }
 
@@ -71,7 +70,7 @@ export function isContainer(start: Uint8Array): boolean {
   );
 }
 
-/** The file type with its article (`an MP4 or MOV file`), or `undefined`. */
+/** The file type with its article, such as `an MP4 or MOV file`. */
 export function sniffContent(start: Uint8Array): string | undefined {
   return signatureOf(start)?.name;
 }
@@ -84,13 +83,10 @@ function signatureOf(start: Uint8Array): Signature | undefined {
 
 /** 255 bytes and the newline. */
 export const STREAM_HEADER_MAX = 256;
-
 /** `FRAME`, one byte, and 79 more up to the newline. */
 export const FRAME_HEADER_MAX = 85;
-
 /** `FRAME\n`, without parameters. */
 const PLAIN_FRAME_HEADER = 6;
-
 const NEWLINE = 0x0a;
 
 export interface Y4mHeader {
@@ -112,7 +108,7 @@ export function isY4m(start: Uint8Array): boolean {
 }
 
 /**
- * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, or all of shorter data
+ * @param start the first {@link STREAM_HEADER_MAX} bytes, or all of shorter data
  * @throws {AnyvmafError} `media`
  */
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
@@ -177,7 +173,7 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const values = new Map<string, string>();
   for (const tag of tags) {
     const letter = tag.charAt(0);
-    // The last of repeated tags counts. Of the X tags only the colour range matters.
+    // The last of repeated tags counts. Of the X tags, only the colour range matters.
     if (letter === 'X') {
       if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
     } else if (letter !== '') {
@@ -189,11 +185,11 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
 
 /**
  * @param start the next {@link FRAME_HEADER_MAX} bytes, or all of shorter data
- * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: without end
+ * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: no newline
  */
 export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
   if (start.length < PLAIN_FRAME_HEADER) {
-    // A few stray bytes count as the end, unless they begin a frame header.
+    // A few stray bytes count as the end unless they begin a frame header.
     return start.length > 0 && isFrame(start) ? 'incomplete' : 'end';
   }
   if (!isFrame(start)) return 'lost';
@@ -214,8 +210,7 @@ export function badFrameHeader(
   return new MediaError(
     'damaged',
     index,
-    `the header of frame ${index} of ${shown(name)} at byte ${position} has no end within ` +
-      `${FRAME_HEADER_MAX} bytes; ` +
+    `the header of frame ${index} of ${shown(name)} at byte ${position} has no end within ${FRAME_HEADER_MAX} bytes; ` +
       'the file is damaged.',
   );
 }
@@ -229,8 +224,8 @@ interface FrameIndex {
 }
 
 /**
- * Finds the frames of a file without reading samples. Nearly all writers make frame headers of equal length: a few
- * probes confirm that, and each header is verified when its frame is read. Otherwise visits every header.
+ * Finds the frames without reading samples. Nearly all writers make frame headers of equal length: a few probes
+ * confirm that, and reading a frame verifies its header. Otherwise reads every header.
  * @throws {AnyvmafError} `media` if a frame header is missing
  */
 export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
@@ -259,7 +254,7 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
   return scanFrames(reader, header, name);
 }
 
-/** Missing bytes per frame in Y4M by ffmpeg up to 5.1: one in each chroma row above 8 bit with odd widths. */
+/** Bytes missing per frame of Y4M by ffmpeg up to 5.1: one per chroma row above 8 bit with odd widths. */
 export function lostChromaBytes(format: VideoFormat): number {
   const { width, bitDepth, chroma } = format;
   if (bitDepth === 8 || width % 2 === 0 || chroma === '444' || chroma === '400') return 0;
@@ -273,7 +268,7 @@ export function lostChroma(name: string, { width, bitDepth }: VideoFormat): Anyv
   );
 }
 
-/** Frames to probe for equal distances, besides the last and the one after. */
+/** Frames to probe for equal distances, besides the last one and the one after. */
 const PROBES = 6;
 
 async function equallySpaced(
@@ -313,11 +308,8 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
     const frameHeader = parseFrameHeader(here);
     const left = Math.max(0, reader.size - position);
     if (frameHeader === 'lost' || frameHeader === 'overlong') {
-      if (
-        frameHeader === 'lost' &&
-        offsets.length > 0 &&
-        (await isStray(reader, position, left, frameBytes))
-      ) {
+      const mayBeStray = frameHeader === 'lost' && offsets.length > 0;
+      if (mayBeStray && (await isStray(reader, position, left, frameBytes))) {
         strayBytes = left;
         break;
       }
@@ -342,7 +334,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
   };
 }
 
-/** True if the last `left` bytes are appended data: fewer than a frame, and without a frame header. */
+/** True if the last `left` bytes are shorter than a frame and contain no frame header. */
 async function isStray(reader: ByteReader, position: number, left: number, frameBytes: number) {
   if (left >= PLAIN_FRAME_HEADER + frameBytes) return false;
   for (let at = 0; at < left; at += SEARCHED - 4) {
@@ -358,7 +350,7 @@ function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): 
   return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };
 }
 
-/** `index` is absent for a stream. */
+/** @param index absent for a stream */
 export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
   const warnings = [...header.details.warnings];
   if (index && index.strayBytes > 0) {
@@ -382,7 +374,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
 
 type Sampling = Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true };
 
-/** Tags of 8 bits. The first four differ in chroma siting only; ffmpeg writes 420jpeg for unknown siting. */
+/** Tags of 8 bits. The first four differ only in chroma siting; ffmpeg writes 420jpeg for unknown siting. */
 const CHROMA: ReadonlyMap<string, Sampling> = new Map<string, Sampling>([
   ['420', { chroma: '420', bitDepth: 8 }],
   ['420jpeg', { chroma: '420', bitDepth: 8 }],

@@ -34,6 +34,7 @@ import {
   type RawVideoFormat,
   RemoteVideo,
   type SourceDescriptor,
+  type StoredFrames,
   type VideoInfo,
   type VideoInput,
 } from './types.js';
@@ -45,19 +46,19 @@ export interface OpenOptions {
   readonly name?: string;
   readonly platform: FilePlatform;
   /**
-   * Set if there are decoders: URLs are theirs if allowed (a list restricts the hosts), and files that are certainly
-   * encoded are not read as raw video. Default: URLs are unknown files.
+   * Set if there are decoders: they read URLs if allowed (a list restricts the hosts), and encoded files are not read
+   * as raw video. Default: URLs are unknown files.
    */
   readonly decoding?:
     | {
         readonly urls: boolean | readonly string[];
-        /** Decode encoded streams in order, if the platform can. */
+        /** Decode encoded streams, if the platform can. */
         readonly streams?: boolean;
       }
     | undefined;
-  /** If raw video ends within a frame: refuse it at once, or drop the frame and warn. Default: reading fails. */
+  /** If raw video ends within a frame: fail at once, or drop the frame and warn. Default: reading it fails. */
   readonly partialFrame?: 'refuse' | 'drop';
-  /** Aborts waiting for a stream; rejects with the signal's reason. */
+  /** Aborts opening; rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -72,19 +73,19 @@ export interface EncodedInput extends FileNotes {
 interface FileNotes {
   /** File type with its article; absent if unknown. */
   readonly looksLike?: string;
-  /** Set for a truncated file: what is missing, as a clause. */
+  /** What is missing from a truncated file, as a clause. */
   readonly cutOff?: string;
   /** Settings that x264 or x265 recorded in the stream. */
   readonly encoderSettings?: string;
-  /** Profile of Dolby Vision in an MP4. */
+  /** Profile of Dolby Vision in MP4. */
   readonly dolbyVision?: number;
-  /** Set if the file has alpha that decoders omit. */
+  /** True for separate alpha, which decoders omit. */
   readonly alphaApart?: boolean;
 }
 
 /**
- * Opens a video; the caller closes the source. Recognises Y4M by its content. Files, Blobs and bytes give random
- * access, pipes and streams frames in order; a {@link FrameSource} is returned unchanged.
+ * Opens a video, which the caller closes. Recognises Y4M by its content. Files, Blobs and bytes give random access;
+ * pipes and streams give frames in order; a {@link FrameSource} is returned unchanged.
  * @throws {AnyvmafError} `io` if the input cannot be read, `media` if it needs a decoder, `mismatch` if a Y4M header
  * contradicts `raw`, `usage` for other inputs
  */
@@ -107,9 +108,7 @@ export async function openInput(
   if (raw) checkRawFormat(raw);
   if (isFrameSource(input)) {
     const problem = formatProblem(input.info);
-    if (problem) {
-      throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
-    }
+    if (problem) throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
     return input;
   }
   const url = options.decoding && urlOf(input);
@@ -141,7 +140,7 @@ export async function openInput(
     return { kind: 'encoded', name, input: remote ?? input, ...opened };
   } catch (error) {
     close();
-    // Closing looks like the end of the stream, so throw the abort reason instead.
+    // Closing looks like the end of the stream, so report the abort instead.
     throw signal?.aborted ? signal.reason : error;
   } finally {
     forget();
@@ -207,10 +206,8 @@ function readerOf(
 interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
-  describe(stored: Stored): SourceDescriptor;
+  describe(stored: StoredFrames): SourceDescriptor;
 }
-
-type Stored = Pick<SourceDescriptor & { kind: 'file' }, 'info' | 'layout'>;
 
 function randomBytes(reader: ByteReader, describe: RandomBytes['describe']): RandomBytes {
   return { kind: 'random', reader, describe };
@@ -286,7 +283,7 @@ async function openRandom(
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
-    const info = partialFrame === undefined ? known : settlePartialFrame(known, partialFrame);
+    const info = partialFrame ? settlePartialFrame(known, partialFrame) : known;
     const layout = rawLayout(recognised.raw);
     return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
   }
@@ -360,11 +357,10 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
     return { kind: 'y4m', header };
   }
   if (raw) return { kind: 'yuv', raw };
-  const looksLike = sniffContent(start);
-  return { kind: 'other', looksLike };
+  return { kind: 'other', looksLike: sniffContent(start) };
 }
 
-/** The input is neither Y4M nor declared as raw, and there is no decoder. */
+/** For inputs that are neither Y4M nor declared as raw, without a decoder. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
   return looksLike
     ? new AnyvmafError(
@@ -376,17 +372,14 @@ export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLi
     : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
-/** The network address, if it is one; a single letter before the colon is a drive. */
+/** The address of a URL; a single letter before the colon is a drive. */
 function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return hasScheme(text) ? text : undefined;
 }
 
-/**
- * @param name of the argument
- * @throws {AnyvmafError} `usage` for a value that is not a video input
- */
+/** @throws {AnyvmafError} `usage` for a value that is not a video input; `name` is the argument's */
 export function requireVideo(name: string, input: VideoInput): void {
   if (typeof input === 'string' && input.includes('\0'))
     throw usageError(`${name} is ${quoted(input)}, but a file name cannot contain a NUL character.`);

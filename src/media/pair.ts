@@ -1,6 +1,6 @@
 /**
  * @module media/pair
- * Two videos: opened, checked that they can be compared without conversion, and as identified for pairing.
+ * Two videos: opened, checked for what cannot be converted, and as identified for pairing.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
@@ -15,15 +15,14 @@ import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** Up to this side libvmaf's ADM is undefined at its smallest scale. */
+/** Up to this side, libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;
-
 /** Shortest side for colour metrics: one sample of subsampled chroma. */
 const LEAST_OF_COLOUR = 2;
 
 /**
  * Checks for equal size, chroma format and bit depth, and for a measurable size. Frame counts may differ.
- * @param anyDepth bit depths may differ too
+ * @param anyDepth accepts different bit depths
  * @returns warnings of the containers and about differences, as full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
@@ -113,15 +112,15 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
 
 export type OpenedInput = FrameSource | EncodedInput;
 
-/** Without a reference for no-reference metrics. */
+/** Without a reference, for no-reference metrics. */
 export interface OpenedInputs {
   readonly reference?: OpenedInput;
   readonly distorted: OpenedInput;
 }
 
 /**
- * Opens both videos concurrently, as two pipes of one producer may require; encoded ones stay unopened.
- * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
+ * Opens both videos concurrently, as two pipes of one producer may require; leaves encoded ones unopened.
+ * @throws {AnyvmafError} as {@link openInput}; `usage` if both would read one stream
  */
 export async function openInputs(
   { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
@@ -146,7 +145,7 @@ export async function openInputs(
     return { reference: first, distorted: second };
   } catch (error) {
     giveUp.abort(error);
-    // Close the other once it has opened, and ignore its errors.
+    // Close the other once open, and ignore its errors.
     for (const input of opening) input?.then(closeInput).catch(() => {});
     throw error;
   } finally {
@@ -177,11 +176,11 @@ export type Side = SidePictures &
 
 interface SidePictures {
   readonly times: Float64Array | null;
-  /** What filters do, a phrase each. */
+  /** Applied filters, a phrase each. */
   readonly applied?: readonly string[];
   /** Bit depth before filters. */
   readonly storedDepth?: number;
-  /** Set if the caller's filter chain made the pictures. */
+  /** Set if the user's filter chain changed the pictures. */
   readonly reshaped?: true;
 }
 
@@ -195,7 +194,7 @@ export function nameOf(side: Side): string {
   return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
 }
 
-/** Counts packets if possible, since headers are less reliable. */
+/** From packets if possible, since headers are less reliable. */
 export function frameCountOf(side: Side): number | null {
   return side.times?.length ?? factsOf(side).frameCount;
 }

@@ -1,14 +1,14 @@
 /**
  * @module metrics/checks
- * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. Like in
- * libvmaf, comparing with a limit turns NaN into the limit.
+ * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. As in libvmaf,
+ * comparing NaN with a limit gives the limit.
  */
 import { featureError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { choice, type OptionSpec, real } from './spec.js';
 
 /**
- * @param option that makes the extractor measure colour, unless it always does
+ * @param option that makes the extractor measure colour; absent if it always does
  * @throws {AnyvmafError} `feature` for video without chroma
  */
 export function requireChroma(extractor: string, { chroma }: VideoFormat, option?: string): void {
@@ -29,7 +29,7 @@ export function requireSide(extractor: string, { width, height }: VideoFormat, l
   );
 }
 
-/** What to do about an extractor that cannot work, whether requested by name or by a preset. */
+/** What to do about an unusable extractor, whether requested by name or by a preset. */
 export function leaveOut(extractor: string): string {
   return `leave out ${extractor} and presets that include it.`;
 }
@@ -99,7 +99,7 @@ export function atLeast(value: number, limit: number): number {
   return limit;
 }
 
-/** Peak of luma samples in units of 8-bit levels, 255.75 at 10 bit. */
+/** Peak of luma samples in 8-bit levels: 255.75 at 10 bit. */
 export function floatPeak({ bitDepth }: VideoFormat): number {
   return (2 ** bitDepth - 1) / 2 ** (bitDepth - 8);
 }

@@ -1,6 +1,6 @@
 /**
  * @module metrics/index
- * The list of metrics. To add one, write its file and enter it here.
+ * The list of metrics. To add one, write its file and list it here.
  */
 import { AnyvmafError } from '../core/errors.js';
 import { ADM } from './adm.js';
@@ -23,7 +23,7 @@ import { SSIMULACRA2 } from './ssimulacra2.js';
 import { VIF } from './vif.js';
 import { XPSNR } from './xpsnr.js';
 
-/** In libvmaf's order of registration, then ours: the first of two extractors that emit one feature provides it. */
+/** In libvmaf's order of registration, then ours: the first of two extractors that emit the same feature provides it. */
 export const METRICS: readonly Metric[] = [
   FLOAT_PSNR,
   FLOAT_ANSNR,

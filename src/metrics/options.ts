@@ -1,7 +1,7 @@
 /**
  * @module metrics/options
- * Parses option texts and feature strings into extractor instances, validates values and fills in defaults, and gives
- * features libvmaf's names.
+ * Parses option texts and feature strings into extractor instances, validates values, fills in defaults, and names
+ * features as libvmaf does.
  */
 import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { AnyvmafError, featureError, usageError } from '../core/errors.js';
@@ -18,8 +18,8 @@ export type { ExtractorInstance };
 export type OptionTexts = Readonly<Record<string, string>>;
 
 /**
- * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a
- * second `=` within an item ends its value.
+ * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a second
+ * `=` within an item ends its value.
  * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, or an invalid value
  */
 export function parseFeature(text: string): ExtractorInstance {
@@ -43,7 +43,7 @@ export function parseFeature(text: string): ExtractorInstance {
 }
 
 /**
- * @param options as a user or a model wrote them; the rest have their defaults
+ * @param options from a user or a model; others have their defaults
  * @param where they were given, for messages: `model "vmaf"`
  * @throws {AnyvmafError} `feature`: an unknown option or an invalid value
  */
@@ -76,7 +76,7 @@ export function isOfColour(text: string): boolean {
   return named(text)?.module === 'perceptual';
 }
 
-/** Extractors of feature strings that libvmaf lacks. */
+/** Names of extractors in feature strings that libvmaf lacks. */
 export function beyondLibvmaf(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => {
     const spec = named(text);
@@ -92,14 +92,14 @@ const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );
 
-/** The first option that would write files, among feature strings and model strings with overloads. */
+/** The first option in feature and model strings that would write files. */
 export function folderOption(texts: readonly string[]): string | undefined {
   return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
 }
 
 /**
  * @param where names the file in messages
- * @throws {AnyvmafError} `model` for an output folder, since a model's file must not cause writes
+ * @throws {AnyvmafError} `model` for an output folder, since models must not write files
  */
 export function refuseFolders(options: OptionTexts, where: string): void {
   const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
@@ -121,7 +121,7 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   );
 }
 
-/** Suggests an extractor: by what it emits, as the float_ variant, or by spelling. */
+/** Suggests an extractor: the one that emits `name`, its float_ variant, or one of similar spelling. */
 function meantExtractor(name: string): string {
   const emitting = EXTRACTORS.find(({ features }) =>
     features.some((feature) => feature.name === name || feature.alias === name),
@@ -136,7 +136,7 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
   return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
-/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms. */
+/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Accepts C's strtof forms. */
 export function normaliseNumber(text: string): number | undefined {
   const start = text.trimStart();
   const negative = start.startsWith('-');
@@ -144,7 +144,7 @@ export function normaliseNumber(text: string): number | undefined {
     magnitude(negative || start.startsWith('+') ? start.slice(1) : start) ?? Number.NaN,
   );
   if (!Number.isFinite(single)) return undefined;
-  // Turns -0 into 0, since its sign would show in names and reports.
+  // Turns -0 into 0: its sign would appear in names and reports.
   return Number(`${negative ? '-' : ''}${formatG(single)}`) + 0;
 }
 
@@ -193,7 +193,7 @@ export function formatG(value: number, digits = 6): string {
   return Number.isNaN(value) ? 'nan' : formatGeneral(value, digits);
 }
 
-/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1). */
+/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none differs (spec 6.1). */
 function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
   return extractor.options
     .filter((option) => option.inName && values[option.name] !== option.default)

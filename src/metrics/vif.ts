@@ -21,7 +21,7 @@ const MOST = 16;
 /** Per gain limit: numerators of the scales, then denominators. */
 const FIELDS = 8;
 
-/** One call for several gain limits computes their common part once. */
+/** One call for several gain limits computes what they share once. */
 export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): KernelCall {
   return {
     run: 'vif',
@@ -76,7 +76,7 @@ export const VIF: Metric = {
     ),
   finish: (instance) =>
     finishVif(instance, 'VMAF_integer_feature_vif', 'integer_vif', {
-      // A float quotient of floats: dividing in double and rounding once more gives the same.
+      // A float quotient of floats: dividing in double and rounding again gives the same.
       value: (_, quotient) => Math.fround(quotient),
       // libvmaf's debug values of a skipped scale.
       skipped: [0, -1],
@@ -84,9 +84,9 @@ export const VIF: Metric = {
 };
 
 /**
- * @param scales start of the internal names of the scales' features
- * @param parts start of the names of numerators and denominators
- * @param how the value of a scale from its quotient, and the parts of a skipped scale if not as measured
+ * @param scales prefix of the internal names of the scales' features
+ * @param parts prefix of the names of numerators and denominators
+ * @param how `value`: of a scale, from its quotient. `skipped`: parts of a skipped scale, if not as measured
  */
 export function finishVif(
   instance: ExtractorInstance,

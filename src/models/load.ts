@@ -1,7 +1,7 @@
 /**
  * @module models/load
- * Loads models from model strings, with overloads and flags applied: those of a run, or one to predict with from feature values,
- * without a video.
+ * Loads models from model strings, with overloads and flags applied: those of a run, or one that predicts from feature
+ * values without a video.
  */
 import { MAX_STRING, requireLength, requireText } from '../core/arguments.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -16,8 +16,8 @@ import type { FeatureModel, LoadedModel, ModelInput, ModelRequest, ModelStore } 
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /**
- * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file
- * or overload; `feature` for an invalid option value; `io` for an unreadable file
+ * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file or
+ * overload; `feature` for an invalid option value; `io` for an unreadable file
  */
 export async function loadModels(
   texts: readonly string[],
@@ -89,7 +89,7 @@ export async function openModel(store: ModelStore, text = DEFAULT_MODEL): Promis
   return { name, source, kind, ...described, features, predict: scorer(model, described.inputs) };
 }
 
-/** Predicts with the main model; ignores a collection's other members. */
+/** Predicts with the main model only, without a collection's other members. */
 function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureModel['predict'] {
   const names = inputs.map(({ logName }) => logName);
   const { collectionKeys: _, members, ...main } = model;
@@ -112,7 +112,7 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
   };
 }
 
-/** The feature string of an input: its extractor with all non-default options. */
+/** The feature string of an input: its extractor with all options that are not defaults. */
 function featureString({ instance: { spec, options } }: ModelInput): string {
   const set = spec.options.filter(({ name, default: byDefault }) => options[name] !== byDefault);
   const texts = set.map(({ name }) => `${name}=${options[name]}`);

@@ -1,7 +1,7 @@
 /**
  * @module models/parse
- * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with options of the model and of the
- * request.
+ * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with the options of the model
+ * and of the request.
  */
 import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
@@ -21,7 +21,6 @@ import type {
 /** libvmaf's limits. */
 const MAX_FEATURES = 64;
 const MAX_KNOTS = 10;
-
 const MODEL_TYPES = ['LIBSVMNUSVR', 'BOOTSTRAP_LIBSVMNUSVR', 'RESIDUEBOOTSTRAP_LIBSVMNUSVR'] as const;
 const NORM_TYPES = ['linear_rescale', 'none'] as const;
 
@@ -93,7 +92,7 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   };
 }
 
-/** Converts option dictionaries to texts, the form of the command line. */
+/** Converts options to texts, as on the command line. */
 function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
   const dictionaries = optional(value, array, where) ?? [];
   if (value != null && dictionaries.length !== features) {
@@ -209,9 +208,9 @@ function wrong(where: string, value: unknown, expected: string): AnyvmafError {
 }
 
 /**
- * @param overloads options that override the model's own, for all features of an extractor
- * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not
- * use; `feature` for an unknown option or an invalid value
+ * @param overloads options that override the model's, for all features of an extractor
+ * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not use;
+ * `feature` for an unknown option or an invalid value
  */
 export function bindInputs(
   definition: ModelDefinition,
@@ -241,7 +240,7 @@ export function bindInputs(
   });
 }
 
-/** The regression as it is described to callers. */
+/** The description of a regression for callers. */
 export function describeDefinition(
   { type, inputs, clip, transform }: ModelDefinition,
   bound: readonly ModelInput[],

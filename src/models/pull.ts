@@ -1,6 +1,6 @@
 /**
  * @module models/pull
- * Fetches models that may not ship with the package, checks their digests against the registry, and caches them.
+ * Fetches models that may not ship with the package, verifies their digests, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { codeOf, ioError, modelError, usageError } from '../core/errors.js';
@@ -10,16 +10,14 @@ import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.j
 
 /** Serves raw files of GitHub repositories by owner, repository, tag and path. */
 const ORIGIN = 'https://raw.githubusercontent.com';
-
 /** Time limit of a download in milliseconds. */
 const TIMEOUT = 30_000;
-
 /** Largest accepted download; a model has 15 kB. */
 const MOST_BYTES = 1 << 20;
 
 type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
 
-/** Pulls one model or `all`, unless already cached and undamaged. Throws as the public `pullModel`. */
+/** Pulls one model or `all`, except those in the cache and undamaged. Throws as the public `pullModel`. */
 export async function pullModels(
   name: string,
   store: ModelStore,
@@ -55,8 +53,8 @@ function keepOf({ keep }: ModelStore): ModelCache {
 
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
   const { name, file, sha256 } = entry;
-  const there = await keep.read(file).catch(() => undefined);
-  if (there !== undefined && (await sumOf(there)) === sha256) {
+  const cached = await keep.read(file).catch(() => undefined);
+  if (cached !== undefined && (await sumOf(cached)) === sha256) {
     return { name, fetched: false, place: keep.placeOf(file) };
   }
   const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);
@@ -117,7 +115,7 @@ async function download(
   );
 }
 
-/** Reads the body of a response; cancels and returns `undefined` if it is longer than `most`. */
+/** Reads the body of a response; cancels it and returns `undefined` if it is longer than `most`. */
 async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const taken: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;

@@ -1,6 +1,6 @@
 /**
  * @module models/registry
- * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
+ * Reads the registry of models, `model/registry.json`, and its files; verifies digests of pulled ones.
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
@@ -11,11 +11,10 @@ import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
-  /** Set for a float variant, which reuses the file of the model named here with float extractors. */
+  /** Set for a float variant, which uses the file of the model named here with float extractors. */
   readonly floatOf?: string;
   /** Set if the file must be pulled from this public repository, `OWNER/NAME`, at this tag. */
   readonly pull?: { readonly repository: string; readonly tag: string; readonly folder: string };
-  /** Digest of the file. */
   readonly sha256: string;
   readonly licence: string;
 }
@@ -77,7 +76,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   );
 }
 
-/** The name that shares the longest prefix with `typed`, more than half of it, ignoring punctuation and case. */
+/** The name with the longest common prefix, more than half of `typed`, ignoring punctuation and case. */
 function similar(typed: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);

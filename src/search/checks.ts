@@ -141,7 +141,7 @@ const TUNING: Checks<TuneShotsOptions> = {
 const MOST_RUNGS = 32;
 const MOST_ENCODERS = 16;
 
-/** Options of each kind of work, and those that must be there. */
+/** Options of each kind of work, followed by those that are required. */
 const OPTIONS = {
   search: [SEARCH, 'encoder'],
   ladder: [LADDER, 'encoder', 'sizes'],
@@ -174,9 +174,9 @@ function checkEncoders(name: string, value: unknown): void {
   requireArray(name, value, 'an array of encoders');
   if (value.length < 1 || value.length > MOST_ENCODERS)
     throw wrongType(name, value, `1 to ${MOST_ENCODERS} encoders`);
-  for (const one of value) {
-    checkAll(one as object, COMPARED, 'an encoder');
-    CHOICE.encoder('encoder', (one as ComparedEncoder).encoder);
+  for (const encoder of value) {
+    checkAll(encoder as object, COMPARED, 'an encoder');
+    CHOICE.encoder('encoder', (encoder as ComparedEncoder).encoder);
   }
 }
 
@@ -256,12 +256,12 @@ function seconds(name: string, value: unknown): void {
     throw wrongType(name, value, 'a number of seconds above 0');
 }
 
-/** Throws unless a value is valid; the path is for the message. */
+/** Throws unless a value is valid. @param path for the message */
 type ItemCheck = (value: unknown, path: string) => void;
 
 const MOST_ITEMS = 10_000;
 
-/** @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem */
+/** @throws {AnyvmafError} `usage` for a text that is no such result, naming the first problem */
 export function parseResult(text: string): CurveResult {
   requireText('text', text, 'the JSON of a result');
   const data = jsonOf(text);
@@ -293,7 +293,7 @@ const flag: ItemCheck = (value, path) => {
 };
 
 const statistic: ItemCheck = (value, path) => {
-  if (!STATISTICS.some((one) => one === value)) throw wrong(`${path} is not a statistic`);
+  if (!STATISTICS.includes(value as Statistic)) throw wrong(`${path} is not a statistic`);
 };
 
 const orNull =

@@ -1,6 +1,6 @@
 /**
  * @module search/decision
- * Chooses which of several encodes of one source to ship, with a reason; finds where each breaks and which ones tie.
+ * Decides which of several encodes of one source to ship, and why; finds where each breaks, and which ones tie.
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
@@ -59,7 +59,7 @@ export interface EncodeDecision {
   /** The encode to ship; `null` if no score can be trusted. */
   readonly ship: number | null;
   readonly reason: DecisionReason;
-  /** Others that are as small, and as good within the error of the measurement. */
+  /** Others that are as small, and as good within the measurement error. */
   readonly rivals: readonly number[];
   /** The next smaller encode on the front, the fraction of bytes it saves and the quality it loses. */
   readonly smaller: { readonly encode: number; readonly saves: number; readonly loses: number } | null;
@@ -74,9 +74,7 @@ export interface EncodeDecision {
 
 /** Relative difference of sizes that count as equal. */
 const SAME_SIZE = 0.01;
-
 const MOMENTS = 3;
-
 const MOST_PARTS = 600;
 
 interface Candidate {
@@ -111,8 +109,11 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
   const reaching = limits.length === 0 ? undefined : trusted.filter(({ report }) => reaches(report, limits));
   const { chosen, reason } = choice(trusted, reaching, isPlenty(reports, by), tied);
   const rivals = trusted.filter(
-    (one) =>
-      chosen && one !== chosen && tied(one, chosen) && !(Math.abs(one.bytes / chosen.bytes - 1) > SAME_SIZE),
+    (rival) =>
+      chosen &&
+      rival !== chosen &&
+      tied(rival, chosen) &&
+      !(Math.abs(rival.bytes / chosen.bytes - 1) > SAME_SIZE),
   );
   const next = chosen && front[front.indexOf(chosen) - 1];
   const smaller =
@@ -125,7 +126,7 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
     reason,
     rivals: rivals.map(({ index }) => index),
     smaller,
-    encodes: all.map((one) => decidedEncode(one, front, by)),
+    encodes: all.map((candidate) => decidedEncode(candidate, front, by)),
     front: front.map(({ index }) => index),
     ties: groupsOf(trusted, tied),
   };
@@ -149,18 +150,15 @@ function byGood(a: Candidate, b: Candidate): number {
 
 /** Unknown sizes come last. */
 function smallestFirst(a: Candidate, b: Candidate): number {
-  const [one, other] = [a, b].map(({ bytes }) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes)) as [
-    number,
-    number,
-  ];
-  return one - other || b.good - a.good;
+  const size = ({ bytes }: Candidate) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes);
+  return size(a) - size(b) || b.good - a.good;
 }
 
 function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[]): boolean {
   return limits.every((limit) => holdAgainst(report, limit).every(({ passed }) => passed));
 }
 
-/** True for VMAF scores so high that viewers cannot tell better ones. */
+/** True for VMAF scores so high that viewers cannot tell them from better ones. */
 function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candidate) => boolean {
   const isVmaf = report?.models.some(({ name, source }) => name === metric && /vmaf/.test(source)) ?? false;
   return ({ good }) => isVmaf && good >= WATCHED.max;
@@ -168,7 +166,7 @@ function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candi
 
 type Tied = (a: Candidate, b: Candidate) => boolean;
 
-/** @param trusted the best first */
+/** @param trusted best first */
 function choice(
   trusted: readonly Candidate[],
   reaching: readonly Candidate[] | undefined,
@@ -188,13 +186,13 @@ function choice(
   return { chosen, reason: isSmallest ? 'best-and-smallest' : 'best' };
 }
 
-/** The Pareto front, the smallest first. */
+/** The Pareto front, smallest first. */
 function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
   const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
   return known.filter((one) => !known.some((other) => dominates(other, one)));
 }
 
-/** Groups of two or more: the best of those left, with all that tie with it. */
+/** Groups of two or more: the best remaining candidate with all that tie with it. */
 function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let left = trusted;
@@ -248,7 +246,7 @@ export function differenceOf(
   return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
 }
 
-/** Mean differences by each member of a collection, ascending; `undefined` for a single model. */
+/** Mean differences by each collection member, ascending; `undefined` for a single model. */
 function memberDifferences(a: Report, b: Report, metric: string): Float64Array | undefined {
   const collection = a.models.find(({ name }) => name === metric)?.collection;
   const members = collection ? a.metrics.filter((name) => isMember([metric], name)) : [];

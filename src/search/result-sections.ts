@@ -1,7 +1,7 @@
 /**
  * @module search/result-sections
- * Formats results: of searches, ladders and comparisons as sections and CSV, of tuned shots as CSV and as a script that
- * makes the encode with ffmpeg alone.
+ * Formats results: searches, ladders and comparisons as sections and CSV; tuned shots as CSV and as a script that makes
+ * the encode with ffmpeg alone.
  */
 import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
 import { quotedWord } from '../core/names.js';
@@ -19,6 +19,7 @@ import {
   type LadderPoint,
   type LadderResult,
   type ResultFormat,
+  type SearchPoint,
   type SearchResult,
   SHOT_FORMATS,
   type ShotFormat,
@@ -72,7 +73,7 @@ function isResult(data: unknown): boolean {
 
 const COMMANDS = { search: 'Encode with this setting', ladder: 'Encode all rungs for DASH and HLS' } as const;
 
-/** Sections of a page: the answer, its curves, every point, and the command to run next. */
+/** Sections of a page: the answer, its curves, all points, and the command to run next. */
 export function resultSections(result: CurveResult): readonly Section[] {
   const curves = curvesOf(result);
   const [main, ...others] = resultTables(result);
@@ -110,15 +111,12 @@ function tableOf(title: string, heads: readonly string[], rows: readonly (readon
 }
 
 function searchTable({ parameter, points, targets }: SearchResult): Section {
-  return tableOf(
-    'Points',
-    [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'],
-    points.map((point) => [
-      ...pointCells(parameter, point),
-      speed(point.framesPerSecond),
-      quality(point.margin),
-    ]),
-  );
+  const row = (point: SearchPoint) => [
+    ...pointCells(parameter, point),
+    ...[speed(point.framesPerSecond), quality(point.margin)],
+  ];
+  const heads = [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'];
+  return tableOf('Points', heads, points.map(row));
 }
 
 function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
@@ -140,7 +138,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
     tableOf(
       'Where each size takes over',
       ['size', 'from kb/s', `at ${name}`],
-      takeovers.map((one) => [sizeText(one), rate(one.kbps), quality(one.quality)]),
+      takeovers.map((size) => [sizeText(size), rate(size.kbps), quality(size.quality)]),
     ),
     tableOf(
       ALL_POINTS,
@@ -191,7 +189,7 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
   ];
 }
 
-/** Rates that the encoders need for each quality, relative to the lowest. */
+/** Rates that the encoders need for each target, relative to the lowest. */
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
@@ -201,7 +199,7 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
-      // Encoders reach different qualities, as parameter steps are coarse: compare rates at the exact target.
+      // Parameter steps are coarse, so encoders reach different qualities: compare rates at the exact target.
       const least = Math.min(
         ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
       );
@@ -307,11 +305,8 @@ function resultCsv(result: CurveResult): string {
 /** A header, then a row per point. */
 function* rowsOf(result: CurveResult): Generator<CsvRow> {
   const common = ['bytes', 'kbps', 'quality', 'frames_per_second'];
-  const values = (point: EncodedPoint & { readonly quality: number }): CsvRow => [
-    point.bytes,
-    point.kbps,
-    point.quality,
-    point.framesPerSecond,
+  const values = ({ bytes, kbps, quality, framesPerSecond }: EncodedPoint & { readonly quality: number }) => [
+    ...[bytes, kbps, quality, framesPerSecond],
   ];
   if (result.kind === 'search') {
     yield [result.parameter, ...common, 'margin'];
@@ -332,7 +327,7 @@ function* rowsOf(result: CurveResult): Generator<CsvRow> {
   }
 }
 
-/** Quotes where necessary; turns text that a spreadsheet would take for a formula into plain text. */
+/** Quotes where necessary, and makes formulas of spreadsheets plain text. */
 function field(value: CsvRow[number]): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
@@ -358,38 +353,24 @@ function csvText({ shots, parameter, targets }: TuneShotsResult): string {
   const [{ metric } = { metric: 'vmaf' }] = targets;
   const head = `shot,first_frame,frames,start,seconds,begins,${parameter},bytes,kbps,${metric}_mean,${metric}_min,margin`;
   const lines = shots.map((shot) => {
+    const { number, first, count, start, seconds, begins, value, bytes, kbps, margin } = shot;
     const pooled = shot.pooled[metric];
     return [
-      ...[
-        shot.number,
-        shot.first,
-        shot.count,
-        shot.start.toFixed(6),
-        shot.seconds.toFixed(6),
-        shot.begins,
-        shot.value,
-      ],
-      ...[shot.bytes, shot.kbps.toFixed(3), pooled?.mean, pooled?.min, shot.margin],
+      ...[number, first, count, start.toFixed(6), seconds.toFixed(6), begins, value],
+      ...[bytes, kbps.toFixed(3), pooled?.mean, pooled?.min, margin],
     ].join(',');
   });
   return `${[head, ...lines].join('\n')}\n`;
 }
 
-/** Encodes each shot from the source, then joins them with the source's sound and subtitles. */
+/** Encodes each shot from the source, then joins them with the source's audio and subtitles. */
 function scriptText(result: TuneShotsResult): string {
   const { source, shots, args, encoder, parameter } = result;
   const steps = shots.map((shot, i) => {
     const words = [
       ...['ffmpeg', '-v', 'error', '-nostdin', ...seekArgs(result, i), '-i', 'SOURCE', '-map', '0:V:0'],
-      ...[
-        '-frames:v',
-        String(shot.count),
-        ...stamped(args[i] ?? []),
-        '-fps_mode',
-        'passthrough',
-        '-an',
-        '-sn',
-      ],
+      ...['-frames:v', String(shot.count), ...stamped(args[i] ?? [])],
+      ...['-fps_mode', 'passthrough', '-an', '-sn'],
     ];
     const command = words.map((word) => (word === 'SOURCE' ? '"$source"' : quotedWord(word))).join(' ');
     const file = segmentName(shot);

@@ -17,10 +17,10 @@ export interface TinyOutput {
 
 interface Bound {
   readonly source: string;
-  /** Key of its score, or prefix of the keys if it has several. */
+  /** Key of its score; prefix of the keys if it has several. */
   readonly name: string;
   readonly outputs: readonly TinyOutput[];
-  /** How to reduce an output with several values per picture. */
+  /** How to reduce several values per picture of an output. */
   readonly reduce?: 'mean';
   readonly range?: readonly [number, number];
 }
@@ -30,7 +30,7 @@ export interface FeatureBinding extends Bound {
   readonly input: string;
   readonly columns: readonly TinyColumn[];
   readonly scaler?: TinyScaler;
-  /** The same for every frame. */
+  /** Equal for every frame. */
   readonly codec?: { readonly input: string; readonly block: Float32Array };
   /** Rows per call of the graph, `null` for any number. */
   readonly batch: 1 | null;
@@ -45,6 +45,7 @@ export interface PictureBinding extends Bound {
   /** Luma, or RGB. */
   readonly channels: 1 | 3;
   /** `null` if the graph takes any size. */
+  /** `null` if the graph accepts any size. */
   readonly height: number | null;
   readonly width: number | null;
   /** Normalisation per channel: (sample - mean) / std, samples in 0..1. */
@@ -52,7 +53,7 @@ export interface PictureBinding extends Bound {
   readonly std: readonly number[];
   readonly resize: TinyResize;
   readonly minSize?: readonly [width: number, height: number];
-  /** Count distorted pictures that are flat or noise. */
+  /** Set to count distorted pictures that are flat or noise. */
   readonly needsScene?: true;
 }
 
@@ -85,7 +86,7 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   );
 }
 
-/** Usual names of inputs; graphs list them in any order. */
+/** Usual names of inputs, which graphs list in any order. */
 const FEATURES = ['features'];
 const REFERENCE = ['ref', 'reference'];
 const DISTORTED = ['dist', 'dis', 'distorted'];
@@ -100,7 +101,7 @@ function refusal(source: string): Refuse {
   return (reason) => modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
 }
 
-/** By the sidecar's name, else by index. */
+/** The port that the sidecar names, else the one at an index. */
 function portOf(
   ports: readonly TinyPort[],
   name: string | undefined,

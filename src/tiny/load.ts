@@ -1,7 +1,7 @@
 /**
  * @module tiny/load
- * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
- * with one digest over them, because weights and sidecar change scores as much as the graph.
+ * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists
+ * all files, with one digest over them, because weights and sidecar change scores as much as the graph does.
  */
 import { hexDigest } from '../core/bytes.js';
 import { AnyvmafError, modelError, usageError } from '../core/errors.js';
@@ -76,7 +76,7 @@ export async function loadTinyModel(
     warnings: [
       ...read.warnings,
       ...(entry ? unlistedWarnings(entry, manifest, unlisted) : []),
-      // A registered model without a sidecar reads the six.
+      // A registered model without a sidecar reads the canonical six.
       ...(registered ? [] : assumedWarnings(graph, sidecar, source)),
     ],
   };
@@ -122,19 +122,19 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   return locate(source, files);
 }
 
-/** Uses the entry of its folder's registry. A link to a listed file counts as that file. */
+/** Finds a file by path, with its entry in the folder's registry. A link to a listed file counts as that file. */
 async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
   const { target, ...named } = await files.locate(source);
   for (const { folder, file } of target ? [named, target] : [named]) {
     const rows = await readRegistry(folder);
-    // An entry covers the model's 8-bit sibling too.
+    // An entry also covers the model's 8-bit sibling.
     const entry = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
     if (entry) return { folder, file, entry };
   }
   return named;
 }
 
-/** The built-in model that a lone graph copies: without its sidecar it would read other features, or unscaled ones. */
+/** The built-in model that a graph copies; without the sidecar, the graph would read other features, or unscaled ones. */
 async function registeredTwin(
   { folder, file, entry }: Found,
   { builtIn }: TinyFiles,
@@ -151,7 +151,7 @@ async function registeredTwin(
   return twin && { folder: builtIn, file: twin.file, entry: twin };
 }
 
-/** Warns if nothing states which features a model reads. */
+/** Warns if nothing states which features the model reads. */
 function assumedWarnings(
   { inputs }: TinyGraph,
   { features }: TinySidecar,
@@ -168,7 +168,7 @@ function assumedWarnings(
 
 interface SidecarRead {
   readonly stated: TinySidecar;
-  /** Its file, relative to the folder of the graph. */
+  /** Its file name, relative to the folder of the graph. */
   readonly part: { readonly name: string; readonly bytes: Uint8Array } | null;
 }
 
@@ -191,17 +191,17 @@ function baseName(file: string): string {
 /** Tolerance for rounding to single precision. */
 const SAME = 1e-6;
 
-/** Without a stated place of the scaler, looks whether the graph subtracts its mean: scaling twice is wrong. */
+/** If nothing states where the scaler is, checks whether the graph subtracts its mean: scaling twice is wrong. */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
   const { scaler, scalerUnplaced, ...rest } = sidecar;
   const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];
-  const held =
+  const inGraph =
     scalerUnplaced === true &&
     scaler?.mean.length === centre?.length &&
     scaler?.mean.every(
       (mean, i) => Math.abs(mean - (centre?.[i] ?? Number.NaN)) <= SAME * Math.max(1, Math.abs(mean)),
     );
-  return held ? { ...rest, graphHasScaler: true } : sidecar;
+  return inGraph ? { ...rest, graphHasScaler: true } : sidecar;
 }
 
 interface Read {
@@ -212,7 +212,7 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** Reads the requested precision, or for `auto` the 8-bit sibling of a quantised model, if it exists. */
+/** Reads the requested precision; for `auto`, the 8-bit sibling of a quantised model, if it exists. */
 async function readBest(
   { folder, file, entry }: Found,
   stated: TinyQuantisation,
@@ -226,7 +226,7 @@ async function readBest(
     throw usageError(
       `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
     );
-  // The sibling was requested, but nothing states how it was quantised.
+  // The sibling is requested, but nothing states how it was quantised.
   const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
   if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
     const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
@@ -266,7 +266,7 @@ function int8Name(file: string): string {
   return `${file.replace(/\.onnx$/i, '')}.int8.onnx`;
 }
 
-/** @throws {AnyvmafError} `model` if the model is registered with another digest or without one */
+/** @throws {AnyvmafError} `model` if the model is registered with another digest, or without one */
 async function checkedDigest(
   bytes: Uint8Array,
   entry: TinyRegistryEntry | undefined,
@@ -328,26 +328,25 @@ async function verifySignature(
   unlisted: readonly string[],
   signatures: TinyPlatform['signatures'],
 ): Promise<void> {
-  const refuse = (why: string): AnyvmafError => modelError(why);
   const bundle = entry?.sigstoreBundle;
   if (!entry || bundle === undefined || file !== entry.file)
-    throw refuse(
+    throw modelError(
       `tiny_model_verify asks for a signature of ${file}, but ` +
         `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
         'tiny_model_verify out, or register the model with sigstore_bundle.',
     );
   if (!entry.signer)
-    throw refuse(
+    throw modelError(
       `The registry's row "${entry.id}" does not name the signer of ${file}, and a signature by just anyone proves ` +
         'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
     );
   if (unlisted.length > 0)
-    throw refuse(
+    throw modelError(
       `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" also depend; ` +
         `sign its manifest, and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
   const text = await folder.read(bundle, MAX_BUNDLE_BYTES);
-  if (!text) throw refuse(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
+  if (!text) throw modelError(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
   const [signed, what] =
     entry.manifestSha256 === undefined
       ? [bytes, file]
@@ -389,7 +388,7 @@ const VERSION = 1;
 
 interface Manifest {
   readonly parts: readonly TinyPart[];
-  /** The signed text: JSON on one line, files sorted by name. */
+  /** The signed text: JSON on one line, with files sorted by name. */
   readonly text: string;
   readonly sha256: string;
 }
@@ -420,14 +419,14 @@ export async function manifestOf(
   return { parts, text, sha256: await hexDigest(text) };
 }
 
-/** Files that scores depend on but a digest of the graph does not cover. */
+/** Files that affect scores but are not covered by a digest of the graph. */
 function uncovered({ parts }: Manifest, sidecar: TinySidecar): readonly string[] {
   return parts
     .filter(({ role }) => role === 'weights' || (role === 'sidecar' && !onlyInforms(sidecar)))
     .map(({ name }) => name);
 }
 
-/** Sidecar members that do not affect scores or that the registry entry states itself. */
+/** Sidecar members that do not affect scores, or that the registry entry states too. */
 const INFORMING: ReadonlySet<string> = new Set(['kind', 'name', 'opset', 'quantisation', 'better']);
 
 function onlyInforms(sidecar: TinySidecar): boolean {

@@ -1,11 +1,10 @@
 /**
  * @module tiny/session
- * Sessions of any ONNX library: on a device by name or by the order of `auto`, one call at a time, with errors that name model,
- * device and runtime, and scores from outputs.
+ * Sessions of any ONNX library: on a device by name or by the order of `auto`, one call at a time, with errors that name
+ * model, device and runtime; and scores from outputs.
  */
-
 import { TINY_DEVICES } from '../core/choices.js';
-import { AnyvmafError, modelError, usageError } from '../core/errors.js';
+import { AnyvmafError, capital, messageOf, modelError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import type { TinyBinding } from './bind.js';
 import type {
@@ -22,7 +21,7 @@ import type {
 type Named<T> = Readonly<Record<string, T>>;
 
 export interface LibrarySession<Tensor> {
-  /** @param port absent for an input that the graph does not have */
+  /** @param port absent if the graph has no such input */
   tensor(port: TinyPort | undefined, tensor: TinyTensor): Tensor;
   run(feeds: Named<Tensor>): Promise<Named<TinyTensor>>;
   release(): Promise<void>;
@@ -57,7 +56,7 @@ export async function openSession<Tensor>(
       throw failure('model', 'failed', cause);
     });
   };
-  // One call after the other: some libraries do not allow concurrent ones.
+  // Make one call after the other, since some libraries do not allow concurrent calls.
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...facts,
@@ -76,8 +75,7 @@ export async function openSession<Tensor>(
 }
 
 function reason(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
+  return shown(clause(messageOf(cause).replaceAll(/\s+/g, ' ')), 300);
 }
 
 /**
@@ -152,12 +150,12 @@ export function describeDevices(
   failures: ReadonlyMap<TinyDevice, string> = new Map(),
 ): readonly TinyDeviceStatus[] {
   return TINY_DEVICES.map((device) => {
-    const offer = offers.find((one) => one.device === device);
-    if (!offer) return { device, available: false, runtime: null, how: `${sentence(HOW[device])}.` };
+    const offer = offers.find((candidate) => candidate.device === device);
+    if (!offer) return { device, available: false, runtime: null, how: `${capital(HOW[device])}.` };
     const { runtime, adapter } = offer;
     const failure = failures.get(device);
     if (failure !== undefined) {
-      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${sentence(HOW[device])}.`;
+      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${capital(HOW[device])}.`;
       return { device, available: false, runtime, how };
     }
     return {
@@ -215,8 +213,4 @@ export async function openOn(
   }
   if (failure !== undefined) throw failure;
   throw new AnyvmafError('backend', `No runtime for tiny models is available: ${HOW.cpu}.`);
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

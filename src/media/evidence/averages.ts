@@ -1,8 +1,7 @@
 /**
  * @module media/evidence/averages
- * Statistics of averaged samples: mean, correlation, and whether one video of a pair was converted between BT.601 and BT.709.
+ * Statistics of averaged samples: mean, correlation, and conversions between BT.601 and BT.709.
  */
-
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
 import type { BothOf } from '../../core/frame.js';
 
@@ -32,16 +31,15 @@ export interface Colours {
   readonly cr: ArrayLike<number>;
 }
 
-/** How to convert the reference's samples so that they fit the distorted ones. */
+/** The conversion of the reference that fits the distorted video. */
 export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
 
-/** Largest error of the best fit, relative to the next best. */
+/** Largest error of the best fit, relative to the second best. */
 const CLEARLY = 0.6;
-
-/** Least mean squared error of the next best fit, in 8-bit levels; grey pictures fit by any matrix. */
+/** Least mean squared error of the second-best fit, in 8-bit levels; grey pictures fit by any matrix. */
 const VISIBLE = 0.5;
 
-/** The conversion that fits; `undefined` if the colours do not decide. */
+/** `undefined` if the colours do not decide. */
 export function matrixFitOf(pairs: readonly BothOf<Colours>[]): MatrixFit | undefined {
   const errors = (['as stored', '601 to 709', '709 to 601'] as const).map((fit) => ({
     fit,

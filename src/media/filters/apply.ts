@@ -28,7 +28,7 @@ type Facts = VideoFormat &
   Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
- * @param foreign true if a remote user asks
+ * @param foreign true for a remote user
  * @throws {AnyvmafError} `usage`
  */
 export function checkFilters(options: FilterOptions, foreign: boolean): void {
@@ -46,7 +46,7 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
 }
 
 /**
- * Filters of one video; does not resolve `crop: 'auto'`.
+ * Filters of one video, without those of `crop: 'auto'`.
  * @throws {AnyvmafError} `usage` if an option does not suit the video
  */
 export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions): SideFilters {
@@ -88,7 +88,7 @@ function sameFormat(a: SampleFormat, b: SampleFormat): boolean {
   return a.bitDepth === b.bitDepth && a.chroma === b.chroma;
 }
 
-/** Why this package cannot filter by itself; `undefined` if it can. */
+/** Why these filters need ffmpeg; `undefined` if this package can apply them. */
 function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: SideFilters): string | undefined {
   if (deinterlace) return 'deinterlacing needs ffmpeg (bwdif)';
   if (vf !== undefined) return `the filters ${quoted(vf)} need ffmpeg`;
@@ -133,11 +133,10 @@ export async function filterSide(
       bitrate: video.facts.bitrate,
       ...(times && video.cutOff === undefined && { frameCount: times.length }),
     };
-    const key = applied.join('; ');
     const { setBacks, ...rest } = side;
     return {
       ...rest,
-      video: { ...video, decoder, facts: filtered, others: [], filters: key },
+      video: { ...video, decoder, facts: filtered, others: [], filters: applied.join('; ') },
       times,
       ...(times && setBacks && { setBacks }),
       ...done,
@@ -153,7 +152,7 @@ export async function filterSide(
   return { ...side, video, ...done };
 }
 
-/** Facts that follow from the filters, since some versions of ffmpeg do not report them. */
+/** Facts that follow from the filters; some versions of ffmpeg do not report them. */
 function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
   return {
     ...(deinterlace && { fieldOrder: 'progressive' as const }),
@@ -196,7 +195,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
       ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
     ];
-    // Name the format, so that a lower depth is a separate step.
+    // Name the format, so that lowering the depth is a separate step.
     const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
     chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
@@ -263,10 +262,9 @@ function targetFormat(name: string): SampleFormat {
   );
 }
 
-/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert from it. */
+/** Matrix by the name of ffmpeg's scale filter; `undefined` if that cannot convert from it. */
 function matrixOf(facts: Facts): ColorMatrix | undefined {
-  if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
-  return usualMatrix(facts);
+  return facts.matrix === undefined ? usualMatrix(facts) : scaleMatrix(facts.matrix);
 }
 
 type CropOption = 'cropReference' | 'cropDistorted';
@@ -295,18 +293,15 @@ function parseArea(option: CropOption, text: string): WrittenArea {
 function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const { width, height, at } = parseArea(option, text);
   const steps = stepsOf(facts.chroma);
-  const middle = (all: number, part: number, step: number) => {
-    const start = Math.max(0, (all - part) / 2);
-    return Math.floor(start / step) * step;
-  };
+  const middle = (all: number, part: number, step: number) =>
+    Math.floor(Math.max(0, (all - part) / 2) / step) * step;
   const x = at?.x ?? middle(facts.width, width, steps.x);
   const y = at?.y ?? middle(facts.height, height, steps.y);
   const whole = `${facts.width}x${facts.height}`;
   if (x + width > facts.width || y + height > facts.height) {
     throw usageError(`is ${quoted(text)}, which goes beyond the picture of ${whole}.`, { about: option });
   }
-  const odd = width % steps.x || x % steps.x || height % steps.y || y % steps.y;
-  if (odd) {
+  if (width % steps.x || x % steps.x || height % steps.y || y % steps.y) {
     throw usageError(
       `is ${quoted(text)}, but ${[...facts.chroma].join(':')} chroma requires even numbers` +
         `${steps.y === 1 ? ' for WIDTH and X' : ''}.`,

@@ -1,8 +1,7 @@
 /**
  * @module media/pairing/prepare
- * Turns two videos into two sources of one format whose n-th frames pair, and describes how.
+ * Turns two videos into two sources of one format whose n-th frames pair, and describes the conversions.
  */
-
 import type { ScaleFilter } from '../../core/choices.js';
 import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import type { BothOf, VideoFormat } from '../../core/frame.js';
@@ -43,7 +42,7 @@ import {
 
 interface PairingPlanOptions {
   readonly pairing: OptionsOf<'pair'> & {
-    /** Score a damaged video up to its damage, or refuse it. */
+    /** Score a damaged video up to its damage, or fail. */
     readonly damage: 'accept' | 'refuse';
   };
   readonly skip: FrameNumbers;
@@ -64,16 +63,17 @@ export interface PairingPlan {
   readonly options: PairingPlanOptions;
   readonly format: VideoFormat;
   readonly first: FrameNumbers;
-  /** Pairs that range and limit request, `Infinity` for all. */
+  /** Pairs requested by range and limit, `Infinity` for all. */
   readonly asked: number;
-  /** Most pairs; `null` if only reading to the end determines it. */
+  /** Most pairs; `null` if unknown until read to the end. */
   readonly count: number | null;
   /** Frames of the video that does not set the pairs; absent if frames pair by number for lack of times. */
   readonly paired?: PairedTimes;
   /** Reference frames per distorted frame at the same moments. */
   readonly ratio: number;
-  /** The plan that this shard is part of. */
+  /** The plan that this shard belongs to. */
   readonly whole?: PairingPlan;
+  /** Set for parts that are read separately: decoders seek to the first frame. */
   /** Set for parts that are read separately: decoders seek to the first frame's time. */
   readonly seeks?: true;
 }
@@ -83,7 +83,7 @@ interface MappedFrames {
   readonly source: MappedSource;
 }
 
-/** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which start there. */
+/** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which already start there. */
 export interface PairSources extends BothOf<FrameSource> {
   readonly skip: FrameNumbers;
 }
@@ -105,7 +105,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const early = Math.max(0, -offset);
   const origin = {
     reference: skip.reference + Math.max(0, offset),
-    // Offsets count reference frames, which may be more or fewer than distorted ones in the same time.
+    // Offsets count reference frames; the same time may hold more or fewer distorted ones.
     distorted: skip.distorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, pairing.range);
@@ -177,13 +177,13 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
   };
 }
 
-/** Seconds to add to a reference time to get the distorted time of the same moment. */
+/** Seconds from a reference time to the distorted time of the same moment. */
 function shiftOf(reference: Float64Array, distorted: Float64Array, { offset, skip }: PairingPlanOptions) {
   const seconds = offset / (rateOfTimes(reference) ?? 1);
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
 
-/** Plans one or more pairs, which must exist as far as known, to open separately: decoders start there. */
+/** Plans at least one pair, of those that exist as far as known, to open separately. */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
@@ -197,16 +197,16 @@ export function partOfPlan(plan: PairingPlan, start: number, count: number): Pai
   };
 }
 
-/** Plans pairs [start, end), or all from `start` if `null`; handles truncated files as the whole plan would. */
+/** Plans pairs [start, end), or all from `start` if `null`; treats truncated files as the whole plan does. */
 export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
   const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
   return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };
 }
 
-/** Least seconds between frames that their times can tell apart. */
+/** Least seconds between frames for their times to be distinct. */
 const DISTINCT = 1e-4;
 
-/** Seconds from the video's first frame, unless the frame before has about the same time. */
+/** Seconds from the video's first frame, unless the previous frame has about the same time. */
 function timeOf({ times }: Side, frame: number): { readonly at: number } | undefined {
   const [first, before, own] = [times?.[0], times?.[frame - 1], times?.[frame]];
   if (first === undefined || before === undefined || own === undefined) return undefined;
@@ -308,7 +308,7 @@ async function openEncoded(
   const { options, asked, format } = plan;
   const from = plan.first[role];
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
-  // Do not stop where the other video ends: closing stops decoders, and one may serve several pairs.
+  // Do not stop where the other video ends: that would stop decoders that serve several pairs.
   const after = map ? (map.at(-1) ?? from) + 1 : from + asked;
   const end = Number.isFinite(asked) ? after : Number.POSITIVE_INFINITY;
   const stored = factsOf(side);
@@ -337,7 +337,7 @@ async function openEncoded(
   return { source, from, scaledBy, described: describeDecoded(decoded, side.video) };
 }
 
-/** Truncated videos that lack frames of the requested pairs. */
+/** Truncated videos that lack requested frames. */
 function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   const whole = plan.whole ?? plan;
   const { sides, asked, paired } = whole;
@@ -354,7 +354,7 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
     reference: last.reference + 1 >= (sides.reference.times?.length ?? 0),
     distorted: last.distorted + 1 >= (sides.distorted.times?.length ?? 0),
   };
-  // A truncated video matters if it ends with the last pair, unless a complete one ends there too.
+  // A truncated video that ends with the last pair matters, unless a complete one ends there too.
   for (const role of ['reference', 'distorted'] as const) {
     const other = role === 'reference' ? 'distorted' : 'reference';
     if (frames.length >= asked || !over[role] || (over[other] && !found.has(other))) found.delete(role);
@@ -378,7 +378,7 @@ function scoredFormat(
     );
   }
   const common = commonFormat(first, second);
-  // Deep enough that rounding interpolated chroma changes no score.
+  // Deep enough that rounding interpolated chroma does not change scores.
   const halved = first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
   const bitDepth = light && halved ? 16 : common.bitDepth;
   return { ...common, bitDepth, width, height };
@@ -472,8 +472,7 @@ function describeStored({ width, height, bitDepth, chroma, frameRate }: VideoInf
 }
 
 function describeDecoded({ facts, decoder, decodedBy }: DecodedSource, video: EncodedVideo): Described {
-  const { width, height, bitDepth, chroma, codec, pixelFormat, bitrate, fileSize, duration, frameRate } =
-    facts;
+  const { width, height, bitDepth, chroma, codec, pixelFormat, bitrate, fileSize, duration } = facts;
   const { encoderSettings } = video;
   return {
     ...{ decoder, decodedBy, codec },
@@ -484,7 +483,7 @@ function describeDecoded({ facts, decoder, decodedBy }: DecodedSource, video: En
     ...(fileSize !== null && { fileSize }),
     ...(duration !== null && { duration }),
     ...{ width, height, bitDepth, chroma },
-    ...(frameRate && { frameRate }),
+    ...(facts.frameRate && { frameRate: facts.frameRate }),
   };
 }
 

@@ -25,13 +25,10 @@ interface KernelOptions {
 
 /** Twice the radius of each filter, in samples of the coarser grid. */
 const SUPPORT: Readonly<Record<ScaleFilter, number>> = { bilinear: 2, bicubic: 4, lanczos: 6 };
-
-/** Largest share of a filter's weight that may be cut off at either end to save taps. */
+/** Largest share of a filter's weight to cut off at either end, to save taps. */
 const NEGLIGIBLE = 0.002;
-
-/** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits. */
+/** swscale on x86 rounds the taps up to a multiple of this, by the bits of the weights. */
 const TAP_ALIGN = { 14: 4, 12: 2 } as const;
-
 const ONE_16 = 1n << 16n;
 const ONE_24 = 1n << 24n;
 const ONE_30 = 1n << 30n;
@@ -107,7 +104,7 @@ function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   return value / ((1n << 54n) / unit);
 }
 
-/** Shifts negligible weights out on the left, in place; returns the taps that the widest filter still needs. */
+/** Shifts negligible weights out on the left, in place; returns the taps of the widest remaining filter. */
 function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): number {
   const most = BigInt(Math.floor(NEGLIGIBLE * Number(unit)));
   const size_ = (value: bigint | undefined) => (value === undefined ? 0n : value < 0n ? -value : value);
@@ -136,7 +133,7 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
   return widest;
 }
 
-/** Repeats edge samples, and carries each rounding error to the next weight so that the sum is exact. */
+/** Repeats edge samples, and carries rounding errors to the next weight, so that the sum is exact. */
 function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
   const align = TAP_ALIGN[bits];
   const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
@@ -170,7 +167,7 @@ function settled(wide: WideFilter, used: number, from: number, to: number, bits:
 const MIDDLE_BITS = 15;
 const WIDE_MIDDLE_BITS = 19;
 
-/** Resizes planes, buffering as many rows as the filter has vertical taps. */
+/** Resizes planes; buffers as many rows as the filter has vertical taps. */
 export class Resampler {
   readonly #across: Kernel;
   readonly #down: Kernel;
@@ -188,7 +185,7 @@ export class Resampler {
     this.#across = makeKernel(from.width, to.width, { filter, bits: 14 });
     this.#down = makeKernel(from.height, to.height, { filter, bits: 12 });
     this.#bitDepth = bitDepth;
-    // swscale does not use vector code for the picture's last two rows.
+    // swscale does not use vector code for the last two rows of a picture.
     this.#exactFrom = subsampled ? to.height - 1 : to.height - 2;
     this.#middleBits = bitDepth > 14 ? WIDE_MIDDLE_BITS : MIDDLE_BITS;
     const wide = bitDepth > 14;

@@ -1,9 +1,8 @@
 /**
  * @module media/preflight/colour
- * Findings about colour: chroma that is lost, constant, different or swapped, which VMAF ignores; high dynamic range,
- * pairs that mix dynamic ranges, and Dolby Vision profile 5.
+ * Findings about colour: lost, constant, different or swapped chroma, which VMAF ignores; high dynamic range, mixed
+ * dynamic ranges, and Dolby Vision profile 5.
  */
-
 import type { Hint, PrepareHint } from '../../core/errors.js';
 import { correlation } from '../evidence/averages.js';
 import {
@@ -21,17 +20,14 @@ import {
 
 /** Least correlation of the pictures to compare their colours. */
 const COMPARABLE = 0.95;
-
 /** Least deviation of the reference's chroma from grey, in 8-bit levels. */
 const COLOURED = 4;
-
-/** Below this share of the reference's deviation, distorted chroma counts as constant. */
+/** Distorted chroma below this share of the reference's deviation is constant. */
 const GONE = 0.1;
-
-/** Least squared difference relative to the reference's squared deviation. */
+/** Least squared difference, relative to the reference's squared deviation. */
 const OFF = 0.6;
 
-/** Sums of squares over one plane, for frames measured in both videos. */
+/** Sums of squares over one plane, of frames measured in both videos. */
 interface Plane {
   /** Deviations of the reference from grey and of the distorted video from its mean, and their difference. */
   reference: number;
@@ -86,7 +82,7 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   }
 }
 
-/** True if a plane with colour in the reference is constant in the distorted video. */
+/** True if a plane with colour in the reference has none in the distorted video. */
 function isGone({ reference, distorted, difference }: Plane, samples: number): boolean {
   const coloured = reference >= samples * COLOURED ** 2;
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
@@ -133,7 +129,7 @@ export function isHdr({ transfer }: SideFacts): boolean {
   return transfer !== undefined && HDR.has(transfer);
 }
 
-/** zscale's input options, with defaults for untagged video, which zscale cannot convert. */
+/** zscale's input options; untagged video, which zscale cannot convert, gets defaults. */
 function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
   return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
 }
@@ -195,13 +191,13 @@ function toneMapped(pair: Both): PrepareHint {
   return filterFiles(sides.map((side) => [side, pair[side], toneMapping(pair[side])] as const));
 }
 
-/** Profile 5 has no base layer that other displays can show. */
+/** Profile 5 has no base layer that other displays could show. */
 const UNSHOWABLE = 5;
 
 const SAMPLES =
   'samples are IPT in PQ, which decoders output without the reshaping that the metadata describes';
 
-/** The only finding about transfer and colours if either video is profile 5. */
+/** Replaces all other findings about transfer and colours if either video is profile 5. */
 export function* dolbyVisionFindings({ reference, distorted }: Both): Generator<Finding> {
   const [ref, dis] = [isProfile5(reference), isProfile5(distorted)];
   if (!ref && !dis) return;

@@ -1,8 +1,7 @@
 /**
  * @module media/preflight/timing
- * Findings about time: rate, count, duration, and fields, by what the pictures show, else by what the labels say.
+ * Findings about time: rate, count, duration and fields; by what the pictures show, else by what the labels say.
  */
-
 import type { Hint, OptionHint, PrepareHint } from '../../core/errors.js';
 import { fractionText } from '../../core/numbers.js';
 import { counted } from '../../core/printable.js';
@@ -38,22 +37,16 @@ import {
 
 /** Largest difference of equal durations in seconds; two frames are also allowed. */
 const SAME_DURATION = 0.1;
-
 /** Most extra frames at the end of a video that a container or encoder may have added. */
 const LAST = 2;
-
 /** Share of lost frames above which the score is not representative. */
 const MOST_LOST = 0.5;
-
 /** Share of the declared length that a complete file may lack in frames. */
 const MOST_UNDECODED = 0.1;
-
-/** Seconds above which a picture stands for lost frames, and the share of these above which a video is torn. */
+/** Seconds above which a picture stands for lost frames, and their share in a torn video. */
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
-
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
-
 /** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
@@ -76,7 +69,7 @@ interface TimedPair extends PairFacts {
   readonly partners: Partners | undefined;
 }
 
-/** ColorVideoVDP needs a frame rate, and neither video states one. */
+/** ColorVideoVDP needs a frame rate, but neither video states one. */
 function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFacts): Generator<Finding> {
   const sides = [reference, distorted];
   if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
@@ -100,7 +93,7 @@ function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): P
   return partnersInTime({ reference: reference.timestamps, distorted: distorted.timestamps, first });
 }
 
-/** True if both show the same frames, one by one, at different speeds. */
+/** True if both show the same frames one by one, but at different speeds. */
 function isRetimed({ reference, distorted }: Both): boolean {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
@@ -132,7 +125,7 @@ function* rateFindings(pair: TimedPair): Generator<Finding> {
   }
 }
 
-/** True if the distorted video shows the same time in fewer frames, with times for all. */
+/** True if both have times, and the distorted video shows the same time in fewer frames. */
 function hasFewer({ reference, distorted }: Both): boolean {
   const [ref, dis] = [reference.timestamps, distorted.timestamps];
   return !!ref && !!dis && frameRatio(ref, dis) > 1;
@@ -162,7 +155,7 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
     return;
   }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
-    // One lacks frames in the middle, or repeats some.
+    // One lacks frames in the middle or repeats some.
     const within = partners !== undefined && asLong && (isUneven(reference) || isUneven(distorted));
     // With an offset, unpaired frames at either end are expected.
     const accepted = shifted || (within && frameRatePolicy === 'nearest') || isWhole(partners, beginTogether);
@@ -181,7 +174,7 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
   }
   // The duration of a single frame does not matter.
   if (refFrames === 1 && disFrames === 1) return;
-  // The rate explains the length of the same frames at another speed.
+  // For the same frames at another speed, the rate explains the length.
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(pair))) return;
   const said = `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
   const values = [Number(rounded(ref)), Number(rounded(dis))] as const;
@@ -227,7 +220,7 @@ function lostFinding(
   return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
 }
 
-/** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
+/** Frame intervals that a video covers, and those of pictures held longer than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
   const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, framesPerSecond(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
@@ -239,7 +232,7 @@ function timeShown(side: SideFacts): { readonly shown: number; readonly held: nu
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
-/** Frames that fit the declared duration, at least those that exist. */
+/** Frames that fit the declared duration; at least those that exist. */
 function roomFor(side: SideFacts): number {
   const rate = framesPerSecond(side);
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
@@ -265,7 +258,7 @@ function commonPart({ reference, distorted }: Both): Hint | undefined {
 interface Fields {
   readonly role: Role;
   readonly facts: SideFacts;
-  /** The label says interlaced. */
+  /** Interlaced by its label. */
   readonly labelled: boolean;
   readonly seen: FieldEvidence | undefined;
 }
@@ -319,7 +312,7 @@ function* fieldFindings(pair: Both): Generator<Finding> {
   }
 }
 
-/** The filter that removes pulldown if only one video has it: five frames become four. */
+/** The filter that removes pulldown, which turns five frames into four, if only one video has it. */
 function pulldownFix(pair: Both): PrepareHint | undefined {
   const found = fieldsOfBoth(pair).filter(({ seen }) => seen?.kind === 'pulldown');
   return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
@@ -348,7 +341,7 @@ function contradicted({ role, facts, labelled, seen }: Fields): string {
     : '';
 }
 
-/** Filters both alike, since a difference would count as damage. */
+/** Filters both alike, since any difference would count as damage. */
 function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
   const filter = ({ facts, seen }: Fields) => {
     const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';

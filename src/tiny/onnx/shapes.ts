@@ -1,6 +1,6 @@
 /**
  * @module tiny/onnx/shapes
- * Infers output shapes of operators, and values of small constants, from which graphs compute shapes.
+ * Infers output shapes of operators, and values of small constants from which graphs compute shapes.
  */
 import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
@@ -25,7 +25,6 @@ export class ShapeError extends Error {}
 /** Longest tensor whose values are propagated. */
 const MAX_VALUES = 64;
 const MAX_LIST = 16;
-
 const FLOAT = 1;
 const UINT8 = 2;
 const INT32 = 6;
@@ -58,7 +57,7 @@ class Step {
     throw new ShapeError(`it has no input ${i + 1}`);
   }
 
-  /** The values of an input; `undefined` if the input is omitted. */
+  /** The values of an input; `undefined` if it is omitted. */
   values(i: number): readonly number[] | undefined {
     const found = this.inputs[i];
     if (!found) return undefined;
@@ -125,7 +124,7 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
       if (own === 1) continue;
       if (size !== 1 && size !== own)
         throw new ShapeError(
-          `it cannot broadcast ${shapes.map((one) => `[${one.join(', ')}]`).join(' and ')}`,
+          `it cannot broadcast ${shapes.map((dims) => `[${dims.join(', ')}]`).join(' and ')}`,
         );
       size = own;
     }
@@ -133,7 +132,7 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
   });
 }
 
-/** Index in a tensor of dims `dims` for element `at` of the shape that it was broadcast to. */
+/** Index in a tensor of shape `dims` of the value at `at` in the shape that it was broadcast to. */
 function origin(at: number, result: readonly number[], dims: readonly number[]): number {
   let left = at;
   let stride = 1;
@@ -148,7 +147,7 @@ function origin(at: number, result: readonly number[], dims: readonly number[]):
   return from;
 }
 
-/** @param fold combines two values; without it the result's values are unknown */
+/** @param fold combines two values; without it, the result's values are unknown */
 function elementwise(fold?: (a: number, b: number) => number): Rule {
   return (step) => {
     const inputs = step.node.inputs.flatMap((name, i) => (name === '' ? [] : [step.input(i)]));
@@ -175,7 +174,7 @@ function rounded(value: number, type: number): number {
   return type === FLOAT ? Math.fround(value) : type === DOUBLE ? value : Math.trunc(value);
 }
 
-/** True if every runtime computes the same from these values: no overflow, no lost digits. */
+/** True if every runtime computes the same from these values, without overflow or lost digits. */
 function isExact(type: number, values: readonly number[] | undefined): values is readonly number[] {
   if (!values) return false;
   if (type === FLOAT || type === DOUBLE) return values.every(Number.isFinite);
@@ -336,11 +335,11 @@ const constant: Rule = (step) => {
   const { attributes } = step.node;
   const tensor = (attributes.get('value') ?? attributes.get('sparse_value'))?.tensor;
   if (tensor) return inferred(null, shapedTensor(tensor));
-  for (const [one, many, type] of [
+  for (const [scalar, many, type] of [
     ['value_int', 'value_ints', INT64],
     ['value_float', 'value_floats', FLOAT],
   ] as const) {
-    const single = attributes.get(one)?.int ?? attributes.get(one)?.float;
+    const single = attributes.get(scalar)?.int ?? attributes.get(scalar)?.float;
     if (single !== undefined) return inferred(null, shaped(type, [], [single]));
     const list = attributes.get(many)?.ints ?? attributes.get(many)?.floats;
     if (list && list.length <= MAX_LIST) return inferred(null, shaped(type, [list.length], list));
@@ -367,7 +366,7 @@ function reduce(fold?: (a: number, b: number) => number): Rule {
     const axes = all ? dims.map((_, i) => i) : stated;
     const keeps = step.int('keepdims', 1) !== 0;
     const result = dims.flatMap((size, i) => (axes.includes(i) ? (keeps ? [1] : []) : [size]));
-    // Floating-point results would depend on the order of summation.
+    // Results in floating point would depend on the order of summation.
     const known = fold && (type === INT64 || type === INT32) && values?.length && isExact(type, values);
     const folded = known && elementsOf(result) === 1 ? [values.reduce(fold)] : undefined;
     return inferred(elementsOf(dims), shaped(type, result, isExact(type, folded) ? folded : null));
@@ -578,7 +577,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     inferred(null, shaped(UINT8, step.input(0).dims), shaped(FLOAT, []), shaped(UINT8, [])),
 };
 
-/** Operators whose output has the shape of their first input. */
+/** Operators whose outputs have the shape of their first input. */
 const UNARY: ReadonlySet<string> = new Set(
   (
     'Neg Abs Sqrt Exp Log Clip Reciprocal InstanceNormalization Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus ' +
@@ -586,9 +585,7 @@ const UNARY: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops.
- */
+/** Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops. */
 export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
   ...Object.keys(RULES),
   ...UNARY,
@@ -597,9 +594,9 @@ export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * For any operator but Loop and If.
+ * For all operators but Loop and If.
  * @param inputs in the node's order; `undefined` for omitted ones
- * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs
+ * @throws {ShapeError} if shapes depend on values that are known only when the graph runs
  */
 export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): OperatorResult {
   const rule = UNARY.has(node.operator) ? same : RULES[node.operator];
