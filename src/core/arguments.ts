@@ -75,11 +75,7 @@ export function isArray(value: unknown): boolean {
 
 export function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw usageError(`${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
-}
-
-function choice(allowed: readonly string[]): string {
-  return `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`;
+  throw wrongType(name, value, `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`);
 }
 
 /** Most characters of a feature, extractor, option, model or metric name. */

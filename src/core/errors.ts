@@ -245,11 +245,8 @@ export function hintText(hint: Exclude<Remedy, string>, name?: HintName): string
     if (name && hint.instead) return hint.instead.map(name).join(' ');
     return hint.commands.map(ffmpegCommand).join(' && ');
   }
-  return namedText(hint, name ?? nameInApi);
-}
-
-function namedText(hint: Exclude<Remedy, string | PrepareHint>, name: HintName): string {
-  return hint.purpose === 'accept' ? `to accept, pass ${name(hint)}` : name(hint);
+  const named = (name ?? nameInApi)(hint);
+  return hint.purpose === 'accept' ? `to accept, pass ${named}` : named;
 }
 
 /** A sentence per refusal, with its remedies. */

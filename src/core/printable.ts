@@ -117,8 +117,8 @@ function ends(text: string, most: number): string {
   let head = text.slice(0, most - tail);
   let end = text.slice(text.length - tail);
   // Do not cut a surrogate pair in half.
-  if (isHigh(head.charCodeAt(head.length - 1))) head = head.slice(0, -1);
-  if (isLow(end.charCodeAt(0))) end = end.slice(1);
+  if (/[\ud800-\udbff]$/.test(head)) head = head.slice(0, -1);
+  if (/^[\udc00-\udfff]/.test(end)) end = end.slice(1);
   return `${head}…${end}`;
 }
 
@@ -131,12 +131,4 @@ function within(whole: string, most: number, write: (kept: string) => string): r
   const grown = written.length > kept.length && written.length > most;
   const length = kept === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
   return [grown ? ends(written, most) : written, length];
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

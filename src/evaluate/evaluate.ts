@@ -247,19 +247,12 @@ function requireFinite(
   );
 }
 
-interface Predictions {
-  readonly predictions: Float64Array;
-  readonly runtime: TinyRuntimeName;
-  readonly device: TinyDevice;
-  readonly warnings: readonly string[];
-}
-
 async function predict(
   { runtimes }: TinyPlatform,
   model: TinyModel,
   { inputs, batch, usable: { length } }: BoundInputs,
   { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
-): Promise<Predictions> {
+) {
   const step = batch ?? BATCH;
   const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
     model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];

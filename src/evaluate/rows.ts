@@ -247,11 +247,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   return port;
 }
 
-function featureColumns(
-  model: TinyModel,
-  port: TinyPort,
-  table: TableColumns,
-): readonly { readonly feature: string; readonly column: string }[] {
+function featureColumns(model: TinyModel, port: TinyPort, table: TableColumns) {
   const width = port.dims?.[1] ?? undefined;
   const stated = model.sidecar.features;
   const found = (stated ?? CANONICAL_FEATURES).map((feature, i) => {

@@ -20,10 +20,7 @@ const RUNTIME_SILENCE = 80_000;
 export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {
   const platform: TinyPlatform = { ...tiny, runtimes: monitoredRuntimes(tiny.runtimes, monitor) };
 
-  async function withTable<T>(
-    { name, size }: LentTable,
-    use: (table: TableColumns) => Promise<T>,
-  ): Promise<T> {
+  async function withTable<T>({ name, size }: LentTable, use: (table: TableColumns) => Promise<T>) {
     return use(await openMonitored(monitor.input(size), name, monitor));
   }
 

@@ -3,7 +3,7 @@
  * Selects the decoder of an encoded video: the first preferred one that runs and supports the file.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, type Objection, type Remedy, usageError } from '../core/errors.js';
+import { AnyvmafError, mediaError, type Objection, type Remedy, usageError } from '../core/errors.js';
 import { quotedWord } from '../core/names.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import {
@@ -208,8 +208,7 @@ function refusal(error: unknown): AnyvmafError {
 function undecoded(encoded: EncodedInput): AnyvmafError {
   const { looksLike, name } = encoded;
   if (looksLike === undefined) return notY4m(encoded);
-  return new AnyvmafError(
-    'media',
+  return mediaError(
     `${shown(name)} is not a Y4M file but ${looksLike}, and without a decoder only Y4M and raw YUV can be read`,
     {
       hints: [
@@ -243,7 +242,7 @@ function noneDecodes(encoded: EncodedInput, attempts: readonly Attempt[]): Anyvm
   if (looksLike === SEGMENT) {
     const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
     const message = `${shown(name)} is ${SEGMENT} without its initialisation segment`;
-    return new AnyvmafError('media', message, {
+    return mediaError(message, {
       hints: [`prepend that segment: ${join}`],
       file: name,
       cause: error,
@@ -273,7 +272,7 @@ function noneDecodes(encoded: EncodedInput, attempts: readonly Attempt[]): Anyvm
     hints.some((hint) => typeof hint === 'object' && hint.purpose === 'declare');
   const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
   if (cutOff + why === '' && known) return error;
-  return new AnyvmafError('media', clause(message) + why + cutOff, {
+  return mediaError(clause(message) + why + cutOff, {
     hints: [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])],
     file: name,
     cause: error,
@@ -291,7 +290,7 @@ function noDecoder({ name, looksLike }: EncodedInput, idle: readonly string[], f
     ? []
     : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
   const hints = [...fetchable, ...(looksLike ? [...install, convert] : [DECLARE_RAW])];
-  return new AnyvmafError('media', message, { hints, file: name });
+  return mediaError(message, { hints, file: name });
 }
 
 /** Replaces the file's name, which the sentence has given before. */

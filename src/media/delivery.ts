@@ -3,7 +3,7 @@
  * ffmpeg's pixel formats: which planar one holds the samples of another, and how to make ffmpeg deliver it.
  */
 import type { ColorMatrix } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import type { ChromaFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
@@ -162,8 +162,7 @@ export function delivery(
   }
   if (how && isRgb(name)) return rgbDelivery(name, how.matrix ?? 'bt709', alpha);
   const remedy = 'use the same conversion for both videos';
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     /rgb|bgr|gbr|bayer|xyz|^pal8$|^mono[wb]$/.test(name)
       ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them first, ` +
           `for example with ffmpeg -pix_fmt yuv444p -c:v ffv1, and ${remedy}.`

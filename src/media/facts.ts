@@ -2,20 +2,15 @@
  * @module media/facts
  * Parses ffprobe's JSON into facts about the video track.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, mediaError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
 import { type Fraction, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import type { TrackChoice, TrackFacts, VideoTrack } from './decoder.js';
-import { type Delivery, delivery } from './delivery.js';
+import { delivery } from './delivery.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
 
 type Json = Readonly<Record<string, unknown>>;
-
-interface ProbedTrack {
-  readonly facts: TrackFacts;
-  readonly delivery: Delivery;
-}
 
 /**
  * Parses `ffprobe -of json -show_format -show_streams -show_frames`; sizes are after cropping and rotation.
@@ -23,9 +18,9 @@ interface ProbedTrack {
  * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
  * @throws {AnyvmafError} `media` for an encrypted track, an unknown codec, or samples that cannot be scored
  */
-export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
+export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice) {
   const stream = object(list(object(json)?.streams)[0]);
-  if (!stream) throw new AnyvmafError('media', `${shown(name)} has no video track.`);
+  if (!stream) throw mediaError(`${shown(name)} has no video track.`);
   const format = object(object(json)?.format) ?? {};
   const frame = object(list(object(json)?.frames)[0]) ?? {};
 
@@ -47,7 +42,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const { bitDepth, chroma } = deliveredAs;
   const size = turned ? { width: stored.height, height: stored.width } : stored;
   const problem = formatProblem({ ...size, bitDepth, chroma });
-  if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+  if (problem) throw mediaError(`the video of ${shown(name)} cannot be scored: ${problem}.`);
 
   const container = word(format.format_name) ?? 'unknown';
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
@@ -119,15 +114,13 @@ function requireCodec(stream: Json, encrypted: boolean, name: string): string {
   const codec = word(stream.codec_name);
   const tag = word(stream.codec_tag_string) ?? '';
   if (/^(encv|drmi)$/i.test(tag) || encrypted) {
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${shown(name)} is encrypted (${codec ?? tag}), so its frames cannot be decoded; score the video before ` +
         'encryption.',
     );
   }
   if (codec !== undefined) return codec;
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     `${shown(name)} has a video codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
   );
 }
@@ -137,7 +130,7 @@ function undecodable(codec: string, name: string): AnyvmafError {
     ? 'the server may not support byte ranges, the file may be damaged or encrypted, or this ffmpeg may have no decoder ' +
       `for ${codec}; download the video and pass its path`
     : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
-  return new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
+  return mediaError(`no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
 }
 
 /** Degrees clockwise; ffmpeg counts the matrix's angle counter-clockwise. */

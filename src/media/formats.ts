@@ -3,7 +3,7 @@
  * File formats: recognises them by their first bytes, and reads headers and frame positions of YUV4MPEG2 and raw
  * planar YUV.
  */
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, mediaError, usageError } from '../core/errors.js';
 import {
   describeFormat,
   formatProblem,
@@ -121,7 +121,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const format: VideoFormat = { width, height, ...sampling };
   if (alpha) warnings.push(`${shown(name)} has alpha, which is ignored.`);
   const problem = formatProblem(format);
-  if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
+  if (problem) throw mediaError(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
 
   const frameRate = ratio(values, 'F', 'frame rate', name);
   const sampleAspect = values.has('A') ? ratio(values, 'A', 'sample aspect ratio', name) : undefined;
@@ -147,11 +147,11 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
   if (end < 0) {
     if (start.length < STREAM_HEADER_MAX) {
-      throw bad(
+      throw mediaError(
         `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
       );
     }
-    throw bad(
+    throw mediaError(
       `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
         'damaged or not Y4M.',
     );
@@ -160,7 +160,7 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const last = tags.at(-1) ?? magic;
   // A carriage return in an X tag is harmless.
   if (last.endsWith('\r') && !last.startsWith('X')) {
-    throw bad(
+    throw mediaError(
       `the Y4M header of ${shown(name)} ends in a carriage return and a line feed instead of a line feed ` +
         'alone; the file was written or copied as text: create it again, or copy it as binary data.',
     );
@@ -262,7 +262,7 @@ export function lostChromaBytes(format: VideoFormat): number {
 }
 
 export function lostChroma(name: string, { width, bitDepth }: VideoFormat): AnyvmafError {
-  return bad(
+  return mediaError(
     `the frames of ${shown(name)} lack a byte in each row of chroma, which ffmpeg up to 5.1 drops from ${bitDepth}-bit Y4M of ` +
       `odd width (${width}); write it again with "-f rawvideo" and pass its format, with a newer ffmpeg, or with an even width.`,
   );
@@ -367,7 +367,7 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
   };
   if (info.frameCount === 0) {
     if (info.incompleteFrame) throw incompleteFrame(info, info.incompleteFrame);
-    throw bad(`${shown(name)} ends after its Y4M header; it holds no frames.`);
+    throw mediaError(`${shown(name)} ends after its Y4M header; it holds no frames.`);
   }
   return info;
 }
@@ -390,7 +390,7 @@ function chroma(tag: string, name: string): Sampling {
   const known = CHROMA.get(tag);
   if (known) return known;
   if (tag === '411') {
-    throw bad(
+    throw mediaError(
       `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
         convertCommand(name, '-pix_fmt yuv422p'),
     );
@@ -398,18 +398,14 @@ function chroma(tag: string, name: string): Sampling {
   const [, base, depth] = /^(420p|422p|444p|mono)(9|1[0-6])$/.exec(tag) ?? [];
   const deep = CHROMA.get(base?.replace('p', '') ?? '');
   if (deep) return { ...deep, bitDepth: Number(depth) };
-  throw bad(
+  throw mediaError(
     `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; supported: 420, 420jpeg, 420mpeg2, ` +
       '420paldv, 422, 444, 444alpha, mono, and 420pN, 422pN, 444pN, monoN with N from 9 to 16. ' +
       `Convert it: ${convertCommand(name, '-pix_fmt yuv420p')}`,
   );
 }
 
-function fieldOrder(
-  interlacing: string | undefined,
-  name: string,
-  warnings: string[],
-): VideoInfo['fieldOrder'] {
+function fieldOrder(interlacing: string | undefined, name: string, warnings: string[]) {
   switch (interlacing) {
     case 'p':
       return undefined;
@@ -428,7 +424,7 @@ function fieldOrder(
       );
       return undefined;
     default:
-      throw bad(
+      throw mediaError(
         `${shown(name)} has the unknown interlacing tag ${quoted(`I${interlacing}`)}; expected Ip, It, Ib or Im.`,
       );
   }
@@ -439,13 +435,13 @@ type Tags = ReadonlyMap<string, string>;
 function required(tags: Tags, letter: string, what: string, name: string): string {
   const text = tags.get(letter);
   if (text !== undefined) return text;
-  throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
+  throw mediaError(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
 }
 
 function side(tags: Tags, letter: string, what: string, name: string): number {
   const text = required(tags, letter, what, name);
   if (/^\d+$/.test(text)) return Number(text);
-  throw bad(
+  throw mediaError(
     `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}, which is not a whole number.`,
   );
 }
@@ -455,7 +451,7 @@ function ratio(tags: Tags, letter: string, what: string, name: string): Fraction
   const text = required(tags, letter, what, name);
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(text);
   if (!match) {
-    throw bad(
+    throw mediaError(
       `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}; expected two numbers like ` +
         `${letter === 'F' ? '30000:1001' : '1:1'}.`,
     );
@@ -466,10 +462,6 @@ function ratio(tags: Tags, letter: string, what: string, name: string): Fraction
 
 function isFrame(start: Uint8Array): boolean {
   return 'FRAME'.startsWith(latin1(start.subarray(0, 5)));
-}
-
-function bad(message: string): AnyvmafError {
-  return new AnyvmafError('media', message);
 }
 
 /** @throws {AnyvmafError} `usage` */
@@ -507,7 +499,7 @@ export function rawInfo(
     const what = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
     const why = looksLike ? `it looks like ${looksLike}, not raw YUV` : roundedDownChroma(raw, size);
     const hint = why ?? ({ purpose: 'check', option: 'raw' } as const);
-    throw new AnyvmafError('media', what, { hints: [hint], file: name });
+    throw mediaError(what, { hints: [hint], file: name });
   }
   return {
     ...info,

@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, ioError, mediaError, mismatchError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { hasScheme, STANDARD_INPUT } from '../core/names.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
@@ -187,10 +187,7 @@ function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteRead
   return descriptor.kind === 'filtered' ? bytesOf(descriptor.of, platform) : readerOf(descriptor, platform);
 }
 
-function readerOf(
-  stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>,
-  platform: FilePlatform,
-): ByteReader {
+function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>, platform: FilePlatform) {
   switch (stored.kind) {
     case 'file':
       return platform.reopen(stored.path, stored.origin);
@@ -214,11 +211,7 @@ function randomBytes(reader: ByteReader, describe: RandomBytes['describe']): Ran
 }
 
 /** @throws {AnyvmafError} `usage` if the platform cannot fetch; as {@link FilePlatform.openUrl} */
-async function openUrl(
-  url: string,
-  hosts: readonly string[],
-  { platform, signal }: OpenOptions,
-): Promise<RemoteVideo> {
+async function openUrl(url: string, hosts: readonly string[], { platform, signal }: OpenOptions) {
   if (platform.openUrl) return platform.openUrl(url, hosts, signal);
   throw usageError(
     `${shown(url)} is a URL, but nothing can be fetched here; download the video and pass the file.`,
@@ -270,8 +263,7 @@ async function openRandom(
     if (!decoding || looksLike === undefined) return { looksLike };
     const notes = await import('./file-notes.js');
     if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `${shown(name)} is encrypted, so its frames cannot be decoded; score the video before encryption.`,
       );
     }
@@ -344,7 +336,7 @@ type Recognised =
   | { readonly kind: 'other'; readonly looksLike?: string };
 
 function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
-  if (start.length === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
+  if (start.length === 0) throw ioError(`${shown(name)} is empty.`);
   if (isY4m(start)) {
     const header = parseY4mHeader(start, name);
     if (raw && describeFormat(raw) !== describeFormat(header.format)) {
@@ -352,7 +344,7 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
         `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the given raw format is ` +
         describeFormat(raw);
       const hints = [{ purpose: 'correct', option: 'raw' }, 'leave them out if both videos are Y4M'] as const;
-      throw new AnyvmafError('mismatch', contrary, { hints, file: name });
+      throw mismatchError(contrary, { hints, file: name });
     }
     return { kind: 'y4m', header };
   }
@@ -363,13 +355,12 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
 /** For inputs that are neither Y4M nor declared as raw, without a decoder. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
   return looksLike
-    ? new AnyvmafError(
-        'media',
+    ? mediaError(
         `${shown(name)} is not a Y4M file but ${looksLike}; pass encoded video as a file, which a decoder can ` +
           `read, or convert it first: ${convertCommand(name)}`,
         { file: name },
       )
-    : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
+    : mediaError(`${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
 /** The address of a URL; a single letter before the colon is a drive. */

@@ -73,8 +73,6 @@ export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlane
   };
 }
 
-type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
-
 function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['readFrame'] {
   const { crop, range } = filters;
   const from = source.info;
@@ -91,7 +89,12 @@ function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['
     luma: sampleTable({ ...depths, chroma: false }),
     chroma: sampleTable({ ...depths, chroma: true }),
   };
-  const fill = (key: PlaneKey, sizeFrom: PictureSize, size: PictureSize, into: FramePlanes): void => {
+  const fill = (
+    key: keyof FramePlanes,
+    sizeFrom: PictureSize,
+    size: PictureSize,
+    into: FramePlanes,
+  ): void => {
     const [whole, plane] = [stored[key], into[key]];
     if (!whole || !plane) return;
     const samples = samplesOf(whole, from.bitDepth);

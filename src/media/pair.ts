@@ -3,7 +3,7 @@
  * Two videos: opened, checked for what cannot be converted, and as identified for pairing.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
+import { mediaError, mismatchError, ofInput, usageError } from '../core/errors.js';
 import { type BothOf, formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
@@ -84,8 +84,7 @@ function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth 
     if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
       remedies.push(`-pix_fmt ${pixelFormatName(reference)}`);
     }
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
         "convert the distorted video to the reference's format first: " +
         convertCommand(distorted.name, remedies.join(' ')),
@@ -99,12 +98,11 @@ export type ColoursAsked = 'no' | 'also' | 'only';
 /** @throws {AnyvmafError} `media` if pictures of this format cannot be measured */
 export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no'): void {
   const problem = formatProblem(format);
-  if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
+  if (problem) throw mediaError(`the videos cannot be measured: ${problem}.`);
   const least = colours === 'only' ? LEAST_OF_COLOUR : MIN_SIDE;
   if (Math.min(format.width, format.height) >= least) return;
   const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model accept sides of at least ${LEAST_OF_COLOUR}`;
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     `the videos are ${formatSize(format)}, too small to be measured; width and height must be at least ${least}` +
       `${colours === 'only' ? '' : others}.`,
   );

@@ -181,11 +181,7 @@ interface Examined {
  * @param candidate compares adjacent rows only, and stops early if the format does not fit
  * @returns `undefined` if the pictures have too little detail
  */
-async function examine(
-  bytes: ByteReader,
-  format: RawVideoFormat,
-  candidate = false,
-): Promise<Examined | undefined> {
+async function examine(bytes: ByteReader, format: RawVideoFormat, candidate = false) {
   const { width, height, bitDepth } = format;
   const frameBytes = storedFrameBytes(format);
   const frames = Math.floor(bytes.size / frameBytes);

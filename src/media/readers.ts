@@ -2,7 +2,7 @@
  * @module media/readers
  * Byte access on every platform: random access to arrays and Blobs, block caches, and queues over streams.
  */
-import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import type { ByteReader, ByteStream } from './types.js';
 
@@ -38,7 +38,7 @@ function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   // Messages of browsers end with a full stop.
   const reason = clause(messageOf(cause));
-  return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
+  return ioError(`reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
 }
 
 function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]): number {

@@ -4,7 +4,7 @@
  * per frame; pooled over the clip, it becomes just-objectionable differences (JOD), 10 for none.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
-import { AnyvmafError, featureError } from '../core/errors.js';
+import { featureError, internalError } from '../core/errors.js';
 import { quotientOf } from '../core/numbers.js';
 import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
@@ -96,7 +96,7 @@ function frameRateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 
 function displayOf(instance: ExtractorInstance): Display {
   const name = choiceOption(instance, 'display');
   const found = Object.entries(DISPLAYS).find(([known]) => known === name);
-  if (!found) throw new AnyvmafError('internal', `There is no display ${name}.`);
+  if (!found) throw internalError(`There is no display ${name}.`);
   return found[1];
 }
 

@@ -2,7 +2,7 @@
  * @module metrics/index
  * The list of metrics. To add one, write its file and list it here.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import { ADM } from './adm.js';
 import { BUTTERAUGLI } from './butteraugli.js';
 import { CAMBI } from './cambi.js';
@@ -50,6 +50,6 @@ export const METRICS: readonly Metric[] = [
 
 export function metricOf({ spec }: { readonly spec: ExtractorSpec }): Metric {
   const metric = METRICS.find((candidate) => candidate.spec.name === spec.name);
-  if (!metric) throw new AnyvmafError('internal', `The ${spec.name} extractor is not listed.`);
+  if (!metric) throw internalError(`The ${spec.name} extractor is not listed.`);
   return metric;
 }

@@ -4,7 +4,7 @@
  */
 import type { Compat } from '../core/choices.js';
 import type { ScoredFormat } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import type { CallArgument, CoreCall, HeatmapFile } from '../core/module.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorSpec, OptionValue } from './spec.js';
@@ -129,7 +129,7 @@ function optionReader<T extends OptionValue>(type: string, kind: string) {
   return ({ options, key }: ExtractorInstance, name: string): T => {
     const value = options[name];
     if (typeof value === type) return value as T;
-    throw new AnyvmafError('internal', `${key} has no ${kind} ${quoted(name)}.`);
+    throw internalError(`${key} has no ${kind} ${quoted(name)}.`);
   };
 }
 

@@ -3,7 +3,7 @@
  * Motion, damped over neighbours to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one is measured.
  */
 import type { Compat } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import {
   type Emit,
@@ -158,7 +158,7 @@ class MotionSequence implements Finisher {
 
   #value(frame: number): number {
     const value = this.#values[frame - this.#first];
-    if (value === undefined) throw new AnyvmafError('internal', `motion of frame ${frame} is not kept.`);
+    if (value === undefined) throw internalError(`motion of frame ${frame} is not kept.`);
     return value;
   }
 

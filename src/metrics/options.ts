@@ -4,7 +4,7 @@
  * features as libvmaf does.
  */
 import { MAX_STRING, requireLength } from '../core/arguments.js';
-import { AnyvmafError, featureError, usageError } from '../core/errors.js';
+import { type AnyvmafError, featureError, modelError, usageError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { formatGeneral, magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
@@ -104,8 +104,7 @@ export function folderOption(texts: readonly string[]): string | undefined {
 export function refuseFolders(options: OptionTexts, where: string): void {
   const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
   if (name === undefined) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The ${where} sets ${name}, but a model file must not write files; remove it there, and pass ${name} as an option ` +
       'of a feature or model in your own arguments.',
   );

@@ -63,10 +63,7 @@ export function parseLibsvm(text: string, dimensions: number, where: string): Su
   return { gamma, rho, count: total, dimensions, coefficients, vectors };
 }
 
-function parseHeader(
-  text: string,
-  fail: (problem: string) => AnyvmafError,
-): { gamma: number; rho: number; total_sv: number } {
+function parseHeader(text: string, fail: (problem: string) => AnyvmafError) {
   const found = new Map<HeaderWord, string>();
   const tokens = text.split(/\s+/).filter((token) => token !== '');
   for (let i = 0; i < tokens.length; i += 2) {

@@ -4,7 +4,7 @@
  * values without a video.
  */
 import { MAX_STRING, requireLength, requireText } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { featureError, internalError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
 import { parseModelString } from './grammar.js';
@@ -82,7 +82,7 @@ export async function openModel(store: ModelStore, text = DEFAULT_MODEL): Promis
   requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];
-  if (!model || !main) throw new AnyvmafError('internal', `The model ${quoted(text)} holds no model.`);
+  if (!model || !main) throw internalError(`The model ${quoted(text)} holds no model.`);
   const { name, source, kind } = model;
   const described = describeDefinition(main.definition, main.inputs);
   const features = [...new Set(main.inputs.map(featureString))];
@@ -100,8 +100,7 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
     names.forEach((name, i) => {
       const value = features[name];
       if (typeof value !== 'number') {
-        throw new AnyvmafError(
-          'feature',
+        throw featureError(
           `The model ${quoted(model.source)} reads ${names.join(', ')}, but there is no value for ${name}.`,
         );
       }

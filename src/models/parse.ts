@@ -14,7 +14,6 @@ import type {
   ModelFile,
   ModelInput,
   ModelRequest,
-  Normalisation,
   ScoreTransform,
 } from './types.js';
 
@@ -108,11 +107,7 @@ function parseOptions(value: unknown, features: number, where: string): readonly
   );
 }
 
-function parseNormalisation(
-  model: Readonly<Record<string, unknown>>,
-  features: number,
-  where: string,
-): Normalisation | undefined {
+function parseNormalisation(model: Readonly<Record<string, unknown>>, features: number, where: string) {
   if (choice(model.norm_type, NORM_TYPES, `${where} "norm_type"`) === 'none') return undefined;
   const slopes = numbers(model.slopes, features + 1, `${where} "slopes"`);
   const intercepts = numbers(model.intercepts, features + 1, `${where} "intercepts"`);
@@ -156,11 +151,7 @@ function isTrueText(value: unknown, where: string): boolean {
   return value != null && choice(value, ['true', 'false'] as const, where) === 'true';
 }
 
-function optional<T>(
-  value: unknown,
-  parse: (value: unknown, where: string) => T,
-  where: string,
-): T | undefined {
+function optional<T>(value: unknown, parse: (value: unknown, where: string) => T, where: string) {
   return value == null ? undefined : parse(value, where);
 }
 

@@ -27,7 +27,9 @@ export async function pullModels(
   requireObject('options', options);
   const entries = await entriesOf(name, store);
   if (entries.length === 0) return [];
-  const keep = keepOf(store);
+  const { keep } = store;
+  if (!keep)
+    throw ioError('Pulled models cannot be stored here; pass the model file with path=FILE instead.');
   const pulled: PulledModel[] = [];
   for (const entry of entries) {
     options.signal?.throwIfAborted();
@@ -44,11 +46,6 @@ async function entriesOf(name: string, store: ModelStore): Promise<readonly Pull
 
 function isPulled(entry: RegistryEntry): entry is PulledEntry {
   return entry.pull !== undefined;
-}
-
-function keepOf({ keep }: ModelStore): ModelCache {
-  if (keep) return keep;
-  throw ioError('Pulled models cannot be stored here; pass the model file with path=FILE instead.');
 }
 
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
@@ -83,11 +80,7 @@ function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, fro
   return `${base}/${repository}/${tag}/${folder}/${file}`;
 }
 
-async function download(
-  url: string,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function download(url: string, name: string, signal: AbortSignal | undefined) {
   const limit = AbortSignal.timeout(TIMEOUT);
   const elsewhere = 'get the file elsewhere and pass path=FILE';
   const from = { purpose: 'choose', option: 'from' } as const;

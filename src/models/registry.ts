@@ -4,7 +4,7 @@
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
-import { AnyvmafError, ioError, modelError } from '../core/errors.js';
+import { internalError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
@@ -32,10 +32,7 @@ function summaryOf(
   return { name, kind, availability, intendedUse, file, bytes, features };
 }
 
-async function availabilityOf(
-  { pull, file }: RegistryEntry,
-  { keep }: ModelStore,
-): Promise<ModelSummary['availability']> {
+async function availabilityOf({ pull, file }: RegistryEntry, { keep }: ModelStore) {
   if (!pull) return 'built-in';
   return (await keep?.read(file).catch(() => undefined)) === undefined ? 'to be pulled' : 'pulled';
 }
@@ -53,7 +50,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   const entry = await requireBuiltIn(name, store);
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
-  if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
+  if (!main) throw internalError(`The model file ${entry.file} holds no model.`);
   return {
     ...summaryOf(entry, entry.pull ? 'pulled' : 'built-in'),
     ...describeDefinition(main, bindInputs(main, [], name)),
@@ -99,7 +96,7 @@ export async function readRegistry(store: ModelStore): Promise<readonly Registry
   } catch {
     // Invalid JSON is reported below.
   }
-  throw new AnyvmafError('internal', 'model/registry.json is damaged; install the package again.');
+  throw internalError('model/registry.json is damaged; install the package again.');
 }
 
 function isEntry(value: unknown): value is RegistryEntry {

@@ -13,7 +13,7 @@ import {
   requireTexts,
   wrongType,
 } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 import { CHECKS } from '../core/option-checks.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted, shown } from '../core/printable.js';
@@ -395,5 +395,5 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
 };
 
 function wrong(what: string): AnyvmafError {
-  return new AnyvmafError('usage', `This is not a result of a search, a ladder or a comparison: ${what}.`);
+  return usageError(`This is not a result of a search, a ladder or a comparison: ${what}.`);
 }

@@ -484,10 +484,7 @@ function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): b
  * Sizes without duplicates, largest first.
  * @throws {AnyvmafError} `usage` for sizes larger than the source, odd where chroma is subsampled, or tiny
  */
-function sizesOf(
-  sizes: LadderOptions['sizes'],
-  { track }: Pick<SourceFacts, 'track'>,
-): readonly PictureSize[] {
+function sizesOf(sizes: LadderOptions['sizes'], { track }: Pick<SourceFacts, 'track'>) {
   const even = (side: number) => Math.max(2, 2 * Math.round(side / 2));
   const whole = sizes.map((size): PictureSize => {
     if (typeof size !== 'number') return size;

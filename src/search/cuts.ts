@@ -3,7 +3,7 @@
  * Finds where the shots of a video begin, and how busy its pictures are.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
 import { checkOptions } from './checks.js';
@@ -162,14 +162,7 @@ function blockResidual(a: Uint8Array, b: Uint8Array, x: number, y: number): numb
 }
 
 /** @param enough sum at which it may stop early */
-function blockDifference(
-  a: Uint8Array,
-  b: Uint8Array,
-  x: number,
-  y: number,
-  offset: number,
-  enough: number,
-): number {
+function blockDifference(a: Uint8Array, b: Uint8Array, x: number, y: number, offset: number, enough: number) {
   let sum = 0;
   for (let row = y; row < y + BLOCK_HEIGHT; row++) {
     const start = row * WIDTH + x;
@@ -334,8 +327,7 @@ export async function shotsOf(
     onProgress?.(seen, times.length);
   });
   if (decoded !== times.length)
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${shown(track.name)} lists ${counted(times.length, 'frame')} but decodes to ${decoded}; it may be damaged. Remux it with ` +
         'ffmpeg first, which lists the frames that are there.',
     );

@@ -8,12 +8,6 @@ import { type Activity, activityOf } from './cuts.js';
 import type { FrameRun, Session, SourceFacts } from './session.js';
 import { isExtreme, type Statistic } from './targets.js';
 
-/** Scored frames, by index in the encoder's input. */
-interface ScoredRun {
-  readonly from: number;
-  readonly count: number;
-}
-
 /** Frames of a source to encode, and which of them to score. */
 export interface Material {
   /** Identifies the encoded frames of a source in keys of points. */
@@ -22,7 +16,8 @@ export interface Material {
   readonly samples: readonly FrameRun[] | null;
   readonly shots?: readonly number[];
   readonly frames: number;
-  readonly scored: readonly ScoredRun[];
+  /** Scored frames, by index in the encoder's input. */
+  readonly scored: readonly { readonly from: number; readonly count: number }[];
   readonly scoredFrames: number;
   /** The part to encode, if the rest only surrounds it for metrics that need neighbouring frames. */
   readonly encoded?: FrameRun;

@@ -3,7 +3,7 @@
  * Encodes a material with values of one parameter and scores the results; reuses those of earlier runs.
  */
 import { colourOf } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { featureError, mediaError } from '../core/errors.js';
 import { allocateFrame, describeFormat, type FramePlanes } from '../core/frame.js';
 import { counted, shown } from '../core/printable.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
@@ -213,17 +213,13 @@ export class Probe {
   }
 
   /** Reports a stage. @returns a function that reports the frames done, throttled */
-  #begin(
-    kind: 'encoding' | 'scoring',
-    value: number,
-    { isSource, frames: total }: Material,
-  ): (done: number) => void {
+  #begin(kind: 'encoding' | 'scoring', value: number, { isSource, frames: total }: Material) {
     const { onStage } = this.session.options;
     const { encoder, size = null } = this.task.setting;
     const stage = { kind, encoder: encoder.name, size, value, whole: isSource };
     onStage?.(stage);
     let [last, reported] = [performance.now(), 0];
-    return (done) => {
+    return (done: number) => {
       const frames = Math.min(done, total);
       if (frames <= reported || (frames < total && performance.now() - last < PACE)) return;
       [last, reported] = [performance.now(), frames];
@@ -261,8 +257,7 @@ export class Probe {
   #checkFrames(found: number, value: number, frames: number = this.task.material.frames): void {
     const { setting } = this.task;
     if (found === frames) return;
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${setting.encoder.name} was given ${counted(frames, 'frame')} and returned ${found} at ` +
         `${setting.parameter.name} ${value}; encodes with dropped or added frames cannot be compared.`,
     );
@@ -315,8 +310,7 @@ export function measuredOf(
     const value = frames[frame]?.metrics[metric];
     if (value !== undefined) return value;
     const known = Object.keys(frames[0]?.metrics ?? {});
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
     );
   };
@@ -372,12 +366,7 @@ async function surroundedEncode(
 }
 
 /** Reads a frame in the format of `as`; grey if the formats differ, since the frame is not scored. */
-async function readAs(
-  from: FrameSource,
-  index: number,
-  as: FrameSource,
-  into: FramePlanes,
-): Promise<boolean> {
+async function readAs(from: FrameSource, index: number, as: FrameSource, into: FramePlanes) {
   if (describeFormat(from.info) === describeFormat(as.info)) return from.readFrame(index, into);
   const planes = allocateFrame(as.info);
   const middle = 1 << (as.info.bitDepth - 1);

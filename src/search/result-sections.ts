@@ -48,7 +48,7 @@ export async function formatResult(result: CurveResult, format: ResultFormat): P
     case 'json':
       return `${JSON.stringify(result, null, 2)}\n`;
     case 'csv':
-      return resultCsv(result);
+      return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
     case 'html': {
       const { plainPage } = await import('../report/html/markup.js');
       return plainPage(PAGE_KINDS[result.kind], resultSections(result));
@@ -248,7 +248,7 @@ function curvesOf(result: CurveResult): CurveSet {
   const common = { quality: qualityName(measure), limits: limitsOf(measure.metric), hull: [], chosen: [] };
   const curve = (name: string, points: readonly PointFacts[], parameter: string) => ({
     name,
-    points: byRate(points).map((point) => placed(point, parameter)),
+    points: points.toSorted((a, b) => a.kbps - b.kbps).map((point) => placed(point, parameter)),
   });
   if (result.kind === 'comparison')
     return { ...common, curves: result.curves.map((one) => curve(one.name, one.points, one.parameter)) };
@@ -285,10 +285,6 @@ function placed({ kbps, quality, value }: PointFacts, parameter: string, size = 
   return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
 }
 
-function byRate<Point extends { readonly kbps: number }>(points: readonly Point[]): readonly Point[] {
-  return [...points].sort((a, b) => a.kbps - b.kbps);
-}
-
 /** VMAF scores end at 0 and 100. */
 function limitsOf(metric: string): readonly [number, number] | undefined {
   return metric.startsWith('vmaf') ? [0, 100] : undefined;
@@ -297,10 +293,6 @@ function limitsOf(metric: string): readonly [number, number] | undefined {
 // --- CSV ---
 
 type CsvRow = readonly (string | number | boolean | null)[];
-
-function resultCsv(result: CurveResult): string {
-  return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
-}
 
 /** A header, then a row per point. */
 function* rowsOf(result: CurveResult): Generator<CsvRow> {
@@ -373,7 +365,7 @@ function scriptText(result: TuneShotsResult): string {
       ...['-fps_mode', 'passthrough', '-an', '-sn'],
     ];
     const command = words.map((word) => (word === 'SOURCE' ? '"$source"' : quotedWord(word))).join(' ');
-    const file = segmentName(shot);
+    const file = `shot-${String(shot.number).padStart(5, '0')}.mkv`;
     return `${command} "$folder/${file}"\nprintf 'file %s\\nduration %s\\n' ${file} ${shot.seconds.toFixed(6)} >> "$folder/list.txt"`;
   });
   return `#!/bin/sh
@@ -404,8 +396,4 @@ function stamped(args: readonly string[]): readonly string[] {
   const at = args.indexOf('-vf');
   if (at < 0) return ['-vf', 'setpts=PTS-STARTPTS', ...args];
   return args.with(at + 1, `${args[at + 1]},setpts=PTS-STARTPTS`);
-}
-
-function segmentName({ number }: TunedShot): string {
-  return `shot-${String(number).padStart(5, '0')}.mkv`;
 }

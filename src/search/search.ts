@@ -120,11 +120,7 @@ export async function findValue(
   }
 }
 
-async function measureAll(
-  probe: Probe,
-  values: readonly number[],
-  onPoint: (point: KnownPoint) => void,
-): Promise<void> {
+async function measureAll(probe: Probe, values: readonly number[], onPoint: (point: KnownPoint) => void) {
   const known = new Set(probe.points().map(({ value }) => value));
   for (const value of values) {
     const point = await probe.measure(value);

@@ -3,7 +3,7 @@
  * The interface of the machine that encodes (implemented in `platform/node`), and a search's source and folder on it.
  */
 import { wrongType } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, backendError } from '../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { BY_USER, type Origin } from '../core/origin.js';
 import type { PictureSize } from '../core/size.js';
@@ -228,8 +228,7 @@ export async function inSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
-  if (!platform.encoding)
-    throw new AnyvmafError('backend', 'Encoders are programs, which cannot run here; use Node.js.');
+  if (!platform.encoding) throw backendError('Encoders are programs, which cannot run here; use Node.js.');
   const scope = new Scope(options.signal);
   const { signal } = scope;
   try {
@@ -273,11 +272,7 @@ function lenientStore(store: PointStore, notes: string[]): PointStore {
   };
 }
 
-function scoringPlatform(
-  platform: SearchPlatform,
-  origin: Origin | undefined,
-  folder: EncodingFolder,
-): SearchPlatform {
+function scoringPlatform(platform: SearchPlatform, origin: Origin | undefined, folder: EncodingFolder) {
   if (origin?.by !== 'foreign') return platform;
   const { folders } = origin;
   return (

@@ -2,7 +2,7 @@
  * @module search/shot-encodes
  * Encodes single shots: measures them, distributes bytes among them, and joins them.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import { isWorseHigh } from '../report/limits.js';
 import { isHevc, type Setting } from './commands.js';
@@ -66,11 +66,7 @@ export class ShotProbe {
 }
 
 /** A shot's frames and one on either side, in a lossless file that can be removed and cut again. */
-function shotMaterial(
-  session: Session,
-  { first, count }: Shot,
-  name: string,
-): { readonly material: Material; readonly release: () => Promise<void> } {
+function shotMaterial(session: Session, { first, count }: Shot, name: string) {
   const from = Math.max(0, first - 1);
   const until = Math.min(session.facts.times.length, first + count + 1);
   const sample = { scored: { first, count }, encoded: { first: from, count: until - from } };
@@ -99,11 +95,6 @@ const EDGE = 5;
 /** Difference inside a shot that motion across the cut cannot explain. */
 const WRONG = 1;
 
-interface Joined {
-  readonly final: Omit<JoinedEncode, 'reached'>;
-  readonly frames: readonly FrameValues[];
-}
-
 /**
  * @param expected values measured on the shots
  * @throws {AnyvmafError} `media` if the joined file has other frames than the source or other pictures than the shots
@@ -115,7 +106,7 @@ export async function joinShots(
   values: readonly number[],
   expected: readonly FrameValues[],
   output: string,
-): Promise<Joined> {
+) {
   const { folder, facts, source, perSecond, signal } = session;
   const segments: { readonly name: string; readonly frames: ShotProbe['shot'] }[] = [];
   for (const [i, shot] of shots.entries()) {
@@ -139,8 +130,7 @@ export async function joinShots(
       frames = await scoreJoined(session, task, shots, path, output);
       const { within } = differenceOf(expected, frames, task);
       if (within <= WRONG) return;
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so shots of ` +
           `${task.setting.encoder.name} cannot be joined in this container; the file was removed. Use another container.`,
       );
@@ -169,8 +159,7 @@ async function scoreJoined(
   const report = await scoreEncode(session, source, path);
   signal.throwIfAborted();
   if (report.frames.length !== facts.times.length)
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
         'the file was removed.',
     );

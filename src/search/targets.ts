@@ -182,10 +182,7 @@ export function estimate(
 }
 
 /** Random variance, from neighbouring parts, since distant ones differ in content; only within shots if these suffice. */
-function chanceOf(
-  parts: readonly number[],
-  shots: readonly number[] | undefined,
-): { readonly variance: number; readonly pairs: number } {
+function chanceOf(parts: readonly number[], shots: readonly number[] | undefined) {
   const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
   const inShots = shots ? steps.filter((_, i) => shots[i] === shots[i + 1]) : [];
   const used = inShots.length >= ENOUGH_PAIRS ? inShots : steps;

@@ -65,7 +65,8 @@ const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as 
 /** @throws {AnyvmafError} `model` for unsupported tensors; `usage` for options that do not fit the model */
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
-  const refuse = refusal(source);
+  const refuse: Refuse = (reason) =>
+    modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
   if (model.kind === 'filter') throw refuse('it is a filter, which outputs pictures, not scores');
   const wanted = sidecar.inputName ?? sidecar.referenceInput ?? findPort(graph.inputs, FEATURES)?.name;
   const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
@@ -96,10 +97,6 @@ function findPort(ports: readonly TinyPort[], names: readonly string[]): TinyPor
 }
 
 type Refuse = (reason: string) => AnyvmafError;
-
-function refusal(source: string): Refuse {
-  return (reason) => modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
-}
 
 /** The port that the sidecar names, else the one at an index. */
 function portOf(

@@ -190,10 +190,7 @@ function minSize(root: JsonObject): TinySidecar['minSize'] {
   throw root.wrong('min_size', 'two whole numbers above 0: width and height');
 }
 
-function featureOptions(
-  root: JsonObject,
-  width: number | undefined,
-): readonly Readonly<Record<string, string>>[] | undefined {
+function featureOptions(root: JsonObject, width: number | undefined) {
   const list = root.list('feature_opts_dicts', MAX_FEATURES);
   if (!list) return undefined;
   if (list.length !== width) throw root.wrong('feature_opts_dicts', 'a list as long as feature_order');

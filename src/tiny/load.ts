@@ -4,7 +4,7 @@
  * all files, with one digest over them, because weights and sidecar change scores as much as the graph does.
  */
 import { hexDigest } from '../core/bytes.js';
-import { AnyvmafError, modelError, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar, readRegistry } from './documents.js';
@@ -95,7 +95,7 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
       try {
         return new Uint8Array(await found.arrayBuffer());
       } catch (cause) {
-        throw new AnyvmafError('io', `cannot read ${file}: it was moved or changed; choose it again.`, {
+        throw ioError(`cannot read ${file}: it was moved or changed; choose it again.`, {
           cause,
         });
       }
@@ -135,10 +135,7 @@ async function locate(source: string, files: TinyPlatform['files']): Promise<Fou
 }
 
 /** The built-in model that a graph copies; without the sidecar, the graph would read other features, or unscaled ones. */
-async function registeredTwin(
-  { folder, file, entry }: Found,
-  { builtIn }: TinyFiles,
-): Promise<Found | undefined> {
+async function registeredTwin({ folder, file, entry }: Found, { builtIn }: TinyFiles) {
   if (entry || (await readSidecar(folder, file)).part) return undefined;
   const [rows, bytes] = await Promise.all([
     // There may be no built-in models.
@@ -152,11 +149,7 @@ async function registeredTwin(
 }
 
 /** Warns if nothing states which features the model reads. */
-function assumedWarnings(
-  { inputs }: TinyGraph,
-  { features }: TinySidecar,
-  source: string,
-): readonly string[] {
+function assumedWarnings({ inputs }: TinyGraph, { features }: TinySidecar, source: string) {
   const six = inputs.some(({ dims }) => dims?.length === 2 && dims[1] === CANONICAL_FEATURES.length);
   if (features || !six) return [];
   return [
@@ -289,12 +282,7 @@ async function checkedDigest(
  * @returns parts that the registry entry does not cover; none if it states the digest of the manifest
  * @throws {AnyvmafError} `model` if that digest differs
  */
-function unlistedParts(
-  { file, entry }: Found,
-  read: string,
-  manifest: Manifest,
-  sidecar: TinySidecar,
-): readonly string[] {
+function unlistedParts({ file, entry }: Found, read: string, manifest: Manifest, sidecar: TinySidecar) {
   if (!entry) return [];
   const isSibling = read !== file || file !== entry.file;
   const stated = isSibling ? entry.int8ManifestSha256 : entry.manifestSha256;
@@ -308,11 +296,7 @@ function unlistedParts(
   );
 }
 
-function unlistedWarnings(
-  { id }: TinyRegistryEntry,
-  { sha256 }: Manifest,
-  unlisted: readonly string[],
-): readonly string[] {
+function unlistedWarnings({ id }: TinyRegistryEntry, { sha256 }: Manifest, unlisted: readonly string[]) {
   if (unlisted.length === 0) return [];
   return [
     `The registry covers only the graph of the tiny model "${id}", not ${unlisted.join(', ')}, on which its scores also ` +

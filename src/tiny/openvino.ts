@@ -2,7 +2,7 @@
  * @module tiny/openvino
  * Sessions of OpenVINO through the package openvino-node.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, backendError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { outputValues, type TensorType, typedInput } from './ort.js';
 import { type DeviceOffer, type LibrarySession, openSession } from './session.js';
@@ -114,8 +114,7 @@ function toOpenVino(
 }
 
 function externalWeights(source: string): AnyvmafError {
-  return new AnyvmafError(
-    'backend',
+  return backendError(
     `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO cannot load from memory; ` +
       'save them in the model itself, or use another device.',
   );

@@ -99,12 +99,7 @@ export function openOrt(
   });
 }
 
-function toOrt(
-  ort: OrtModule,
-  port: TinyPort | undefined,
-  { data, dims }: TinyTensor,
-  source: string,
-): OrtTensor {
+function toOrt(ort: OrtModule, port: TinyPort | undefined, { data, dims }: TinyTensor, source: string) {
   const { type, values } = typedInput(port, data, source);
   return new ort.Tensor(type, values, dims);
 }

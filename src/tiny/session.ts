@@ -4,7 +4,7 @@
  * model, device and runtime; and scores from outputs.
  */
 import { TINY_DEVICES } from '../core/choices.js';
-import { AnyvmafError, capital, messageOf, modelError, usageError } from '../core/errors.js';
+import { AnyvmafError, backendError, capital, messageOf, modelError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import type { TinyBinding } from './bind.js';
 import type {
@@ -34,12 +34,11 @@ export async function openSession<Tensor>(
   start: () => Promise<LibrarySession<Tensor>>,
 ): Promise<TinySession> {
   const { runtime, device } = facts;
-  const failure = (code: 'backend' | 'model', what: string, cause: unknown, more = '') =>
-    new AnyvmafError(
-      code,
-      `The tiny model ${quoted(source)} ${what} on ${device} (${runtime}: ${reason(cause)}).${more}`,
-      { cause },
-    );
+  const failure = (code: 'backend' | 'model', what: string, cause: unknown, more = '') => {
+    const reason = shown(clause(messageOf(cause).replaceAll(/\s+/g, ' ')), 300);
+    const message = `The tiny model ${quoted(source)} ${what} on ${device} (${runtime}: ${reason}).${more}`;
+    return new AnyvmafError(code, message, { cause });
+  };
   let session: LibrarySession<Tensor> | undefined = await start().catch((cause: unknown) => {
     const others = device === 'cpu' ? 'auto' : 'auto or cpu';
     const advice = ` A named device has no fallback; ask for ${others} to use another.`;
@@ -72,10 +71,6 @@ export async function openSession<Tensor>(
       await closing?.release();
     },
   };
-}
-
-function reason(cause: unknown): string {
-  return shown(clause(messageOf(cause).replaceAll(/\s+/g, ' ')), 300);
 }
 
 /**
@@ -184,8 +179,7 @@ export async function openOn(
     const offer = offerOf(device);
     if (offer) return offer.open(model, options, []);
     const available = TINY_DEVICES.filter(offerOf);
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The device ${device} is not available for tiny models: ${HOW[device]}. ` +
         (available.length === 0
           ? 'No device is.'
@@ -212,5 +206,5 @@ export async function openOn(
     }
   }
   if (failure !== undefined) throw failure;
-  throw new AnyvmafError('backend', `No runtime for tiny models is available: ${HOW.cpu}.`);
+  throw backendError(`No runtime for tiny models is available: ${HOW.cpu}.`);
 }

@@ -3,7 +3,7 @@
  * Reads number and key columns of flat Parquet files (uncompressed or Snappy), one column and row group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
-import { AnyvmafError, messageOf, usageError } from '../../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/types.js';
 import { keyText } from './columns.js';
@@ -207,16 +207,13 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
   const head = size < 4 ? new Uint8Array() : new Uint8Array(await bytesOf(reader, 0, 4, name));
   if (String.fromCharCode(...head) !== MAGIC) {
     const begins = size === 0 ? 'it is empty' : `it does not begin with ${MAGIC}`;
-    throw new AnyvmafError('io', `${name} is not a Parquet file: ${begins}.`);
+    throw ioError(`${name} is not a Parquet file: ${begins}.`);
   }
   const tail = size < 12 ? new ArrayBuffer(8) : await bytesOf(reader, size - 8, size, name);
   const ending = String.fromCharCode(...new Uint8Array(tail, 4));
-  if (ending === 'PARE') throw new AnyvmafError('io', `${name} is encrypted; write it without encryption.`);
+  if (ending === 'PARE') throw ioError(`${name} is encrypted; write it without encryption.`);
   if (ending !== MAGIC)
-    throw new AnyvmafError(
-      'io',
-      `${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`,
-    );
+    throw ioError(`${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`);
   const footer = new DataView(tail).getUint32(0, true);
   if (footer > size - 12) throw damaged(name, `its metadata has ${footer} bytes, more than the file`);
   if (footer > MAX_FOOTER)
@@ -226,11 +223,7 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
     );
 }
 
-function checkMetadata(
-  { num_rows: rows, row_groups: groups }: FileMetaData,
-  size: number,
-  name: string,
-): void {
+function checkMetadata({ num_rows: rows, row_groups: groups }: FileMetaData, size: number, name: string) {
   if (rows > MAX_ROWS)
     throw usageError(
       `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need to a separate file.`,
@@ -271,5 +264,5 @@ async function readable<T>(name: string, action: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, reason: string, cause?: unknown): AnyvmafError {
-  return new AnyvmafError('io', `${name} cannot be read as Parquet: ${reason}.`, { cause });
+  return ioError(`${name} cannot be read as Parquet: ${reason}.`, { cause });
 }

@@ -125,10 +125,7 @@ const text = (name: string): SchemaElement => ({
 
 const number = (name: string): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' });
 
-function columnsOf(
-  features: readonly (readonly [string, string])[],
-  { target, teacher }: DatasetShape,
-): SchemaElement[] {
+function columnsOf(features: readonly (readonly [string, string])[], { target, teacher }: DatasetShape) {
   return [
     ...[KEY_COLUMN, CLIP_COLUMN].map(text),
     FRAME,

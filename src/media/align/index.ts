@@ -307,12 +307,7 @@ function isRelated({ similarity, changes }: Fitness): boolean {
   return similarity >= 0.9 || changes >= 0.4 || (similarity >= 0.6 && changes >= 0.2);
 }
 
-function explainDoubt(
-  candidates: readonly AlignCandidate[],
-  best: number,
-  window: number,
-  related: boolean,
-): Reason {
+function explainDoubt(candidates: readonly AlignCandidate[], best: number, window: number, related: boolean) {
   if (!related) return 'unrelated';
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
   // If all fitting offsets are at one end, a better one lies beyond.

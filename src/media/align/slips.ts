@@ -108,14 +108,6 @@ function limited(ratio: number): number {
   return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, ratio));
 }
 
-function change(a: Signed, b: Signed): number {
-  return squaredDistance(a.samples, b.samples) / SIGNATURE_BYTES;
-}
-
-function hasMoved(a: Signed, b: Signed): boolean {
-  return blockChange(a.samples, b.samples, BLOCKS) >= MOVES;
-}
-
 /** Finds slips and freezes from the signatures of all pairs, in constant memory. */
 export class SlipDetector {
   readonly #reference = new Ring(2 * REACH + KEPT + 2 * BLOCK);
@@ -181,9 +173,9 @@ export class SlipDetector {
   /** True if a distorted frame repeats its predecessor while the reference moves on. */
   #repeats(frame: number): boolean {
     const [y0, y] = [this.#distorted.get(frame - 1), this.#distorted.get(frame)];
-    if (!y0 || !y || change(y0, y) > STILL) return false;
+    if (!y0 || !y || squaredDistance(y0.samples, y.samples) / SIGNATURE_BYTES > STILL) return false;
     const [x0, x] = [this.#reference.get(frame - 1 + this.#ahead), this.#reference.get(frame + this.#ahead)];
-    return x0 !== undefined && x !== undefined && hasMoved(x0, x);
+    return x0 !== undefined && x !== undefined && blockChange(x0.samples, x.samples, BLOCKS) >= MOVES;
   }
 
   #thaw(frame: number): void {

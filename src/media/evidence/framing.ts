@@ -108,11 +108,6 @@ export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y:
   return { x: 1 << h, y: 1 << v };
 }
 
-interface Place {
-  readonly at: number;
-  readonly padding: boolean;
-}
-
 /** Profiles of one moment: the whole picture, its compared part, and the smaller picture. */
 interface Lines {
   readonly all: Float32Array;
@@ -131,7 +126,7 @@ function bestPlace(lines: readonly Lines[], length: number, step: number) {
 }
 
 /** Where a part of `length` samples begins in the whole; `undefined` if scaling fits as well. */
-function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
+function placeOf(lines: readonly Lines[], length: number, step: number) {
   const size = lines[0]?.all.length ?? 0;
   if (size === length) return { at: 0, padding: true };
   const scaled =
@@ -197,17 +192,10 @@ const CLEARLY_A_PART = 0.25;
 /** Least correlation of the part with the other video. */
 const ALIKE = 0.9;
 
-/** Edges as shares of the picture's sides. */
-interface Part {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
 interface Zoom {
   readonly whole: 'reference' | 'distorted';
-  readonly part: Part;
+  /** Edges as shares of the picture's sides. */
+  readonly part: Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
   /** Correlation of the part with the other video. */
   readonly similarity: number;
 }

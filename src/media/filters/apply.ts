@@ -2,7 +2,6 @@
  * @module media/filters/apply
  * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
-import type { ColorMatrix } from '../../core/choices.js';
 import { usualMatrix } from '../../core/colour.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -57,7 +56,7 @@ export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions
   const name = reference ? 'cropReference' : 'cropDistorted';
   const fields = facts.fieldOrder === 'top-first' || facts.fieldOrder === 'bottom-first';
   const from = facts.colorRange ?? 'limited';
-  const known = matrixOf(facts);
+  const known = facts.matrix === undefined ? usualMatrix(facts) : scaleMatrix(facts.matrix);
   if (matrix !== undefined && known === undefined) {
     throw usageError(
       `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
@@ -262,20 +261,9 @@ function targetFormat(name: string): SampleFormat {
   );
 }
 
-/** Matrix by the name of ffmpeg's scale filter; `undefined` if that cannot convert from it. */
-function matrixOf(facts: Facts): ColorMatrix | undefined {
-  return facts.matrix === undefined ? usualMatrix(facts) : scaleMatrix(facts.matrix);
-}
-
 type CropOption = 'cropReference' | 'cropDistorted';
 
-interface WrittenArea {
-  readonly width: number;
-  readonly height: number;
-  readonly at?: { readonly x: number; readonly y: number };
-}
-
-function parseArea(option: CropOption, text: string): WrittenArea {
+function parseArea(option: CropOption, text: string) {
   const found = /^(\d{1,5}):(\d{1,5})(?::(\d{1,5}):(\d{1,5}))?$/.exec(String(text));
   const [width = 0, height = 0, x, y] = (found?.slice(1) ?? []).map((part) =>
     part === undefined ? undefined : Number(part),

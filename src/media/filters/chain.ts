@@ -42,20 +42,13 @@ interface Filter {
   readonly args: string;
 }
 
-interface CheckedChain {
-  readonly text: string;
-  readonly keepsFrames: boolean;
-}
-
-type FilterText = 'vfReference' | 'vfDistorted';
-
 type Refuse = (what: string) => Error;
 
 /**
  * @param foreign true if a remote user wrote the chain
  * @throws {AnyvmafError} `usage`
  */
-export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
+export function checkChain(option: 'vfReference' | 'vfDistorted', text: string, foreign: boolean) {
   const refuse: Refuse = (what) => usageError(what, { about: option });
   if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
     throw refuse(

@@ -3,7 +3,7 @@
  * Turns two videos into two sources of one format whose n-th frames pair, and describes the conversions.
  */
 import type { ScaleFilter } from '../../core/choices.js';
-import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { type AnyvmafError, type InputRole, mismatchError, ofInput, usageError } from '../../core/errors.js';
 import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
@@ -78,11 +78,6 @@ export interface PairingPlan {
   readonly seeks?: true;
 }
 
-interface MappedFrames {
-  readonly role: InputRole;
-  readonly source: MappedSource;
-}
-
 /** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which already start there. */
 export interface PairSources extends BothOf<FrameSource> {
   readonly skip: FrameNumbers;
@@ -91,7 +86,7 @@ export interface PairSources extends BothOf<FrameSource> {
 export interface OpenPair extends PairSources {
   /** Most pairs, `Infinity` for all. */
   readonly limit: number;
-  readonly mapped?: MappedFrames;
+  readonly mapped?: { readonly role: InputRole; readonly source: MappedSource };
   /** Absent if frames are compared as stored. */
   describe?(pairs: number): Pairing;
 }
@@ -254,13 +249,6 @@ export function refuseCutOffs(plan: PairingPlan): void {
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
 }
 
-interface OpenedSide {
-  readonly source: FrameSource;
-  readonly skip: number;
-  readonly mapped?: MappedSource;
-  readonly done: InputPairing;
-}
-
 interface ReadSide {
   readonly source: FrameSource;
   /** Its first frame's number in the video. */
@@ -269,7 +257,7 @@ interface ReadSide {
   readonly described: Described;
 }
 
-async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
+async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder) {
   const { format, options, paired, first } = plan;
   const side = plan.sides[role];
   const { scale = 'bicubic', pairBy = 'reference' } = options.pairing;
@@ -370,8 +358,7 @@ function scoredFormat(
   const { width, height } = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
   if (scale === 'none' && !(fits(first) && fits(second))) {
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
         `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and scaling is off.`,
       { hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
@@ -449,7 +436,7 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
 
 function unequal(what: string): AnyvmafError {
   const aim = 'to compare each reference frame with the distorted frame nearest in time';
-  return new AnyvmafError('mismatch', what, {
+  return mismatchError(what, {
     hints: [{ purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim }],
   });
 }

@@ -77,11 +77,9 @@ function* trackFindings(pair: PairFacts): Generator<Finding> {
   }
 }
 
-type Kind = 'size' | 'streams' | 'pictures';
-
 /** Evidence for a swap; a negative weight is evidence against it. */
 interface Clue {
-  readonly kind: Kind;
+  readonly kind: 'size' | 'streams' | 'pictures';
   readonly weight: number;
   readonly text: string;
 }

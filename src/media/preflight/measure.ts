@@ -271,13 +271,8 @@ export function findBorders(
   return { certain: certain.borders, possible: possible.borders, filled: certain.filled };
 }
 
-interface Within {
-  readonly borders: Borders;
-  readonly filled: Borders;
-}
-
 /** Borders whose samples are at most `level`; `null` if no sample reaches `bright`. */
-function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Within | null {
+function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number) {
   const { width, height } = format;
   const samples = samplesOf(luma, format.bitDepth);
   const across = (y: number): number => {
@@ -352,10 +347,7 @@ function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
 }
 
 /** Keeps borders that are bars around a picture, unlike black around something small or moving. */
-function barsOf(
-  { certain, possible, filled }: FoundBorders,
-  { width, height }: LumaFormat,
-): SideMeasurements['borders'] {
+function barsOf({ certain, possible, filled }: FoundBorders, { width, height }: LumaFormat) {
   const [across, down] = [width - certain.left - certain.right, height - certain.top - certain.bottom];
   const beside = (edge: Edge) => (edge === 'left' || edge === 'right' ? down : across);
   const bars = forEdges((edge) => (filled[edge] >= FILLED * beside(edge) ? certain[edge] : 0));
