@@ -90,12 +90,7 @@ const PRIMARY_MATRIX: Readonly<Record<string, Colour['matrix']>> = { bt709: 'bt7
 
 /** Codings without a supported matrix to R'G'B'; any other matrix would give wrong colours. */
 const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
-  'ipt-c2',
-  'smpte2085',
-  'chroma-derived-nc',
-  'chroma-derived-c',
-  'ycgco-re',
-  'ycgco-ro',
+  ...['ipt-c2', 'smpte2085', 'chroma-derived-nc', 'chroma-derived-c', 'ycgco-re', 'ycgco-ro'],
 ]);
 
 const PRIMARIES_OF: Readonly<Record<string, (typeof PRIMARIES)[number]>> = {

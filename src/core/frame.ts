@@ -116,16 +116,13 @@ export function describeFormat(format: VideoFormat): string {
 export function formatProblem(format: VideoFormat): string | undefined {
   for (const side of ['width', 'height'] as const) {
     const value = format[side];
-    if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE) {
+    if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE)
       return `${side} ${value} is not a whole number from 1 to ${MAX_SIDE}`;
-    }
   }
-  if (!Number.isInteger(format.bitDepth) || format.bitDepth < 8 || format.bitDepth > 16) {
+  if (!Number.isInteger(format.bitDepth) || format.bitDepth < 8 || format.bitDepth > 16)
     return `bit depth ${format.bitDepth} is not a whole number from 8 to 16`;
-  }
-  if (!Object.hasOwn(SUBSAMPLING, format.chroma)) {
+  if (!Object.hasOwn(SUBSAMPLING, format.chroma))
     return `chroma format '${format.chroma}' is not one of ${Object.keys(SUBSAMPLING).join(', ')}`;
-  }
   return undefined;
 }
 

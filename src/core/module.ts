@@ -58,16 +58,14 @@ interface CoreExports {
 function readExports(instance: WebAssembly.Instance): CoreExports {
   const { exports } = instance;
   const memory = exports.memory;
-  if (!(memory instanceof WebAssembly.Memory)) {
+  if (!(memory instanceof WebAssembly.Memory))
     throw internalError('The module handed in as the core exports no memory; it is not anyvmaf.wasm.');
-  }
   return {
     memory,
     call: (name) => {
       const value = exports[name];
-      if (typeof value !== 'function') {
+      if (typeof value !== 'function')
         throw internalError(`The module handed in as the core lacks ${name}; it is not anyvmaf.wasm.`);
-      }
       return (...args) => Number(value(...args));
     },
   };
@@ -89,12 +87,11 @@ export class Core {
     this.call = call;
     call('_initialize')();
     const version = call('anyvmaf_abi_version')();
-    if (version !== ABI_VERSION) {
+    if (version !== ABI_VERSION)
       throw internalError(
         `The core has interface version ${version} but this package needs ${ABI_VERSION}; use the anyvmaf.wasm that ` +
           'came with it.',
       );
-    }
     this.#alloc = call('anyvmaf_alloc');
     this.#free = call('anyvmaf_free');
     this.#planeBytes = call('anyvmaf_plane_bytes');
@@ -255,11 +252,10 @@ export class CoreContext {
   #putHistory(metric: string): number {
     const { reference, distorted } = this.#pictures;
     const pairs = reference.length;
-    if (distorted.length !== pairs) {
+    if (distorted.length !== pairs)
       throw internalError(
         `For ${metric}, ${pairs} reference pictures are held but ${distorted.length} distorted ones.`,
       );
-    }
     const length = HISTORY_WORDS + 2 * pairs * PICTURE_WORDS;
     if (pairs > this.#history.pairs) {
       this.#core.free(this.#history.address);
@@ -283,16 +279,10 @@ export class CoreContext {
    * than the video and the metric then has no value
    */
   run(
-    {
-      metric,
-      run,
-      args,
-      parameters,
-      fields,
-      padded,
-    }: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields' | 'padded'>,
+    call: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields' | 'padded'>,
     heat?: number,
   ): Float64Array | undefined {
+    const { metric, run, args, parameters, fields, padded } = call;
     const native = this.#function(run, metric);
     if (parameters) this.#setParameters(parameters);
     const values = args.map((arg) => {
@@ -326,9 +316,8 @@ export class CoreContext {
 
   #take(status: number, metric: string, length: number): Float64Array {
     if (status === OUT_OF_MEMORY) throw outOfMemory();
-    if (status !== 0) {
+    if (status !== 0)
       throw internalError(`The core refused ${metric} with code ${status}; please report this.`);
-    }
     return new Float64Array(this.#core.memory.buffer, this.#results, length);
   }
 }

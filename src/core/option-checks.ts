@@ -24,9 +24,8 @@ export function checkByTable<Completed extends object>(options: object, taker: O
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const row = ROWS.get(name);
-    if (!row?.by.includes(taker)) {
+    if (!row?.by.includes(taker))
       throw usageError(`There is no option ${quoted(name)}; there are ${optionsOf(taker).join(', ')}.`);
-    }
     CHECKS[row.kind](name, value, row);
     checked[name] = value;
   }
@@ -128,7 +127,6 @@ function checkRange(name: string, value: unknown): void {
         'and its end after it.',
     );
   }
-  if (end !== undefined && end <= start) {
+  if (end !== undefined && end <= start)
     throw usageError(`${name} is ${start} to ${end} ${unit}, but its end must come after its start.`);
-  }
 }

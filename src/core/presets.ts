@@ -20,9 +20,8 @@ const DECIBELS = 'enable_db=true:clip_db=true';
 
 /** v1.0 equals v2.0; v3.0 to v5.0 are alike. @throws {AnyvmafError} `usage` if the version is unknown */
 export function aomCtc(version: string): Preset {
-  if (version === 'proposed') {
+  if (version === 'proposed')
     throw usageError('The AOM CTC `proposed` is deprecated; it became v1.0, and v7.0 is the latest.');
-  }
   const known: readonly string[] = AOM_CTC_VERSIONS;
   const number = known.indexOf(version) + 1;
   if (number === 0) throw unknown('aom_ctc', version, AOM_CTC_VERSIONS);
@@ -43,9 +42,8 @@ export function aomCtc(version: string): Preset {
 
 /** @throws {AnyvmafError} `usage` if the version is unknown */
 export function nflxCtc(version: string): Preset {
-  if (!NFLX_CTC_VERSIONS.some((known) => known === version)) {
+  if (!NFLX_CTC_VERSIONS.some((known) => known === version))
     throw unknown('nflx_ctc', version, NFLX_CTC_VERSIONS);
-  }
   return {
     models: ['version=vmaf_4k_v0.6.1:name=vmaf', 'version=vmaf_4k_v0.6.1neg:name=vmaf_neg'],
     features: ['psnr=enable_chroma=true:enable_apsnr=true', `float_ssim=${DECIBELS}`, 'cambi'],

@@ -123,12 +123,16 @@ function ends(text: string, most: number): string {
 }
 
 /** Both ends of a text, formatted by `write`, and its length if anything was left out. */
-function within(whole: string, most: number, write: (kept: string) => string): readonly [string, string] {
+function within(
+  whole: string,
+  most: number,
+  write: (shortened: string) => string,
+): readonly [string, string] {
   const text = withoutAccess(whole);
-  const kept = ends(text, most);
-  const written = write(kept);
+  const shortened = ends(text, most);
+  const written = write(shortened);
   // Escapes are longer than what they replace.
-  const grown = written.length > kept.length && written.length > most;
-  const length = kept === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
+  const grown = written.length > shortened.length && written.length > most;
+  const length = shortened === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
   return [grown ? ends(written, most) : written, length];
 }

@@ -40,9 +40,8 @@ export function checkSamples(samples: Samples): Required<SampleSizes> {
   const { runs, seconds, seed = 1 } = Object(samples) as Partial<SampleSizes>;
   const even = Number.isInteger(runs) && Number(runs) % 2 === 0 && Number(runs) >= 4;
   if (even && Number(runs) <= MAX_RUNS && Number(seconds) > 0 && Number(seconds) <= MAX_SECONDS) {
-    if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
+    if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
       throw wrongType('samples.seed', seed, `a whole number from 0 to ${MAX_SEED}`);
-    }
     return { runs: Number(runs), seconds: Number(seconds), seed };
   }
   throw wrongType(
@@ -73,9 +72,8 @@ export function drawRuns(
     const first = Math.floor(random() * places);
     const other = Math.floor(random() * (places - 1));
     const both = [first, other >= first ? other + 1 : other].sort((a, b) => a - b);
-    for (const place of both) {
+    for (const place of both)
       starts.push(Math.floor((part * places + place) * pitch + random() * (pitch - length)));
-    }
   }
   return { starts, length, share: runs / (parts * places) };
 }

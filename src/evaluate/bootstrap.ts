@@ -291,10 +291,8 @@ function concordanceTable(x: Ranking, y: Ranking, { count, of }: Units): Float64
       start = end;
     }
   }
-  return Float64Array.from(
-    above,
-    (value, at) => value + above[(at % count) * count + Math.floor(at / count)]!,
-  );
+  const transposed = (at: number) => above[(at % count) * count + Math.floor(at / count)]!;
+  return Float64Array.from(above, (value, at) => value + transposed(at));
 }
 
 /**
@@ -309,11 +307,11 @@ function placesAmong(unit: number, y: Ranking, of: Uint32Array, place: Uint32Arr
   for (let g = 0; g + 1 < starts.length; g++) {
     const start = starts[g]!;
     const end = starts[g + 1]!;
-    let here = false;
-    for (let t = start; t < end; t++) if (of[order[t]!] === unit) here = true;
-    const value = here ? 2 * known : 2 * known - 1;
+    let isMember = false;
+    for (let t = start; t < end; t++) if (of[order[t]!] === unit) isMember = true;
+    const value = isMember ? 2 * known : 2 * known - 1;
     for (let t = start; t < end; t++) place[order[t]!] = value;
-    if (here) known++;
+    if (isMember) known++;
   }
   return known;
 }

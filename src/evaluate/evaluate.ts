@@ -256,10 +256,8 @@ async function predict(
   const step = batch ?? BATCH;
   const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
     model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
-  checkSize(
-    model,
-    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
-  );
+  const shapes = inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))] as const);
+  checkSize(model, Object.fromEntries(shapes));
   const session = await runtimes.open(model, { device, threads, fp16 });
   try {
     const predictions = new Float64Array(length);
@@ -288,13 +286,13 @@ function scoresOf(
 ): Float64Array {
   const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
   const output = outputs[name];
-  if (!output)
+  if (!output) {
+    const names = Object.keys(outputs).map((name) => quoted(name));
     throw modelError(
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
-        `${Object.keys(outputs)
-          .map((name) => quoted(name))
-          .join(', ')}.`,
+        `${names.join(', ')}.`,
     );
+  }
   const { data, dims } = output;
   const each = data.length / rows;
   if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0))
@@ -404,11 +402,7 @@ function keyFigures(prediction: Float64Array, target: Float64Array, { names, of 
     const rows = members[k]!;
     const predicted = Float64Array.from(rows, (i) => prediction[i]!);
     const targets = Float64Array.from(rows, (i) => target[i]!);
-    return {
-      key,
-      ...agreementOf(sampleOf(predicted, targets)),
-      mean_prediction: mean(predicted),
-      mean_target: mean(targets),
-    };
+    const means = { mean_prediction: mean(predicted), mean_target: mean(targets) };
+    return { key, ...agreementOf(sampleOf(predicted, targets)), ...means };
   });
 }

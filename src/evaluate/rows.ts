@@ -196,23 +196,18 @@ export async function bindInputs(
   const columns = featureColumns(model, port, table);
   const usable = new Uint8Array(rows.length).fill(1);
   const { scaler } = model.sidecar;
-  const features = await fromColumns(
-    table,
-    rows,
-    columns.map(({ column }) => column),
-    usable,
-    (value, i) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value),
-  );
+  const names = columns.map(({ column }) => column);
+  const scaled = (value: number, i: number) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value);
+  const features = await fromColumns(table, rows, names, usable, scaled);
   const inputs: BoundInput[] = [{ name: port.name, width: columns.length, data: features }];
   const others = model.graph.inputs.filter((input) => input !== port);
   const codec = codecPort(model, others);
-  for (const other of others) {
+  for (const other of others)
     inputs.push(
       other === codec
         ? await codecInput(model, other, table, rows, options)
         : await columnInput(model, other, table, rows, usable),
     );
-  }
   const batches = model.graph.inputs.map(({ dims }) => dims?.[0] ?? null);
   const fixed = batches.find((size) => size !== null && size !== 1);
   if (fixed !== undefined)
@@ -220,12 +215,8 @@ export async function bindInputs(
       model,
       `it takes ${fixed} rows at a time, but only one or any number is supported; export it again`,
     );
-  return {
-    inputs,
-    columns: columns.map(({ feature }) => feature),
-    batch: batches.includes(1) ? 1 : null,
-    usable,
-  };
+  const batch = batches.includes(1) ? 1 : null;
+  return { inputs, columns: columns.map(({ feature }) => feature), batch, usable };
 }
 
 function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {

@@ -38,12 +38,7 @@ export interface TrackFacts extends VideoFormat {
   /** Degrees clockwise by which a player rotates the picture. */
   readonly rotation: 0 | 90 | 180 | 270;
   /** Samples that a player crops from the decoded picture (width and height already exclude them). */
-  readonly crop?: {
-    readonly left: number;
-    readonly top: number;
-    readonly right: number;
-    readonly bottom: number;
-  };
+  readonly crop?: Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
   readonly colorRange?: 'limited' | 'full';
   /** By ffmpeg's names: `bt709`, `bt2020`; `bt709`, `smpte2084`, `arib-std-b67`; `bt709`, `bt2020nc`. */
   readonly primaries?: string;

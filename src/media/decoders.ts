@@ -136,11 +136,8 @@ function probeEarly(decoder: Decoder, input: VideoInput, signal: AbortSignal | u
  * @throws {AnyvmafError} of the decoders; `media` if all that can run fail
  */
 export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
-  const { found } = await firstOf(
-    video,
-    ({ decoder, input, facts }) => decoder.open(input, facts, request),
-    request.signal,
-  );
+  const open = ({ decoder, input, facts }: EncodedVideo) => decoder.open(input, facts, request);
+  const { found } = await firstOf(video, open, request.signal);
   return found;
 }
 
@@ -153,11 +150,8 @@ export async function readTimes(
   video: EncodedVideo,
   signal?: AbortSignal,
 ): Promise<{ readonly video: EncodedVideo; readonly times: Float64Array | null }> {
-  const { found, by } = await firstOf(
-    video,
-    ({ decoder, input, facts }) => decoder.timestamps(input, signal, facts.track?.index),
-    signal,
-  );
+  const read = (by: EncodedVideo) => by.decoder.timestamps(by.input, signal, by.facts.track?.index);
+  const { found, by } = await firstOf(video, read, signal);
   const { decoder, input, facts } = by;
   if (!found) return { video: by, times: null };
   const bytes = await decoder.trackBytes?.(input, facts.track?.index);
@@ -242,11 +236,7 @@ function noneDecodes(encoded: EncodedInput, attempts: readonly Attempt[]): Anyvm
   if (looksLike === SEGMENT) {
     const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
     const message = `${shown(name)} is ${SEGMENT} without its initialisation segment`;
-    return mediaError(message, {
-      hints: [`prepend that segment: ${join}`],
-      file: name,
-      cause: error,
-    });
+    return mediaError(message, { hints: [`prepend that segment: ${join}`], file: name, cause: error });
   }
   const { message, hints = [] } = objectionOf(error);
   const others = tried.slice(1);

@@ -44,9 +44,8 @@ export function pixelFormat(name: string): SampleFormat | undefined {
     if (!match) continue;
     const [, first = '', second] = match;
     if (fixed) return { bitDepth: Number(first || 8), chroma: fixed };
-    if (first === '420' || first === '422' || first === '444') {
+    if (first === '420' || first === '422' || first === '444')
       return { bitDepth: Number(second ?? 8), chroma: first };
-    }
   }
   return undefined;
 }
@@ -139,15 +138,15 @@ export function delivery(
   const full = /^yuvj4\d\dp$/.test(name);
   const named = (format: SampleFormat) =>
     full ? `yuvj${format.chroma}p` : pixelFormatName(format).replace(/^yuv/, alpha ? 'yuva' : 'yuv');
-  const kept = alpha && { alpha };
+  const withAlpha = alpha && { alpha };
   if (alpha && known?.chroma === '400') return rgbDelivery(name, 'gbr', alpha);
   if (known) {
     if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
       const format: SampleFormat = { ...known, chroma: '444' };
       const note = 'rotated, with chroma samples of 4:2:2 repeated, as 4:4:4';
-      return { ...format, pixelFormat: named(format), note, ...kept };
+      return { ...format, pixelFormat: named(format), note, ...withAlpha };
     }
-    return { ...known, pixelFormat: named(known), ...kept };
+    return { ...known, pixelFormat: named(known), ...withAlpha };
   }
   const match = /^yuvj?(411|440)p(10|12)?(?:le|be)?$/.exec(name);
   const repeated = REPEATED[match?.[1] ?? ''];

@@ -19,12 +19,7 @@ export class MediaError extends AnyvmafError {
   /** 0-based; all frames before it are complete. */
   readonly frame: number;
 
-  constructor(
-    reason: 'incomplete' | 'damaged',
-    frame: number,
-    message: string,
-    options?: AnyvmafErrorOptions,
-  ) {
+  constructor(reason: MediaError['reason'], frame: number, message: string, options?: AnyvmafErrorOptions) {
     super('media', message, options);
     this.reason = reason;
     this.frame = frame;
@@ -49,9 +44,9 @@ export function incompleteFrame(
 ): MediaError {
   const { index, expectedBytes, foundBytes } = at;
   const bytes = `${expectedBytes} bytes expected, ${foundBytes} found`;
-  const what = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
+  const problem = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
   const refuse = (why: string, all = hints) =>
-    new MediaError('incomplete', index, `${what}; ${why}`, { hints: all, file: info.name });
+    new MediaError('incomplete', index, `${problem}; ${why}`, { hints: all, file: info.name });
   if (info.container !== 'yuv') return refuse('the video is truncated');
   const size = index * expectedBytes + foundBytes;
   const roundedDown = roundedDownChroma(info, size);
@@ -122,8 +117,8 @@ export function gapWarning(name: string): string {
 }
 
 function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: EarlyEnd): string {
-  const what = cutOff ? 'is cut off' : 'is damaged';
-  return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
+  const state = cutOff ? 'is cut off' : 'is damaged';
+  return `${shown(name)} ${state} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
 }
 
 /** For example `, after 2.360 s`; empty if the time is unknown. */

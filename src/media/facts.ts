@@ -78,11 +78,8 @@ function extent(stream: Json, format: Json, container: string) {
     : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
   const duration =
     number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
-  const frameCount = declaredFrames(
-    number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
-    duration,
-    quotientOf(frameRate),
-  );
+  const stated = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
+  const frameCount = declaredFrames(stated, duration, quotientOf(frameRate));
   return {
     frameRate,
     frameCount,
@@ -113,12 +110,11 @@ export function videoTracks(json: unknown): VideoTrack[] {
 function requireCodec(stream: Json, encrypted: boolean, name: string): string {
   const codec = word(stream.codec_name);
   const tag = word(stream.codec_tag_string) ?? '';
-  if (/^(encv|drmi)$/i.test(tag) || encrypted) {
+  if (/^(encv|drmi)$/i.test(tag) || encrypted)
     throw mediaError(
       `${shown(name)} is encrypted (${codec ?? tag}), so its frames cannot be decoded; score the video before ` +
         'encryption.',
     );
-  }
   if (codec !== undefined) return codec;
   throw mediaError(
     `${shown(name)} has a video codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,

@@ -175,9 +175,9 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
     if (unbounded && id.value !== SEGMENT && id.value !== CLUSTER) return undefined;
     if (unbounded) continue;
     if (at + length.value > size) {
-      const what =
+      const element =
         id.value === SEGMENT ? 'its segment' : id.value === CLUSTER ? 'its last cluster' : 'its last element';
-      return missing(what, length.value, size - at);
+      return missing(element, length.value, size - at);
     }
     at += length.value;
   }

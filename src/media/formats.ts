@@ -62,12 +62,8 @@ const SIGNATURES: readonly Signature[] = [
 
 /** True for a container's magic number of at least four bytes, which rules out raw video. */
 export function isContainer(start: Uint8Array): boolean {
-  const found = signatureOf(start);
-  return (
-    found !== undefined &&
-    found.magic.length + (found.also?.magic.length ?? 0) >= 4 &&
-    !/^\0\0/.test(found.magic)
-  );
+  const { magic = '', also } = signatureOf(start) ?? {};
+  return magic.length + (also?.magic.length ?? 0) >= 4 && !/^\0\0/.test(magic);
 }
 
 /** The file type with its article, such as `an MP4 or MOV file`. */
@@ -146,11 +142,10 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
 function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
   if (end < 0) {
-    if (start.length < STREAM_HEADER_MAX) {
+    if (start.length < STREAM_HEADER_MAX)
       throw mediaError(
         `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
       );
-    }
     throw mediaError(
       `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
         'damaged or not Y4M.',
@@ -159,17 +154,15 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
   const last = tags.at(-1) ?? magic;
   // A carriage return in an X tag is harmless.
-  if (last.endsWith('\r') && !last.startsWith('X')) {
+  if (last.endsWith('\r') && !last.startsWith('X'))
     throw mediaError(
       `the Y4M header of ${shown(name)} ends in a carriage return and a line feed instead of a line feed ` +
         'alone; the file was written or copied as text: create it again, or copy it as binary data.',
     );
-  }
-  if (magic !== 'YUV4MPEG2') {
+  if (magic !== 'YUV4MPEG2')
     warnings.push(
       `${shown(name)} starts with ${quoted(magic)} instead of "YUV4MPEG2"; it is read as YUV4MPEG2 anyway.`,
     );
-  }
   const values = new Map<string, string>();
   for (const tag of tags) {
     const letter = tag.charAt(0);
@@ -242,14 +235,13 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
     const frameCount = Math.floor((reader.size - start) / stride);
     const rest = (reader.size - start) % stride;
     const expected = first.subarray(0, frameHeader);
-    if (await equallySpaced(reader, start, stride, frameCount, expected)) {
+    if (await equallySpaced(reader, start, stride, frameCount, expected))
       return {
         layout: { start, frameHeader, frameBytes: header.frameBytes },
         frameCount,
         ...(rest > 0 ? { incompleteFrame: partial(frameCount, header, rest - frameHeader) } : {}),
         strayBytes: 0,
       };
-    }
   }
   return scanFrames(reader, header, name);
 }
@@ -304,8 +296,8 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
       window = await readAt(reader, position, windowBytes);
       windowStart = position;
     }
-    const here = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
-    const frameHeader = parseFrameHeader(here);
+    const bytes = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
+    const frameHeader = parseFrameHeader(bytes);
     const left = Math.max(0, reader.size - position);
     if (frameHeader === 'lost' || frameHeader === 'overlong') {
       const mayBeStray = frameHeader === 'lost' && offsets.length > 0;
@@ -313,7 +305,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
         strayBytes = left;
         break;
       }
-      throw badFrameHeader(frameHeader, name, offsets.length, position, here);
+      throw badFrameHeader(frameHeader, name, offsets.length, position, bytes);
     }
     if (frameHeader === 'end') {
       strayBytes = left;
@@ -353,9 +345,8 @@ function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): 
 /** @param index absent for a stream */
 export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
   const warnings = [...header.details.warnings];
-  if (index && index.strayBytes > 0) {
+  if (index && index.strayBytes > 0)
     warnings.push(`${shown(name)} has ${index.strayBytes} bytes after its last frame, which were ignored.`);
-  }
   const info: VideoInfo = {
     name,
     container: 'y4m',
@@ -389,12 +380,11 @@ const CHROMA: ReadonlyMap<string, Sampling> = new Map<string, Sampling>([
 function chroma(tag: string, name: string): Sampling {
   const known = CHROMA.get(tag);
   if (known) return known;
-  if (tag === '411') {
+  if (tag === '411')
     throw mediaError(
       `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
         convertCommand(name, '-pix_fmt yuv422p'),
     );
-  }
   const [, base, depth] = /^(420p|422p|444p|mono)(9|1[0-6])$/.exec(tag) ?? [];
   const deep = CHROMA.get(base?.replace('p', '') ?? '');
   if (deep) return { ...deep, bitDepth: Number(depth) };
@@ -450,12 +440,11 @@ function side(tags: Tags, letter: string, what: string, name: string): number {
 function ratio(tags: Tags, letter: string, what: string, name: string): Fraction | undefined {
   const text = required(tags, letter, what, name);
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(text);
-  if (!match) {
+  if (!match)
     throw mediaError(
       `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}; expected two numbers like ` +
         `${letter === 'F' ? '30000:1001' : '1:1'}.`,
     );
-  }
   const [num, den] = [Number(match[1]), Number(match[2])];
   return num > 0 && den > 0 ? { num, den } : undefined;
 }
@@ -496,10 +485,10 @@ export function rawInfo(
   const frameCount = Math.floor(size / expectedBytes);
   const foundBytes = size % expectedBytes;
   if (frameCount === 0) {
-    const what = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
+    const problem = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
     const why = looksLike ? `it looks like ${looksLike}, not raw YUV` : roundedDownChroma(raw, size);
     const hint = why ?? ({ purpose: 'check', option: 'raw' } as const);
-    throw mediaError(what, { hints: [hint], file: name });
+    throw mediaError(problem, { hints: [hint], file: name });
   }
   return {
     ...info,

@@ -122,9 +122,8 @@ export async function openInput(
       hints: [FETCH_URL, 'download the video and pass its path'],
     });
   }
-  if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input)) {
+  if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input))
     return { kind: 'encoded', name, input, looksLike: 'a sequence of pictures', sequence: true };
-  }
   const bytes = remote ? bytesOfRemote(remote) : await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
   const forget = onAbort(signal, close);
@@ -153,9 +152,8 @@ export async function openInput(
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
-  if (descriptor.kind === 'filtered') {
+  if (descriptor.kind === 'filtered')
     return filteredSource(reopen(descriptor.of, platform), descriptor.filters);
-  }
   const { info, layout } = descriptor;
   return new RandomAccessSource(readerOf(descriptor, platform), info, layout, descriptor);
 }
@@ -262,11 +260,10 @@ async function openRandom(
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { looksLike };
     const notes = await import('./file-notes.js');
-    if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
+    if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader)))
       throw mediaError(
         `${shown(name)} is encrypted, so its frames cannot be decoded; score the video before encryption.`,
       );
-    }
     const cutOff = await notes.findCutOff(reader);
     const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
     const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
@@ -285,15 +282,14 @@ async function openRandom(
   return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
 }
 
-/** @throws {MediaError} if the file ends within a frame and `what` is `refuse` */
-function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
+/** @throws {MediaError} if the file ends within a frame and `policy` is `refuse` */
+function settlePartialFrame(info: VideoInfo, policy: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
-  if (what === 'refuse') {
+  if (policy === 'refuse')
     throw incompleteFrame(info, at, [
       { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score the whole frames' },
     ]);
-  }
   const { index, expectedBytes, foundBytes } = at;
   const warning =
     `${shown(info.name)} ends within frame ${index} (${foundBytes} of ${expectedBytes} bytes found); the frames before it ` +
@@ -399,9 +395,8 @@ function inputName(input: Exclude<VideoInput, FrameSource>): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return `file descriptor ${input}`;
   if (input instanceof URL) return input.href;
-  if (input instanceof Blob) {
+  if (input instanceof Blob)
     return 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
-  }
   return input instanceof Uint8Array ? 'the byte array' : 'the stream';
 }
 

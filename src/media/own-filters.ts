@@ -78,23 +78,14 @@ function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['
   const from = source.info;
   const to: VideoFormat = filteredFormat(from, filters);
   const stored = allocateFrame(from);
-  const depths = {
-    from: from.bitDepth,
-    to: to.bitDepth,
-    full: (range?.to ?? from.colorRange) === 'full',
-    range,
-  };
+  const full = (range?.to ?? from.colorRange) === 'full';
+  const depths = { from: from.bitDepth, to: to.bitDepth, full, range };
   const converts = range || to.bitDepth !== from.bitDepth;
   const tables = converts && {
     luma: sampleTable({ ...depths, chroma: false }),
     chroma: sampleTable({ ...depths, chroma: true }),
   };
-  const fill = (
-    key: keyof FramePlanes,
-    sizeFrom: PictureSize,
-    size: PictureSize,
-    into: FramePlanes,
-  ): void => {
+  const fill = (key: keyof FramePlanes, sizeFrom: PictureSize, size: PictureSize, into: FramePlanes) => {
     const [whole, plane] = [stored[key], into[key]];
     if (!whole || !plane) return;
     const samples = samplesOf(whole, from.bitDepth);
@@ -152,8 +143,8 @@ function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   for (let sample = 0; sample < count; sample++) {
     const value = converted(sample);
     // In full range, white stays white.
-    const rest = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
-    table[sample] = (value << more) | rest;
+    const lowBits = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
+    table[sample] = (value << more) | lowBits;
   }
   return table;
 }

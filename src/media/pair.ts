@@ -35,32 +35,28 @@ export function checkPair(
   checkMeasurable(reference, colours);
   const shortest = Math.min(reference.width, reference.height);
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
-  if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
+  if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only')
     warnings.add(
       `The pictures are only ${formatSize(reference)}; if a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM is ` +
         "undefined, so scores may differ from libvmaf's.",
     );
-  }
   const { frameRate, sampleAspect, colorRange } = distorted;
-  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate)) {
+  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate))
     warnings.add(
       `Distorted has ${fractionText(frameRate)} frames per second but reference has ` +
         `${fractionText(reference.frameRate)}; frames are compared by number, not by time.`,
     );
-  }
-  if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect)) {
+  if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect))
     warnings.add(
       `Distorted has the sample aspect ratio ${fractionText(sampleAspect)} but reference has ` +
         `${fractionText(reference.sampleAspect)}; samples are compared as stored.`,
     );
-  }
-  if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
+  if (colorRange && reference.colorRange && colorRange !== reference.colorRange)
     warnings.add(
       `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
         'are compared as stored; if they were converted too, not only labelled, the score is too ' +
         `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
-  }
   return [...warnings];
 }
 
@@ -72,18 +68,15 @@ function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth 
     differences.push(`distorted is ${formatSize(distorted)} but reference is ${size}`);
     remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
   }
-  if (distorted.chroma !== reference.chroma) {
+  if (distorted.chroma !== reference.chroma)
     differences.push(
       `distorted is ${[...distorted.chroma].join(':')} but reference is ${[...reference.chroma].join(':')}`,
     );
-  }
-  if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
+  if (!anyDepth && distorted.bitDepth !== reference.bitDepth)
     differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
-  }
   if (differences.length > 0) {
-    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
+    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth)
       remedies.push(`-pix_fmt ${pixelFormatName(reference)}`);
-    }
     throw mismatchError(
       `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
         "convert the distorted video to the reference's format first: " +
@@ -124,12 +117,11 @@ export async function openInputs(
   { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
   options: Omit<OpenOptions, 'name'>,
 ): Promise<OpenedInputs> {
-  if (reference !== undefined && reference === distorted && readsOnce(reference)) {
+  if (reference !== undefined && reference === distorted && readsOnce(reference))
     throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; pass one of them as a file.',
     );
-  }
   const giveUp = new AbortController();
   const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
   const each = { ...options, signal: giveUp.signal };

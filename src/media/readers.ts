@@ -208,9 +208,8 @@ export class ByteQueue {
 
 /** @throws {AnyvmafError} `usage` if the stream is locked */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
-  if (stream.locked) {
+  if (stream.locked)
     throw usageError('the stream is locked to another reader; pass a separate stream for each video.');
-  }
   const reader = stream.getReader();
   return {
     async next() {
@@ -223,9 +222,8 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
         }
         if (result.done) return undefined;
         // Node streams may yield strings.
-        if (!(result.value instanceof Uint8Array)) {
+        if (!(result.value instanceof Uint8Array))
           throw usageError(`the stream must yield Uint8Array chunks, not ${typeof result.value}.`);
-        }
         if (result.value.length > 0) return result.value;
       }
     },

@@ -218,12 +218,11 @@ export class SequentialSource implements FrameSource {
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
-    if (index < this.#next) {
+    if (index < this.#next)
       throw usageError(
         `frame ${index} of ${shown(this.info.name)} was requested after frame ${this.#next - 1}; ` +
           'a stream must be read in order.',
       );
-    }
     const parts = this.#planes.parts(into);
     while (this.#next < index) if (!(await this.#frame([]))) return false;
     if (!(await this.#frame(parts))) return false;
@@ -305,11 +304,6 @@ export function blankSource(format: VideoFormat, frameCount: number | null): Fra
   const { width, height, bitDepth, chroma } = format;
   const frames = { name: NO_REFERENCE, container: 'frames', frameCount, warnings: [] } as const;
   const info = { ...frames, width, height, bitDepth, chroma };
-  return {
-    info,
-    seekable: true,
-    descriptor: { kind: 'blank', info },
-    readFrame: (index) => frameCount === null || index < frameCount,
-    close: () => {},
-  };
+  const readFrame = (index: number) => frameCount === null || index < frameCount;
+  return { info, seekable: true, descriptor: { kind: 'blank', info }, readFrame, close: () => {} };
 }

@@ -51,12 +51,11 @@ const MIN_LINES = 3.0 * 1080;
 export function admCsf(settings: AdmCsfSettings): AdmCsf {
   const { normViewDist, refDisplayHeight, csfMode } = settings;
   const lines = normViewDist * refDisplayHeight;
-  if (lines < MIN_LINES) {
+  if (lines < MIN_LINES)
     throw featureError(
       `The adm extractor's adm_norm_view_dist ${normViewDist} times adm_ref_display_height ${refDisplayHeight} is ` +
         `${Number(lines.toPrecision(12))} but must be at least 3240 (3.0 times 1080); raise one of them.`,
     );
-  }
   const rf = floatFactors(settings);
   const usual = csfMode === 0 && Math.abs(lines - MIN_LINES) < 1e-8;
   return {

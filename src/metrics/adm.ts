@@ -72,12 +72,8 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
     write(options.slice(2, 10), STRUCT.rf, 4, 'Float32');
     write(options.slice(10), STRUCT.fi, 4, 'Uint32');
     // The core takes flags of parts to skip.
-    write(
-      extent.map((part) => 1 - part),
-      STRUCT.parts,
-      4,
-      'Uint32',
-    );
+    const skipped = extent.map((part) => 1 - part);
+    write(skipped, STRUCT.parts, 4, 'Uint32');
   });
   return new Uint8Array(view.buffer);
 }

@@ -84,12 +84,11 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
         leaveOut('cambi'),
     );
   }
-  if ((src.width - enc.width) * (src.height - enc.height) < 0) {
+  if ((src.width - enc.width) * (src.height - enc.height) < 0)
     throw featureError(
       `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
-  }
   const halved = isHalved(instance, enc);
   for (const size of [enc, src]) {
     const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
@@ -164,16 +163,9 @@ export const CAMBI: Metric = {
     const topk = number('topk');
     const eotfs = [choiceOption(instance, 'cambi_eotf'), choiceOption(instance, 'eotf')];
     const options = [
-      number('enc_width'),
-      number('enc_height'),
-      number('enc_bitdepth'),
-      number('src_width'),
-      number('src_height'),
-      number('window_size'),
+      ...['enc_width', 'enc_height', 'enc_bitdepth', 'src_width', 'src_height', 'window_size'].map(number),
       topk === DEFAULT_TOPK ? number('cambi_topk') : topk,
-      number('tvi_threshold'),
-      number('cambi_vis_lum_threshold'),
-      number('max_log_contrast'),
+      ...['tvi_threshold', 'cambi_vis_lum_threshold', 'max_log_contrast'].map(number),
       Number(eotfs.includes('pq')),
       number('cambi_high_res_speedup'),
       Number(flagOption(instance, 'full_ref')),

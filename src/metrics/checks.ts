@@ -76,12 +76,11 @@ export function requirePrescale(
 ): void {
   const scaled = Math.floor(width * prescale + 0.5);
   const lines = Math.floor(height * prescale + 0.5);
-  if (scaled < least || lines < least) {
+  if (scaled < least || lines < least)
     throw featureError(
       `The ${extractor} extractor would prescale ${width}x${height} to ${scaled}x${lines}, but needs at least ` +
         `${least}x${least}; choose a larger prescale.`,
     );
-  }
   if (method !== 'bilinear' || prescale === 1 || scaled <= WIDEST_BILINEAR) return;
   throw featureError(
     `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear supports at most ${WIDEST_BILINEAR}; ` +

@@ -34,12 +34,11 @@ export function coloursOf(
   instance: ExtractorInstance,
   { colours }: ScoredFormat,
 ): NonNullable<ScoredFormat['colours']> {
-  if (!colours) {
+  if (!colours)
     throw featureError(
       `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not state; ` +
         'set them in format.colours.',
     );
-  }
   const given = Object.keys(PARTS).flatMap((name) => {
     const value = choiceOption(instance, name);
     return value === 'auto' ? [] : [[name, value] as const];

@@ -147,21 +147,15 @@ export const CVVDP: Metric = {
   measure: (instance, format) => {
     requireSide('cvvdp', format, LEAST_SIDE);
     const rate = frameRateOf(instance, format);
-    if (rate > HIGHEST_RATE) {
+    if (rate > HIGHEST_RATE)
       throw featureError(
         `The cvvdp extractor supports up to ${HIGHEST_RATE} frames per second but the video has ` +
           `${rate}; ${leaveOut('cvvdp')}`,
       );
-    }
     requireSignal(instance, coloursOf(instance, format));
     const { peak, contrast, ambient, reflectivity, pixelsPerDegree } = displayOf(instance);
-    return {
-      options: [
-        ...colourParameters(instance, format),
-        ...[rate, peak, contrast, ambient, reflectivity, pixelsPerDegree],
-      ],
-      extent: [],
-    };
+    const viewing = [rate, peak, contrast, ambient, reflectivity, pixelsPerDegree];
+    return { options: [...colourParameters(instance, format), ...viewing], extent: [] };
   },
   calls: (variants) =>
     variants.map(({ options }) => {

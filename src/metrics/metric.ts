@@ -116,13 +116,10 @@ export function coreCalls(
 ): readonly CoreCall[] {
   // No frame may be skipped if an extractor looks back or sums over the sequence.
   const everyFrame = spec.temporal || spec.previousReference;
-  return calls(variants, format).map((call) => ({
-    ...{ back: 0, pictures: 'pair', chroma: false },
-    ...call,
-    metric: spec.name,
-    ...(spec.module && { module: spec.module }),
-    everyFrame,
-  }));
+  const shared = { metric: spec.name, ...(spec.module && { module: spec.module }), everyFrame };
+  return calls(variants, format).map((call) => {
+    return { back: 0, pictures: 'pair', chroma: false, ...call, ...shared };
+  });
 }
 
 function optionReader<T extends OptionValue>(type: string, kind: string) {

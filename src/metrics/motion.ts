@@ -89,14 +89,9 @@ export const MOTION: Metric = {
   calls: (variants) =>
     variants.map(({ options: [window, legacy] }) => {
       const back = window === 2 ? 2 : 1;
-      return {
-        run: legacy === 1 ? 'motion_legacy' : 'motion',
-        args: [referenceLuma(back), referenceLuma()],
-        fields: 1,
-        back,
-        pictures: 'reference',
-        cost: 1.5,
-      };
+      const run = legacy === 1 ? 'motion_legacy' : 'motion';
+      const args = [referenceLuma(back), referenceLuma()];
+      return { run, args, fields: 1, back, pictures: 'reference', cost: 1.5 };
     }),
   finish: (instance, format, compat) => new MotionSequence(instance, format, compat),
 };

@@ -31,12 +31,11 @@ export function parseFeature(text: string): ExtractorInstance {
   const options = new Map<string, string>();
   for (const item of rest.join('=').split(':')) {
     const [key = '', value] = item.split('=');
-    if (value === undefined) {
+    if (value === undefined)
       throw usageError(
         `Problem parsing feature ${quoted(name)}, bad option string ${quoted(item)}: options are written ` +
           `${name}=key=value:key=value. ${knownOptions(spec)}`,
       );
-    }
     options.set(key, value);
   }
   return createExtractor(spec, Object.fromEntries(options), `feature ${quoted(text)}`);
@@ -53,22 +52,15 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   for (const [name, text] of Object.entries(options)) {
     requireLength(`An option of the ${spec.name} extractor`, name);
     const option = spec.options.find((candidate) => candidate.name === name);
-    if (!option) {
+    if (!option)
       throw featureError(
         `The ${spec.name} extractor has no option ${quoted(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
       );
-    }
     values[name] = parseOption(option, text, spec.name, where);
   }
   const suffix = nameSuffix(spec, values);
-  return {
-    spec,
-    options: values,
-    given: new Set(Object.keys(options)),
-    suffix,
-    where,
-    key: spec.name + suffix,
-  };
+  const given = new Set(Object.keys(options));
+  return { spec, options: values, given, suffix, where, key: spec.name + suffix };
 }
 
 /** True if a feature string names a colour metric. */

@@ -22,12 +22,11 @@ export const PSNR_HVS: Metric = {
   }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);
-    if (format.bitDepth > 12) {
+    if (format.bitDepth > 12)
       throw featureError(
         `The psnr_hvs extractor supports up to 12 bits per sample but the video has ${format.bitDepth}; leave out ` +
           'psnr_hvs, or reduce the bit depth first.',
       );
-    }
     return ONLY;
   },
   calls: callEach('psnr_hvs', { fields: 3, cost: 8 }, () => true),

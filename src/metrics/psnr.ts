@@ -29,9 +29,8 @@ function psnrFeatures(): FeatureSpec[] {
       feature(`mse_${plane}`, undefined, { when: [...when, 'enable_mse'], chroma, worse: 'high' }),
     );
   }
-  for (const plane of PLANES) {
+  for (const plane of PLANES)
     features.push(feature(`apsnr_${plane}`, undefined, { when: ['enable_apsnr'], emitted: 'sequence' }));
-  }
   return features;
 }
 

@@ -68,12 +68,10 @@ export const VIF: Metric = {
     extent: [Number(!flagOption(instance, 'vif_skip_scale0'))],
   }),
   calls: (variants) =>
-    inGroups(variants, MOST).map((group) =>
-      vifCall(
-        group.flatMap(({ options }) => options),
-        group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1,
-      ),
-    ),
+    inGroups(variants, MOST).map((group) => {
+      const gainLimits = group.flatMap(({ options }) => options);
+      return vifCall(gainLimits, group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1);
+    }),
   finish: (instance) =>
     finishVif(instance, 'VMAF_integer_feature_vif', 'integer_vif', {
       // A float quotient of floats: dividing in double and rounding again gives the same.

@@ -51,11 +51,10 @@ export function parseModelString(text: string): ModelRequest {
       if (value === undefined || value === 'true') flags[key] = true;
       continue;
     }
-    if (value === undefined) {
+    if (value === undefined)
       throw usageError(
         `Problem parsing model ${whole}, bad option string ${quoted(item)}: ${meant(item)}${HELP}.`,
       );
-    }
     const dot = key.indexOf('.');
     if (key === 'version') version = value;
     else if (key === 'path') path = value;

@@ -38,9 +38,8 @@ export function parseLibsvm(text: string, dimensions: number, where: string): Su
 
   const lines = text.slice(start.index + start[0].length).split('\n');
   while (lines.at(-1)?.trim() === '') lines.pop();
-  if (lines.length !== total || total === 0) {
+  if (lines.length !== total || total === 0)
     throw fail(`whose header promises ${total} support vectors but ${lines.length} follow`);
-  }
   const coefficients = new Float64Array(total);
   const vectors = new Float64Array(total * dimensions);
   lines.forEach((line, row) => {

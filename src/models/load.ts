@@ -27,12 +27,11 @@ export async function loadModels(
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
-    if (names.has(name)) {
+    if (names.has(name))
       throw usageError(
         `Model string ${quoted(text)} names its score ${quoted(name)}, as another model does; ` +
           'add name=NAME so that each has its own name.',
       );
-    }
     names.add(name);
   }
   return Promise.all(requests.map((request) => loadModel(request, store)));
@@ -99,11 +98,10 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
   return (features) => {
     names.forEach((name, i) => {
       const value = features[name];
-      if (typeof value !== 'number') {
+      if (typeof value !== 'number')
         throw featureError(
           `The model ${quoted(model.source)} reads ${names.join(', ')}, but there is no value for ${name}.`,
         );
-      }
       values[i] = value;
     });
     predictor.predict(values, scores);

@@ -31,13 +31,11 @@ export function parseModelFile(text: string, name: string): ModelFile {
   const where = `Model ${quoted(name)}`;
   const root = object(parseJson(text, where), where);
   if (root.model_dict !== undefined) return { kind: 'single', members: [parseModel(root, where)] };
-  if (root['0'] === undefined) {
+  if (root['0'] === undefined)
     throw modelError(`${where} has neither a member "model_dict" nor "0"; it is not a VMAF model file.`);
-  }
   const keys = Object.keys(root);
-  if (keys.length < 2 || keys.some((key, i) => key !== String(i))) {
+  if (keys.length < 2 || keys.some((key, i) => key !== String(i)))
     throw modelError(`${where} is a collection, so its keys must be "0", "1", ..., at least two.`);
-  }
   return {
     kind: 'collection',
     members: keys.map((key) => parseModel(root[key], `${where}, member "${key}",`)),
@@ -61,23 +59,18 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   const names = array(model.feature_names, `${where} "feature_names"`).map((name) =>
     string(name, `${where} "feature_names"`),
   );
-  if (names.length < 1 || names.length > MAX_FEATURES || names.includes('')) {
+  if (names.length < 1 || names.length > MAX_FEATURES || names.includes(''))
     throw wrong(`${where} "feature_names"`, names, `1 to ${MAX_FEATURES} names`);
-  }
   const options = parseOptions(model.feature_opts_dicts, names.length, `${where} "feature_opts_dicts"`);
   const normalisation = parseNormalisation(model, names.length, where);
   const clip = parseClip(model.score_clip, `${where} "score_clip"`);
   const transform = parseTransform(model.score_transform, `${where} "score_transform"`);
-  const chroma = optional(
-    model.chroma_correction_parameter,
-    number,
-    `${where} "chroma_correction_parameter"`,
-  );
+  const { chroma_correction_parameter: parameter } = model;
+  const chroma = optional(parameter, number, `${where} "chroma_correction_parameter"`);
   if (chroma !== undefined) {
     for (const part of ['adm3', 'speed_chroma']) {
-      if (names.filter((name) => name.includes(part)).length !== 1) {
+      if (names.filter((name) => name.includes(part)).length !== 1)
         throw modelError(`${where} has a chroma correction, which needs exactly one ${part} feature.`);
-      }
     }
   }
   return {
@@ -94,9 +87,8 @@ function parseModel(value: unknown, where: string): ModelDefinition {
 /** Converts options to texts, as on the command line. */
 function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
   const dictionaries = optional(value, array, where) ?? [];
-  if (value != null && dictionaries.length !== features) {
+  if (value != null && dictionaries.length !== features)
     throw modelError(`${where} has ${dictionaries.length} entries for ${features} features.`);
-  }
   return dictionaries.map((dictionary) =>
     Object.fromEntries(
       Object.entries(object(dictionary, where)).map(([option, setting]) => {
@@ -236,12 +228,10 @@ export function describeDefinition(
   { type, inputs, clip, transform }: ModelDefinition,
   bound: readonly ModelInput[],
 ): Pick<ModelDescription, 'type' | 'inputs' | 'clip' | 'transform'> {
-  const described = inputs.map(({ feature, options }, i) => ({
-    feature,
-    logName: bound[i]?.logName ?? feature,
-    extractor: bound[i]?.instance.spec.name ?? '',
-    options,
-  }));
+  const described = inputs.map(({ feature, options }, i) => {
+    const { logName = feature, instance } = bound[i] ?? {};
+    return { feature, logName, extractor: instance?.spec.name ?? '', options };
+  });
   return { type, inputs: described, clip: clip ?? null, transform: transform ?? null };
 }
 

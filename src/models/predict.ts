@@ -60,12 +60,8 @@ function statistics(raw: readonly number[], first: MemberPredictor | undefined):
   const variance = raw.reduce((sum, score) => sum + (score - mean) * (score - mean), 0) / count;
   const slope = (finish(mean + DELTA) - finish(mean - DELTA)) / (2 * DELTA);
   const sorted = [...raw].sort((a, b) => a - b);
-  return [
-    finish(mean),
-    Math.sqrt(variance) * slope,
-    finish(percentile(sorted, 2.5)),
-    finish(percentile(sorted, 97.5)),
-  ];
+  const [low, high] = [percentile(sorted, 2.5), percentile(sorted, 97.5)];
+  return [finish(mean), Math.sqrt(variance) * slope, finish(low), finish(high)];
 }
 
 /** One regression, with the indices of its inputs. */

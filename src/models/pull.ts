@@ -51,18 +51,16 @@ function isPulled(entry: RegistryEntry): entry is PulledEntry {
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
   const { name, file, sha256 } = entry;
   const cached = await keep.read(file).catch(() => undefined);
-  if (cached !== undefined && (await sumOf(cached)) === sha256) {
+  if (cached !== undefined && (await sumOf(cached)) === sha256)
     return { name, fetched: false, place: keep.placeOf(file) };
-  }
   const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);
   const bytes = await download(url, name, options.signal);
   const found = await sumOf(bytes);
-  if (found !== sha256) {
+  if (found !== sha256)
     throw modelError(
       `The file from ${url} for ${name} has the SHA-256 ${found}, not ${sha256}, so it was discarded; check the mirror or ` +
         'proxy and pull again.',
     );
-  }
   await keep.write(file, bytes);
   return { name, fetched: true, place: keep.placeOf(file) };
 }
@@ -72,11 +70,10 @@ function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, fro
   let end = from.length;
   while (from[end - 1] === '/') end--;
   const base = from.slice(0, end);
-  if (!/^https?:\/\/./.test(base)) {
+  if (!/^https?:\/\/./.test(base))
     throw usageError(
       `The URL to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
-  }
   return `${base}/${repository}/${tag}/${folder}/${file}`;
 }
 
@@ -97,11 +94,10 @@ async function download(url: string, name: string, signal: AbortSignal | undefin
       cause,
     });
   }
-  if (!response.ok) {
+  if (!response.ok)
     throw ioError(`The model ${name} cannot be fetched from ${url}: the server answered ${response.status}`, {
       hints: [elsewhere, from],
     });
-  }
   if (bytes) return bytes;
   throw modelError(
     `The file from ${url} for ${name} has more than ${MOST_BYTES} bytes, so it is not a model; check the mirror or proxy.`,

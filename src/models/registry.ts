@@ -118,12 +118,10 @@ async function readPulledModel(
 ): Promise<string> {
   const text = await keep?.read(file);
   const how = { hints: [{ purpose: 'pull', model: name }] } as const;
-  if (text === undefined) {
+  if (text === undefined)
     throw modelError(`The model ${name} does not ship with the package and has not been pulled yet`, how);
-  }
-  if ((await sumOf(text)) !== sha256) {
+  if ((await sumOf(text)) !== sha256)
     throw modelError(`The pulled model ${keep?.placeOf(file)} is damaged`, how);
-  }
   return text;
 }
 

@@ -321,13 +321,8 @@ const object =
   };
 
 const size = { width: positiveNumber, height: positiveNumber };
-const point = {
-  value: number,
-  bytes: number,
-  kbps: positiveNumber,
-  quality: number,
-  framesPerSecond: orNull(positiveNumber),
-};
+const rated = { kbps: positiveNumber, quality: number };
+const point = { value: number, bytes: number, ...rated, framesPerSecond: orNull(positiveNumber) };
 const pointOfSize = object({ ...size, ...point });
 const samples = orNull(list(object({ first: number, count: positiveNumber })));
 const counts = { encodes: number, cached: number, samples };
@@ -343,11 +338,13 @@ const kbpsAt: ItemCheck = (value, path) => {
   if (value !== undefined) orNull(positiveNumber)(value, path);
 };
 
+const atTarget = object({ target: number, value: number, ...rated, reached: flag, kbpsAt });
+const coded = { encoder: word, parameter: word };
+
 const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
   search: object({
     source: word,
-    encoder: word,
-    parameter: word,
+    ...coded,
     value: number,
     targets: list(target, 1),
     points: list(object({ ...point, margin: number }), 1),
@@ -356,12 +353,11 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
   }),
   ladder: object({
     source: word,
-    encoder: word,
-    parameter: word,
+    ...coded,
     ...measure,
     curves: list(object({ ...size, points: list(pointOfSize) }), 1),
     hull: list(pointOfSize, 1),
-    takeovers: list(object({ ...size, kbps: positiveNumber, quality: number })),
+    takeovers: list(object({ ...size, ...rated })),
     rungs: list(pointOfSize, 1),
     command: list(word),
     ...counts,
@@ -372,19 +368,9 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
     curves: list(
       object({
         name: word,
-        encoder: word,
-        parameter: word,
+        ...coded,
         points: list(object(point), 1),
-        atTargets: list(
-          object({
-            target: number,
-            value: number,
-            kbps: positiveNumber,
-            quality: number,
-            reached: flag,
-            kbpsAt,
-          }),
-        ),
+        atTargets: list(atTarget),
         framesPerSecond: orNull(positiveNumber),
       }),
       1,

@@ -127,8 +127,8 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
 
 /** Closest 4:2:0 format for an encoder that does not take the source's own. */
 function nearestFormat(bitDepth: number, formats: readonly string[]): string | undefined {
-  const wanted = bitDepth > 10 ? ['yuv420p12le'] : [];
-  const names = [...wanted, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
+  const deep = bitDepth > 10 ? ['yuv420p12le'] : [];
+  const names = [...deep, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
   return names.find((name) => formats.includes(name));
 }
 

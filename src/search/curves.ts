@@ -146,15 +146,9 @@ async function measureOne(
       const point = points.find((known) => known.value === value) as ComparedPoint;
       const { kbps, quality } = point;
       const { quality: place } = up({ quality: target });
-      const on = curve && place >= curve.low.quality && place <= curve.high.quality;
-      return {
-        target,
-        value,
-        kbps,
-        quality,
-        reached: marginTo(targetAt(task.measure, target), quality) >= 0,
-        kbpsAt: on ? curve.kbpsAt(place) : null,
-      };
+      const isOn = curve && place >= curve.low.quality && place <= curve.high.quality;
+      const reached = marginTo(targetAt(task.measure, target), quality) >= 0;
+      return { target, value, kbps, quality, reached, kbpsAt: isOn ? curve.kbpsAt(place) : null };
     }),
     // All points encode equally many frames, so the harmonic mean is the overall speed.
     framesPerSecond:
@@ -197,7 +191,7 @@ function differencesOf(
 
 function deltaBetween(
   [anchor, test]: readonly [ComparedCurve, ComparedCurve],
-  { measure, between: asked, usual }: Pairing,
+  { measure, between: requested, usual }: Pairing,
 ): CurveDelta {
   const up = rising(measure);
   const names = { anchor: anchor.name, test: test.name };
@@ -205,7 +199,7 @@ function deltaBetween(
     const qualities = points.map(({ quality }) => quality);
     return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
   });
-  const range = asked ?? (shared ? usual : undefined);
+  const range = requested ?? (shared ? usual : undefined);
   const [a, b] = [anchor.points.map(up), test.points.map(up)];
   try {
     const between = range && risingRange(measure, range);

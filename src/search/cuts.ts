@@ -220,8 +220,8 @@ function textureOf(luma: Uint8Array): number {
   let sum = 0;
   for (let i = WIDTH; i < luma.length; i++) {
     if (i % WIDTH === 0) continue;
-    const here = luma[i] as number;
-    sum += Math.abs(here - (luma[i - 1] as number)) + Math.abs(here - (luma[i - WIDTH] as number));
+    const level = luma[i] as number;
+    sum += Math.abs(level - (luma[i - 1] as number)) + Math.abs(level - (luma[i - WIDTH] as number));
   }
   return sum / luma.length;
 }

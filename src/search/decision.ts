@@ -135,13 +135,9 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
 
 function candidateOf(report: Report, index: number, { metric, worse }: Ranking): Candidate {
   const mean = report.pooled_metrics[metric]?.mean ?? Number.NaN;
-  return {
-    index,
-    report,
-    good: worse === 'low' ? mean : -mean,
-    bytes: fileSizeOf(report) ?? Number.NaN,
-    isTrusted: trustOf(report).verdict !== 'untrusted',
-  };
+  const bytes = fileSizeOf(report) ?? Number.NaN;
+  const isTrusted = trustOf(report).verdict !== 'untrusted';
+  return { index, report, good: worse === 'low' ? mean : -mean, bytes, isTrusted };
 }
 
 function byGood(a: Candidate, b: Candidate): number {
@@ -159,7 +155,7 @@ function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[
 }
 
 /** True for VMAF scores so high that viewers cannot tell them from better ones. */
-function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candidate) => boolean {
+function isPlenty([report]: readonly Report[], { metric }: Ranking): (candidate: Candidate) => boolean {
   const isVmaf = report?.models.some(({ name, source }) => name === metric && /vmaf/.test(source)) ?? false;
   return ({ good }) => isVmaf && good >= WATCHED.max;
 }
@@ -170,7 +166,7 @@ type Tied = (a: Candidate, b: Candidate) => boolean;
 function choice(
   trusted: readonly Candidate[],
   reaching: readonly Candidate[] | undefined,
-  plenty: (one: Candidate) => boolean,
+  plenty: (candidate: Candidate) => boolean,
   tied: Tied,
 ): { readonly chosen: Candidate | undefined; readonly reason: DecisionReason } {
   const [best] = trusted;
@@ -179,7 +175,7 @@ function choice(
     const [chosen] = reaching.toSorted(smallestFirst);
     return chosen ? { chosen, reason: 'smallest-that-reaches' } : { chosen: best, reason: 'none-reaches' };
   }
-  const asGood = trusted.filter((one) => one === best || plenty(one) || tied(one, best));
+  const asGood = trusted.filter((other) => other === best || plenty(other) || tied(other, best));
   const [chosen = best] = asGood.toSorted(smallestFirst);
   if (chosen !== best) return { chosen, reason: 'smallest-as-good' };
   const isSmallest = trusted.every(({ bytes }) => best.bytes <= bytes);
@@ -189,7 +185,7 @@ function choice(
 /** The Pareto front, smallest first. */
 function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
   const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
-  return known.filter((one) => !known.some((other) => dominates(other, one)));
+  return known.filter((candidate) => !known.some((other) => dominates(other, candidate)));
 }
 
 /** Groups of two or more: the best remaining candidate with all that tie with it. */
@@ -198,9 +194,9 @@ function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly
   let left = trusted;
   for (let [best] = left; best; [best] = left) {
     const head = best;
-    const group = left.filter((one) => one === head || tied(one, head));
+    const group = left.filter((other) => other === head || tied(other, head));
     if (group.length > 1) groups.push(group.map(({ index }) => index));
-    left = left.filter((one) => !group.includes(one));
+    left = left.filter((other) => !group.includes(other));
   }
   return groups;
 }
@@ -209,7 +205,7 @@ function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly
 function tiesIn(by: Ranking): Tied {
   const known = new Map<string, boolean>();
   return (a, b) => {
-    const key = [a.index, b.index].sort((one, other) => one - other).join();
+    const key = [Math.min(a.index, b.index), Math.max(a.index, b.index)].join();
     const found = known.get(key) ?? isTied(a, b, by);
     known.set(key, found);
     return found;
@@ -251,8 +247,8 @@ function memberDifferences(a: Report, b: Report, metric: string): Float64Array |
   const collection = a.models.find(({ name }) => name === metric)?.collection;
   const members = collection ? a.metrics.filter((name) => isMember([metric], name)) : [];
   const found = members.flatMap((name) => {
-    const [one, other] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
-    return one === undefined || other === undefined ? [] : [one - other];
+    const [first, second] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
+    return first === undefined || second === undefined ? [] : [first - second];
   });
   return found.length < 2 ? undefined : Float64Array.from(found).sort();
 }
@@ -262,24 +258,24 @@ function frameDifferences(a: Report, b: Report, metric: string): readonly number
   const shift = b.reference.skipped - a.reference.skipped;
   const others = new Map(b.frames.map(({ frameNum, metrics }) => [frameNum + shift, metrics[metric]]));
   return a.frames.flatMap(({ frameNum, metrics }) => {
-    const [one, other] = [metrics[metric], others.get(frameNum)];
-    return one === undefined || other === undefined ? [] : [one - other];
+    const [own, other] = [metrics[metric], others.get(frameNum)];
+    return own === undefined || other === undefined ? [] : [own - other];
   });
 }
 
-function decidedEncode(one: Candidate, front: readonly Candidate[], by: Ranking): DecidedEncode {
-  const { report, bytes, good } = one;
+function decidedEncode(candidate: Candidate, front: readonly Candidate[], by: Ranking): DecidedEncode {
+  const { report, bytes, good } = candidate;
   const bitrate = bitrateOf(report);
   const { width, height } = report.pairing?.distorted ?? report.distorted;
   const rate = quotientOf(report.distorted.frameRate ?? report.reference.frameRate);
-  const before = front[front.indexOf(one) - 1];
+  const before = front[front.indexOf(candidate) - 1];
   const mean = report.pooled_metrics[by.metric]?.mean;
   return {
     quality: mean === undefined || !Number.isFinite(mean) ? null : mean,
     bytes: Number.isNaN(bytes) ? null : bytes,
     kbps: bitrate === undefined ? null : bitrate / 1000,
     bitsPerPixel: bitrate === undefined || rate === undefined ? null : bitrate / (width * height * rate),
-    onFront: front.includes(one),
+    onFront: front.includes(candidate),
     perDoubling: before ? (good - before.good) / Math.log2(bytes / before.bytes) : null,
     moments: worstMoments(report, MOMENTS).map(({ metric: _, ...moment }) => moment),
   };
@@ -292,17 +288,17 @@ function explain(
   const nameOf = (index: number) => reports[index]?.distorted.name ?? '';
   if (ship === null) return 'No encode has a score that can be trusted.';
   const { quality, kbps } = encodes[ship] ?? {};
-  const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
-  const group = ties.find((one) => one.includes(ship)) ?? [];
-  const others = group.filter((one) => one !== ship);
+  const chosen = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
+  const group = ties.find((tied) => tied.includes(ship)) ?? [];
+  const others = group.filter((index) => index !== ship);
   const listed = (all: readonly number[]) => {
     const names = all.map(nameOf);
     return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
   };
   return [
     reason === 'none-reaches'
-      ? `No encode reaches the target; the best is ${what}.`
-      : `Ship ${what}: ${WHY[reason]}.`,
+      ? `No encode reaches the target; the best is ${chosen}.`
+      : `Ship ${chosen}: ${WHY[reason]}.`,
     ...(others.length > 0
       ? [`Its difference from ${listed(others)} is within the error of the measurement.`]
       : []),

@@ -169,8 +169,8 @@ export class Probe {
     const { material } = this.task;
     const kbps = (bytes * 8 * this.session.perSecond) / material.scoredFrames / 1000;
     const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
-    const took = seconds !== undefined && { encodeSeconds: seconds };
-    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...took, cached };
+    const timing = seconds !== undefined && { encodeSeconds: seconds };
+    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...timing, cached };
   }
 
   /**
@@ -204,9 +204,9 @@ export class Probe {
       return stays;
     };
     const name = output ?? 'final.mkv';
-    const made = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
-    if (output === undefined) await look(folder.path(name), made);
-    const bytes = total(made.sizes);
+    const encode = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
+    if (output === undefined) await look(folder.path(name), encode);
+    const bytes = total(encode.sizes);
     const kbps = (bytes * 8 * perSecond) / facts.times.length / 1000;
     const file = output !== undefined && stays ? output : null;
     return { final: { file, bytes, kbps, pooled: pooledOf(metrics) }, metrics };

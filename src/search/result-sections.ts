@@ -95,8 +95,8 @@ export function resultSections(result: CurveResult): readonly Section[] {
 
 function sampledText({ samples, encodes, cached }: CurveResult): string {
   const frames = samples?.reduce((sum, { count }) => sum + count, 0);
-  const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
-  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}`;
+  const scope = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
+  return `measured on ${scope}; ${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}`;
 }
 
 function resultTables(result: CurveResult): readonly [Section, ...Section[]] {
@@ -157,7 +157,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
 function comparisonTables(result: ComparisonResult): readonly [Section, ...Section[]] {
   const { curves, deltas } = result;
   const name = qualityName(result);
-  const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
+  const hasTargets = curves.some(({ atTargets }) => atTargets.length > 0);
   const summary = tableOf(
     'Encoders',
     ['encoder', 'BD-rate', `BD-${name}`, 'range', 'frames/s'],
@@ -175,7 +175,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
       ]),
     ),
   );
-  return wanted ? [summary, targetTable(curves, name), points] : [summary, points];
+  return hasTargets ? [summary, targetTable(curves, name), points] : [summary, points];
 }
 
 function deltaCells(delta: CurveDelta | undefined): readonly [string, string, string] {

@@ -59,21 +59,15 @@ export async function searchQuality(
   checkOptions('search', options);
   const targets = completeTargets(options.targets, options.models);
   const { signal, finish } = options;
-  const told = finish
+  const bounded = finish
     ? { ...options, signal: AbortSignal.any(signal ? [signal, finish] : [finish]) }
     : options;
-  return inSession(platform, source, told, async (session) => {
+  return inSession(platform, source, bounded, async (session) => {
     const setting = await settingOf(session, options);
     await checkOutput(session, setting, options.output);
-    const probe = await Probe.open(session, {
-      material: await sampledSource(
-        session,
-        options.full,
-        targets.map(({ statistic }) => statistic),
-      ),
-      setting,
-      metrics: metricsOf(targets),
-    });
+    const statistics = targets.map(({ statistic }) => statistic);
+    const material = await sampledSource(session, options.full, statistics);
+    const probe = await Probe.open(session, { material, setting, metrics: metricsOf(targets) });
     return new Search(session, options, probe, targets).run();
   });
 }
@@ -204,8 +198,8 @@ class Search {
     type Metrics = Measured['metrics'];
     const of = (metrics: Metrics) => (metric: string) => metrics[metric] ?? [];
     const margin = (metrics: Metrics) => marginOf(this.targets, of(metrics), perSecond);
-    const wanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
-    const { final, metrics } = await this.probe.encodeWhole(value, output, wanted);
+    const isWanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
+    const { final, metrics } = await this.probe.encodeWhole(value, output, isWanted);
     const qualities = this.targets.map((target) => qualityIn(target, of(metrics), perSecond));
     return { ...final, qualities, reached: margin(metrics) >= 0 };
   }

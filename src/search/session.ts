@@ -205,14 +205,9 @@ interface Aims {
 
 function withFeatures(options: EncodingOptions & Aims): EncodingOptions {
   const { metric, targets = [], features = [] } = options;
-  const named = [
-    metric,
-    ...targets.map((target) => (typeof target === 'number' ? undefined : target.metric)),
-  ];
-  const more = extractorsFor(
-    named.filter((name) => name !== undefined),
-    features,
-  );
+  const ofTargets = targets.map((target) => (typeof target === 'number' ? undefined : target.metric));
+  const metrics = [metric, ...ofTargets].filter((name) => name !== undefined);
+  const more = extractorsFor(metrics, features);
   return more.length > 0 ? { ...options, features: [...features, ...more] } : options;
 }
 

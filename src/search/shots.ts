@@ -66,12 +66,8 @@ export async function tuneShots(
     const setting = stitchable(plain);
     const frameBytes = storedFrameBytes(session.facts.track);
     const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
-    const shots = await shotsOf(
-      session,
-      options,
-      (frames, total) => onStage?.({ kind: 'finding', frames, total }),
-      most,
-    );
+    const tell = (frames: number, total: number) => onStage?.({ kind: 'finding', frames, total });
+    const shots = await shotsOf(session, options, tell, most);
     const task = { setting, targets, metrics: metricsOf(targets), keep: options.output !== undefined };
     return new Tuning(session, options, task, plain, place).run(shots);
   });
@@ -218,18 +214,12 @@ class Tuning {
     // For the goal `each`, the most difficult shot decides.
     const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
     const start = values[this.options.goal === 'whole' ? mean : Math.min(...places)] as number;
-    const material = wholeSource(this.session);
-    const probe = await Probe.open(this.session, {
-      material,
-      setting: startingAt(this.plain, start),
-      metrics,
-    });
-    const marginOf = (point: Measured, to = marginTo) =>
-      this.#margin(
-        shots,
-        shots.map((shot) => framesIn(point, shot)),
-        to,
-      );
+    const task = { material: wholeSource(this.session), setting: startingAt(this.plain, start), metrics };
+    const probe = await Probe.open(this.session, task);
+    const marginOf = (point: Measured, to = marginTo) => {
+      const frames = shots.map((shot) => framesIn(point, shot));
+      return this.#margin(shots, frames, to);
+    };
     delete this.place.shot;
     const value = await findValue(probe, (point) => marginOf(point, heightTo));
     const point = await probe.measure(value);

@@ -102,12 +102,8 @@ export function nextStep(
   if (best?.at === last) return found(grid, best);
   const measured = new Set(known.map(({ at }) => at));
   if (measured.size > last) return best ? found(grid, best) : missed(grid, known);
-  const hold = chances(
-    known.map(({ at, margin }) => ({ at, height: height(margin) })),
-    grid.values.length,
-    prior,
-    best ? best.at : 0,
-  );
+  const samples = known.map(({ at, margin }) => ({ at, height: height(margin) }));
+  const hold = chances(samples, grid.values.length, prior, best?.at ?? 0);
   const ends = noneBeyond(hold);
   const closed = !best || hold[best.at + 1] === 0 || hold[best.at + 2] === 0;
   if (!best && measured.has(0) && known.length >= ENOUGH_FAILING) return missed(grid, known);
@@ -298,10 +294,8 @@ function explain(
       points.map((other, j) => kernel(at, other.at) + (i === j ? noise ** 2 + (height * FAR_OFF) ** 2 : 0)),
     ),
   );
-  const rest = forward(
-    factor,
-    points.map(({ at, height }) => height - meanAt(at)),
-  );
+  const deviations = points.map(({ at, height }) => height - meanAt(at));
+  const rest = forward(factor, deviations);
   const square = rest.reduce((sum, value) => sum + value * value, 0);
   const size = factor.reduce((sum, row, i) => sum + Math.log(row[i] as number), 0);
   const link = new Float64Array(points.length);
@@ -365,9 +359,8 @@ export interface RateQuality {
 
 /** Upper left corners of the convex hull of quality over rate, by rate: no mixture of other points beats them. */
 export function convexHull<Point extends RateQuality>(points: readonly Point[]): readonly Point[] {
-  const sorted = [...points].sort((a, b) => a.kbps - b.kbps || b.quality - a.quality);
   const hull: Point[] = [];
-  for (const point of sorted) {
+  for (const point of points.toSorted(byRate)) {
     const last = hull.at(-1);
     // It costs at least as much and is no better.
     if (last && point.quality <= last.quality) continue;
@@ -375,6 +368,11 @@ export function convexHull<Point extends RateQuality>(points: readonly Point[]):
     hull.push(point);
   }
   return hull;
+}
+
+/** Of one rate, the best first. */
+function byRate(a: RateQuality, b: RateQuality): number {
+  return a.kbps - b.kbps || b.quality - a.quality;
 }
 
 /** True if the path a, b, c turns down at b. */
@@ -397,24 +395,19 @@ export interface RisingCurve {
 export function risingCurve(
   points: readonly (RateQuality & { readonly value: number })[],
 ): RisingCurve | undefined {
-  const upward = [...points]
-    .sort((a, b) => a.kbps - b.kbps || b.quality - a.quality)
-    .reduce<(RateQuality & { readonly value: number })[]>((points, point) => {
-      const last = points.at(-1);
-      if (!last || (point.quality > last.quality && point.kbps > last.kbps)) points.push(point);
-      return points;
-    }, []);
+  const upward: (RateQuality & { readonly value: number })[] = [];
+  for (const point of points.toSorted(byRate)) {
+    const last = upward.at(-1);
+    if (!last || (point.quality > last.quality && point.kbps > last.kbps)) upward.push(point);
+  }
   const [low] = upward;
   const high = upward.at(-1);
   if (!low || !high || low === high) return undefined;
   const rates = upward.map(({ kbps }) => Math.log(kbps));
   const qualities = upward.map(({ quality }) => quality);
+  const values = upward.map((point) => point.value);
   const quality = curveThrough(rates, qualities, 'pchip');
-  const value = curveThrough(
-    rates,
-    upward.map((point) => point.value),
-    'pchip',
-  );
+  const value = curveThrough(rates, values, 'pchip');
   return {
     low,
     high,
@@ -468,8 +461,7 @@ export function bestAt<Name>(curves: Curves<Name>, kbps: number): Choice<Name> |
 }
 
 function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number): Item | undefined {
-  const [first] = [...items].sort(order);
-  return first;
+  return items.toSorted(order)[0];
 }
 
 /** Rates at which to sample the best curve. */
@@ -484,13 +476,13 @@ export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
   let before = low;
   for (let i = 0; i <= LOOKS; i++) {
     const place = low + ((high - low) * i) / LOOKS;
-    const here = at(place);
-    if (!here || here.name === found.at(-1)?.name) {
+    const leader = at(place);
+    if (!leader || leader.name === found.at(-1)?.name) {
       before = place;
       continue;
     }
     const [from, until] = found.length === 0 ? [place, place] : [before, place];
-    found.push(changeBetween(at, from, until, here.name) ?? here);
+    found.push(changeBetween(at, from, until, leader.name) ?? leader);
     before = place;
   }
   return found;

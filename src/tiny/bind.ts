@@ -72,13 +72,8 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
   const rank = first.dims?.length;
   const name = options.name ?? sidecar.name ?? model.entry?.id ?? DEFAULT_NAME;
-  const bound: Bound = {
-    source,
-    name,
-    outputs: outputsOf(model, name, refuse),
-    reduce: sidecar.outputReduce,
-    range: sidecar.outputRange,
-  };
+  const { outputReduce: reduce, outputRange: range } = sidecar;
+  const bound: Bound = { source, name, outputs: outputsOf(model, name, refuse), reduce, range };
   if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
   if (rank === 4) return bindPictures(model, options, bound, refuse);
   throw refuse(
@@ -203,13 +198,8 @@ function bindPictures(
   const pair = inputs.length === 2;
   const reference = pair ? referencePort(inputs, sidecar, refuse) : undefined;
   const rest = inputs.filter((port) => port !== reference);
-  const distorted = portOf(
-    rest,
-    sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName),
-    0,
-    'input',
-    refuse,
-  );
+  const named = sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName);
+  const distorted = portOf(rest, named, 0, 'input', refuse);
   if (pair && kind === 'nr') throw refuse('its kind is nr, but it takes two pictures');
   const [batch = null, channels = null, height = null, width = null] = distorted.dims ?? [];
   const same = reference === undefined || String(reference.dims) === String(distorted.dims);

@@ -95,9 +95,7 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
       try {
         return new Uint8Array(await found.arrayBuffer());
       } catch (cause) {
-        throw ioError(`cannot read ${file}: it was moved or changed; choose it again.`, {
-          cause,
-        });
+        throw ioError(`cannot read ${file}: it was moved or changed; choose it again.`, { cause });
       }
     },
   };
@@ -110,12 +108,10 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   const entry = known.find(({ id }) => id === source);
   if (entry) return { folder: files.builtIn, file: entry.file, entry };
   if (!/[/\\]|\.onnx$/i.test(source)) {
-    const close = nearest(
-      source,
-      known.map(({ id }) => id),
-    );
+    const ids = known.map(({ id }) => id);
+    const close = nearest(source, ids);
     throw modelError(
-      `There is no tiny model ${quoted(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
+      `There is no tiny model ${quoted(source)}; there are ${ids.join(', ') || 'none'}` +
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
   }
@@ -389,14 +385,9 @@ export async function manifestOf(
     ...(sidecar ? [{ role: 'sidecar' as const, ...sidecar }] : []),
   ];
   const parts = await Promise.all(
-    files.map(
-      async ({ role, name, bytes: content }): Promise<TinyPart> => ({
-        name,
-        role,
-        bytes: content.length,
-        sha256: await hexDigest(content),
-      }),
-    ),
+    files.map(async ({ role, name, bytes: content }): Promise<TinyPart> => {
+      return { name, role, bytes: content.length, sha256: await hexDigest(content) };
+    }),
   );
   parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const text = `${JSON.stringify({ version: VERSION, parts })}\n`;

@@ -195,9 +195,9 @@ function toHalf(value: number): number {
   // Subnormal halves have no implicit leading one, so it becomes part of the fraction.
   const [significand, drop] = shifted > 0 ? [fraction, 13] : [fraction | 0x800000, 14 - shifted];
   const truncated = significand >>> drop;
-  const rest = significand & ((1 << drop) - 1);
+  const dropped = significand & ((1 << drop) - 1);
   const middle = 1 << (drop - 1);
-  const up = rest > middle || (rest === middle && (truncated & 1) === 1) ? 1 : 0;
+  const up = dropped > middle || (dropped === middle && (truncated & 1) === 1) ? 1 : 0;
   // A carry out of the fraction correctly increments the exponent.
   return sign | ((Math.max(0, shifted) << 10) + truncated + up);
 }

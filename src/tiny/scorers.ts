@@ -127,15 +127,12 @@ export class TinyPictureScorer {
     this.#resampler =
       resizes && binding.resize !== 'disabled' ? new Resampler(format, this.#size, binding.resize) : null;
     this.#plane = new Float32Array(resizes && binding.channels === 3 ? format.width * format.height : 0);
-    this.#tensors = new Map(
-      binding.inputs.map(({ role }) => [
-        role,
-        {
-          data: new Float32Array(binding.channels * width * height),
-          dims: [1, binding.channels, height, width],
-        },
-      ]),
-    );
+    const { channels } = binding;
+    const blank = () => ({
+      data: new Float32Array(channels * width * height),
+      dims: [1, channels, height, width],
+    });
+    this.#tensors = new Map(binding.inputs.map(({ role }) => [role, blank()]));
   }
 
   /** `undefined` if the model does not need it. */

@@ -148,6 +148,7 @@ export class Evidence {
   get frames(): BothOf<number> {
     return { reference: this.#reference.length, distorted: this.#distorted.length };
   }
+
   add(side: 'reference' | 'distorted', samples: Float32Array): void {
     this.#lags.clear();
     (side === 'reference' ? this.#reference : this.#distorted).push(thumb(samples));

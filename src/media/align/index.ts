@@ -46,10 +46,10 @@ export async function alignThumbs(
   const evidence = new Evidence(ratio, partners);
 
   async function readTo(frames: number): Promise<void> {
-    const wanted = framesToRead(frames, ratio);
+    const { reference, distorted } = framesToRead(frames, ratio);
     await Promise.all([
-      first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
-      second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
+      first.readTo(reference, (t) => evidence.add('reference', t), options.signal),
+      second.readTo(distorted, (t) => evidence.add('distorted', t), options.signal),
     ]);
   }
 
@@ -184,9 +184,9 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   }
   const related = isRelated(fitness);
   // If both offsets show the same pictures, compression alone decides which fits better.
-  const told = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
-  if (!told) addAlike(evidence, best, tried, candidates);
-  const most = told ? 1 : 1 / candidates.length;
+  const isDistinct = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
+  if (!isDistinct) addAlike(evidence, best, tried, candidates);
+  const most = isDistinct ? 1 : 1 / candidates.length;
   const clear = related && Math.min(1 / total, most) >= CLEAR && Math.abs(best) <= window;
   const reason = clear
     ? 'clear'

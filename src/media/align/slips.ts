@@ -185,25 +185,25 @@ export class SlipDetector {
 
   /** `confirmed`: the current offset fits better than its neighbours; `quiet`: as usual; else `doubtful`. */
   #block(first: number, end: number): 'confirmed' | 'quiet' | 'doubtful' {
-    const sums = [-2, -1, 1, 2].map(() => ({ here: 0, there: 0 }));
+    const sums = [-2, -1, 1, 2].map(() => ({ current: 0, shifted: 0 }));
     let own = 0;
     for (let frame = first; frame < end; frame++) {
-      const here = this.#residual(frame, this.#ahead) ?? 0;
-      own += here;
+      const current = this.#residual(frame, this.#ahead) ?? 0;
+      own += current;
       for (const [i, step] of [-2, -1, 1, 2].entries()) {
-        const there = this.#residual(frame, this.#ahead + step);
+        const shifted = this.#residual(frame, this.#ahead + step);
         const sum = sums[i];
-        if (there === undefined || !sum) continue;
-        sum.here += here + FLOOR;
-        sum.there += there + FLOOR;
+        if (shifted === undefined || !sum) continue;
+        sum.current += current + FLOOR;
+        sum.shifted += shifted + FLOOR;
       }
     }
     const mean = own / (end - first);
-    if (sums.every(({ here, there }) => there >= CONFIRMED * here && there > 0)) {
+    if (sums.every(({ current, shifted }) => shifted >= CONFIRMED * current && shifted > 0)) {
       this.#usual = this.#usual === undefined ? mean : 0.75 * this.#usual + 0.25 * mean;
       return 'confirmed';
     }
-    const better = sums.some(({ here, there }) => there < here / 1.15);
+    const better = sums.some(({ current, shifted }) => shifted < current / 1.15);
     const usual = mean <= Math.max(1, 2 * (this.#usual ?? 0));
     return usual && !better ? 'quiet' : 'doubtful';
   }
@@ -211,15 +211,15 @@ export class SlipDetector {
   /** Switches to the offset that explains the latest pairs much better; returns false if there is none. */
   #search(first: number, end: number): boolean {
     const now = this.#ahead;
-    const here = new Float64Array(end - first);
-    for (let frame = first; frame < end; frame++) here[frame - first] = this.#residual(frame, now) ?? 0;
+    const current = new Float64Array(end - first);
+    for (let frame = first; frame < end; frame++) current[frame - first] = this.#residual(frame, now) ?? 0;
     let best: { ahead: number; from: number; worth: number } | undefined;
     for (let ahead = -REACH; ahead <= REACH; ahead++) {
       if (ahead === now) continue;
-      const found = this.#worth(ahead, here, first, end);
+      const found = this.#worth(ahead, current, first, end);
       if (found && found.worth > (best?.worth ?? ENOUGH)) best = { ahead, ...found };
     }
-    if (!best || !this.#explains(best.ahead, here, first, best.from, end)) return false;
+    if (!best || !this.#explains(best.ahead, current, first, best.from, end)) return false;
     if (!this.#isDistinct(best.ahead, best.from, end)) return false;
     const earliest = Math.max(this.#slips.at(-1)?.frame ?? 0, end - KEPT);
     const frame = this.#begin(best.ahead, earliest, end);
@@ -232,43 +232,43 @@ export class SlipDetector {
   #begin(ahead: number, first: number, end: number): number {
     let [sum, most, from] = [0, 0, end - 1];
     for (let frame = end - 1; frame >= first; frame--) {
-      const [here, there] = [this.#residual(frame, this.#ahead), this.#residual(frame, ahead)];
-      if (here === undefined || there === undefined) break;
-      sum += limited(Math.log((here + FLOOR) / (there + FLOOR)));
+      const [current, shifted] = [this.#residual(frame, this.#ahead), this.#residual(frame, ahead)];
+      if (current === undefined || shifted === undefined) break;
+      sum += limited(Math.log((current + FLOOR) / (shifted + FLOOR)));
       if (sum > most) [most, from] = [sum, frame];
     }
     return from;
   }
 
   /** Largest log likelihood ratio against the current offset over the latest pairs, and the pair it starts from. */
-  #worth(ahead: number, here: Float64Array, first: number, end: number) {
+  #worth(ahead: number, current: Float64Array, first: number, end: number) {
     const step = ahead - this.#ahead;
     const near = Math.abs(step) <= LAG;
     const usual = AS_USUAL * ((this.#usual ?? 0) + FLOOR);
-    const against = (there: number) => {
+    const against = (shifted: number) => {
       if (!near) return AGAINST.far;
       if (step > 0) return AGAINST.ahead;
-      return this.#usual !== undefined && there + FLOOR <= usual ? AGAINST.lateAsUsual : AGAINST.late;
+      return this.#usual !== undefined && shifted + FLOOR <= usual ? AGAINST.lateAsUsual : AGAINST.late;
     };
     let [sum, worth, from] = [0, 0, end];
     for (let frame = end - 1; frame >= first; frame--) {
-      const there = this.#residual(frame, ahead);
-      if (there === undefined) {
+      const shifted = this.#residual(frame, ahead);
+      if (shifted === undefined) {
         if (frame === end - 1) return undefined;
         break;
       }
-      const ratio = Math.log((here[frame - first]! + FLOOR) / (there + FLOOR));
-      sum += limited(ratio - Math.log(against(there)));
+      const ratio = Math.log((current[frame - first]! + FLOOR) / (shifted + FLOOR));
+      sum += limited(ratio - Math.log(against(shifted)));
       if (sum > worth) [worth, from] = [sum, frame];
     }
     return { from, worth };
   }
 
-  #explains(ahead: number, here: Float64Array, first: number, from: number, end: number): boolean {
+  #explains(ahead: number, current: Float64Array, first: number, from: number, end: number): boolean {
     let [left, before, variance] = [0, 0, 0];
     for (let frame = from; frame < end; frame++) {
       left += this.#residual(frame, ahead) ?? 0;
-      before += here[frame - first]!;
+      before += current[frame - first]!;
       variance += this.#distorted.get(frame)?.variance ?? 0;
     }
     const pairs = end - from;

@@ -83,11 +83,11 @@ function conversion(from: LumaMatrix, to: LumaMatrix): (sample: Triple) => Tripl
     const red = luma + (2 * (1 - r1) * (cr - 128)) / 224;
     const blue = luma + (2 * (1 - b1) * (cb - 128)) / 224;
     const green = (luma - r1 * red - b1 * blue) / (1 - r1 - b1);
-    const made = r2 * red + (1 - r2 - b2) * green + b2 * blue;
+    const newLuma = r2 * red + (1 - r2 - b2) * green + b2 * blue;
     return [
-      16 + 219 * made,
-      128 + (224 * (blue - made)) / (2 * (1 - b2)),
-      128 + (224 * (red - made)) / (2 * (1 - r2)),
+      16 + 219 * newLuma,
+      128 + (224 * (blue - newLuma)) / (2 * (1 - b2)),
+      128 + (224 * (red - newLuma)) / (2 * (1 - r2)),
     ];
   };
 }

@@ -191,10 +191,8 @@ export function judgeFields(
   }
   const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
   if (2 * wrong.length > moving.length) return { kind: 'exchanged' };
-  const first = firstBeside(
-    moving,
-    beside.filter(({ moves }) => moves),
-  );
+  const others = beside.filter(({ moves }) => moves);
+  const first = firstBeside(moving, others);
   if (first) return { kind: 'woven', first };
   const middle = moving.map(({ order }) => order).sort((a, b) => a - b)[moving.length >> 1] ?? 0;
   return Math.abs(middle) <= NO_ORDER ? { kind: 'progressive' } : undefined;

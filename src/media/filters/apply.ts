@@ -37,9 +37,8 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
   for (const name of ['cropReference', 'cropDistorted'] as const) {
     if (options[name] === undefined) continue;
     parseArea(name, options[name]);
-    if (options.crop !== undefined) {
+    if (options.crop !== undefined)
       throw usageError('conflicts with crop auto; leave one of them out.', { about: name });
-    }
   }
   if (options.pixelFormat !== undefined) targetFormat(options.pixelFormat);
 }
@@ -57,12 +56,11 @@ export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions
   const fields = facts.fieldOrder === 'top-first' || facts.fieldOrder === 'bottom-first';
   const from = facts.colorRange ?? 'limited';
   const known = facts.matrix === undefined ? usualMatrix(facts) : scaleMatrix(facts.matrix);
-  if (matrix !== undefined && known === undefined) {
+  if (matrix !== undefined && known === undefined)
     throw usageError(
       `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
         'losslessly with ffmpeg first.',
     );
-  }
   return {
     ...(options.deinterlace && fields && { deinterlace: 'labelled' as const }),
     ...(crop !== undefined && { crop: areaIn(name, crop, facts) }),
@@ -92,9 +90,8 @@ function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: Side
   if (deinterlace) return 'deinterlacing needs ffmpeg (bwdif)';
   if (vf !== undefined) return `the filters ${quoted(vf)} need ffmpeg`;
   if (matrix) return 'matrix conversion needs ffmpeg (scale)';
-  if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth)) {
+  if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth))
     return `conversion from ${nameOfFormat(facts)} to ${nameOfFormat(format)} needs ffmpeg (scale)`;
-  }
   return undefined;
 }
 
@@ -210,11 +207,10 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
     const stated = deinterlace === 'labelled' ? '' : ', as its pictures show';
     said.push(`deinterlaced by ${deinterlacer(deinterlace)}${stated}`);
   }
-  if (crop) {
+  if (crop)
     said.push(
       `cropped to ${crop.width}x${crop.height} at ${crop.x},${crop.y} of ${facts.width}x${facts.height}`,
     );
-  }
   if (vf !== undefined) said.push(`filtered by ffmpeg's ${vf}`);
   if (range) {
     const stated = facts.colorRange ? '' : ' (assumed)';
@@ -224,9 +220,8 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
     const stated = facts.matrix ? '' : ' (assumed)';
     said.push(`matrix ${matrix.from}${stated} to ${matrix.to}`);
   }
-  if (format && !sameFormat(format, facts)) {
+  if (format && !sameFormat(format, facts))
     said.push(`${nameOfFormat(facts)} to ${nameOfFormat(format)}, as requested`);
-  }
   return said;
 }
 
@@ -268,9 +263,8 @@ function parseArea(option: CropOption, text: string) {
   const [width = 0, height = 0, x, y] = (found?.slice(1) ?? []).map((part) =>
     part === undefined ? undefined : Number(part),
   );
-  if (found && width > 0 && height > 0) {
+  if (found && width > 0 && height > 0)
     return { width, height, ...(x !== undefined && y !== undefined && { at: { x, y } }) };
-  }
   throw usageError(
     `is ${quoted(String(text))}, but it must be WIDTH:HEIGHT or WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140.`,
     { about: option },
@@ -286,15 +280,13 @@ function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const x = at?.x ?? middle(facts.width, width, steps.x);
   const y = at?.y ?? middle(facts.height, height, steps.y);
   const whole = `${facts.width}x${facts.height}`;
-  if (x + width > facts.width || y + height > facts.height) {
+  if (x + width > facts.width || y + height > facts.height)
     throw usageError(`is ${quoted(text)}, which goes beyond the picture of ${whole}.`, { about: option });
-  }
-  if (width % steps.x || x % steps.x || height % steps.y || y % steps.y) {
+  if (width % steps.x || x % steps.x || height % steps.y || y % steps.y)
     throw usageError(
       `is ${quoted(text)}, but ${[...facts.chroma].join(':')} chroma requires even numbers` +
         `${steps.y === 1 ? ' for WIDTH and X' : ''}.`,
       { about: option },
     );
-  }
   return { width, height, x, y };
 }

@@ -50,12 +50,11 @@ type Refuse = (what: string) => Error;
  */
 export function checkChain(option: 'vfReference' | 'vfDistorted', text: string, foreign: boolean) {
   const refuse: Refuse = (what) => usageError(what, { about: option });
-  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
+  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text))
     throw refuse(
       `is ${quoted(String(text).slice(0, 100))}, but it must be an ffmpeg filter chain such as crop=1920:800, of up to ` +
         `${MAX_LENGTH} characters.`,
     );
-  }
   const filters = split(refuse, text);
   for (const filter of filters) check(refuse, filter, foreign);
   const bare = filters.map((filter) => ({ ...filter, args: bareText(filter.args) }));
@@ -83,11 +82,10 @@ function split(refuse: Refuse, text: string): Filter[] {
       continue;
     }
     if (letter === "'") quote = !quote;
-    if (!quote && /[[\];]/.test(letter)) {
+    if (!quote && /[[\];]/.test(letter))
       throw refuse(
         `is ${quoted(text)}, but it must be one chain with one input and one output, without [ ] and ;.`,
       );
-    }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }

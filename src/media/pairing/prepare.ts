@@ -73,7 +73,6 @@ export interface PairingPlan {
   readonly ratio: number;
   /** The plan that this shard belongs to. */
   readonly whole?: PairingPlan;
-  /** Set for parts that are read separately: decoders seek to the first frame. */
   /** Set for parts that are read separately: decoders seek to the first frame's time. */
   readonly seeks?: true;
 }
@@ -138,10 +137,8 @@ function planByDistorted(
   { format, times, ratio }: Pick<PairingPlan, 'format' | 'ratio'> & { readonly times: TimesToPair },
 ): PairingPlan {
   const { start, end } = distortedRange(times);
-  const asked = Math.min(
-    end === times.distorted.length ? Number.POSITIVE_INFINITY : end - start,
-    options.frameCount,
-  );
+  const inRange = end === times.distorted.length ? Number.POSITIVE_INFINITY : end - start;
+  const asked = Math.min(inRange, options.frameCount);
   const { reference, distorted, origin, shift } = times;
   const paired = pairTimes({
     reference: distorted,
@@ -182,14 +179,8 @@ function shiftOf(reference: Float64Array, distorted: Float64Array, { offset, ski
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
-  return {
-    ...plan,
-    first: framesOfPair(plan, start),
-    asked: count,
-    count,
-    seeks: true,
-    ...(paired && frames && { paired: { ...paired, frames } }),
-  };
+  const part = paired && frames && { paired: { ...paired, frames } };
+  return { ...plan, first: framesOfPair(plan, start), asked: count, count, seeks: true, ...part };
 }
 
 /** Plans pairs [start, end), or all from `start` if `null`; treats truncated files as the whole plan does. */
@@ -357,13 +348,12 @@ function scoredFormat(
   const [first, second] = [factsOf(reference), factsOf(distorted)];
   const { width, height } = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
-  if (scale === 'none' && !(fits(first) && fits(second))) {
+  if (scale === 'none' && !(fits(first) && fits(second)))
     throw mismatchError(
       `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
         `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and scaling is off.`,
       { hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
     );
-  }
   const common = commonFormat(first, second);
   // Deep enough that rounding interpolated chroma does not change scores.
   const halved = first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
@@ -376,18 +366,16 @@ function frameRange(reference: Side, range: FrameRange | undefined): { start: nu
   const found = range.unit === 'frames' ? range : framesOfTime(reference, range);
   const { start, end = Number.POSITIVE_INFINITY } = found;
   const count = frameCountOf(reference);
-  if (count !== null && start >= count) {
+  if (count !== null && start >= count)
     throw usageError(
       `the range starts at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
         `${count === 1 ? '1 frame' : `${count} frames`}.`,
     );
-  }
-  if (end <= start) {
+  if (end <= start)
     throw usageError(
       `no frame of the reference ${shown(nameOf(reference))} lies between ${inUnit(range, range.start)} and ` +
         `${inUnit(range, range.end ?? Number.POSITIVE_INFINITY)}; give a longer range.`,
     );
-  }
   return { start, end };
 }
 
@@ -407,12 +395,11 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
     return { start: firstFrom(start), ...(end !== undefined && { end: firstFrom(end) }) };
   }
   const rate = factsOf(reference).frameRate;
-  if (!rate) {
+  if (!rate)
     throw usageError(
       `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
         'it in frames.',
     );
-  }
   const frame = (time: number) => Math.ceil((time * rate.num) / rate.den - 1e-3);
   return { start: frame(start), ...(end !== undefined && { end: frame(end) }) };
 }
@@ -421,11 +408,10 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
 function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
   const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
   const [ref, dis] = [{ timestamps: reference.times }, { timestamps: distorted.times }];
-  if (ratesDiffer(ref, dis)) {
+  if (ratesDiffer(ref, dis))
     throw unequal(
       `distorted has ${rateText(dis)} frames per second but reference has ${rateText(ref)} (${both})`,
     );
-  }
   const faults = [
     ...named(paired.missing, 'no distorted frame for reference'),
     ...named(paired.repeated, 'several reference frames for distorted'),

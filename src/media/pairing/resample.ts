@@ -50,21 +50,16 @@ interface WideFilter {
 }
 
 function copying(from: number, to: number, bits: number): Kernel {
-  return {
-    from,
-    to,
-    taps: 1,
-    start: Int32Array.from({ length: to }, (_, i) => Math.min(i, from - 1)),
-    weights: new Int16Array(to).fill(1 << bits),
-  };
+  const start = Int32Array.from({ length: to }, (_, i) => Math.min(i, from - 1));
+  return { from, to, taps: 1, start, weights: new Int16Array(to).fill(1 << bits) };
 }
 
 /** Samples the filter function at each tap; the centres of both grids coincide. */
 function sampled(from: number, to: number, step: bigint, unit: bigint, filter: ScaleFilter): WideFilter {
   const shrinks = step > ONE_16;
   const support = SUPPORT[filter];
-  const wanted = shrinks ? 1 + Math.floor((support * from + to - 1) / to) : 1 + support;
-  const size = Math.max(1, Math.min(wanted, from - 2));
+  const ideal = shrinks ? 1 + Math.floor((support * from + to - 1) / to) : 1 + support;
+  const size = Math.max(1, Math.min(ideal, from - 2));
   const start = new Int32Array(to);
   const weights: bigint[] = new Array(to * size);
   // In source samples times 2^17.
@@ -137,30 +132,30 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
 function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
   const align = TAP_ALIGN[bits];
   const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
-  const kept = Math.min(taps, from);
+  const fitting = Math.min(taps, from);
   const start = new Int32Array(to);
-  const weights = new Int16Array(to * kept);
-  const one = 1n << BigInt(bits);
+  const weights = new Int16Array(to * fitting);
+  const unit = 1n << BigInt(bits);
   for (let i = 0; i < to; i++) {
     const wideStart = wide.start[i]!;
-    const first = Math.max(0, Math.min(wideStart, from - kept));
+    const first = Math.max(0, Math.min(wideStart, from - fitting));
     start[i] = first;
-    const row: bigint[] = new Array(kept).fill(0n);
+    const row: bigint[] = new Array(fitting).fill(0n);
     for (let j = 0; j < Math.min(taps, wide.size); j++) {
       const at = Math.max(0, Math.min(from - 1, wideStart + j)) - first;
       row[at]! += wide.weights[i * wide.size + j]!;
     }
     let sum = row.reduce((total, value) => total + value, 0n);
-    sum = (sum + one / 2n) / one || 1n;
+    sum = (sum + unit / 2n) / unit || 1n;
     let error = 0n;
-    for (let j = 0; j < kept; j++) {
+    for (let j = 0; j < fitting; j++) {
       const value = row[j]! + error;
       const rounded = (value >= 0n ? value + (sum >> 1n) : value - (sum >> 1n)) / sum;
-      weights[i * kept + j] = Number(rounded);
+      weights[i * fitting + j] = Number(rounded);
       error = value - rounded * sum;
     }
   }
-  return { from, to, taps: kept, start, weights };
+  return { from, to, taps: fitting, start, weights };
 }
 
 /** Bit depth between the two passes, up to 14 bits and above. */

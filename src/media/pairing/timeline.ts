@@ -154,11 +154,8 @@ function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
 function byNumber({ distorted, origin, start, end }: TimesToPair): PairedTimes {
   const first = start - origin.reference + origin.distorted;
   const count = Math.max(0, Math.min(end - start, distorted.length - first));
-  return gather(
-    'number',
-    Int32Array.from({ length: count }, (_, i) => first + i),
-    [],
-  );
+  const frames = Int32Array.from({ length: count }, (_, i) => first + i);
+  return gather('number', frames, []);
 }
 
 function gather(policy: PairedTimes['policy'], frames: Int32Array, missing: readonly number[]): PairedTimes {

@@ -53,14 +53,10 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
   if (all.reference < samples * COLOURED ** 2) return;
   const left = { Cb: rounded(cb.sum / samples, 0), Cr: rounded(cr.sum / samples, 0) };
-  const about = (what: string, values: readonly [string, string], fix?: Hint) =>
-    finding(
-      'chroma',
-      'warning',
-      `${what}; VMAF measures luma only, so the score does not show it.`,
-      values,
-      fix,
-    );
+  const about = (text: string, values: readonly [string, string], fix?: Hint) => {
+    const said = `${text}; VMAF measures luma only, so the score does not show it.`;
+    return finding('chroma', 'warning', said, values, fix);
+  };
   const none = cb.distorted + cr.distorted < GONE ** 2 * all.reference;
   const [gone, ...more] = [
     ...(isGone(cb, samples) ? (['Cb'] as const) : []),
@@ -68,9 +64,9 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   ];
   if (none && all.difference > GONE * all.reference) {
     const grey = [left.Cb, left.Cr].every((mean) => Math.abs(Number(mean) - 128) < COLOURED);
-    const what = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
+    const look = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
     const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
-    yield about(`Distorted ${what} but reference has colour`, ['coloured', value]);
+    yield about(`Distorted ${look} but reference has colour`, ['coloured', value]);
   } else if (gone && more.length === 0) {
     const value = `${gone} ${left[gone]}`;
     yield about(`${gone} of distorted is constant (${left[gone]})`, ['coloured', value]);

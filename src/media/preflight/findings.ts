@@ -24,27 +24,12 @@ import type { AlignResult } from '../pairing/types.js';
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [
   // Pictures
-  ...[
-    'raw-geometry',
-    'size',
-    'sample-aspect',
-    'display-aspect',
-    'rotation',
-    'crop',
-    'framing',
-    'black-borders',
-  ],
+  ...['raw-geometry', 'size', 'sample-aspect', 'display-aspect'],
+  ...['rotation', 'crop', 'framing', 'black-borders'],
   // Time
   ...['frame-rate', 'no-frame-rate', 'frame-count', 'lost-frames', 'duration', 'variable-frame-rate'],
-  ...[
-    'missing-frames',
-    'duplicate-frames',
-    'clock-set-back',
-    'interlaced',
-    'offset',
-    'offset-unclear',
-    'unrelated',
-  ],
+  ...['missing-frames', 'duplicate-frames', 'clock-set-back', 'interlaced'],
+  ...['offset', 'offset-unclear', 'unrelated'],
   // Samples
   ...['bit-depth', 'chroma-format', 'color-range', 'levels', 'chroma', 'primaries', 'transfer', 'matrix'],
   ...['dynamic-range', 'dolby-vision', 'hdr', 'film-grain'],
@@ -96,12 +81,7 @@ export interface FindingPlace {
 }
 
 /** Black borders around the picture, in samples. */
-export interface Borders {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
+export type Borders = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
 
 /** Measurements of a few frames spread over a video. */
 export interface SideMeasurements {
@@ -198,14 +178,8 @@ export function finding(
 ): Finding {
   // Names of models stay in lower case.
   const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  return {
-    code,
-    severity,
-    message: sentence,
-    reference,
-    distorted,
-    ...(hint && { hint, fix: hintText(hint) }),
-  };
+  const fix = hint && { hint, fix: hintText(hint) };
+  return { code, severity, message: sentence, reference, distorted, ...fix };
 }
 
 /** The option that filters a video while ffmpeg decodes it. */
@@ -225,10 +199,8 @@ export function filterFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
   instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
 ): PrepareHint {
-  return prepareFiles(
-    sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const),
-    instead,
-  );
+  const filtered = sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const);
+  return prepareFiles(filtered, instead);
 }
 
 /**

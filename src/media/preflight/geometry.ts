@@ -97,12 +97,12 @@ function* sizeFindings({ reference, distorted, scale, comparedSize }: PairFacts)
     yield finding('size', 'error', refused, [ref, dis], { ...BICUBIC, purpose: 'fix' });
     return;
   }
-  const what =
+  const resized =
     compared === ref ? 'the distorted video is' : compared === dis ? 'the reference is' : 'both are';
   // A filter or target size set by the user shows that sizes are expected to differ.
   const meant = scale !== undefined || compared !== ref;
   const said =
-    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
+    `${differ}; ${resized} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
     'the filter.';
   yield finding('size', meant ? 'info' : 'warning', said, [ref, dis], meant ? undefined : BICUBIC);
 }
@@ -158,9 +158,8 @@ function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
     const hint = filterFiles([['distorted', pair.distorted, `transpose=${way ?? 'clock'}`]]);
     return { why: `one is rotated by 90 degrees; rotate it back${doubt}`, hint };
   }
-  if (alike) {
+  if (alike)
     return { why: 'the pictures match in detail, so one of the labels is wrong', hint: relabel(pair) };
-  }
   return croppedPart(pair) ?? { why: 'one is cropped, padded or stretched, and scaling does not align them' };
 }
 

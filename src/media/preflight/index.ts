@@ -134,11 +134,8 @@ function* swapFindings(pair: Both): Generator<Finding> {
   const said = `reference and distorted look swapped: ${evidence}; the reference should have the higher quality.`;
   const [reference, distorted] = [pair.reference.name, pair.distorted.name];
   const value = { reference: distorted, distorted: reference };
-  yield finding('swapped', 'warning', said, [reference, distorted], {
-    purpose: 'fix',
-    option: 'swap',
-    value,
-  });
+  const fix = { purpose: 'fix', option: 'swap', value } as const;
+  yield finding('swapped', 'warning', said, [reference, distorted], fix);
 }
 
 function sizeClue({ reference, distorted }: Both): Clue | undefined {
@@ -270,11 +267,11 @@ function* modelFindings(pair: PairFacts): Generator<Finding> {
     yield finding('viewing-distance', 'info', said, values, fix);
   }
   for (const model of known) {
-    const made = distanceOf(model);
-    const asked = model.viewingDistance ?? viewingDistance;
-    if (asked === undefined || Math.abs(asked / made - 1) < SAME_DISTANCE) continue;
-    const said = `${model.name} is for a viewing distance of ${made} screen heights, but ${rounded(asked, 2)} was requested.`;
-    yield finding('viewing-distance', 'warning', said, values, modelFor(asked));
+    const designed = distanceOf(model);
+    const requested = model.viewingDistance ?? viewingDistance;
+    if (requested === undefined || Math.abs(requested / designed - 1) < SAME_DISTANCE) continue;
+    const said = `${model.name} is for a viewing distance of ${designed} screen heights, but ${rounded(requested, 2)} was requested.`;
+    yield finding('viewing-distance', 'warning', said, values, modelFor(requested));
   }
 }
 

@@ -232,11 +232,8 @@ export function unwatchedFinding(why: string): Finding {
 
 function offsetFinding({ ahead }: Slip): Finding {
   const said = `${where(ahead)} from the start, so the compared frames show different moments.`;
-  return finding('offset', 'warning', said, [null, null], {
-    purpose: 'fix',
-    option: 'offset',
-    value: 'auto',
-  });
+  const fix = { purpose: 'fix', option: 'offset', value: 'auto' } as const;
+  return finding('offset', 'warning', said, [null, null], fix);
 }
 
 function slipFinding(slips: readonly Slip[]): Finding {
@@ -244,12 +241,12 @@ function slipFinding(slips: readonly Slip[]): Finding {
   const more = slips.length - texts.length;
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
   const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
-  const what = [
+  const changes = [
     ...(lost > 0 ? [`${counted(lost, 'frame')} lost from distorted`] : []),
     ...(added > 0 ? [`${counted(added, 'frame')} added to it`] : []),
   ];
   const said =
-    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${what.join(', ')}. The score ` +
+    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${changes.join(', ')}. The score ` +
     'compares different moments there.';
   const places = slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by }));
   return { ...finding('slip', 'error', said, [null, null]), places };

@@ -192,7 +192,7 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
   const { gain: contrast, bias } = alignment.levels;
   const shift = shiftOf(alignment.levels);
   const values = [`0..255`, `${rounded(bias, 0)}..${rounded(255 * contrast + bias, 0)}`] as const;
-  const what = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
+  const change = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
   const spread = spreadOf(alignment);
   if (spread === 'expanded' || spread === 'reduced') {
     const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
@@ -202,7 +202,7 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
       spread === 'expanded'
         ? (['limited range was expanded to full', convertRange(distorted, 'full', 'limited', false)] as const)
         : (['full range was reduced to limited', convertRange(distorted, 'limited', 'full', false)] as const);
-    const said = `${what} as if ${how}, which no label states; ${EFFECT[spread]}.`;
+    const said = `${change} as if ${how}, which no label states; ${EFFECT[spread]}.`;
     yield finding('levels', 'warning', said, values, fix);
     return;
   }
@@ -210,7 +210,7 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
   if (!sameName('transfer', reference.transfer, distorted.transfer) && someHdr({ reference, distorted }))
     return;
   const said =
-    `${what} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
+    `${change} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
     'as encoded, and the score includes both.';
   yield finding('levels', 'warning', said, values);
 }
@@ -264,13 +264,8 @@ function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
     const said =
       `distorted ${states(dis)} but reference ${states(ref)}; sample values are compared as stored, but mean ` +
       'different light.';
-    yield finding(
-      part,
-      'warning',
-      said,
-      [ref, dis],
-      ref === null ? undefined : convertPart(part, ref, distorted),
-    );
+    const fix = ref === null ? undefined : convertPart(part, ref, distorted);
+    yield finding(part, 'warning', said, [ref, dis], fix);
   }
 }
 

@@ -77,11 +77,8 @@ function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFact
   const said =
     'neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and ' +
     'flicker does not count; set the true rate, which may not be 25.';
-  yield finding('no-frame-rate', 'warning', said, [null, null], {
-    purpose: 'fix',
-    option: 'features',
-    value,
-  });
+  const fix = { purpose: 'fix', option: 'features', value } as const;
+  yield finding('no-frame-rate', 'warning', said, [null, null], fix);
 }
 
 function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): Partners | undefined {
@@ -108,12 +105,12 @@ function* rateFindings(pair: TimedPair): Generator<Finding> {
     return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
   };
   const values = [text(reference), text(distorted)] as const;
-  const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
+  const difference = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
-    const refused = `${what}, so frames do not pair one to one at equal times, as the policy strict requires.`;
+    const refused = `${difference}, so frames do not pair one to one at equal times, as the policy strict requires.`;
     yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
   } else if (pairBy === 'distorted') {
-    const scored = `${what}; each distorted frame is compared with the reference frame at its time.`;
+    const scored = `${difference}; each distorted frame is compared with the reference frame at its time.`;
     yield finding('frame-rate', 'info', scored, values);
   } else {
     const accepted = frameRatePolicy === 'nearest';
@@ -121,7 +118,7 @@ function* rateFindings(pair: TimedPair): Generator<Finding> {
       ? 'the same frames run at another speed, and are compared by number.'
       : 'some compared frames show different moments.';
     const fix = accepted ? undefined : (pulldownFix(pair) ?? (hasFewer(pair) ? AT_ENCODE : BY_TIME));
-    yield finding('frame-rate', accepted ? 'info' : 'warning', `${what}; ${effect}`, values, fix);
+    yield finding('frame-rate', accepted ? 'info' : 'warning', `${difference}; ${effect}`, values, fix);
   }
 }
 
@@ -178,13 +175,8 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(pair))) return;
   const said = `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
   const values = [Number(rounded(ref)), Number(rounded(dis))] as const;
-  yield finding(
-    'duration',
-    shifted ? 'info' : 'warning',
-    said,
-    values,
-    shifted ? undefined : commonPart(pair),
-  );
+  const fix = shifted ? undefined : commonPart(pair);
+  yield finding('duration', shifted ? 'info' : 'warning', said, values, fix);
 }
 
 /** True if both begin together and only the last reference frames lack partners. */
@@ -225,10 +217,8 @@ function timeShown(side: SideFacts): { readonly shown: number; readonly held: nu
   const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, framesPerSecond(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
   const span = (timestamps.at(-1) ?? 0) - (timestamps[0] ?? 0);
-  const held = intervalsOf(timestamps).reduce(
-    (sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0),
-    0,
-  );
+  let held = 0;
+  for (const step of intervalsOf(timestamps)) if (step > LONGEST_HOLD) held += step * rate - 1;
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
@@ -246,9 +236,8 @@ function commonFrames(pairs: number): Hint | undefined {
 
 function commonPart({ reference, distorted }: Both): Hint | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
-  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
+  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted))
     return commonFrames(Math.min(ref, dis));
-  }
   const end = Math.floor(1000 * Math.min(durationOf(reference) ?? 0, durationOf(distorted) ?? 0)) / 1000;
   return end > 0
     ? { purpose: 'accept', option: 'range', value: { unit: 'seconds', start: 0, end } }
@@ -355,8 +344,6 @@ function filtered(
   filter: (side: Fields) => string,
   instead?: readonly OptionHint[],
 ): PrepareHint {
-  return filterFiles(
-    sides.map((side) => [side.role, side.facts, filter(side)] as const),
-    instead,
-  );
+  const filters = sides.map((side) => [side.role, side.facts, filter(side)] as const);
+  return filterFiles(filters, instead);
 }

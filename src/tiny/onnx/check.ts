@@ -151,8 +151,8 @@ class Scope {
 
   constant(name: string | undefined): readonly number[] | null {
     if (name === undefined || name === '') return null;
-    const here = this.#names.get(name);
-    return here === undefined ? (this.outer?.constant(name) ?? null) : here;
+    const own = this.#names.get(name);
+    return own === undefined ? (this.outer?.constant(name) ?? null) : own;
   }
 }
 
@@ -339,7 +339,7 @@ class Sizes {
     let live = outside;
     for (const [i, node] of graph.nodes.entries()) {
       const inputs = node.inputs.map((name) => this.#value(name, node, scope));
-      const here = live;
+      const before = live;
       const { outputs, work } = this.#made(node, inputs, scope, live);
       const constant = isConstant(node, inputs);
       this.#spend(work, constant, node);
@@ -356,7 +356,7 @@ class Sizes {
       const dying = [...new Set(node.inputs)].filter((name) => last.get(name) === i && !own.has(name));
       const freed = dying.reduce((sum, name) => sum + this.#held(scope.get(name)), 0);
       const reused = IN_PLACE.has(node.operator) ? Math.min(freed, bytes) : 0;
-      this.#hold(Math.max(here, live - reused), node);
+      this.#hold(Math.max(before, live - reused), node);
       live -= freed;
     }
     return graph.outputs.map(({ name }) => {
@@ -381,10 +381,8 @@ class Sizes {
     try {
       if (node.operator === 'If') return this.#choice(node, scope, live);
       if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
-      return shapesOf(
-        node,
-        inputs.map((value) => value?.shaped),
-      );
+      const shapes = inputs.map((value) => value?.shaped);
+      return shapesOf(node, shapes);
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       throw this.refuse(`the output size of ${called(node)} is not known before it runs: ${error.message}`);
@@ -484,9 +482,9 @@ function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | un
 /** The last node that reads each name, without outputs of the graph. */
 function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
-  const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
+  const computed = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
   for (const [i, node] of graph.nodes.entries()) {
-    for (const name of readBy(node)) if (made.has(name)) last.set(name, i);
+    for (const name of readBy(node)) if (computed.has(name)) last.set(name, i);
   }
   for (const { name } of graph.outputs) last.delete(name);
   return last;

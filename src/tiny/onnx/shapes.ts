@@ -32,6 +32,10 @@ const INT64 = 7;
 const BOOL = 9;
 const DOUBLE = 11;
 
+function listed(dims: readonly number[]): string {
+  return `[${dims.join(', ')}]`;
+}
+
 export function elementsOf(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1);
 }
@@ -108,8 +112,8 @@ function inferred(work: number | null, ...outputs: readonly Shaped[]): OperatorR
 
 /** A tensor; keeps its values if they are known and few. */
 function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
-  const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
-  return { type, dims, values: kept ? values : undefined };
+  const isKnown = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
+  return { type, dims, values: isKnown ? values : undefined };
 }
 
 const same: Rule = (step) => inferred(null, shaped(step.input(0).type, step.input(0).dims));
@@ -123,9 +127,7 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
       const own = dims[i - rank + dims.length] ?? 1;
       if (own === 1) continue;
       if (size !== 1 && size !== own)
-        throw new ShapeError(
-          `it cannot broadcast ${shapes.map((dims) => `[${dims.join(', ')}]`).join(' and ')}`,
-        );
+        throw new ShapeError(`it cannot broadcast ${shapes.map(listed).join(' and ')}`);
       size = own;
     }
     return size;
@@ -198,7 +200,7 @@ function reshape(step: Step, dims: readonly number[]): readonly number[] {
   const stated = sizes.reduce((product, size) => (size === -1 ? product : product * size), 1);
   const result = sizes.map((size, i) => (i === open ? (stated === 0 ? 0 : count / stated) : size));
   if (elementsOf(result) === count) return result;
-  throw new ShapeError(`it cannot reshape [${dims.join(', ')}] to [${wanted.join(', ')}]`);
+  throw new ShapeError(`it cannot reshape ${listed(dims)} to ${listed(wanted)}`);
 }
 
 function flatten(step: Step, dims: readonly number[]): readonly number[] {
@@ -209,7 +211,7 @@ function flatten(step: Step, dims: readonly number[]): readonly number[] {
 
 function squeeze(step: Step, dims: readonly number[]): readonly number[] {
   const axes = step.axes(1, dims.length) ?? dims.flatMap((size, i) => (size === 1 ? [i] : []));
-  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it cannot squeeze [${dims.join(', ')}]`);
+  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it cannot squeeze ${listed(dims)}`);
   return dims.filter((_, i) => !axes.includes(i));
 }
 
@@ -226,7 +228,7 @@ const transpose: Rule = (step) => {
   const { type, dims, values } = step.input(0);
   const order = step.ints('perm') ?? dims.map((_, i) => dims.length - 1 - i);
   if (order.length !== dims.length || new Set(order).size !== dims.length)
-    throw new ShapeError(`its perm does not fit [${dims.join(', ')}]`);
+    throw new ShapeError(`its perm does not fit ${listed(dims)}`);
   const result = order.map((axis) => dims[step.axis(axis, dims.length)]!);
   return inferred(null, shaped(type, result, dims.length < 2 ? values : null));
 };
@@ -241,9 +243,7 @@ const concat: Rule = (step) => {
       dims.length === first.dims.length && dims.every((size, i) => i === axis || size === first.dims[i]),
   );
   if (!fits)
-    throw new ShapeError(
-      `it cannot concatenate ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`,
-    );
+    throw new ShapeError(`it cannot concatenate ${parts.map(({ dims }) => listed(dims)).join(' and ')}`);
   const length = parts.reduce((sum, { dims }) => sum + dims[axis]!, 0);
   const result = first.dims.map((size, i) => (i === axis ? length : size));
   const known = first.dims.length === 1 && length <= MAX_VALUES && parts.every(({ values }) => values);
@@ -260,7 +260,7 @@ const slice: Rule = (step) => {
   if (ends.length !== starts.length || axes.length !== starts.length || steps.length !== starts.length)
     throw new ShapeError('its starts, ends, axes and steps differ in length');
   const result = [...dims];
-  let kept = values;
+  let sliced = values;
   axes.forEach((axis, i) => {
     const size = dims[axis]!;
     const stride = steps[i]!;
@@ -270,12 +270,12 @@ const slice: Rule = (step) => {
     const length = Math.max(0, Math.ceil((to - from) / stride));
     result[axis] = length;
     if (dims.length === 1 && values)
-      kept =
+      sliced =
         length > MAX_VALUES
           ? undefined
           : Array.from({ length }, (_, j) => values[from + j * stride] ?? Number.NaN);
   });
-  return inferred(null, shaped(type, result, dims.length === 1 ? kept : null));
+  return inferred(null, shaped(type, result, dims.length === 1 ? sliced : null));
 };
 
 function bound(value: number, size: number, stride: number, isEnd: boolean): number {
@@ -301,7 +301,7 @@ const gatherNd: Rule = (step) => {
   const batch = step.int('batch_dims', 0);
   const depth = at.dims.at(-1);
   if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
-    throw new ShapeError(`it cannot gather [${at.dims.join(', ')}] from [${data.dims.join(', ')}]`);
+    throw new ShapeError(`it cannot gather ${listed(at.dims)} from ${listed(data.dims)}`);
   return inferred(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
 };
 
@@ -309,10 +309,10 @@ const expand: Rule = (step) => {
   const { type, dims, values } = step.input(0);
   const result = broadcast([dims, step.values(1) ?? []]);
   const few = values && elementsOf(result) <= MAX_VALUES;
-  const kept = few
+  const expanded = few
     ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)]!)
     : null;
-  return inferred(null, shaped(type, result, kept));
+  return inferred(null, shaped(type, result, expanded));
 };
 
 const shape: Rule = (step) => {
@@ -350,9 +350,8 @@ const constant: Rule = (step) => {
 const cast: Rule = (step) => {
   const { dims, values } = step.input(0);
   const type = step.int('to', FLOAT);
-  const turned = isExact(step.input(0).type, values)
-    ? values.map((value) => rounded(value, type))
-    : undefined;
+  const known = isExact(step.input(0).type, values);
+  const turned = known ? values.map((value) => rounded(value, type)) : undefined;
   return inferred(null, shaped(type, dims, isExact(type, turned) ? turned : null));
 };
 
@@ -388,7 +387,7 @@ const gemm: Rule = (step) => {
 };
 
 function unfit(a: readonly number[], b: readonly number[]): ShapeError {
-  return new ShapeError(`it cannot multiply [${a.join(', ')}] by [${b.join(', ')}]`);
+  return new ShapeError(`it cannot multiply ${listed(a)} by ${listed(b)}`);
 }
 
 /** @param type of the product; default: the first input's */
@@ -417,13 +416,13 @@ function windows(step: Step, sizes: readonly number[], kernel: readonly number[]
   const pads = step.ints('pads') ?? [];
   const mode = step.text('auto_pad', 'NOTSET');
   if (kernel.length !== sizes.length || kernel.some((size) => !(size >= 1)))
-    throw new ShapeError(`its window [${kernel.join(', ')}] does not fit [${sizes.join(', ')}]`);
+    throw new ShapeError(`its window ${listed(kernel)} does not fit ${listed(sizes)}`);
   return sizes.map((size, i) => {
     const stride = positive(strides[i] ?? 1);
     if (mode.startsWith('SAME')) return Math.ceil(size / stride);
     const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
     const room = size + padding - (kernel[i]! - 1) * positive(dilations[i] ?? 1) - 1;
-    if (room < 0) throw new ShapeError(`its window is larger than [${sizes.join(', ')}]`);
+    if (room < 0) throw new ShapeError(`its window is larger than ${listed(sizes)}`);
     return (step.int('ceil_mode', 0) === 0 ? Math.floor(room / stride) : Math.ceil(room / stride)) + 1;
   });
 }
@@ -483,7 +482,7 @@ const pad: Rule = (step) => {
   const pads = step.values(1) ?? step.ints('pads') ?? [];
   const axes = step.axes(3, dims.length) ?? dims.map((_, i) => i);
   if (pads.length !== 2 * axes.length || !pads.every(Number.isSafeInteger))
-    throw new ShapeError(`its ${pads.length} pads do not fit [${dims.join(', ')}]`);
+    throw new ShapeError(`its ${pads.length} pads do not fit ${listed(dims)}`);
   const result = [...dims];
   axes.forEach((axis, i) => {
     result[axis] = dims[axis]! + pads[i]! + pads[i + axes.length]!;
@@ -606,6 +605,6 @@ export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]
   if (used > outputs.length) throw new ShapeError(`it has ${used} outputs, more than ${outputs.length}`);
   for (const { dims } of outputs)
     if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-      throw new ShapeError(`its output would have the shape [${dims.join(', ')}]`);
+      throw new ShapeError(`its output would have the shape ${listed(dims)}`);
   return { outputs: outputs.slice(0, used), work };
 }
