@@ -151,6 +151,13 @@ export function percentile(sorted: ArrayLike<number>, percent: number): number {
 }
 
 /** A fraction as containers write it. */
+/** NaN without values. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] ?? Number.NaN;
+  return sum / values.length;
+}
+
 export interface Fraction {
   readonly num: number;
   readonly den: number;

@@ -46,7 +46,7 @@ const under = (heading: string, argument?: string) => ({ heading, argument });
 const frames = (argument: string) => ({ ...under('Input', argument), among: 'scoring', vmaf: true }) as const;
 const pairing = (argument?: string) => ({ ...under('Pairing', argument), among: 'pairing' }) as const;
 const filters = (argument?: string) => ({ ...under('Pairing', argument), among: 'filters' }) as const;
-const what = (argument?: string) =>
+const measures = (argument?: string) =>
   ({ ...under('Models and features', argument), among: 'scoring', vmaf: true }) as const;
 const running = (argument: string) =>
   ({ ...under('Running', argument), among: 'scoring', vmaf: true }) as const;
@@ -241,7 +241,7 @@ export const OPTION_WORDS = {
     stored: true,
   },
   noPrediction: {
-    ...what(),
+    ...measures(),
     short: 'n',
     help: 'features only, no scores',
     about: 'Features only, no scores.',
@@ -255,12 +255,12 @@ export const OPTION_WORDS = {
     help: 'settings of VMAF v1 for a scaled encode: encode (default) passes its size and depth, plain nothing, as a bare vmaf does',
   },
   aomCtc: {
-    ...what('VERSION'),
+    ...measures('VERSION'),
     help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
     about: 'AOM common test conditions. Excludes feature, model and what changes models.',
   },
   nflxCtc: {
-    ...what('VERSION'),
+    ...measures('VERSION'),
     help: 'models and features of the Netflix common test conditions, v1.0',
     about: 'Netflix common test conditions, with the 4K models. Excludes what aom_ctc does.',
   },

@@ -123,11 +123,7 @@ function ends(text: string, most: number): string {
 }
 
 /** Both ends of a text, formatted by `write`, and its length if anything was left out. */
-function within(
-  whole: string,
-  most: number,
-  write: (shortened: string) => string,
-): readonly [string, string] {
+function within(whole: string, most: number, write: (text: string) => string): readonly [string, string] {
   const text = withoutAccess(whole);
   const shortened = ends(text, most);
   const written = write(shortened);

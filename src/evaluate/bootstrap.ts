@@ -8,7 +8,7 @@
  * tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y are the
  * same sums with u of either side.
  */
-import { percentile } from '../core/numbers.js';
+import { mean, percentile } from '../core/numbers.js';
 import { mulberry } from '../core/sampling.js';
 import {
   balance,
@@ -16,7 +16,6 @@ import {
   concordanceOfRows,
   correlationOf,
   endOfGroup,
-  mean,
   type Ranking,
   type Sample,
   tauOf,

@@ -2,6 +2,8 @@
  * @module evaluate/correlation
  * Agreement of predictions with targets (Pearson, Spearman, Kendall, RMSE), and the rankings that they need.
  */
+import { mean } from '../core/numbers.js';
+
 /** Correlations are `null` if either side is constant. */
 export interface Agreement {
   /** Number of rows. */
@@ -75,12 +77,6 @@ function rootMeanSquaredError(prediction: Float64Array, target: Float64Array): n
   let sum = 0;
   for (let i = 0; i < prediction.length; i++) sum += (prediction[i]! - target[i]!) ** 2;
   return Math.sqrt(sum / prediction.length);
-}
-
-export function mean(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
 }
 
 /** The correlation from sums of products and of squares (above 0), limited to -1..1 against rounding errors. */

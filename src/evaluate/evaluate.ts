@@ -3,6 +3,7 @@
  * Evaluates models on the rows of a table's split: compares predictions with the target, and ranks the models.
  */
 import { messageOf, modelError, usageError } from '../core/errors.js';
+import { mean } from '../core/numbers.js';
 import type { Origin } from '../core/origin.js';
 import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -17,7 +18,7 @@ import type {
   TinyRuntimeName,
 } from '../tiny/types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
-import { type Agreement, agreementOf, mean, type Sample, sampleOf } from './correlation.js';
+import { type Agreement, agreementOf, type Sample, sampleOf, type Units } from './correlation.js';
 import {
   type BoundInputs,
   bindInputs,
@@ -324,10 +325,7 @@ function figuresOf(
   const n = prediction.length;
   const sample = sampleOf(prediction, target);
   const agreement = agreementOf(sample);
-  const notes = [
-    ...constantNotes(sample.prediction, 'predictions'),
-    ...constantNotes(sample.target, 'targets'),
-  ];
+  const notes = [...constantNotes(prediction, 'predictions'), ...constantNotes(target, 'targets')];
 
   const named = keys ?? clips;
   const unit = keys ? 'key' : clips ? 'clip' : 'row';
@@ -361,10 +359,10 @@ function figuresOf(
   };
 }
 
-function constantNotes(values: Float64Array, what: string): string[] {
+function constantNotes(values: Float64Array, name: string): string[] {
   const [first = 0] = values;
   if (values.some((value) => value !== first)) return [];
-  return [`All ${what} are ${first}, so correlations are undefined.`];
+  return [`All ${name} are ${first}, so correlations are undefined.`];
 }
 
 /** Figures over the means of clips. Drawing a key draws all of its clips. */
@@ -372,16 +370,13 @@ function clipFigures(
   prediction: Float64Array,
   target: Float64Array,
   clips: Groups,
-  rowUnits: { readonly count: number; readonly of: Uint32Array },
+  { count, of: unitOf }: Units,
   facts: BootstrapFacts | null,
 ): ClipAgreement {
   const sample = sampleOf(meansOf(prediction, clips), meansOf(target, clips));
   const of = new Uint32Array(clips.names.length);
-  for (let i = 0; i < clips.of.length; i++) of[clips.of[i]!] = rowUnits.of[i]!;
-  return {
-    ...agreementOf(sample),
-    intervals: facts && bootstrap(sample, { count: rowUnits.count, of }, facts),
-  };
+  for (let i = 0; i < clips.of.length; i++) of[clips.of[i]!] = unitOf[i]!;
+  return { ...agreementOf(sample), intervals: facts && bootstrap(sample, { count, of }, facts) };
 }
 
 function meansOf(values: Float64Array, { names, of }: Groups): Float64Array {

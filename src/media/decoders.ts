@@ -184,10 +184,8 @@ async function firstOf<T>(
   });
   if (able) return able;
   const looksLike = `a video (${facts.codec})`;
-  throw noneDecodes(
-    { kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) },
-    attempts,
-  );
+  const encoded = { kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) } as const;
+  throw noneDecodes(encoded, attempts);
 }
 
 /** Returns the error if another decoder may succeed; throws it otherwise, for example if the file is missing. */

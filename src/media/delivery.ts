@@ -152,10 +152,8 @@ export function delivery(
   const repeated = REPEATED[match?.[1] ?? ''];
   if (repeated) {
     const turned = rotation === 90 || rotation === 270;
-    const format: SampleFormat = {
-      bitDepth: Number(match?.[2] ?? 8),
-      chroma: turned ? '444' : repeated.chroma,
-    };
+    const chroma = turned ? '444' : repeated.chroma;
+    const format: SampleFormat = { bitDepth: Number(match?.[2] ?? 8), chroma };
     const note = `${turned ? 'rotated, with ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }

@@ -2,6 +2,7 @@
  * @module media/facts
  * Parses ffprobe's JSON into facts about the video track.
  */
+import { defined } from '../core/arguments.js';
 import { type AnyvmafError, mediaError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
 import { type Fraction, quotientOf } from '../core/numbers.js';
@@ -198,10 +199,6 @@ function clock(value: unknown): number | undefined {
 function fraction(value: unknown, separator: string): Fraction | undefined {
   const [num, den] = typeof value === 'string' ? value.split(separator).map(Number) : [];
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;
-}
-
-function defined<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
 }
 
 /** Largest relative difference of a declared frame count from the duration. */

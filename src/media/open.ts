@@ -221,13 +221,11 @@ function bytesOfRemote({ content }: RemoteVideo): RandomBytes {
   return randomBytes(open(), (stored) => ({ kind: 'here', open, ...stored }));
 }
 
-type OpenedBytes = RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream };
-
 async function openBytes(
   input: Exclude<VideoInput, FrameSource>,
   name: string,
   platform: FilePlatform,
-): Promise<OpenedBytes> {
+): Promise<RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream }> {
   if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;

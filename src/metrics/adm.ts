@@ -17,17 +17,7 @@ import {
   numberOption,
   type Variant,
 } from './metric.js';
-import {
-  extractor,
-  feature,
-  flag,
-  integer,
-  integerFeature,
-  integerParts,
-  ranked,
-  real,
-  SCALES,
-} from './spec.js';
+import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
 
 /** Most parameter sets per call. */
 const MOST = 64;
@@ -38,10 +28,7 @@ const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
 /** libvmaf's denominator of a skipped scale 0. */
 const SKIPPED_DEN = Math.fround(1e-10);
 const ADM2 = integerFeature('adm2', { worse: 'low' });
-const ADM_SCALES = ranked(
-  'low',
-  SCALES.map((s) => feature(`integer_adm_scale${s}`)),
-);
+const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`, undefined, { worse: 'low' }));
 
 export function admVariant(
   gainLimit: number,
@@ -49,10 +36,8 @@ export function admVariant(
   { rf, fi }: AdmCsf,
   { aim, scale0 }: { readonly aim: boolean; readonly scale0: boolean },
 ): Variant {
-  return {
-    options: [gainLimit, noiseWeight, ...rf.flat(), ...fi.flat()],
-    extent: [Number(aim), Number(scale0)],
-  };
+  const options = [gainLimit, noiseWeight, ...rf.flat(), ...fi.flat()];
+  return { options, extent: [Number(aim), Number(scale0)] };
 }
 
 /** Packs parameter sets as the core's `AnyvmafAdmVariant`. */
@@ -172,10 +157,8 @@ export const ADM: Metric = {
 };
 
 function finishIntegerAdm(instance: ExtractorInstance, format: VideoFormat): Finisher {
-  const [skipScale0, skipAim] = [
-    flagOption(instance, 'adm_skip_scale0'),
-    flagOption(instance, 'adm_skip_aim'),
-  ];
+  const skipScale0 = flagOption(instance, 'adm_skip_scale0');
+  const skipAim = flagOption(instance, 'adm_skip_aim');
   return finishAdm(instance, format, {
     names: {
       scale: (scale) => `integer_adm_scale${scale}`,

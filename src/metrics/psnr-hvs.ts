@@ -8,6 +8,8 @@ import { requireChroma } from './checks.js';
 import { callEach, eachFrame, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
+const FEATURES = ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name));
+
 export const PSNR_HVS: Metric = {
   spec: extractor({
     name: 'psnr_hvs',
@@ -15,10 +17,7 @@ export const PSNR_HVS: Metric = {
     description:
       'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
     options: [],
-    features: ranked(
-      'low',
-      ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
-    ),
+    features: ranked('low', FEATURES),
   }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);

@@ -36,10 +36,8 @@ export const SSIMULACRA2: Metric = {
     refuseHdr('distorted', distorted);
     const exact = choiceOption(instance, 'mode') === 'exact';
     const opaqueReference = distorted.alpha === true && reference.alpha === undefined;
-    return {
-      options: [...colourParameters(instance, format), exact ? 1 : 0, opaqueReference ? 1 : 0],
-      extent: [],
-    };
+    const flags = [Number(exact), Number(opaqueReference)];
+    return { options: [...colourParameters(instance, format), ...flags], extent: [] };
   },
   calls: callEach('ssimulacra2', { fields: 1, cost: 45 }, () => true),
   finish: () => ({ push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)) }),

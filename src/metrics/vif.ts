@@ -14,7 +14,7 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { extractor, flag, integerFeature, integerParts, ranked, real, SCALES } from './spec.js';
+import { extractor, flag, integerFeature, integerParts, real, SCALES } from './spec.js';
 
 /** Most gain limits per call. */
 const MOST = 16;
@@ -56,10 +56,7 @@ export const VIF: Metric = {
       'Visual information fidelity at four scales: the share of the reference’s information that survives in the distorted picture.',
     options: [VIF_OPTIONS.debug, VIF_OPTIONS.gainLimit, VIF_OPTIONS.skipScale0],
     features: [
-      ...ranked(
-        'low',
-        SCALES.map((s) => integerFeature(`vif_scale${s}`)),
-      ),
+      ...SCALES.map((s) => integerFeature(`vif_scale${s}`, { worse: 'low' })),
       ...integerParts('vif'),
     ],
   }),

@@ -3,6 +3,7 @@
  * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with the options of the model
  * and of the request.
  */
+import { isObject } from '../core/arguments.js';
 import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import { EXTRACTORS, findProvider } from '../metrics/extractors.js';
@@ -36,10 +37,8 @@ export function parseModelFile(text: string, name: string): ModelFile {
   const keys = Object.keys(root);
   if (keys.length < 2 || keys.some((key, i) => key !== String(i)))
     throw modelError(`${where} is a collection, so its keys must be "0", "1", ..., at least two.`);
-  return {
-    kind: 'collection',
-    members: keys.map((key) => parseModel(root[key], `${where}, member "${key}",`)),
-  };
+  const members = keys.map((key) => parseModel(root[key], `${where}, member "${key}",`));
+  return { kind: 'collection', members };
 }
 
 function parseJson(text: string, where: string): unknown {
@@ -148,8 +147,7 @@ function optional<T>(value: unknown, parse: (value: unknown, where: string) => T
 }
 
 function object(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrong(where, value, 'an object');
+  if (!isObject(value)) throw wrong(where, value, 'an object');
   return Object.fromEntries(Object.entries(value));
 }
 

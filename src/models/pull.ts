@@ -131,6 +131,5 @@ async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayB
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
-  const code = codeOf(cause);
-  return cause.message || code || 'the network failed';
+  return cause.message || codeOf(cause) || 'the network failed';
 }

@@ -357,10 +357,8 @@ export function frameLimits(
   most: number,
 ): { readonly shortest: number; readonly longest: number } {
   const longest = Math.max(2, Math.min(MOST_FRAMES, most, Math.round(maxSeconds * perSecond)));
-  return {
-    longest,
-    shortest: Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond))),
-  };
+  const shortest = Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond)));
+  return { longest, shortest };
 }
 
 function runsBetween(cuts: readonly number[], frames: number): readonly FrameRun[] {

@@ -4,7 +4,7 @@
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { percentile, quotientOf } from '../core/numbers.js';
+import { mean, percentile, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
@@ -14,7 +14,7 @@ import { frameGap, type Ranking, ranking } from '../report/ranking.js';
 import { type Report, requireParts, WHOLE } from '../report/schema.js';
 import { trustOf } from '../report/trust.js';
 import { holdAgainst, worstMoments } from '../report/verdict.js';
-import { FEWEST_PARTS, meanOf, partLength, WATCHED } from './targets.js';
+import { FEWEST_PARTS, partLength, WATCHED } from './targets.js';
 
 /** Options of `decideEncodes`. */
 export interface DecisionOptions {
@@ -134,10 +134,10 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
 }
 
 function candidateOf(report: Report, index: number, { metric, worse }: Ranking): Candidate {
-  const mean = report.pooled_metrics[metric]?.mean ?? Number.NaN;
+  const score = report.pooled_metrics[metric]?.mean ?? Number.NaN;
   const bytes = fileSizeOf(report) ?? Number.NaN;
   const isTrusted = trustOf(report).verdict !== 'untrusted';
-  return { index, report, good: worse === 'low' ? mean : -mean, bytes, isTrusted };
+  return { index, report, good: worse === 'low' ? score : -score, bytes, isTrusted };
 }
 
 function byGood(a: Candidate, b: Candidate): number {
@@ -234,11 +234,11 @@ export function differenceOf(
   const length = sampling?.run_frames ?? partLength(differences.length, frameGap(a), MOST_PARTS);
   const parts: number[] = [];
   for (let first = 0; first + length <= differences.length; first += length)
-    parts.push(meanOf(differences.slice(first, first + length)));
+    parts.push(mean(differences.slice(first, first + length)));
   if (parts.length % 2 === 1) parts.pop();
   if (parts.length < FEWEST_PARTS) return undefined;
   const share = sampling ? sampling.frames / sampling.total : 0;
-  const runs = parts.map((mean) => Float64Array.of(mean));
+  const runs = parts.map((part) => Float64Array.of(part));
   return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
 }
 
@@ -269,9 +269,9 @@ function decidedEncode(candidate: Candidate, front: readonly Candidate[], by: Ra
   const { width, height } = report.pairing?.distorted ?? report.distorted;
   const rate = quotientOf(report.distorted.frameRate ?? report.reference.frameRate);
   const before = front[front.indexOf(candidate) - 1];
-  const mean = report.pooled_metrics[by.metric]?.mean;
+  const score = report.pooled_metrics[by.metric]?.mean;
   return {
-    quality: mean === undefined || !Number.isFinite(mean) ? null : mean,
+    quality: score === undefined || !Number.isFinite(score) ? null : score,
     bytes: Number.isNaN(bytes) ? null : bytes,
     kbps: bitrate === undefined ? null : bitrate / 1000,
     bitsPerPixel: bitrate === undefined || rate === undefined ? null : bitrate / (width * height * rate),

@@ -220,11 +220,9 @@ function partsOf(starts: readonly number[], length: number): readonly Part[] {
     const all = (starts[shot + 1] as number) - first;
     const count = Math.max(1, Math.round(all / length));
     const at = (part: number) => first + Math.floor((part * all) / count);
-    return Array.from({ length: count }, (_, part) => ({
-      shot,
-      first: at(part),
-      count: at(part + 1) - at(part),
-    }));
+    return Array.from({ length: count }, (_, part) => {
+      return { shot, first: at(part), count: at(part + 1) - at(part) };
+    });
   });
 }
 

@@ -200,9 +200,8 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
       // Parameter steps are coarse, so encoders reach different qualities: compare rates at the exact target.
-      const least = Math.min(
-        ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
-      );
+      const reached = at.filter(({ found }) => found.reached);
+      const least = Math.min(...reached.map(({ found }) => found.kbpsAt ?? found.kbps));
       return at.map(({ curve, found }) => [
         curve.name,
         String(target),
@@ -245,7 +244,9 @@ function signed(value: number, digits: number): string {
 
 function curvesOf(result: CurveResult): CurveSet {
   const measure = result.kind === 'search' ? (result.targets[0] as CompleteTarget) : result;
-  const common = { quality: qualityName(measure), limits: limitsOf(measure.metric), hull: [], chosen: [] };
+  // VMAF scores end at 0 and 100.
+  const limits = measure.metric.startsWith('vmaf') ? ([0, 100] as const) : undefined;
+  const common = { quality: qualityName(measure), limits, hull: [], chosen: [] };
   const curve = (name: string, points: readonly PointFacts[], parameter: string) => ({
     name,
     points: points.toSorted((a, b) => a.kbps - b.kbps).map((point) => placed(point, parameter)),
@@ -283,11 +284,6 @@ function valueText(parameter: string, value: number): string {
 
 function placed({ kbps, quality, value }: PointFacts, parameter: string, size = ''): CurvePoint {
   return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
-}
-
-/** VMAF scores end at 0 and 100. */
-function limitsOf(metric: string): readonly [number, number] | undefined {
-  return metric.startsWith('vmaf') ? [0, 100] : undefined;
 }
 
 // --- CSV ---

@@ -251,10 +251,7 @@ function chances(points: readonly CurveSample[], count: number, prior: CurvePrio
   const near = points.toSorted((a, b) => Math.abs(a.height) - Math.abs(b.height)).slice(0, MOST_POINTS);
   const kernel = kernelOf(prior);
   const meanAt = (at: number) => (prior.crossing - at) * prior.slope;
-  const fits = ROUGHNESS.map(({ noise, weight }) => ({
-    noise,
-    ...explain(near, kernel, meanAt, noise, weight),
-  }));
+  const fits = ROUGHNESS.map(({ noise, weight }) => explain(near, kernel, meanAt, noise, weight));
   const most = Math.max(...fits.map(({ evidence }) => evidence));
   const weights = fits.map(({ evidence }) => Math.exp(evidence - most));
   const all = weights.reduce((sum, weight) => sum + weight, 0);
@@ -312,7 +309,7 @@ function explain(
     }
     return { mean, variance: Math.max(0, variance) };
   };
-  return { evidence: Math.log(weight) - square / 2 - size, predict };
+  return { noise, evidence: Math.log(weight) - square / 2 - size, predict };
 }
 
 function cholesky(matrix: readonly (readonly number[])[]): number[][] {

@@ -5,6 +5,7 @@
 import { isObject, jsonOf } from '../core/arguments.js';
 import { hexDigest } from '../core/bytes.js';
 import { usageError } from '../core/errors.js';
+import { mean } from '../core/numbers.js';
 import { parseModelString } from '../models/grammar.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { pool } from '../report/pool.js';
@@ -196,17 +197,13 @@ export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValue
 }
 
 function contextOf(samples: SampleValues): number {
-  const within = meanOf(samples.map(varianceOf));
+  const within = mean(samples.map(varianceOf));
   return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());
 }
 
 function varianceOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return meanOf(values.map((value) => (value - mean) ** 2));
-}
-
-export function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length;
+  const middle = mean(values);
+  return mean(values.map((value) => (value - middle) ** 2));
 }
 
 function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {

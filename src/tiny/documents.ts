@@ -3,6 +3,7 @@
  * Reads the JSON that describes tiny models: registries (model/tiny/registry.schema.json), and sidecars
  * (model/tiny/sidecar.schema.json), which describe a graph's tensors.
  */
+import { defined, isObject } from '../core/arguments.js';
 import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import type {
@@ -91,13 +92,6 @@ function digest(row: JsonObject, key: string): string | undefined {
   if (text === undefined) return undefined;
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase();
   throw row.wrong(key, '64 hexadecimal digits');
-}
-
-/** Removes undefined members. */
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
 }
 
 export const MAX_SIDECAR_BYTES = 1024 * 1024;
@@ -257,8 +251,7 @@ class JsonObject {
     value: unknown,
     readonly what: string,
   ) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw modelError(`${what} is not a JSON object.`);
+    if (!isObject(value)) throw modelError(`${what} is not a JSON object.`);
     this.#members = new Map(Object.entries(value));
   }
 

@@ -158,9 +158,6 @@ const STILL = 0.05 ** 2;
 /** A picture whose block averages have a larger mean squared change has moved on. */
 const MOVES = 0.3 ** 2;
 
-/** Reasons if there are enough frames. */
-type Reason = Exclude<AlignReason, 'short'>;
-
 /**
  * Searches among offsets of at most `window` frames.
  * @param assumed the offset to return if the pictures do not decide
@@ -336,7 +333,7 @@ function tooShort(evidence: Evidence, assumed: number, base: number): AlignResul
 }
 
 function explain(
-  reason: Reason,
+  reason: Exclude<AlignReason, 'short'>,
   best: number,
   candidates: readonly AlignCandidate[],
   [lowest, highest]: readonly [lowest: number, highest: number],

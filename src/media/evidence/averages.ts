@@ -1,15 +1,10 @@
 /**
  * @module media/evidence/averages
- * Statistics of averaged samples: mean, correlation, and conversions between BT.601 and BT.709.
+ * Statistics of averaged samples: correlation, and conversions between BT.601 and BT.709.
  */
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
 import type { BothOf } from '../../core/frame.js';
-
-export function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
-  return sum / values.length;
-}
+import { mean } from '../../core/numbers.js';
 
 /** -1..1; 0 if either has no contrast. */
 export function correlation(a: Float32Array, b: Float32Array): number {

@@ -3,7 +3,7 @@
  * Detects from luma whether frames weave two fields of different times, and which comes first. Labels are often wrong.
  */
 import { samplesOf } from '../../core/frame.js';
-import { mean } from './averages.js';
+import { mean } from '../../core/numbers.js';
 
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;

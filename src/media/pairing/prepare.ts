@@ -420,11 +420,10 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
   if (faults.length > 0) throw unequal(`frames do not pair one to one (${both}): ${faults.join('; ')}`);
 }
 
-function unequal(what: string): AnyvmafError {
+function unequal(problem: string): AnyvmafError {
   const aim = 'to compare each reference frame with the distorted frame nearest in time';
-  return mismatchError(what, {
-    hints: [{ purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim }],
-  });
+  const hint = { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim } as const;
+  return mismatchError(problem, { hints: [hint] });
 }
 
 function named(frames: readonly number[], what: string): string[] {

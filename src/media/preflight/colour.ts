@@ -116,10 +116,7 @@ function difference(one: Float32Array, other: Float32Array): number {
 }
 
 /** HDR transfer functions by ffmpeg's names. */
-const HDR = new Map([
-  ['smpte2084', 'PQ'],
-  ['arib-std-b67', 'HLG'],
-]);
+const HDR = new Map(Object.entries({ smpte2084: 'PQ', 'arib-std-b67': 'HLG' }));
 
 export function isHdr({ transfer }: SideFacts): boolean {
   return transfer !== undefined && HDR.has(transfer);

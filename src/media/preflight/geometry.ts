@@ -4,9 +4,9 @@
  * which way one is rotated, and whether bars hide or frame the picture.
  */
 import type { Hint } from '../../core/errors.js';
-import { fractionText, quotientOf } from '../../core/numbers.js';
+import { fractionText, mean, quotientOf } from '../../core/numbers.js';
 import { displayAspect, formatSize, SAME_ASPECT } from '../../core/size.js';
-import { correlation, mean } from '../evidence/averages.js';
+import { correlation } from '../evidence/averages.js';
 import { type Framing, zoomOf } from '../evidence/framing.js';
 import {
   type Borders,
@@ -168,9 +168,8 @@ function isTurned({ reference, distorted }: Both): boolean {
   const stored = ({ width, height }: SideFacts) => width / height;
   const ways = [displayAspect(reference) * displayAspect(distorted), stored(reference) * stored(distorted)];
   const wide = displayAspect(reference) > 1;
-  return (
-    wide !== displayAspect(distorted) > 1 && ways.some((product) => Math.abs(product - 1) <= SAME_ASPECT)
-  );
+  const areInverse = ways.some((product) => Math.abs(product - 1) <= SAME_ASPECT);
+  return wide !== displayAspect(distorted) > 1 && areInverse;
 }
 
 /** If sample aspects are equal but shapes differ, one picture is a crop, usually centred. */

@@ -4,9 +4,9 @@
  * about models for another screen or viewing distance.
  */
 import type { Hint } from '../../core/errors.js';
+import { mean } from '../../core/numbers.js';
 import { displayAspect, formatSize, screenSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../decoder.js';
-import { mean } from '../evidence/averages.js';
 import { isCombed } from '../evidence/fields.js';
 import {
   type Both,
@@ -124,9 +124,7 @@ const EFFICIENCY = new Map([
 ]);
 
 function* swapFindings(pair: Both): Generator<Finding> {
-  const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap(
-    (clue) => clue(pair) ?? [],
-  );
+  const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap((of) => of(pair) ?? []);
   const weight = clues.reduce((sum, clue) => sum + clue.weight, 0);
   const found = clues.filter((clue) => clue.weight > 0);
   if (weight < LIKELY || new Set(found.map(({ kind }) => kind)).size < KINDS) return;

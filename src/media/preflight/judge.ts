@@ -3,11 +3,7 @@
  * Relates the findings of a pair: which cause explains which others.
  */
 import type { AlignResult } from '../pairing/types.js';
-import type { Finding, FindingCode, Severity } from './findings.js';
-
-interface Evidence {
-  readonly alignment?: AlignResult;
-}
+import type { Finding, FindingCode, PairFacts, Severity } from './findings.js';
 
 interface Rule {
   readonly cause: FindingCode;
@@ -126,7 +122,7 @@ export function causeRank(code: string): number {
  * Turns findings that a graver one explains into infos, since its fix solves both. May run again with more findings.
  * @returns the gravest first, then by {@link causeRank}, each followed by what it explains
  */
-export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {
+export function judge(findings: readonly Finding[], { alignment }: Pick<PairFacts, 'alignment'> = {}) {
   let judged = [...findings];
   for (const { cause: code, explains, given = {} } of RULES) {
     const cause = judged.find((finding) => finding.code === code && finding.severity !== 'info');

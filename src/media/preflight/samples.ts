@@ -4,8 +4,9 @@
  */
 import { usualMatrix } from '../../core/colour.js';
 import type { PrepareHint } from '../../core/errors.js';
+import { mean } from '../../core/numbers.js';
 import { EXACT, scaleMatrix } from '../delivery.js';
-import { type Colours, matrixFitOf, mean } from '../evidence/averages.js';
+import { type Colours, matrixFitOf } from '../evidence/averages.js';
 import type { AlignResult } from '../pairing/types.js';
 import {
   chromaFindings,
@@ -226,10 +227,8 @@ function someHdr({ reference, distorted }: Both): boolean {
 type Label = string | null | undefined;
 
 /** True for equal or equivalent names. */
-function sameName(part: keyof typeof SAME, one: Label, other: Label): boolean {
-  return (
-    one === other || SAME[part].some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
-  );
+function sameName(part: keyof typeof SAME, a: Label, b: Label): boolean {
+  return a === b || SAME[part].some((names) => names.includes(a ?? '') && names.includes(b ?? ''));
 }
 
 /** True if dynamic ranges differ by label, or by levels if one is untagged, as encoders may drop the label. */

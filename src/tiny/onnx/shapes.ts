@@ -41,8 +41,7 @@ export function elementsOf(dims: readonly number[]): number {
 }
 
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
-  const values = integers ?? floats;
-  return { type, dims, values };
+  return { type, dims, values: integers ?? floats };
 }
 
 class Step {
@@ -317,8 +316,7 @@ const expand: Rule = (step) => {
 
 const shape: Rule = (step) => {
   const { dims } = step.input(0);
-  const end = step.attribute('end')?.int;
-  const part = dims.slice(step.int('start', 0), end);
+  const part = dims.slice(step.int('start', 0), step.attribute('end')?.int);
   return inferred(part.length, shaped(INT64, [part.length], part));
 };
 
