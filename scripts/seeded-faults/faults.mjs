@@ -24,7 +24,7 @@ export const FAULTS = [
   fault('short runs get no worker', 'src/engine/plan/plan.ts', 'if (milliseconds < 2 * WORTH_A_WORKER) return 0;', 'if (milliseconds < 200 * WORTH_A_WORKER) return 0;', 'engine'),
   fault('shards of other plans are merged', 'src/engine/shards/merge.ts', 'if ((await planDigest(plan)) !== first.plan) {', 'if ((await planDigest(plan)) === undefined) {', 'engine'),
   fault('offset limit left out', 'src/core/option-checks.ts', 'Number.isInteger(value) && Math.abs(Number(value)) <= MOST_FRAMES', 'Number.isInteger(value)', 'engine', 'api'),
-  fault('empty range accepted', 'src/core/option-checks.ts', 'if (end !== undefined && end <= start) {', 'if (end !== undefined && end < start) {', 'engine', 'api'),
+  fault('empty range accepted', 'src/core/option-checks.ts', 'if (end !== undefined && end <= start)', 'if (end !== undefined && end < start)', 'engine', 'api'),
   fault('subsampled frames counted wrong', 'src/engine/results/scoring.ts', 'Math.ceil(this.#finisher.frames / this.#subsample)', 'Math.floor(this.#finisher.frames / this.#subsample)', 'engine'),
   fault('pairs beyond the rate tolerance', 'src/media/pairing/timeline.ts', 'if (Math.abs(ratio - 1) <= EQUAL_RATIO) return 1;', 'if (Math.abs(ratio - 1) <= 10 * EQUAL_RATIO) return 1;', 'media', 'engine'),
   fault('swapped sides in partners', 'src/media/pairing/timeline.ts', 'partners[i] = at + Math.max(0, over) - first.reference;', 'partners[i] = at + Math.max(0, over) - first.distorted;', 'media', 'engine'),

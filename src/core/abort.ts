@@ -28,13 +28,13 @@ export class TimeLimitError extends AnyvmafError {
   }
 }
 
-/** Milliseconds between the abort at the limit and giving up on the work. */
+/** Milliseconds between the abort at the limit and abandoning the work. */
 const GRACE = 1500;
 
 /**
- * Runs work with a time limit. Its signal aborts at the limit; 1.5 s later it is abandoned.
+ * Runs work with a time limit. Its signal aborts at the limit; 1.5 s later the work is abandoned.
  * @param seconds above 0
- * @throws {AnyvmafError} `late` at the limit; otherwise what `work` throws, such as the reason of `signal`
+ * @throws {AnyvmafError} `late` at the limit; otherwise errors of `work`, such as the reason of `signal`
  */
 export async function withinSeconds<T>(
   seconds: number,
@@ -52,7 +52,7 @@ export async function withinSeconds<T>(
       own.abort(late);
       timers.push(setTimeout(reject, GRACE, late));
     };
-    // Timers cannot wait longer than 2^31 ms: no limit.
+    // Timers cannot wait longer than 2^31 ms; then there is no limit.
     if (seconds * 1000 < 2 ** 31) timers.push(setTimeout(stop, seconds * 1000));
   });
   try {

@@ -13,6 +13,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
+/** Removes undefined members. */
+export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
 /** Parses JSON; `undefined` if invalid. */
 export function jsonOf(text: string): unknown {
   try {
@@ -45,7 +52,7 @@ export function requireTexts(name: string, value: unknown): void {
   if (!value.every((text) => typeof text === 'string')) throw wrongType(name, value, 'an array of strings');
 }
 
-/** NaN passes. */
+/** Accepts NaN. */
 export function requireNumber(name: string, value: unknown, expected = 'a number'): void {
   if (typeof value !== 'number') throw wrongType(name, value, expected);
 }
@@ -60,7 +67,7 @@ export function requireAttached(name: string, value: unknown): void {
   }
 }
 
-/** Whether a test holds; false for values that throw on any access, such as revoked proxies. */
+/** True if a test holds; false for values that throw on any access, such as revoked proxies. */
 export function holds(test: () => boolean): boolean {
   try {
     return test();
@@ -75,20 +82,15 @@ export function isArray(value: unknown): boolean {
 
 export function oneOf<T extends string>(name: string, value: T, allowed: readonly NoInfer<T>[]): T {
   if (allowed.includes(value)) return value;
-  throw usageError(`${name} is ${showValue(value)}, but it must be ${choice(allowed)}.`);
-}
-
-function choice(allowed: readonly string[]): string {
-  return `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`;
+  throw wrongType(name, value, `${allowed.slice(0, -1).join(', ')} or ${allowed.at(-1)}`);
 }
 
 /** Most characters of a feature, extractor, option, model or metric name. */
 const MAX_NAME = 256;
-
 /** Most characters of a feature or model string, which may hold a path. */
 export const MAX_STRING = 8192;
 
-/** @param what begins the message: `A feature name` */
+/** @param what the beginning of the message: `A feature name` */
 export function requireLength(what: string, text: string, most = MAX_NAME): void {
   if (text.length <= most) return;
   throw usageError(

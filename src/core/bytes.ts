@@ -3,7 +3,7 @@
  * Bytes as text: base64, and SHA-256 digests in hexadecimal digits.
  */
 
-/** Bytes encoded at a time: a multiple of three, so that no padding comes between, few enough for the arguments of a call. */
+/** Bytes to encode at a time: a multiple of 3, so that no padding is needed, and few enough for one call's arguments. */
 const PIECE = 0x6000;
 
 /** Standard base64 with padding. */

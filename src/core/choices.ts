@@ -3,7 +3,7 @@
  * Lists of values that options, types and schemas share.
  */
 
-/** Decoders of encoded video; Y4M and raw YUV have readers of their own. */
+/** Decoders of encoded video; Y4M and raw YUV have their own readers. */
 export const DECODERS = ['ffmpeg', 'mediabunny', 'wasm'] as const;
 export type DecoderId = (typeof DECODERS)[number];
 /** `none` reads Y4M and raw YUV only. */
@@ -12,7 +12,6 @@ export type DecoderChoice = (typeof DECODER_CHOICES)[number];
 
 /** Chroma formats, coarsest first. */
 export const CHROMA_FORMATS = ['400', '420', '422', '444'] as const;
-
 /** Ranges of sample values: `limited` is 16..235 of 256 for luma. */
 export const COLOR_RANGES = ['limited', 'full'] as const;
 export type ColorRange = (typeof COLOR_RANGES)[number];
@@ -40,19 +39,17 @@ export const TRANSFERS = ['srgb', 'bt1886', 'gamma22', 'gamma28', 'linear', 'bt7
 /** Position of a chroma sample among the luma samples that it covers. */
 export const SITINGS = ['left', 'center', 'topleft'] as const;
 export const CHROMA_UPSAMPLERS = ['bicubic', 'bilinear', 'nearest'] as const;
-
 /** Tools whose colour conversion can be reproduced. `libjxl`: its tools on PNG files that ffmpeg writes. */
 export const COLOUR_AS = ['libjxl', 'vship', 'vszip'] as const;
 export type ColourAs = (typeof COLOUR_AS)[number];
 
 /** Whether decoders apply AV1 film grain; `both` scores with and without it. */
 export const FILM_GRAIN = ['on', 'off', 'both'] as const;
-
-/** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the nearest in time. */
+/** `strict`: one distorted frame for each reference frame, at the same time. `nearest`: the one nearest in time. */
 export const FRAME_RATE_POLICIES = ['strict', 'nearest'] as const;
 export type FrameRatePolicy = (typeof FRAME_RATE_POLICIES)[number];
 
-/** The video whose frames are scored, each against the other's frame nearest in time. */
+/** The video whose frames are scored, each against the nearest frame of the other. */
 export const PAIR_BY = ['reference', 'distorted'] as const;
 export type PairBy = (typeof PAIR_BY)[number];
 
@@ -79,12 +76,12 @@ export const BACKEND_CHOICES = [
 ] as const;
 export type BackendChoice = (typeof BACKEND_CHOICES)[number];
 /**
- * `cpu` and `wasm` both name this package's core; `webgpu` is a GPU, `hybrid` is both together; `native-cpu`
- * is an installed `vmaf`, else an ffmpeg or ffprobe with the libvmaf filter.
+ * `cpu` and `wasm` are this package's core, `webgpu` is a GPU, `hybrid` is both; `native-cpu` is an installed `vmaf`, or
+ * an ffmpeg or ffprobe with the libvmaf filter.
  */
 export type BackendName = Exclude<BackendChoice, 'auto'>;
 
-/** libvmaf's four formats, and our `ndjson`. */
+/** libvmaf's four formats, and `ndjson` of this package. */
 export const REPORT_FORMATS = ['xml', 'json', 'csv', 'sub', 'ndjson'] as const;
 export type ReportFormat = (typeof REPORT_FORMATS)[number];
 
@@ -95,7 +92,7 @@ export type Split = (typeof SPLITS)[number];
 export const SCALE_FILTERS = ['bicubic', 'bilinear', 'lanczos'] as const;
 export type ScaleFilter = (typeof SCALE_FILTERS)[number];
 
-/** `libvmaf-3.2`: today's arithmetic. `libvmaf-3.0`: motion as libvmaf 2.x to 3.0 computed it (spec 2.4). */
+/** `libvmaf-3.2`: current arithmetic. `libvmaf-3.0`: motion as in libvmaf 2.x to 3.0 (spec 2.4). */
 export const COMPATS = ['libvmaf-3.2', 'libvmaf-3.0'] as const;
 export type Compat = (typeof COMPATS)[number];
 
@@ -106,7 +103,7 @@ export type V1Settings = (typeof V1_SETTINGS)[number];
 /** Installed programs: libvmaf's tool, or a tool of ffmpeg with the libvmaf filter. */
 export type NativeFlavour = 'vmaf' | 'ffmpeg' | 'ffprobe';
 
-/** Devices that run tiny models: the reference implementation's, then ours. */
+/** Devices that run tiny models: those of the reference implementation, then this package's. */
 export const TINY_DEVICES = [
   'cpu',
   'cuda',
@@ -126,14 +123,12 @@ export const TINY_DEVICES = [
 
 /** `auto`: the first device that works. */
 export const TINY_DEVICE_CHOICES = ['auto', ...TINY_DEVICES] as const;
-
-/** Use of a tiny model's 8-bit variant: as its registry says, never, or always. */
+/** When to use a tiny model's 8-bit variant: as its registry says, never, or always. */
 export const TINY_PRECISIONS = ['auto', 'fp32', 'int8'] as const;
-
 /** Filters that resize luma to a model's size; `disabled` refuses other sizes. */
 export const TINY_RESIZES = ['bilinear', 'nearest', 'bicubic', 'disabled'] as const;
 
-/** Our short names of models, unknown to libvmaf; `phone` is the default model with its score transform. */
+/** Short names of models, unknown to libvmaf; `phone` is the default model with its score transform. */
 export const SHORT_MODEL_NAMES: ReadonlyMap<string, string> = new Map([
   ['hd', 'vmaf_v0.6.1'],
   ['phone', 'vmaf_v0.6.1'],

@@ -1,6 +1,6 @@
 /**
  * @module core/colour
- * Colour of a video as colour metrics convert it to light: what it states, and guesses for the rest.
+ * Colour of a video, which colour metrics convert to light: as stated, else guessed.
  */
 import {
   CHROMA_UPSAMPLERS,
@@ -13,7 +13,7 @@ import {
 import type { ChromaFormat, VideoFormat } from './frame.js';
 import type { Fraction } from './numbers.js';
 
-/** Colour of a video, as metrics convert it to light. */
+/** Colour of a video, which colour metrics convert to light. */
 export interface Colour {
   readonly matrix: (typeof COLOUR_MATRICES)[number];
   readonly range: 'limited' | 'full';
@@ -24,7 +24,7 @@ export interface Colour {
   readonly primaries?: (typeof PRIMARIES)[number];
 }
 
-/** Format of a scored pair, with what metrics of colour and time need. */
+/** Format of a scored pair, with the facts that metrics of colour and time need. */
 export interface ScoredFormat extends VideoFormat {
   /** Frames per second of the reference, if known. */
   readonly frameRate?: Fraction;
@@ -34,7 +34,7 @@ export interface ScoredFormat extends VideoFormat {
 
 /** Colour of a video that may state an unsupported matrix. */
 export interface ScoredColour extends Colour {
-  /** ffmpeg's name of the stated matrix if metrics of colour refuse it. */
+  /** ffmpeg's name of the stated matrix, if metrics of colour refuse it. */
   readonly unsupported?: string;
   /** Set if the video has alpha. */
   readonly alpha?: true;
@@ -81,21 +81,16 @@ const MATRIX_OF: Readonly<Record<string, Colour['matrix']>> = {
   ictcp: 'ictcp',
 };
 
-/** `chroma-derived-nc` takes the matrix from the primaries; H.273 names only those of BT.709 and BT.2020. */
+/** `chroma-derived-nc` derives the matrix from the primaries; H.273 names only those of BT.709 and BT.2020. */
 function matrixOf({ matrix, primaries }: StatedColour): Colour['matrix'] | undefined {
   if (matrix === 'chroma-derived-nc') return PRIMARY_MATRIX[primaries ?? ''];
   return MATRIX_OF[matrix ?? ''];
 }
 const PRIMARY_MATRIX: Readonly<Record<string, Colour['matrix']>> = { bt709: 'bt709', bt2020: 'bt2020' };
 
-/** Codings without a supported matrix to R'G'B'; using another matrix would give wrong colours. */
+/** Codings without a supported matrix to R'G'B'; any other matrix would give wrong colours. */
 const UNSUPPORTED: ReadonlySet<string | undefined> = new Set([
-  'ipt-c2',
-  'smpte2085',
-  'chroma-derived-nc',
-  'chroma-derived-c',
-  'ycgco-re',
-  'ycgco-ro',
+  ...['ipt-c2', 'smpte2085', 'chroma-derived-nc', 'chroma-derived-c', 'ycgco-re', 'ycgco-ro'],
 ]);
 
 const PRIMARIES_OF: Readonly<Record<string, (typeof PRIMARIES)[number]>> = {
@@ -109,7 +104,7 @@ const PRIMARIES_OF: Readonly<Record<string, (typeof PRIMARIES)[number]>> = {
   smpte240m: 'smpte170m',
 };
 
-/** BT.709's camera curve and its relatives are linearised as sRGB: perceptual metrics' thresholds were tuned so. */
+/** BT.709's camera curve and its relatives count as sRGB, with which thresholds of perceptual metrics were tuned. */
 const TRANSFER_OF: Readonly<Record<string, Colour['transfer']>> = {
   'iec61966-2-1': 'srgb',
   bt709: 'srgb',
@@ -154,14 +149,14 @@ export interface KnownColour extends ScoredColour {
 
 /**
  * The colour that a video states, with bicubic chroma.
- * @returns with `guessed`: properties that its samples need but that are unstated or have an unsupported name
+ * @returns with `guessed`: properties that matter for its samples but are unstated or have an unsupported name
  */
 export function colourOf(facts: StatedColour): KnownColour {
   const { chroma } = facts;
   const named = matrixOf(facts);
-  // Some encoders write 0, RGB, for "unknown"; subsampled samples are not RGB.
+  // Some encoders write 0 (RGB) for "unknown"; subsampled samples are not RGB.
   const stated = named === 'gbr' && chroma !== '444' ? undefined : named;
-  // Only BT.2020's matrix goes with BT.2020 primaries.
+  // BT.2020 primaries imply BT.2020's matrix.
   const matrix = stated ?? (facts.primaries === 'bt2020' ? 'bt2020' : usualMatrix(facts));
   const transfer = TRANSFER_OF[facts.transfer ?? ''];
   const primaries = PRIMARIES_OF[facts.primaries ?? ''];
@@ -172,7 +167,7 @@ export function colourOf(facts: StatedColour): KnownColour {
     ['range', facts.colorRange === undefined],
     ['transfer', transfer === undefined],
     ['siting', siting === undefined && (chroma === '420' || chroma === '422')],
-    // Primaries implied by the matrix do not count as guessed.
+    // Primaries implied by the matrix are not guessed.
     ['primaries', primaries === undefined && !unknown],
   ];
   return {
@@ -188,7 +183,7 @@ export function colourOf(facts: StatedColour): KnownColour {
   };
 }
 
-/** FFVship's transfers where they differ from {@link colourOf}. It takes BT.709 and BT.2020 as gamma 2.4. */
+/** FFVship's transfers where they differ from {@link colourOf}; BT.709 and BT.2020 are gamma 2.4. */
 const VSHIP_TRANSFERS: Readonly<Record<string, Colour['transfer']>> = {
   bt709: 'bt1886',
   'bt2020-10': 'bt1886',
@@ -199,11 +194,10 @@ const VSHIP_TRANSFERS: Readonly<Record<string, Colour['transfer']>> = {
 const VSHIP_PRIMARIES: ReadonlySet<string> = new Set(['bt709', 'bt2020', 'bt470bg', 'smpte170m']);
 
 /**
- * The colour that a tool assumes from what a video states, independent of the other video. vszip
- * (dnjulek/vapoursynth-zip 40ee0230): the matrix by height, sRGB, whatever is stated. libjxl: a PNG file
- * without colour chunks is sRGB. FFVship (Line-fr/Vship 364ac2c9): the matrix by height if none is stated; SD
- * without a matrix is PAL.
- * @returns `undefined` for primaries that FFVship refuses or shows with a white point of their own
+ * The colour that a tool assumes for a video, independent of the other video. vszip (dnjulek/vapoursynth-zip 40ee0230):
+ * the matrix by height and sRGB, whatever is stated. libjxl: a PNG file without colour chunks is sRGB. FFVship
+ * (Line-fr/Vship 364ac2c9): the matrix by height if none is stated; SD without a matrix is PAL.
+ * @returns `undefined` for primaries that FFVship refuses or shows with their own white point
  */
 export function colourAs(as: ColourAs, facts: StatedColour): KnownColour | undefined {
   const { guessed, primaries: _, unsupported, ...stated } = colourOf(facts);

@@ -1,6 +1,6 @@
 /**
  * @module core/compile
- * Compiles the WebAssembly modules; apart from core/module, which is only needed to measure.
+ * Compiles the WebAssembly modules; separate from core/module, which only measuring needs.
  */
 import { internalError } from './errors.js';
 

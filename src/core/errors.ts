@@ -1,9 +1,8 @@
 /**
  * @module core/errors
- * The one error type that users meet: a full sentence that says what to do, and a stable code for programs. Remedies of
- * findings and refusals are data; sentences of them have the names of the API or another door.
+ * The error type of this package: a full sentence that says what to do, and a stable code for programs. Remedies are
+ * data; their sentences use the names of the API, or those of another interface.
  */
-
 import type { PartName } from './choices.js';
 import type { ChromaFormat } from './frame.js';
 import { quotedWord, shellWord } from './names.js';
@@ -24,7 +23,7 @@ export type ErrorCode =
   | 'model'
   /** A feature extractor or one of its options that does not exist or cannot be used. */
   | 'feature'
-  /** A backend that is missing, broken, or cannot do what was asked. */
+  /** A backend that is missing, broken, or cannot do what was requested. */
   | 'backend'
   /** Files, memory, processes or the allowed time ran out: raise the limit, or run less at once. */
   | 'resource'
@@ -41,27 +40,27 @@ export interface AnyvmafErrorOptions extends ErrorOptions {
   /** What resolves it; appended to the message, which says only what is wrong. */
   readonly hints?: readonly Remedy[];
   readonly objections?: readonly Objection[];
-  /** An option whose name is put before the message. */
+  /** An option, whose name precedes the message. */
   readonly about?: Objection['about'];
   readonly file?: string;
   readonly role?: InputRole;
 }
 
-/** Its message can be shown to users: one printable line of at most about 3,000 characters, whatever it quotes. */
+/** The message can be shown to users: one printable line of at most about 3,000 characters, whatever it quotes. */
 export class AnyvmafError extends Error {
   override readonly name: string = 'AnyvmafError';
   readonly code: ErrorCode;
 
   /**
-   * What was refused and what resolves it, for programs that name options in their own way; {@link message}
-   * names them as the API does. Absent if there is no remedy in anyvmaf.
+   * What was refused and what resolves it, for programs with their own names of options; {@link message} uses those of
+   * the API. Absent if there is no remedy in anyvmaf.
    */
   readonly objections?: readonly Objection[];
 
-  /** Name of the video that it is about. */
+  /** Name of the video that caused it. */
   readonly file?: string;
 
-  /** The input that it is about. */
+  /** The input that caused it. */
   readonly role?: InputRole;
 
   constructor(code: ErrorCode, message: string, options: AnyvmafErrorOptions = {}) {
@@ -82,14 +81,14 @@ export class AnyvmafError extends Error {
 /** Codes of errors that a file can cause; others only pass through its reader. */
 const OF_FILES: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'usage']);
 
-/** Adds the input's role to an error that a file can cause, unless it has one. */
+/** Adds the input's role to an error that a file can cause, unless the error has one. */
 export function aboutInput<E>(error: E, role: InputRole): E {
   if (error instanceof AnyvmafError && !error.role && OF_FILES.has(error.code))
     Object.assign(error, { role });
   return error;
 }
 
-/** Runs work on an input; its errors get the role. */
+/** Runs work on an input, whose role its errors get. */
 export async function ofInput<T>(role: InputRole, work: () => Promise<T> | T): Promise<T> {
   try {
     return await work();
@@ -132,7 +131,7 @@ export function errorData({ code, message, objections, file, role }: AnyvmafErro
   return { code, message, objections, file, role };
 }
 
-/** Causes are printed below the error: one whose message is unprintable or too long is replaced by a clean copy. */
+/** Replaces a cause whose message is unprintable or too long by a clean copy, since causes are printed too. */
 function legible(cause: unknown): unknown {
   if (typeof cause === 'string') return sentence(cause);
   if (!(cause instanceof Error) || cause instanceof AnyvmafError) return cause;
@@ -161,18 +160,18 @@ type Advised = {
 /** An option and the value to give it. */
 export type OptionHint = {
   readonly [Option in keyof Advised]: {
-    /** `accept`: only turns the finding into an info. `omit`: it was passed, and must not be. */
+    /** `accept` only turns the finding into an info. `omit`: it was passed, but must not be. */
     readonly purpose: 'fix' | 'accept' | 'omit';
     readonly option: Option;
     readonly value: Advised[Option];
-    /** Follows the option in a sentence: `to score what comes before`. */
+    /** Follows the option in a sentence: `to score the frames before it`. */
     readonly aim?: string;
   };
 }[keyof Advised];
 
-/** An ffmpeg command that writes a replacement for one of the two files. */
+/** An ffmpeg command that writes a replacement for one of the files. */
 export interface FfmpegCommand {
-  /** The file that is replaced. */
+  /** The file to replace. */
   readonly side: 'reference' | 'distorted';
   readonly input: string;
   /** Options before `-i`, such as the format of raw video. */
@@ -182,12 +181,12 @@ export interface FfmpegCommand {
   readonly output: string;
 }
 
-/** Files to prepare with ffmpeg and compare instead. */
+/** Files to prepare with ffmpeg, for comparing these instead. */
 export interface PrepareHint {
   readonly purpose: 'prepare';
   readonly option?: never;
   readonly commands: readonly FfmpegCommand[];
-  /** Options with the same effect without another file, if there are any. */
+  /** Options with the same effect without new files, if there are any. */
   readonly instead?: readonly OptionHint[];
 }
 
@@ -226,34 +225,31 @@ export type Remedy = Hint | OpenHint | PullHint | InstallHint | string;
 
 /** One thing that was refused. */
 export interface Objection {
-  /** What is wrong, without names of options: a full sentence, or a clause that goes on with what to do. */
+  /** What is wrong, without names of options: a full sentence, or a clause that a remedy continues. */
   readonly message: string;
-  /** An option whose name every door puts before the message. */
+  /** An option, whose name every interface puts before the message. */
   readonly about?: OpenHint['option'];
-  /** What resolves it; each is enough by itself. */
+  /** What resolves it; any one of them suffices. */
   readonly hints?: readonly Remedy[];
 }
 
-/** How a door writes a hint: `--scale bicubic`. */
+/** Writes a hint for an interface: `--scale bicubic`. */
 export type HintName = (hint: OptionHint | OpenHint | PullHint | InstallHint) => string;
 
 /**
- * A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg command lines.
- * @param name writes options, which then replace command lines where the hint has both
+ * A hint in a few words: `scale: 'bicubic'`, `to accept, pass scale: 'bicubic'`, or ffmpeg commands.
+ * @param name writes options, which then replace commands if the hint has both
  */
 export function hintText(hint: Exclude<Remedy, string>, name?: HintName): string {
   if (hint.purpose === 'prepare') {
     if (name && hint.instead) return hint.instead.map(name).join(' ');
     return hint.commands.map(ffmpegCommand).join(' && ');
   }
-  return namedText(hint, name ?? nameInApi);
+  const named = (name ?? nameInApi)(hint);
+  return hint.purpose === 'accept' ? `to accept, pass ${named}` : named;
 }
 
-function namedText(hint: Exclude<Remedy, string | PrepareHint>, name: HintName): string {
-  return hint.purpose === 'accept' ? `to accept, pass ${name(hint)}` : name(hint);
-}
-
-/** A sentence per refusal, with what resolves it. */
+/** A sentence per refusal, with its remedies. */
 export function objectionsText(objections: readonly Objection[], name: HintName = nameInApi): string {
   const texts = objections.map(({ message: wrong, about, hints }) => {
     const message = about === undefined ? wrong : `${name({ purpose: 'name', option: about })} ${wrong}`;

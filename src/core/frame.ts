@@ -2,18 +2,17 @@
  * @module core/frame
  * Frames: format, planes, and sizes of pictures and planes, as scored and as stored in files.
  */
-
 import type { PictureSize } from './size.js';
 
 export const MOST_FRAMES = 2 ** 32 - 1;
 
-/** Something of each of the two videos of a pair. */
+/** A value for each of the two videos. */
 export interface BothOf<T> {
   readonly reference: T;
   readonly distorted: T;
 }
 
-/** A part of a video: frames by number or times in seconds from its first frame, `end` exclusive. */
+/** A part of a video: frames by number, or times in seconds from its first frame; `end` is exclusive. */
 export interface FrameRange {
   readonly unit: 'frames' | 'seconds';
   readonly start: number;
@@ -46,9 +45,8 @@ export interface VideoFormat {
 }
 
 /**
- * Buffers for one frame's planes: packed rows, one byte per sample at 8 bit, two (little endian) above. Luma
- * is width x height; chroma is floor-sized: width >> 1 for 420 and 422, height >> 1 for 420. A source skips
- * absent planes.
+ * Buffers for one frame's planes: packed rows, one byte per sample at 8 bit, two (little endian) above. Luma is width x
+ * height; chroma sizes are rounded down: width >> 1 for 420 and 422, height >> 1 for 420. A source skips absent planes.
  */
 export interface FramePlanes {
   readonly y: Uint8Array;
@@ -73,7 +71,6 @@ export function chromaSize({
 
 /** Longest side of a picture in samples: the core's limit (anyvmaf.h). */
 export const MAX_SIDE = 16384;
-
 /** Shortest side for which vif and adm are defined. */
 export const MIN_SIDE = 17;
 
@@ -119,16 +116,13 @@ export function describeFormat(format: VideoFormat): string {
 export function formatProblem(format: VideoFormat): string | undefined {
   for (const side of ['width', 'height'] as const) {
     const value = format[side];
-    if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE) {
+    if (!Number.isInteger(value) || value < 1 || value > MAX_SIDE)
       return `${side} ${value} is not a whole number from 1 to ${MAX_SIDE}`;
-    }
   }
-  if (!Number.isInteger(format.bitDepth) || format.bitDepth < 8 || format.bitDepth > 16) {
+  if (!Number.isInteger(format.bitDepth) || format.bitDepth < 8 || format.bitDepth > 16)
     return `bit depth ${format.bitDepth} is not a whole number from 8 to 16`;
-  }
-  if (!Object.hasOwn(SUBSAMPLING, format.chroma)) {
+  if (!Object.hasOwn(SUBSAMPLING, format.chroma))
     return `chroma format '${format.chroma}' is not one of ${Object.keys(SUBSAMPLING).join(', ')}`;
-  }
   return undefined;
 }
 

@@ -2,17 +2,16 @@
  * @module core/log10
  * The decimal logarithm that libvmaf's decibels were computed with, to the last bit.
  *
- * Math.log10 differs between engines, and from the C library for one argument in a hundred. glibc computes it
- * from its natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1), with a table for c
- * near z and a polynomial for the rest, here as processors with fused multiply-add run it.
+ * Math.log10 differs between engines, and from the C library for one argument in a hundred. glibc computes it from its
+ * natural logarithm (Arm optimized routines): log(z) = log(c) + log1p(z / c - 1), with a table for c near z and a
+ * polynomial for the rest; this is its form for processors with fused multiply-add.
  */
 import { fma } from './numbers.js';
 
 /** log10(2) in two parts: the first has so few bits that its product with an exponent is exact. */
 const LOG10_2_HI = 0.30102999566361177;
 const LOG10_2_LO = 3.694239077158931e-13;
-
-/** ln(2) in two parts, likewise. */
+/** ln(2) in two parts, for the same reason. */
 const LN2_HI = 0.6931471805598903;
 const LN2_LO = 5.497923018708371e-14;
 
@@ -21,7 +20,7 @@ const [A0, A1, A2, A3, A4] = [
   -0.5000000000000001, 0.33333333331825593, -0.2499999999622955, 0.20000304511814496, -0.16667054827627667,
 ] as const;
 
-/** The same for arguments next to 1, where there is no table to help. */
+/** The same next to 1, where no table is used. */
 const [B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10] = [
   -0.5, 0.3333333333333352, -0.24999999999998432, 0.19999999999320328, -0.16666666669929706,
   0.14285715076560868, -0.12499997863982555, 0.11110712032936046, -0.10000486757818193, 0.09181994006195467,
@@ -29,8 +28,8 @@ const [B0, B1, B2, B3, B4, B5, B6, B7, B8, B9, B10] = [
 ] as const;
 
 /**
- * The table's points: units in the last place between 1/c and the reciprocal of its interval's middle. They
- * were chosen so that log(c) is almost a multiple of 2^-43, which makes the table's log(c) nearly exact.
+ * The table's points: units in the last place between 1/c and the reciprocal of its interval's middle. They were chosen
+ * so that log(c) is almost a multiple of 2^-43, which makes the table's log(c) nearly exact.
  */
 const OFFSETS = [
   -23142382, -57643754, -234334839, -124664804, 19045012, -123323398, -501163255, 342479926, -234593306,
@@ -64,7 +63,7 @@ function makeTable(): Table {
     const middle = i < BELOW_ONE ? 0.6875 + (i + 0.5) / 256 : 1 + (i - BELOW_ONE + 0.5) / 128;
     return 1 / middle + offset * (i < BELOW_ONE ? 2 ** -52 : 2 ** -53);
   });
-  // Errors of a few units in Math.log vanish when rounding to 2^-43.
+  // Rounding to 2^-43 removes errors of a few units in Math.log.
   const log = reciprocal.map((r) => Math.round(-Math.log(r) * 2 ** 43) / 2 ** 43);
   return { reciprocal, log };
 }
@@ -72,7 +71,7 @@ function makeTable(): Table {
 /** log10 of `x`, equal to glibc's. */
 export function log10(x: number): number {
   if (!(x > 0 && x < Number.POSITIVE_INFINITY)) return Math.log10(x);
-  // x = mantissa * 2^exponent with the mantissa in 1..2, or in 0.5..1 when x is below 1.
+  // x = mantissa * 2^exponent, with the mantissa in 1..2, or in 0.5..1 if x is below 1.
   let exponent = Math.floor(Math.log2(x));
   let mantissa = scaleDown(x, exponent);
   while (mantissa >= 2) {
@@ -90,7 +89,7 @@ export function log10(x: number): number {
   return exponent * LOG10_2_LO + Math.LOG10E * log(mantissa) + exponent * LOG10_2_HI;
 }
 
-/** x / 2^exponent, exact even if 2^exponent is not a double. */
+/** x / 2^exponent, even if 2^exponent is not a double. */
 function scaleDown(x: number, exponent: number): number {
   const half = exponent >> 1;
   return x / 2 ** half / 2 ** (exponent - half);

@@ -1,10 +1,10 @@
 /**
  * @module core/module
- * Loader and typed view of the WebAssembly core (wasm/include/anyvmaf.h): one instance, its memory, its contexts, and
- * calls of its functions as plain data.
+ * Loads the WebAssembly core (wasm/include/anyvmaf.h): one instance with its memory, its contexts, and calls of its
+ * functions as data.
  */
 import type { WasmMemory, WasmModule } from './compile.js';
-import { AnyvmafError, internalError } from './errors.js';
+import { AnyvmafError, internalError, messageOf } from './errors.js';
 import type { VideoFormat } from './frame.js';
 
 /** Column of the core's function table. */
@@ -14,8 +14,7 @@ const ABI_VERSION = 3;
 const IMPLEMENTATIONS: Record<Implementation, number> = { portable: 0, simd128: 1 };
 const OUT_OF_MEMORY = -12;
 const OUT_OF_RANGE = -22;
-
-/** Room for the parameters and the results of a call. */
+/** Sizes of the memory for parameters and results of a call. */
 const PARAMETER_BYTES = 8192;
 const RESULT_BYTES = 8192;
 
@@ -34,11 +33,11 @@ export interface CorePlane {
 export interface CorePicture {
   /** Unique among the pictures of a context. */
   readonly serial: number;
-  /** Luma, Cb, Cr, alpha, as far as they are held. */
+  /** Luma, Cb, Cr, alpha, as far as present. */
   readonly planes: readonly CorePlane[];
 }
 
-/** Pictures that a call may read: the pair's, then those held of earlier pairs. */
+/** Pictures that a call may read: the pair's, then those of earlier pairs. */
 export interface CoreFrames {
   readonly reference: readonly CorePicture[];
   readonly distorted: readonly CorePicture[];
@@ -59,16 +58,14 @@ interface CoreExports {
 function readExports(instance: WebAssembly.Instance): CoreExports {
   const { exports } = instance;
   const memory = exports.memory;
-  if (!(memory instanceof WebAssembly.Memory)) {
+  if (!(memory instanceof WebAssembly.Memory))
     throw internalError('The module handed in as the core exports no memory; it is not anyvmaf.wasm.');
-  }
   return {
     memory,
     call: (name) => {
       const value = exports[name];
-      if (typeof value !== 'function') {
+      if (typeof value !== 'function')
         throw internalError(`The module handed in as the core lacks ${name}; it is not anyvmaf.wasm.`);
-      }
       return (...args) => Number(value(...args));
     },
   };
@@ -83,19 +80,18 @@ export class Core {
   readonly call: CoreExports['call'];
 
   constructor(module: WasmModule) {
-    // Views are made from the memory's current buffer each time, so growth needs no notice.
+    // Views are made from the memory's current buffer each time, so growth needs no notification.
     const imports = { env: { emscripten_notify_memory_growth: () => {} } };
     const { memory, call } = readExports(new WebAssembly.Instance(module, imports));
     this.memory = memory;
     this.call = call;
     call('_initialize')();
     const version = call('anyvmaf_abi_version')();
-    if (version !== ABI_VERSION) {
+    if (version !== ABI_VERSION)
       throw internalError(
         `The core has interface version ${version} but this package needs ${ABI_VERSION}; use the anyvmaf.wasm that ` +
           'came with it.',
       );
-    }
     this.#alloc = call('anyvmaf_alloc');
     this.#free = call('anyvmaf_free');
     this.#planeBytes = call('anyvmaf_plane_bytes');
@@ -113,7 +109,7 @@ export class Core {
     this.#free(address);
   }
 
-  /** Bytes to allocate for a plane: its samples, and slack that vectors may read. */
+  /** Bytes to allocate for a plane: its samples, and padding that vectors may read. */
   planeBytes(width: number, height: number, bitDepth: number): number {
     return this.#planeBytes(width, height, bitDepth);
   }
@@ -123,15 +119,14 @@ export class Core {
   }
 }
 
-/** Names what was measured when the module traps, which is always a defect of the core, never of the input. */
+/** Adds what was measured to traps of the module, which are always defects of the core, never of the input. */
 function reporting(run: Native, metric: string, { width, height, bitDepth }: VideoFormat): Native {
   return (...args) => {
     try {
       return run(...args);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
       throw internalError(
-        `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${reason}); this ` +
+        `The WebAssembly core failed on ${metric} of ${width}x${height} pictures of ${bitDepth} bits (${messageOf(cause)}); this ` +
           'is a defect of anyvmaf: please report it with the metric, the size and the options of the run.',
         { cause },
       );
@@ -143,7 +138,7 @@ function outOfMemory(): AnyvmafError {
   return new AnyvmafError('resource', 'The WebAssembly core is out of memory; score with fewer threads.');
 }
 
-/** An `AnyvmafPicture` up to its last held plane. */
+/** An `AnyvmafPicture` up to its last present plane. */
 function pictureWords({ serial, planes }: CorePicture): number[] {
   return [serial, ...planes.flatMap(({ address, width, height }) => [address, width, height])];
 }
@@ -214,7 +209,7 @@ export class CoreContext {
   /**
    * ADM by cells, see `anyvmaf_adm_map`; otherwise like {@link vifMap}.
    * @param parameters an `AnyvmafAdmVariant`
-   * @returns 6 integers per cell, and the scores of the scales that follow from their sums
+   * @returns 6 integers per cell, and the scores of the scales from their sums
    */
   admMap(
     reference: number,
@@ -257,11 +252,10 @@ export class CoreContext {
   #putHistory(metric: string): number {
     const { reference, distorted } = this.#pictures;
     const pairs = reference.length;
-    if (distorted.length !== pairs) {
+    if (distorted.length !== pairs)
       throw internalError(
         `For ${metric}, ${pairs} reference pictures are held but ${distorted.length} distorted ones.`,
       );
-    }
     const length = HISTORY_WORDS + 2 * pairs * PICTURE_WORDS;
     if (pairs > this.#history.pairs) {
       this.#core.free(this.#history.address);
@@ -279,22 +273,16 @@ export class CoreContext {
   }
 
   /**
-   * Carries out a call on the pictures of {@link setFrames}.
-   * @param heat address for its heatmaps, if they are wanted
-   * @returns its fields as in wasm/include/anyvmaf.h, valid until the next call; `undefined` if a sample has
-   * more bits than the video and the metric then has no value
+   * Runs a call on the pictures of {@link setFrames}.
+   * @param heat address for its heatmaps, if requested
+   * @returns its fields as in wasm/include/anyvmaf.h, valid until the next call; `undefined` if a sample has more bits
+   * than the video and the metric then has no value
    */
   run(
-    {
-      metric,
-      run,
-      args,
-      parameters,
-      fields,
-      padded,
-    }: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields' | 'padded'>,
+    call: Pick<CoreCall, 'metric' | 'run' | 'args' | 'parameters' | 'fields' | 'padded'>,
     heat?: number,
   ): Float64Array | undefined {
+    const { metric, run, args, parameters, fields, padded } = call;
     const native = this.#function(run, metric);
     if (parameters) this.#setParameters(parameters);
     const values = args.map((arg) => {
@@ -317,7 +305,7 @@ export class CoreContext {
     new Uint8Array(this.#core.memory.buffer, this.#parameters, bytes.length).set(bytes);
   }
 
-  /** @param padded give null for a picture before the first pair */
+  /** @param padded gives null for a picture before the first pair */
   #plane({ of, plane, back }: PlaneArgument, padded = false): number {
     const picture = this.#pictures[of][back];
     if (padded && !picture) return 0;
@@ -328,9 +316,8 @@ export class CoreContext {
 
   #take(status: number, metric: string, length: number): Float64Array {
     if (status === OUT_OF_MEMORY) throw outOfMemory();
-    if (status !== 0) {
+    if (status !== 0)
       throw internalError(`The core refused ${metric} with code ${status}; please report this.`);
-    }
     return new Float64Array(this.#core.memory.buffer, this.#results, length);
   }
 }
@@ -344,12 +331,12 @@ export interface PlaneArgument {
 }
 
 /**
- * An argument of a core function, between the context and the address of the results. `frames`: the pair and
- * the one before it. `history`: the pair and all earlier ones held, fewer when a clip begins.
+ * An argument of a core function, between the context and the address of the results. `frames`: the pair and the one
+ * before it. `history`: the pair and all earlier ones present, which are fewer when a clip begins.
  */
 export type CallArgument = number | 'frames' | 'history' | 'parameters' | 'heatmaps' | PlaneArgument;
 
-/** A file of pictures, one per frame: a metric's value of every sample. */
+/** A file of pictures, one per frame, with a metric's value of every sample. */
 export interface HeatmapFile {
   /** The folder, as the caller named it. */
   readonly folder: string;
@@ -367,9 +354,9 @@ export interface CoreCall {
   /** Set for functions of perceptual.wasm. */
   readonly module?: 'perceptual';
   readonly args: readonly CallArgument[];
-  /** Parameters as structs or doubles, as the function takes them. */
+  /** Parameters as structs or doubles, as the function expects. */
   readonly parameters?: Uint8Array;
-  /** Doubles that it returns per frame. */
+  /** Number of doubles that it returns per frame. */
   readonly fields: number;
   /** Earlier pairs that it reads; of the distorted video too if `pictures` is `pair`. */
   readonly back: number;
@@ -379,10 +366,10 @@ export interface CoreCall {
   readonly padded?: true;
   readonly pictures: 'reference' | 'pair';
   readonly chroma: boolean;
-  /** Also measured on frames that subsampling leaves out. */
+  /** True if also measured on frames that subsampling skips. */
   readonly everyFrame: boolean;
-  /** Nanoseconds per luma sample, measured; decides how many workers a run is worth. */
+  /** Nanoseconds per luma sample, measured; decides how many workers a run needs. */
   readonly cost: number;
-  /** Files of its heatmaps by scale, if they are wanted. */
+  /** Files of its heatmaps by scale, if requested. */
   readonly heatmaps?: readonly HeatmapFile[];
 }

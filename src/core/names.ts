@@ -3,22 +3,22 @@
  * Names of files: URLs, paths in model strings, and words for POSIX shells.
  */
 
-/** True for `https://host/a.mp4` and `file:///a.mp4`, not for `C:\a.mp4`. A file may have such a name too. */
+/** True for `https://host/a.mp4` and `file:///a.mp4`, not for `C:\a.mp4`. Files may have such names too. */
 export function hasScheme(name: string): boolean {
   return /^[a-z][a-z\d+.-]+:\/\//i.test(name);
 }
 
-/** True for URLs that can be fetched and put to. */
+/** True for HTTP URLs. */
 export function isUrl(name: string): boolean {
   return /^https?:\/\//i.test(name);
 }
 
-/** Whether the first item of a model string, without a key, is a path rather than a name. */
+/** True if the first item of a model string, without a key, is a path rather than a name. */
 export function looksLikePath(item: string): boolean {
   return /[\\/]|\.json$/i.test(item);
 }
 
-/** The file that an item of a model string names; `place` counts items from 0. */
+/** The file that an item of a model string names. @param place of the item, from 0 */
 export function modelPath(item: string, place: number): string | undefined {
   if (item.startsWith('path=')) return item.slice('path='.length);
   return place === 0 && !item.includes('=') && looksLikePath(item) ? item : undefined;
@@ -26,7 +26,7 @@ export function modelPath(item: string, place: number): string | undefined {
 
 export const STANDARD_INPUT = 'standard input';
 
-/** A file name that a shell takes as it is and that no program takes for an option. */
+/** A file name for a shell that no program takes for an option. */
 export function shellWord(text: string): string {
   if (text === STANDARD_INPUT) return '-';
   return text.startsWith('-') ? inQuotes(`./${text}`) : quotedWord(text);

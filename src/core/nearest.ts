@@ -5,9 +5,9 @@
 
 /**
  * The candidate nearest to `typed`: the only one that continues it with another word (`reference_encoded` for
- * `reference`), else the nearest by edit distance (insert, delete, replace, swap neighbours), at most a third
- * of the longer word.
- * @param key normalises the spelling of both before they are compared
+ * `reference`), else the nearest by edit distance (insert, delete, replace, swap neighbours), at most a third of the
+ * longer word.
+ * @param key normalises both spellings before comparing them
  */
 export function nearest(
   typed: string,
@@ -22,7 +22,7 @@ export function nearest(
   for (const candidate of candidates) {
     const name = key(candidate).toLowerCase();
     const longer = Math.max(wanted.length, name.length);
-    // Skip names that differ too much in length for any edit: `typed` may be megabytes.
+    // Skip names too different in length for any edit: `typed` may have megabytes.
     if ((longer - Math.min(wanted.length, name.length)) * 3 > longer) continue;
     const distance = editDistance(wanted, name);
     if (distance < least && distance * 3 <= longer) {
@@ -33,12 +33,12 @@ export function nearest(
   return best;
 }
 
-/** A guess to put in front of the list of valid names; empty without one. */
+/** A guess to put before the list of valid names; empty without one. */
 export function guess(meant: string | undefined): string {
   return meant === undefined ? '' : `did you mean ${meant}? If not, `;
 }
 
-/** The likely name, or all names if none is near. @param typed text from outside, of any length */
+/** The likely name, or all names if none is near. @param typed untrusted text of any length */
 export function suggestion(typed: string, names: readonly string[]): string {
   const near = nearest(typed.slice(0, 100), names);
   if (near !== undefined) return `did you mean ${near}?`;

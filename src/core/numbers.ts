@@ -1,23 +1,23 @@
 /**
  * @module core/numbers
- * Numbers as C programs have them, to the last bit: read from text, written as printf does, multiplied and added with
- * one rounding; percentiles; and fractions for frame rates and sample aspects.
+ * Numbers as in C programs, to the last bit: read from text, written as by printf, multiplied and added with one
+ * rounding; percentiles; and fractions for frame rates and sample aspects.
  */
 
 const DECIMAL = /^(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?$/i;
 const HEXADECIMAL = /^0x[\da-f]+$/i;
 
-/** The double nearest to a decimal number as C prints it; `undefined` for other text, blanks around it included. */
+/** The double nearest to a decimal number as C prints it; `undefined` for other text, including surrounding blanks. */
 export function decimalNumber(text: string): number | undefined {
   return DECIMAL.test(/^[-+]/.test(text) ? text.slice(1) : text) ? Number(text) : undefined;
 }
 
-/** Like {@link decimalNumber}, but without a sign, and hexadecimal too: `0x1f`. */
+/** Like {@link decimalNumber}, but without a sign and also hexadecimal: `0x1f`. */
 export function magnitude(text: string): number | undefined {
   return DECIMAL.test(text) || HEXADECIMAL.test(text) ? Number(text) : undefined;
 }
 
-/** Reads a whole number in digits only; `undefined` for other text, or if a double cannot hold it exactly. */
+/** A number of digits only; `undefined` for other text, or if a double cannot hold it exactly. */
 export function wholeNumber(text: string): number | undefined {
   const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
   return Number.isSafeInteger(value) ? value : undefined;
@@ -28,11 +28,11 @@ export function formatFixed(value: number, decimals: number): string {
   if (!Number.isFinite(value)) return nonFinite(value);
   const size = Math.abs(value);
   const sign = isNegative(value) ? '-' : '';
-  // From 2^53 on every double is an integer; toFixed gives up at 1e21.
+  // From 2^53, every double is an integer; toFixed stops at 1e21.
   if (size >= 1e21) return `${sign}${BigInt(size)}${decimals > 0 ? `.${'0'.repeat(decimals)}` : ''}`;
   const rounded = size.toFixed(decimals);
   if (!isTie(size, decimals)) return sign + rounded;
-  // Exact, ends in 5: cutting it off rounds down. `rounded` was rounded up.
+  // `exact` ends in 5: cutting that off rounds down, while `rounded` was rounded up.
   const exact = size.toFixed(decimals + 1);
   const down = exact.slice(0, decimals === 0 ? -2 : -1);
   return sign + (isEvenDigit(down, down.length - 1) ? down : rounded);
@@ -46,7 +46,7 @@ export function formatGeneral(value: number, digits: number): string {
   const size = Math.abs(value);
   let parts = significant(size, digits);
   const { exponent } = parts;
-  // Rounding up may have carried into a new digit: 9.5 became 1e+1.
+  // Rounding up may have carried into a new digit: 9.5 becomes 1e+1.
   const carried = /^10*$/.test(parts.digits);
   if (isTie(size, digits - 1 - exponent) || (carried && isTie(size, digits - exponent))) {
     const exact = significant(size, digits + 1);
@@ -70,7 +70,7 @@ function significant(size: number, digits: number): Significant {
   return { digits: text[0] + text.slice(2, e), exponent: Number(text.slice(e + 1)) };
 }
 
-/** Lays digits out as `%g` does: positional from 1e-4 up to the precision, otherwise with an exponent of two digits. */
+/** Formats digits like `%g`: positional from 1e-4 up to the precision, else with an exponent of two digits. */
 function general(digits: string, exponent: number, precision: number): string {
   if (exponent < -4 || exponent >= precision) {
     const fraction = digits.length > 1 ? `.${digits.slice(1)}` : '';
@@ -82,10 +82,9 @@ function general(digits: string, exponent: number, precision: number): string {
 }
 
 /**
- * Whether `size` lies exactly halfway between two neighbours with this many decimals (negative: tens,
- * hundreds, ...). With d >= 0 decimals halfway means odd * 5 / 10^(d+1), and size * 10^(d+1) is an odd
- * multiple of 5^(d+1) times size * 2^(d+1): so that product, exact as only the exponent changes, must be an
- * odd integer.
+ * True if `size` is exactly halfway between two neighbours with this many decimals (negative: tens, hundreds, ...).
+ * With d >= 0 decimals, halfway means odd * 5 / 10^(d+1). As size * 10^(d+1) = 5^(d+1) * (size * 2^(d+1)), the product
+ * size * 2^(d+1) must be an odd integer; it is exact, since only the exponent changes.
  */
 function isTie(size: number, decimals: number): boolean {
   if (decimals >= 0) return (size * 2 ** (decimals + 1)) % 2 === 1;
@@ -94,7 +93,7 @@ function isTie(size: number, decimals: number): boolean {
   return (BigInt(size) % unit) * 2n === unit;
 }
 
-/** C prints the sign of a NaN, which JavaScript hides. x86 arithmetic, as in the reference's logs, sets it. */
+/** C prints the sign of a NaN, which JavaScript hides; x86 arithmetic, as in the reference's logs, sets it. */
 function nonFinite(value: number): string {
   if (Number.isNaN(value)) return '-nan';
   return value > 0 ? 'inf' : '-inf';
@@ -114,13 +113,13 @@ function trimZeros(digits: string): string {
   return digits.slice(0, end);
 }
 
-/** Splits a double into two halves of 26 bits (Dekker). */
+/** Splits a double into halves of 26 bits (Dekker). */
 const SPLIT = 2 ** 27 + 1;
 
 /**
- * a * b + c with one rounding, for values of ordinary size: the errors of product and sum are exact and added
- * last. Rounding those together matters only if the product's error is 2^-42 of the sum's; the polynomials
- * here stay far from that.
+ * a * b + c with one rounding, for values of ordinary size: the errors of product and sum are exact and added last.
+ * Rounding those together matters only if the product's error is 2^-42 of the sum's, from which these polynomials are
+ * far away.
  */
 export function fma(a: number, b: number, c: number): number {
   const product = a * b;
@@ -152,15 +151,22 @@ export function percentile(sorted: ArrayLike<number>, percent: number): number {
 }
 
 /** A fraction as containers write it. */
+/** NaN without values. */
+export function mean(values: ArrayLike<number>): number {
+  let sum = 0;
+  for (let i = 0; i < values.length; i++) sum += values[i] ?? Number.NaN;
+  return sum / values.length;
+}
+
 export interface Fraction {
   readonly num: number;
   readonly den: number;
 }
 
-/** Assumed frames per second if a video states none. */
+/** Assumed frames per second if a video states no rate. */
 export const USUAL_RATE = 25;
 
-/** Its value; `undefined` without a fraction, and for meaningless ones such as 0/1 and 25/0. */
+/** The value of a fraction; `undefined` for none, and for meaningless ones such as 0/1 and 25/0. */
 export function quotientOf(fraction: Fraction | undefined): number | undefined {
   return fraction && fraction.num > 0 && fraction.den > 0 ? fraction.num / fraction.den : undefined;
 }

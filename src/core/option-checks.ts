@@ -17,16 +17,15 @@ import { quoted, showValue } from './printable.js';
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
-/** @returns the given options, and defaults of the others @throws {AnyvmafError} `usage`, naming option and value */
+/** @returns the given options, with defaults for the others @throws {AnyvmafError} `usage`, naming option and value */
 export function checkByTable<Completed extends object>(options: object, taker: OptionTaker): Completed {
   const checked: Record<string, unknown> = {};
   for (const [name, row] of ROWS) if (row.default !== undefined) checked[name] = row.default;
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const row = ROWS.get(name);
-    if (!row?.by.includes(taker)) {
+    if (!row?.by.includes(taker))
       throw usageError(`There is no option ${quoted(name)}; there are ${optionsOf(taker).join(', ')}.`);
-    }
     CHECKS[row.kind](name, value, row);
     checked[name] = value;
   }
@@ -128,7 +127,6 @@ function checkRange(name: string, value: unknown): void {
         'and its end after it.',
     );
   }
-  if (end !== undefined && end <= start) {
+  if (end !== undefined && end <= start)
     throw usageError(`${name} is ${start} to ${end} ${unit}, but its end must come after its start.`);
-  }
 }

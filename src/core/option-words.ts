@@ -1,11 +1,11 @@
 /**
  * @module core/option-words
- * Words of the options in core/options for the command line and the tools; web pages do not load them.
+ * Words of the options in core/options for the command line and the tools, which web pages do not load.
  */
 import type { OptionName } from './options.js';
 
 export interface OptionWords {
-  /** Heading of the help above the flag; rows of a heading follow the table's order. */
+  /** Heading of the help above the flag; rows of a heading keep the table's order. */
   readonly heading?: string;
   /** Without dashes. Default: the option's name in kebab case, for `vmaf` in snake case. */
   readonly flag?: string;
@@ -24,7 +24,7 @@ export interface OptionWords {
   readonly negative?: true;
   /** Group of its parameter. */
   readonly among?: 'scoring' | 'pairing' | 'filters';
-  /** In place of the flag in messages of the command line, and of the parameter in messages of tools. */
+  /** Replaces the flag in messages of the command line, and the parameter in messages of tools. */
   readonly written?: string;
   readonly given?: string;
   /** Also a parameter of `vmaf_score`, which has no others for pairing. */
@@ -41,12 +41,12 @@ export interface OptionWords {
   readonly optional?: true;
 }
 
-/** Words of an option by its heading, and by the group of its parameter, if it has one. */
+/** Words of an option by its heading, and by the group of its parameter if it has one. */
 const under = (heading: string, argument?: string) => ({ heading, argument });
 const frames = (argument: string) => ({ ...under('Input', argument), among: 'scoring', vmaf: true }) as const;
 const pairing = (argument?: string) => ({ ...under('Pairing', argument), among: 'pairing' }) as const;
 const filters = (argument?: string) => ({ ...under('Pairing', argument), among: 'filters' }) as const;
-const what = (argument?: string) =>
+const measures = (argument?: string) =>
   ({ ...under('Models and features', argument), among: 'scoring', vmaf: true }) as const;
 const running = (argument: string) =>
   ({ ...under('Running', argument), among: 'scoring', vmaf: true }) as const;
@@ -241,7 +241,7 @@ export const OPTION_WORDS = {
     stored: true,
   },
   noPrediction: {
-    ...what(),
+    ...measures(),
     short: 'n',
     help: 'features only, no scores',
     about: 'Features only, no scores.',
@@ -255,12 +255,12 @@ export const OPTION_WORDS = {
     help: 'settings of VMAF v1 for a scaled encode: encode (default) passes its size and depth, plain nothing, as a bare vmaf does',
   },
   aomCtc: {
-    ...what('VERSION'),
+    ...measures('VERSION'),
     help: 'models and features of the AOM common test conditions, v1.0 to v7.0',
     about: 'AOM common test conditions. Excludes feature, model and what changes models.',
   },
   nflxCtc: {
-    ...what('VERSION'),
+    ...measures('VERSION'),
     help: 'models and features of the Netflix common test conditions, v1.0',
     about: 'Netflix common test conditions, with the 4K models. Excludes what aom_ctc does.',
   },
@@ -307,7 +307,7 @@ export const OPTION_WORDS = {
 
 const WORDS: Readonly<Record<string, OptionWords>> = OPTION_WORDS;
 
-/** The words of an option; an unlisted name gets its flag and parameter by case. */
+/** The words of an option; those without a row get flag and parameter from their name. */
 export function wordsOf(name: string): OptionWords & Required<Pick<OptionWords, 'flag' | 'parameter'>> {
   const lower = (joint: string) => name.replace(/[A-Z]/g, (letter) => joint + letter.toLowerCase());
   const words = WORDS[name];

@@ -1,8 +1,8 @@
 /**
  * @module core/options
- * The table of options: meaning, values, default, and the calls that take each. The API's types and checks,
- * the command line, tool parameters, queue jobs and hints are derived from it; words for users are in
- * core/option-words, which web pages do not load.
+ * The table of options: meaning, values, default, and the calls that take each. The API's types and checks, the command
+ * line, tool parameters, queue jobs and hints derive from it; words for users are in core/option-words, which web pages
+ * do not load.
  */
 import {
   AOM_CTC_VERSIONS,
@@ -23,8 +23,8 @@ import { type FrameRange, MOST_FRAMES } from './frame.js';
 import type { ScaleTo } from './size.js';
 
 /**
- * What takes options: public functions, and jobs of a queue. `look` is inspecting and aligning, `describe`
- * describing one video, `pair` bringing two together.
+ * What takes options: public functions, and jobs of a queue. `look` is inspecting and aligning, `describe` is describing
+ * one video, `pair` is bringing two together.
  */
 export type OptionTaker =
   | 'score'
@@ -60,7 +60,7 @@ interface Values {
   readonly version: string;
 }
 
-/** Kinds of values. The last three have types in higher layers, which check them too, all but functions. */
+/** Kinds of values. The last three have types in higher layers, which also check them, except functions. */
 export type OptionKind = keyof Values | 'checked' | 'function' | 'samples';
 
 export interface OptionRow {
@@ -72,30 +72,28 @@ export interface OptionRow {
   readonly by: readonly OptionTaker[];
   /** Concerns a reference, so it excludes scoring without one. */
   readonly reference?: true;
-  /** Says how to match the sizes or times of two stored videos, which are otherwise compared as they are. */
+  /** Determines how to match sizes or times of two stored videos, which are otherwise compared as they are. */
   readonly unites?: 'sizes' | 'times';
   /** Supported by this package's core only, not by installed programs. */
   readonly core?: true;
-  /** Decides how the reference is read: jobs of a batch share one only where it is equal. */
+  /** Affects how the reference is read: jobs of a batch share a reference only if equal. */
   readonly reads?: true;
   /** Needs every frame, so it excludes samples. */
   readonly whole?: true;
   /** Changes the pictures of a video. */
   readonly filter?: true;
-  /** About the machine and the call, not what is measured. */
+  /** About the machine and the call, not about what is measured. */
   readonly machine?: true;
 }
 
 const COUNT = { kind: 'count', least: 0, most: MOST_FRAMES } as const;
 const FLAG = { kind: 'flag', default: false } as const;
-
-/** More threads than this are a mistake. */
+/** More threads are a mistake. */
 const MOST_THREADS = 1024;
-/** No container has as many video tracks. */
+/** More video tracks than any container has. */
 const MOST_TRACKS = 999;
 /** A year, in seconds: the longest time limit. */
 export const MOST_SECONDS = 366 * 86_400;
-
 const RUN = ['score', 'batch', 'shard'] as const;
 const WHOLE = [...RUN, 'dataset'] as const;
 const JOB = [...WHOLE, 'job'] as const;
@@ -113,19 +111,16 @@ export const OPTIONS = {
    * Default: `['version=vmaf_v0.6.1']`.
    */
   models: { kind: 'texts', by: [...RUN, 'scorer', 'job', 'look'] },
-  /**
-   * Models whose features are measured too, without predicting, so that clients of a live server can switch
-   * to them. Default: none.
-   */
+  /** Models whose features are measured without predicting, so that live clients can switch to them. Default: none. */
   alsoModels: { kind: 'texts', by: SCORER, core: true },
   /** Feature strings in libvmaf's grammar (`psnr=enable_apsnr=true`). Default: only the models' features. */
   features: { kind: 'texts', by: [...SCORER_JOB, 'look'], reference: true },
   /**
-   * The AOM common test conditions of this version: adds their models (`vmaf`, `vmaf_neg`) and features before
-   * `models` and `features`, which need other names.
+   * The AOM common test conditions of this version: adds their models (`vmaf`, `vmaf_neg`) and features before `models`
+   * and `features`, which need other names.
    */
   aomCtc: { kind: 'version', of: AOM_CTC_VERSIONS, by: SCORER, reference: true },
-  /** The Netflix common test conditions, in the same way. */
+  /** The Netflix common test conditions of this version, likewise. */
   nflxCtc: { kind: 'version', of: NFLX_CTC_VERSIONS, by: SCORER, reference: true },
   /** Extract features only; models still register their extractors. Default false. */
   noPrediction: { ...FLAG, by: [...RUN, 'scorer', 'job'] },
@@ -135,10 +130,10 @@ export const OPTIONS = {
   /** Score only frames whose index is a multiple of this. 0 and 1 mean all. Default 1. */
   subsample: { ...COUNT, default: 1, by: SCORER_JOB, whole: true },
   /**
-   * Number of workers, limited to the number of chunks. 0 runs in the calling thread and blocks it while a
-   * frame is measured. Default: the number of cores, fewer for short clips; runs of unknown length, including
-   * every scorer, are assumed to have 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's
-   * worker; its default is two fewer, for that worker and the thread that reads.
+   * Number of workers, limited to the number of chunks. 0 runs in the calling thread, which blocks while a frame is
+   * measured. Default: the number of cores, fewer for short clips; runs of unknown length, including every scorer, count
+   * as 500 frames. The backend `hybrid` needs at least 1, and adds the GPU's worker; its default is two fewer, for that
+   * worker and the thread that reads.
    */
   threads: { ...COUNT, most: MOST_THREADS, by: SCORER_JOB, machine: true },
   /** Which variant of the core's functions to run. Default `simd128`. */
@@ -154,15 +149,12 @@ export const OPTIONS = {
   /** Names of the two videos in the report. Default: `reference` and `distorted`. */
   names: { kind: 'names', by: ['scorer'] },
   /**
-   * Settings of VMAF v1 models for an encode that is scaled up. `encode` (default) passes its size and depth
-   * as `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` unless one of them is set; `plain`
-   * passes nothing, as a bare `vmaf` does.
+   * Settings of VMAF v1 models for an encode that is scaled up. `encode` (default) passes its size and depth as
+   * `cambi.enc_width`, `cambi.enc_height` and `cambi.enc_bitdepth` unless one of them is set; `plain` passes nothing, as
+   * a bare `vmaf` does.
    */
   v1Settings: { kind: 'choice', of: V1_SETTINGS, default: 'encode', by: JOB },
-  /**
-   * Score the distorted video by the no-reference models of `tiny` only: opens no reference and runs no VMAF
-   * model. Default false.
-   */
+  /** Score only the distorted video, by the no-reference models of `tiny`, without VMAF models. Default false. */
   noReference: { ...FLAG, by: [...RUN, 'job'], core: true, whole: true },
   samples: { kind: 'samples', by: ['score', 'batch'] },
   /** At most this many pairs; 0 means all. Default 0. */
@@ -198,7 +190,7 @@ export const OPTIONS = {
   hipDevice: { ...COUNT, by: WHOLE, machine: true },
   /** Backend metal: number of the device. */
   metalDevice: { ...COUNT, by: WHOLE, machine: true },
-  /** Seconds that the run may take, above 0 and up to a year; it is then stopped with an error. Default: no limit. */
+  /** Time limit of the run in seconds, above 0 and up to a year. Default: no limit. */
   maxSeconds: { kind: 'seconds', by: JOB, machine: true },
   gate: { kind: 'function', by: WHOLE, machine: true, whole: true },
   onProgress: { kind: 'function', by: WHOLE, machine: true },
@@ -218,9 +210,8 @@ export const OPTIONS = {
   /** The size to score at: the reference's, the distorted's, or another. Default `ref`. */
   scaleTo: { kind: 'size', by: PAIR_JOB, reference: true, unites: 'sizes' },
   /**
-   * Frames are paired by their time from each video's first frame: each reference frame with the distorted
-   * frame nearest in time. `strict` refuses different frame rates, and missing or repeated frames. Default
-   * `nearest`.
+   * Pairs frames by their time from each video's first frame: each reference frame with the distorted frame nearest in
+   * time. `strict` refuses different frame rates, and missing or repeated frames. Default `nearest`.
    */
   frameRatePolicy: {
     kind: 'choice',
@@ -242,9 +233,8 @@ export const OPTIONS = {
     unites: 'times',
   },
   /**
-   * Reference frames before the distorted video's first: distorted frame n is paired with reference frame n +
-   * offset. Negative if the distorted video starts earlier. `auto` searches the first seconds for it. Default
-   * 0.
+   * Reference frames before the distorted video's first: distorted frame n is paired with reference frame n + offset.
+   * Negative if the distorted video starts earlier. `auto` searches the first seconds for it. Default 0.
    */
   offset: { kind: 'offset', default: 0, by: PAIR_JOB, reference: true },
   /** `offset: 'auto'` tries -window…window frames, 1..1000. Default: 50, then 150 and 500 while unclear. */
@@ -252,48 +242,46 @@ export const OPTIONS = {
   /** The part of the reference to score. Default: all. */
   range: { kind: 'range', by: PAIR_JOB },
   /**
-   * `off` leaves out the film grain that AV1 decoders add, which metrics count as a loss. `both` scores with
-   * grain, and adds the values without it to the report (`withoutGrain`); functions that do not score treat
-   * it as `on`. `off` and `both` need ffmpeg to decode. Default `on`.
+   * `off` leaves out the film grain that AV1 decoders add, which metrics count as a loss. `both` scores with grain, and
+   * adds the values without it to the report (`withoutGrain`); functions that do not score treat it as `on`. `off` and
+   * `both` need ffmpeg to decode. Default `on`.
    */
   grain: { kind: 'choice', of: FILM_GRAIN, default: 'on', by: PAIR_JOB },
   /**
-   * Converts colour for colour metrics as a tool does, to reproduce its numbers: `libjxl` on PNG files that
-   * ffmpeg writes; `vship` (FFVship); `vszip`. Default: as the videos state.
+   * Converts colour for colour metrics like another tool, to reproduce its numbers: `libjxl` on PNG files that ffmpeg
+   * writes; `vship` (FFVship); `vszip`. Default: as the videos state.
    */
   colourAs: { kind: 'choice', of: COLOUR_AS, by: PAIR_JOB },
   /** Score a damaged or truncated video up to its first damage instead of refusing it. Default false. */
   allowDamaged: { ...FLAG, by: PAIR_JOB },
   /**
-   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`,
-   * `*.example.com`, `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, reads them in parts, from these hosts
-   * only, and from private addresses only if listed; redirects are checked too. `true` lets ffmpeg fetch any
-   * URL, unchecked. Default false.
+   * Fetch videos from `http` and `https` URLs. Node: a list of hosts, such as `media.example.com`, `*.example.com`,
+   * `localhost:9000`, `10.0.0.5` or `10.0.0.0/8`, reads them in parts, from these hosts only, and from private addresses
+   * only if listed; redirects are checked too. `true` lets ffmpeg fetch any URL, unchecked. Default false.
    */
   allowUrl: { kind: 'hosts', default: false, by: [...PAIR, 'describe'], reads: true },
   /**
-   * Pictures per second of image sequences (`frame_%04d.png`, `shots/*.jpg`, a folder): a number, or a
-   * fraction such as `24000/1001`. Default 25.
+   * Pictures per second of image sequences (`frame_%04d.png`, `shots/*.jpg`, a folder): a number, or a fraction such as
+   * `24000/1001`. Default 25.
    */
   rate: { kind: 'rate', by: PAIR },
   /**
-   * The video track to read, 0-based among the file's video tracks without cover art. Default: the default
-   * track; of several or none, the largest. A finding (`tracks`) names the track of a file with several.
+   * The video track to read, 0-based among the file's video tracks without cover art. Default: the default track; if
+   * there are several or none, the largest. A finding (`tracks`) names the track if a file has several.
    */
   trackReference: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   trackDistorted: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   origin: { kind: 'checked', by: PAIR, machine: true },
   /**
-   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples.
-   * Default false, which refuses such a pair; true with `aomCtc` from v6.0 on. Videos paired by time are
-   * always compared so.
+   * Compare two stored videos of different bit depths at the larger one, by shifting the other's samples. Default false,
+   * which refuses such a pair; true with `aomCtc` from v6.0. Videos paired by time are always compared this way.
    */
   commonBitDepth: { kind: 'flag', by: PAIR_JOB },
   /** Refuse a pair with preflight warnings. Default false. */
   strict: { ...FLAG, by: PAIR_JOB },
   /**
-   * Compare the videos' declared properties before scoring, and inspect some frames meanwhile. Default true;
-   * of two stored videos of one format, frames are inspected only if it is set explicitly.
+   * Compare the videos' declared properties before scoring, and inspect some frames during it. Default true; frames of
+   * two stored videos of one format are inspected only if it is set explicitly.
    */
   preflight: { ...FLAG, default: true, by: PAIR_JOB },
   /** Deinterlaces each video that is interlaced by its pictures or its label, with ffmpeg's bwdif. */
@@ -329,7 +317,7 @@ export type ValueOf<Name extends OptionName> = Table[Name] extends { readonly of
     ? Values[Table[Name]['kind']]
     : never;
 
-/** Options that a taker accepts; those typed in higher layers are added there. */
+/** Options that a taker accepts; higher layers add those that they type. */
 export type OptionsOf<Taker extends OptionTaker> = {
   readonly [Name in OptionName as Taker extends Table[Name]['by'][number]
     ? Table[Name]['kind'] extends keyof Values
@@ -338,7 +326,7 @@ export type OptionsOf<Taker extends OptionTaker> = {
     : never]?: ValueOf<Name>;
 };
 
-/** Changes to a video's pictures before comparing, made upright and in the order of these members. */
+/** Changes to a video's pictures before comparing, made after rotation and in the order of these members. */
 export interface FilterOptions extends Pick<OptionsOf<'pair'>, OptionWith<{ filter: true }>> {}
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));

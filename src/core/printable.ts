@@ -1,11 +1,10 @@
 /**
  * @module core/printable
- * Makes text from outside fit for messages: on one line, with nothing hidden in it, and never long.
+ * Makes untrusted text fit for messages: on one line, without hidden characters, and limited in length.
  */
 
 /** Most characters of a value in a message. */
 const VALUE = 200;
-
 /** Most characters of a message. */
 const MESSAGE = 3000;
 
@@ -22,7 +21,7 @@ export function printable(text: string): string {
   });
 }
 
-/** URLs, taken apart where they may grant access: name and password, and the query, as in signed URLs. */
+/** URLs, split where they may grant access: name and password, and the query, as in signed URLs. */
 const ACCESS = /\b(https?:\/\/)(?:[^\s/?#"'<>]*@)?([^\s?#"'<>]*)(?:([?])[^\s"'<>]*)?/gi;
 
 /** Removes from URLs what grants access: `https://host/a.mp4?...`. */
@@ -34,10 +33,7 @@ export function withoutAccess(text: string): string {
   );
 }
 
-/**
- * A name or value, printable, its URLs without access. A long one keeps its two ends and its length: `aaa…zzz
- * (80,000 characters)`.
- */
+/** A printable name or value, its URLs without access; a long one keeps both ends: `aaa…zzz (80,000 characters)`. */
 export function shown(text: string, most = VALUE): string {
   const [found, length] = within(text, most, printable);
   return found + length;
@@ -64,7 +60,7 @@ export function showValue(value: unknown, most = VALUE): string {
   return 'an object';
 }
 
-/** A value of a JSON file: lists up to their first members, nothing deeper. */
+/** A value of a JSON file: first members of lists, nothing deeper. */
 export function showJson(value: unknown): string {
   const member = (item: unknown): string => {
     if (typeof item === 'string') return quoted(item, 60);
@@ -86,21 +82,21 @@ export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
-/** A count with separators: `1,500`. The first `toLocaleString` of a page holds it up for 30 to 50 ms. */
+/** A count with separators: `1,500`. The first `toLocaleString` of a page takes 30 to 50 ms. */
 export function grouped(count: number): string {
   return count < 1000
     ? `${count}`
     : `${grouped(Math.floor(count / 1000))},${`${count % 1000}`.padStart(3, '0')}`;
 }
 
-/** A sentence without its full stop, to be continued. */
+/** A sentence without its full stop, for continuing. */
 export function clause(text: string): string {
   let end = text.length;
   while (end > 0 && (text[end - 1] === '.' || text[end - 1]?.trim() === '')) end--;
   return text.slice(0, end);
 }
 
-/** A whole message, printable; the middle of one beyond the limit is cut out. */
+/** A whole printable message; too long ones lose their middle. */
 export function sentence(text: string): string {
   // Escapes are longer than what they replace.
   return withinMessage(printable(withinMessage(withoutAccess(text.trim()))));
@@ -114,33 +110,25 @@ function withinMessage(text: string): string {
   return `${text.slice(0, head)} … (${left} characters left out) … ${text.slice(-tail)}`;
 }
 
-/** Both ends of a long text: a path's end says most. */
+/** Both ends of a long text, since the end of a path says most. */
 function ends(text: string, most: number): string {
   if (text.length <= most) return text;
   const tail = Math.floor(most / 3);
   let head = text.slice(0, most - tail);
   let end = text.slice(text.length - tail);
   // Do not cut a surrogate pair in half.
-  if (isHigh(head.charCodeAt(head.length - 1))) head = head.slice(0, -1);
-  if (isLow(end.charCodeAt(0))) end = end.slice(1);
+  if (/[\ud800-\udbff]$/.test(head)) head = head.slice(0, -1);
+  if (/^[\udc00-\udfff]/.test(end)) end = end.slice(1);
   return `${head}…${end}`;
 }
 
-/** Both ends of a text as `write` gives them, and its length if something was left out. */
-function within(whole: string, most: number, write: (kept: string) => string): readonly [string, string] {
+/** Both ends of a text, formatted by `write`, and its length if anything was left out. */
+function within(whole: string, most: number, write: (text: string) => string): readonly [string, string] {
   const text = withoutAccess(whole);
-  const kept = ends(text, most);
-  const written = write(kept);
+  const shortened = ends(text, most);
+  const written = write(shortened);
   // Escapes are longer than what they replace.
-  const grown = written.length > kept.length && written.length > most;
-  const length = kept === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
+  const grown = written.length > shortened.length && written.length > most;
+  const length = shortened === text && !grown ? '' : ` (${grouped(text.length)} characters)`;
   return [grown ? ends(written, most) : written, length];
-}
-
-function isHigh(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdbff;
-}
-
-function isLow(unit: number): boolean {
-  return unit >= 0xdc00 && unit <= 0xdfff;
 }

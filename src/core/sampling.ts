@@ -9,21 +9,20 @@ import { percentile } from './numbers.js';
 export interface SampleSizes {
   /** Number of runs, an even number of 4 or more. */
   readonly runs: number;
-  /** Seconds of each, without what is decoded before it. */
+  /** Seconds of each, excluding what is decoded before it. */
   readonly seconds: number;
   /** 32 bits; the same seed gives the same runs. Default 1. */
   readonly seed?: number;
 }
 
-/** `auto`: 24 runs of two seconds; a video that is not much longer is scored whole. */
+/** `auto`: 24 runs of two seconds; a video that is not much longer is scored completely. */
 export type Samples = SampleSizes | 'auto';
 
 const AUTO: SampleSizes = { runs: 24, seconds: 2 };
 const MAX_RUNS = 1000;
 const MAX_SECONDS = 3600;
 const MAX_SEED = 2 ** 32 - 1;
-
-/** Runs that a part has room for per run drawn, at least, so that two drawn rarely adjoin. */
+/** Least room of a part, in runs per drawn run, so that two drawn ones are rarely adjacent. */
 const ROOM = 4;
 
 export interface Drawn {
@@ -31,7 +30,7 @@ export interface Drawn {
   readonly starts: readonly number[];
   /** Pairs per run. */
   readonly length: number;
-  /** Drawn share of the video. */
+  /** Drawn fraction of the video. */
   readonly share: number;
 }
 
@@ -41,9 +40,8 @@ export function checkSamples(samples: Samples): Required<SampleSizes> {
   const { runs, seconds, seed = 1 } = Object(samples) as Partial<SampleSizes>;
   const even = Number.isInteger(runs) && Number(runs) % 2 === 0 && Number(runs) >= 4;
   if (even && Number(runs) <= MAX_RUNS && Number(seconds) > 0 && Number(seconds) <= MAX_SECONDS) {
-    if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
+    if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED)
       throw wrongType('samples.seed', seed, `a whole number from 0 to ${MAX_SEED}`);
-    }
     return { runs: Number(runs), seconds: Number(seconds), seed };
   }
   throw wrongType(
@@ -74,14 +72,13 @@ export function drawRuns(
     const first = Math.floor(random() * places);
     const other = Math.floor(random() * (places - 1));
     const both = [first, other >= first ? other + 1 : other].sort((a, b) => a - b);
-    for (const place of both) {
+    for (const place of both)
       starts.push(Math.floor((part * places + place) * pitch + random() * (pitch - length)));
-    }
   }
   return { starts, length, share: runs / (parts * places) };
 }
 
-/** Uniform numbers in 0..1, the same on every machine (Mulberry32 by Tommy Ettinger, public domain). */
+/** Uniform numbers in 0..1, equal on every machine (Mulberry32 by Tommy Ettinger, public domain). */
 export function mulberry(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -92,7 +89,7 @@ export function mulberry(seed: number): () => number {
   };
 }
 
-/** A pooled value of the whole video lies in it with {@link LEVEL} confidence. */
+/** Contains a pooled value of the whole video with {@link LEVEL} confidence. */
 export interface SampledInterval {
   /** `mean`, `p1`, `p5`, `p10` or `p50`. */
   readonly statistic: string;
@@ -101,19 +98,16 @@ export interface SampledInterval {
 }
 
 export const LEVEL = 0.95;
-
 /** 97.5 % quantile of the standard normal distribution. */
 const Z = 1.959964;
-
 const DRAWS = 1000;
 const PERCENTILES = [1, 5, 10, 50] as const;
-
-/** Fewest degrees of freedom: the expansion in `student` does not hold below. */
+/** Fewest degrees of freedom for which the expansion in `student` holds. */
 const FEWEST = 2.5;
 
 /**
- * @param runs values of one metric, equally long; runs 2k and 2k + 1 are of one part of the video
- * @param share of the video that was drawn
+ * @param runs values of one metric, equally long; runs 2k and 2k + 1 come from one part of the video
+ * @param share drawn fraction of the video
  */
 export function intervalsOf(runs: readonly Float64Array[], share: number, seed: number): SampledInterval[] {
   const means = runs.map((values) => values.reduce((sum, value) => sum + value, 0) / values.length);
@@ -123,7 +117,7 @@ export function intervalsOf(runs: readonly Float64Array[], share: number, seed: 
     (_, part) => ((means[2 * part] ?? 0) - (means[2 * part + 1] ?? 0)) ** 2,
   );
   const t = student(freedom(variances));
-  // Resampling the two runs of a part halves their variance; the drawn share of the video has none.
+  // Resampling the two runs of a part halves their variance; the drawn part of the video has none.
   const scale = Math.sqrt(2 * Math.max(0, 1 - share));
   const counts = new Float64Array(runs.length);
   const sorted = sortedRuns(runs);
@@ -152,7 +146,7 @@ export function intervalsOf(runs: readonly Float64Array[], share: number, seed: 
   });
 }
 
-/** Degrees of freedom of a sum of variances of pairs, fewer if parts vary unequally (Satterthwaite). */
+/** Degrees of freedom of a sum of variances of pairs; fewer if parts vary unequally (Satterthwaite). */
 function freedom(variances: readonly number[]): number {
   const sum = variances.reduce((a, b) => a + b, 0);
   const squares = variances.reduce((a, b) => a + b * b, 0);
@@ -186,7 +180,7 @@ function sortedRuns(runs: readonly Float64Array[]): SortedRuns {
   };
 }
 
-/** Percentiles of all values, each run's taken `counts` times. */
+/** Percentiles of all values, each run counted `counts` times. */
 function weightedPercentiles({ values, runs }: SortedRuns, counts: Float64Array): number[] {
   const taken = new Float64Array(values.length);
   let length = 0;

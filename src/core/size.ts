@@ -1,6 +1,6 @@
 /**
  * @module core/size
- * Sizes of pictures as people write them.
+ * Sizes of pictures as text.
  */
 import { type Fraction, quotientOf } from './numbers.js';
 
@@ -15,10 +15,9 @@ export type ScaleTo = 'ref' | 'dis' | PictureSize;
 
 /** Pattern of what {@link parseSize} reads. */
 export const SIZE_PATTERN = '[1-9]\\d{0,4}x[1-9]\\d{0,4}';
-
 const SIZE = new RegExp(`^${SIZE_PATTERN}$`, 'i');
 
-/** Two numbers with an x between them, of any size. */
+/** Two numbers of any size, separated by an x. */
 export function parseSides(text: string): PictureSize | undefined {
   const [, width, height] = /^(\d+)x(\d+)$/.exec(text) ?? [];
   return width === undefined ? undefined : { width: Number(width), height: Number(height) };
@@ -48,10 +47,9 @@ interface Picture extends PictureSize {
   readonly sampleAspect?: Fraction;
 }
 
-/** Relative difference below which aspects are equal: sizes are whole samples. */
+/** Relative difference below which aspects are equal, since sizes are whole samples. */
 export const SAME_ASPECT = 0.012;
-
-/** Usual aspects; sizes of small pictures round them. */
+/** Usual aspects, which sizes of small pictures only approximate. */
 const SHAPES = [16 / 9, 4 / 3, 16 / 10, 3 / 2, 1];
 
 export function displayAspect({ width, height, sampleAspect }: Picture): number {

@@ -1,12 +1,12 @@
 /**
  * @module core/system-limits
- * Recognizes failures for want of files, memory or processes, and says which limit to raise.
+ * Recognises failures for lack of files, memory or processes, and names the limit to raise.
  */
 import { AnyvmafError, capital } from './errors.js';
 
 type Limited = 'files' | 'system files' | 'memory' | 'processes';
 
-/** Codes and messages, which may be in text from other threads. */
+/** Codes and messages, possibly in text from other threads. */
 const LIMITS: readonly (readonly [RegExp, Limited])[] = [
   [/\bEMFILE\b/, 'files'],
   [/\bENFILE\b/, 'system files'],
@@ -14,14 +14,14 @@ const LIMITS: readonly (readonly [RegExp, Limited])[] = [
   [/\bEAGAIN\b|ERR_WORKER_INIT_FAILED/, 'processes'],
 ];
 
-/** Open files that are plenty for any run. */
+/** Open files that suffice for any run. */
 const ENOUGH_FILES = 1024;
 
 /**
  * Explains a failure by a limit of the system.
- * @param cause what was thrown, or a sentence about it from another thread
- * @param doing start of the sentence: `cannot read a.mp4`
- * @returns an error of code `resource`; `undefined` for other causes and for errors of ours
+ * @param cause the thrown value, or a sentence about it from another thread
+ * @param doing beginning of the sentence: `cannot read a.mp4`
+ * @returns a `resource` error; `undefined` for other causes and for AnyvmafErrors
  */
 export function limitError(cause: unknown, doing?: string): AnyvmafError | undefined {
   const limited = limitOf(cause);
@@ -66,7 +66,7 @@ function sentence(limited: Limited): string {
 /** The limits that are set: files, MiB of address space, processes. Opens no file. */
 function currentLimits(): { readonly files?: number; readonly memory?: number; readonly processes?: number } {
   if (typeof process === 'undefined' || !process.report) return {};
-  // Missing in the types of Node.js 20. Without it, network addresses are looked up by name.
+  // Missing in the types of Node.js 20. Without it, the report resolves names of network addresses.
   const report: typeof process.report & { excludeNetwork?: boolean } = process.report;
   const before = report.excludeNetwork ?? false;
   try {

@@ -1,7 +1,7 @@
 /**
  * @module core/version
- * The version of anyvmaf, as reports name it.
+ * The version of anyvmaf for reports.
  */
 
-/** Equals `version` in package.json, as a test checks. */
+/** Equal to `version` in package.json; a test checks this. */
 export const version = '0.1.0';

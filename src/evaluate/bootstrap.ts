@@ -1,14 +1,14 @@
 /**
  * @module evaluate/bootstrap
- * Percentile bootstrap confidence intervals. Resampling draws whole units (all frames of a clip or source),
- * because frames of one unit are not independent.
+ * Percentile bootstrap confidence intervals. Resampling draws whole units (all frames of a clip or source), because
+ * frames of one unit are not independent.
  *
- * Kendall's tau-b of a sample whose units have weights is computed from quadratic forms in the weights.
- * Let s(i, j) be the product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0.
- * Then tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y
- * are the same sums with u of either side.
+ * Kendall's tau-b of a sample with weighted units follows from quadratic forms in the weights. Let s(i, j) be the
+ * product of the signs of both differences, and u(i, j) 1 if the values of a side differ, else 0. Then
+ * tau-b = S / sqrt(X Y), where S is half the sum of w_i w_j s(i, j) over all ordered pairs of rows, and X and Y are the
+ * same sums with u of either side.
  */
-import { percentile } from '../core/numbers.js';
+import { mean, percentile } from '../core/numbers.js';
 import { mulberry } from '../core/sampling.js';
 import {
   balance,
@@ -16,7 +16,6 @@ import {
   concordanceOfRows,
   correlationOf,
   endOfGroup,
-  mean,
   type Ranking,
   type Sample,
   tauOf,
@@ -44,28 +43,21 @@ export interface BootstrapOptions {
   readonly level: number;
 }
 
-/** A variance below this part of the sum of squares is rounding error: the side is constant. */
+/** A variance below this fraction of the sum of squares is rounding error: the side is constant. */
 const ROUNDING = 1e-12;
-
-/** Scales on which intervals are shifted. Their ends are infinite, so perfect figures stay perfect. */
+/** Scales on which to shift intervals. Their ends are infinite, so perfect figures stay perfect. */
 const FISHER = { to: Math.atanh, from: Math.tanh } as const;
 const LOGARITHM = { to: Math.log, from: Math.exp } as const;
 
 /** Figures of one draw; NaN if undefined. */
-export interface DrawnFigures {
-  readonly plcc: number;
-  readonly srocc: number;
-  readonly krocc: number;
-  readonly rmse: number;
-}
+export type DrawnFigures = Readonly<Record<keyof Intervals, number>>;
 
 /**
- * Resamples the units with replacement and returns central percentiles of each figure.
- * A unit that is drawn twice is paired with itself, which shifts the figures of draws: their median is not the
- * sample's figure, which may even be beyond most draws. The percentiles are corrected by that difference, on
- * scales on which figures spread evenly: Fisher's z of correlations, the logarithm of RMSE.
- * A draw with a constant side leaves a figure undefined and is ignored for it. If that is half of the draws or
- * more, the figure has no interval.
+ * Resamples the units with replacement and returns central percentiles of each figure. A unit that is drawn twice is
+ * paired with itself, which shifts the figures of draws: their median is not the sample's figure, which may even be
+ * beyond most draws. The percentiles are corrected by that difference, on scales on which figures spread evenly:
+ * Fisher's z of correlations, the logarithm of RMSE. Draws with a constant side leave a figure undefined and are ignored
+ * for it; if these are half of the draws or more, the figure has no interval.
  */
 export function bootstrap(sample: Sample, units: Units, options: BootstrapOptions): Intervals {
   const { resamples, seed, level } = options;
@@ -74,7 +66,7 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
   const draw = drawer(units.count, seed);
   const drawn = Array.from({ length: resamples }, () => figures(draw()));
   const ends = (name: keyof DrawnFigures): Interval | null => {
-    const values = Float64Array.from(drawn, (one) => one[name]);
+    const values = Float64Array.from(drawn, (draw) => draw[name]);
     const defined = values.filter((value) => !Number.isNaN(value)).sort();
     if (defined.length * 2 <= resamples) return null;
     const tail = ((1 - level) / 2) * 100;
@@ -87,8 +79,8 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
 }
 
 /**
- * Returns a function from the draws of each unit to the figures of that draw. They equal those of the repeated rows
- * up to rounding, except Kendall's tau-b of many units, which {@link concordanceOf} approximates to first order.
+ * Returns a function from the draws of each unit to the figures of that draw. They equal those of the repeated rows up
+ * to rounding, except Kendall's tau-b of many units, which {@link concordanceOf} approximates to first order.
  */
 export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Array) => DrawnFigures {
   const linear = new LinearFigures(sample, units);
@@ -217,16 +209,15 @@ class RankFigure {
   }
 }
 
-/** Largest number of steps to fill the table of unit pairs; a fraction of a second. */
+/** Most steps to fill the table of unit pairs: a fraction of a second. */
 const TABLE_STEPS = 2e7;
-
-/** Most units for which every draw sums over all pairs. */
+/** Most units with which every draw sums over all pairs. */
 const TABLE_UNITS = 200;
 
 /** Maps the weight of each unit to tau-b; NaN if undefined. */
 type Concordance = (weights: Uint16Array) => number;
 
-/** Exact if a table of all pairs of units is affordable; otherwise linearises the quadratic form at weights of 1. */
+/** Exact if a table of all pairs of units is affordable; else linearises the quadratic form at weights of 1. */
 function concordanceOf(sample: Sample, units: Units): Concordance {
   const rows = sample.prediction.length;
   const affordable = units.count <= TABLE_UNITS && units.count * rows * Math.log2(rows + 1) <= TABLE_STEPS;
@@ -278,7 +269,7 @@ function firstOrder({ predictionRanking, targetRanking }: Sample, units: Units):
 /** Sums of s over the row pairs of two units, in both orders; row-major. */
 function concordanceTable(x: Ranking, y: Ranking, { count, of }: Units): Float64Array {
   const byX = x.order;
-  // Sums the sign of y over pairs whose first row is above in x. The other half is this table transposed.
+  // Sums signs of y over pairs whose first row is above in x. The other half is this table transposed.
   const above = new Float64Array(count * count);
   const place = new Uint32Array(byX.length);
   for (let b = 0; b < count; b++) {
@@ -299,10 +290,8 @@ function concordanceTable(x: Ranking, y: Ranking, { count, of }: Units): Float64
       start = end;
     }
   }
-  return Float64Array.from(
-    above,
-    (value, at) => value + above[(at % count) * count + Math.floor(at / count)]!,
-  );
+  const transposed = (at: number) => above[(at % count) * count + Math.floor(at / count)]!;
+  return Float64Array.from(above, (value, at) => value + transposed(at));
 }
 
 /**
@@ -317,11 +306,11 @@ function placesAmong(unit: number, y: Ranking, of: Uint32Array, place: Uint32Arr
   for (let g = 0; g + 1 < starts.length; g++) {
     const start = starts[g]!;
     const end = starts[g + 1]!;
-    let here = false;
-    for (let t = start; t < end; t++) if (of[order[t]!] === unit) here = true;
-    const value = here ? 2 * known : 2 * known - 1;
+    let isMember = false;
+    for (let t = start; t < end; t++) if (of[order[t]!] === unit) isMember = true;
+    const value = isMember ? 2 * known : 2 * known - 1;
     for (let t = start; t < end; t++) place[order[t]!] = value;
-    if (here) known++;
+    if (isMember) known++;
   }
   return known;
 }

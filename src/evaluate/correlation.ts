@@ -2,7 +2,9 @@
  * @module evaluate/correlation
  * Agreement of predictions with targets (Pearson, Spearman, Kendall, RMSE), and the rankings that they need.
  */
-/** The four figures. Correlations are `null` if either side is constant. */
+import { mean } from '../core/numbers.js';
+
+/** Correlations are `null` if either side is constant. */
 export interface Agreement {
   /** Number of rows. */
   readonly n: number;
@@ -35,7 +37,7 @@ export function sampleOf(prediction: Float64Array, target: Float64Array): Sample
   return { prediction, target, predictionRanking: rankingOf(prediction), targetRanking: rankingOf(target) };
 }
 
-/** In O(n log n). */
+/** Takes O(n log n). */
 export function agreementOf(sample: Sample): Agreement {
   const { prediction, target, predictionRanking, targetRanking } = sample;
   const defined = !isConstant(predictionRanking) && !isConstant(targetRanking);
@@ -65,9 +67,9 @@ function pearson(x: Float64Array, y: Float64Array): number {
   return correlationOf(xy, xx, yy);
 }
 
-/** Kendall's tau-b, as evaluate/bootstrap defines it; the factor of 2 of its sums cancels. */
+/** Kendall's tau-b as in evaluate/bootstrap, where the factor of 2 of its sums cancels. */
 function kendall(x: Ranking, y: Ranking): number {
-  const sum = (values: Float64Array) => values.reduce((all, one) => all + one, 0);
+  const sum = (values: Float64Array) => values.reduce((total, value) => total + value, 0);
   return tauOf(sum(concordanceOfRows(x, y)), sum(untiedOfRows(x)), sum(untiedOfRows(y)));
 }
 
@@ -77,16 +79,10 @@ function rootMeanSquaredError(prediction: Float64Array, target: Float64Array): n
   return Math.sqrt(sum / prediction.length);
 }
 
-export function mean(values: Float64Array): number {
-  let sum = 0;
-  for (const value of values) sum += value;
-  return sum / values.length;
-}
-
-/** The correlation from sums of products and of squares (above 0), limited to -1..1 against rounding. */
+/** The correlation from sums of products and of squares (above 0), limited to -1..1 against rounding errors. */
 export function correlationOf(xy: number, xx: number, yy: number): number {
   const squared = xx * yy;
-  // One root is exact for integers. Two roots avoid overflow and underflow.
+  // One root is exact for integers; two roots avoid overflow and underflow.
   const product =
     squared > Number.MIN_VALUE / Number.EPSILON && squared < Number.POSITIVE_INFINITY
       ? Math.sqrt(squared)
@@ -177,7 +173,7 @@ export function concordanceOfRows(x: Ranking, y: Ranking): Float64Array {
       const g = y.group[rows[run]!]!;
       let runEnd = run + 1;
       while (runEnd < end && y.group[rows[runEnd]!] === g) runEnd++;
-      // Sums of signs of y: rows below in x, all rows, rows equal in x. Rows above in x are the rest.
+      // Sums of signs of y over rows below in x, all rows, and rows equal in x. Rows above in x are the rest.
       const below = balance(tree, 2 * g);
       const all = y.starts[g]! - (n - y.starts[g + 1]!);
       const equal = run - start - (end - runEnd);

@@ -1,8 +1,9 @@
 /**
  * @module evaluate/evaluate
- * Evaluates models on the rows of a table's split: compares their predictions with the target, and ranks them.
+ * Evaluates models on the rows of a table's split: compares predictions with the target, and ranks the models.
  */
 import { messageOf, modelError, usageError } from '../core/errors.js';
+import { mean } from '../core/numbers.js';
 import type { Origin } from '../core/origin.js';
 import { counted, quoted } from '../core/printable.js';
 import { loadTinyModel } from '../tiny/load.js';
@@ -17,7 +18,7 @@ import type {
   TinyRuntimeName,
 } from '../tiny/types.js';
 import { bootstrap, type Intervals } from './bootstrap.js';
-import { type Agreement, agreementOf, mean, type Sample, sampleOf } from './correlation.js';
+import { type Agreement, agreementOf, type Sample, sampleOf, type Units } from './correlation.js';
 import {
   type BoundInputs,
   bindInputs,
@@ -51,8 +52,8 @@ export interface EvaluateOptions extends Pick<TinyModelOptions, 'fp16' | 'verify
   /** Run the model or its 8-bit sibling. Default `auto`: as its registry or sidecar says. */
   readonly precision?: TinyPrecision;
   /**
-   * Draws of the bootstrap; 0 omits the intervals. Default 1000, for large tables fewer, but at least 200, so that
-   * about 20 million rows are drawn.
+   * Draws of the bootstrap; 0 omits the intervals. Default 1000; fewer for large tables, so that about 20 million rows
+   * are drawn, but at least 200.
    */
   readonly resamples?: number;
   /** Seed of the bootstrap. Default 1. */
@@ -128,21 +129,18 @@ export interface Comparison {
 
 /** Rows per call of a session with a free batch size. */
 const BATCH = 8192;
-
 const DEFAULT_RESAMPLES = 1000;
 const FEWEST_RESAMPLES = 200;
-/** Rows to draw in total, if the number of draws is not set. */
+/** Rows to draw in all, if the number of draws is not set. */
 const DRAWN_ROWS = 20_000_000;
-
 const LEVEL = 0.95;
-
-/** With fewer units there are few distinct draws, so intervals are rough. */
+/** With fewer units, there are few distinct draws, so intervals are rough. */
 const FEW_UNITS = 10;
 
 /**
- * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number
- * per row; `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device;
- * the signal's reason when aborted
+ * @throws {AnyvmafError} `model` if it cannot be loaded, does not read features or does not output one number per row;
+ * `usage` if the table lacks a column or the split has fewer than two rows; `backend` for the device; the signal's
+ * reason if aborted
  */
 export async function evaluate(
   platform: TinyPlatform,
@@ -157,7 +155,7 @@ export async function evaluate(
 /**
  * Evaluates models one after the other. A model that fails does not stop the others.
  * @throws {AnyvmafError} `usage` without a model, or if the table or the split fits none of them; the signal's reason
- * when aborted
+ * if aborted
  */
 export async function compare(
   platform: TinyPlatform,
@@ -250,26 +248,17 @@ function requireFinite(
   );
 }
 
-interface Predictions {
-  readonly predictions: Float64Array;
-  readonly runtime: TinyRuntimeName;
-  readonly device: TinyDevice;
-  readonly warnings: readonly string[];
-}
-
 async function predict(
   { runtimes }: TinyPlatform,
   model: TinyModel,
   { inputs, batch, usable: { length } }: BoundInputs,
   { device = 'auto', threads = 0, fp16 = false, signal }: EvaluateOptions,
-): Promise<Predictions> {
+) {
   const step = batch ?? BATCH;
   const shapeOf = ({ name, width }: BoundInputs['inputs'][number], rows: number): readonly number[] =>
     model.graph.inputs.find((input) => input.name === name)?.dims?.length === 1 ? [rows] : [rows, width];
-  checkSize(
-    model,
-    Object.fromEntries(inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))])),
-  );
+  const shapes = inputs.map((input) => [input.name, shapeOf(input, Math.min(step, length))] as const);
+  checkSize(model, Object.fromEntries(shapes));
   const session = await runtimes.open(model, { device, threads, fp16 });
   try {
     const predictions = new Float64Array(length);
@@ -298,13 +287,13 @@ function scoresOf(
 ): Float64Array {
   const name = sidecar.outputNames?.[0] ?? graph.outputs[0]?.name ?? '';
   const output = outputs[name];
-  if (!output)
+  if (!output) {
+    const names = Object.keys(outputs).map((name) => quoted(name));
     throw modelError(
       `The sidecar of the tiny model ${quoted(source)} names the output ${quoted(name)}, but the graph has ` +
-        `${Object.keys(outputs)
-          .map((name) => quoted(name))
-          .join(', ')}.`,
+        `${names.join(', ')}.`,
     );
+  }
   const { data, dims } = output;
   const each = data.length / rows;
   if (each !== 1 && !(sidecar.outputReduce === 'mean' && Number.isInteger(each) && each > 0))
@@ -322,12 +311,12 @@ function scoresOf(
   return scores;
 }
 
-/** Draws of the bootstrap for a table of so many rows. */
+/** Draws of the bootstrap for a table of this many rows. */
 export function drawsOf(rows: number): number {
   return Math.max(FEWEST_RESAMPLES, Math.min(DEFAULT_RESAMPLES, Math.floor(DRAWN_ROWS / rows)));
 }
 
-/** Figures over all rows, clips and keys of at least two rows of finite numbers. */
+/** Figures over all rows, clips and keys that have at least two rows of finite numbers. */
 function figuresOf(
   { prediction, target }: Pick<Sample, 'prediction' | 'target'>,
   { keys, clips }: Pick<SplitRows, 'keys' | 'clips'>,
@@ -336,10 +325,7 @@ function figuresOf(
   const n = prediction.length;
   const sample = sampleOf(prediction, target);
   const agreement = agreementOf(sample);
-  const notes = [
-    ...constantNotes(sample.prediction, 'predictions'),
-    ...constantNotes(sample.target, 'targets'),
-  ];
+  const notes = [...constantNotes(prediction, 'predictions'), ...constantNotes(target, 'targets')];
 
   const named = keys ?? clips;
   const unit = keys ? 'key' : clips ? 'clip' : 'row';
@@ -373,10 +359,10 @@ function figuresOf(
   };
 }
 
-function constantNotes(values: Float64Array, what: string): string[] {
+function constantNotes(values: Float64Array, name: string): string[] {
   const [first = 0] = values;
   if (values.some((value) => value !== first)) return [];
-  return [`All ${what} are ${first}, so correlations are undefined.`];
+  return [`All ${name} are ${first}, so correlations are undefined.`];
 }
 
 /** Figures over the means of clips. Drawing a key draws all of its clips. */
@@ -384,16 +370,13 @@ function clipFigures(
   prediction: Float64Array,
   target: Float64Array,
   clips: Groups,
-  rowUnits: { readonly count: number; readonly of: Uint32Array },
+  { count, of: unitOf }: Units,
   facts: BootstrapFacts | null,
 ): ClipAgreement {
   const sample = sampleOf(meansOf(prediction, clips), meansOf(target, clips));
   const of = new Uint32Array(clips.names.length);
-  for (let i = 0; i < clips.of.length; i++) of[clips.of[i]!] = rowUnits.of[i]!;
-  return {
-    ...agreementOf(sample),
-    intervals: facts && bootstrap(sample, { count: rowUnits.count, of }, facts),
-  };
+  for (let i = 0; i < clips.of.length; i++) of[clips.of[i]!] = unitOf[i]!;
+  return { ...agreementOf(sample), intervals: facts && bootstrap(sample, { count, of }, facts) };
 }
 
 function meansOf(values: Float64Array, { names, of }: Groups): Float64Array {
@@ -414,11 +397,7 @@ function keyFigures(prediction: Float64Array, target: Float64Array, { names, of 
     const rows = members[k]!;
     const predicted = Float64Array.from(rows, (i) => prediction[i]!);
     const targets = Float64Array.from(rows, (i) => target[i]!);
-    return {
-      key,
-      ...agreementOf(sampleOf(predicted, targets)),
-      mean_prediction: mean(predicted),
-      mean_target: mean(targets),
-    };
+    const means = { mean_prediction: mean(predicted), mean_target: mean(targets) };
+    return { key, ...agreementOf(sampleOf(predicted, targets)), ...means };
   });
 }

@@ -1,9 +1,8 @@
 /**
  * @module evaluate/evaluation
- * Evaluates tiny models on a table of features (a file, a Blob or bytes). Table and model are untrusted, so a
- * parser thread, which can be terminated, reads and evaluates them.
+ * Evaluates tiny models on a table of features (a file, a Blob or bytes). Table and model are untrusted, so a thread
+ * that can be terminated reads and evaluates them.
  */
-
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
 import { TINY_PRECISIONS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -32,7 +31,7 @@ export interface EvaluationPlatform {
 // --- messages to the thread ---
 
 export interface EvaluationSettings {
-  /** URL of the built-in models' folder, ending in `/`. Browsers may leave it out: the package's own folder. */
+  /** URL of the built-in models' folder, ending in `/`. Browsers may omit it for the package's own folder. */
   readonly models?: string;
   /** Who named the models; absent in browsers. */
   readonly origin?: Origin;
@@ -126,7 +125,7 @@ function requireTable(features: TableInput): void {
   if (!(features instanceof URL || features instanceof Blob)) throw wrongType('features', features, expected);
 }
 
-/** Checks options that types do not. */
+/** Checks options beyond their types. */
 function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
   for (const [name, value, most] of [

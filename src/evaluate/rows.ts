@@ -1,8 +1,8 @@
 /**
  * @module evaluate/rows
- * Takes from a table what a model is evaluated on: the rows of a split, with their targets, keys and clips, and the model's inputs
- * for them. Features follow the order of the sidecar and are scaled unless the graph does so. The codec block comes from the
- * caller or from columns, other inputs from columns of their name.
+ * Selects from a table what a model is evaluated on: the rows of a split, with their targets, keys and clips, and the
+ * model's inputs for them. Features have the order of the sidecar and are scaled unless the graph scales them. The codec
+ * block comes from the caller or from columns, other inputs from columns of their names.
  */
 import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError, modelError, usageError } from '../core/errors.js';
@@ -48,8 +48,8 @@ export interface SplitRows {
 
 /**
  * Selects the rows of a split that have a target.
- * @throws {AnyvmafError} `usage` if the target column does not exist or fewer than two rows are left; `io` if
- * reading fails
+ * @throws {AnyvmafError} `usage` if the target column does not exist or fewer than two rows remain; `io` if reading
+ * fails
  */
 export async function selectRows(table: TableColumns, wanted: Split, target: string): Promise<SplitRows> {
   if (!table.has(target))
@@ -131,9 +131,9 @@ function groupsOf(rows: Uint32Array, nameOf: (row: number) => string): Groups {
   return { names: [...numbers.keys()], of };
 }
 
-/** The groups of a subset of rows; drops empty groups. */
-export function groupsAmong(groups: Groups, kept: Uint32Array): Groups {
-  return groupsOf(kept, (i) => groups.names[groups.of[i]!]!);
+/** The groups of a subset of rows, without empty groups. */
+export function groupsAmong(groups: Groups, rows: Uint32Array): Groups {
+  return groupsOf(rows, (i) => groups.names[groups.of[i]!]!);
 }
 
 function tooFew(
@@ -196,23 +196,18 @@ export async function bindInputs(
   const columns = featureColumns(model, port, table);
   const usable = new Uint8Array(rows.length).fill(1);
   const { scaler } = model.sidecar;
-  const features = await fromColumns(
-    table,
-    rows,
-    columns.map(({ column }) => column),
-    usable,
-    (value, i) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value),
-  );
+  const names = columns.map(({ column }) => column);
+  const scaled = (value: number, i: number) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value);
+  const features = await fromColumns(table, rows, names, usable, scaled);
   const inputs: BoundInput[] = [{ name: port.name, width: columns.length, data: features }];
   const others = model.graph.inputs.filter((input) => input !== port);
   const codec = codecPort(model, others);
-  for (const other of others) {
+  for (const other of others)
     inputs.push(
       other === codec
         ? await codecInput(model, other, table, rows, options)
         : await columnInput(model, other, table, rows, usable),
     );
-  }
   const batches = model.graph.inputs.map(({ dims }) => dims?.[0] ?? null);
   const fixed = batches.find((size) => size !== null && size !== 1);
   if (fixed !== undefined)
@@ -220,12 +215,8 @@ export async function bindInputs(
       model,
       `it takes ${fixed} rows at a time, but only one or any number is supported; export it again`,
     );
-  return {
-    inputs,
-    columns: columns.map(({ feature }) => feature),
-    batch: batches.includes(1) ? 1 : null,
-    usable,
-  };
+  const batch = batches.includes(1) ? 1 : null;
+  return { inputs, columns: columns.map(({ feature }) => feature), batch, usable };
 }
 
 function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
@@ -247,11 +238,7 @@ function featurePort(model: TinyModel, wanted: string | undefined): TinyPort {
   return port;
 }
 
-function featureColumns(
-  model: TinyModel,
-  port: TinyPort,
-  table: TableColumns,
-): readonly { readonly feature: string; readonly column: string }[] {
+function featureColumns(model: TinyModel, port: TinyPort, table: TableColumns) {
   const width = port.dims?.[1] ?? undefined;
   const stated = model.sidecar.features;
   const found = (stated ?? CANONICAL_FEATURES).map((feature, i) => {
@@ -262,33 +249,33 @@ function featureColumns(
   });
   const lacking = found.filter(({ column }) => column === undefined);
   const missing = lacking.map(({ feature }) => feature);
-  const here = found.flatMap(({ feature, column }) => (column === undefined ? [] : [{ feature, column }]));
-  if (here.length === 0 || (stated && missing.length > 0))
+  const present = found.flatMap(({ feature, column }) => (column === undefined ? [] : [{ feature, column }]));
+  if (present.length === 0 || (stated && missing.length > 0))
     throw usageError(
-      `${table.name} has ${here.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
+      `${table.name} has ${present.length === 0 ? 'none' : 'not all'} of the features of ${quoted(model.source)}: ` +
         `${listed(missing)} ${missing.length === 1 ? 'is' : 'are'} missing, under that name or as ` +
         `${quoted(lacking[0]?.other ?? '')}; it has ${listed(table.columns)}.`,
     );
-  if (width !== undefined && width !== here.length) {
+  if (width !== undefined && width !== present.length) {
     const without = missing.length > 0 ? `, without ${listed(missing)}` : '';
     throw new AnyvmafError(
       stated ? 'model' : 'usage',
       `${titled(model)} takes ${width} features, but ` +
         (stated
-          ? `its sidecar names ${here.length}.`
-          : `${table.name} has ${here.length} of the six that a model without a sidecar may read${without}; write a ` +
+          ? `its sidecar names ${present.length}.`
+          : `${table.name} has ${present.length} of the six that a model without a sidecar may read${without}; write a ` +
             'sidecar with feature_order beside the model.'),
     );
   }
-  return here;
+  return present;
 }
 
-/** The name of a feature in reports; `undefined` if no extractor provides it (the table still may). */
+/** The name of a feature in reports; `undefined` if no extractor provides it (the table may still have it). */
 function reportName({ sidecar, source }: TinyModel, feature: string, i: number): string | undefined {
   const options = sidecar.featureOptions?.[i];
   try {
-    const one = { features: [feature], ...(options && { featureOptions: [options] }) };
-    return bindColumns(one, 1, source)[0]?.logName;
+    const stated = { features: [feature], ...(options && { featureOptions: [options] }) };
+    return bindColumns(stated, 1, source)[0]?.logName;
   } catch {
     return undefined;
   }

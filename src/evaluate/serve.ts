@@ -1,8 +1,7 @@
 /**
  * @module evaluate/serve
- * The parser thread's side of an evaluation: reads the table and the model, and evaluates.
+ * The parser thread's part of an evaluation: reads the table and the model, and evaluates.
  */
-
 import { quoted, shown } from '../core/printable.js';
 import type { ByteReader } from '../media/types.js';
 import type { Monitor, Served } from '../parsing/serve.js';
@@ -11,21 +10,17 @@ import { compare, evaluate } from './evaluate.js';
 import type { EvaluationCalls, LentTable } from './evaluation.js';
 import { FeatureTable, type TableColumns } from './table/read.js';
 
-/** Base time limit in milliseconds, and the data that extends it by one: four times what one core takes. */
+/** Base time limit in milliseconds, and the data that extend it by one: four times what one core takes. */
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const ROWS_PER_MILLISECOND = 125;
-
 /** Time limit in milliseconds for a runtime to start a model or to run one batch. */
 const RUNTIME_SILENCE = 80_000;
 
 export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {
   const platform: TinyPlatform = { ...tiny, runtimes: monitoredRuntimes(tiny.runtimes, monitor) };
 
-  async function withTable<T>(
-    { name, size }: LentTable,
-    use: (table: TableColumns) => Promise<T>,
-  ): Promise<T> {
+  async function withTable<T>({ name, size }: LentTable, use: (table: TableColumns) => Promise<T>) {
     return use(await openMonitored(monitor.input(size), name, monitor));
   }
 
@@ -37,7 +32,7 @@ export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<Ev
   };
 }
 
-/** Runs work with a time limit in milliseconds, `reason` being what fails if it is exceeded. */
+/** Runs work with a time limit in milliseconds. @param reason what fails if it is exceeded */
 function limited(monitor: Monitor, reason: Parameters<Monitor['patience']>[1]) {
   return async <T>(silence: number, work: () => Promise<T>): Promise<T> => {
     monitor.patience(silence, reason);

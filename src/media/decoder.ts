@@ -10,13 +10,13 @@ import { shown } from '../core/printable.js';
 import { hasAlpha } from './delivery.js';
 import type { DecoderFilters, FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** What container and codec declare about a file's video track. */
+/** What container and codec declare about a video track. */
 export interface TrackFacts extends VideoFormat {
   /** The user's name for the file. */
   readonly name: string;
   /** Container and codec by ffmpeg's short names: `mov,mp4,m4a,3gp,3g2,mj2`, `matroska,webm`; `h264`, `hevc`, `av1`. */
   readonly container: string;
-  /** The selected one of several video tracks; absent if the file has one. */
+  /** Absent unless the file has several video tracks. */
   readonly track?: TrackChoice;
   readonly codec: string;
   readonly profile?: string;
@@ -25,7 +25,7 @@ export interface TrackFacts extends VideoFormat {
   readonly chroma: ChromaFormat;
   /** Frames per second, from the times of all frames if known, else as declared. */
   readonly frameRate?: Fraction;
-  /** From the times of all frames if known; `null` if only reading all packets or decoding would tell. */
+  /** From the times of all frames if known; `null` if that needs reading all packets or decoding. */
   readonly frameCount: number | null;
   /** Seconds. */
   readonly duration: number | null;
@@ -38,12 +38,7 @@ export interface TrackFacts extends VideoFormat {
   /** Degrees clockwise by which a player rotates the picture. */
   readonly rotation: 0 | 90 | 180 | 270;
   /** Samples that a player crops from the decoded picture (width and height already exclude them). */
-  readonly crop?: {
-    readonly left: number;
-    readonly top: number;
-    readonly right: number;
-    readonly bottom: number;
-  };
+  readonly crop?: Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
   readonly colorRange?: 'limited' | 'full';
   /** By ffmpeg's names: `bt709`, `bt2020`; `bt709`, `smpte2084`, `arib-std-b67`; `bt709`, `bt2020nc`. */
   readonly primaries?: string;
@@ -55,10 +50,7 @@ export interface TrackFacts extends VideoFormat {
   readonly dolbyVision?: number;
   /** Film grain of AV1: added by the decoder, or left out on request. */
   readonly filmGrain?: 'added' | 'left out';
-  /**
-   * Why RGB was converted by {@link matrix}: stated by the other video, fits both pictures, or undecided. Absent if
-   * stored as luma and chroma, or if both are RGB.
-   */
+  /** Why {@link matrix} converted RGB; absent if stored as luma and chroma, or if both videos are RGB. */
   readonly fromRgb?: 'stated' | 'pictures' | 'assumed';
   readonly fieldOrder: 'progressive' | 'top-first' | 'bottom-first' | 'unknown';
 }
@@ -68,10 +60,7 @@ export type { DecoderChoice, DecoderId, ScaleFilter } from '../core/choices.js';
 export interface DecodeRequest {
   /** Size to resize to, if the decoder can; see {@link DecodedSource.scaledBy}. */
   readonly size?: { readonly width: number; readonly height: number; readonly filter: ScaleFilter };
-  /**
-   * Frames [start, end) in presentation order. Default: all. `at` is the first one's time in seconds from the
-   * track's first frame, if unique, to seek to.
-   */
+  /** Frames [start, end) in presentation order; default: all. `at`: the first one's time in seconds, if unique. */
   readonly frames?: { readonly start: number; readonly end: number; readonly at?: number };
   /** Seconds from the track's start, instead of frames; decodes from the nearest key frame. */
   readonly time?: { readonly start: number; readonly end: number };
@@ -80,7 +69,7 @@ export interface DecodeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Frames from a decoder, in ascending order. */
+/** Frames from a decoder, in presentation order. */
 export interface DecodedSource extends FrameSource {
   readonly facts: TrackFacts;
   readonly decoder: DecoderId;
@@ -88,7 +77,7 @@ export interface DecodedSource extends FrameSource {
   readonly decodedBy: string;
   /** The filter that resized (`swscale bicubic`); if absent, the caller must resize. */
   readonly scaledBy?: string;
-  /** Set once frames ended at accepted damage: a full sentence. */
+  /** Set once frames have ended at accepted damage: a full sentence. */
   readonly damage?: string;
   /** Presentation time of a frame already read, in seconds from the track's first frame. */
   timestamp(index: number): number | undefined;
@@ -104,7 +93,7 @@ export function decodedInfo(
   return { name, container: 'frames', ...format, frameCount, frameRate, sampleAspect, colorRange, warnings };
 }
 
-/** @throws {AnyvmafError} `usage` for a frame before `next`, the first unread one */
+/** @throws {AnyvmafError} `usage` for a frame before `next`, the first one unread */
 export function requireInOrder(name: string, index: number, next: number): void {
   if (index >= next) return;
   throw usageError(
@@ -112,7 +101,7 @@ export function requireInOrder(name: string, index: number, next: number): void 
   );
 }
 
-/** Adds to a new probe what it does not report: how RGB and alpha are delivered, and Dolby Vision. */
+/** Adds to a new probe what only earlier ones know: how RGB and alpha are delivered, and Dolby Vision. */
 export function stillKnown(
   probed: TrackFacts,
   { fromRgb, matrix, colorRange, dolbyVision, alpha, chroma }: TrackFacts,
@@ -126,12 +115,11 @@ export function stillKnown(
   };
 }
 
-/** Whether a decoder can run here. */
 export interface DecoderAvailability {
   readonly id: DecoderId;
   readonly usable: boolean;
   readonly version?: string;
-  /** If not usable: why, and how to get it, as a sentence. */
+  /** If not usable: why, and how to get it; a full sentence. */
   readonly reason?: string;
 }
 
@@ -142,27 +130,27 @@ export interface Decoder {
   readonly probesAtOnce?: boolean;
   availability(): Promise<DecoderAvailability>;
   /**
-   * Fetches what it needs to run, if the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} with what to do, if the user refuses or fetching fails; the signal's reason
+   * Fetches what it needs to run, if the user agrees; absent if nothing can be fetched.
+   * @throws {AnyvmafError} with a remedy, if the user refuses or fetching fails; the signal's reason
    */
   obtain?(signal?: AbortSignal): Promise<void>;
   /** @throws {AnyvmafError} `media` (naming the codec) if the file is not supported, `io` if it cannot be read */
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts>;
   /**
-   * Presentation times of all frames in seconds, ascending, from 0 at the first. Reads the container without
-   * decoding; `null` if it has no times.
+   * Presentation times of all frames in seconds, ascending, from 0 at the first, without decoding; `null` if the
+   * container has none.
    * @param track {@link TrackChoice.index} of the probed facts
    */
   timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
   /**
-   * Call after {@link timestamps} of the same input. Seconds from the first frame at which the file's clock jumps
-   * back, as in joined recordings; timestamps continue regardless. Absent if the decoder rejects such files.
+   * Seconds from the first frame at which the file's clock jumps back, as in joined recordings; {@link timestamps},
+   * to be called first, continue regardless. Absent if the decoder rejects such files.
    */
   setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
-  /** Bytes of all packets of the track, if known. Call after {@link timestamps} of the same input. */
+  /** Bytes of all packets of the track, if known. Call {@link timestamps} first. */
   trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
-  /** Facts then describe filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
+  /** A decoder of filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
   withFilters?(filters: DecoderFilters): Decoder;
 }
 
@@ -180,7 +168,7 @@ export interface TrackRequest {
   readonly option: 'trackReference' | 'trackDistorted';
 }
 
-/** The selected one of several tracks. */
+/** The selection among several tracks. */
 export interface TrackChoice {
   /** 0-based, among {@link tracks}. */
   readonly index: number;
@@ -189,8 +177,7 @@ export interface TrackChoice {
 }
 
 /**
- * Selects a track, the first among equals; `undefined` unless there are several.
- * @param name of the file, for messages
+ * Selects a track: as requested, else the largest default one; `undefined` unless there are several.
  * @throws {AnyvmafError} `usage` if the requested track does not exist
  */
 export function chooseTrack(
@@ -208,7 +195,7 @@ export function chooseTrack(
   return { index, tracks, asked: false };
 }
 
-/** True if the user asked for the track or all others are smaller. */
+/** True if the user requested the track or all others are smaller. */
 export function isClearTrack({ index, tracks, asked }: TrackChoice): boolean {
   const size = tracks.map(area);
   return asked || size.every((other, i) => i === index || other < (size[index] ?? 0));

@@ -3,7 +3,7 @@
  * Selects the decoder of an encoded video: the first preferred one that runs and supports the file.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, type Objection, type Remedy, usageError } from '../core/errors.js';
+import { AnyvmafError, mediaError, type Objection, type Remedy, usageError } from '../core/errors.js';
 import { quotedWord } from '../core/names.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import {
@@ -26,9 +26,9 @@ export interface EncodedVideo extends Pick<EncodedInput, 'cutOff' | 'encoderSett
   readonly input: VideoInput;
   readonly decoder: Decoder;
   readonly facts: TrackFacts;
-  /** Fallback decoders if this one probed the file but cannot open it. */
+  /** Fallback decoders, in order of preference. */
   readonly others: readonly Decoder[];
-  /** What filters do to its pictures; part of the video's identity. */
+  /** Decoder filters, as part of the video's identity. */
   readonly filters?: string;
 }
 
@@ -46,14 +46,14 @@ interface Attempt {
   readonly hints?: readonly Remedy[];
 }
 
-/** @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` if unreadable */
+/** @throws {AnyvmafError} `media` without a suitable decoder, `usage` for an unknown one, `io` for unreadable files */
 export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptions): Promise<EncodedVideo> {
   const { choice, decoders, signal } = options;
   if (choice === 'none') throw undecoded(encoded);
   const candidates = choice === 'auto' ? decoders : decoders.filter(({ id }) => id === choice);
   if (candidates.length === 0) {
-    const there = ['auto', ...decoders.map(({ id }) => id), 'none'];
-    throw usageError(`decoder ${quoted(choice)} is not available here; choose one of ${there.join(', ')}.`);
+    const choices = ['auto', ...decoders.map(({ id }) => id), 'none'];
+    throw usageError(`decoder ${quoted(choice)} is not available here; choose one of ${choices.join(', ')}.`);
   }
   const { input, cutOff, encoderSettings, dolbyVision } = encoded;
   const attempts: Attempt[] = [];
@@ -62,10 +62,10 @@ export async function chooseDecoder(encoded: EncodedInput, options: DecoderOptio
     return { input, decoder, facts, others, cutOff, encoderSettings };
   });
   if (chosen) return chosen;
-  throw nobody(encoded, attempts);
+  throw noneDecodes(encoded, attempts);
 }
 
-/** Calls `work` with the first decoder that can run and supports the file; `attempts` receives other answers. */
+/** Calls `work` with the first decoder that can run and supports the file; adds the others to `attempts`. */
 async function firstAble<T>(
   decoders: readonly Decoder[],
   input: VideoInput,
@@ -93,7 +93,7 @@ async function firstAble<T>(
   return undefined;
 }
 
-/** Whether a decoder can run, after fetching what it needs, unless that would not help. */
+/** Whether a decoder can run, after fetching what it needs if that may help. */
 async function available(
   decoder: Decoder,
   attempts: readonly Attempt[],
@@ -107,7 +107,7 @@ async function available(
   } catch (error) {
     signal?.throwIfAborted();
     if (!(error instanceof AnyvmafError) || error.code === 'usage') throw error;
-    const { message: reason, hints = [] } = saidBy(error);
+    const { message: reason, hints = [] } = objectionOf(error);
     return { decoder, availability: { ...availability, reason }, hints };
   }
 }
@@ -133,36 +133,30 @@ function probeEarly(decoder: Decoder, input: VideoInput, signal: AbortSignal | u
 
 /**
  * Opens a video with its decoder, else with a fallback.
- * @throws {AnyvmafError} as the decoders do; `media` if all that can run fail
+ * @throws {AnyvmafError} of the decoders; `media` if all that can run fail
  */
 export async function openDecoded(video: EncodedVideo, request: DecodeRequest): Promise<DecodedSource> {
-  const { found } = await firstOf(
-    video,
-    ({ decoder, input, facts }) => decoder.open(input, facts, request),
-    request.signal,
-  );
+  const open = ({ decoder, input, facts }: EncodedVideo) => decoder.open(input, facts, request);
+  const { found } = await firstOf(video, open, request.signal);
   return found;
 }
 
 /**
  * Reads the times of all frames, with a fallback decoder if necessary.
- * @returns also the video, with the decoder that read them and updated facts
+ * @returns also the video, with the decoder that read them, and updated facts
  * @throws {AnyvmafError} as {@link openDecoded}
  */
 export async function readTimes(
   video: EncodedVideo,
   signal?: AbortSignal,
 ): Promise<{ readonly video: EncodedVideo; readonly times: Float64Array | null }> {
-  const { found, by } = await firstOf(
-    video,
-    ({ decoder, input, facts }) => decoder.timestamps(input, signal, facts.track?.index),
-    signal,
-  );
+  const read = (by: EncodedVideo) => by.decoder.timestamps(by.input, signal, by.facts.track?.index);
+  const { found, by } = await firstOf(video, read, signal);
   const { decoder, input, facts } = by;
   if (!found) return { video: by, times: null };
   const bytes = await decoder.trackBytes?.(input, facts.track?.index);
   const bitrate = (bytes && packetBitrate(bytes, found)) || facts.bitrate;
-  // The declared count of a truncated file tells how much is missing.
+  // The declared count of a truncated file tells how many frames are missing.
   const frameCount = by.cutOff === undefined ? found.length : facts.frameCount;
   const frameRate = rateOf({ ...facts, timestamps: found });
   return {
@@ -190,7 +184,8 @@ async function firstOf<T>(
   });
   if (able) return able;
   const looksLike = `a video (${facts.codec})`;
-  throw nobody({ kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) }, attempts);
+  const encoded = { kind: 'encoded', name: facts.name, input, looksLike, ...(cutOff && { cutOff }) } as const;
+  throw noneDecodes(encoded, attempts);
 }
 
 /** Returns the error if another decoder may succeed; throws it otherwise, for example if the file is missing. */
@@ -205,8 +200,7 @@ function refusal(error: unknown): AnyvmafError {
 function undecoded(encoded: EncodedInput): AnyvmafError {
   const { looksLike, name } = encoded;
   if (looksLike === undefined) return notY4m(encoded);
-  return new AnyvmafError(
-    'media',
+  return mediaError(
     `${shown(name)} is not a Y4M file but ${looksLike}, and without a decoder only Y4M and raw YUV can be read`,
     {
       hints: [
@@ -221,8 +215,8 @@ function undecoded(encoded: EncodedInput): AnyvmafError {
 const decoderOf = (hint: Remedy) =>
   typeof hint === 'object' && hint.purpose === 'fix' && hint.option === 'decoder' ? hint.value : undefined;
 
-/** Why no decoder succeeded: errors of those that ran, then why the others did not. */
-function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
+/** Why no decoder succeeded: errors of those that ran, then why the others could not run. */
+function noneDecodes(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafError {
   const { name, looksLike } = encoded;
   const tried = attempts.filter(({ error }) => error !== undefined);
   const exhausted = ffmpegRefused(attempts);
@@ -232,7 +226,7 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
       ({ decoder, availability }) => `${decoder.id}: ${clause(availability.reason ?? 'not available here')}`,
     );
   const fetchable = attempts
-    .flatMap((one) => one.hints ?? [])
+    .flatMap(({ hints = [] }) => hints)
     .filter((hint) => !attempts.some(({ decoder }) => decoder.id === decoderOf(hint)));
   const [first] = tried;
   if (!first?.error) return noDecoder(encoded, idle, fetchable);
@@ -240,24 +234,19 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
   if (looksLike === SEGMENT) {
     const join = `cat init.mp4 ${quotedWord(name)} > whole.mp4`;
     const message = `${shown(name)} is ${SEGMENT} without its initialisation segment`;
-    return new AnyvmafError('media', message, {
-      hints: [`prepend that segment: ${join}`],
-      file: name,
-      cause: error,
-    });
+    return mediaError(message, { hints: [`prepend that segment: ${join}`], file: name, cause: error });
   }
-  const { message, hints = [] } = saidBy(error);
+  const { message, hints = [] } = objectionOf(error);
   const others = tried.slice(1);
   // Name decoders that failed for the same reason together.
   const alike = others
-    .filter((one) => reasonOf(one, name) === reasonOf(first, name))
+    .filter((attempt) => reasonOf(attempt, name) === reasonOf(first, name))
     .map(({ decoder }) => decoder.id);
   const apart = others
     .filter(({ decoder }) => !alike.includes(decoder.id))
-    .map(({ decoder, error }) => {
-      const { message } = saidBy(error);
-      return `${decoder.id}: ${unnamed(clause(message), shown(name))}`;
-    });
+    .map(
+      ({ decoder, error }) => `${decoder.id}: ${unnamed(clause(objectionOf(error).message), shown(name))}`,
+    );
   const end = encoded.cutOff === undefined ? '' : `the file is cut off: ${encoded.cutOff}`;
   const cutOff = end === '' || message.includes(end) ? '' : `; ${end}`;
   const clauses = [
@@ -271,12 +260,14 @@ function nobody(encoded: EncodedInput, attempts: readonly Attempt[]): AnyvmafErr
     hints.some((hint) => typeof hint === 'object' && hint.purpose === 'declare');
   const why = clauses.length > 0 ? ` (${clauses.join('; ')})` : '';
   if (cutOff + why === '' && known) return error;
-  const what = clause(message) + why + cutOff;
-  const all = [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])];
-  return new AnyvmafError('media', what, { hints: all, file: name, cause: error });
+  return mediaError(clause(message) + why + cutOff, {
+    hints: [...hints, ...fetchable, ...(known ? [] : [DECLARE_RAW])],
+    file: name,
+    cause: error,
+  });
 }
 
-/** The error if no decoder could be tried. @param idle why each could not */
+/** @param idle why each decoder could not run */
 function noDecoder({ name, looksLike }: EncodedInput, idle: readonly string[], fetchable: readonly Remedy[]) {
   const reasons = `there is no decoder for it (${idle.join('; ')})`;
   const message = looksLike
@@ -287,20 +278,20 @@ function noDecoder({ name, looksLike }: EncodedInput, idle: readonly string[], f
     ? []
     : [fetchable.length > 0 ? 'install ffmpeg' : 'install one of them'];
   const hints = [...fetchable, ...(looksLike ? [...install, convert] : [DECLARE_RAW])];
-  return new AnyvmafError('media', message, { hints, file: name });
+  return mediaError(message, { hints, file: name });
 }
 
-/** Replaces the file's name, which the sentence has already given. */
+/** Replaces the file's name, which the sentence has given before. */
 function unnamed(text: string, name: string): string {
   const begun = text.startsWith(`${name} `) ? `it${text.slice(name.length)}` : text;
   return begun.replaceAll(` of ${name}`, ' of it').replace(/\bthe (\w+) of it\b/g, 'its $1');
 }
 
-function saidBy(error: AnyvmafError | undefined): Objection {
+function objectionOf(error: AnyvmafError | undefined): Objection {
   return error?.objections?.[0] ?? error ?? { message: '' };
 }
 
 /** Why a decoder failed, without its name and the file's. */
 function reasonOf({ decoder, error }: Attempt, name: string): string {
-  return clause(saidBy(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
+  return clause(objectionOf(error).message).replaceAll(shown(name), '').replaceAll(decoder.id, '');
 }

@@ -1,9 +1,9 @@
 /**
  * @module media/delivery
- * ffmpeg's pixel formats: which planar one holds the samples of another unchanged, and how to make ffmpeg deliver it.
+ * ffmpeg's pixel formats: which planar one holds the samples of another, and how to make ffmpeg deliver it.
  */
 import type { ColorMatrix } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import type { ChromaFormat } from '../core/frame.js';
 import { shown } from '../core/printable.js';
 
@@ -13,7 +13,7 @@ export interface SampleFormat {
   readonly chroma: ChromaFormat;
 }
 
-/** Formats with the same luma and chroma samples in another order. */
+/** Same luma and chroma samples in another order. */
 const REARRANGED: Readonly<Record<string, SampleFormat>> = {
   nv12: { bitDepth: 8, chroma: '420' },
   nv21: { bitDepth: 8, chroma: '420' },
@@ -44,9 +44,8 @@ export function pixelFormat(name: string): SampleFormat | undefined {
     if (!match) continue;
     const [, first = '', second] = match;
     if (fixed) return { bitDepth: Number(first || 8), chroma: fixed };
-    if (first === '420' || first === '422' || first === '444') {
+    if (first === '420' || first === '422' || first === '444')
       return { bitDepth: Number(second ?? 8), chroma: first };
-    }
   }
   return undefined;
 }
@@ -69,10 +68,10 @@ export interface Delivery extends SampleFormat {
   readonly unpacked?: string;
 }
 
-/** swscale flags that round to the nearest value; without them grey becomes one level darker. */
+/** swscale flags that round to nearest; without them, grey becomes one level darker. */
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
-/** Converts RGB to luma and chroma; explicit, since no file states a matrix for this. `size` holds further options. */
+/** Converts RGB to luma and chroma by an explicit matrix, which no file states; `size` holds further options. */
 export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
   const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
   return `scale=${options.join(':')}`;
@@ -86,7 +85,7 @@ const SCALE_MATRIX: Readonly<Record<string, ColorMatrix>> = {
   bt2020nc: 'bt2020',
 };
 
-/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert by it. */
+/** Matrix by the name of ffmpeg's scale filter; `undefined` if the filter does not have it. */
 export function scaleMatrix(matrix: string): ColorMatrix | undefined {
   return Object.hasOwn(SCALE_MATRIX, matrix) ? SCALE_MATRIX[matrix] : undefined;
 }
@@ -114,7 +113,7 @@ export function isRgb(pixelFormat: string): boolean {
   return RGB.test(pixelFormat);
 }
 
-/** Unsupported chroma formats, and the supported one that holds their samples repeated. */
+/** Unsupported chroma formats, and the supported one that can hold their repeated samples. */
 const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chroma: '422' | '444' }>> = {
   '411': { ratio: '4:1:1', chroma: '422' },
   '440': { ratio: '4:4:0', chroma: '444' },
@@ -122,8 +121,7 @@ const REPEATED: Readonly<Record<string, { readonly ratio: string; readonly chrom
 
 /**
  * @param name ffmpeg's name of the decoded layout
- * @param rotation of the picture in degrees
- * @param file name of the file, for messages
+ * @param file the file's name, for messages
  * @param how to deliver RGB; refused if absent. `matrix`: ffmpeg's name of the one to convert by (BT.709 if absent
  * or unknown), or `gbr` for unconverted planes G, B, R. `alpha`: appends alpha, and delivers grey with alpha as RGB
  * @throws {AnyvmafError} `media` if no planar format holds the samples
@@ -140,31 +138,28 @@ export function delivery(
   const full = /^yuvj4\d\dp$/.test(name);
   const named = (format: SampleFormat) =>
     full ? `yuvj${format.chroma}p` : pixelFormatName(format).replace(/^yuv/, alpha ? 'yuva' : 'yuv');
-  const kept = alpha && { alpha };
+  const withAlpha = alpha && { alpha };
   if (alpha && known?.chroma === '400') return rgbDelivery(name, 'gbr', alpha);
   if (known) {
     if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
       const format: SampleFormat = { ...known, chroma: '444' };
       const note = 'rotated, with chroma samples of 4:2:2 repeated, as 4:4:4';
-      return { ...format, pixelFormat: named(format), note, ...kept };
+      return { ...format, pixelFormat: named(format), note, ...withAlpha };
     }
-    return { ...known, pixelFormat: named(known), ...kept };
+    return { ...known, pixelFormat: named(known), ...withAlpha };
   }
   const match = /^yuvj?(411|440)p(10|12)?(?:le|be)?$/.exec(name);
   const repeated = REPEATED[match?.[1] ?? ''];
   if (repeated) {
     const turned = rotation === 90 || rotation === 270;
-    const format: SampleFormat = {
-      bitDepth: Number(match?.[2] ?? 8),
-      chroma: turned ? '444' : repeated.chroma,
-    };
+    const chroma = turned ? '444' : repeated.chroma;
+    const format: SampleFormat = { bitDepth: Number(match?.[2] ?? 8), chroma };
     const note = `${turned ? 'rotated, with ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
   if (how && isRgb(name)) return rgbDelivery(name, how.matrix ?? 'bt709', alpha);
   const remedy = 'use the same conversion for both videos';
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     /rgb|bgr|gbr|bayer|xyz|^pal8$|^mono[wb]$/.test(name)
       ? `the frames of ${shown(file)} are RGB (${name}) and have no luma plane to measure; convert them first, ` +
           `for example with ffmpeg -pix_fmt yuv444p -c:v ffv1, and ${remedy}.`
@@ -173,7 +168,7 @@ export function delivery(
   );
 }
 
-/** RGB as stored, or converted by a matrix; grey with alpha becomes RGB of the same samples. */
+/** RGB as stored (grey with alpha as RGB of the same samples), or converted by a matrix. */
 function rgbDelivery(name: string, matrix: string, alpha: true | false | undefined): Delivery {
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
@@ -210,7 +205,7 @@ function ratio({ chroma }: SampleFormat): string {
   return [...chroma].join(':');
 }
 
-/** Makes ffmpeg output all frames as decoded, without repeating or dropping any to even out their times. */
+/** Makes ffmpeg output every frame once, without repeating or dropping any to even out their times. */
 export function everyFrame(version: string): string[] {
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
   const old = major !== '' && Number(major) * 100 + Number(minor) < 501;

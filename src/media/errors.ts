@@ -10,7 +10,6 @@ import type { TrackFacts } from './decoder.js';
 import type { IncompleteFrame, VideoInfo } from './types.js';
 
 export const DECLARE_RAW: Remedy = { purpose: 'declare', option: 'raw' };
-
 export const FETCH_URL = { purpose: 'fix', option: 'allowUrl', value: true } as const satisfies OptionHint;
 
 /** A frame of an open video cannot be read. */
@@ -20,19 +19,14 @@ export class MediaError extends AnyvmafError {
   /** 0-based; all frames before it are complete. */
   readonly frame: number;
 
-  constructor(
-    reason: 'incomplete' | 'damaged',
-    frame: number,
-    message: string,
-    options?: AnyvmafErrorOptions,
-  ) {
+  constructor(reason: MediaError['reason'], frame: number, message: string, options?: AnyvmafErrorOptions) {
     super('media', message, options);
     this.reason = reason;
     this.frame = frame;
   }
 }
 
-/** Bytes of a file, or Latin-1 text from them, in quotes; all but printable ASCII becomes `\xNN`. */
+/** Quotes bytes of a file, or Latin-1 text from them; all but printable ASCII becomes `\xNN`. */
 export function quoted(found: string | Uint8Array): string {
   const text = typeof found === 'string' ? found : String.fromCharCode(...found.subarray(0, SHOWN));
   const escaped = (character: string) => `\\x${character.charCodeAt(0).toString(16).padStart(2, '0')}`;
@@ -42,10 +36,7 @@ export function quoted(found: string | Uint8Array): string {
 
 const SHOWN = 80;
 
-/**
- * The incomplete last frame was read.
- * @param hints fixes other than a correct format
- */
+/** @param hints fixes other than a correct format */
 export function incompleteFrame(
   info: VideoInfo,
   at: IncompleteFrame,
@@ -53,9 +44,9 @@ export function incompleteFrame(
 ): MediaError {
   const { index, expectedBytes, foundBytes } = at;
   const bytes = `${expectedBytes} bytes expected, ${foundBytes} found`;
-  const what = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
+  const problem = `frame ${index} of ${shown(info.name)} is incomplete: ${bytes}`;
   const refuse = (why: string, all = hints) =>
-    new MediaError('incomplete', index, `${what}; ${why}`, { hints: all, file: info.name });
+    new MediaError('incomplete', index, `${problem}; ${why}`, { hints: all, file: info.name });
   if (info.container !== 'yuv') return refuse('the video is truncated');
   const size = index * expectedBytes + foundBytes;
   const roundedDown = roundedDownChroma(info, size);
@@ -67,10 +58,7 @@ export function incompleteFrame(
   );
 }
 
-/**
- * @param position byte at which the frame should begin, from the start of the data
- * @param found the bytes at that position
- */
+/** @param found the bytes at `position`, in bytes from the start of the data, where the frame should begin */
 export function lostFraming(name: string, index: number, position: number, found: Uint8Array): MediaError {
   return new MediaError(
     'damaged',
@@ -81,7 +69,7 @@ export function lostFraming(name: string, index: number, position: number, found
   );
 }
 
-/** For platforms that cannot decode a video. A lossy transcode would have another score. */
+/** For platforms that cannot decode a video; a lossy transcode would change the score. */
 export const CONVERT_WITHOUT_LOSS = 'convert it losslessly first: ffmpeg -i VIDEO -strict -1 OUTPUT.y4m';
 
 /** Keeps size, frames and bit depth; `filter` holds options before the output, such as `-pix_fmt yuv422p`. */
@@ -129,8 +117,8 @@ export function gapWarning(name: string): string {
 }
 
 function where({ name, codec }: Named, { frames, lastTime, cutOff, text }: EarlyEnd): string {
-  const what = cutOff ? 'is cut off' : 'is damaged';
-  return `${shown(name)} ${what} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
+  const state = cutOff ? 'is cut off' : 'is damaged';
+  return `${shown(name)} ${state} at frame ${frames}${afterTime(lastTime)} (${codec}: ${shown(text)})`;
 }
 
 /** For example `, after 2.360 s`; empty if the time is unknown. */

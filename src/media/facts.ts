@@ -2,30 +2,26 @@
  * @module media/facts
  * Parses ffprobe's JSON into facts about the video track.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { defined } from '../core/arguments.js';
+import { type AnyvmafError, mediaError } from '../core/errors.js';
 import { formatProblem } from '../core/frame.js';
 import { type Fraction, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import type { TrackChoice, TrackFacts, VideoTrack } from './decoder.js';
-import { type Delivery, delivery } from './delivery.js';
+import { delivery } from './delivery.js';
 import { declaredRate, isUntimed } from './evidence/rate.js';
 
 type Json = Readonly<Record<string, unknown>>;
 
-interface ProbedTrack {
-  readonly facts: TrackFacts;
-  readonly delivery: Delivery;
-}
-
 /**
  * Parses `ffprobe -of json -show_format -show_streams -show_frames`; sizes are after cropping and rotation.
- * @param json has the stream first in `streams` and, if decodable, its first frame in `frames`
+ * @param json with the track first in `streams` and, if decodable, its first frame in `frames`
  * @param converts true if the decoder converts RGB to luma and chroma, which the facts then describe
- * @throws {AnyvmafError} `media` if the track is encrypted, has an unknown codec, or samples that cannot be scored
+ * @throws {AnyvmafError} `media` for an encrypted track, an unknown codec, or samples that cannot be scored
  */
-export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice): ProbedTrack {
+export function parseProbe(json: unknown, name: string, converts = false, track?: TrackChoice) {
   const stream = object(list(object(json)?.streams)[0]);
-  if (!stream) throw new AnyvmafError('media', `${shown(name)} has no video track.`);
+  if (!stream) throw mediaError(`${shown(name)} has no video track.`);
   const format = object(object(json)?.format) ?? {};
   const frame = object(list(object(json)?.frames)[0]) ?? {};
 
@@ -47,7 +43,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const { bitDepth, chroma } = deliveredAs;
   const size = turned ? { width: stored.height, height: stored.width } : stored;
   const problem = formatProblem({ ...size, bitDepth, chroma });
-  if (problem) throw new AnyvmafError('media', `the video of ${shown(name)} cannot be scored: ${problem}.`);
+  if (problem) throw mediaError(`the video of ${shown(name)} cannot be scored: ${problem}.`);
 
   const container = word(format.format_name) ?? 'unknown';
   const aspect = fraction(stream.sample_aspect_ratio, ':') ?? fraction(frame.sample_aspect_ratio, ':');
@@ -83,11 +79,8 @@ function extent(stream: Json, format: Json, container: string) {
     : declaredRate(fraction(stream.avg_frame_rate, '/'), fraction(stream.r_frame_rate, '/'));
   const duration =
     number(stream.duration) ?? clock(tagged(stream, 'DURATION')) ?? number(format.duration) ?? null;
-  const frameCount = declaredFrames(
-    number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES')),
-    duration,
-    quotientOf(frameRate),
-  );
+  const stated = number(stream.nb_frames) ?? number(tagged(stream, 'NUMBER_OF_FRAMES'));
+  const frameCount = declaredFrames(stated, duration, quotientOf(frameRate));
   return {
     frameRate,
     frameCount,
@@ -118,16 +111,13 @@ export function videoTracks(json: unknown): VideoTrack[] {
 function requireCodec(stream: Json, encrypted: boolean, name: string): string {
   const codec = word(stream.codec_name);
   const tag = word(stream.codec_tag_string) ?? '';
-  if (/^(encv|drmi)$/i.test(tag) || encrypted) {
-    throw new AnyvmafError(
-      'media',
+  if (/^(encv|drmi)$/i.test(tag) || encrypted)
+    throw mediaError(
       `${shown(name)} is encrypted (${codec ?? tag}), so its frames cannot be decoded; score the video before ` +
         'encryption.',
     );
-  }
   if (codec !== undefined) return codec;
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     `${shown(name)} has a video codec that ffprobe does not know (${tag === '' ? 'no tag' : shown(tag)}).`,
   );
 }
@@ -137,7 +127,7 @@ function undecodable(codec: string, name: string): AnyvmafError {
     ? 'the server may not support byte ranges, the file may be damaged or encrypted, or this ffmpeg may have no decoder ' +
       `for ${codec}; download the video and pass its path`
     : `the file is damaged or encrypted, or this ffmpeg has no decoder for ${codec}`;
-  return new AnyvmafError('media', `no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
+  return mediaError(`no frame of ${shown(name)} can be decoded as ${codec}; ${causes}.`);
 }
 
 /** Degrees clockwise; ffmpeg counts the matrix's angle counter-clockwise. */
@@ -157,7 +147,7 @@ function range(named: unknown, pixelFormat: string): 'limited' | 'full' | undefi
   return named === 'tv' || named === 'mpeg' ? 'limited' : undefined;
 }
 
-/** By ffmpeg's names, whose second letter is the field that is displayed first. */
+/** By ffmpeg's names, whose second letter is the field displayed first. */
 const FIELD_ORDERS = new Map<unknown, TrackFacts['fieldOrder']>([
   ['progressive', 'progressive'],
   ['tt', 'top-first'],
@@ -189,7 +179,7 @@ function list(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [];
 }
 
-/** Non-empty text with a known value. */
+/** Non-empty text other than placeholders for unknown values. */
 function word(value: unknown): string | undefined {
   return typeof value === 'string' && !['', 'unknown', 'N/A', 'reserved'].includes(value) ? value : undefined;
 }
@@ -211,16 +201,12 @@ function fraction(value: unknown, separator: string): Fraction | undefined {
   return num && den && num > 0 && den > 0 ? { num, den } : undefined;
 }
 
-function defined<T extends object>(members: T): T {
-  return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as T;
-}
-
-/** Relative difference from the duration above which a declared frame count is stale. */
+/** Largest relative difference of a declared frame count from the duration. */
 const STALE = 0.1;
 
 /**
  * The declared frames if they fit the duration in seconds. The index of a fragmented file may count only the first
- * fragment, and tags survive cutting and re-encoding.
+ * fragment; tags survive cutting and re-encoding.
  */
 export function declaredFrames(
   declared: number | undefined,
@@ -233,7 +219,7 @@ export function declaredFrames(
   return Math.abs(declared - fitting) <= Math.max(2, STALE * fitting) ? declared : null;
 }
 
-/** Relative excess over the file's bit rate above which a track's is not credible. */
+/** Largest credible relative excess of a track's bit rate over its file's. */
 const EXCESS = 0.1;
 
 /** In bits per second. */
@@ -258,7 +244,7 @@ export function declaredBitrate({ indexed, tag, file }: DeclaredBitrates): numbe
 export function packetBitrate(bytes: number, times: Float64Array): number | undefined {
   const between = (times.at(-1) ?? 0) - (times[0] ?? 0);
   if (!(between > 0)) return undefined;
-  // Assume an average duration for the last frame.
+  // Give the last frame the average duration.
   const seconds = (between * times.length) / (times.length - 1);
   return Math.round((8 * bytes) / seconds);
 }

@@ -1,19 +1,18 @@
 /**
  * @module media/file-notes
  * Reads facts that decoders miss: encryption (ISO/IEC 23001-7) and Dolby Vision in MP4, separate alpha, settings of
- * x264 and x265, and truncation, which decoders do not notice between two frames.
+ * x264 and x265, and truncation between two frames.
  */
 import { boxesOf } from './mp4-times.js';
 import { latin1, readAt } from './readers.js';
 import type { ByteReader } from './types.js';
 
-/** Box types down to the sample entries of each track. */
+/** Box types from the file down to the sample entries of each track. */
 const PATH = ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd'].map((type) => [type]);
 
 /** Video sample entries that may be Dolby Vision. */
 const VISUAL = ['hvc1', 'hev1', 'dvh1', 'dvhe', 'avc1', 'avc3', 'dva1', 'dvav', 'av01', 'dav1'];
-
-/** Dolby Vision configuration records, by range of profiles. */
+/** Dolby Vision configuration records, by ranges of profiles. */
 const DOLBY_VISION = ['dvcC', 'dvvC', 'dvwC'];
 
 /** Bytes of a box's fields before its child boxes. */
@@ -39,13 +38,13 @@ export async function dolbyVisionProfile(reader: ByteReader): Promise<number | u
   return profile === undefined ? undefined : profile >> 1;
 }
 
-/** Bytes from the start that describe the items of an AVIF or HEIF file, or the tracks of WebM. */
+/** Bytes from the start that describe the items of AVIF or HEIF, or the tracks of WebM. */
 const DESCRIBED = 4096;
 /** Alpha item (ISO/IEC 23008-12), and Matroska's AlphaMode 1. */
 const ALPHA_APART = ['urn:mpeg:mpegB:cicp:systems:auxiliary:alpha', '\x53\xc0\x81\x01'];
 
 /**
- * True for separate alpha: in an item of AVIF, or in extra blocks of VP8 and VP9 in WebM.
+ * True for alpha in an item of AVIF, or in extra blocks of VP8 and VP9 in WebM.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
@@ -53,7 +52,7 @@ export async function hasAlphaApart(reader: ByteReader): Promise<boolean> {
   return ALPHA_APART.some((sign) => text.includes(sign));
 }
 
-/** Position of the content of the first box on a path whose steps each allow several types. */
+/** Position of the content of the first box on a path, which allows several types at each step. */
 async function find(
   reader: ByteReader,
   from: number,
@@ -71,10 +70,10 @@ async function find(
   return undefined;
 }
 
-/** Bytes from the start to search: the note precedes the first picture, after an index at most. */
+/** Bytes from the start to search: the settings come before the first picture, after an index at most. */
 const LOOKED_AT = 512 * 1024;
 
-/** Options that presets and tunes decide, most telling first; none that depend on rate, picture size or machine. */
+/** Options that presets and tunes decide, most significant first; none that depend on rate, size or machine. */
 const TELLING: Readonly<Record<string, readonly string[]>> = {
   x264: [
     ...['subme', 'ref', 'me', 'trellis', 'bframes', 'b_adapt', 'rc_lookahead', 'weightp'],
@@ -88,28 +87,26 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * What determines an encode's rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not stated.
+ * Settings that determine the rate-quality curve: `x264 subme=8 ref=5 ...`; `undefined` if not recorded.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function encoderSettings(reader: ByteReader): Promise<string | undefined> {
   const text = latin1(await readAt(reader, 0, Math.min(LOOKED_AT, reader.size)));
   const [, encoder = '', options] = /(x26[45]) [-(][ -~]{1,300}? options: ([ -~]+)/.exec(text) ?? [];
-  const given = new Map(options?.split(' ').map((one) => [one.split('=', 1)[0], one]));
+  const given = new Map(options?.split(' ').map((option) => [option.split('=', 1)[0], option]));
   const known = TELLING[encoder]?.flatMap((name) => given.get(name) ?? []) ?? [];
   return known.length > 0 ? [encoder, ...known].join(' ') : undefined;
 }
 
 /** Most boxes, elements or chunks to skip; live recordings have many. */
 const MOST_STEPS = 20_000;
-
-/** In bytes of an MP4's segment index. */
+/** Bytes of an MP4's segment index. */
 const MOST_INDEX = 1 << 20;
-
 const OGG_PAGE = 65_307;
 
 /**
- * Checks the end of an MP4, MOV, Matroska, WebM, AVI, Ogg or MPEG transport stream.
- * @returns what is missing: `found only 1024 of 4096 bytes of the mdat box`; else `undefined`
+ * Checks the end of MP4, MOV, Matroska, WebM, AVI, Ogg and MPEG transport streams.
+ * @returns what is missing, such as `found only 1024 of 4096 bytes of the mdat box`
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function findCutOff(reader: ByteReader): Promise<string | undefined> {
@@ -128,7 +125,7 @@ export async function findCutOff(reader: ByteReader): Promise<string | undefined
 async function boxes(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   for await (const { type, at, length } of boxesOf(reader, 0, size, MOST_STEPS)) {
-    // Not a box unless its type is printable.
+    // Boxes have printable types.
     if (!/^[\w \xa9-]{4}$/.test(type)) return undefined;
     if (at + length > size) return missing(`the ${type} box`, length, size - at);
     if (type !== 'sidx') continue;
@@ -138,7 +135,7 @@ async function boxes(reader: ByteReader): Promise<string | undefined> {
   return undefined;
 }
 
-/** Bytes of the segments in a segment index; 0 if it cannot be read. */
+/** Bytes of the segments in a segment index; 0 if unreadable. */
 function indexed(box: Uint8Array): number {
   const view = viewOf(box);
   const version = box[8];
@@ -161,7 +158,7 @@ const ELEMENTS = new Set([
   ...[0xec, 0xbf, 0xe7, 0xa3, 0xa0, 0xab, 0xa7, 0x5854],
 ]);
 
-/** RFC 8794 and 9559: checks the segment if its size is known, else (in live recordings) its last element. */
+/** RFC 8794 and 9559: checks the segment if its size is known, else (in live recordings) the last element. */
 async function matroska(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
@@ -172,23 +169,22 @@ async function matroska(reader: ByteReader): Promise<string | undefined> {
     // A complete file ends with a complete element.
     if (!id || !length)
       return at + head.length === size && head.length < 12 ? 'it ends within an element' : undefined;
-    const known = id.value === EBML || id.value === SEGMENT || ELEMENTS.has(id.value);
-    if (!known) return undefined;
+    if (id.value !== EBML && id.value !== SEGMENT && !ELEMENTS.has(id.value)) return undefined;
     at += id.bytes + length.bytes;
     const unbounded = length.value === 2 ** (7 * length.bytes) - 1;
     if (unbounded && id.value !== SEGMENT && id.value !== CLUSTER) return undefined;
     if (unbounded) continue;
     if (at + length.value > size) {
-      const what =
+      const element =
         id.value === SEGMENT ? 'its segment' : id.value === CLUSTER ? 'its last cluster' : 'its last element';
-      return missing(what, length.value, size - at);
+      return missing(element, length.value, size - at);
     }
     at += length.value;
   }
   return undefined;
 }
 
-/** A variable-length integer of one to eight bytes. Identifiers keep the length marker. */
+/** An EBML integer of one to eight bytes; `marked` keeps the length marker, as identifiers do. */
 function variable(bytes: Uint8Array, at: number, marked: boolean) {
   const first = bytes[at];
   if (first === undefined || first === 0) return undefined;
@@ -199,7 +195,7 @@ function variable(bytes: Uint8Array, at: number, marked: boolean) {
   return { value, bytes: count };
 }
 
-/** RIFF chunks, several in long AVI files. Interrupted recorders leave no valid size. */
+/** RIFF chunks; long AVI files have several. Interrupted recorders leave no valid size. */
 async function riff(reader: ByteReader): Promise<string | undefined> {
   const { size } = reader;
   let at = 0;
@@ -225,7 +221,7 @@ async function ogg(reader: ByteReader): Promise<string | undefined> {
   return length > page.length ? missing('its last page', length, page.length) : undefined;
 }
 
-/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte, in unknown number. */
+/** ISO/IEC 13818-1: packets of fixed length that begin with a sync byte; their number is unknown. */
 async function packets(reader: ByteReader, length: number, sync: number): Promise<string | undefined> {
   const rest = reader.size % length;
   if (rest === 0) return undefined;

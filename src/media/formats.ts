@@ -1,10 +1,9 @@
 /**
  * @module media/formats
- * File formats: recognises all by their first bytes, and reads headers and frame positions of those of stored frames,
- * YUV4MPEG2 and raw planar YUV.
+ * File formats: recognises them by their first bytes, and reads headers and frame positions of YUV4MPEG2 and raw
+ * planar YUV.
  */
-
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, mediaError, usageError } from '../core/errors.js';
 import {
   describeFormat,
   formatProblem,
@@ -26,7 +25,7 @@ interface Signature {
   readonly name: string;
   readonly at: number;
   readonly magic: string;
-  /** Another sequence that must match too. */
+  /** A second sequence that must match. */
   readonly also?: { readonly at: number; readonly magic: string };
 }
 
@@ -63,15 +62,11 @@ const SIGNATURES: readonly Signature[] = [
 
 /** True for a container's magic number of at least four bytes, which rules out raw video. */
 export function isContainer(start: Uint8Array): boolean {
-  const found = signatureOf(start);
-  return (
-    found !== undefined &&
-    found.magic.length + (found.also?.magic.length ?? 0) >= 4 &&
-    !/^\0\0/.test(found.magic)
-  );
+  const { magic = '', also } = signatureOf(start) ?? {};
+  return magic.length + (also?.magic.length ?? 0) >= 4 && !/^\0\0/.test(magic);
 }
 
-/** The file type with its article (`an MP4 or MOV file`), or `undefined`. */
+/** The file type with its article, such as `an MP4 or MOV file`. */
 export function sniffContent(start: Uint8Array): string | undefined {
   return signatureOf(start)?.name;
 }
@@ -84,13 +79,10 @@ function signatureOf(start: Uint8Array): Signature | undefined {
 
 /** 255 bytes and the newline. */
 export const STREAM_HEADER_MAX = 256;
-
 /** `FRAME`, one byte, and 79 more up to the newline. */
 export const FRAME_HEADER_MAX = 85;
-
 /** `FRAME\n`, without parameters. */
 const PLAIN_FRAME_HEADER = 6;
-
 const NEWLINE = 0x0a;
 
 export interface Y4mHeader {
@@ -112,7 +104,7 @@ export function isY4m(start: Uint8Array): boolean {
 }
 
 /**
- * @param start the first {@link STREAM_HEADER_MAX} bytes of the data, or all of shorter data
+ * @param start the first {@link STREAM_HEADER_MAX} bytes, or all of shorter data
  * @throws {AnyvmafError} `media`
  */
 export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
@@ -125,7 +117,7 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
   const format: VideoFormat = { width, height, ...sampling };
   if (alpha) warnings.push(`${shown(name)} has alpha, which is ignored.`);
   const problem = formatProblem(format);
-  if (problem) throw bad(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
+  if (problem) throw mediaError(`the Y4M header of ${shown(name)} is not usable: ${problem}.`);
 
   const frameRate = ratio(values, 'F', 'frame rate', name);
   const sampleAspect = values.has('A') ? ratio(values, 'A', 'sample aspect ratio', name) : undefined;
@@ -150,12 +142,11 @@ export function parseY4mHeader(start: Uint8Array, name: string): Y4mHeader {
 function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const end = start.subarray(0, STREAM_HEADER_MAX).indexOf(NEWLINE);
   if (end < 0) {
-    if (start.length < STREAM_HEADER_MAX) {
-      throw bad(
+    if (start.length < STREAM_HEADER_MAX)
+      throw mediaError(
         `${shown(name)} ends within its Y4M header, after ${start.length} bytes; the file is truncated.`,
       );
-    }
-    throw bad(
+    throw mediaError(
       `the Y4M header of ${shown(name)} has no end within ${STREAM_HEADER_MAX} bytes; the file is ` +
         'damaged or not Y4M.',
     );
@@ -163,21 +154,19 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
   const [magic = '', ...tags] = latin1(start.subarray(0, end)).split(' ');
   const last = tags.at(-1) ?? magic;
   // A carriage return in an X tag is harmless.
-  if (last.endsWith('\r') && !last.startsWith('X')) {
-    throw bad(
+  if (last.endsWith('\r') && !last.startsWith('X'))
+    throw mediaError(
       `the Y4M header of ${shown(name)} ends in a carriage return and a line feed instead of a line feed ` +
         'alone; the file was written or copied as text: create it again, or copy it as binary data.',
     );
-  }
-  if (magic !== 'YUV4MPEG2') {
+  if (magic !== 'YUV4MPEG2')
     warnings.push(
       `${shown(name)} starts with ${quoted(magic)} instead of "YUV4MPEG2"; it is read as YUV4MPEG2 anyway.`,
     );
-  }
   const values = new Map<string, string>();
   for (const tag of tags) {
     const letter = tag.charAt(0);
-    // The last of repeated tags counts. Of the X tags only the colour range matters.
+    // The last of repeated tags counts. Of the X tags, only the colour range matters.
     if (letter === 'X') {
       if (tag.startsWith('XCOLORRANGE=')) values.set('X', tag.slice('XCOLORRANGE='.length));
     } else if (letter !== '') {
@@ -189,11 +178,11 @@ function parseTags(start: Uint8Array, name: string, warnings: string[]) {
 
 /**
  * @param start the next {@link FRAME_HEADER_MAX} bytes, or all of shorter data
- * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: without end
+ * @returns its length; `end`: no further frame; `incomplete`: cut short; `lost`: no header; `overlong`: no newline
  */
 export function parseFrameHeader(start: Uint8Array): number | 'end' | 'incomplete' | 'lost' | 'overlong' {
   if (start.length < PLAIN_FRAME_HEADER) {
-    // A few stray bytes count as the end, unless they begin a frame header.
+    // A few stray bytes count as the end unless they begin a frame header.
     return start.length > 0 && isFrame(start) ? 'incomplete' : 'end';
   }
   if (!isFrame(start)) return 'lost';
@@ -214,8 +203,7 @@ export function badFrameHeader(
   return new MediaError(
     'damaged',
     index,
-    `the header of frame ${index} of ${shown(name)} at byte ${position} has no end within ` +
-      `${FRAME_HEADER_MAX} bytes; ` +
+    `the header of frame ${index} of ${shown(name)} at byte ${position} has no end within ${FRAME_HEADER_MAX} bytes; ` +
       'the file is damaged.',
   );
 }
@@ -229,8 +217,8 @@ interface FrameIndex {
 }
 
 /**
- * Finds the frames of a file without reading samples. Nearly all writers make frame headers of equal length: a few
- * probes confirm that, and each header is verified when its frame is read. Otherwise visits every header.
+ * Finds the frames without reading samples. Nearly all writers make frame headers of equal length: a few probes
+ * confirm that, and reading a frame verifies its header. Otherwise reads every header.
  * @throws {AnyvmafError} `media` if a frame header is missing
  */
 export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: string): Promise<FrameIndex> {
@@ -247,19 +235,18 @@ export async function indexFrames(reader: ByteReader, header: Y4mHeader, name: s
     const frameCount = Math.floor((reader.size - start) / stride);
     const rest = (reader.size - start) % stride;
     const expected = first.subarray(0, frameHeader);
-    if (await equallySpaced(reader, start, stride, frameCount, expected)) {
+    if (await equallySpaced(reader, start, stride, frameCount, expected))
       return {
         layout: { start, frameHeader, frameBytes: header.frameBytes },
         frameCount,
         ...(rest > 0 ? { incompleteFrame: partial(frameCount, header, rest - frameHeader) } : {}),
         strayBytes: 0,
       };
-    }
   }
   return scanFrames(reader, header, name);
 }
 
-/** Missing bytes per frame in Y4M by ffmpeg up to 5.1: one in each chroma row above 8 bit with odd widths. */
+/** Bytes missing per frame of Y4M by ffmpeg up to 5.1: one per chroma row above 8 bit with odd widths. */
 export function lostChromaBytes(format: VideoFormat): number {
   const { width, bitDepth, chroma } = format;
   if (bitDepth === 8 || width % 2 === 0 || chroma === '444' || chroma === '400') return 0;
@@ -267,13 +254,13 @@ export function lostChromaBytes(format: VideoFormat): number {
 }
 
 export function lostChroma(name: string, { width, bitDepth }: VideoFormat): AnyvmafError {
-  return bad(
+  return mediaError(
     `the frames of ${shown(name)} lack a byte in each row of chroma, which ffmpeg up to 5.1 drops from ${bitDepth}-bit Y4M of ` +
       `odd width (${width}); write it again with "-f rawvideo" and pass its format, with a newer ffmpeg, or with an even width.`,
   );
 }
 
-/** Frames to probe for equal distances, besides the last and the one after. */
+/** Frames to probe for equal distances, besides the last one and the one after. */
 const PROBES = 6;
 
 async function equallySpaced(
@@ -309,19 +296,16 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
       window = await readAt(reader, position, windowBytes);
       windowStart = position;
     }
-    const here = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
-    const frameHeader = parseFrameHeader(here);
+    const bytes = window.subarray(position - windowStart, position - windowStart + FRAME_HEADER_MAX);
+    const frameHeader = parseFrameHeader(bytes);
     const left = Math.max(0, reader.size - position);
     if (frameHeader === 'lost' || frameHeader === 'overlong') {
-      if (
-        frameHeader === 'lost' &&
-        offsets.length > 0 &&
-        (await isStray(reader, position, left, frameBytes))
-      ) {
+      const mayBeStray = frameHeader === 'lost' && offsets.length > 0;
+      if (mayBeStray && (await isStray(reader, position, left, frameBytes))) {
         strayBytes = left;
         break;
       }
-      throw badFrameHeader(frameHeader, name, offsets.length, position, here);
+      throw badFrameHeader(frameHeader, name, offsets.length, position, bytes);
     }
     if (frameHeader === 'end') {
       strayBytes = left;
@@ -342,7 +326,7 @@ async function scanFrames(reader: ByteReader, header: Y4mHeader, name: string): 
   };
 }
 
-/** True if the last `left` bytes are appended data: fewer than a frame, and without a frame header. */
+/** True if the last `left` bytes are shorter than a frame and contain no frame header. */
 async function isStray(reader: ByteReader, position: number, left: number, frameBytes: number) {
   if (left >= PLAIN_FRAME_HEADER + frameBytes) return false;
   for (let at = 0; at < left; at += SEARCHED - 4) {
@@ -358,12 +342,11 @@ function partial(index: number, { frameBytes }: Y4mHeader, foundBytes: number): 
   return { index, expectedBytes: frameBytes, foundBytes: Math.max(0, foundBytes) };
 }
 
-/** `index` is absent for a stream. */
+/** @param index absent for a stream */
 export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): VideoInfo {
   const warnings = [...header.details.warnings];
-  if (index && index.strayBytes > 0) {
+  if (index && index.strayBytes > 0)
     warnings.push(`${shown(name)} has ${index.strayBytes} bytes after its last frame, which were ignored.`);
-  }
   const info: VideoInfo = {
     name,
     container: 'y4m',
@@ -375,14 +358,14 @@ export function y4mInfo(header: Y4mHeader, name: string, index?: FrameIndex): Vi
   };
   if (info.frameCount === 0) {
     if (info.incompleteFrame) throw incompleteFrame(info, info.incompleteFrame);
-    throw bad(`${shown(name)} ends after its Y4M header; it holds no frames.`);
+    throw mediaError(`${shown(name)} ends after its Y4M header; it holds no frames.`);
   }
   return info;
 }
 
 type Sampling = Pick<VideoFormat, 'chroma' | 'bitDepth'> & { alpha?: true };
 
-/** Tags of 8 bits. The first four differ in chroma siting only; ffmpeg writes 420jpeg for unknown siting. */
+/** Tags of 8 bits. The first four differ only in chroma siting; ffmpeg writes 420jpeg for unknown siting. */
 const CHROMA: ReadonlyMap<string, Sampling> = new Map<string, Sampling>([
   ['420', { chroma: '420', bitDepth: 8 }],
   ['420jpeg', { chroma: '420', bitDepth: 8 }],
@@ -397,27 +380,22 @@ const CHROMA: ReadonlyMap<string, Sampling> = new Map<string, Sampling>([
 function chroma(tag: string, name: string): Sampling {
   const known = CHROMA.get(tag);
   if (known) return known;
-  if (tag === '411') {
-    throw bad(
+  if (tag === '411')
+    throw mediaError(
       `${shown(name)} is 4:1:1, which is not supported; convert it, which keeps luma unchanged: ` +
         convertCommand(name, '-pix_fmt yuv422p'),
     );
-  }
   const [, base, depth] = /^(420p|422p|444p|mono)(9|1[0-6])$/.exec(tag) ?? [];
   const deep = CHROMA.get(base?.replace('p', '') ?? '');
   if (deep) return { ...deep, bitDepth: Number(depth) };
-  throw bad(
+  throw mediaError(
     `${shown(name)} has the unknown chroma tag ${quoted(`C${tag}`)}; supported: 420, 420jpeg, 420mpeg2, ` +
       '420paldv, 422, 444, 444alpha, mono, and 420pN, 422pN, 444pN, monoN with N from 9 to 16. ' +
       `Convert it: ${convertCommand(name, '-pix_fmt yuv420p')}`,
   );
 }
 
-function fieldOrder(
-  interlacing: string | undefined,
-  name: string,
-  warnings: string[],
-): VideoInfo['fieldOrder'] {
+function fieldOrder(interlacing: string | undefined, name: string, warnings: string[]) {
   switch (interlacing) {
     case 'p':
       return undefined;
@@ -436,7 +414,7 @@ function fieldOrder(
       );
       return undefined;
     default:
-      throw bad(
+      throw mediaError(
         `${shown(name)} has the unknown interlacing tag ${quoted(`I${interlacing}`)}; expected Ip, It, Ib or Im.`,
       );
   }
@@ -447,13 +425,13 @@ type Tags = ReadonlyMap<string, string>;
 function required(tags: Tags, letter: string, what: string, name: string): string {
   const text = tags.get(letter);
   if (text !== undefined) return text;
-  throw bad(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
+  throw mediaError(`the Y4M header of ${shown(name)} has no ${what} (tag ${letter}).`);
 }
 
 function side(tags: Tags, letter: string, what: string, name: string): number {
   const text = required(tags, letter, what, name);
   if (/^\d+$/.test(text)) return Number(text);
-  throw bad(
+  throw mediaError(
     `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}, which is not a whole number.`,
   );
 }
@@ -462,22 +440,17 @@ function side(tags: Tags, letter: string, what: string, name: string): number {
 function ratio(tags: Tags, letter: string, what: string, name: string): Fraction | undefined {
   const text = required(tags, letter, what, name);
   const match = /^(\d{1,10}):(\d{1,10})$/.exec(text);
-  if (!match) {
-    throw bad(
+  if (!match)
+    throw mediaError(
       `the Y4M header of ${shown(name)} gives the ${what} as ${quoted(text)}; expected two numbers like ` +
         `${letter === 'F' ? '30000:1001' : '1:1'}.`,
     );
-  }
   const [num, den] = [Number(match[1]), Number(match[2])];
   return num > 0 && den > 0 ? { num, den } : undefined;
 }
 
 function isFrame(start: Uint8Array): boolean {
   return 'FRAME'.startsWith(latin1(start.subarray(0, 5)));
-}
-
-function bad(message: string): AnyvmafError {
-  return new AnyvmafError('media', message);
 }
 
 /** @throws {AnyvmafError} `usage` */
@@ -512,10 +485,10 @@ export function rawInfo(
   const frameCount = Math.floor(size / expectedBytes);
   const foundBytes = size % expectedBytes;
   if (frameCount === 0) {
-    const what = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
+    const problem = `${shown(name)} has ${size} bytes, less than one frame of ${describeFormat(raw)} (${expectedBytes} bytes)`;
     const why = looksLike ? `it looks like ${looksLike}, not raw YUV` : roundedDownChroma(raw, size);
     const hint = why ?? ({ purpose: 'check', option: 'raw' } as const);
-    throw new AnyvmafError('media', what, { hints: [hint], file: name });
+    throw mediaError(problem, { hints: [hint], file: name });
   }
   return {
     ...info,

@@ -2,7 +2,6 @@
  * @module media/mp4-times
  * Reads frame times from the index of an MP4 or MOV file (ISO/IEC 14496-12) if it is unambiguous.
  */
-
 import { latin1, readAt } from './readers.js';
 import type { ByteReader } from './types.js';
 
@@ -14,7 +13,7 @@ const MOST_BOXES = 4096;
 const MOST_FRAMES = 1 << 23;
 const UNIT_RATE = 0x10000;
 
-/** Times of all frames in decoding order, in ticks of the file's clock. */
+/** Times of all frames, in decoding order and in ticks of the file's clock. */
 export interface IndexedTimes {
   /** Ticks per second. */
   readonly timescale: number;
@@ -23,7 +22,7 @@ export interface IndexedTimes {
 }
 
 /**
- * Times of the first video track. `undefined` for other files, fragmented ones, and edit lists that do more than shift.
+ * Times of the first video track; `undefined` for other files, fragmented ones, and edit lists that do more than shift.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes | undefined> {
@@ -37,7 +36,7 @@ export async function readIndexedTimes(reader: ByteReader): Promise<IndexedTimes
 }
 
 /**
- * True if fragments continue an index with frames, as in crash-safe recordings. Reads it only if there are fragments.
+ * True if fragments continue an index with frames, as in crash-safe recordings; reads the index only if needed.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
@@ -56,7 +55,7 @@ interface PlacedBox extends Box {
 }
 
 /**
- * Boxes of a file, or of a part of it; reads their headers only. The last one may be truncated.
+ * Boxes of (a part of) a file; reads only their headers. The last one may be truncated.
  * @throws {AnyvmafError} `io` if reading fails
  */
 export async function* boxesOf(
@@ -98,7 +97,7 @@ function boxAt(view: DataView, at: number, left: number): Box | undefined {
   return length >= head ? { type, length, head } : undefined;
 }
 
-/** Contents of the boxes in a box, by type; `undefined` if they do not fit. */
+/** Contents of a box's child boxes, by type; `undefined` if they do not fit. */
 function boxesIn(view: DataView | undefined): Boxes | undefined {
   if (!view) return undefined;
   const found = new Map<string, DataView[]>();
@@ -156,7 +155,7 @@ function scaleOf(header: DataView | undefined): number | undefined {
   return header.getUint32(header.getUint8(0) === 1 ? 20 : 12) || undefined;
 }
 
-/** A full box with a table of pairs; stops where it is truncated. */
+/** Pairs in the table of a full box; stops where it is truncated. */
 function* pairs(box: DataView): Generator<readonly [number, number]> {
   const count = box.byteLength < 8 ? 0 : box.getUint32(4);
   for (let i = 0; i < count && 16 + 8 * i <= box.byteLength; i++)
@@ -168,7 +167,7 @@ function decodingTimes(box: DataView | undefined): number[] | undefined {
   const times: number[] = [];
   let time = 0;
   for (const [count, delta] of pairs(box)) {
-    // Bounds memory against tables that exceed any real file.
+    // Limit memory: such tables exceed any real file.
     if (delta < 0 || times.length + count > MOST_FRAMES) return undefined;
     for (let i = 0; i < count; i++) {
       times.push(time);
@@ -191,7 +190,7 @@ function delaysOf(box: DataView | undefined, frames: number): number[] | undefin
 
 /**
  * Shift by an edit list: an initial pause minus the first delay; `undefined` if it drops or stretches frames.
- * `scale` is ticks of the medium per tick of the movie.
+ * @param scale ticks of the medium per tick of the movie
  */
 function shiftOf(list: DataView, pts: readonly number[], scale: number): number | undefined {
   const long = list.getUint8(0) === 1;

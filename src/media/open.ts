@@ -4,7 +4,7 @@
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, ioError, mediaError, mismatchError, usageError } from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { hasScheme, STANDARD_INPUT } from '../core/names.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
@@ -34,6 +34,7 @@ import {
   type RawVideoFormat,
   RemoteVideo,
   type SourceDescriptor,
+  type StoredFrames,
   type VideoInfo,
   type VideoInput,
 } from './types.js';
@@ -45,19 +46,19 @@ export interface OpenOptions {
   readonly name?: string;
   readonly platform: FilePlatform;
   /**
-   * Set if there are decoders: URLs are theirs if allowed (a list restricts the hosts), and files that are certainly
-   * encoded are not read as raw video. Default: URLs are unknown files.
+   * Set if there are decoders: they read URLs if allowed (a list restricts the hosts), and encoded files are not read
+   * as raw video. Default: URLs are unknown files.
    */
   readonly decoding?:
     | {
         readonly urls: boolean | readonly string[];
-        /** Decode encoded streams in order, if the platform can. */
+        /** Decode encoded streams, if the platform can. */
         readonly streams?: boolean;
       }
     | undefined;
-  /** If raw video ends within a frame: refuse it at once, or drop the frame and warn. Default: reading fails. */
+  /** If raw video ends within a frame: fail at once, or drop the frame and warn. Default: reading it fails. */
   readonly partialFrame?: 'refuse' | 'drop';
-  /** Aborts waiting for a stream; rejects with the signal's reason. */
+  /** Aborts opening; rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
@@ -72,19 +73,19 @@ export interface EncodedInput extends FileNotes {
 interface FileNotes {
   /** File type with its article; absent if unknown. */
   readonly looksLike?: string;
-  /** Set for a truncated file: what is missing, as a clause. */
+  /** What is missing from a truncated file, as a clause. */
   readonly cutOff?: string;
   /** Settings that x264 or x265 recorded in the stream. */
   readonly encoderSettings?: string;
-  /** Profile of Dolby Vision in an MP4. */
+  /** Profile of Dolby Vision in MP4. */
   readonly dolbyVision?: number;
-  /** Set if the file has alpha that decoders omit. */
+  /** True for separate alpha, which decoders omit. */
   readonly alphaApart?: boolean;
 }
 
 /**
- * Opens a video; the caller closes the source. Recognises Y4M by its content. Files, Blobs and bytes give random
- * access, pipes and streams frames in order; a {@link FrameSource} is returned unchanged.
+ * Opens a video, which the caller closes. Recognises Y4M by its content. Files, Blobs and bytes give random access;
+ * pipes and streams give frames in order; a {@link FrameSource} is returned unchanged.
  * @throws {AnyvmafError} `io` if the input cannot be read, `media` if it needs a decoder, `mismatch` if a Y4M header
  * contradicts `raw`, `usage` for other inputs
  */
@@ -107,9 +108,7 @@ export async function openInput(
   if (raw) checkRawFormat(raw);
   if (isFrameSource(input)) {
     const problem = formatProblem(input.info);
-    if (problem) {
-      throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
-    }
+    if (problem) throw usageError(`the frames of ${shown(input.info.name)} are not usable: ${problem}.`);
     return input;
   }
   const url = options.decoding && urlOf(input);
@@ -123,9 +122,8 @@ export async function openInput(
       hints: [FETCH_URL, 'download the video and pass its path'],
     });
   }
-  if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input)) {
+  if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input))
     return { kind: 'encoded', name, input, looksLike: 'a sequence of pictures', sequence: true };
-  }
   const bytes = remote ? bytesOfRemote(remote) : await openBytes(input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
   const forget = onAbort(signal, close);
@@ -141,7 +139,7 @@ export async function openInput(
     return { kind: 'encoded', name, input: remote ?? input, ...opened };
   } catch (error) {
     close();
-    // Closing looks like the end of the stream, so throw the abort reason instead.
+    // Closing looks like the end of the stream, so report the abort instead.
     throw signal?.aborted ? signal.reason : error;
   } finally {
     forget();
@@ -154,9 +152,8 @@ export async function openInput(
  */
 export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): FrameSource {
   if (descriptor.kind === 'blank') return blankSource(descriptor.info, descriptor.info.frameCount);
-  if (descriptor.kind === 'filtered') {
+  if (descriptor.kind === 'filtered')
     return filteredSource(reopen(descriptor.of, platform), descriptor.filters);
-  }
   const { info, layout } = descriptor;
   return new RandomAccessSource(readerOf(descriptor, platform), info, layout, descriptor);
 }
@@ -188,10 +185,7 @@ function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteRead
   return descriptor.kind === 'filtered' ? bytesOf(descriptor.of, platform) : readerOf(descriptor, platform);
 }
 
-function readerOf(
-  stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>,
-  platform: FilePlatform,
-): ByteReader {
+function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>, platform: FilePlatform) {
   switch (stored.kind) {
     case 'file':
       return platform.reopen(stored.path, stored.origin);
@@ -207,21 +201,15 @@ function readerOf(
 interface RandomBytes {
   readonly kind: 'random';
   readonly reader: ByteReader;
-  describe(stored: Stored): SourceDescriptor;
+  describe(stored: StoredFrames): SourceDescriptor;
 }
-
-type Stored = Pick<SourceDescriptor & { kind: 'file' }, 'info' | 'layout'>;
 
 function randomBytes(reader: ByteReader, describe: RandomBytes['describe']): RandomBytes {
   return { kind: 'random', reader, describe };
 }
 
 /** @throws {AnyvmafError} `usage` if the platform cannot fetch; as {@link FilePlatform.openUrl} */
-async function openUrl(
-  url: string,
-  hosts: readonly string[],
-  { platform, signal }: OpenOptions,
-): Promise<RemoteVideo> {
+async function openUrl(url: string, hosts: readonly string[], { platform, signal }: OpenOptions) {
   if (platform.openUrl) return platform.openUrl(url, hosts, signal);
   throw usageError(
     `${shown(url)} is a URL, but nothing can be fetched here; download the video and pass the file.`,
@@ -233,13 +221,11 @@ function bytesOfRemote({ content }: RemoteVideo): RandomBytes {
   return randomBytes(open(), (stored) => ({ kind: 'here', open, ...stored }));
 }
 
-type OpenedBytes = RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream };
-
 async function openBytes(
   input: Exclude<VideoInput, FrameSource>,
   name: string,
   platform: FilePlatform,
-): Promise<OpenedBytes> {
+): Promise<RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream }> {
   if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
@@ -272,12 +258,10 @@ async function openRandom(
     const { looksLike } = recognised;
     if (!decoding || looksLike === undefined) return { looksLike };
     const notes = await import('./file-notes.js');
-    if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader))) {
-      throw new AnyvmafError(
-        'media',
+    if (/MOV/.test(looksLike) && (await notes.isEncrypted(reader)))
+      throw mediaError(
         `${shown(name)} is encrypted, so its frames cannot be decoded; score the video before encryption.`,
       );
-    }
     const cutOff = await notes.findCutOff(reader);
     const dolbyVision = /MOV/.test(looksLike) ? await notes.dolbyVisionProfile(reader) : undefined;
     const alphaApart = /MOV|WebM/.test(looksLike) && (await notes.hasAlphaApart(reader));
@@ -286,7 +270,7 @@ async function openRandom(
   }
   if (recognised.kind === 'yuv') {
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
-    const info = partialFrame === undefined ? known : settlePartialFrame(known, partialFrame);
+    const info = partialFrame ? settlePartialFrame(known, partialFrame) : known;
     const layout = rawLayout(recognised.raw);
     return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
   }
@@ -296,15 +280,14 @@ async function openRandom(
   return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
 }
 
-/** @throws {MediaError} if the file ends within a frame and `what` is `refuse` */
-function settlePartialFrame(info: VideoInfo, what: 'refuse' | 'drop'): VideoInfo {
+/** @throws {MediaError} if the file ends within a frame and `policy` is `refuse` */
+function settlePartialFrame(info: VideoInfo, policy: 'refuse' | 'drop'): VideoInfo {
   const { incompleteFrame: at, ...rest } = info;
   if (!at) return info;
-  if (what === 'refuse') {
+  if (policy === 'refuse')
     throw incompleteFrame(info, at, [
       { purpose: 'fix', option: 'allowDamaged', value: true, aim: 'to score the whole frames' },
     ]);
-  }
   const { index, expectedBytes, foundBytes } = at;
   const warning =
     `${shown(info.name)} ends within frame ${index} (${foundBytes} of ${expectedBytes} bytes found); the frames before it ` +
@@ -347,7 +330,7 @@ type Recognised =
   | { readonly kind: 'other'; readonly looksLike?: string };
 
 function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefined): Recognised {
-  if (start.length === 0) throw new AnyvmafError('io', `${shown(name)} is empty.`);
+  if (start.length === 0) throw ioError(`${shown(name)} is empty.`);
   if (isY4m(start)) {
     const header = parseY4mHeader(start, name);
     if (raw && describeFormat(raw) !== describeFormat(header.format)) {
@@ -355,38 +338,33 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
         `${shown(name)} is a Y4M file of ${describeFormat(header.format)}, but the given raw format is ` +
         describeFormat(raw);
       const hints = [{ purpose: 'correct', option: 'raw' }, 'leave them out if both videos are Y4M'] as const;
-      throw new AnyvmafError('mismatch', contrary, { hints, file: name });
+      throw mismatchError(contrary, { hints, file: name });
     }
     return { kind: 'y4m', header };
   }
   if (raw) return { kind: 'yuv', raw };
-  const looksLike = sniffContent(start);
-  return { kind: 'other', looksLike };
+  return { kind: 'other', looksLike: sniffContent(start) };
 }
 
-/** The input is neither Y4M nor declared as raw, and there is no decoder. */
+/** For inputs that are neither Y4M nor declared as raw, without a decoder. */
 export function notY4m({ name, looksLike }: Pick<EncodedInput, 'name' | 'looksLike'>): AnyvmafError {
   return looksLike
-    ? new AnyvmafError(
-        'media',
+    ? mediaError(
         `${shown(name)} is not a Y4M file but ${looksLike}; pass encoded video as a file, which a decoder can ` +
           `read, or convert it first: ${convertCommand(name)}`,
         { file: name },
       )
-    : new AnyvmafError('media', `${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
+    : mediaError(`${shown(name)} is not a Y4M file`, { hints: [DECLARE_RAW], file: name });
 }
 
-/** The network address, if it is one; a single letter before the colon is a drive. */
+/** The address of a URL; a single letter before the colon is a drive. */
 function urlOf(input: VideoInput): string | undefined {
   const text = input instanceof URL ? input.href : input;
   if (typeof text !== 'string' || /^file:/i.test(text)) return undefined;
   return hasScheme(text) ? text : undefined;
 }
 
-/**
- * @param name of the argument
- * @throws {AnyvmafError} `usage` for a value that is not a video input
- */
+/** @throws {AnyvmafError} `usage` for a value that is not a video input; `name` is the argument's */
 export function requireVideo(name: string, input: VideoInput): void {
   if (typeof input === 'string' && input.includes('\0'))
     throw usageError(`${name} is ${quoted(input)}, but a file name cannot contain a NUL character.`);
@@ -415,9 +393,8 @@ function inputName(input: Exclude<VideoInput, FrameSource>): string {
   if (typeof input === 'string') return input;
   if (typeof input === 'number') return `file descriptor ${input}`;
   if (input instanceof URL) return input.href;
-  if (input instanceof Blob) {
+  if (input instanceof Blob)
     return 'name' in input && typeof input.name === 'string' ? input.name : 'the Blob';
-  }
   return input instanceof Uint8Array ? 'the byte array' : 'the stream';
 }
 

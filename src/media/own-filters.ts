@@ -15,7 +15,7 @@ import type { PictureSize } from '../core/size.js';
 import type { DecodedSource, TrackFacts } from './decoder.js';
 import type { FrameSource, OwnFilters } from './types.js';
 
-/** What filters make of a video's format, and of its range. Shares `warnings`, to which sources append. */
+/** Format and range after the filters. Shares `warnings`, to which sources append. */
 export function filteredFormat<T extends VideoFormat>(format: T, { crop, range, format: to }: OwnFilters): T {
   return {
     ...format,
@@ -55,7 +55,7 @@ export function filteredDecoding(
   };
 }
 
-/** Goes on once a frame is read: at once if the source reads at once. */
+/** Continues once a frame is read, synchronously if the source reads synchronously. */
 export function afterRead(
   reading: boolean | Promise<boolean>,
   next: (found: boolean) => boolean,
@@ -63,7 +63,7 @@ export function afterRead(
   return typeof reading === 'boolean' ? next(reading) : reading.then(next);
 }
 
-/** The planes of a buffer that `wanted` has too. */
+/** The planes of a buffer that are also in `wanted`. */
 export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlanes): FramePlanes {
   return {
     y,
@@ -73,26 +73,19 @@ export function planesLike({ y, cb, cr, alpha }: FramePlanes, wanted: FramePlane
   };
 }
 
-type PlaneKey = 'y' | 'cb' | 'cr' | 'alpha';
-
-/** Reads frames of `source` with the filters applied. */
 function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['readFrame'] {
   const { crop, range } = filters;
   const from = source.info;
   const to: VideoFormat = filteredFormat(from, filters);
   const stored = allocateFrame(from);
-  const depths = {
-    from: from.bitDepth,
-    to: to.bitDepth,
-    full: (range?.to ?? from.colorRange) === 'full',
-    range,
-  };
+  const full = (range?.to ?? from.colorRange) === 'full';
+  const depths = { from: from.bitDepth, to: to.bitDepth, full, range };
   const converts = range || to.bitDepth !== from.bitDepth;
   const tables = converts && {
     luma: sampleTable({ ...depths, chroma: false }),
     chroma: sampleTable({ ...depths, chroma: true }),
   };
-  const fill = (key: PlaneKey, sizeFrom: PictureSize, size: PictureSize, into: FramePlanes): void => {
+  const fill = (key: keyof FramePlanes, sizeFrom: PictureSize, size: PictureSize, into: FramePlanes) => {
     const [whole, plane] = [stored[key], into[key]];
     if (!whole || !plane) return;
     const samples = samplesOf(whole, from.bitDepth);
@@ -100,7 +93,7 @@ function filteredReader(source: FrameSource, filters: OwnFilters): FrameSource['
     const isChroma = key === 'cb' || key === 'cr';
     const { h, v } = (isChroma && SUBSAMPLING[from.chroma]) || { h: 0, v: 0 };
     const [x, y] = [(crop?.x ?? 0) >> h, (crop?.y ?? 0) >> v];
-    // Only colour metrics read alpha, and they expect the stored range and depth.
+    // Only colour metrics read alpha, in the stored range and depth.
     const table = key !== 'alpha' && tables ? tables[isChroma ? 'chroma' : 'luma'] : undefined;
     for (let row = 0; row < size.height; row++) {
       const at = (row + y) * sizeFrom.width + x;
@@ -129,12 +122,12 @@ interface TableOptions {
   readonly range: OwnFilters['range'];
 }
 
-/** Maps each sample: first its range, then its depth, like ffmpeg's scale followed by format. */
+/** Maps samples like ffmpeg's scale (the range) followed by format (the depth). */
 function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   const count = 2 ** from;
   const most = count - 1;
   const unit = 2 ** (from - 8);
-  // Limited range has 219 steps of luma and 224 of chroma; the middle of chroma stays.
+  // Limited range has 219 steps of luma and 224 of chroma, whose middle stays.
   const steps = (chroma ? 224 : 219) * unit;
   const [low, middle] = [(chroma ? 0 : 16) * unit, (chroma ? 128 : 0) * unit];
   const converted = (sample: number): number => {
@@ -150,8 +143,8 @@ function sampleTable({ chroma, from, to, full, range }: TableOptions): Samples {
   for (let sample = 0; sample < count; sample++) {
     const value = converted(sample);
     // In full range, white stays white.
-    const rest = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
-    table[sample] = (value << more) | rest;
+    const lowBits = full && !chroma && more > 0 ? value >> Math.max(0, from - more) : 0;
+    table[sample] = (value << more) | lowBits;
   }
   return table;
 }

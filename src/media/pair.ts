@@ -1,9 +1,9 @@
 /**
  * @module media/pair
- * Two videos: opened, checked that they can be compared without conversion, and as identified for pairing.
+ * Two videos: opened, checked for what cannot be converted, and as identified for pairing.
  */
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, ofInput, usageError } from '../core/errors.js';
+import { mediaError, mismatchError, ofInput, usageError } from '../core/errors.js';
 import { type BothOf, formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
@@ -15,15 +15,14 @@ import { convertCommand } from './errors.js';
 import { type EncodedInput, type OpenOptions, openInput } from './open.js';
 import type { FrameSource, VideoInfo, VideoInput } from './types.js';
 
-/** Up to this side libvmaf's ADM is undefined at its smallest scale. */
+/** Up to this side, libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;
-
 /** Shortest side for colour metrics: one sample of subsampled chroma. */
 const LEAST_OF_COLOUR = 2;
 
 /**
  * Checks for equal size, chroma format and bit depth, and for a measurable size. Frame counts may differ.
- * @param anyDepth bit depths may differ too
+ * @param anyDepth accepts different bit depths
  * @returns warnings of the containers and about differences, as full sentences
  * @throws {AnyvmafError} `mismatch` with every difference in one message; `media` for a size out of range
  */
@@ -36,32 +35,28 @@ export function checkPair(
   checkMeasurable(reference, colours);
   const shortest = Math.min(reference.width, reference.height);
   const warnings = new Set([...reference.warnings, ...distorted.warnings]);
-  if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only') {
+  if (shortest <= UNDEFINED_IN_LIBVMAF && colours !== 'only')
     warnings.add(
       `The pictures are only ${formatSize(reference)}; if a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM is ` +
         "undefined, so scores may differ from libvmaf's.",
     );
-  }
   const { frameRate, sampleAspect, colorRange } = distorted;
-  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate)) {
+  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate))
     warnings.add(
       `Distorted has ${fractionText(frameRate)} frames per second but reference has ` +
         `${fractionText(reference.frameRate)}; frames are compared by number, not by time.`,
     );
-  }
-  if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect)) {
+  if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect))
     warnings.add(
       `Distorted has the sample aspect ratio ${fractionText(sampleAspect)} but reference has ` +
         `${fractionText(reference.sampleAspect)}; samples are compared as stored.`,
     );
-  }
-  if (colorRange && reference.colorRange && colorRange !== reference.colorRange) {
+  if (colorRange && reference.colorRange && colorRange !== reference.colorRange)
     warnings.add(
       `Distorted has ${colorRange} colour range but reference has ${reference.colorRange}; sample values ` +
         'are compared as stored; if they were converted too, not only labelled, the score is too ' +
         `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
-  }
   return [...warnings];
 }
 
@@ -73,20 +68,16 @@ function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth 
     differences.push(`distorted is ${formatSize(distorted)} but reference is ${size}`);
     remedies.push(`-vf scale=${reference.width}:${reference.height}:flags=bicubic`);
   }
-  if (distorted.chroma !== reference.chroma) {
+  if (distorted.chroma !== reference.chroma)
     differences.push(
       `distorted is ${[...distorted.chroma].join(':')} but reference is ${[...reference.chroma].join(':')}`,
     );
-  }
-  if (!anyDepth && distorted.bitDepth !== reference.bitDepth) {
+  if (!anyDepth && distorted.bitDepth !== reference.bitDepth)
     differences.push(`distorted is ${distorted.bitDepth} bit but reference is ${reference.bitDepth} bit`);
-  }
   if (differences.length > 0) {
-    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth) {
+    if (distorted.chroma !== reference.chroma || distorted.bitDepth !== reference.bitDepth)
       remedies.push(`-pix_fmt ${pixelFormatName(reference)}`);
-    }
-    throw new AnyvmafError(
-      'mismatch',
+    throw mismatchError(
       `${differences.join('; ')} (${shown(distorted.name)} against ${shown(reference.name)}); ` +
         "convert the distorted video to the reference's format first: " +
         convertCommand(distorted.name, remedies.join(' ')),
@@ -100,12 +91,11 @@ export type ColoursAsked = 'no' | 'also' | 'only';
 /** @throws {AnyvmafError} `media` if pictures of this format cannot be measured */
 export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no'): void {
   const problem = formatProblem(format);
-  if (problem) throw new AnyvmafError('media', `the videos cannot be measured: ${problem}.`);
+  if (problem) throw mediaError(`the videos cannot be measured: ${problem}.`);
   const least = colours === 'only' ? LEAST_OF_COLOUR : MIN_SIDE;
   if (Math.min(format.width, format.height) >= least) return;
   const others = `; ssimulacra2, butteraugli and cvvdp without a VMAF model accept sides of at least ${LEAST_OF_COLOUR}`;
-  throw new AnyvmafError(
-    'media',
+  throw mediaError(
     `the videos are ${formatSize(format)}, too small to be measured; width and height must be at least ${least}` +
       `${colours === 'only' ? '' : others}.`,
   );
@@ -113,26 +103,25 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
 
 export type OpenedInput = FrameSource | EncodedInput;
 
-/** Without a reference for no-reference metrics. */
+/** Without a reference, for no-reference metrics. */
 export interface OpenedInputs {
   readonly reference?: OpenedInput;
   readonly distorted: OpenedInput;
 }
 
 /**
- * Opens both videos concurrently, as two pipes of one producer may require; encoded ones stay unopened.
- * @throws {AnyvmafError} as {@link openInput}; `usage` when both would read one stream
+ * Opens both videos concurrently, as two pipes of one producer may require; leaves encoded ones unopened.
+ * @throws {AnyvmafError} as {@link openInput}; `usage` if both would read one stream
  */
 export async function openInputs(
   { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
   options: Omit<OpenOptions, 'name'>,
 ): Promise<OpenedInputs> {
-  if (reference !== undefined && reference === distorted && readsOnce(reference)) {
+  if (reference !== undefined && reference === distorted && readsOnce(reference))
     throw usageError(
       `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
         'which can be read only once; pass one of them as a file.',
     );
-  }
   const giveUp = new AbortController();
   const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
   const each = { ...options, signal: giveUp.signal };
@@ -146,7 +135,7 @@ export async function openInputs(
     return { reference: first, distorted: second };
   } catch (error) {
     giveUp.abort(error);
-    // Close the other once it has opened, and ignore its errors.
+    // Close the other once open, and ignore its errors.
     for (const input of opening) input?.then(closeInput).catch(() => {});
     throw error;
   } finally {
@@ -177,11 +166,11 @@ export type Side = SidePictures &
 
 interface SidePictures {
   readonly times: Float64Array | null;
-  /** What filters do, a phrase each. */
+  /** Applied filters, a phrase each. */
   readonly applied?: readonly string[];
   /** Bit depth before filters. */
   readonly storedDepth?: number;
-  /** Set if the caller's filter chain made the pictures. */
+  /** Set if the user's filter chain changed the pictures. */
   readonly reshaped?: true;
 }
 
@@ -195,7 +184,7 @@ export function nameOf(side: Side): string {
   return side.kind === 'frames' ? side.source.info.name : side.video.facts.name;
 }
 
-/** Counts packets if possible, since headers are less reliable. */
+/** From packets if possible, since headers are less reliable. */
 export function frameCountOf(side: Side): number | null {
   return side.times?.length ?? factsOf(side).frameCount;
 }

@@ -1,8 +1,7 @@
 /**
  * @module media/raw-geometry
- * Checks the declared geometry of raw video: with a wrong one, neighbouring rows and frames are unlike.
+ * Checks the declared geometry of raw video: if it is wrong, neighbouring rows and frames differ.
  */
-
 import type { ChromaFormat } from '../core/frame.js';
 import { sampleBytes, storedFrameBytes } from '../core/frame.js';
 import type { ByteReader, RawVideoFormat } from './types.js';
@@ -16,29 +15,24 @@ interface WrongGeometry {
 /** Sampled frames, and groups of rows in each. */
 const PLACES = 3;
 const GROUPS = 8;
-
-/** Below this similarity of rows, a candidate is rejected early. */
+/** A candidate with a lower similarity of rows is rejected early. */
 const HOPELESS = 0.4;
-
-/** Samples on either side of an edge. Finer detail is noise, coarser detail is similar everywhere. */
+/** Samples on either side of an edge. Finer detail is noise; coarser detail is similar everywhere. */
 const EDGE = 4;
-
 const DOUBTFUL = 0.6;
-
 /** Least similarity of another geometry, and its least lead over the declared one. */
 const CONVINCING = 0.7;
 const BETTER = 0.3;
 
-/** Width offsets beyond the natural similarity within a row, including a multiple of any pattern's period. */
+/** Width offsets beyond the similarity within a row; they include a multiple of any pattern's period. */
 const OTHER_LENGTHS = Array.from({ length: 48 }, (_, k) => 17 + k);
 
 /** Least lead in similarity of the next row over the same one. */
 const NEARER = 0.02;
-
-/** If low and high bytes correlate more than this, each is a sample of its own. */
+/** If low and high bytes correlate more than this, each is a sample. */
 const TWO_SAMPLES = 0.8;
 
-/** Usual sizes of files, also turned on their side. */
+/** Usual sizes of files, including sides swapped. */
 const SIZES = (
   '128x96 160x90 160x120 176x144 192x108 320x180 320x240 352x240 352x288 416x240 426x240 480x270 ' +
   '480x360 512x384 576x324 640x360 640x480 704x480 704x576 720x480 720x576 768x432 768x576 800x600 ' +
@@ -50,7 +44,6 @@ const SIZES = (
   .map((size) => size.split('x').map(Number) as [width: number, height: number]);
 
 const CHROMAS: readonly ChromaFormat[] = ['420', '422', '444', '400'];
-
 /** Likely errors of a width: strides, and rounding by encoders. */
 const NEAR = [-16, -8, -6, -4, -2, -1, 1, 2, 4, 6, 8, 16];
 
@@ -83,7 +76,7 @@ export async function findWrongGeometry(
   // 16-bit video is rare, and two 8-bit samples can look like one 16-bit sample.
   const least = best?.format.bitDepth === 16 ? 0.9 : CONVINCING;
   if (!best || best.likeness < least || best.likeness - likeness < BETTER) return undefined;
-  // Alternating scenes also fit a geometry that takes two frames for one.
+  // In alternating scenes, a geometry that takes two frames for one fits as well.
   if (rightRows && !(await goesOn(bytes, format, best.format))) return undefined;
   return (await repeatsItself(bytes, best.format)) ? undefined : { likeness, fits: best.format };
 }
@@ -108,7 +101,7 @@ async function goesOn(bytes: ByteReader, format: RawVideoFormat, longer: RawVide
   return (across.value ?? 1) >= DOUBTFUL;
 }
 
-/** True if rows of other lengths are similar too, as in patterns; similarity then proves nothing. */
+/** True if rows of other lengths are similar too, as in patterns, so that similarity proves nothing. */
 async function repeatsItself(bytes: ByteReader, format: RawVideoFormat): Promise<boolean> {
   for (const more of OTHER_LENGTHS) {
     const examined = await examine(bytes, { ...format, width: format.width + more }, true);
@@ -151,7 +144,7 @@ function depthOf(most: number): number {
   return most < 1024 ? 10 : most < 4096 ? 12 : 16;
 }
 
-/** Other formats that a file may have; 16 bit stands for all depths above 8. */
+/** Other possible formats; 16 bit stands for all depths above 8. */
 function candidates(declared: RawVideoFormat): RawVideoFormat[] {
   const { width, height, bitDepth, chroma } = declared;
   const sizes = new Map(
@@ -185,14 +178,10 @@ interface Examined {
 }
 
 /**
- * @param candidate compare adjacent rows only, and stop early if the format does not fit
+ * @param candidate compares adjacent rows only, and stops early if the format does not fit
  * @returns `undefined` if the pictures have too little detail
  */
-async function examine(
-  bytes: ByteReader,
-  format: RawVideoFormat,
-  candidate = false,
-): Promise<Examined | undefined> {
+async function examine(bytes: ByteReader, format: RawVideoFormat, candidate = false) {
   const { width, height, bitDepth } = format;
   const frameBytes = storedFrameBytes(format);
   const frames = Math.floor(bytes.size / frameBytes);
@@ -232,13 +221,13 @@ async function examine(
   const { halves, most } = seen;
   // If low bytes correlate with high bytes, they are 8-bit samples.
   if (bitDepth > 8 && (halves.value ?? 0) > TWO_SAMPLES && halves.differ > 0.05) return ruledOut(seen);
-  // At twice the true width, the second half of a row is adjacent to the first half of the next.
+  // At twice the true width, the second half of a row is adjacent to the first half of the next row.
   const next = halfRows.next.value ?? 0;
   if (next >= CONVINCING && next > (halfRows.same.value ?? 0) + NEARER) return ruledOut(seen);
   // Fields of interlaced video and patterns of single rows resemble the second row below.
   const rows = candidate ? below.value : larger(below.value, beyond.value);
   if (rows === undefined) return undefined;
-  // Take the largest value over time, as one of the sampled frames may precede a cut.
+  // Use the largest value over time: a sampled frame may precede a cut.
   return { likeness: times.length > 0 ? Math.min(rows, Math.max(...times)) : rows, rows, most };
 }
 
@@ -258,7 +247,7 @@ interface Seen {
 /** `undefined` if a sample exceeds its bit depth. */
 function samples(bytes: Uint8Array, bitDepth: number, seen: Seen): Float64Array | undefined {
   if (bitDepth === 8) {
-    // Remove alternation from byte to byte, which is similar at every even distance without being a picture.
+    // Remove the alternation from byte to byte, which is similar at every even distance but is no picture.
     const values = Float64Array.from(bytes);
     const means = [0, 1].map((phase) => {
       let sum = 0;

@@ -1,12 +1,12 @@
 /**
  * @module media/readers
- * Byte access on every platform: arrays and Blobs at random, optionally in cached blocks, and queues over streams.
+ * Byte access on every platform: random access to arrays and Blobs, block caches, and queues over streams.
  */
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import type { ByteReader, ByteStream } from './types.js';
 
-/** Reads an array (shared memory too) without copying the whole. */
+/** Reads an array (shared memory too) without copying all of it. */
 export function bytesReader(bytes: Uint8Array): ByteReader {
   return {
     size: bytes.length,
@@ -36,9 +36,9 @@ export function blobReader(blob: Blob, name: string): ByteReader {
 /** Returns an `AnyvmafError` unchanged. */
 function readFailure(name: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
-  // Browsers end their messages with a full stop.
-  const reason = clause(cause instanceof Error ? cause.message : String(cause));
-  return new AnyvmafError('io', `reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
+  // Messages of browsers end with a full stop.
+  const reason = clause(messageOf(cause));
+  return ioError(`reading ${shown(name)} failed: ${shown(reason)}.`, { cause });
 }
 
 function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]): number {
@@ -51,7 +51,7 @@ function scatter(bytes: Uint8Array, from: number, parts: readonly Uint8Array[]):
   return at - from;
 }
 
-/** Bytes from a position on, fewer than `count` only at the end. */
+/** Bytes from a position; fewer than `count` only at the end. */
 export async function readAt(
   reader: ByteReader,
   position: number,
@@ -61,16 +61,16 @@ export async function readAt(
   return bytes.subarray(0, await reader.read(position, [bytes]));
 }
 
-/** One character for each byte. */
+/** One character per byte. */
 export function latin1(bytes: Uint8Array): string {
   let text = '';
   for (let at = 0; at < bytes.length; at += PORTION)
-    // Spreading them would go through an iterator, seven times as slow.
+    // Spread syntax would use an iterator, which is seven times slower.
     text += Reflect.apply(String.fromCharCode, undefined, bytes.subarray(at, at + PORTION));
   return text;
 }
 
-/** Most characters to make at once, since each is an argument. */
+/** Most characters to make at once: each is an argument. */
 const PORTION = 8192;
 
 interface BlockOptions {
@@ -79,7 +79,7 @@ interface BlockOptions {
   readonly kept: number;
 }
 
-/** Caches the latest blocks, for slow readers (such as in another process) with small reads. */
+/** Caches the latest blocks, for many small reads of slow readers (such as in another process). */
 export class BlockReader implements ByteReader {
   readonly size: number;
   readonly #reader: ByteReader;
@@ -150,7 +150,7 @@ export class ByteQueue {
     return this.#position;
   }
 
-  /** Next `count` bytes (fewer at the end), not consumed, valid until the next call. For small counts: copies. */
+  /** The next `count` bytes (fewer at the end), not consumed, valid until the next call. Copies, so keep it small. */
   async peek(count: number): Promise<Uint8Array> {
     while (this.#chunk.length < count) {
       // The stream may reuse the memory of its last chunk.
@@ -208,9 +208,8 @@ export class ByteQueue {
 
 /** @throws {AnyvmafError} `usage` if the stream is locked */
 export function webByteStream(stream: ReadableStream<Uint8Array>, name: string): ByteStream {
-  if (stream.locked) {
+  if (stream.locked)
     throw usageError('the stream is locked to another reader; pass a separate stream for each video.');
-  }
   const reader = stream.getReader();
   return {
     async next() {
@@ -223,9 +222,8 @@ export function webByteStream(stream: ReadableStream<Uint8Array>, name: string):
         }
         if (result.done) return undefined;
         // Node streams may yield strings.
-        if (!(result.value instanceof Uint8Array)) {
+        if (!(result.value instanceof Uint8Array))
           throw usageError(`the stream must yield Uint8Array chunks, not ${typeof result.value}.`);
-        }
         if (result.value.length > 0) return result.value;
       }
     },

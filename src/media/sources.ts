@@ -31,8 +31,8 @@ import type {
 } from './types.js';
 
 /**
- * Maps stored frames to the caller's planes without unused ones and the extra chroma column of odd widths. One read
- * at a time, since scratch memory is shared.
+ * Maps stored frames to the caller's planes, without unused planes and the extra chroma column of odd widths. Allows
+ * one read at a time, since scratch memory is shared.
  */
 export class PlaneMap {
   readonly #lumaBytes: number;
@@ -78,7 +78,7 @@ export class PlaneMap {
     }
     if (cr) parts.push(this.#crops ? this.#scratch('cr') : cr);
     if (!alpha) return parts;
-    // Alpha is only read together with all planes.
+    // Alpha is read only together with all planes.
     const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
     if (belowCr > 0) parts.push(this.#scratch('cr').subarray(0, belowCr));
     parts.push(alpha);
@@ -114,7 +114,7 @@ export class PlaneMap {
   }
 }
 
-/** A seekable source; synchronous if the reader is. */
+/** A seekable source, synchronous if the reader is. */
 export class RandomAccessSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = true;
@@ -172,7 +172,7 @@ export class RandomAccessSource implements FrameSource {
     return false;
   }
 
-  /** True if the header just read is valid, or frames have none. */
+  /** True if the header just read is valid, or if frames have none. */
   #isFramed(): boolean {
     return this.#header.length === 0 || parseFrameHeader(this.#header) === this.#header.length;
   }
@@ -191,15 +191,13 @@ export class RandomAccessSource implements FrameSource {
       const foundBytes = Math.max(0, got - frameHeader);
       throw incompleteFrame(this.info, { index, expectedBytes: frameBytes, foundBytes });
     }
-    if (!this.#isFramed()) {
-      throw lostFraming(this.info.name, index, this.#position(index), this.#header);
-    }
+    if (!this.#isFramed()) throw lostFraming(this.info.name, index, this.#position(index), this.#header);
     this.#planes.finish(into);
     return true;
   }
 }
 
-/** A source over a queue positioned at the first frame. */
+/** A source over a queue at the first frame. */
 export class SequentialSource implements FrameSource {
   readonly info: VideoInfo;
   readonly seekable = false;
@@ -220,12 +218,11 @@ export class SequentialSource implements FrameSource {
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
-    if (index < this.#next) {
+    if (index < this.#next)
       throw usageError(
         `frame ${index} of ${shown(this.info.name)} was requested after frame ${this.#next - 1}; ` +
           'a stream must be read in order.',
       );
-    }
     const parts = this.#planes.parts(into);
     while (this.#next < index) if (!(await this.#frame([]))) return false;
     if (!(await this.#frame(parts))) return false;
@@ -302,16 +299,11 @@ export class SequentialSource implements FrameSource {
 
 const NO_REFERENCE = '(no reference)';
 
-/** Leaves the planes unchanged. `frameCount` is the other video's, `null` if unknown. */
+/** Leaves planes unchanged. `frameCount` is the other video's, `null` if unknown. */
 export function blankSource(format: VideoFormat, frameCount: number | null): FrameSource {
   const { width, height, bitDepth, chroma } = format;
   const frames = { name: NO_REFERENCE, container: 'frames', frameCount, warnings: [] } as const;
   const info = { ...frames, width, height, bitDepth, chroma };
-  return {
-    info,
-    seekable: true,
-    descriptor: { kind: 'blank', info },
-    readFrame: (index) => frameCount === null || index < frameCount,
-    close: () => {},
-  };
+  const readFrame = (index: number) => frameCount === null || index < frameCount;
+  return { info, seekable: true, descriptor: { kind: 'blank', info }, readFrame, close: () => {} };
 }

@@ -1,6 +1,6 @@
 /**
  * @module media/types
- * Types of video: format facts, sources of frames by number, and what a platform reads them from: bytes and files.
+ * Types of video: format facts, sources of frames by number, and the bytes and files that a platform provides.
  */
 import type { ColorMatrix, ColorRange } from '../core/choices.js';
 import type { FramePlanes, VideoFormat } from '../core/frame.js';
@@ -46,23 +46,18 @@ export interface IncompleteFrame {
   readonly foundBytes: number;
 }
 
-/** A recipe from which a worker opens its own copy of a random-access source: structured-cloneable, except `here`. */
+/** Frames stored in a file or in memory. */
+export interface StoredFrames {
+  readonly info: VideoInfo;
+  readonly layout: FrameLayout;
+}
+
+/** From this, a worker opens its own copy of a random-access source. Structured-cloneable, except `here`. */
 export type SourceDescriptor =
-  | {
-      readonly kind: 'file';
-      readonly path: string;
-      /** Absent if the user named the file. */
-      readonly origin?: Origin;
-      readonly info: VideoInfo;
-      readonly layout: FrameLayout;
-    }
-  | { readonly kind: 'blob'; readonly blob: Blob; readonly info: VideoInfo; readonly layout: FrameLayout }
-  | {
-      readonly kind: 'bytes';
-      readonly bytes: Uint8Array;
-      readonly info: VideoInfo;
-      readonly layout: FrameLayout;
-    }
+  /** `origin` is absent if the user named the file. */
+  | ({ readonly kind: 'file'; readonly path: string; readonly origin?: Origin } & StoredFrames)
+  | ({ readonly kind: 'blob'; readonly blob: Blob } & StoredFrames)
+  | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & StoredFrames)
   /** Another source with this package's filters. */
   | {
       readonly kind: 'filtered';
@@ -71,12 +66,7 @@ export type SourceDescriptor =
       readonly info: VideoInfo;
     }
   /** Readable in this thread only. */
-  | {
-      readonly kind: 'here';
-      readonly open: () => ByteReader;
-      readonly info: VideoInfo;
-      readonly layout: FrameLayout;
-    }
+  | ({ readonly kind: 'here'; readonly open: () => ByteReader } & StoredFrames)
   /** A placeholder for a missing reference. */
   | { readonly kind: 'blank'; readonly info: VideoInfo };
 
@@ -128,12 +118,12 @@ export interface CropArea {
   readonly y: number;
 }
 
-/** Filters of one video, resolved against its facts. */
+/** Filters of one video, resolved by its facts. */
 export interface SideFilters {
   /** By the label, or by the pictures if these contradict it. */
   readonly deinterlace?: Deinterlacing;
   readonly crop?: CropArea;
-  /** A checked chain of ffmpeg's filters. */
+  /** A checked chain of ffmpeg filters. */
   readonly vf?: string;
   readonly range?: { readonly from: ColorRange; readonly to: ColorRange };
   readonly matrix?: { readonly from: ColorMatrix; readonly to: ColorMatrix };
@@ -146,7 +136,7 @@ export type OwnFilters = Pick<SideFilters, 'crop' | 'range' | 'format'>;
 export interface DecoderFilters {
   /** As after `-vf`. */
   readonly chain: string;
-  /** True if each frame gives one frame of the same time. */
+  /** True if each frame gives one frame with the same time. */
   readonly keepsFrames: boolean;
 }
 
@@ -168,13 +158,13 @@ export interface ByteStream {
    * @throws {AnyvmafError} `io` when reading fails
    */
   next(): Promise<Uint8Array | undefined>;
-  /** Stops the producer; a pending `next` then settles. May be called twice. */
+  /** Stops the producer and settles a pending `next`. May be called twice. */
   close(): void;
 }
 
 /** Random access to a regular file, or a stream from a pipe or device. */
 export type OpenedFile =
-  /** `path` opens the same file in any worker, with the checks of `origin` if the user did not name it. */
+  /** `path` opens the same file in any worker, with the checks of `origin` unless the user named it. */
   | { readonly kind: 'random'; readonly reader: ByteReader; readonly path: string; readonly origin?: Origin }
   | { readonly kind: 'stream'; readonly stream: ByteStream };
 
@@ -215,13 +205,13 @@ export interface RemoteContent {
   readonly name: string;
   /** Changes with the content. */
   readonly version: string;
-  /** Set once reading failed, since other readers may not have been told. */
+  /** Set once reading failed; a reader may not have been told. */
   readonly failure: Error | undefined;
   /** A new reader for each user. */
   reader(): ByteReader;
 }
 
-/** A video behind a checked URL. Its text lacks credentials and query, so that messages cannot leak them. */
+/** A video at a checked URL, whose text lacks credentials and query, so that messages cannot leak them. */
 export class RemoteVideo extends URL {
   readonly content: RemoteContent;
 

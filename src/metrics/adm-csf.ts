@@ -41,23 +41,21 @@ export interface AdmCsf {
 }
 
 const f32 = Math.fround;
-
 /** Below this product of view distance and display height, the display is too coarse for the finest scale. */
 const MIN_LINES = 3.0 * 1080;
 
 /**
- * Mode 1's factors (1.2 to 27) do not fit the fixed point: `fi` wraps and scores are meaningless, in libvmaf too.
+ * In mode 1, factors (1.2 to 27) do not fit the fixed point: `fi` wraps and scores are meaningless, as in libvmaf.
  * @throws {AnyvmafError} `feature` if libvmaf has no factors for these settings
  */
 export function admCsf(settings: AdmCsfSettings): AdmCsf {
   const { normViewDist, refDisplayHeight, csfMode } = settings;
   const lines = normViewDist * refDisplayHeight;
-  if (lines < MIN_LINES) {
+  if (lines < MIN_LINES)
     throw featureError(
       `The adm extractor's adm_norm_view_dist ${normViewDist} times adm_ref_display_height ${refDisplayHeight} is ` +
         `${Number(lines.toPrecision(12))} but must be at least 3240 (3.0 times 1080); raise one of them.`,
     );
-  }
   const rf = floatFactors(settings);
   const usual = csfMode === 0 && Math.abs(lines - MIN_LINES) < 1e-8;
   return {
@@ -66,14 +64,14 @@ export function admCsf(settings: AdmCsfSettings): AdmCsf {
   };
 }
 
-/** Any viewing condition works (metrics spec D.15). Modes 0 and 1 as in {@link admCsf}, 2 differs, others are 0. */
+/** For any viewing condition (metrics spec D.15). Modes 0 and 1 are as in {@link admCsf}, 2 differs, others are 0. */
 export function floatAdmFactors(settings: AdmCsfSettings): FactorsByScale {
   const { csfMode } = settings;
   if (csfMode === 2) return SCALES.map((scale) => nativeFactors(scale, pixelsPerDegree(settings)));
   return floatFactors({ ...settings, csfMode: csfMode === 1 ? 1 : 0 });
 }
 
-/** Mode 2, where the diagonal band has a higher frequency. */
+/** Mode 2, in which the diagonal band has a higher frequency. */
 function nativeFactors(scale: 0 | 1 | 2 | 3, resolution: number): readonly [number, number] {
   const frequency = resolution / 2 ** (scale + 1);
   const sensitivity = (rho: number) => f32((0.31 + 0.69 * rho) * Math.exp(-0.29 * rho));
@@ -129,7 +127,7 @@ function watson(scale: 0 | 1 | 2 | 3, band: 0 | 1, resolution: number): number {
   return f32(1 / f32((2 * a * 10 ** exponent) / f32(WATSON_AMPLITUDE[scale][band])));
 }
 
-/** Parameters of Barten's function at 20 and at 150 cd/m2; interpolated for a display of 100. */
+/** Parameters of Barten's function at 20 and at 150 cd/m2, for interpolation at 100. */
 const BARTEN_20 = [0.334278, 3.79542, 1.07327, 6.4635] as const;
 const BARTEN_150 = [0.394533, 2.7755, 1.16577, 7.45665] as const;
 /** Amplitude and decay of each term of the eye's modulation transfer function. */

@@ -17,34 +17,18 @@ import {
   numberOption,
   type Variant,
 } from './metric.js';
-import {
-  extractor,
-  feature,
-  flag,
-  integer,
-  integerFeature,
-  integerParts,
-  ranked,
-  real,
-  SCALES,
-} from './spec.js';
+import { extractor, feature, flag, integer, integerFeature, integerParts, real, SCALES } from './spec.js';
 
 /** Most parameter sets per call. */
 const MOST = 64;
 /** Per parameter set: numerators of the scales, denominators, AIM numerators. */
 const FIELDS = 12;
-
 /** Bytes of the core's `AnyvmafAdmVariant`, and offsets of its members. */
 const STRUCT = { bytes: 88, rf: 16, fi: 48, parts: 80 };
-
 /** libvmaf's denominator of a skipped scale 0. */
 const SKIPPED_DEN = Math.fround(1e-10);
-
 const ADM2 = integerFeature('adm2', { worse: 'low' });
-const ADM_SCALES = ranked(
-  'low',
-  SCALES.map((s) => feature(`integer_adm_scale${s}`)),
-);
+const ADM_SCALES = SCALES.map((s) => feature(`integer_adm_scale${s}`, undefined, { worse: 'low' }));
 
 export function admVariant(
   gainLimit: number,
@@ -52,10 +36,8 @@ export function admVariant(
   { rf, fi }: AdmCsf,
   { aim, scale0 }: { readonly aim: boolean; readonly scale0: boolean },
 ): Variant {
-  return {
-    options: [gainLimit, noiseWeight, ...rf.flat(), ...fi.flat()],
-    extent: [Number(aim), Number(scale0)],
-  };
+  const options = [gainLimit, noiseWeight, ...rf.flat(), ...fi.flat()];
+  return { options, extent: [Number(aim), Number(scale0)] };
 }
 
 /** Packs parameter sets as the core's `AnyvmafAdmVariant`. */
@@ -74,13 +56,9 @@ export function admStructs(variants: readonly Variant[]): Uint8Array {
     write(options.slice(0, 2), 0, 8, 'Float64');
     write(options.slice(2, 10), STRUCT.rf, 4, 'Float32');
     write(options.slice(10), STRUCT.fi, 4, 'Uint32');
-    // The core takes flags of what to skip.
-    write(
-      extent.map((part) => 1 - part),
-      STRUCT.parts,
-      4,
-      'Uint32',
-    );
+    // The core takes flags of parts to skip.
+    const skipped = extent.map((part) => 1 - part);
+    write(skipped, STRUCT.parts, 4, 'Uint32');
   });
   return new Uint8Array(view.buffer);
 }
@@ -179,10 +157,8 @@ export const ADM: Metric = {
 };
 
 function finishIntegerAdm(instance: ExtractorInstance, format: VideoFormat): Finisher {
-  const [skipScale0, skipAim] = [
-    flagOption(instance, 'adm_skip_scale0'),
-    flagOption(instance, 'adm_skip_aim'),
-  ];
+  const skipScale0 = flagOption(instance, 'adm_skip_scale0');
+  const skipAim = flagOption(instance, 'adm_skip_aim');
   return finishAdm(instance, format, {
     names: {
       scale: (scale) => `integer_adm_scale${scale}`,
@@ -196,7 +172,7 @@ function finishIntegerAdm(instance: ExtractorInstance, format: VideoFormat): Fin
   });
 }
 
-/** Of a scale; without `aim` it does not count for AIM. */
+/** Without `aim`, a scale does not count for AIM. */
 interface ScaleParts {
   readonly num: number;
   readonly den: number;
@@ -204,7 +180,7 @@ interface ScaleParts {
 }
 
 interface AdmKind {
-  /** Internal name of a scale, and starts of those of totals, and of numerators and denominators. */
+  /** Internal name of a scale, and prefixes of those of totals, and of numerators and denominators. */
   readonly names: { scale(scale: number): string; readonly totals: string; readonly parts: string };
   scale(scale: (typeof SCALES)[number], fields: Fields): ScaleParts;
   /** Default: no limit. */
@@ -242,7 +218,7 @@ export function finishAdm(
     if (totalNum < limit) totalNum = 0;
     if (totalDen < limit) totalDen = 0;
     const adm2 = totalDen === 0 ? 1 : totalNum / totalDen;
-    // Undefined in libvmaf without a denominator.
+    // Undefined in libvmaf if the denominator is 0.
     const aim = totalDen === 0 ? 0 : atMost(aimNum / aimDen, mostAim);
     const mixed = harmonic ? (2 * adm2 * aim) / (adm2 + aim) : adm2 * weight + (1 - aim) * (1 - weight);
     emit(frame, `${totals}adm2_score`, adm2);

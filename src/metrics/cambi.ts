@@ -2,7 +2,6 @@
  * @module metrics/cambi
  * CAMBI of the distorted video, of the reference, and its increase, each capped (metrics spec D.9).
  */
-
 import { featureError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import type { HeatmapFile } from '../core/module.js';
@@ -20,13 +19,10 @@ import {
 import { choice, extractor, feature, flag, folder, integer, real } from './spec.js';
 
 const EOTFS = ['bt1886', 'pq'] as const;
-
 /** Default of topk and cambi_topk; cambi_topk applies only if topk has this value. */
 const DEFAULT_TOPK = 0.6;
-
-/** Pictures smaller than this on both sides are rejected. */
+/** Pictures with both sides shorter than this are rejected. */
 const LEAST_SIDE = 216;
-
 /** In samples of the measured picture. */
 const LARGEST_WINDOW = 65;
 
@@ -62,7 +58,7 @@ const half = ({ width, height }: PictureSize): PictureSize => ({
   height: (height + 1) >> 1,
 });
 
-/** Like libvmaf, names state sizes without the speed-up, while pictures have those with it. */
+/** As in libvmaf, names state sizes without the speed-up, while pictures have those with it. */
 function heatmapFiles(instance: ExtractorInstance, own: PictureSize): readonly HeatmapFile[] | undefined {
   const folder = choiceOption(instance, 'heatmaps_path');
   if (folder === '') return undefined;
@@ -88,12 +84,11 @@ function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
         leaveOut('cambi'),
     );
   }
-  if ((src.width - enc.width) * (src.height - enc.height) < 0) {
+  if ((src.width - enc.width) * (src.height - enc.height) < 0)
     throw featureError(
       `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
         'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
     );
-  }
   const halved = isHalved(instance, enc);
   for (const size of [enc, src]) {
     const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
@@ -153,7 +148,7 @@ export const CAMBI: Metric = {
     ],
     features: [
       feature('Cambi_feature_cambi_score', 'cambi', { worse: 'high' }),
-      // Banding of the reference says nothing about the encode.
+      // The reference's banding says nothing about the encode.
       feature('cambi_source', 'cambi_source', { when: ['full_ref'], plainName: true }),
       feature('cambi_full_reference', 'cambi_full_reference', {
         when: ['full_ref'],
@@ -168,16 +163,9 @@ export const CAMBI: Metric = {
     const topk = number('topk');
     const eotfs = [choiceOption(instance, 'cambi_eotf'), choiceOption(instance, 'eotf')];
     const options = [
-      number('enc_width'),
-      number('enc_height'),
-      number('enc_bitdepth'),
-      number('src_width'),
-      number('src_height'),
-      number('window_size'),
+      ...['enc_width', 'enc_height', 'enc_bitdepth', 'src_width', 'src_height', 'window_size'].map(number),
       topk === DEFAULT_TOPK ? number('cambi_topk') : topk,
-      number('tvi_threshold'),
-      number('cambi_vis_lum_threshold'),
-      number('max_log_contrast'),
+      ...['tvi_threshold', 'cambi_vis_lum_threshold', 'max_log_contrast'].map(number),
       Number(eotfs.includes('pq')),
       number('cambi_high_res_speedup'),
       Number(flagOption(instance, 'full_ref')),

@@ -1,14 +1,14 @@
 /**
  * @module metrics/checks
- * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. Like in
- * libvmaf, comparing with a limit turns NaN into the limit.
+ * Rejects formats that an extractor cannot measure; limits, peaks and options that several metrics share. As in libvmaf,
+ * comparing NaN with a limit gives the limit.
  */
 import { featureError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { choice, type OptionSpec, real } from './spec.js';
 
 /**
- * @param option that makes the extractor measure colour, unless it always does
+ * @param option that makes the extractor measure colour; absent if it always does
  * @throws {AnyvmafError} `feature` for video without chroma
  */
 export function requireChroma(extractor: string, { chroma }: VideoFormat, option?: string): void {
@@ -29,7 +29,7 @@ export function requireSide(extractor: string, { width, height }: VideoFormat, l
   );
 }
 
-/** What to do about an extractor that cannot work, whether requested by name or by a preset. */
+/** What to do about an unusable extractor, whether requested by name or by a preset. */
 export function leaveOut(extractor: string): string {
   return `leave out ${extractor} and presets that include it.`;
 }
@@ -76,12 +76,11 @@ export function requirePrescale(
 ): void {
   const scaled = Math.floor(width * prescale + 0.5);
   const lines = Math.floor(height * prescale + 0.5);
-  if (scaled < least || lines < least) {
+  if (scaled < least || lines < least)
     throw featureError(
       `The ${extractor} extractor would prescale ${width}x${height} to ${scaled}x${lines}, but needs at least ` +
         `${least}x${least}; choose a larger prescale.`,
     );
-  }
   if (method !== 'bilinear' || prescale === 1 || scaled <= WIDEST_BILINEAR) return;
   throw featureError(
     `The ${extractor} extractor would prescale to ${scaled} columns, but bilinear supports at most ${WIDEST_BILINEAR}; ` +
@@ -99,7 +98,7 @@ export function atLeast(value: number, limit: number): number {
   return limit;
 }
 
-/** Peak of luma samples in units of 8-bit levels, 255.75 at 10 bit. */
+/** Peak of luma samples in 8-bit levels: 255.75 at 10 bit. */
 export function floatPeak({ bitDepth }: VideoFormat): number {
   return (2 ** bitDepth - 1) / 2 ** (bitDepth - 8);
 }

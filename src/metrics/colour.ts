@@ -1,6 +1,6 @@
 /**
  * @module metrics/colour
- * Options of all colour metrics that override how the videos tag their colours.
+ * Options of all colour metrics that override the colour tags of the videos.
  */
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import { type Colour, colourNumbers, isHdr, type ScoredColour, type ScoredFormat } from '../core/colour.js';
@@ -27,24 +27,23 @@ export const COLOUR_OPTIONS: readonly OptionSpec[] = Object.entries(PARTS).map(
 );
 
 /**
- * Colours of both videos, with the instance's options applied.
+ * Colours of both videos, overridden by the instance's options.
  * @throws {AnyvmafError} `feature` if the colours of the videos are unknown or cannot be converted to RGB
  */
 export function coloursOf(
   instance: ExtractorInstance,
   { colours }: ScoredFormat,
 ): NonNullable<ScoredFormat['colours']> {
-  if (!colours) {
+  if (!colours)
     throw featureError(
       `The ${instance.spec.name} extractor needs the colours of both videos, which frames without a container do not state; ` +
         'set them in format.colours.',
     );
-  }
-  const told = Object.keys(PARTS).flatMap((name) => {
+  const given = Object.keys(PARTS).flatMap((name) => {
     const value = choiceOption(instance, name);
     return value === 'auto' ? [] : [[name, value] as const];
   });
-  const parts = Object.fromEntries(told) as Partial<Colour>;
+  const parts = Object.fromEntries(given) as Partial<Colour>;
   const replaced = (side: 'reference' | 'distorted'): ScoredColour => {
     const { unsupported, ...colour } = colours[side];
     if (unsupported !== undefined && !parts.matrix) throw noMatrix(instance.spec.name, side, unsupported);

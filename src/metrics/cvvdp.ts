@@ -1,10 +1,10 @@
 /**
  * @module metrics/cvvdp
- * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display. The core returns
- * Q per frame; pooled over the clip it becomes just-objectionable differences (JOD), 10 for none.
+ * ColorVideoVDP 0.5.6 (Mantiuk et al., 2024): visible differences of colour and time on a display. The core returns Q
+ * per frame; pooled over the clip, it becomes just-objectionable differences (JOD), 10 for none.
  */
 import type { Colour, ScoredFormat } from '../core/colour.js';
-import { AnyvmafError, featureError } from '../core/errors.js';
+import { featureError, internalError } from '../core/errors.js';
 import { quotientOf } from '../core/numbers.js';
 import { leaveOut, requireSide } from './checks.js';
 import { COLOUR_OPTIONS, colourParameters, coloursOf } from './colour.js';
@@ -23,12 +23,12 @@ import { choice, extractor, feature, real } from './spec.js';
 
 export interface Display {
   readonly signal: 'sdr' | 'pq' | 'hlg';
-  /** Luminance of its white, cd/m2. */
+  /** Luminance of white, cd/m2. */
   readonly peak: number;
   readonly contrast: number;
   /** Ambient light, lux. */
   readonly ambient: number;
-  /** Share of the ambient light that the screen reflects. */
+  /** Fraction of the ambient light that the screen reflects. */
   readonly reflectivity: number;
   /** Pixels per degree of the visual field. */
   readonly pixelsPerDegree: number;
@@ -37,7 +37,7 @@ export interface Display {
 /** Metres. */
 const INCH = 0.0254;
 
-/** `diagonal` is in inches, `distance` of the viewer in metres. */
+/** @param diagonal in inches @param distance of the viewer in metres */
 function display(
   signal: Display['signal'],
   [columns, rows]: readonly [number, number],
@@ -53,7 +53,7 @@ function display(
 }
 
 /**
- * ColorVideoVDP's displays, the default first, except headsets and displays for linear light. Numbers from
+ * ColorVideoVDP's displays, the default first, without headsets and displays for linear light. Numbers from
  * display_models.json in gfxdisp/ColorVideoVDP 0.5.6, MIT licence (THIRD-PARTY-NOTICES.md).
  */
 export const DISPLAYS = {
@@ -72,7 +72,7 @@ export const DISPLAYS = {
   ipad_pro_12_9: display('sdr', [2732, 2048], 12.9, 20 * INCH, 600, 600 / 0.37, 250),
   macbook_pro_16: display('sdr', [3072, 1920], 16, 25 * INCH, 500, 500 / 0.37, 250),
   lg_oled_2017_sdr: display('sdr', [3840, 2160], 64.5, 101 * INCH, 272, 272 / 0.014, 100),
-  // Bright, but the authors give it no HDR signal.
+  // Bright, but its authors give it no HDR signal.
   lg_oled_2017_hdr: display('sdr', [3840, 2160], 64.5, 101 * INCH, 754, 754 / 0.038, 100),
   eizo_CG3146: display('sdr', [4096, 2160], 31.063, 0.73406, 300, 3000, 0),
 } as const satisfies Readonly<Record<string, Display>>;
@@ -80,10 +80,10 @@ export const DISPLAYS = {
 /** As in wasm/include/perceptual.h. */
 const LEAST_SIDE = 2;
 const HIGHEST_RATE = 240;
-/** The first parameters, for the colours of both videos. */
+/** The first parameters, which are the colours of both videos. */
 const COLOUR_NUMBERS = 12;
 
-/** Frames of the last quarter of a second, the current one included. */
+/** Frames of the last quarter of a second, including the current one. */
 function windowOf(frameRate: number): number {
   return frameRate === 0 ? 1 : 2 * Math.ceil(frameRate / 8) + 1;
 }
@@ -96,7 +96,7 @@ function frameRateOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 
 function displayOf(instance: ExtractorInstance): Display {
   const name = choiceOption(instance, 'display');
   const found = Object.entries(DISPLAYS).find(([known]) => known === name);
-  if (!found) throw new AnyvmafError('internal', `There is no display ${name}.`);
+  if (!found) throw internalError(`There is no display ${name}.`);
   return found[1];
 }
 
@@ -109,7 +109,7 @@ function requireSignal(instance: ExtractorInstance, colours: NonNullable<ScoredF
   for (const side of ['reference', 'distorted'] as const) {
     const found = signalOf(colours[side]);
     if (found === signal) continue;
-    const fitting = Object.entries(DISPLAYS).flatMap(([name, one]) => (one.signal === found ? name : []));
+    const fitting = Object.entries(DISPLAYS).flatMap(([name, { signal }]) => (signal === found ? name : []));
     throw featureError(
       `The cvvdp extractor's display ${choiceOption(instance, 'display')} shows ${signal.toUpperCase()} but the ` +
         `${side} video is ${found.toUpperCase()}; choose another display, for example ${fitting[0]}.`,
@@ -147,21 +147,15 @@ export const CVVDP: Metric = {
   measure: (instance, format) => {
     requireSide('cvvdp', format, LEAST_SIDE);
     const rate = frameRateOf(instance, format);
-    if (rate > HIGHEST_RATE) {
+    if (rate > HIGHEST_RATE)
       throw featureError(
         `The cvvdp extractor supports up to ${HIGHEST_RATE} frames per second but the video has ` +
           `${rate}; ${leaveOut('cvvdp')}`,
       );
-    }
     requireSignal(instance, coloursOf(instance, format));
     const { peak, contrast, ambient, reflectivity, pixelsPerDegree } = displayOf(instance);
-    return {
-      options: [
-        ...colourParameters(instance, format),
-        ...[rate, peak, contrast, ambient, reflectivity, pixelsPerDegree],
-      ],
-      extent: [],
-    };
+    const viewing = [rate, peak, contrast, ambient, reflectivity, pixelsPerDegree];
+    return { options: [...colourParameters(instance, format), ...viewing], extent: [] };
   },
   calls: (variants) =>
     variants.map(({ options }) => {
@@ -180,7 +174,7 @@ export const CVVDP: Metric = {
   finish: (instance, format) => new Clip(frameRateOf(instance, format) === 0 ? stillPower : power),
 };
 
-/** Stills are not pooled over time, so that a single one keeps its own Q. */
+/** Stills are not pooled over time, so a single one keeps its own Q. */
 const stillPower = (x: number, exponent: number): number => x ** exponent;
 
 class Clip implements Finisher {

@@ -7,10 +7,10 @@ import type { ExtractorSpec, FeatureSpec } from './spec.js';
 
 export type { ExtractorSpec, FeatureSpec, OptionSpec, OptionValue } from './spec.js';
 
-/** In libvmaf's order of registration: the first of two extractors that emit one feature provides it. */
+/** In libvmaf's order of registration: the first of two extractors that emit the same feature provides it. */
 export const EXTRACTORS: readonly ExtractorSpec[] = frozen(DESCRIPTIONS);
 
-/** Deeply freezes a value that is handed out to callers. */
+/** Freezes a value deeply, since callers get it. */
 function frozen<T extends object>(value: T): T {
   for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) frozen(part);
   return Object.freeze(value);
@@ -27,7 +27,7 @@ export function findExtractor(name: string): ExtractorSpec | undefined {
 
 /**
  * Finds a feature by its name in reports, which may end in options.
- * @param name may be an extractor's own, as in old logs: then its feature of that name, or its first
+ * @param name may be an extractor's, as in old logs: then its feature of that name, or its first one
  */
 export function reportedFeature(name: string): FeatureSpec | undefined {
   let found: FeatureSpec | undefined;

@@ -72,15 +72,10 @@ export const FLOAT_ADM: Metric = {
         return given >= 0 ? Math.fround(given) : factor;
       }),
     );
-    const options = [
-      numberOption(instance, 'adm_enhn_gain_limit'),
-      numberOption(instance, 'adm_noise_weight'),
-      numberOption(instance, 'adm_p_norm'),
-      numberOption(instance, 'adm_bypass_cm'),
-      Number(flagOption(instance, 'adm_skip_scale0')),
-      ...factors,
-    ];
-    return { options, extent: [] };
+    const names = ['adm_enhn_gain_limit', 'adm_noise_weight', 'adm_p_norm', 'adm_bypass_cm'];
+    const numbers = names.map((name) => numberOption(instance, name));
+    const skipScale0 = Number(flagOption(instance, 'adm_skip_scale0'));
+    return { options: [...numbers, skipScale0, ...factors], extent: [] };
   },
   calls: callEach('float_adm', { fields: 12, cost: 15 }),
   finish: (instance, format) => {

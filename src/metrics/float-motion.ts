@@ -45,7 +45,7 @@ export const FLOAT_MOTION: Metric = {
       MOTION_OPTIONS.maximum,
     ],
     features: [
-      // The first frame's is 0 at once.
+      // The first frame's value is 0 at once.
       floatFeature('motion2'),
       floatFeature('motion3', { emitted: 'next', atOnceWith: 'motion_force_zero' }),
       floatFeature('motion', DEBUG),
@@ -95,7 +95,7 @@ class FloatMotionSequence implements Finisher {
     const { weight, cap, blend } = this.#scaling;
     const first = frame === 0;
     const damped = (next === undefined ? this.#latest : Math.min(this.#latest, next)) * weight;
-    // The first frame has no difference of its own: motion3 takes the next one's.
+    // The first frame has no difference, so its motion3 uses the next one's.
     const blended = blend(first ? (next ?? 0) * weight : damped);
     emit(frame, 'VMAF_feature_motion2_score', first ? 0 : cap(damped));
     emit(frame, 'VMAF_feature_motion3_score', cap(blended));

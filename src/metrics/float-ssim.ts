@@ -16,7 +16,7 @@ import {
 } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked } from './spec.js';
 
-/** Lines that the automatic scale leaves. */
+/** Lines that the automatic scale keeps. */
 const AUTOMATIC_LINES = 256;
 const WINDOW = 11;
 
@@ -33,8 +33,8 @@ const SSIM_PARTS = ['l', 'c', 's'] as const;
 const LCS = { when: ['enable_lcs'] } as const;
 
 function ssimScale(instance: ExtractorInstance, { width, height }: VideoFormat): number {
-  const asked = numberOption(instance, 'scale');
-  if (asked > 0) return asked;
+  const scale = numberOption(instance, 'scale');
+  if (scale > 0) return scale;
   // Rounds a single-precision quotient, half up.
   return Math.max(1, Math.floor(Math.fround(Math.min(width, height) / AUTOMATIC_LINES) + 0.5));
 }
@@ -72,7 +72,7 @@ export const FLOAT_SSIM: Metric = {
   }),
   measure: (instance, format) => {
     const scale = ssimScale(instance, format);
-    // An odd side keeps one sample more.
+    // Odd sides keep an extra sample.
     const reduced = (side: number) => Math.floor(side / scale) + (side % 2);
     if (Math.min(reduced(format.width), reduced(format.height)) < WINDOW)
       requireSide('float_ssim', format, WINDOW * scale, scale > 1 ? ` with scale ${scale}` : '');
@@ -90,7 +90,7 @@ export const FLOAT_SSIM: Metric = {
   },
 };
 
-/** Makes the smallest scale as large as the window. */
+/** At this size, the smallest scale is as large as the window. */
 const LEAST_SIDE = 176;
 const SCALES = [0, 1, 2, 3, 4] as const;
 

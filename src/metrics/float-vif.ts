@@ -2,7 +2,6 @@
  * @module metrics/float-vif
  * VIF per scale and in total from numerators and denominators in floating point (metrics spec D.14).
  */
-
 import { atLeast, RESAMPLING, requirePrescale, resizingOptions } from './checks.js';
 import { callEach, choiceOption, flagOption, type Metric, numberOption } from './metric.js';
 import { DEBUG, extractor, feature, floatFeature, quotientParts, ranked, real, SCALES } from './spec.js';

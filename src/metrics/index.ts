@@ -1,8 +1,8 @@
 /**
  * @module metrics/index
- * The list of metrics. To add one, write its file and enter it here.
+ * The list of metrics. To add one, write its file and list it here.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import { ADM } from './adm.js';
 import { BUTTERAUGLI } from './butteraugli.js';
 import { CAMBI } from './cambi.js';
@@ -23,7 +23,7 @@ import { SSIMULACRA2 } from './ssimulacra2.js';
 import { VIF } from './vif.js';
 import { XPSNR } from './xpsnr.js';
 
-/** In libvmaf's order of registration, then ours: the first of two extractors that emit one feature provides it. */
+/** In libvmaf's order of registration, then ours: the first of two extractors that emit the same feature provides it. */
 export const METRICS: readonly Metric[] = [
   FLOAT_PSNR,
   FLOAT_ANSNR,
@@ -50,6 +50,6 @@ export const METRICS: readonly Metric[] = [
 
 export function metricOf({ spec }: { readonly spec: ExtractorSpec }): Metric {
   const metric = METRICS.find((candidate) => candidate.spec.name === spec.name);
-  if (!metric) throw new AnyvmafError('internal', `The ${spec.name} extractor is not listed.`);
+  if (!metric) throw internalError(`The ${spec.name} extractor is not listed.`);
   return metric;
 }

@@ -9,7 +9,7 @@ export function power(x: number, exponent: number): number {
   return (x + start) ** exponent - start ** exponent;
 }
 
-/** JOD of a Q; linear near 0, where the power's slope is infinite. */
+/** JOD of a Q; linear near 0, where the slope of the power is infinite. */
 export function jodOf(q: number): number {
   const factor = 0.0439569391310215;
   const exponent = 0.9302042722702026;

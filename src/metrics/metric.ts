@@ -1,11 +1,10 @@
 /**
  * @module metrics/metric
- * The interface of all metrics: a spec, what the core measures, and how features follow from that.
+ * The interface of all metrics: a spec, what the core measures, and how to compute features from that.
  */
-
 import type { Compat } from '../core/choices.js';
 import type { ScoredFormat } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import type { CallArgument, CoreCall, HeatmapFile } from '../core/module.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorSpec, OptionValue } from './spec.js';
@@ -14,9 +13,9 @@ import type { ExtractorSpec, OptionValue } from './spec.js';
 export interface ExtractorInstance {
   readonly spec: ExtractorSpec;
   readonly options: Readonly<Record<string, OptionValue>>;
-  /** Options that were given, whatever their value. */
+  /** Options that were given, whatever their values. */
   readonly given: ReadonlySet<string>;
-  /** Suffix of its features' names; empty if all options in names have their defaults. */
+  /** Suffix of its features' names; empty if all options that names include have their defaults. */
   readonly suffix: string;
   /** Where it was requested, for messages: `model "vmaf"`. */
   readonly where: string;
@@ -36,7 +35,7 @@ export interface Variant {
 /** A core call from a metric; by default it reads luma of one pair. */
 export type KernelCall = Pick<CoreCall, 'run' | 'args' | 'fields' | 'cost'> & Partial<CoreCall>;
 
-/** By frame number and internal name; features and frames outside the run are ignored, so finishers emit everything. */
+/** By frame number and internal name; ignores features and frames outside the run, so finishers emit everything. */
 export type Emit = (frame: number, feature: string, value: number) => void;
 
 /** @throws {AnyvmafError} `internal` for an index beyond what the metric measures */
@@ -45,13 +44,13 @@ export type Fields = (index: number) => number;
 /** Turns measurements of one extractor instance into features, frame by frame in order. */
 export interface Finisher {
   push(frame: number, fields: Fields, emit: Emit): void;
-  /** Emits what had to wait for later frames. */
+  /** Emits values that waited for later frames. */
   flush?(emit: Emit): void;
   /** By internal name. */
   aggregates?(): Readonly<Record<string, number>>;
 }
 
-/** For features that follow from their own frame alone. */
+/** For features that depend only on their own frame. */
 export function eachFrame(push: Finisher['push']): Finisher {
   return { push };
 }
@@ -63,10 +62,10 @@ export interface Metric {
    * @throws {AnyvmafError} `feature` if the extractor cannot work with the format or its options
    */
   measure(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Variant | null;
-  /** Calls that measure all variants in order, each with the same number of fields. */
+  /** Calls that measure all variants in order, with the same number of fields for each. */
   calls(variants: readonly Variant[], format: ScoredFormat): readonly KernelCall[];
   finish(instance: ExtractorInstance, format: ScoredFormat, compat: Compat): Finisher;
-  /** What a user should know about an instance, as a full sentence. */
+  /** Advice to the user about an instance, as a full sentence. */
   warning?(instance: ExtractorInstance): string | undefined;
 }
 
@@ -115,22 +114,19 @@ export function coreCalls(
   variants: readonly Variant[],
   format: ScoredFormat,
 ): readonly CoreCall[] {
-  // Frames must not be skipped if an extractor looks back or sums up the sequence.
+  // No frame may be skipped if an extractor looks back or sums over the sequence.
   const everyFrame = spec.temporal || spec.previousReference;
-  return calls(variants, format).map((call) => ({
-    ...{ back: 0, pictures: 'pair', chroma: false },
-    ...call,
-    metric: spec.name,
-    ...(spec.module && { module: spec.module }),
-    everyFrame,
-  }));
+  const shared = { metric: spec.name, ...(spec.module && { module: spec.module }), everyFrame };
+  return calls(variants, format).map((call) => {
+    return { back: 0, pictures: 'pair', chroma: false, ...call, ...shared };
+  });
 }
 
 function optionReader<T extends OptionValue>(type: string, kind: string) {
   return ({ options, key }: ExtractorInstance, name: string): T => {
     const value = options[name];
     if (typeof value === type) return value as T;
-    throw new AnyvmafError('internal', `${key} has no ${kind} ${quoted(name)}.`);
+    throw internalError(`${key} has no ${kind} ${quoted(name)}.`);
   };
 }
 

@@ -1,10 +1,9 @@
 /**
  * @module metrics/motion
- * Motion, damped over neighbours to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one is
- * measured.
+ * Motion, damped over neighbours to motion2 and motion3 (spec 2.1, 2.2). A frame is final once the next one is measured.
  */
 import type { Compat } from '../core/choices.js';
-import { AnyvmafError } from '../core/errors.js';
+import { internalError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import {
   type Emit,
@@ -72,7 +71,7 @@ export const MOTION: Metric = {
       }),
     ],
     features: [
-      // libvmaf has no alias for it, so reports show the raw name.
+      // libvmaf has no alias for it, so reports use the raw name.
       feature('VMAF_integer_feature_motion_sad_score'),
       integerFeature('motion', DEBUG),
       integerFeature('motion2', { emitted: 'flush' }),
@@ -84,20 +83,15 @@ export const MOTION: Metric = {
   }),
   measure: (instance, _, compat) => {
     if (flagOption(instance, 'motion_force_zero')) return null;
-    // libvmaf up to 3.0 blurred each frame, later ones the difference.
+    // libvmaf up to 3.0 blurred each frame; later versions blur the difference.
     return { options: [windowOf(instance), Number(compat === 'libvmaf-3.0')], extent: [] };
   },
   calls: (variants) =>
     variants.map(({ options: [window, legacy] }) => {
       const back = window === 2 ? 2 : 1;
-      return {
-        run: legacy === 1 ? 'motion_legacy' : 'motion',
-        args: [referenceLuma(back), referenceLuma()],
-        fields: 1,
-        back,
-        pictures: 'reference',
-        cost: 1.5,
-      };
+      const run = legacy === 1 ? 'motion_legacy' : 'motion';
+      const args = [referenceLuma(back), referenceLuma()];
+      return { run, args, fields: 1, back, pictures: 'reference', cost: 1.5 };
     }),
   finish: (instance, format, compat) => new MotionSequence(instance, format, compat),
 };
@@ -120,13 +114,13 @@ class MotionSequence implements Finisher {
   readonly #single: boolean;
   readonly #scaling: ReturnType<typeof motionScaling>;
   readonly #average: boolean;
-  /** First frames, which have no earlier picture. */
+  /** Number of first frames without an earlier picture. */
   readonly #lead: number;
-  /** Values of the frames from `#first` on that later frames still need. */
+  /** Values from frame `#first` that later frames still need. */
   readonly #values: number[] = [];
   #first = 0;
   #next = 0;
-  /** motion3 of the frame before, not averaged. */
+  /** motion3 of the previous frame, not averaged. */
   #previous = 0;
 
   constructor(instance: ExtractorInstance, format: VideoFormat, compat: Compat) {
@@ -142,7 +136,7 @@ class MotionSequence implements Finisher {
     this.#values.push(value);
     emit(frame, 'VMAF_integer_feature_motion_sad_score', value);
     emit(frame, 'VMAF_integer_feature_motion_score', value);
-    // Frames without an earlier picture take motion3 from the first that has one.
+    // Frames without an earlier picture take motion3 from the first frame that has one.
     while (this.#next < frame && frame >= this.#lead) this.#settle(frame + 1, emit);
   }
 
@@ -159,7 +153,7 @@ class MotionSequence implements Finisher {
 
   #value(frame: number): number {
     const value = this.#values[frame - this.#first];
-    if (value === undefined) throw new AnyvmafError('internal', `motion of frame ${frame} is not kept.`);
+    if (value === undefined) throw internalError(`motion of frame ${frame} is not kept.`);
     return value;
   }
 

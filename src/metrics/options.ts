@@ -1,10 +1,10 @@
 /**
  * @module metrics/options
- * Parses option texts and feature strings into extractor instances, validates values and fills in defaults, and gives
- * features libvmaf's names.
+ * Parses option texts and feature strings into extractor instances, validates values, fills in defaults, and names
+ * features as libvmaf does.
  */
 import { MAX_STRING, requireLength } from '../core/arguments.js';
-import { AnyvmafError, featureError, usageError } from '../core/errors.js';
+import { type AnyvmafError, featureError, modelError, usageError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { formatGeneral, magnitude } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
@@ -18,8 +18,8 @@ export type { ExtractorInstance };
 export type OptionTexts = Readonly<Record<string, string>>;
 
 /**
- * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a
- * second `=` within an item ends its value.
+ * Parses `NAME` or `NAME=key=value:key=value` (spec A.3). As in libvmaf, the last of a repeated key wins, and a second
+ * `=` within an item ends its value.
  * @throws {AnyvmafError} `usage`: an item without `=`; `feature`: an unknown extractor or option, or an invalid value
  */
 export function parseFeature(text: string): ExtractorInstance {
@@ -31,19 +31,18 @@ export function parseFeature(text: string): ExtractorInstance {
   const options = new Map<string, string>();
   for (const item of rest.join('=').split(':')) {
     const [key = '', value] = item.split('=');
-    if (value === undefined) {
+    if (value === undefined)
       throw usageError(
         `Problem parsing feature ${quoted(name)}, bad option string ${quoted(item)}: options are written ` +
           `${name}=key=value:key=value. ${knownOptions(spec)}`,
       );
-    }
     options.set(key, value);
   }
   return createExtractor(spec, Object.fromEntries(options), `feature ${quoted(text)}`);
 }
 
 /**
- * @param options as a user or a model wrote them; the rest have their defaults
+ * @param options from a user or a model; others have their defaults
  * @param where they were given, for messages: `model "vmaf"`
  * @throws {AnyvmafError} `feature`: an unknown option or an invalid value
  */
@@ -53,22 +52,15 @@ export function createExtractor(spec: ExtractorSpec, options: OptionTexts, where
   for (const [name, text] of Object.entries(options)) {
     requireLength(`An option of the ${spec.name} extractor`, name);
     const option = spec.options.find((candidate) => candidate.name === name);
-    if (!option) {
+    if (!option)
       throw featureError(
         `The ${spec.name} extractor has no option ${quoted(name)} (in ${where}). ${meantOption(name, spec)}${knownOptions(spec)}`,
       );
-    }
     values[name] = parseOption(option, text, spec.name, where);
   }
   const suffix = nameSuffix(spec, values);
-  return {
-    spec,
-    options: values,
-    given: new Set(Object.keys(options)),
-    suffix,
-    where,
-    key: spec.name + suffix,
-  };
+  const given = new Set(Object.keys(options));
+  return { spec, options: values, given, suffix, where, key: spec.name + suffix };
 }
 
 /** True if a feature string names a colour metric. */
@@ -76,7 +68,7 @@ export function isOfColour(text: string): boolean {
   return named(text)?.module === 'perceptual';
 }
 
-/** Extractors of feature strings that libvmaf lacks. */
+/** Names of extractors in feature strings that libvmaf lacks. */
 export function beyondLibvmaf(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => {
     const spec = named(text);
@@ -92,20 +84,19 @@ const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );
 
-/** The first option that would write files, among feature strings and model strings with overloads. */
+/** The first option in feature and model strings that would write files. */
 export function folderOption(texts: readonly string[]): string | undefined {
   return FOLDERS.find((name) => texts.some((text) => new RegExp(`[=:.]${name}=`).test(text)));
 }
 
 /**
  * @param where names the file in messages
- * @throws {AnyvmafError} `model` for an output folder, since a model's file must not cause writes
+ * @throws {AnyvmafError} `model` for an output folder, since models must not write files
  */
 export function refuseFolders(options: OptionTexts, where: string): void {
   const name = FOLDERS.find((folder) => Object.hasOwn(options, folder));
   if (name === undefined) return;
-  throw new AnyvmafError(
-    'model',
+  throw modelError(
     `The ${where} sets ${name}, but a model file must not write files; remove it there, and pass ${name} as an option ` +
       'of a feature or model in your own arguments.',
   );
@@ -121,7 +112,7 @@ function requireExtractor(name: string, where: string): ExtractorSpec {
   );
 }
 
-/** Suggests an extractor: by what it emits, as the float_ variant, or by spelling. */
+/** Suggests an extractor: the one that emits `name`, its float_ variant, or one of similar spelling. */
 function meantExtractor(name: string): string {
   const emitting = EXTRACTORS.find(({ features }) =>
     features.some((feature) => feature.name === name || feature.alias === name),
@@ -136,7 +127,7 @@ function meantOption(name: string, { options }: ExtractorSpec): string {
   return meant === undefined ? '' : `Did you mean ${meant}? `;
 }
 
-/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Takes C's strtof forms. */
+/** As libvmaf: single precision, printed with `%g`, so 0.30000001 becomes 0.3. Accepts C's strtof forms. */
 export function normaliseNumber(text: string): number | undefined {
   const start = text.trimStart();
   const negative = start.startsWith('-');
@@ -144,7 +135,7 @@ export function normaliseNumber(text: string): number | undefined {
     magnitude(negative || start.startsWith('+') ? start.slice(1) : start) ?? Number.NaN,
   );
   if (!Number.isFinite(single)) return undefined;
-  // Turns -0 into 0, since its sign would show in names and reports.
+  // Turns -0 into 0: its sign would appear in names and reports.
   return Number(`${negative ? '-' : ''}${formatG(single)}`) + 0;
 }
 
@@ -193,7 +184,7 @@ export function formatG(value: number, digits = 6): string {
   return Number.isNaN(value) ? 'nan' : formatGeneral(value, digits);
 }
 
-/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none does (spec 6.1). */
+/** Options that differ from their defaults: `_egl_1`, `_mffw_mmxv_18_mma`; empty if none differs (spec 6.1). */
 function nameSuffix(extractor: ExtractorSpec, values: Readonly<Record<string, OptionValue>>): string {
   return extractor.options
     .filter((option) => option.inName && values[option.name] !== option.default)

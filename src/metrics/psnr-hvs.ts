@@ -8,6 +8,8 @@ import { requireChroma } from './checks.js';
 import { callEach, eachFrame, type Metric, ONLY } from './metric.js';
 import { extractor, feature, ranked } from './spec.js';
 
+const FEATURES = ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name));
+
 export const PSNR_HVS: Metric = {
   spec: extractor({
     name: 'psnr_hvs',
@@ -15,19 +17,15 @@ export const PSNR_HVS: Metric = {
     description:
       'PSNR with contrast sensitivity and masking of 8x8 DCT blocks (PSNR-HVS-M), per plane and combined, in dB.',
     options: [],
-    features: ranked(
-      'low',
-      ['psnr_hvs_y', 'psnr_hvs_cb', 'psnr_hvs_cr', 'psnr_hvs'].map((name) => feature(name)),
-    ),
+    features: ranked('low', FEATURES),
   }),
   measure: (_, format) => {
     requireChroma('psnr_hvs', format);
-    if (format.bitDepth > 12) {
+    if (format.bitDepth > 12)
       throw featureError(
         `The psnr_hvs extractor supports up to 12 bits per sample but the video has ${format.bitDepth}; leave out ` +
           'psnr_hvs, or reduce the bit depth first.',
       );
-    }
     return ONLY;
   },
   calls: callEach('psnr_hvs', { fields: 3, cost: 8 }, () => true),

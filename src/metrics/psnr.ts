@@ -29,9 +29,8 @@ function psnrFeatures(): FeatureSpec[] {
       feature(`mse_${plane}`, undefined, { when: [...when, 'enable_mse'], chroma, worse: 'high' }),
     );
   }
-  for (const plane of PLANES) {
+  for (const plane of PLANES)
     features.push(feature(`apsnr_${plane}`, undefined, { when: ['enable_apsnr'], emitted: 'sequence' }));
-  }
   return features;
 }
 
@@ -91,7 +90,7 @@ interface Plane {
   readonly samples: number;
   /** Largest PSNR to report, in dB. */
   readonly cap: number;
-  /** Sums of the high and of the low halves of all frames' errors: exact for 2^21 frames. */
+  /** Sums of the high and of the low halves of all frames' errors, exact for 2^21 frames. */
   high: number;
   low: number;
 }
@@ -126,7 +125,7 @@ class PsnrSequence implements Finisher {
     }
   }
 
-  /** Like libvmaf, planes that are not measured have minus infinity. */
+  /** As in libvmaf, planes that are not measured have minus infinity. */
   aggregates(): Readonly<Record<string, number>> {
     const none = PLANES.map((name) => [`apsnr_${name}`, Number.NEGATIVE_INFINITY] as const);
     const measured = this.#planes.map(({ name, samples, high, low }) => {

@@ -1,6 +1,6 @@
 /**
  * @module metrics/spec
- * Specs of extractors: options, features, and helpers to write them.
+ * Specs of extractors: options, features, and helpers to define them.
  */
 
 /** A value of an extractor's option. */
@@ -37,8 +37,8 @@ export interface FeatureSpec {
   readonly when: readonly string[];
   /**
    * `frame`: known once its frame is measured. `next`: known with the next frame, so libvmaf stores its first value
-   * after those of the first frame. `flush`: stored at the end of the run. `sequence`: one value for the whole run
-   * (an aggregate).
+   * after those of the first frame. `flush`: stored at the end of the run. `sequence`: one value for the whole run (an
+   * aggregate).
    */
   readonly emitted: 'frame' | 'next' | 'flush' | 'sequence';
   /** Boolean option that makes a `next` or `flush` feature known with its frame. */
@@ -49,7 +49,7 @@ export interface FeatureSpec {
   readonly chroma?: boolean;
   /** True if its name never ends in options. */
   readonly plainName?: boolean;
-  /** Which values are worse; absent if the size says nothing about quality. */
+  /** Which values are worse; absent if they say nothing about quality. */
   readonly worse?: 'low' | 'high';
 }
 
@@ -93,37 +93,26 @@ export function flag(name: string, byDefault: boolean, extras: OptionExtras): Op
   return { name, type: 'bool', default: byDefault, inName: false, ...extras };
 }
 
-export function real(
-  name: string,
-  byDefault: number,
-  min: number,
-  max: number,
-  extras: OptionExtras,
-): OptionSpec {
-  return { name, type: 'double', default: byDefault, min, max, inName: true, ...extras };
-}
+const ranged =
+  (type: 'double' | 'int') =>
+  (name: string, byDefault: number, min: number, max: number, extras: OptionExtras): OptionSpec => {
+    return { name, type, default: byDefault, min, max, inName: true, ...extras };
+  };
 
-export function integer(
-  name: string,
-  byDefault: number,
-  min: number,
-  max: number,
-  extras: OptionExtras,
-): OptionSpec {
-  return { name, type: 'int', default: byDefault, min, max, inName: true, ...extras };
-}
+export const real = ranged('double');
+export const integer = ranged('int');
 
-/** One of several texts, the first by default; part of names by default. */
+/** One of several texts, by default the first; part of names by default. */
 export function choice(name: string, choices: readonly string[], extras: OptionExtras): OptionSpec {
   return { name, type: 'choice', default: choices[0] ?? '', choices, inName: true, ...extras };
 }
 
-/** A folder to write into, none by default; not part of names. */
+/** A folder to write into, by default none; not part of names. */
 export function folder(name: string, extras: OptionExtras): OptionSpec {
   return { name, type: 'folder', default: '', inName: false, ...extras };
 }
 
-/** A feature of every frame, by default under its own name. */
+/** A feature of every frame, by default with its own name in reports. */
 export function feature(name: string, alias = name, extras: Partial<FeatureSpec> = {}): FeatureSpec {
   return { name, alias, when: [], emitted: 'frame', ...extras };
 }
@@ -137,7 +126,7 @@ export function integerFeature(x: string, extras: Partial<FeatureSpec> = {}): Fe
   return feature(`VMAF_integer_feature_${x}_score`, `integer_${x}`, extras);
 }
 
-/** What `debug` adds to vif and adm: `integer_X` and its {@link quotientParts}. */
+/** Features that `debug` adds to vif and adm: `integer_X` and its {@link quotientParts}. */
 export function integerParts(x: string): FeatureSpec[] {
   const name = `integer_${x}`;
   return [...ranked('low', [feature(name, name, DEBUG)]), ...quotientParts(name)];
@@ -148,7 +137,7 @@ export function floatFeature(x: string, extras: Partial<FeatureSpec> = {}): Feat
   return feature(`VMAF_feature_${x}_score`, x, extras);
 }
 
-/** What `debug` adds: numerator and denominator, in total and per scale. */
+/** Features that `debug` adds: numerator and denominator, in total and per scale. */
 export function quotientParts(x: string): FeatureSpec[] {
   return ['', ...SCALES.map((s) => `_scale${s}`)].flatMap((scale) =>
     [`${x}_num${scale}`, `${x}_den${scale}`].map((name) => feature(name, name, DEBUG)),

@@ -17,10 +17,9 @@ import {
 } from './metric.js';
 import { extractor, feature, flag, integer, type OptionSpec, ranked, real } from './spec.js';
 
-/** Five blocks of every 16th sample: smaller sides leave nothing to measure. */
+/** Five blocks of every 16th sample; smaller planes leave nothing to measure. */
 const LEAST_SIDE = 80;
-
-/** A prescale this close to 1 is skipped. */
+/** Prescales this close to 1 are skipped. */
 const NO_PRESCALE = 1e-3;
 
 const SPEED_OPTIONS: readonly OptionSpec[] = [

@@ -2,7 +2,6 @@
  * @module metrics/ssimulacra2
  * SSIMULACRA 2.1, a perceptual score of colour pictures: 90 visually lossless, 70 high, 50 medium, 30 low quality.
  */
-
 import type { ScoredColour } from '../core/colour.js';
 import { isHdr } from '../core/colour.js';
 import { featureError } from '../core/errors.js';
@@ -37,16 +36,14 @@ export const SSIMULACRA2: Metric = {
     refuseHdr('distorted', distorted);
     const exact = choiceOption(instance, 'mode') === 'exact';
     const opaqueReference = distorted.alpha === true && reference.alpha === undefined;
-    return {
-      options: [...colourParameters(instance, format), exact ? 1 : 0, opaqueReference ? 1 : 0],
-      extent: [],
-    };
+    const flags = [Number(exact), Number(opaqueReference)];
+    return { options: [...colourParameters(instance, format), ...flags], extent: [] };
   },
   calls: callEach('ssimulacra2', { fields: 1, cost: 45 }, () => true),
   finish: () => ({ push: (frame, fields, emit) => emit(frame, 'ssimulacra2', fields(0)) }),
 };
 
-/** The reference program takes PQ's 10,000 cd/m2 for SDR white, so all that screens show is nearly black. */
+/** The reference program maps PQ's 10,000 cd/m2 to SDR white, so everything that screens show is nearly black. */
 function refuseHdr(side: string, { transfer }: ScoredColour): void {
   if (!isHdr(transfer)) return;
   const name = transfer.toUpperCase();

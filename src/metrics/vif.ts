@@ -14,14 +14,14 @@ import {
   type Metric,
   numberOption,
 } from './metric.js';
-import { extractor, flag, integerFeature, integerParts, ranked, real, SCALES } from './spec.js';
+import { extractor, flag, integerFeature, integerParts, real, SCALES } from './spec.js';
 
 /** Most gain limits per call. */
 const MOST = 16;
 /** Per gain limit: numerators of the scales, then denominators. */
 const FIELDS = 8;
 
-/** One call for several gain limits computes their common part once. */
+/** One call for several gain limits computes what they share once. */
 export function vifCall(gainLimits: readonly number[], firstScale: 0 | 1): KernelCall {
   return {
     run: 'vif',
@@ -56,10 +56,7 @@ export const VIF: Metric = {
       'Visual information fidelity at four scales: the share of the reference’s information that survives in the distorted picture.',
     options: [VIF_OPTIONS.debug, VIF_OPTIONS.gainLimit, VIF_OPTIONS.skipScale0],
     features: [
-      ...ranked(
-        'low',
-        SCALES.map((s) => integerFeature(`vif_scale${s}`)),
-      ),
+      ...SCALES.map((s) => integerFeature(`vif_scale${s}`, { worse: 'low' })),
       ...integerParts('vif'),
     ],
   }),
@@ -68,15 +65,13 @@ export const VIF: Metric = {
     extent: [Number(!flagOption(instance, 'vif_skip_scale0'))],
   }),
   calls: (variants) =>
-    inGroups(variants, MOST).map((group) =>
-      vifCall(
-        group.flatMap(({ options }) => options),
-        group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1,
-      ),
-    ),
+    inGroups(variants, MOST).map((group) => {
+      const gainLimits = group.flatMap(({ options }) => options);
+      return vifCall(gainLimits, group.some(({ extent: [scale0] }) => scale0 === 1) ? 0 : 1);
+    }),
   finish: (instance) =>
     finishVif(instance, 'VMAF_integer_feature_vif', 'integer_vif', {
-      // A float quotient of floats: dividing in double and rounding once more gives the same.
+      // A float quotient of floats: dividing in double and rounding again gives the same.
       value: (_, quotient) => Math.fround(quotient),
       // libvmaf's debug values of a skipped scale.
       skipped: [0, -1],
@@ -84,9 +79,9 @@ export const VIF: Metric = {
 };
 
 /**
- * @param scales start of the internal names of the scales' features
- * @param parts start of the names of numerators and denominators
- * @param how the value of a scale from its quotient, and the parts of a skipped scale if not as measured
+ * @param scales prefix of the internal names of the scales' features
+ * @param parts prefix of the names of numerators and denominators
+ * @param how `value`: of a scale, from its quotient. `skipped`: parts of a skipped scale, if not as measured
  */
 export function finishVif(
   instance: ExtractorInstance,

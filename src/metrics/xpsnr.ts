@@ -1,6 +1,6 @@
 /**
  * @module metrics/xpsnr
- * XPSNR in decibels, per frame and over the whole sequence, as in FFmpeg's filter xpsnr. Source: Helmrich et al.,
+ * XPSNR in decibels, per frame and over the whole sequence, like FFmpeg's filter xpsnr. Source: Helmrich et al.,
  * "XPSNR: a low-complexity extension of the perceptually weighted peak signal-to-noise ratio", ICASSP 2020.
  */
 import type { ScoredFormat } from '../core/colour.js';
@@ -22,8 +22,7 @@ import { extractor, type FeatureSpec, feature, ranked, real } from './spec.js';
 const PLANES = ['y', 'u', 'v'] as const;
 /** Weights of the planes in xpsnr_weighted. */
 const WEIGHTS = [4, 1, 1] as const;
-
-/** Least frames per second for the second difference in time. */
+/** Least frames per second for the second temporal difference. */
 const FAST = 32;
 
 function xpsnrFeatures(): FeatureSpec[] {
@@ -36,7 +35,7 @@ function xpsnrFeatures(): FeatureSpec[] {
   ];
 }
 
-/** Order of the difference in time. Like FFmpeg, truncates the rate, and takes an unknown rate as slow. */
+/** Order of the temporal difference. Like FFmpeg, truncates the rate, and treats an unknown rate as slow. */
 function orderOf(instance: ExtractorInstance, { frameRate }: ScoredFormat): 1 | 2 {
   const given = numberOption(instance, 'fps');
   const rate = given > 0 ? given : (quotientOf(frameRate) ?? 0);

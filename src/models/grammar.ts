@@ -2,7 +2,6 @@
  * @module models/grammar
  * Parses model strings: `version=NAME`, `path=FILE`, `name=`, flags and feature overloads (spec 5.7).
  */
-
 import { MAX_STRING, requireLength } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -26,10 +25,9 @@ function isFlag(key: string): key is (typeof FLAGS)[number] {
 }
 
 /**
- * Parses a model string as libvmaf does: `version` overrides `path`, the last of repeated items wins, and a
- * second `=` in an item ends its value, so paths with `:` or `=` are impossible. Unlike libvmaf, takes a first
- * item without `=` as a model's name, or as its file if it looks like a path, and knows short names (`hd`,
- * `4k`, `neg`, `4k-neg`, `phone`).
+ * Parses a model string as libvmaf does: `version` overrides `path`, the last of repeated items wins, and a second `=`
+ * in an item ends its value, so paths with `:` or `=` are impossible. Unlike libvmaf, accepts a model's name, or its
+ * file if it looks like a path, as a first item without `=`, and short names (`hd`, `4k`, `neg`, `4k-neg`, `phone`).
  * @throws {AnyvmafError} `usage`
  */
 export function parseModelString(text: string): ModelRequest {
@@ -53,11 +51,10 @@ export function parseModelString(text: string): ModelRequest {
       if (value === undefined || value === 'true') flags[key] = true;
       continue;
     }
-    if (value === undefined) {
+    if (value === undefined)
       throw usageError(
         `Problem parsing model ${whole}, bad option string ${quoted(item)}: ${meant(item)}${HELP}.`,
       );
-    }
     const dot = key.indexOf('.');
     if (key === 'version') version = value;
     else if (key === 'path') path = value;

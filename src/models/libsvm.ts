@@ -1,18 +1,18 @@
 /**
  * @module models/libsvm
- * Parses libsvm's text of a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it, with the exponential function of
- * libvmaf's scores, bit-exact.
+ * Parses libsvm's text of a nu-SVR with a radial basis kernel (spec 5.2) and evaluates it bit-exactly, with the
+ * exponential function of libvmaf's scores.
  *
- * Math.exp differs between engines, and from the C library in every fourteenth argument. Ours is the algorithm of
- * glibc and musl, on which libvmaf runs (Arm optimized routines): exp(x) = 2^(k/128) * exp(r) with a table for the
- * first factor and a polynomial for the second, in the form that processors with fused multiply-add run.
+ * Math.exp differs between engines, and from the C library for one argument in fourteen. This is the algorithm of glibc
+ * and musl, on which libvmaf runs (Arm optimized routines): exp(x) = 2^(k/128) * exp(r), with a table for the first
+ * factor and a polynomial for the second, in its form for processors with fused multiply-add.
  */
 import { type AnyvmafError, modelError } from '../core/errors.js';
 import { decimalNumber, fma } from '../core/numbers.js';
 import { quoted } from '../core/printable.js';
 import type { SupportVectors } from './types.js';
 
-/** Header words with their required values; `undefined` stands for any number. */
+/** Header words with their required values; `undefined` accepts any number. */
 const HEADER = {
   svm_type: 'nu_svr',
   kernel_type: 'rbf',
@@ -25,7 +25,7 @@ const HEADER = {
 type HeaderWord = keyof typeof HEADER;
 
 /**
- * @param dimensions number of inputs, the largest index that a support vector may have; omitted values are 0
+ * @param dimensions number of inputs, the largest index of a support vector; omitted values are 0
  * @throws {AnyvmafError} `model`
  */
 export function parseLibsvm(text: string, dimensions: number, where: string): SupportVectors {
@@ -38,9 +38,8 @@ export function parseLibsvm(text: string, dimensions: number, where: string): Su
 
   const lines = text.slice(start.index + start[0].length).split('\n');
   while (lines.at(-1)?.trim() === '') lines.pop();
-  if (lines.length !== total || total === 0) {
+  if (lines.length !== total || total === 0)
     throw fail(`whose header promises ${total} support vectors but ${lines.length} follow`);
-  }
   const coefficients = new Float64Array(total);
   const vectors = new Float64Array(total * dimensions);
   lines.forEach((line, row) => {
@@ -63,10 +62,7 @@ export function parseLibsvm(text: string, dimensions: number, where: string): Su
   return { gamma, rho, count: total, dimensions, coefficients, vectors };
 }
 
-function parseHeader(
-  text: string,
-  fail: (problem: string) => AnyvmafError,
-): { gamma: number; rho: number; total_sv: number } {
+function parseHeader(text: string, fail: (problem: string) => AnyvmafError) {
   const found = new Map<HeaderWord, string>();
   const tokens = text.split(/\s+/).filter((token) => token !== '');
   for (let i = 0; i < tokens.length; i += 2) {
@@ -118,7 +114,6 @@ export function evaluate(svm: SupportVectors, x: Float64Array): number {
 const SIZE = 128;
 /** Fraction bits of the fixed-point numbers that the table is made from. */
 const BITS = 200n;
-
 /** Adding and subtracting it rounds a double below 2^51 to an integer. */
 const SHIFT = 1.5 * 2 ** 52;
 const INV_LN2_N = SIZE * Math.LOG2E;
@@ -143,8 +138,8 @@ interface Table {
 let table: Table | undefined;
 
 /**
- * Bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Beyond that, and for NaN, returns
- * Math.exp; models do not use such values.
+ * Bit-exact with glibc on processors with fused multiply-add for |x| up to 700. Returns Math.exp beyond that, where
+ * models have no values, and for NaN.
  */
 export function exp(x: number): number {
   if (!(Math.abs(x) <= 700)) return Math.exp(x);
@@ -159,7 +154,7 @@ export function exp(x: number): number {
   return fma(scale, rest, scale);
 }
 
-/** The table in exact integer arithmetic: seven square roots give 2^(1/128), its powers the rest. */
+/** Computes the table with integers: seven square roots give 2^(1/128), whose powers are the rest. */
 function makeTable(): Table {
   const one = 1n << BITS;
   let root = 2n * one;

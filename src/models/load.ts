@@ -1,10 +1,10 @@
 /**
  * @module models/load
- * Loads models from model strings, with overloads and flags applied: those of a run, or one to predict with from feature values,
- * without a video.
+ * Loads models from model strings, with overloads and flags applied: those of a run, or one that predicts from feature
+ * values without a video.
  */
 import { MAX_STRING, requireLength, requireText } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { featureError, internalError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
 import { parseModelString } from './grammar.js';
@@ -16,8 +16,8 @@ import type { FeatureModel, LoadedModel, ModelInput, ModelRequest, ModelStore } 
 export const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
 
 /**
- * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file
- * or overload; `feature` for an invalid option value; `io` for an unreadable file
+ * @throws {AnyvmafError} `usage` for a malformed string or a repeated name; `model` for an invalid name, file or
+ * overload; `feature` for an invalid option value; `io` for an unreadable file
  */
 export async function loadModels(
   texts: readonly string[],
@@ -27,12 +27,11 @@ export async function loadModels(
   const requests = texts.map(parseModelString);
   const names = new Set<string>();
   for (const { name, text } of requests) {
-    if (names.has(name)) {
+    if (names.has(name))
       throw usageError(
         `Model string ${quoted(text)} names its score ${quoted(name)}, as another model does; ` +
           'add name=NAME so that each has its own name.',
       );
-    }
     names.add(name);
   }
   return Promise.all(requests.map((request) => loadModel(request, store)));
@@ -82,14 +81,14 @@ export async function openModel(store: ModelStore, text = DEFAULT_MODEL): Promis
   requireText('model', text, 'a model string such as version=vmaf_v0.6.1');
   const [model] = await loadModels([text], store);
   const [main] = model?.members ?? [];
-  if (!model || !main) throw new AnyvmafError('internal', `The model ${quoted(text)} holds no model.`);
+  if (!model || !main) throw internalError(`The model ${quoted(text)} holds no model.`);
   const { name, source, kind } = model;
   const described = describeDefinition(main.definition, main.inputs);
   const features = [...new Set(main.inputs.map(featureString))];
   return { name, source, kind, ...described, features, predict: scorer(model, described.inputs) };
 }
 
-/** Predicts with the main model; ignores a collection's other members. */
+/** Predicts with the main model only, without a collection's other members. */
 function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureModel['predict'] {
   const names = inputs.map(({ logName }) => logName);
   const { collectionKeys: _, members, ...main } = model;
@@ -99,12 +98,10 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
   return (features) => {
     names.forEach((name, i) => {
       const value = features[name];
-      if (typeof value !== 'number') {
-        throw new AnyvmafError(
-          'feature',
+      if (typeof value !== 'number')
+        throw featureError(
           `The model ${quoted(model.source)} reads ${names.join(', ')}, but there is no value for ${name}.`,
         );
-      }
       values[i] = value;
     });
     predictor.predict(values, scores);
@@ -112,7 +109,7 @@ function scorer(model: LoadedModel, inputs: FeatureModel['inputs']): FeatureMode
   };
 }
 
-/** The feature string of an input: its extractor with all non-default options. */
+/** The feature string of an input: its extractor with all options that are not defaults. */
 function featureString({ instance: { spec, options } }: ModelInput): string {
   const set = spec.options.filter(({ name, default: byDefault }) => options[name] !== byDefault);
   const texts = set.map(({ name }) => `${name}=${options[name]}`);

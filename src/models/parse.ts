@@ -1,8 +1,9 @@
 /**
  * @module models/parse
- * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with options of the model and of the
- * request.
+ * Parses and validates model files (spec 5.1), and binds a model's features to extractors, with the options of the model
+ * and of the request.
  */
+import { isObject } from '../core/arguments.js';
 import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import { EXTRACTORS, findProvider } from '../metrics/extractors.js';
@@ -14,14 +15,12 @@ import type {
   ModelFile,
   ModelInput,
   ModelRequest,
-  Normalisation,
   ScoreTransform,
 } from './types.js';
 
 /** libvmaf's limits. */
 const MAX_FEATURES = 64;
 const MAX_KNOTS = 10;
-
 const MODEL_TYPES = ['LIBSVMNUSVR', 'BOOTSTRAP_LIBSVMNUSVR', 'RESIDUEBOOTSTRAP_LIBSVMNUSVR'] as const;
 const NORM_TYPES = ['linear_rescale', 'none'] as const;
 
@@ -33,17 +32,13 @@ export function parseModelFile(text: string, name: string): ModelFile {
   const where = `Model ${quoted(name)}`;
   const root = object(parseJson(text, where), where);
   if (root.model_dict !== undefined) return { kind: 'single', members: [parseModel(root, where)] };
-  if (root['0'] === undefined) {
+  if (root['0'] === undefined)
     throw modelError(`${where} has neither a member "model_dict" nor "0"; it is not a VMAF model file.`);
-  }
   const keys = Object.keys(root);
-  if (keys.length < 2 || keys.some((key, i) => key !== String(i))) {
+  if (keys.length < 2 || keys.some((key, i) => key !== String(i)))
     throw modelError(`${where} is a collection, so its keys must be "0", "1", ..., at least two.`);
-  }
-  return {
-    kind: 'collection',
-    members: keys.map((key) => parseModel(root[key], `${where}, member "${key}",`)),
-  };
+  const members = keys.map((key) => parseModel(root[key], `${where}, member "${key}",`));
+  return { kind: 'collection', members };
 }
 
 function parseJson(text: string, where: string): unknown {
@@ -63,23 +58,18 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   const names = array(model.feature_names, `${where} "feature_names"`).map((name) =>
     string(name, `${where} "feature_names"`),
   );
-  if (names.length < 1 || names.length > MAX_FEATURES || names.includes('')) {
+  if (names.length < 1 || names.length > MAX_FEATURES || names.includes(''))
     throw wrong(`${where} "feature_names"`, names, `1 to ${MAX_FEATURES} names`);
-  }
   const options = parseOptions(model.feature_opts_dicts, names.length, `${where} "feature_opts_dicts"`);
   const normalisation = parseNormalisation(model, names.length, where);
   const clip = parseClip(model.score_clip, `${where} "score_clip"`);
   const transform = parseTransform(model.score_transform, `${where} "score_transform"`);
-  const chroma = optional(
-    model.chroma_correction_parameter,
-    number,
-    `${where} "chroma_correction_parameter"`,
-  );
+  const { chroma_correction_parameter: parameter } = model;
+  const chroma = optional(parameter, number, `${where} "chroma_correction_parameter"`);
   if (chroma !== undefined) {
     for (const part of ['adm3', 'speed_chroma']) {
-      if (names.filter((name) => name.includes(part)).length !== 1) {
+      if (names.filter((name) => name.includes(part)).length !== 1)
         throw modelError(`${where} has a chroma correction, which needs exactly one ${part} feature.`);
-      }
     }
   }
   return {
@@ -93,12 +83,11 @@ function parseModel(value: unknown, where: string): ModelDefinition {
   };
 }
 
-/** Converts option dictionaries to texts, the form of the command line. */
+/** Converts options to texts, as on the command line. */
 function parseOptions(value: unknown, features: number, where: string): readonly OptionTexts[] {
   const dictionaries = optional(value, array, where) ?? [];
-  if (value != null && dictionaries.length !== features) {
+  if (value != null && dictionaries.length !== features)
     throw modelError(`${where} has ${dictionaries.length} entries for ${features} features.`);
-  }
   return dictionaries.map((dictionary) =>
     Object.fromEntries(
       Object.entries(object(dictionary, where)).map(([option, setting]) => {
@@ -109,11 +98,7 @@ function parseOptions(value: unknown, features: number, where: string): readonly
   );
 }
 
-function parseNormalisation(
-  model: Readonly<Record<string, unknown>>,
-  features: number,
-  where: string,
-): Normalisation | undefined {
+function parseNormalisation(model: Readonly<Record<string, unknown>>, features: number, where: string) {
   if (choice(model.norm_type, NORM_TYPES, `${where} "norm_type"`) === 'none') return undefined;
   const slopes = numbers(model.slopes, features + 1, `${where} "slopes"`);
   const intercepts = numbers(model.intercepts, features + 1, `${where} "intercepts"`);
@@ -157,17 +142,12 @@ function isTrueText(value: unknown, where: string): boolean {
   return value != null && choice(value, ['true', 'false'] as const, where) === 'true';
 }
 
-function optional<T>(
-  value: unknown,
-  parse: (value: unknown, where: string) => T,
-  where: string,
-): T | undefined {
+function optional<T>(value: unknown, parse: (value: unknown, where: string) => T, where: string) {
   return value == null ? undefined : parse(value, where);
 }
 
 function object(value: unknown, where: string): Readonly<Record<string, unknown>> {
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw wrong(where, value, 'an object');
+  if (!isObject(value)) throw wrong(where, value, 'an object');
   return Object.fromEntries(Object.entries(value));
 }
 
@@ -209,9 +189,9 @@ function wrong(where: string, value: unknown, expected: string): AnyvmafError {
 }
 
 /**
- * @param overloads options that override the model's own, for all features of an extractor
- * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not
- * use; `feature` for an unknown option or an invalid value
+ * @param overloads options that override the model's, for all features of an extractor
+ * @throws {AnyvmafError} `model` for an unknown feature or an overload of an extractor that the model does not use;
+ * `feature` for an unknown option or an invalid value
  */
 export function bindInputs(
   definition: ModelDefinition,
@@ -241,17 +221,15 @@ export function bindInputs(
   });
 }
 
-/** The regression as it is described to callers. */
+/** The description of a regression for callers. */
 export function describeDefinition(
   { type, inputs, clip, transform }: ModelDefinition,
   bound: readonly ModelInput[],
 ): Pick<ModelDescription, 'type' | 'inputs' | 'clip' | 'transform'> {
-  const described = inputs.map(({ feature, options }, i) => ({
-    feature,
-    logName: bound[i]?.logName ?? feature,
-    extractor: bound[i]?.instance.spec.name ?? '',
-    options,
-  }));
+  const described = inputs.map(({ feature, options }, i) => {
+    const { logName = feature, instance } = bound[i] ?? {};
+    return { feature, logName, extractor: instance?.spec.name ?? '', options };
+  });
   return { type, inputs: described, clip: clip ?? null, transform: transform ?? null };
 }
 

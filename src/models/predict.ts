@@ -1,6 +1,6 @@
 /**
  * @module models/predict
- * Predicts one frame's scores from its features for all models of a run, with transforms and clips (spec 5.3 to 5.6).
+ * Predicts a frame's scores from its features for all models of a run, with transforms and clips (spec 5.3 to 5.6).
  */
 import { modelError } from '../core/errors.js';
 import { percentile } from '../core/numbers.js';
@@ -8,7 +8,7 @@ import { quoted } from '../core/printable.js';
 import { evaluate } from './libsvm.js';
 import type { LoadedMember, LoadedModel, ModelDefinition, ScoreTransform } from './types.js';
 
-/** Half the step of the numerical slope that carries a collection's deviation through transform and clip. */
+/** Half the step of the numerical slope by which transform and clip scale a collection's deviation. */
 const DELTA = 0.01;
 
 export class Predictor {
@@ -60,15 +60,11 @@ function statistics(raw: readonly number[], first: MemberPredictor | undefined):
   const variance = raw.reduce((sum, score) => sum + (score - mean) * (score - mean), 0) / count;
   const slope = (finish(mean + DELTA) - finish(mean - DELTA)) / (2 * DELTA);
   const sorted = [...raw].sort((a, b) => a - b);
-  return [
-    finish(mean),
-    Math.sqrt(variance) * slope,
-    finish(percentile(sorted, 2.5)),
-    finish(percentile(sorted, 97.5)),
-  ];
+  const [low, high] = [percentile(sorted, 2.5), percentile(sorted, 97.5)];
+  return [finish(mean), Math.sqrt(variance) * slope, finish(low), finish(high)];
 }
 
-/** One regression with the indices of its inputs. */
+/** One regression, with the indices of its inputs. */
 class MemberPredictor {
   readonly #definition: ModelDefinition;
   readonly #disableClip: boolean;
@@ -114,7 +110,7 @@ class MemberPredictor {
     return range && !this.#disableClip ? clip(range, score) : score;
   }
 
-  /** The v1 models treat a chroma distortion of exactly 0 as missing and estimate it from adm3. */
+  /** The v1 models treat a chroma distortion of exactly 0 as missing, and estimate it from adm3. */
   #correctChroma(): void {
     const { chromaCorrection: parameter, inputs, normalisation } = this.#definition;
     if (parameter === undefined) return;
@@ -130,7 +126,7 @@ class MemberPredictor {
   }
 }
 
-/** Applies a model's polynomial, piecewise linear curve and bounds to `y`; the caller checks whether it is enabled. */
+/** Applies a model's polynomial, piecewise linear curve and bounds to `y`; the caller checks that it is enabled. */
 export function applyTransform(transform: ScoreTransform, y: number): number {
   const { p0, p1, p2, knots, outLteIn, outGteIn } = transform;
   let out = y;
@@ -147,8 +143,8 @@ export function applyTransform(transform: ScoreTransform, y: number): number {
 }
 
 /**
- * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not
- * rise ends the curve, the right segment counts at a knot, and outside the curve the value is 0.
+ * The piecewise linear curve through the knots, extrapolated at both ends. As in libvmaf, a segment that does not rise
+ * ends the curve, a knot belongs to the segment on its right, and the value outside the curve is 0.
  */
 function piecewise(knots: readonly (readonly [number, number])[], x: number): number {
   let result = 0;

@@ -1,6 +1,6 @@
 /**
  * @module models/pull
- * Fetches models that may not ship with the package, checks their digests against the registry, and caches them.
+ * Fetches models that may not ship with the package, verifies their digests, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
 import { codeOf, ioError, modelError, usageError } from '../core/errors.js';
@@ -10,16 +10,14 @@ import type { ModelCache, ModelStore, PulledModel, PullOptions } from './types.j
 
 /** Serves raw files of GitHub repositories by owner, repository, tag and path. */
 const ORIGIN = 'https://raw.githubusercontent.com';
-
 /** Time limit of a download in milliseconds. */
 const TIMEOUT = 30_000;
-
 /** Largest accepted download; a model has 15 kB. */
 const MOST_BYTES = 1 << 20;
 
 type PulledEntry = RegistryEntry & { readonly pull: NonNullable<RegistryEntry['pull']> };
 
-/** Pulls one model or `all`, unless already cached and undamaged. Throws as the public `pullModel`. */
+/** Pulls one model or `all`, except those in the cache and undamaged. Throws as the public `pullModel`. */
 export async function pullModels(
   name: string,
   store: ModelStore,
@@ -29,7 +27,9 @@ export async function pullModels(
   requireObject('options', options);
   const entries = await entriesOf(name, store);
   if (entries.length === 0) return [];
-  const keep = keepOf(store);
+  const { keep } = store;
+  if (!keep)
+    throw ioError('Pulled models cannot be stored here; pass the model file with path=FILE instead.');
   const pulled: PulledModel[] = [];
   for (const entry of entries) {
     options.signal?.throwIfAborted();
@@ -48,26 +48,19 @@ function isPulled(entry: RegistryEntry): entry is PulledEntry {
   return entry.pull !== undefined;
 }
 
-function keepOf({ keep }: ModelStore): ModelCache {
-  if (keep) return keep;
-  throw ioError('Pulled models cannot be stored here; pass the model file with path=FILE instead.');
-}
-
 async function pullOne(entry: PulledEntry, keep: ModelCache, options: PullOptions): Promise<PulledModel> {
   const { name, file, sha256 } = entry;
-  const there = await keep.read(file).catch(() => undefined);
-  if (there !== undefined && (await sumOf(there)) === sha256) {
+  const cached = await keep.read(file).catch(() => undefined);
+  if (cached !== undefined && (await sumOf(cached)) === sha256)
     return { name, fetched: false, place: keep.placeOf(file) };
-  }
   const url = addressOf(entry, options.from ?? keep.mirror?.() ?? ORIGIN);
   const bytes = await download(url, name, options.signal);
   const found = await sumOf(bytes);
-  if (found !== sha256) {
+  if (found !== sha256)
     throw modelError(
       `The file from ${url} for ${name} has the SHA-256 ${found}, not ${sha256}, so it was discarded; check the mirror or ` +
         'proxy and pull again.',
     );
-  }
   await keep.write(file, bytes);
   return { name, fetched: true, place: keep.placeOf(file) };
 }
@@ -77,19 +70,14 @@ function addressOf({ pull: { repository, tag, folder }, file }: PulledEntry, fro
   let end = from.length;
   while (from[end - 1] === '/') end--;
   const base = from.slice(0, end);
-  if (!/^https?:\/\/./.test(base)) {
+  if (!/^https?:\/\/./.test(base))
     throw usageError(
       `The URL to pull models from is ${quoted(from)}, but it must begin with https:// or http://.`,
     );
-  }
   return `${base}/${repository}/${tag}/${folder}/${file}`;
 }
 
-async function download(
-  url: string,
-  name: string,
-  signal: AbortSignal | undefined,
-): Promise<Uint8Array<ArrayBuffer>> {
+async function download(url: string, name: string, signal: AbortSignal | undefined) {
   const limit = AbortSignal.timeout(TIMEOUT);
   const elsewhere = 'get the file elsewhere and pass path=FILE';
   const from = { purpose: 'choose', option: 'from' } as const;
@@ -106,18 +94,17 @@ async function download(
       cause,
     });
   }
-  if (!response.ok) {
+  if (!response.ok)
     throw ioError(`The model ${name} cannot be fetched from ${url}: the server answered ${response.status}`, {
       hints: [elsewhere, from],
     });
-  }
   if (bytes) return bytes;
   throw modelError(
     `The file from ${url} for ${name} has more than ${MOST_BYTES} bytes, so it is not a model; check the mirror or proxy.`,
   );
 }
 
-/** Reads the body of a response; cancels and returns `undefined` if it is longer than `most`. */
+/** Reads the body of a response; cancels it and returns `undefined` if it is longer than `most`. */
 async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayBuffer> | undefined> {
   const taken: Uint8Array<ArrayBuffer>[] = [];
   let length = 0;
@@ -144,6 +131,5 @@ async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayB
 function reasonOf(error: unknown): string {
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   if (!(cause instanceof Error)) return String(cause);
-  const code = codeOf(cause);
-  return cause.message || code || 'the network failed';
+  return cause.message || codeOf(cause) || 'the network failed';
 }

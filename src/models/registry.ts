@@ -1,21 +1,20 @@
 /**
  * @module models/registry
- * Reads the registry of models, `model/registry.json`, and the files that it lists; pulled ones by their digests.
+ * Reads the registry of models, `model/registry.json`, and its files; verifies digests of pulled ones.
  */
 import { requireText } from '../core/arguments.js';
 import { SHORT_MODEL_NAMES } from '../core/choices.js';
-import { AnyvmafError, ioError, modelError } from '../core/errors.js';
+import { internalError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
-  /** Set for a float variant, which reuses the file of the model named here with float extractors. */
+  /** Set for a float variant, which uses the file of the model named here with float extractors. */
   readonly floatOf?: string;
   /** Set if the file must be pulled from this public repository, `OWNER/NAME`, at this tag. */
   readonly pull?: { readonly repository: string; readonly tag: string; readonly folder: string };
-  /** Digest of the file. */
   readonly sha256: string;
   readonly licence: string;
 }
@@ -33,10 +32,7 @@ function summaryOf(
   return { name, kind, availability, intendedUse, file, bytes, features };
 }
 
-async function availabilityOf(
-  { pull, file }: RegistryEntry,
-  { keep }: ModelStore,
-): Promise<ModelSummary['availability']> {
+async function availabilityOf({ pull, file }: RegistryEntry, { keep }: ModelStore) {
   if (!pull) return 'built-in';
   return (await keep?.read(file).catch(() => undefined)) === undefined ? 'to be pulled' : 'pulled';
 }
@@ -54,7 +50,7 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   const entry = await requireBuiltIn(name, store);
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
-  if (!main) throw new AnyvmafError('internal', `The model file ${entry.file} holds no model.`);
+  if (!main) throw internalError(`The model file ${entry.file} holds no model.`);
   return {
     ...summaryOf(entry, entry.pull ? 'pulled' : 'built-in'),
     ...describeDefinition(main, bindInputs(main, [], name)),
@@ -77,7 +73,7 @@ export async function requireBuiltIn(name: string, store: ModelStore): Promise<R
   );
 }
 
-/** The name that shares the longest prefix with `typed`, more than half of it, ignoring punctuation and case. */
+/** The name with the longest common prefix, more than half of `typed`, ignoring punctuation and case. */
 function similar(typed: string, names: readonly string[]): string | undefined {
   const plain = (name: string) => name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
   const wanted = plain(typed);
@@ -100,7 +96,7 @@ export async function readRegistry(store: ModelStore): Promise<readonly Registry
   } catch {
     // Invalid JSON is reported below.
   }
-  throw new AnyvmafError('internal', 'model/registry.json is damaged; install the package again.');
+  throw internalError('model/registry.json is damaged; install the package again.');
 }
 
 function isEntry(value: unknown): value is RegistryEntry {
@@ -122,12 +118,10 @@ async function readPulledModel(
 ): Promise<string> {
   const text = await keep?.read(file);
   const how = { hints: [{ purpose: 'pull', model: name }] } as const;
-  if (text === undefined) {
+  if (text === undefined)
     throw modelError(`The model ${name} does not ship with the package and has not been pulled yet`, how);
-  }
-  if ((await sumOf(text)) !== sha256) {
+  if ((await sumOf(text)) !== sha256)
     throw modelError(`The pulled model ${keep?.placeOf(file)} is damaged`, how);
-  }
   return text;
 }
 

@@ -2,7 +2,6 @@
  * @module models/types
  * Types of parsed VMAF models: inputs, normalisation, support vectors, transform and clip.
  */
-
 import type { Origin } from '../core/origin.js';
 import type { FeatureSpec } from '../metrics/extractors.js';
 import type { ExtractorInstance, OptionTexts } from '../metrics/options.js';
@@ -24,7 +23,7 @@ export interface ModelCache {
   write(fileName: string, bytes: Uint8Array<ArrayBuffer>): Promise<void>;
   /** Location of the file in the cache, for messages. */
   placeOf(fileName: string): string;
-  /** The server that the user has configured, if any. */
+  /** The user's configured server, if any. */
   mirror?(): string | undefined;
 }
 
@@ -42,13 +41,13 @@ export interface PullOptions {
 /** A pulled model. */
 export interface PulledModel {
   readonly name: string;
-  /** False if it was cached already. */
+  /** False if it was already cached. */
   readonly fetched: boolean;
-  /** The file, or in browsers the URL that it is stored under. */
+  /** The file, or in browsers the URL under which it is stored. */
   readonly place: string;
 }
 
-/** A support vector machine for regression with a radial basis kernel, as libsvm writes it. */
+/** A support vector machine for regression with a radial basis kernel, as in libsvm's files. */
 export interface SupportVectors {
   readonly gamma: number;
   readonly rho: number;
@@ -57,7 +56,7 @@ export interface SupportVectors {
   readonly dimensions: number;
   /** `count` coefficients. */
   readonly coefficients: Float64Array;
-  /** `count` rows of `dimensions` values; indices that the text omits are 0. */
+  /** `count` rows of `dimensions` values; those that the text omits are 0. */
   readonly vectors: Float64Array;
 }
 
@@ -69,13 +68,13 @@ export interface ScoreTransform {
   readonly p2?: number;
   /** Points of a piecewise linear curve. */
   readonly knots?: readonly (readonly [number, number])[];
-  /** The result is at most the input. */
+  /** True if the result is at most the input. */
   readonly outLteIn: boolean;
-  /** The result is at least the input. */
+  /** True if the result is at least the input. */
   readonly outGteIn: boolean;
 }
 
-/** `y = slope * x + intercept` of each input and of the score. */
+/** `y = slope * x + intercept` for each input and for the score. */
 export interface Normalisation {
   readonly score: { readonly slope: number; readonly intercept: number };
   readonly inputs: readonly { readonly slope: number; readonly intercept: number }[];
@@ -113,7 +112,7 @@ export interface ModelRequest {
   readonly name: string;
   readonly disableClip: boolean;
   readonly enableTransform: boolean;
-  /** Options for all features of the model that an extractor provides. */
+  /** Options for all features that an extractor provides to the model. */
   readonly overloads: readonly {
     readonly extractor: string;
     readonly option: string;
@@ -145,7 +144,7 @@ export interface LoadedModel {
   readonly enableTransform: boolean;
   /** The main model, then a collection's others. */
   readonly members: readonly LoadedMember[];
-  /** Distinct extractors in order of registration; a run must have them all. */
+  /** Distinct extractors in order of registration, all of which a run needs. */
   readonly extractors: readonly ExtractorInstance[];
   /** Keys of the statistics over a collection's members. */
   readonly collectionKeys?: {
@@ -197,11 +196,10 @@ export interface FeatureModel extends Pick<ModelDescription, 'type' | 'inputs' |
   /** Built-in version or path. */
   readonly source: string;
   readonly kind: 'single' | 'collection';
-  /** Feature strings that make a run measure exactly the inputs. */
+  /** Feature strings with which a run measures exactly the inputs. */
   readonly features: readonly string[];
   /**
-   * The score of one frame, transformed and clipped as in a run, bit-exactly. A collection gives its main model's
-   * score.
+   * The score of one frame, transformed and clipped as in a run, bit-exactly; for a collection, that of its main model.
    * @param values by log name; ignores values that are not inputs
    * @throws {AnyvmafError} `feature` if an input has no value
    */

@@ -13,7 +13,7 @@ import {
   requireTexts,
   wrongType,
 } from '../core/arguments.js';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, usageError } from '../core/errors.js';
 import { CHECKS } from '../core/option-checks.js';
 import { checkOrigin } from '../core/origin.js';
 import { quoted, shown } from '../core/printable.js';
@@ -141,7 +141,7 @@ const TUNING: Checks<TuneShotsOptions> = {
 const MOST_RUNGS = 32;
 const MOST_ENCODERS = 16;
 
-/** Options of each kind of work, and those that must be there. */
+/** Options of each kind of work, followed by those that are required. */
 const OPTIONS = {
   search: [SEARCH, 'encoder'],
   ladder: [LADDER, 'encoder', 'sizes'],
@@ -174,9 +174,9 @@ function checkEncoders(name: string, value: unknown): void {
   requireArray(name, value, 'an array of encoders');
   if (value.length < 1 || value.length > MOST_ENCODERS)
     throw wrongType(name, value, `1 to ${MOST_ENCODERS} encoders`);
-  for (const one of value) {
-    checkAll(one as object, COMPARED, 'an encoder');
-    CHOICE.encoder('encoder', (one as ComparedEncoder).encoder);
+  for (const encoder of value) {
+    checkAll(encoder as object, COMPARED, 'an encoder');
+    CHOICE.encoder('encoder', (encoder as ComparedEncoder).encoder);
   }
 }
 
@@ -256,12 +256,12 @@ function seconds(name: string, value: unknown): void {
     throw wrongType(name, value, 'a number of seconds above 0');
 }
 
-/** Throws unless a value is valid; the path is for the message. */
+/** Throws unless a value is valid. @param path for the message */
 type ItemCheck = (value: unknown, path: string) => void;
 
 const MOST_ITEMS = 10_000;
 
-/** @throws {AnyvmafError} `usage` for a text that is not such a result, naming the first problem */
+/** @throws {AnyvmafError} `usage` for a text that is no such result, naming the first problem */
 export function parseResult(text: string): CurveResult {
   requireText('text', text, 'the JSON of a result');
   const data = jsonOf(text);
@@ -293,7 +293,7 @@ const flag: ItemCheck = (value, path) => {
 };
 
 const statistic: ItemCheck = (value, path) => {
-  if (!STATISTICS.some((one) => one === value)) throw wrong(`${path} is not a statistic`);
+  if (!STATISTICS.includes(value as Statistic)) throw wrong(`${path} is not a statistic`);
 };
 
 const orNull =
@@ -321,13 +321,8 @@ const object =
   };
 
 const size = { width: positiveNumber, height: positiveNumber };
-const point = {
-  value: number,
-  bytes: number,
-  kbps: positiveNumber,
-  quality: number,
-  framesPerSecond: orNull(positiveNumber),
-};
+const rated = { kbps: positiveNumber, quality: number };
+const point = { value: number, bytes: number, ...rated, framesPerSecond: orNull(positiveNumber) };
 const pointOfSize = object({ ...size, ...point });
 const samples = orNull(list(object({ first: number, count: positiveNumber })));
 const counts = { encodes: number, cached: number, samples };
@@ -343,11 +338,13 @@ const kbpsAt: ItemCheck = (value, path) => {
   if (value !== undefined) orNull(positiveNumber)(value, path);
 };
 
+const atTarget = object({ target: number, value: number, ...rated, reached: flag, kbpsAt });
+const coded = { encoder: word, parameter: word };
+
 const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
   search: object({
     source: word,
-    encoder: word,
-    parameter: word,
+    ...coded,
     value: number,
     targets: list(target, 1),
     points: list(object({ ...point, margin: number }), 1),
@@ -356,12 +353,11 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
   }),
   ladder: object({
     source: word,
-    encoder: word,
-    parameter: word,
+    ...coded,
     ...measure,
     curves: list(object({ ...size, points: list(pointOfSize) }), 1),
     hull: list(pointOfSize, 1),
-    takeovers: list(object({ ...size, kbps: positiveNumber, quality: number })),
+    takeovers: list(object({ ...size, ...rated })),
     rungs: list(pointOfSize, 1),
     command: list(word),
     ...counts,
@@ -372,19 +368,9 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
     curves: list(
       object({
         name: word,
-        encoder: word,
-        parameter: word,
+        ...coded,
         points: list(object(point), 1),
-        atTargets: list(
-          object({
-            target: number,
-            value: number,
-            kbps: positiveNumber,
-            quality: number,
-            reached: flag,
-            kbpsAt,
-          }),
-        ),
+        atTargets: list(atTarget),
         framesPerSecond: orNull(positiveNumber),
       }),
       1,
@@ -395,5 +381,5 @@ const KINDS: Readonly<Record<CurveResult['kind'], ItemCheck>> = {
 };
 
 function wrong(what: string): AnyvmafError {
-  return new AnyvmafError('usage', `This is not a result of a search, a ladder or a comparison: ${what}.`);
+  return usageError(`This is not a result of a search, a ladder or a comparison: ${what}.`);
 }

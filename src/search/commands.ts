@@ -1,7 +1,7 @@
 /**
  * @module search/commands
- * Settings of an encode, and ffmpeg's arguments and timestamps that make it: whole encodes, DASH and HLS ladders, joined
- * segments.
+ * Settings of encodes, and the ffmpeg arguments and timestamps that make them: whole encodes, DASH and HLS ladders,
+ * joined segments.
  */
 import { encoderName } from '../core/encoder-names.js';
 import { usageError } from '../core/errors.js';
@@ -16,7 +16,7 @@ import type { EncoderChoice, LadderPoint } from './types.js';
 /** Matrix for decoding and encoding RGB. */
 const RGB_MATRIX = 'bt709';
 
-/** All of an encode but the parameter's value. */
+/** Everything about an encode but the parameter's value. */
 export interface Setting {
   readonly encoder: EncoderFacts;
   readonly parameter: Parameter;
@@ -40,7 +40,7 @@ export async function settingOf(session: Session, choice: EncoderChoice): Promis
   };
 }
 
-/** What results say of a setting. */
+/** A setting's facts in results. */
 export function settingFacts({ encoder, parameter }: Setting) {
   return { encoder: encoder.name, version: encoder.version, parameter: parameter.name };
 }
@@ -59,7 +59,7 @@ export function encodeArguments(
 }
 
 /**
- * Sets the size and keeps range and matrix: ffmpeg alone makes full range limited or untagged, and RGB untagged
+ * Sets the size, and keeps range and matrix: by itself, ffmpeg makes full range limited or untagged, and RGB untagged
  * BT.601.
  * @param size if it differs from the source's
  * @param before filters to run first
@@ -73,14 +73,14 @@ export function pictureArguments(
   return [...(filters.length > 0 ? ['-vf', filters.join(',')] : []), ...LABELS[samples]];
 }
 
-/** Tags that ffmpeg would not write by itself. */
+/** Tags that ffmpeg would not write. */
 const LABELS: Readonly<Record<SourceSamples, readonly string[]>> = {
   limited: [],
   full: ['-color_range', 'pc'],
   rgb: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
 };
 
-/** ffmpeg's filter for a size, and for the range of the encode. */
+/** ffmpeg's filter for the encode's size and range. */
 function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'limited'): string {
   const across = size ? [`${size.width}:${size.height}`] : [];
   if (samples === 'rgb') return fromRgbBy(RGB_MATRIX, across);
@@ -89,20 +89,9 @@ function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'li
 }
 
 /** Pixel formats of frames in device memory. */
-const SURFACES: readonly string[] = [
-  'vaapi',
-  'vulkan',
-  'qsv',
-  'cuda',
-  'd3d11',
-  'd3d12',
-  'dxva2_vld',
-  'videotoolbox_vld',
-  'drm_prime',
-  'opencl',
-];
+const SURFACES = /^(?:vaapi|vulkan|qsv|cuda|d3d11|d3d12|dxva2_vld|videotoolbox_vld|drm_prime|opencl)$/;
 
-/** ffmpeg's older names of full-range formats: `yuvj420p` is `yuv420p`. */
+/** Older names of full-range formats: `yuvj420p` is `yuv420p`. */
 const FULL_RANGE = /^yuvj/;
 
 export function samplesOf({ track }: SourceFacts): SourceSamples {
@@ -110,7 +99,7 @@ export function samplesOf({ track }: SourceFacts): SourceSamples {
   return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
 }
 
-/** The colour of decoded samples: RGB is decoded with the matrix of the encode. */
+/** The colour of decoded samples: RGB is decoded with the encode's matrix. */
 export function decodedColour(facts: SourceFacts): TrackFacts {
   const { track } = facts;
   return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
@@ -123,7 +112,7 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   const plain = stored.replace(FULL_RANGE, 'yuv');
   const format = wanted ?? (pixelFormats.includes(plain) ? plain : stored);
   if (pixelFormats.length === 0 || pixelFormats.includes(format)) return format;
-  const surfaces = pixelFormats.filter((one) => !SURFACES.includes(one));
+  const surfaces = pixelFormats.filter((format) => !SURFACES.test(format));
   if (surfaces.length === 0)
     throw usageError(
       `${name} takes frames only from device memory (${pixelFormats.join(', ')}), to which they are not uploaded here; use a software ` +
@@ -136,10 +125,10 @@ function pixelFormatOf(wanted: string | undefined, encoder: EncoderFacts, { trac
   );
 }
 
-/** Closest 4:2:0 format, for an encoder that does not take the source's own. */
+/** Closest 4:2:0 format for an encoder that does not take the source's own. */
 function nearestFormat(bitDepth: number, formats: readonly string[]): string | undefined {
-  const wanted = bitDepth > 10 ? ['yuv420p12le'] : [];
-  const names = [...wanted, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
+  const deep = bitDepth > 10 ? ['yuv420p12le'] : [];
+  const names = [...deep, ...(bitDepth > 8 ? ['yuv420p10le', 'p010le'] : []), 'yuv420p', 'nv12'];
   return names.find((name) => formats.includes(name));
 }
 
@@ -160,7 +149,7 @@ export function muxerOf(output: string): string {
   );
 }
 
-/** Arguments of ffmpeg between input and output: encodes all frames, copies all other tracks that fit. */
+/** ffmpeg's arguments between input and output: encodes all frames, copies all other tracks that fit. */
 export function wholeArguments(
   { encoder, version, args, pixelFormat, size, samples }: WholeEncode,
   output: string,
@@ -174,7 +163,7 @@ export function wholeArguments(
     ...['-c:v', encoder, ...args, '-pix_fmt', pixelFormat, ...everyFrame(version)],
     // Apple players accept HEVC only as hvc1.
     ...(tagged ? ['-tag:v', 'hvc1'] : []),
-    // By the extension alone, ffmpeg writes a bare stream.
+    // By the extension alone, ffmpeg writes a raw stream.
     ...(/\.m4v$/i.test(output) ? ['-f', muxer] : []),
   ];
 }
@@ -183,7 +172,7 @@ export function wholeArguments(
 const HDR_VERSION = 701;
 const HDR_ENCODERS: readonly string[] = ['libx264', 'libx265', 'libsvtav1'];
 
-/** Warnings in sentences: properties of the source that the encode loses, and formats that few players decode. */
+/** Warnings in sentences: source properties that the encode loses, and formats that few players decode. */
 export function lossesOf(
   { track, hdr = [] }: Pick<SourceFacts, 'track' | 'hdr'>,
   { encoder, version, args, pixelFormat }: WholeEncode,
@@ -203,9 +192,9 @@ export function lossesOf(
         'such as with ffmpeg -i SOURCE -vf bwdif -c:v ffv1 -c:a copy NEW.mkv.',
     );
   const [, major = '', minor = ''] = /^n?(\d+)\.(\d+)/.exec(version) ?? [];
-  const hands = HDR_ENCODERS.includes(encoder) && Number(major) * 100 + Number(minor) >= HDR_VERSION;
-  const told = args.some((arg) => /master(?:ing)?-display/.test(arg));
-  const lost = hdr.filter((kind) => !(hands || told) || !/Mastering|Content light/.test(kind));
+  const passed = HDR_ENCODERS.includes(encoder) && Number(major) * 100 + Number(minor) >= HDR_VERSION;
+  const stated = args.some((arg) => /master(?:ing)?-display/.test(arg));
+  const lost = hdr.filter((kind) => !(passed || stated) || !/Mastering|Content light/.test(kind));
   if (lost.length > 0)
     found.push(
       `The encode loses HDR metadata of the source: ${lost.join(', ')}. Options of the encoder can write it, such as ` +
@@ -214,15 +203,15 @@ export function lossesOf(
   return found;
 }
 
-/** A sentence about the tracks that {@link wholeArguments} does not copy. @param output default: a Matroska file */
+/** A sentence about tracks that {@link wholeArguments} does not copy. @param output default: a Matroska file */
 export function lostTracks(
   { others = [] }: Pick<SourceFacts, 'others'>,
   output = 'encode.mkv',
 ): readonly string[] {
   const muxer = muxerOf(output);
-  const gone = others.filter((track) => !isKept(track, muxer));
-  const kept = gone.some((track) => isKept(track, 'matroska'));
-  return notCopied(gone, kept ? '; an output that ends in .mkv keeps attachments' : '');
+  const lost = others.filter((track) => !isCopied(track, muxer));
+  const fits = lost.some((track) => isCopied(track, 'matroska'));
+  return notCopied(lost, fits ? '; an output that ends in .mkv keeps attachments' : '');
 }
 
 export function notCopied(tracks: readonly OtherTrack[], advice = ''): readonly string[] {
@@ -232,9 +221,9 @@ export function notCopied(tracks: readonly OtherTrack[], advice = ''): readonly 
     : [`Tracks of the source that are not copied: ${names.join(', ')}${advice}.`];
 }
 
-function isKept({ kind, codec }: OtherTrack, muxer: string): boolean {
+function isCopied({ kind, codec }: OtherTrack, muxer: string): boolean {
   if (kind === 'audio' || kind === 'subtitle') return true;
-  // A cover picture is a video track to ffmpeg.
+  // ffmpeg treats a cover picture as a video track.
   const isCover = /^(?:mjpeg|png|bmp|gif|webp|jpeg)/.test(codec);
   return kind === 'attachment' && muxer === 'matroska' && !isCover;
 }
@@ -246,7 +235,7 @@ export function segmentFrames(perSecond: number): number {
   return Math.max(1, Math.round(perSecond * SEGMENT));
 }
 
-/** Arguments of ffmpeg that make segments independent: a key frame for each, and closed GOPs. */
+/** Makes ffmpeg write independent segments: a key frame for each, and closed GOPs. */
 export function segmentArguments(perSecond: number): readonly string[] {
   return ['-g', String(segmentFrames(perSecond)), '-flags', '+cgop'];
 }
@@ -254,7 +243,7 @@ export function segmentArguments(perSecond: number): readonly string[] {
 export const SEGMENT_STARTS = ['-force_key_frames', `expr:gte(t,n_forced*${SEGMENT})`] as const;
 
 /**
- * Encodes rungs as aligned segments, with the first sound track as AAC, a DASH manifest and an HLS master playlist.
+ * Encodes rungs as aligned segments, with the first audio track as AAC, a DASH manifest and an HLS master playlist.
  * @param setting as the rungs were measured, with {@link segmentArguments}
  */
 export function streamingCommand(
@@ -295,18 +284,18 @@ function ofStream(args: readonly string[], stream: number): readonly string[] {
 
 /** Tolerance for times at a constant rate, in seconds: containers round to milliseconds. */
 const ROUNDING = 0.0011;
-/** Ticks per second for frames with times of their own: as exact as times are read. */
+/** Ticks per second for irregular times, which are read with this precision. */
 const MICROSECONDS = 1_000_000;
 
 /** Presentation times in whole ticks. */
 export interface Clock {
   /** Ticks per second. */
   readonly perSecond: number;
-  /** Ticks from the first frame to frame `index`, which may be before the first or after the last. */
+  /** Ticks from the first frame to frame `index`, which may be outside the video. */
   tick(index: number): number;
 }
 
-/** Counts by the source's frame rate if that is constant, else by the frames' own times. */
+/** Counts by the source's frame rate if that is constant, else by frame times. */
 export function clockOf({ track, times }: Pick<SourceFacts, 'track' | 'times'>): Clock {
   const rate = track.frameRate;
   if (rate && rate.num > 0 && rate.num <= MICROSECONDS) {

@@ -1,7 +1,7 @@
 /**
  * @module search/curves
- * Measures rate-quality curves on one source: of encoders, to compare them, and of picture sizes, to choose a bitrate
- * ladder on their hull.
+ * Measures rate-quality curves on one source: of encoders, to compare them, and of picture sizes, to choose the rungs of
+ * a bitrate ladder on their hull.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
@@ -85,7 +85,7 @@ export async function compareEncoders(
   return inSession(platform, source, options, async (session) => {
     const material = await sampledSource(session, options.full, [measure.statistic]);
     const contestants: Contestant[] = [];
-    // Open all encoders before measuring any, so that a wrong name costs no time.
+    // Open all encoders before measuring any, so that a wrong name fails at once.
     for (const [i, choice] of options.encoders.entries()) {
       const setting = await settingOf(session, fineChoice(choice));
       const probe = await Probe.open(session, { material, setting, metrics: [poolingOf(measure).from] });
@@ -143,21 +143,16 @@ async function measureOne(
     notMonotone: rises(points.map(up)),
     atTargets: values.map((value, i) => {
       const target = task.targets?.[i] as number;
-      const point = points.find((one) => one.value === value) as ComparedPoint;
+      const point = points.find((known) => known.value === value) as ComparedPoint;
       const { kbps, quality } = point;
       const { quality: place } = up({ quality: target });
-      const on = curve && place >= curve.low.quality && place <= curve.high.quality;
-      return {
-        target,
-        value,
-        kbps,
-        quality,
-        reached: marginTo(targetAt(task.measure, target), quality) >= 0,
-        kbpsAt: on ? curve.kbpsAt(place) : null,
-      };
+      const isOn = curve && place >= curve.low.quality && place <= curve.high.quality;
+      const reached = marginTo(targetAt(task.measure, target), quality) >= 0;
+      return { target, value, kbps, quality, reached, kbpsAt: isOn ? curve.kbpsAt(place) : null };
     }),
-    // All points encode the same number of frames, so the harmonic mean is the overall speed.
-    framesPerSecond: speeds.length > 0 ? speeds.length / speeds.reduce((sum, one) => sum + 1 / one, 0) : null,
+    // All points encode equally many frames, so the harmonic mean is the overall speed.
+    framesPerSecond:
+      speeds.length > 0 ? speeds.length / speeds.reduce((sum, speed) => sum + 1 / speed, 0) : null,
   };
 }
 
@@ -165,11 +160,11 @@ interface Pairing extends CurveTask {
   readonly between: CompareOptions['between'];
   /** Default of `between`, used if both curves overlap it. */
   readonly usual: CompareOptions['between'];
-  /** Fraction of the video that was sampled; 0 if the whole was encoded. */
+  /** Fraction of the video that was sampled; 0 if all of it was encoded. */
   readonly share: number;
 }
 
-/** Compares each curve with the first; finds the one that needs least rate and those that tie with it. */
+/** Compares each curve with the first; finds the one that needs the least rate, and those that tie with it. */
 function differencesOf(
   curves: readonly ComparedCurve[],
   contestants: readonly Contestant[],
@@ -196,7 +191,7 @@ function differencesOf(
 
 function deltaBetween(
   [anchor, test]: readonly [ComparedCurve, ComparedCurve],
-  { measure, between: asked, usual }: Pairing,
+  { measure, between: requested, usual }: Pairing,
 ): CurveDelta {
   const up = rising(measure);
   const names = { anchor: anchor.name, test: test.name };
@@ -204,7 +199,7 @@ function deltaBetween(
     const qualities = points.map(({ quality }) => quality);
     return usual && Math.min(...qualities) < usual.max && Math.max(...qualities) > usual.min;
   });
-  const range = asked ?? (shared ? usual : undefined);
+  const range = requested ?? (shared ? usual : undefined);
   const [a, b] = [anchor.points.map(up), test.points.map(up)];
   try {
     const between = range && risingRange(measure, range);
@@ -232,7 +227,7 @@ interface Part {
   readonly to: number;
 }
 
-/** 95 % confidence interval of the rate difference in per cent (jackknife); `undefined` if too little was measured. */
+/** 95 % confidence interval of the rate difference in per cent, by jackknife; `undefined` with too little data. */
 function intervalOf(
   [anchor, test]: readonly [readonly Measured[], readonly Measured[]],
   { from, to }: { readonly from: number; readonly to: number },
@@ -250,9 +245,9 @@ function intervalOf(
       );
       const bytes = sizes.flat();
       const quality = qualityOf({ ...point, metrics }, measure, perSecond);
-      return rising(measure)({ quality, kbps: bytes.reduce((sum, one) => sum + one, 0) / bytes.length });
+      return rising(measure)({ quality, kbps: bytes.reduce((sum, size) => sum + size, 0) / bytes.length });
     });
-  // In logarithms, where double and half are equally far apart.
+  // In logarithms, double and half are equally far apart.
   const rate = (out?: Part) =>
     Math.log1p(bdRate(curveOf(anchor, out), curveOf(test, out), { between }).value / 100);
   try {
@@ -261,22 +256,22 @@ function intervalOf(
     const mean = intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
     return mean && [Math.expm1(mean.low) * 100, Math.expm1(mean.high) * 100];
   } catch (error) {
-    // Without this part the curves share no range.
+    // Without some part, the curves share no range.
     if (!(error instanceof AnyvmafError)) throw error;
     return undefined;
   }
 }
 
-/** Samples, or if there are few, pieces of about a second; an even number. */
+/** Samples, or pieces of about a second if there are few; an even number of them. */
 function partsOf(samples: SampleValues, second: number): readonly Part[] {
   const frames = samples.reduce((sum, { length }) => sum + length, 0);
   const few = samples.length < FEWEST_PARTS;
   const length = partLength(frames, second, MOST_PARTS);
   const parts = samples.flatMap((values, sample): Part[] =>
     few
-      ? Array.from({ length: Math.floor(values.length / length) }, (_, i) => ({
-          ...{ sample, from: i * length, to: (i + 1) * length },
-        }))
+      ? Array.from({ length: Math.floor(values.length / length) }, (_, i) => {
+          return { sample, from: i * length, to: (i + 1) * length };
+        })
       : [{ sample, from: 0, to: values.length }],
   );
   return parts.slice(0, parts.length - (parts.length % 2));
@@ -289,7 +284,7 @@ function without(samples: SampleValues, out?: Part): SampleValues {
     .filter(({ length }) => length > 0);
 }
 
-/** Names that tell the encoders apart. @throws {AnyvmafError} `usage` for a duplicate */
+/** Names that tell encoders apart. @throws {AnyvmafError} `usage` for a duplicate */
 function namesOf(encoders: readonly ComparedEncoder[]): readonly string[] {
   const names = encoders.map(({ name, encoder, encoderOptions = {} }) => {
     const options = Object.entries(encoderOptions).map(([option, value]) => `${option}=${value}`);
@@ -317,7 +312,7 @@ export async function buildLadder(
     const segment = segmentFrames(session.perSecond);
     const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
     const plain = await settingOf(session, fineChoice(options));
-    // Samples already begin with key frames; the whole source needs them forced, as in the delivered ladder.
+    // Samples begin with key frames; the whole source needs them forced, as in the delivered ladder.
     const starts = material.isSource ? SEGMENT_STARTS : [];
     const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };
     const metrics = [poolingOf(measure).from];
@@ -331,7 +326,7 @@ export async function buildLadder(
   });
 }
 
-/** Gives samples key frames as often as segments have them. */
+/** Makes every sample that is at least a segment after the last key frame begin with one. */
 function inSegments(material: Material, segment: number): Material {
   let last = Number.NEGATIVE_INFINITY;
   const keys = (material.starts ?? []).filter((start) => {
@@ -363,8 +358,7 @@ class Ladder {
       const tell = (point: KnownPoint) => onPoint?.(this.#point(step, point));
       await measureCurve(step.probe, this.options, task, tell);
     }
-    const rungs = await this.#rungs();
-    return this.#result(rungs);
+    return this.#result(await this.#rungs());
   }
 
   #point({ size, probe }: Step, point: KnownPoint): LadderPoint {
@@ -390,7 +384,7 @@ class Ladder {
     return convexHull(this.steps.flatMap((step) => this.#points(step)).map(up)).map(up);
   }
 
-  /** Chooses rungs on the best curve, measures new ones, and keeps each value once. */
+  /** Chooses rungs on the best curve and measures new ones; each value occurs once. */
   async #rungs(): Promise<readonly LadderPoint[]> {
     const curves = this.#curves();
     const hull = this.#hull();
@@ -398,7 +392,7 @@ class Ladder {
     if (!lowest || !highest) throw new Error('nothing was measured');
     const chosen = new Map<string, LadderPoint>();
     for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
-      const curve = curves.find(([one]) => one === step)?.[1] as RisingCurve;
+      const curve = curves.find(([name]) => name === step)?.[1] as RisingCurve;
       const known = step.probe.points();
       const { values } = step.probe.setting.parameter.grid;
       const value = values[indexNear(values, curve.valueAt(kbps))] as number;
@@ -470,7 +464,7 @@ class Ladder {
   }
 }
 
-/** Qualities worth offering: below 40 VMAF unwatchable, above 96 indistinguishable. */
+/** Useful qualities: below 40 VMAF unwatchable, above 96 indistinguishable. */
 function usualRange({ metric }: CompleteMeasure, { models }: LadderOptions) {
   if (metric === scoreName(models)) return { min: 40, max: 96 };
   return { min: Number.NEGATIVE_INFINITY, max: Number.POSITIVE_INFINITY };
@@ -481,13 +475,10 @@ function isSourceSize({ width, height }: PictureSize, { track }: SourceFacts): b
 }
 
 /**
- * From the largest, each once.
+ * Sizes without duplicates, largest first.
  * @throws {AnyvmafError} `usage` for sizes larger than the source, odd where chroma is subsampled, or tiny
  */
-function sizesOf(
-  sizes: LadderOptions['sizes'],
-  { track }: Pick<SourceFacts, 'track'>,
-): readonly PictureSize[] {
+function sizesOf(sizes: LadderOptions['sizes'], { track }: Pick<SourceFacts, 'track'>) {
   const even = (side: number) => Math.max(2, 2 * Math.round(side / 2));
   const whole = sizes.map((size): PictureSize => {
     if (typeof size !== 'number') return size;
@@ -505,6 +496,6 @@ function sizesOf(
         `${track.width}x${track.height}${divisible ? '' : ', with even sides'}; change it, or leave it out.`,
     );
   }
-  const once = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));
-  return [...once.values()].sort((a, b) => b.width * b.height - a.width * a.height);
+  const distinct = new Map(whole.map((size) => [`${size.width}x${size.height}`, size]));
+  return [...distinct.values()].sort((a, b) => b.width * b.height - a.width * a.height);
 }

@@ -3,7 +3,7 @@
  * Finds where the shots of a video begin, and how busy its pictures are.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import type { VideoInput } from '../media/types.js';
 import { checkOptions } from './checks.js';
@@ -19,18 +19,17 @@ const BLOCK_HEIGHT = 12;
 /** Maximum motion of a block, in samples. */
 const REACH_X = 6;
 const REACH_Y = 4;
-/** Added to the contrast of pictures, so that noise in flat or dark ones is no change. 8-bit levels. */
+/** Added to the contrast of pictures, in 8-bit levels, so that noise in flat or dark ones does not count. */
 const FLOOR = 6;
 /** Histogram bins, and their share of the change. */
 const BINS = 32;
 const HISTOGRAM_SHARE = 0.3;
-/** Frames on either side that a change is compared with. */
+/** Frames on either side to compare a change with. */
 const AROUND = 8;
-/** Factor by which a cut exceeds the third largest change around it: fades and fast motion change all the time. */
+/** Factor by which a cut exceeds the third largest change around it; fades and fast motion change all the time. */
 const STANDS_OUT = 1.7;
-/** Fraction of a change below which two pictures count as the same scene. */
+/** Fraction of a change below which two pictures show the same scene. */
 const SAME_SCENE = 0.5;
-
 /** Default change that counts as a cut, from 0 to about 1. */
 const CUT_THRESHOLD = 0.3;
 
@@ -46,7 +45,7 @@ export class CutFinder {
   readonly #flash: number;
   #recent: Picture[] = [];
   #count = 0;
-  /** Change from the frame before, by frame; 0 for the first. */
+  /** Change from the previous frame; 0 for the first. */
   readonly #changes: number[] = [];
   /** Possible cuts, until later pictures show whether they are flashes. */
   #open: number[] = [];
@@ -64,7 +63,7 @@ export class CutFinder {
     const change = before ? changeBetween(before, picture) : 0;
     this.#changes.push(change);
     this.#recent.push(picture);
-    // As many pictures before and after an edge as a flash may last.
+    // Keep as many pictures before and after an edge as a flash may last.
     if (this.#recent.length > 2 * this.#flash + 2) this.#recent.shift();
     const at = this.#count++;
     if (change >= this.#threshold) this.#open.push(at);
@@ -103,7 +102,7 @@ export class CutFinder {
   }
 }
 
-/** Ignores two other cuts nearby. */
+/** True if a change exceeds all but two around it, which may be other cuts. */
 function standsOut(changes: readonly number[], at: number): boolean {
   const change = changes[at] as number;
   const around: number[] = [];
@@ -120,7 +119,7 @@ function pictureOf(luma: Uint8Array): Picture {
   let sum = 0;
   for (const level of copy) {
     sum += level;
-    // Split between two bins, so that small changes of brightness move little.
+    // Split between two bins, so that small changes of brightness make small differences.
     const place = (level * (BINS - 1)) / 255;
     const low = Math.floor(place);
     bins[low] = (bins[low] as number) + 1 - (place - low);
@@ -162,15 +161,8 @@ function blockResidual(a: Uint8Array, b: Uint8Array, x: number, y: number): numb
   return best;
 }
 
-/** @param enough sum from which it may stop early */
-function blockDifference(
-  a: Uint8Array,
-  b: Uint8Array,
-  x: number,
-  y: number,
-  offset: number,
-  enough: number,
-): number {
+/** @param enough sum at which it may stop early */
+function blockDifference(a: Uint8Array, b: Uint8Array, x: number, y: number, offset: number, enough: number) {
   let sum = 0;
   for (let row = y; row < y + BLOCK_HEIGHT; row++) {
     const start = row * WIDTH + x;
@@ -195,7 +187,7 @@ const FINENESS = 1000;
 
 class ActivityMeter {
   #before: Uint8Array | undefined;
-  /** Mean difference from the picture before, by frame; infinite for the first. */
+  /** Mean difference from the previous picture; infinite for the first. */
   readonly #changes: number[] = [];
   readonly #texture: number[] = [];
 
@@ -228,13 +220,13 @@ function textureOf(luma: Uint8Array): number {
   let sum = 0;
   for (let i = WIDTH; i < luma.length; i++) {
     if (i % WIDTH === 0) continue;
-    const here = luma[i] as number;
-    sum += Math.abs(here - (luma[i - 1] as number)) + Math.abs(here - (luma[i - WIDTH] as number));
+    const level = luma[i] as number;
+    sum += Math.abs(level - (luma[i - 1] as number)) + Math.abs(level - (luma[i - WIDTH] as number));
   }
   return sum / luma.length;
 }
 
-/** `undefined` for anything but a complete activity of a source with that many frames. */
+/** `undefined` unless it is the complete activity of a source with that many frames. */
 function parseActivity(text: string, frames: number): Activity | undefined {
   const data = jsonOf(text);
   const { cuts, motion, texture } = isObject(data) ? data : {};
@@ -246,7 +238,7 @@ function parseActivity(text: string, frames: number): Activity | undefined {
 
 /** In seconds. */
 const SHORTEST_SHOT = 0.5;
-/** Longest source, in frames, that is decoded to choose samples by shot: cheap beside encoding. */
+/** Longest source, in frames, to decode for choosing samples by shot, which is cheap compared with encoding. */
 const DECODED_FOR_SAMPLES = 20_000;
 /** Frames between progress reports. */
 const NOTICE = 100;
@@ -261,15 +253,15 @@ async function watchSource(
   return seen;
 }
 
-/** Cached beside points of searches. `undefined` for a long source, or if it decodes to another frame count. */
+/** Cached with the points of searches. `undefined` for a long source, or if it decodes to another frame count. */
 export async function activityOf(session: Session): Promise<Activity | undefined> {
   const { facts, store, perSecond, options } = session;
   const total = facts.times.length;
   if (total > DECODED_FOR_SAMPLES) return undefined;
   const key = `${ACTIVITY_KEY}${await keyOf([facts.identity, total])}`;
   for (const line of (await store?.read(key)) ?? []) {
-    const kept = parseActivity(line, total);
-    if (kept) return kept;
+    const cached = parseActivity(line, total);
+    if (cached) return cached;
   }
   const finder = new CutFinder(perSecond);
   const meter = new ActivityMeter();
@@ -293,17 +285,16 @@ export function spaced(
   shortest: number,
 ): readonly number[] {
   const strongest = cuts.toSorted((a, b) => (changes[b] as number) - (changes[a] as number) || a - b);
-  const kept: number[] = [];
+  const distant: number[] = [];
   for (const cut of strongest) {
-    const near = [0, frames, ...kept].some((other) => Math.abs(other - cut) < shortest);
-    if (!near) kept.push(cut);
+    const near = [0, frames, ...distant].some((other) => Math.abs(other - cut) < shortest);
+    if (!near) distant.push(cut);
   }
-  return kept.sort((a, b) => a - b);
+  return distant.sort((a, b) => a - b);
 }
 
 const LONGEST = 10;
-
-/** Maximum frames of a shot, which keeps its lossless copy and its list of times small. */
+/** Maximum frames of a shot, which limits its lossless copy and its list of times. */
 const MOST_FRAMES = 2000;
 
 /** @throws {AnyvmafError} as the public `detectShots` says */
@@ -321,7 +312,7 @@ export async function detectShots(
   }));
 }
 
-/** @param most frames per shot, whatever the limits allow */
+/** @param most limit of frames per shot, whatever the options allow */
 export async function shotsOf(
   session: Session,
   limits: ShotLimits,
@@ -336,8 +327,7 @@ export async function shotsOf(
     onProgress?.(seen, times.length);
   });
   if (decoded !== times.length)
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${shown(track.name)} lists ${counted(times.length, 'frame')} but decodes to ${decoded}; it may be damaged. Remux it with ` +
         'ffmpeg first, which lists the frames that are there.',
     );
@@ -360,17 +350,15 @@ function shotOf(
   return { first, count, start, seconds: end - start, begins, change: changes[first] ?? 0 };
 }
 
-/** Limits in frames. @param most another limit on frames per shot */
+/** Limits in frames. @param most another limit of frames per shot */
 export function frameLimits(
   { minSeconds = SHORTEST_SHOT, maxSeconds = LONGEST }: ShotLimits,
   perSecond: number,
   most: number,
 ): { readonly shortest: number; readonly longest: number } {
   const longest = Math.max(2, Math.min(MOST_FRAMES, most, Math.round(maxSeconds * perSecond)));
-  return {
-    longest,
-    shortest: Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond))),
-  };
+  const shortest = Math.max(1, Math.min(Math.floor(longest / 2), Math.round(minSeconds * perSecond)));
+  return { longest, shortest };
 }
 
 function runsBetween(cuts: readonly number[], frames: number): readonly FrameRun[] {
@@ -378,7 +366,7 @@ function runsBetween(cuts: readonly number[], frames: number): readonly FrameRun
   return starts.map((first, i) => ({ first, count: (starts[i + 1] ?? frames) - first }));
 }
 
-/** Equal parts of a long run, each begun where the pictures change most nearby. */
+/** Splits a long run into equal parts, each begun at the largest change nearby. */
 export function split(
   { first, count }: FrameRun,
   longest: number,
@@ -388,7 +376,7 @@ export function split(
   if (parts < 2) return [{ first, count }];
   const length = count / parts;
   const starts = [first];
-  // A part may be shorter than the others, never longer than allowed.
+  // A part may be shorter than the others, but never longer than allowed.
   const slack = Math.floor(Math.min(longest - length, length / 2) / 2);
   for (let part = 1; part < parts; part++) {
     const middle = Math.round(first + part * length);

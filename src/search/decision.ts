@@ -1,10 +1,10 @@
 /**
  * @module search/decision
- * Chooses which of several encodes of one source to ship, with a reason; finds where each breaks and which ones tie.
+ * Decides which of several encodes of one source to ship, and why; finds where each breaks, and which ones tie.
  */
 import { requireArray, requireObject, requireTexts } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { percentile, quotientOf } from '../core/numbers.js';
+import { mean, percentile, quotientOf } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
@@ -14,7 +14,7 @@ import { frameGap, type Ranking, ranking } from '../report/ranking.js';
 import { type Report, requireParts, WHOLE } from '../report/schema.js';
 import { trustOf } from '../report/trust.js';
 import { holdAgainst, worstMoments } from '../report/verdict.js';
-import { FEWEST_PARTS, meanOf, partLength, WATCHED } from './targets.js';
+import { FEWEST_PARTS, partLength, WATCHED } from './targets.js';
 
 /** Options of `decideEncodes`. */
 export interface DecisionOptions {
@@ -59,7 +59,7 @@ export interface EncodeDecision {
   /** The encode to ship; `null` if no score can be trusted. */
   readonly ship: number | null;
   readonly reason: DecisionReason;
-  /** Others that are as small, and as good within the error of the measurement. */
+  /** Others that are as small, and as good within the measurement error. */
   readonly rivals: readonly number[];
   /** The next smaller encode on the front, the fraction of bytes it saves and the quality it loses. */
   readonly smaller: { readonly encode: number; readonly saves: number; readonly loses: number } | null;
@@ -74,9 +74,7 @@ export interface EncodeDecision {
 
 /** Relative difference of sizes that count as equal. */
 const SAME_SIZE = 0.01;
-
 const MOMENTS = 3;
-
 const MOST_PARTS = 600;
 
 interface Candidate {
@@ -111,8 +109,11 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
   const reaching = limits.length === 0 ? undefined : trusted.filter(({ report }) => reaches(report, limits));
   const { chosen, reason } = choice(trusted, reaching, isPlenty(reports, by), tied);
   const rivals = trusted.filter(
-    (one) =>
-      chosen && one !== chosen && tied(one, chosen) && !(Math.abs(one.bytes / chosen.bytes - 1) > SAME_SIZE),
+    (rival) =>
+      chosen &&
+      rival !== chosen &&
+      tied(rival, chosen) &&
+      !(Math.abs(rival.bytes / chosen.bytes - 1) > SAME_SIZE),
   );
   const next = chosen && front[front.indexOf(chosen) - 1];
   const smaller =
@@ -125,7 +126,7 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
     reason,
     rivals: rivals.map(({ index }) => index),
     smaller,
-    encodes: all.map((one) => decidedEncode(one, front, by)),
+    encodes: all.map((candidate) => decidedEncode(candidate, front, by)),
     front: front.map(({ index }) => index),
     ties: groupsOf(trusted, tied),
   };
@@ -133,14 +134,10 @@ export function decideEncodes(reports: readonly Report[], options: DecisionOptio
 }
 
 function candidateOf(report: Report, index: number, { metric, worse }: Ranking): Candidate {
-  const mean = report.pooled_metrics[metric]?.mean ?? Number.NaN;
-  return {
-    index,
-    report,
-    good: worse === 'low' ? mean : -mean,
-    bytes: fileSizeOf(report) ?? Number.NaN,
-    isTrusted: trustOf(report).verdict !== 'untrusted',
-  };
+  const score = report.pooled_metrics[metric]?.mean ?? Number.NaN;
+  const bytes = fileSizeOf(report) ?? Number.NaN;
+  const isTrusted = trustOf(report).verdict !== 'untrusted';
+  return { index, report, good: worse === 'low' ? score : -score, bytes, isTrusted };
 }
 
 function byGood(a: Candidate, b: Candidate): number {
@@ -149,30 +146,27 @@ function byGood(a: Candidate, b: Candidate): number {
 
 /** Unknown sizes come last. */
 function smallestFirst(a: Candidate, b: Candidate): number {
-  const [one, other] = [a, b].map(({ bytes }) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes)) as [
-    number,
-    number,
-  ];
-  return one - other || b.good - a.good;
+  const size = ({ bytes }: Candidate) => (Number.isNaN(bytes) ? Number.MAX_VALUE : bytes);
+  return size(a) - size(b) || b.good - a.good;
 }
 
 function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[]): boolean {
   return limits.every((limit) => holdAgainst(report, limit).every(({ passed }) => passed));
 }
 
-/** True for VMAF scores so high that viewers cannot tell better ones. */
-function isPlenty([report]: readonly Report[], { metric }: Ranking): (one: Candidate) => boolean {
+/** True for VMAF scores so high that viewers cannot tell them from better ones. */
+function isPlenty([report]: readonly Report[], { metric }: Ranking): (candidate: Candidate) => boolean {
   const isVmaf = report?.models.some(({ name, source }) => name === metric && /vmaf/.test(source)) ?? false;
   return ({ good }) => isVmaf && good >= WATCHED.max;
 }
 
 type Tied = (a: Candidate, b: Candidate) => boolean;
 
-/** @param trusted the best first */
+/** @param trusted best first */
 function choice(
   trusted: readonly Candidate[],
   reaching: readonly Candidate[] | undefined,
-  plenty: (one: Candidate) => boolean,
+  plenty: (candidate: Candidate) => boolean,
   tied: Tied,
 ): { readonly chosen: Candidate | undefined; readonly reason: DecisionReason } {
   const [best] = trusted;
@@ -181,28 +175,28 @@ function choice(
     const [chosen] = reaching.toSorted(smallestFirst);
     return chosen ? { chosen, reason: 'smallest-that-reaches' } : { chosen: best, reason: 'none-reaches' };
   }
-  const asGood = trusted.filter((one) => one === best || plenty(one) || tied(one, best));
+  const asGood = trusted.filter((other) => other === best || plenty(other) || tied(other, best));
   const [chosen = best] = asGood.toSorted(smallestFirst);
   if (chosen !== best) return { chosen, reason: 'smallest-as-good' };
   const isSmallest = trusted.every(({ bytes }) => best.bytes <= bytes);
   return { chosen, reason: isSmallest ? 'best-and-smallest' : 'best' };
 }
 
-/** The Pareto front, the smallest first. */
+/** The Pareto front, smallest first. */
 function frontOf(trusted: readonly Candidate[]): readonly Candidate[] {
   const known = trusted.filter(({ bytes }) => Number.isFinite(bytes)).sort(smallestFirst);
-  return known.filter((one) => !known.some((other) => dominates(other, one)));
+  return known.filter((candidate) => !known.some((other) => dominates(other, candidate)));
 }
 
-/** Groups of two or more: the best of those left, with all that tie with it. */
+/** Groups of two or more: the best remaining candidate with all that tie with it. */
 function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly number[])[] {
   const groups: number[][] = [];
   let left = trusted;
   for (let [best] = left; best; [best] = left) {
     const head = best;
-    const group = left.filter((one) => one === head || tied(one, head));
+    const group = left.filter((other) => other === head || tied(other, head));
     if (group.length > 1) groups.push(group.map(({ index }) => index));
-    left = left.filter((one) => !group.includes(one));
+    left = left.filter((other) => !group.includes(other));
   }
   return groups;
 }
@@ -211,7 +205,7 @@ function groupsOf(trusted: readonly Candidate[], tied: Tied): readonly (readonly
 function tiesIn(by: Ranking): Tied {
   const known = new Map<string, boolean>();
   return (a, b) => {
-    const key = [a.index, b.index].sort((one, other) => one - other).join();
+    const key = [Math.min(a.index, b.index), Math.max(a.index, b.index)].join();
     const found = known.get(key) ?? isTied(a, b, by);
     known.set(key, found);
     return found;
@@ -240,21 +234,21 @@ export function differenceOf(
   const length = sampling?.run_frames ?? partLength(differences.length, frameGap(a), MOST_PARTS);
   const parts: number[] = [];
   for (let first = 0; first + length <= differences.length; first += length)
-    parts.push(meanOf(differences.slice(first, first + length)));
+    parts.push(mean(differences.slice(first, first + length)));
   if (parts.length % 2 === 1) parts.pop();
   if (parts.length < FEWEST_PARTS) return undefined;
   const share = sampling ? sampling.frames / sampling.total : 0;
-  const runs = parts.map((mean) => Float64Array.of(mean));
+  const runs = parts.map((part) => Float64Array.of(part));
   return intervalsOf(runs, share, 1).find(({ statistic }) => statistic === 'mean');
 }
 
-/** Mean differences by each member of a collection, ascending; `undefined` for a single model. */
+/** Mean differences by each collection member, ascending; `undefined` for a single model. */
 function memberDifferences(a: Report, b: Report, metric: string): Float64Array | undefined {
   const collection = a.models.find(({ name }) => name === metric)?.collection;
   const members = collection ? a.metrics.filter((name) => isMember([metric], name)) : [];
   const found = members.flatMap((name) => {
-    const [one, other] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
-    return one === undefined || other === undefined ? [] : [one - other];
+    const [first, second] = [a, b].map(({ pooled_metrics: pooled }) => pooled[name]?.mean);
+    return first === undefined || second === undefined ? [] : [first - second];
   });
   return found.length < 2 ? undefined : Float64Array.from(found).sort();
 }
@@ -264,24 +258,24 @@ function frameDifferences(a: Report, b: Report, metric: string): readonly number
   const shift = b.reference.skipped - a.reference.skipped;
   const others = new Map(b.frames.map(({ frameNum, metrics }) => [frameNum + shift, metrics[metric]]));
   return a.frames.flatMap(({ frameNum, metrics }) => {
-    const [one, other] = [metrics[metric], others.get(frameNum)];
-    return one === undefined || other === undefined ? [] : [one - other];
+    const [own, other] = [metrics[metric], others.get(frameNum)];
+    return own === undefined || other === undefined ? [] : [own - other];
   });
 }
 
-function decidedEncode(one: Candidate, front: readonly Candidate[], by: Ranking): DecidedEncode {
-  const { report, bytes, good } = one;
+function decidedEncode(candidate: Candidate, front: readonly Candidate[], by: Ranking): DecidedEncode {
+  const { report, bytes, good } = candidate;
   const bitrate = bitrateOf(report);
   const { width, height } = report.pairing?.distorted ?? report.distorted;
   const rate = quotientOf(report.distorted.frameRate ?? report.reference.frameRate);
-  const before = front[front.indexOf(one) - 1];
-  const mean = report.pooled_metrics[by.metric]?.mean;
+  const before = front[front.indexOf(candidate) - 1];
+  const score = report.pooled_metrics[by.metric]?.mean;
   return {
-    quality: mean === undefined || !Number.isFinite(mean) ? null : mean,
+    quality: score === undefined || !Number.isFinite(score) ? null : score,
     bytes: Number.isNaN(bytes) ? null : bytes,
     kbps: bitrate === undefined ? null : bitrate / 1000,
     bitsPerPixel: bitrate === undefined || rate === undefined ? null : bitrate / (width * height * rate),
-    onFront: front.includes(one),
+    onFront: front.includes(candidate),
     perDoubling: before ? (good - before.good) / Math.log2(bytes / before.bytes) : null,
     moments: worstMoments(report, MOMENTS).map(({ metric: _, ...moment }) => moment),
   };
@@ -294,17 +288,17 @@ function explain(
   const nameOf = (index: number) => reports[index]?.distorted.name ?? '';
   if (ship === null) return 'No encode has a score that can be trusted.';
   const { quality, kbps } = encodes[ship] ?? {};
-  const what = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
-  const group = ties.find((one) => one.includes(ship)) ?? [];
-  const others = group.filter((one) => one !== ship);
+  const chosen = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
+  const group = ties.find((tied) => tied.includes(ship)) ?? [];
+  const others = group.filter((index) => index !== ship);
   const listed = (all: readonly number[]) => {
     const names = all.map(nameOf);
     return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
   };
   return [
     reason === 'none-reaches'
-      ? `No encode reaches the target; the best is ${what}.`
-      : `Ship ${what}: ${WHY[reason]}.`,
+      ? `No encode reaches the target; the best is ${chosen}.`
+      : `Ship ${chosen}: ${WHY[reason]}.`,
     ...(others.length > 0
       ? [`Its difference from ${listed(others)} is within the error of the measurement.`]
       : []),

@@ -36,7 +36,7 @@ interface Scale {
   readonly extra?: readonly string[];
 }
 
-/** Scales of known encoders. Steps are those of the parameter's type where ffmpeg takes fractions. */
+/** Scales of known encoders, with the steps of the parameter's type if ffmpeg takes fractions. */
 const SCALES: Readonly<Record<string, Scale>> = {
   libx264: { name: 'crf', min: 0, max: 51, step: 0.5, start: 24, slope: 1.6 },
   libx265: { name: 'crf', min: 0, max: 51, step: 0.5, start: 25, slope: 1.6 },
@@ -46,7 +46,7 @@ const SCALES: Readonly<Record<string, Scale>> = {
   librav1e: { name: 'qp', min: 0, max: 255, step: 1, start: 100, slope: 0.2 },
 };
 
-/** Scales to try in this order for other encoders; whole numbers, as hardware encoders take them. */
+/** Scales to try in this order for other encoders; whole numbers, which hardware encoders need. */
 const GENERAL: readonly Scale[] = [
   { name: 'crf', min: 0, max: 63, step: 1, start: 30, slope: 1 },
   { name: 'cq', min: 1, max: 51, step: 1, start: 26, slope: 1.5, extra: ['-b:v', '0'] },
@@ -54,7 +54,7 @@ const GENERAL: readonly Scale[] = [
   { name: 'qp', min: 0, max: 51, step: 1, start: 26, slope: 1.5 },
 ];
 
-/** Ratio of successive bit rates, about as far apart as two values of CRF. */
+/** Ratio of successive bit rates, about as far apart as two CRF values. */
 const RATE_STEP = 2 ** (1 / 12);
 const LOWEST_RATE = 50_000;
 const HIGHEST_RATE = 200_000_000;
@@ -121,7 +121,7 @@ function bitrate(range: ValueRange | undefined): Parameter {
 
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 
-/** Encoders allowed for requests not made by the user: all are for video and load nothing that options name. */
+/** Encoders allowed for requests not made by the user: all encode video, and none loads files that options name. */
 const FOREIGN_ENCODERS = words(`
   libx264 libx264rgb libx265 libsvtav1 libaom-av1 librav1e libvpx libvpx-vp9 libvvenc libkvazaar libxeve libopenh264 libxvid
   libtheora mpeg2video mpeg4 mjpeg ffv1 prores prores_ks dnxhd
@@ -132,7 +132,7 @@ export function isForeignEncoder(name: string): boolean {
   return FOREIGN_ENCODERS.has(name);
 }
 
-/** ffmpeg's options of every encoder that affect only the picture. */
+/** ffmpeg's options of all encoders that affect only the picture. */
 const COMMON = words(
   'bf bufsize flags g keyint_min level maxrate minrate profile:v profile qmax qmin refs sc_threshold slices tag:v threads tune',
 );
@@ -149,7 +149,7 @@ const TEXTS = words(`
 /** Matches names of options that take files, libraries or devices. */
 const NAMES_FILE = /file|path|dir|lib|device|dump|log|stats|url|config|table|log2|vstats/i;
 
-/** Options whose value is a list of the encoder's own options, with the names allowed in it. */
+/** Options that hold a list of the encoder's own options, with the allowed names. */
 const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
   'x264-params': words(`
     8x8dct alternative-transfer analyse aq-mode aq-strength aud b-adapt b-bias b-pyramid bframes bluray-compat cabac chroma-me
@@ -199,17 +199,12 @@ const LISTS: Readonly<Record<string, ReadonlySet<string>>> = {
 
 /** Other names of these lists. */
 const LIST_OF: Readonly<Record<string, string>> = { x264opts: 'x264-params' };
-
-/** Flags that affect only the picture; the others select two passes or a quality. */
+/** Flags that affect only the picture; others select two passes or a quality. */
 const FLAGS = /^(?:[+-]?(?:4mv|aic|bitexact|cgop|closed_gop|gray|ildct|ilme|loop|low_delay|mv4|psnr|qpel))+$/;
-
 /** Types of ffmpeg options whose values are numbers, switches or named constants. */
 const PLAIN_TYPES = words('int int64 uint uint64 float double boolean bool flags rational');
 
-/**
- * @throws {AnyvmafError} `usage` for an option that is unknown, set by the search, or may name a file, library or
- * device
- */
+/** @throws {AnyvmafError} `usage` for unknown options, those set by the search, and those that may name a file */
 export function encoderArguments(facts: EncoderFacts, options: Readonly<Record<string, string>>): string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     if (SEARCHED.has(name))
@@ -265,13 +260,13 @@ function checkList(option: string, text: string): void {
   }
 }
 
-/** An option's name as the lists spell it: `_` may replace `-`, and a leading `no-` switches it off. */
+/** An option's name as listed: `_` may replace `-`, and a leading `no-` switches it off. */
 function nameIn(written: string, allowed: ReadonlySet<string>): string {
   const plain = written.toLowerCase();
   const spellings = [plain, plain.replaceAll('_', '-'), plain.replaceAll('-', '_')];
   for (const name of spellings) {
     const bare = name.replace(/^no[-_]?/, '');
-    const found = [name, bare].find((one) => allowed.has(one) || SEARCHED.has(one));
+    const found = [name, bare].find((spelling) => allowed.has(spelling) || SEARCHED.has(spelling));
     if (found !== undefined) return found;
   }
   return plain;

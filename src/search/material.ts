@@ -2,20 +2,13 @@
  * @module search/material
  * Chooses the frames to encode: the whole source, or samples that represent it.
  */
-
 import { storedFrameBytes, type VideoFormat } from '../core/frame.js';
 import type { VideoInput } from '../media/types.js';
 import { type Activity, activityOf } from './cuts.js';
 import type { FrameRun, Session, SourceFacts } from './session.js';
 import { isExtreme, type Statistic } from './targets.js';
 
-/** Scored frames, by index in the encoder's input. */
-interface ScoredRun {
-  readonly from: number;
-  readonly count: number;
-}
-
-/** Frames of a source to encode, and those of them to score. */
+/** Frames of a source to encode, and which of them to score. */
 export interface Material {
   /** Identifies the encoded frames of a source in keys of points. */
   readonly key: unknown;
@@ -23,15 +16,16 @@ export interface Material {
   readonly samples: readonly FrameRun[] | null;
   readonly shots?: readonly number[];
   readonly frames: number;
-  readonly scored: readonly ScoredRun[];
+  /** Scored frames, by index in the encoder's input. */
+  readonly scored: readonly { readonly from: number; readonly count: number }[];
   readonly scoredFrames: number;
-  /** The part to encode, if the rest only surrounds it: metrics look across the ends. */
+  /** The part to encode, if the rest only surrounds it for metrics that need neighbouring frames. */
   readonly encoded?: FrameRun;
   /** Frames that must be key frames. */
   readonly keys: readonly number[];
   /** Start of each sample in the encoder's input. */
   readonly starts?: readonly number[];
-  /** True if it is the user's file itself. */
+  /** True for the user's file itself. */
   readonly isSource: boolean;
   /** The video to encode and to compare with, created on the first call. */
   open(): Promise<VideoInput>;
@@ -57,13 +51,13 @@ export async function sampledSource(
   full: boolean | undefined,
   statistics: readonly Statistic[],
 ): Promise<Material> {
-  // The length alone decides first, since decoding the source takes a while.
+  // Check the length first: decoding the source takes a while.
   if (full || statistics.some(isExtreme) || !isSampled({ times: session.facts.times }))
     return wholeSource(session);
   const activity = await activityOf(session);
   const samples = chooseSamples({ ...session.facts, activity });
   if (!samples) return wholeSource(session);
-  // Encoders place key frames as in the whole: after cuts, if anywhere.
+  // Encoders choose key frames as in the whole: after cuts, if anywhere.
   const cut = cutMaterial(session, samples, 'samples.y4m');
   return { ...cut, keys: [], starts: cut.keys, shots: samples.map(({ shot }) => shot) };
 }
@@ -120,25 +114,23 @@ interface ShotSample extends Sample {
   readonly shot: number;
 }
 
-/** Seconds of a part of a shot, before parts grow to fit. */
+/** Seconds of a part of a shot, before parts grow until their samples fit. */
 const PART = 2.2;
 /** Fraction of a part that is scored, and its limit in seconds: shots differ more from each other than within. */
 const SHARE = 0.2;
 const SECONDS = 0.5;
-/** Samples that half of a video must hold; with fewer, the whole is encoded. */
+/** Samples that half of a video must hold; if it holds fewer, the whole is encoded. */
 const FEWEST = 24;
 /** Limits of all encoded frames: a number, a fraction of the video, and bytes. */
 const MOST_FRAMES = 4000;
 const MOST_SHARE = 0.5;
 const MOST_BYTES = 6e9;
-
 /** Encoded frames before the scored ones, where rate control settles, and after them, for lookahead. */
 const LEAD = 10;
 const AHEAD = 6;
 const AROUND = LEAD + AHEAD;
-/** Frames of the groups in which encoders order pictures: samples that share one are coded worse. */
+/** Frames of the groups in which encoders order pictures; samples that share a group are coded worse. */
 const GROUP = 16;
-
 const GROWTH = 1.03;
 
 interface Part extends FrameRun {
@@ -147,7 +139,7 @@ interface Part extends FrameRun {
 
 interface SampledVideo extends Pick<SourceFacts, 'times' | 'sizes'> {
   readonly track?: VideoFormat;
-  /** Without it the whole is one shot, and packet sizes stand for its content. */
+  /** Without it, the whole is one shot, and packet sizes stand for its content. */
   readonly activity?: Activity;
 }
 
@@ -156,7 +148,7 @@ function isSampled(video: Pick<SampledVideo, 'times'>): boolean {
   return duration > 0 && frames / 2 >= FEWEST * (enough + AROUND);
 }
 
-/** `enough`: frames of a sample whose part is long enough. */
+/** `enough`: frames of a sample from a part that is long enough. */
 function lengths({ times }: Pick<SampledVideo, 'times'>) {
   const frames = times.length;
   const duration = (times.at(-1) ?? 0) * (frames / Math.max(1, frames - 1));
@@ -165,7 +157,7 @@ function lengths({ times }: Pick<SampledVideo, 'times'>) {
 }
 
 /**
- * All frames have the same chance to be scored.
+ * Gives all frames the same chance of being scored.
  * @returns in order; `null` if samples would not be much shorter than the whole
  */
 export function chooseSamples({ times, sizes, track, activity }: SampledVideo): readonly ShotSample[] | null {
@@ -176,10 +168,10 @@ export function chooseSamples({ times, sizes, track, activity }: SampledVideo): 
   const length = PART * perSecond;
   const whole = [0, frames];
   const shots = [0, ...(activity?.cuts ?? []), frames];
-  // With more shots than samples, parts that ignore shots are as good.
+  // If there are more shots than samples, parts that ignore shots are as good.
   const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
   const plans = ways.map((way) => planThatFits({ ...way, length, enough, fitting }));
-  const plan = plans.find((one) => one && one.length >= FEWEST) ?? plans.find((one) => one);
+  const plan = plans.find((found) => found && found.length >= FEWEST) ?? plans.find((found) => found);
   return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
 }
 
@@ -201,7 +193,7 @@ interface Planned extends Part {
   readonly encoded: number;
 }
 
-/** The shortest parts whose samples fit; `undefined` if there are more shots than samples fit. */
+/** The shortest parts whose samples fit; `undefined` for more shots than samples that fit. */
 function planThatFits({ starts, group, length, enough, fitting }: Way): readonly Planned[] | undefined {
   for (let part = length; ; part *= GROWTH) {
     const parts = partsOf(starts, part);
@@ -228,11 +220,9 @@ function partsOf(starts: readonly number[], length: number): readonly Part[] {
     const all = (starts[shot + 1] as number) - first;
     const count = Math.max(1, Math.round(all / length));
     const at = (part: number) => first + Math.floor((part * all) / count);
-    return Array.from({ length: count }, (_, part) => ({
-      shot,
-      first: at(part),
-      count: at(part + 1) - at(part),
-    }));
+    return Array.from({ length: count }, (_, part) => {
+      return { shot, first: at(part), count: at(part + 1) - at(part) };
+    });
   });
 }
 
@@ -245,7 +235,7 @@ function place(plan: readonly Planned[], frames: number, balance: Balance): read
   });
 }
 
-/** Golden ratio: multiples of it, modulo 1, spread evenly whatever their number. */
+/** Golden ratio: its multiples modulo 1 are evenly spread, whatever their number. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** Weight of a place's distance from its turn in the order of motion. */
 const SPREAD = 0.3;
@@ -283,20 +273,20 @@ class Balance {
     );
     const cost = (start: number, i: number) => {
       const distance = (i + 0.5) / order.length - this.#turn;
-      const square = over(start).reduce((sum, one) => sum + one * one, 0);
+      const square = over(start).reduce((sum, surplus) => sum + surplus * surplus, 0);
       return square / length ** 2 + SPREAD * distance * distance;
     };
     const costs = order.map(cost);
     const best = order[costs.indexOf(Math.min(...costs))] as number;
-    over(best).forEach((one, i) => {
-      this.#surplus[i] = one;
+    over(best).forEach((surplus, i) => {
+      this.#surplus[i] = surplus;
     });
     this.#turn = (this.#turn + GOLDEN) % 1;
     return best;
   }
 }
 
-/** Places from end to end, so that frames at both ends are chosen as often as others. */
+/** Adjacent places, so that frames at both ends are chosen as often as others. */
 function tiles(first: number, count: number, length: number): number[] {
   const places = Math.max(1, Math.round(count / length));
   if (places === 1) return [first + Math.floor((count - length) / 2)];

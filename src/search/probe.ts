@@ -1,9 +1,9 @@
 /**
  * @module search/probe
- * Encodes a material with values of one parameter and scores the results, each value once, earlier runs included.
+ * Encodes a material with values of one parameter and scores the results; reuses those of earlier runs.
  */
 import { colourOf } from '../core/colour.js';
-import { AnyvmafError } from '../core/errors.js';
+import { featureError, mediaError } from '../core/errors.js';
 import { allocateFrame, describeFormat, type FramePlanes } from '../core/frame.js';
 import { counted, shown } from '../core/printable.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
@@ -32,11 +32,9 @@ interface ProbeTask {
   readonly setting: Setting;
   /** Required in every point. */
   readonly metrics: readonly string[];
-  /**
-   * Frames per key frame in what is delivered: bytes of samples then include their share of those at `material.keys`.
-   */
+  /** Frames per key frame in the delivered encode; adds the share of those at `material.keys` to bytes of samples. */
   readonly segment?: number;
-  /** Prefix of the names of encodes to keep in the folder; without it they are removed once scored. */
+  /** Prefix of the names of encodes to keep in the folder; without it, they are removed once scored. */
   readonly keep?: string;
 }
 
@@ -51,7 +49,7 @@ export class Probe {
     readonly known: KnownPoints,
   ) {}
 
-  /** Reuses points of earlier runs for the same source, frames, encoder and arguments. */
+  /** Reuses points of earlier runs with the same source, frames, encoder and arguments. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
     const { facts, store, options } = session;
     const { material, metrics } = task;
@@ -110,13 +108,13 @@ export class Probe {
     else this.#kept.set(value, name);
     this.session.signal.throwIfAborted();
     const skipped = material.encoded?.first ?? 0;
-    const each = material.scored.map(({ from, count }) =>
-      sizes.subarray(from - skipped, from - skipped + count),
-    );
+    const each = material.scored.map(({ from, count }) => {
+      return sizes.subarray(from - skipped, from - skipped + count);
+    });
     const scored = each.reduce((sum, frames) => sum + total(frames), 0);
     const bytes = scored + this.#keyBytes(sizes, scored);
     const metrics = measuredOf(this.session, report, material.scored, this.task.metrics);
-    return this.known.add({ value, bytes, metrics, sizes: each.map((one) => Array.from(one)), seconds });
+    return this.known.add({ value, bytes, metrics, sizes: each.map((part) => Array.from(part)), seconds });
   }
 
   /** Bytes that key frames add, since scored frames of samples come after theirs. */
@@ -128,7 +126,7 @@ export class Probe {
     return Math.max(0, key - scored / frames) * (frames / segment);
   }
 
-  /** Name of a value's encode in the folder, made if missing. */
+  /** Name of a value's encode in the folder, which is made if missing. */
   async file(value: number): Promise<string> {
     const known = this.#kept.get(value);
     if (known !== undefined) return known;
@@ -140,9 +138,9 @@ export class Probe {
     return name;
   }
 
-  async removeFiles(but?: number): Promise<void> {
+  async removeFiles(except?: number): Promise<void> {
     for (const [value, name] of this.#kept) {
-      if (value === but) continue;
+      if (value === except) continue;
       await this.session.folder.remove(name);
       this.#kept.delete(value);
     }
@@ -171,14 +169,14 @@ export class Probe {
     const { material } = this.task;
     const kbps = (bytes * 8 * this.session.perSecond) / material.scoredFrames / 1000;
     const framesPerSecond = seconds === undefined ? null : material.frames / seconds;
-    const took = seconds !== undefined && { encodeSeconds: seconds };
-    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...took, cached };
+    const timing = seconds !== undefined && { encodeSeconds: seconds };
+    return { value, bytes, kbps, pooled: pooledOf(metrics), framesPerSecond, ...timing, cached };
   }
 
   /**
    * Encodes the whole source and scores it.
-   * @param output path to write, with sound and subtitles; without one, the encode is only scored
-   * @param wanted whether to keep the file, by its values
+   * @param output path to write, with audio and subtitles; without it, the encode is only scored
+   * @param wanted true to keep the file, by its values
    * @throws {AnyvmafError} `media` if it does not have all frames of the source; no file remains
    */
   async encodeWhole(
@@ -206,29 +204,25 @@ export class Probe {
       return stays;
     };
     const name = output ?? 'final.mkv';
-    const made = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
-    if (output === undefined) await look(folder.path(name), made);
-    const bytes = total(made.sizes);
+    const encode = await this.#encode(source, value, name, whole, output === undefined ? undefined : look);
+    if (output === undefined) await look(folder.path(name), encode);
+    const bytes = total(encode.sizes);
     const kbps = (bytes * 8 * perSecond) / facts.times.length / 1000;
     const file = output !== undefined && stays ? output : null;
     return { final: { file, bytes, kbps, pooled: pooledOf(metrics) }, metrics };
   }
 
-  /** Reports a stage. @returns reports the frames done, throttled */
-  #begin(
-    kind: 'encoding' | 'scoring',
-    value: number,
-    { isSource, frames: total }: Material,
-  ): (done: number) => void {
+  /** Reports a stage. @returns a function that reports the frames done, throttled */
+  #begin(kind: 'encoding' | 'scoring', value: number, { isSource, frames: total }: Material) {
     const { onStage } = this.session.options;
     const { encoder, size = null } = this.task.setting;
     const stage = { kind, encoder: encoder.name, size, value, whole: isSource };
     onStage?.(stage);
-    let [last, told] = [performance.now(), 0];
-    return (done) => {
+    let [last, reported] = [performance.now(), 0];
+    return (done: number) => {
       const frames = Math.min(done, total);
-      if (frames <= told || (frames < total && performance.now() - last < PACE)) return;
-      [last, told] = [performance.now(), frames];
+      if (frames <= reported || (frames < total && performance.now() - last < PACE)) return;
+      [last, reported] = [performance.now(), frames];
       onStage?.({ ...stage, frames, total });
     };
   }
@@ -259,12 +253,11 @@ export class Probe {
     });
   }
 
-  /** @throws {AnyvmafError} `media` if the encoder made more or fewer frames than it was given */
+  /** @throws {AnyvmafError} `media` if the encoder returned more or fewer frames than it was given */
   #checkFrames(found: number, value: number, frames: number = this.task.material.frames): void {
     const { setting } = this.task;
     if (found === frames) return;
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${setting.encoder.name} was given ${counted(frames, 'frame')} and returned ${found} at ` +
         `${setting.parameter.name} ${value}; encodes with dropped or added frames cannot be compared.`,
     );
@@ -288,14 +281,14 @@ export function scoreEncode(
     ...(models && { models }),
     ...(features && { features }),
     ...(threads !== undefined && { threads }),
-    // Samples need no preflight; encodes may have another depth on purpose.
+    // Samples need no preflight; encodes may differ in depth on purpose.
     preflight,
     commonBitDepth: true,
     decoder: 'ffmpeg',
     ...(onFrames && { onProgress: ({ framesDone }) => onFrames(framesDone) }),
     signal,
   };
-  // Samples and encodes lack some of the source's colour tags, so they get its colour. RGB is scored as it is.
+  // Samples and encodes lack some of the source's colour tags, so use its colour. RGB is scored as stored.
   const isRgb = reference === source && sourceSamples(facts) === 'rgb';
   const colour = isRgb ? undefined : colourOf(decodedColour(facts));
   return (
@@ -317,8 +310,7 @@ export function measuredOf(
     const value = frames[frame]?.metrics[metric];
     if (value !== undefined) return value;
     const known = Object.keys(frames[0]?.metrics ?? {});
-    throw new AnyvmafError(
-      'feature',
+    throw featureError(
       `a target names ${shown(metric)}, which no frame has; the measured metrics are ${known.join(', ')}.`,
     );
   };
@@ -338,10 +330,10 @@ export function total(sizes: Float64Array): number {
 }
 
 /**
- * Reads an encode in place of its frames of the reference, surrounded by the reference's others.
+ * The reference with the frames of an encode in place of its own.
  * @param reference a Y4M file of the folder
  * @param encoded the frames that the encode has
- * @param name the encode, in the folder
+ * @param name of the encode, in the folder
  */
 async function surroundedEncode(
   session: Session,
@@ -373,13 +365,8 @@ async function surroundedEncode(
   }
 }
 
-/** Reads a frame in the format of `as`; grey if the formats differ, since it is not scored. */
-async function readAs(
-  from: FrameSource,
-  index: number,
-  as: FrameSource,
-  into: FramePlanes,
-): Promise<boolean> {
+/** Reads a frame in the format of `as`; grey if the formats differ, since the frame is not scored. */
+async function readAs(from: FrameSource, index: number, as: FrameSource, into: FramePlanes) {
   if (describeFormat(from.info) === describeFormat(as.info)) return from.readFrame(index, into);
   const planes = allocateFrame(as.info);
   const middle = 1 << (as.info.bitDepth - 1);

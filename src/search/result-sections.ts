@@ -1,7 +1,7 @@
 /**
  * @module search/result-sections
- * Formats results: of searches, ladders and comparisons as sections and CSV, of tuned shots as CSV and as a script that
- * makes the encode with ffmpeg alone.
+ * Formats results: searches, ladders and comparisons as sections and CSV; tuned shots as CSV and as a script that makes
+ * the encode with ffmpeg alone.
  */
 import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
 import { quotedWord } from '../core/names.js';
@@ -19,6 +19,7 @@ import {
   type LadderPoint,
   type LadderResult,
   type ResultFormat,
+  type SearchPoint,
   type SearchResult,
   SHOT_FORMATS,
   type ShotFormat,
@@ -47,7 +48,7 @@ export async function formatResult(result: CurveResult, format: ResultFormat): P
     case 'json':
       return `${JSON.stringify(result, null, 2)}\n`;
     case 'csv':
-      return resultCsv(result);
+      return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
     case 'html': {
       const { plainPage } = await import('../report/html/markup.js');
       return plainPage(PAGE_KINDS[result.kind], resultSections(result));
@@ -72,7 +73,7 @@ function isResult(data: unknown): boolean {
 
 const COMMANDS = { search: 'Encode with this setting', ladder: 'Encode all rungs for DASH and HLS' } as const;
 
-/** Sections of a page: the answer, its curves, every point, and the command to run next. */
+/** Sections of a page: the answer, its curves, all points, and the command to run next. */
 export function resultSections(result: CurveResult): readonly Section[] {
   const curves = curvesOf(result);
   const [main, ...others] = resultTables(result);
@@ -94,8 +95,8 @@ export function resultSections(result: CurveResult): readonly Section[] {
 
 function sampledText({ samples, encodes, cached }: CurveResult): string {
   const frames = samples?.reduce((sum, { count }) => sum + count, 0);
-  const what = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
-  return `measured on ${what}; ${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}`;
+  const scope = samples ? `${counted(samples.length, 'sample')}, ${frames} frames` : 'the whole source';
+  return `measured on ${scope}; ${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}`;
 }
 
 function resultTables(result: CurveResult): readonly [Section, ...Section[]] {
@@ -110,15 +111,12 @@ function tableOf(title: string, heads: readonly string[], rows: readonly (readon
 }
 
 function searchTable({ parameter, points, targets }: SearchResult): Section {
-  return tableOf(
-    'Points',
-    [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'],
-    points.map((point) => [
-      ...pointCells(parameter, point),
-      speed(point.framesPerSecond),
-      quality(point.margin),
-    ]),
-  );
+  const row = (point: SearchPoint) => [
+    ...pointCells(parameter, point),
+    ...[speed(point.framesPerSecond), quality(point.margin)],
+  ];
+  const heads = [parameter, qualityName(targets[0] as CompleteTarget), 'kb/s', 'frames/s', 'margin'];
+  return tableOf('Points', heads, points.map(row));
 }
 
 function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
@@ -140,7 +138,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
     tableOf(
       'Where each size takes over',
       ['size', 'from kb/s', `at ${name}`],
-      takeovers.map((one) => [sizeText(one), rate(one.kbps), quality(one.quality)]),
+      takeovers.map((size) => [sizeText(size), rate(size.kbps), quality(size.quality)]),
     ),
     tableOf(
       ALL_POINTS,
@@ -159,7 +157,7 @@ function ladderTables(result: LadderResult): readonly [Section, ...Section[]] {
 function comparisonTables(result: ComparisonResult): readonly [Section, ...Section[]] {
   const { curves, deltas } = result;
   const name = qualityName(result);
-  const wanted = curves.some(({ atTargets }) => atTargets.length > 0);
+  const hasTargets = curves.some(({ atTargets }) => atTargets.length > 0);
   const summary = tableOf(
     'Encoders',
     ['encoder', 'BD-rate', `BD-${name}`, 'range', 'frames/s'],
@@ -177,7 +175,7 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
       ]),
     ),
   );
-  return wanted ? [summary, targetTable(curves, name), points] : [summary, points];
+  return hasTargets ? [summary, targetTable(curves, name), points] : [summary, points];
 }
 
 function deltaCells(delta: CurveDelta | undefined): readonly [string, string, string] {
@@ -191,7 +189,7 @@ function deltaCells(delta: CurveDelta | undefined): readonly [string, string, st
   ];
 }
 
-/** Rates that the encoders need for each quality, relative to the lowest. */
+/** Rates that the encoders need for each target, relative to the lowest. */
 function targetTable(curves: readonly ComparedCurve[], name: string): Section {
   const targets = curves[0]?.atTargets ?? [];
   return tableOf(
@@ -201,10 +199,9 @@ function targetTable(curves: readonly ComparedCurve[], name: string): Section {
       const at = curves.flatMap((curve) =>
         curve.atTargets[i] ? [{ curve, found: curve.atTargets[i] }] : [],
       );
-      // Encoders reach different qualities, as parameter steps are coarse: compare rates at the exact target.
-      const least = Math.min(
-        ...at.flatMap(({ found }) => (found.reached ? (found.kbpsAt ?? found.kbps) : [])),
-      );
+      // Parameter steps are coarse, so encoders reach different qualities: compare rates at the exact target.
+      const reached = at.filter(({ found }) => found.reached);
+      const least = Math.min(...reached.map(({ found }) => found.kbpsAt ?? found.kbps));
       return at.map(({ curve, found }) => [
         curve.name,
         String(target),
@@ -247,10 +244,12 @@ function signed(value: number, digits: number): string {
 
 function curvesOf(result: CurveResult): CurveSet {
   const measure = result.kind === 'search' ? (result.targets[0] as CompleteTarget) : result;
-  const common = { quality: qualityName(measure), limits: limitsOf(measure.metric), hull: [], chosen: [] };
+  // VMAF scores end at 0 and 100.
+  const limits = measure.metric.startsWith('vmaf') ? ([0, 100] as const) : undefined;
+  const common = { quality: qualityName(measure), limits, hull: [], chosen: [] };
   const curve = (name: string, points: readonly PointFacts[], parameter: string) => ({
     name,
-    points: byRate(points).map((point) => placed(point, parameter)),
+    points: points.toSorted((a, b) => a.kbps - b.kbps).map((point) => placed(point, parameter)),
   });
   if (result.kind === 'comparison')
     return { ...common, curves: result.curves.map((one) => curve(one.name, one.points, one.parameter)) };
@@ -287,31 +286,15 @@ function placed({ kbps, quality, value }: PointFacts, parameter: string, size = 
   return { kbps, quality, label: `${size}${parameter} ${valueText(parameter, value)}` };
 }
 
-function byRate<Point extends { readonly kbps: number }>(points: readonly Point[]): readonly Point[] {
-  return [...points].sort((a, b) => a.kbps - b.kbps);
-}
-
-/** VMAF scores end at 0 and 100. */
-function limitsOf(metric: string): readonly [number, number] | undefined {
-  return metric.startsWith('vmaf') ? [0, 100] : undefined;
-}
-
 // --- CSV ---
 
 type CsvRow = readonly (string | number | boolean | null)[];
 
-function resultCsv(result: CurveResult): string {
-  return [...rowsOf(result)].map((row) => `${row.map(field).join(',')}\n`).join('');
-}
-
 /** A header, then a row per point. */
 function* rowsOf(result: CurveResult): Generator<CsvRow> {
   const common = ['bytes', 'kbps', 'quality', 'frames_per_second'];
-  const values = (point: EncodedPoint & { readonly quality: number }): CsvRow => [
-    point.bytes,
-    point.kbps,
-    point.quality,
-    point.framesPerSecond,
+  const values = ({ bytes, kbps, quality, framesPerSecond }: EncodedPoint & { readonly quality: number }) => [
+    ...[bytes, kbps, quality, framesPerSecond],
   ];
   if (result.kind === 'search') {
     yield [result.parameter, ...common, 'margin'];
@@ -332,7 +315,7 @@ function* rowsOf(result: CurveResult): Generator<CsvRow> {
   }
 }
 
-/** Quotes where necessary; turns text that a spreadsheet would take for a formula into plain text. */
+/** Quotes where necessary, and makes formulas of spreadsheets plain text. */
 function field(value: CsvRow[number]): string {
   if (value === null) return '';
   if (typeof value !== 'string') return String(value);
@@ -358,41 +341,27 @@ function csvText({ shots, parameter, targets }: TuneShotsResult): string {
   const [{ metric } = { metric: 'vmaf' }] = targets;
   const head = `shot,first_frame,frames,start,seconds,begins,${parameter},bytes,kbps,${metric}_mean,${metric}_min,margin`;
   const lines = shots.map((shot) => {
+    const { number, first, count, start, seconds, begins, value, bytes, kbps, margin } = shot;
     const pooled = shot.pooled[metric];
     return [
-      ...[
-        shot.number,
-        shot.first,
-        shot.count,
-        shot.start.toFixed(6),
-        shot.seconds.toFixed(6),
-        shot.begins,
-        shot.value,
-      ],
-      ...[shot.bytes, shot.kbps.toFixed(3), pooled?.mean, pooled?.min, shot.margin],
+      ...[number, first, count, start.toFixed(6), seconds.toFixed(6), begins, value],
+      ...[bytes, kbps.toFixed(3), pooled?.mean, pooled?.min, margin],
     ].join(',');
   });
   return `${[head, ...lines].join('\n')}\n`;
 }
 
-/** Encodes each shot from the source, then joins them with the source's sound and subtitles. */
+/** Encodes each shot from the source, then joins them with the source's audio and subtitles. */
 function scriptText(result: TuneShotsResult): string {
   const { source, shots, args, encoder, parameter } = result;
   const steps = shots.map((shot, i) => {
     const words = [
       ...['ffmpeg', '-v', 'error', '-nostdin', ...seekArgs(result, i), '-i', 'SOURCE', '-map', '0:V:0'],
-      ...[
-        '-frames:v',
-        String(shot.count),
-        ...stamped(args[i] ?? []),
-        '-fps_mode',
-        'passthrough',
-        '-an',
-        '-sn',
-      ],
+      ...['-frames:v', String(shot.count), ...stamped(args[i] ?? [])],
+      ...['-fps_mode', 'passthrough', '-an', '-sn'],
     ];
     const command = words.map((word) => (word === 'SOURCE' ? '"$source"' : quotedWord(word))).join(' ');
-    const file = segmentName(shot);
+    const file = `shot-${String(shot.number).padStart(5, '0')}.mkv`;
     return `${command} "$folder/${file}"\nprintf 'file %s\\nduration %s\\n' ${file} ${shot.seconds.toFixed(6)} >> "$folder/list.txt"`;
   });
   return `#!/bin/sh
@@ -423,8 +392,4 @@ function stamped(args: readonly string[]): readonly string[] {
   const at = args.indexOf('-vf');
   if (at < 0) return ['-vf', 'setpts=PTS-STARTPTS', ...args];
   return args.with(at + 1, `${args[at + 1]},setpts=PTS-STARTPTS`);
-}
-
-function segmentName({ number }: TunedShot): string {
-  return `shot-${String(number).padStart(5, '0')}.mkv`;
 }

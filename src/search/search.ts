@@ -1,7 +1,7 @@
 /**
  * @module search/search
- * Finds the encoder setting that reaches a quality: encodes samples, scores them, and chooses what to encode next.
- * Measures points of rate-quality curves the same way.
+ * Finds the encoder setting that reaches a quality: encodes samples, scores them, and chooses the next value. Measures
+ * points of rate-quality curves likewise.
  */
 import { requireText } from '../core/arguments.js';
 import type { VideoInput } from '../media/types.js';
@@ -59,21 +59,15 @@ export async function searchQuality(
   checkOptions('search', options);
   const targets = completeTargets(options.targets, options.models);
   const { signal, finish } = options;
-  const told = finish
+  const bounded = finish
     ? { ...options, signal: AbortSignal.any(signal ? [signal, finish] : [finish]) }
     : options;
-  return inSession(platform, source, told, async (session) => {
+  return inSession(platform, source, bounded, async (session) => {
     const setting = await settingOf(session, options);
     await checkOutput(session, setting, options.output);
-    const probe = await Probe.open(session, {
-      material: await sampledSource(
-        session,
-        options.full,
-        targets.map(({ statistic }) => statistic),
-      ),
-      setting,
-      metrics: metricsOf(targets),
-    });
+    const statistics = targets.map(({ statistic }) => statistic);
+    const material = await sampledSource(session, options.full, statistics);
+    const probe = await Probe.open(session, { material, setting, metrics: metricsOf(targets) });
     return new Search(session, options, probe, targets).run();
   });
 }
@@ -84,7 +78,7 @@ export async function forgetSearches(platform: SearchPlatform, folder?: string):
   return host ? host.points(folder).clear() : 0;
 }
 
-/** Fails now, not after an hour of encoding, if a file cannot be written. @throws {AnyvmafError} `usage`, `io` */
+/** Fails now rather than after encoding if a file cannot be written. @throws {AnyvmafError} `usage`, `io` */
 export async function checkOutput(
   session: Session,
   setting: Setting,
@@ -102,7 +96,7 @@ export function metricsOf(targets: readonly CompleteTarget[]): readonly string[]
 /**
  * @param marginOf in the unit of {@link heightTo}
  * @param ceiling largest possible margin, on a scale that ends
- * @returns the last value that reaches the targets, or the closest
+ * @returns the last value that reaches the targets, else the closest one
  */
 export async function findValue(
   probe: Probe,
@@ -112,7 +106,7 @@ export async function findValue(
 ): Promise<number> {
   const grid = { ...probe.setting.parameter.grid, ...(ceiling !== undefined && { ceiling }) };
   for (let encodes = 0; ; encodes++) {
-    const curve = probe.points().map((one) => ({ value: one.value, margin: marginOf(one) }));
+    const curve = probe.points().map((point) => ({ value: point.value, margin: marginOf(point) }));
     const next = nextStep(curve, grid, encodes);
     if (next.kind !== 'try') return next.value;
     const point = await probe.measure(next.value);
@@ -120,11 +114,7 @@ export async function findValue(
   }
 }
 
-async function measureAll(
-  probe: Probe,
-  values: readonly number[],
-  onPoint: (point: KnownPoint) => void,
-): Promise<void> {
+async function measureAll(probe: Probe, values: readonly number[], onPoint: (point: KnownPoint) => void) {
   const known = new Set(probe.points().map(({ value }) => value));
   for (const value of values) {
     const point = await probe.measure(value);
@@ -162,7 +152,7 @@ class Search {
     );
   }
 
-  /** From the best picture to the smallest file. */
+  /** Points from the best picture to the smallest file. */
   #onGrid(): readonly KnownPoint[] {
     return byGrid(this.probe.points(), this.probe.setting.parameter.grid);
   }
@@ -208,8 +198,8 @@ class Search {
     type Metrics = Measured['metrics'];
     const of = (metrics: Metrics) => (metric: string) => metrics[metric] ?? [];
     const margin = (metrics: Metrics) => marginOf(this.targets, of(metrics), perSecond);
-    const wanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
-    const { final, metrics } = await this.probe.encodeWhole(value, output, wanted);
+    const isWanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
+    const { final, metrics } = await this.probe.encodeWhole(value, output, isWanted);
     const qualities = this.targets.map((target) => qualityIn(target, of(metrics), perSecond));
     return { ...final, qualities, reached: margin(metrics) >= 0 };
   }
@@ -222,7 +212,7 @@ class Search {
     const rising = (values[0] as number) <= (values.at(-1) as number) ? 1 : -1;
     const points = this.probe
       .points()
-      .map((one) => this.#point(one))
+      .map((point) => this.#point(point))
       .sort((a, b) => rising * (a.value - b.value));
     const [first] = this.targets as readonly [CompleteTarget];
     const { from, by } = poolingOf(first);
@@ -276,8 +266,7 @@ class Search {
 }
 
 const POINTS = 7;
-
-/** Approximate distance between them, in VMAF points. */
+/** Approximate distance between points, in VMAF points. */
 const APART = 6;
 
 /** @throws {AnyvmafError} `usage` as {@link poolingOf} */
@@ -291,7 +280,7 @@ export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: 
   return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
 }
 
-/** Negates metrics whose low values are better, so that higher is better. Its own inverse. */
+/** Negates metrics whose low values are better, so that higher is better. It is its own inverse. */
 export function rising({
   metric,
 }: CompleteMeasure): <Point extends { readonly quality: number }>(point: Point) => Point {
@@ -315,7 +304,7 @@ export interface CurveTask {
   readonly perSecond: number;
 }
 
-/** Measures a curve. Calls `onPoint` with known and new points; returns the value found for each target. */
+/** Measures a curve. Calls `onPoint` with known and new points; returns the value for each target. */
 export async function measureCurve(
   probe: Probe,
   choice: EncoderChoice,
@@ -337,7 +326,7 @@ export async function measureCurve(
   return values;
 }
 
-/** Values to measure a curve at: every step of a range with a step, else seven evenly spaced ones. */
+/** Values at which to measure a curve: every step of a range with a step, else seven evenly spaced ones. */
 function curveValues({ setting }: Probe, { range, parameter }: EncoderChoice): readonly number[] {
   if (range?.step !== undefined) return parameterOf(setting.encoder, parameter, range).grid.values;
   const { values } = setting.parameter.grid;

@@ -1,9 +1,9 @@
 /**
  * @module search/session
- * The machine that encodes, an interface that `platform/node` implements, and a search's source and folder on it.
+ * The interface of the machine that encodes (implemented in `platform/node`), and a search's source and folder on it.
  */
 import { wrongType } from '../core/arguments.js';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, backendError } from '../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { BY_USER, type Origin } from '../core/origin.js';
 import type { PictureSize } from '../core/size.js';
@@ -80,7 +80,7 @@ export interface EncodeResult {
 
 export interface WholeEncode {
   readonly encoder: string;
-  /** ffmpeg's, as {@link EncoderFacts.version} begins: `5.1.9`. */
+  /** ffmpeg's, as at the beginning of {@link EncoderFacts.version}: `5.1.9`. */
   readonly version: string;
   /** Arguments of the encoder, including the parameter's. */
   readonly args: readonly string[];
@@ -94,7 +94,7 @@ export interface WholeEncode {
 export interface EncodeRequest extends WholeEncode {
   /** The source, or a file of this folder. */
   readonly input: VideoInput;
-  /** True for the user's source, with other tracks and its own access rights. */
+  /** True for the user's source, which has other tracks and its own access rights. */
   readonly isSource: boolean;
   /** Frames of the input to encode. Default: all. */
   readonly frames?: FrameRun;
@@ -102,11 +102,11 @@ export interface EncodeRequest extends WholeEncode {
   readonly keys?: readonly number[];
   /** Colour of the source, if the input does not carry it. */
   readonly colour?: Pick<TrackFacts, 'colorRange' | 'primaries' | 'transfer' | 'matrix' | 'sampleAspect'>;
-  /** Copy sound and subtitles too. */
+  /** Copy audio and subtitles too. */
   readonly whole?: boolean;
   /** A name in the folder, or with {@link whole} a path of the user's. */
   readonly output: string;
-  /** Checks a {@link whole} encode at its temporary path; if false or if it throws, no file remains. */
+  /** Checks a {@link whole} encode at its temporary path; if it returns false or throws, no file remains. */
   check?(path: string, result: EncodeResult): Promise<boolean>;
   /** Called several times a second with the frames encoded so far. */
   readonly onFrames?: (done: number) => void;
@@ -130,23 +130,23 @@ export interface EncodingFolder {
   encode(request: EncodeRequest): Promise<EncodeResult>;
   /**
    * Throws in advance what writing an encode would throw.
-   * @param encode is tried briefly, with all other tracks
+   * @param encode tried briefly, with all other tracks
    * @throws {AnyvmafError} `usage` for the source's own file, an unknown extension, and a container that cannot hold
    * the source's tracks or the encode
    */
   checkOutput(source: VideoInput, output: string, encode?: WholeEncode): Promise<void>;
   /**
    * Joins without encoding again; frames keep the source's times.
-   * @throws {AnyvmafError} `media` unless all frames are there in order; `usage` for an unfit container; `io`
+   * @throws {AnyvmafError} `media` unless all frames are there in order; `usage` for an unsuitable container; `io`
    */
   join(request: JoinRequest): Promise<EncodeResult>;
-  /** For reading in order. */
+  /** Frames to read in order. */
   frames(name: string, signal?: AbortSignal): Promise<FrameSource>;
   remove(name: string): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Prefix of keys of source activity, which is stored beside points but is not a search. */
+/** Prefix of keys of source activity, which is stored with points but is not a search. */
 export const ACTIVITY_KEY = 'source-';
 
 export interface EncodeScores extends Pick<Report, 'frames' | 'preflight'> {
@@ -174,7 +174,7 @@ export interface EncodingHost {
   openFolder(limit: number): Promise<EncodingFolder>;
   /** @param folder default: the user's cache */
   points(folder?: string): PointStore;
-  /** Scores encodes that this host made, a value per frame of the reference. If absent, the engine scores them. */
+  /** Scores encodes of this host, with a value per frame of the reference. If absent, the engine scores them. */
   score?(reference: VideoInput, distorted: VideoInput, options: ScoreOptions): Promise<EncodeScores>;
 }
 
@@ -197,7 +197,7 @@ export interface Session {
   readonly signal: AbortSignal;
 }
 
-/** Metrics aimed at, which the models may not include. */
+/** Metrics of targets, which the models may not include. */
 interface Aims {
   readonly metric?: string;
   readonly targets?: readonly (number | QualityTarget)[];
@@ -205,18 +205,16 @@ interface Aims {
 
 function withFeatures(options: EncodingOptions & Aims): EncodingOptions {
   const { metric, targets = [], features = [] } = options;
-  const named = [metric, ...targets.map((one) => (typeof one === 'number' ? undefined : one.metric))];
-  const more = extractorsFor(
-    named.filter((one) => one !== undefined),
-    features,
-  );
+  const ofTargets = targets.map((target) => (typeof target === 'number' ? undefined : target.metric));
+  const metrics = [metric, ...ofTargets].filter((name) => name !== undefined);
+  const more = extractorsFor(metrics, features);
   return more.length > 0 ? { ...options, features: [...features, ...more] } : options;
 }
 
 /**
  * Opens a source for encoding, runs `work`, and closes everything.
- * @throws {AnyvmafError} `usage` unless the source is a file name or URL; `backend` if programs cannot run here; what
- * `work` throws; the signal's reason if aborted
+ * @throws {AnyvmafError} `usage` unless the source is a file name or URL; `backend` if programs cannot run here; errors
+ * of `work`; the signal's reason if aborted
  */
 export async function inSession<T>(
   platform: SearchPlatform,
@@ -225,8 +223,7 @@ export async function inSession<T>(
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   if (!isFileName(source)) throw wrongType('source', source, 'the path of a file, or its URL');
-  if (!platform.encoding)
-    throw new AnyvmafError('backend', 'Encoders are programs, which cannot run here; use Node.js.');
+  if (!platform.encoding) throw backendError('Encoders are programs, which cannot run here; use Node.js.');
   const scope = new Scope(options.signal);
   const { signal } = scope;
   try {
@@ -255,7 +252,7 @@ export async function inSession<T>(
   }
 }
 
-/** Turns I/O errors of a store into notes: it only saves time. */
+/** Turns I/O errors of a store into notes, since it only saves time. */
 function lenientStore(store: PointStore, notes: string[]): PointStore {
   return {
     ...store,
@@ -270,11 +267,7 @@ function lenientStore(store: PointStore, notes: string[]): PointStore {
   };
 }
 
-function scoringPlatform(
-  platform: SearchPlatform,
-  origin: Origin | undefined,
-  folder: EncodingFolder,
-): SearchPlatform {
+function scoringPlatform(platform: SearchPlatform, origin: Origin | undefined, folder: EncodingFolder) {
   if (origin?.by !== 'foreign') return platform;
   const { folders } = origin;
   return (

@@ -1,8 +1,8 @@
 /**
  * @module search/shot-encodes
- * Encodes single shots: measures them, divides bytes among them, and joins them.
+ * Encodes single shots: measures them, distributes bytes among them, and joins them.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { mediaError } from '../core/errors.js';
 import { counted, shown } from '../core/printable.js';
 import { isWorseHigh } from '../report/limits.js';
 import { isHevc, type Setting } from './commands.js';
@@ -44,8 +44,8 @@ export class ShotProbe {
   static async open(session: Session, task: ShotTask, shot: Shot, number: number): Promise<ShotProbe> {
     const { setting, metrics, keep } = task;
     const { material, release } = shotMaterial(session, shot, `shot-${number}.y4m`);
-    const kept = keep && { keep: `shot-${number}` };
-    const probe = await Probe.open(session, { material, setting, metrics, ...kept });
+    const prefix = keep && { keep: `shot-${number}` };
+    const probe = await Probe.open(session, { material, setting, metrics, ...prefix });
     return new ShotProbe(shot, number, probe, release);
   }
 
@@ -58,7 +58,7 @@ export class ShotProbe {
     }));
   }
 
-  /** All known points in public form, from the best picture to the smallest file. */
+  /** All known points, from the best picture to the smallest file. */
   points(): readonly EncodedPoint[] {
     const known = byGrid(this.probe.points(), this.probe.setting.parameter.grid);
     return known.map((point) => this.probe.encoded(point));
@@ -66,11 +66,7 @@ export class ShotProbe {
 }
 
 /** A shot's frames and one on either side, in a lossless file that can be removed and cut again. */
-function shotMaterial(
-  session: Session,
-  { first, count }: Shot,
-  name: string,
-): { readonly material: Material; readonly release: () => Promise<void> } {
+function shotMaterial(session: Session, { first, count }: Shot, name: string) {
   const from = Math.max(0, first - 1);
   const until = Math.min(session.facts.times.length, first + count + 1);
   const sample = { scored: { first, count }, encoded: { first: from, count: until - from } };
@@ -99,15 +95,9 @@ const EDGE = 5;
 /** Difference inside a shot that motion across the cut cannot explain. */
 const WRONG = 1;
 
-interface Joined {
-  readonly final: Omit<JoinedEncode, 'reached'>;
-  readonly frames: readonly FrameValues[];
-}
-
 /**
  * @param expected values measured on the shots
- * @throws {AnyvmafError} `media` if the joined file has other frames than the source, or shows other pictures than
- * the shots
+ * @throws {AnyvmafError} `media` if the joined file has other frames than the source or other pictures than the shots
  */
 export async function joinShots(
   session: Session,
@@ -116,7 +106,7 @@ export async function joinShots(
   values: readonly number[],
   expected: readonly FrameValues[],
   output: string,
-): Promise<Joined> {
+) {
   const { folder, facts, source, perSecond, signal } = session;
   const segments: { readonly name: string; readonly frames: ShotProbe['shot'] }[] = [];
   for (const [i, shot] of shots.entries()) {
@@ -140,8 +130,7 @@ export async function joinShots(
       frames = await scoreJoined(session, task, shots, path, output);
       const { within } = differenceOf(expected, frames, task);
       if (within <= WRONG) return;
-      throw new AnyvmafError(
-        'media',
+      throw mediaError(
         `The joined file differs from the shots by up to ${within.toFixed(2)} within a shot, so shots of ` +
           `${task.setting.encoder.name} cannot be joined in this container; the file was removed. Use another container.`,
       );
@@ -156,7 +145,7 @@ export async function joinShots(
 /** Pooled values of all shots' frames together. */
 export function pooledShots(shots: readonly FrameValues[]): ReturnType<typeof pooledOf> {
   const names = Object.keys(shots[0] ?? {});
-  return pooledOf(Object.fromEntries(names.map((name) => [name, shots.map((one) => one[name] ?? [])])));
+  return pooledOf(Object.fromEntries(names.map((name) => [name, shots.map((shot) => shot[name] ?? [])])));
 }
 
 async function scoreJoined(
@@ -170,8 +159,7 @@ async function scoreJoined(
   const report = await scoreEncode(session, source, path);
   signal.throwIfAborted();
   if (report.frames.length !== facts.times.length)
-    throw new AnyvmafError(
-      'media',
+    throw mediaError(
       `${counted(report.frames.length, 'frame')} of ${shown(output)} could be compared with the source's ${facts.times.length}; ` +
         'the file was removed.',
     );
@@ -207,20 +195,20 @@ export interface CurvePoint extends Omit<Measured, 'value'> {
   readonly at: number;
 }
 
-/** Ascending by place, each place once; at least one. */
+/** Ascending by place, each place once; not empty. */
 export type Curve = readonly CurvePoint[];
 
 /** Frame values by metric. */
 export type FrameValues = Readonly<Record<string, readonly number[]>>;
 
-/** Bytes of a shot at a place: measured, or read off a line in log bytes through two points. */
+/** Bytes of a shot at a place: measured, or interpolated in log bytes between two points. */
 export function bytesAt(curve: Curve, at: number): number {
   const { low, high, share } = around(curve, at);
   const [a, b] = [Math.log(Math.max(1, low.bytes)), Math.log(Math.max(1, high.bytes))];
   return low === high ? low.bytes : Math.exp(a + (b - a) * share);
 }
 
-/** Frame values of a shot at a place: measured, or read off lines through two points. */
+/** Frame values of a shot at a place: measured, or interpolated between two points. */
 export function valuesAt(curve: Curve, at: number): FrameValues {
   const { low, high, share } = around(curve, at);
   return Object.fromEntries(
@@ -233,13 +221,13 @@ export function valuesAt(curve: Curve, at: number): FrameValues {
   );
 }
 
-/** The two points to read a place off, the outermost two beyond the ends; the same point twice if it is measured. */
+/** The points between which to interpolate, the outermost two beyond the ends; one point twice if it is measured. */
 function around(curve: Curve, at: number): { low: CurvePoint; high: CurvePoint; share: number } {
-  const exact = curve.find((one) => one.at === at);
+  const exact = curve.find((point) => point.at === at);
   const [first] = curve;
   if (!first) throw new RangeError('a curve has no points');
   if (exact || curve.length === 1) return { low: exact ?? first, high: exact ?? first, share: 0 };
-  const after = curve.findIndex((one) => one.at > at);
+  const after = curve.findIndex((point) => point.at > at);
   const right = after < 0 ? curve.length - 1 : Math.max(1, after);
   const [low, high] = [curve[right - 1], curve[right]] as [CurvePoint, CurvePoint];
   return { low, high, share: (at - low.at) / (high.at - low.at) };
@@ -251,7 +239,7 @@ export interface Choices {
   readonly places: readonly (readonly number[])[];
   /** Quality of frame values, to weigh against their bytes. */
   gain(values: FrameValues): number;
-  /** How far the frame values of all shots are above the goal. */
+  /** Distance of the frame values of all shots above the goal. */
   margin(values: readonly FrameValues[]): number;
 }
 
@@ -261,7 +249,7 @@ const HALVINGS = 40;
 const CHEAP = 1e-6;
 const DEAR = 1e9;
 
-/** Places that reach the goal with the fewest bytes, or the best pictures: a byte more gains the same in every shot. */
+/** Places that reach the goal with the fewest bytes, else the best pictures: each byte gains the same in every shot. */
 export function allocate(choices: Choices): readonly number[] {
   const { curves, places, gain, margin } = choices;
   const offers = curves.map((curve, shot) =>
@@ -294,7 +282,7 @@ function coarser({ curves, places, margin }: Choices, chosen: readonly number[])
   const shots = curves.map((_, shot) => shot);
   const saved = (shot: number) => {
     const at = best[shot] as number;
-    const next = (places[shot] as readonly number[]).find((one) => one > at);
+    const next = (places[shot] as readonly number[]).find((place) => place > at);
     const curve = curves[shot] as Curve;
     return next === undefined ? undefined : { next, bytes: bytesAt(curve, at) - bytesAt(curve, next) };
   };
@@ -325,7 +313,7 @@ export function wholeMargin(
   shots: readonly FrameValues[],
   to = marginTo,
 ): number {
-  const values = (metric: string) => [shots.flatMap((one) => [...(one[metric] ?? [])])];
+  const values = (metric: string) => [shots.flatMap((shot) => [...(shot[metric] ?? [])])];
   return marginOf(targets, values, perSecond, to);
 }
 
@@ -364,7 +352,7 @@ export async function tuneWhole(
     for (const { at, i } of missing) await measure(shots[i] as ShotProbe, [at]);
     if (missing.length > 0) continue;
     if (open) {
-      // All chosen places are measured: choose only among measured ones from now on.
+      // All chosen places are measured, so choose only among measured ones from now on.
       round = ROUNDS - 1;
       continue;
     }
@@ -384,7 +372,7 @@ function gainOf(target: CompleteTarget): (values: FrameValues) => number {
 }
 
 function isMeasured(curve: Curve, at: number): boolean {
-  return curve.some((one) => one.at === at);
+  return curve.some((point) => point.at === at);
 }
 
 function measured(curve: Curve): readonly number[] {

@@ -56,7 +56,7 @@ export async function tuneShots(
 ): Promise<TuneShotsResult> {
   checkOptions('tuning', options);
   const { onStage, ...rest } = options;
-  // Lower layers report stages; the current shot is added here.
+  // Add the current shot to stages that lower layers report.
   const place: Place = {};
   const inner = (stage: SearchStage) => onStage?.({ ...stage, ...place });
   const targets = completeTargets(options.targets, options.models);
@@ -66,12 +66,8 @@ export async function tuneShots(
     const setting = stitchable(plain);
     const frameBytes = storedFrameBytes(session.facts.track);
     const most = Math.floor(((options.scratchBytes ?? DEFAULT_SCRATCH) * SHOT_SHARE) / frameBytes);
-    const shots = await shotsOf(
-      session,
-      options,
-      (frames, total) => onStage?.({ kind: 'finding', frames, total }),
-      most,
-    );
+    const tell = (frames: number, total: number) => onStage?.({ kind: 'finding', frames, total });
+    const shots = await shotsOf(session, options, tell, most);
     const task = { setting, targets, metrics: metricsOf(targets), keep: options.output !== undefined };
     return new Tuning(session, options, task, plain, place).run(shots);
   });
@@ -80,7 +76,7 @@ export async function tuneShots(
 /** The current shot, from 1, and the number of shots. */
 type Place = { shot?: number; shots?: number };
 
-/** Makes x264 write the same headers for all values, so that decoders need not change them between shots. */
+/** Makes x264 write equal headers for all values, so that decoders need not change them between shots. */
 function stitchable(setting: Setting): Setting {
   if (setting.encoder.name !== 'libx264' || !setting.encoder.options.has('x264-params')) return setting;
   const at = setting.args.indexOf('-x264-params');
@@ -112,13 +108,13 @@ class Tuning {
     if (whole) for (const shot of tuned) this.options.onShot?.(shot);
     const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
     const single = await this.#single(tuned);
-    const { output: asked, keepMissed, onStage } = this.options;
-    const output = keepMissed || this.#margin(shots, frames) >= 0 ? asked : undefined;
+    const { output: requested, keepMissed, onStage } = this.options;
+    const output = keepMissed || this.#margin(shots, frames) >= 0 ? requested : undefined;
     if (output !== undefined) onStage?.({ kind: 'joining', shots: shots.length });
     const joined =
       output === undefined ? null : await joinShots(this.session, this.task, probes, values, frames, output);
     const final = joined && { ...joined.final, reached: this.#margin(shots, joined.frames) >= 0 };
-    const unwritten = asked !== undefined && output === undefined ? asked : null;
+    const unwritten = requested !== undefined && output === undefined ? requested : null;
     return { ...this.#summary(probes, tuned, frames, single), final, unwritten };
   }
 
@@ -169,7 +165,7 @@ class Tuning {
 
   #tuned(probe: ShotProbe, value: number): TunedShot {
     const points = probe.points();
-    const { bytes, pooled } = points.find((one) => one.value === value) as TunedShot['points'][number];
+    const { bytes, pooled } = points.find((point) => point.value === value) as TunedShot['points'][number];
     const kbps = (bytes * 8) / probe.shot.seconds / 1000;
     const margin = wholeMargin(this.#goal, [framesOf(probe, value)]);
     return { ...probe.shot, number: probe.number, value, bytes, kbps, pooled, margin, points };
@@ -210,26 +206,20 @@ class Tuning {
     } satisfies Omit<TuneShotsResult, 'final' | 'unwritten'>;
   }
 
-  /** The coarsest value with which one normal encode of the whole reaches the goal; that encode is made and scored. */
+  /** The coarsest value with which one normal encode of the whole reaches the goal. Makes and scores that encode. */
   async #single(shots: readonly TunedShot[]): Promise<SingleSetting> {
     const { setting, metrics } = this.task;
     const { values } = setting.parameter.grid;
     const places = shots.map(({ value }) => values.indexOf(value));
-    // For the goal `each`, the hardest shot decides.
+    // For the goal `each`, the most difficult shot decides.
     const mean = Math.round(places.reduce((sum, at) => sum + at, 0) / places.length);
     const start = values[this.options.goal === 'whole' ? mean : Math.min(...places)] as number;
-    const material = wholeSource(this.session);
-    const probe = await Probe.open(this.session, {
-      material,
-      setting: startingAt(this.plain, start),
-      metrics,
-    });
-    const marginOf = (point: Measured, to = marginTo) =>
-      this.#margin(
-        shots,
-        shots.map((shot) => framesIn(point, shot)),
-        to,
-      );
+    const task = { material: wholeSource(this.session), setting: startingAt(this.plain, start), metrics };
+    const probe = await Probe.open(this.session, task);
+    const marginOf = (point: Measured, to = marginTo) => {
+      const frames = shots.map((shot) => framesIn(point, shot));
+      return this.#margin(shots, frames, to);
+    };
     delete this.place.shot;
     const value = await findValue(probe, (point) => marginOf(point, heightTo));
     const point = await probe.measure(value);
@@ -251,6 +241,6 @@ function startingAt(setting: Setting, value: number): Setting {
 }
 
 function framesOf(probe: ShotProbe, value: number): FrameValues {
-  const metrics = probe.probe.points().find((one) => one.value === value)?.metrics ?? {};
+  const metrics = probe.probe.points().find((point) => point.value === value)?.metrics ?? {};
   return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
 }

@@ -1,22 +1,22 @@
 /**
  * @module search/strategy
- * Chooses from known points alone: the next rate control value to encode, and where each rate-quality curve is the best.
- * Pure.
+ * Chooses from known points alone, without side effects: the next value to encode, and where each rate-quality curve is
+ * the best.
  */
 import { type Curve, curveThrough } from '../report/bd-rate.js';
 
 export interface Grid {
   /** From the best picture to the smallest file. */
   readonly values: readonly number[];
-  /** Index of {@link values} to begin with when nothing is known. */
+  /** Index in {@link values} to begin with when nothing is known. */
   readonly start: number;
   /** Approximate cost of a grid step, in units of the target; a first guess. */
   readonly slope: number;
-  /** Largest possible margin on a scale that ends at 100: curves are flat near it, and steep far from it. */
+  /** Largest possible margin on a scale that ends at 100, where curves are flat near it and steep far from it. */
   readonly ceiling?: number;
 }
 
-/** Index of the value nearest to another one; of two as near, the first. */
+/** Index of the value nearest to `wanted`; the first of two equally near. */
 export function indexNear(values: readonly number[], wanted: number): number {
   const distances = values.map((value) => Math.abs(value - wanted));
   return distances.indexOf(Math.min(...distances));
@@ -45,7 +45,7 @@ export function rises(
 
 export interface CurvePoint {
   readonly value: number;
-  /** How far the result is above the target; negative if it misses it. */
+  /** Distance of the result above the target; negative if it misses it. */
   readonly margin: number;
 }
 
@@ -56,19 +56,19 @@ type NextStep =
   /** No value reaches the target; this one is closest. */
   | { readonly kind: 'missed'; readonly value: number };
 
-/** Accepted probability that a value beyond the next one still reaches the target when a search ends. */
+/** Accepted probability, when a search ends, that a value beyond the next one still reaches the target. */
 const RISK = 0.03;
 /** Weight of a place as the answer while no place after it is known to fail. */
 const OPEN = 0.6;
 /** Distance within which places hold or fail independently. */
 const APART = 5;
-/** Margins beyond this are compressed: they say little about the curve near the target. */
+/** Margins beyond this are compressed, since they say little about the curve near the target. */
 const STRAIGHT = 4;
 /** Fraction of a step's cost below which a failure is narrow. */
 const NARROW = 0.6;
 /** Encodes after which a search ends with its best point, except for one last step. */
 const MOST_ENCODES = 7;
-/** Known points, including the best picture, that must all fail before the target counts as missed. */
+/** Known points, including the best picture, which must all fail before the target counts as missed. */
 const ENOUGH_FAILING = 4;
 /** Target that {@link Grid.start} is meant for. */
 const USUAL_TARGET = 95;
@@ -81,7 +81,7 @@ interface Known {
 }
 
 /**
- * The next value to measure, never one twice.
+ * The next value to measure, never the same twice.
  * @param points in any order, each value once; those off the grid are ignored
  * @param encodes points that this search encoded itself
  */
@@ -102,12 +102,8 @@ export function nextStep(
   if (best?.at === last) return found(grid, best);
   const measured = new Set(known.map(({ at }) => at));
   if (measured.size > last) return best ? found(grid, best) : missed(grid, known);
-  const hold = chances(
-    known.map(({ at, margin }) => ({ at, height: height(margin) })),
-    grid.values.length,
-    prior,
-    best ? best.at : 0,
-  );
+  const samples = known.map(({ at, margin }) => ({ at, height: height(margin) }));
+  const hold = chances(samples, grid.values.length, prior, best?.at ?? 0);
   const ends = noneBeyond(hold);
   const closed = !best || hold[best.at + 1] === 0 || hold[best.at + 2] === 0;
   if (!best && measured.has(0) && known.length >= ENOUGH_FAILING) return missed(grid, known);
@@ -124,14 +120,14 @@ export function nextStep(
   return propose(grid, mostTelling(hold, ends, measured, best?.at));
 }
 
-/** Tries the one place between success and failure if it may still hold: an encode costs less than its bytes. */
+/** Tries the only place between success and failure if it may still hold: an encode costs less than extra bytes. */
 function lastStep(grid: Grid, best: Known, hold: Float64Array, encodes: number): NextStep {
   const next = best.at + 1;
   const open = hold[next + 1] === 0 && (hold[next] as number) > RISK && encodes <= MOST_ENCODES;
   return open ? propose(grid, next) : found(grid, best);
 }
 
-/** The place after a failure narrow enough to be roughness of the curve, if it is not measured yet. */
+/** The place after a failure that is narrow enough to be roughness of the curve, unless it is already measured. */
 function beyondNarrow(known: readonly Known[], best: Known, { slope, values }: Grid): number | undefined {
   const failing = known.filter(({ at }) => at > best.at);
   const [first] = failing;
@@ -153,7 +149,7 @@ function mostTelling(
   for (let at = (best ?? -1) + 1; at < hold.length; at++) {
     if (measured.has(at)) continue;
     const chance = hold[at] as number;
-    // If it fails, the best so far stands; `stay` includes that chance except for the place right after the best.
+    // If it fails, the best so far stands; `stay` includes that chance, except for the place right after the best.
     const left = best !== undefined && at > best + 1 ? 1 : 1 - chance;
     const closes = best !== undefined && (at <= best + 2 || closed(best));
     const value =
@@ -166,7 +162,7 @@ function mostTelling(
   return telling === last - 1 && !measured.has(last) && (hold[last] as number) > 0.5 ? last : telling;
 }
 
-/** Probability that no place from each on holds: near ones are independent, as curves are rough; far ones share one. */
+/** Probability that no place from each on holds. Near ones are independent, as curves are rough; far ones share one. */
 function noneBeyond(hold: Float64Array): Float64Array {
   const out = new Float64Array(hold.length + 3).fill(1);
   let far = 0;
@@ -229,7 +225,7 @@ interface CurvePrior {
   readonly slope: number;
 }
 
-/** Standard deviations of the prior: of the crossing in steps of average slope, and of the slope relative to it. */
+/** Standard deviations of the prior: of the crossing, in steps of average slope, and of the slope, relative to it. */
 const CROSSING_SPREAD = 18;
 const SLOPE_SPREAD = 0.65;
 /** Bends: units by which a curve leaves its line, and the units of fall over which it does. */
@@ -255,13 +251,10 @@ function chances(points: readonly CurveSample[], count: number, prior: CurvePrio
   const near = points.toSorted((a, b) => Math.abs(a.height) - Math.abs(b.height)).slice(0, MOST_POINTS);
   const kernel = kernelOf(prior);
   const meanAt = (at: number) => (prior.crossing - at) * prior.slope;
-  const fits = ROUGHNESS.map(({ noise, weight }) => ({
-    noise,
-    ...explain(near, kernel, meanAt, noise, weight),
-  }));
+  const fits = ROUGHNESS.map(({ noise, weight }) => explain(near, kernel, meanAt, noise, weight));
   const most = Math.max(...fits.map(({ evidence }) => evidence));
   const weights = fits.map(({ evidence }) => Math.exp(evidence - most));
-  const all = weights.reduce((sum, one) => sum + one, 0);
+  const all = weights.reduce((sum, weight) => sum + weight, 0);
   const out = new Float64Array(count).fill(1);
   for (let at = from; at < count; at++) {
     let chance = 0;
@@ -298,11 +291,9 @@ function explain(
       points.map((other, j) => kernel(at, other.at) + (i === j ? noise ** 2 + (height * FAR_OFF) ** 2 : 0)),
     ),
   );
-  const rest = forward(
-    factor,
-    points.map(({ at, height }) => height - meanAt(at)),
-  );
-  const square = rest.reduce((sum, one) => sum + one * one, 0);
+  const deviations = points.map(({ at, height }) => height - meanAt(at));
+  const rest = forward(factor, deviations);
+  const square = rest.reduce((sum, value) => sum + value * value, 0);
   const size = factor.reduce((sum, row, i) => sum + Math.log(row[i] as number), 0);
   const link = new Float64Array(points.length);
   const predict = (at: number) => {
@@ -311,14 +302,14 @@ function explain(
       const row = factor[i] as number[];
       let sum = kernel(at, (points[i] as CurveSample).at);
       for (let k = 0; k < i; k++) sum -= (row[k] as number) * (link[k] as number);
-      const one = sum / (row[i] as number);
-      link[i] = one;
-      mean += one * (rest[i] as number);
-      variance -= one * one;
+      const next = sum / (row[i] as number);
+      link[i] = next;
+      mean += next * (rest[i] as number);
+      variance -= next * next;
     }
     return { mean, variance: Math.max(0, variance) };
   };
-  return { evidence: Math.log(weight) - square / 2 - size, predict };
+  return { noise, evidence: Math.log(weight) - square / 2 - size, predict };
 }
 
 function cholesky(matrix: readonly (readonly number[])[]): number[][] {
@@ -363,11 +354,10 @@ export interface RateQuality {
   readonly quality: number;
 }
 
-/** Upper left corners of the convex hull of quality over rate, by rate: no mixture of others beats them. */
+/** Upper left corners of the convex hull of quality over rate, by rate: no mixture of other points beats them. */
 export function convexHull<Point extends RateQuality>(points: readonly Point[]): readonly Point[] {
-  const sorted = [...points].sort((a, b) => a.kbps - b.kbps || b.quality - a.quality);
   const hull: Point[] = [];
-  for (const point of sorted) {
+  for (const point of points.toSorted(byRate)) {
     const last = hull.at(-1);
     // It costs at least as much and is no better.
     if (last && point.quality <= last.quality) continue;
@@ -375,6 +365,11 @@ export function convexHull<Point extends RateQuality>(points: readonly Point[]):
     hull.push(point);
   }
   return hull;
+}
+
+/** Of one rate, the best first. */
+function byRate(a: RateQuality, b: RateQuality): number {
+  return a.kbps - b.kbps || b.quality - a.quality;
 }
 
 /** True if the path a, b, c turns down at b. */
@@ -397,24 +392,19 @@ export interface RisingCurve {
 export function risingCurve(
   points: readonly (RateQuality & { readonly value: number })[],
 ): RisingCurve | undefined {
-  const upward = [...points]
-    .sort((a, b) => a.kbps - b.kbps || b.quality - a.quality)
-    .reduce<(RateQuality & { readonly value: number })[]>((kept, point) => {
-      const last = kept.at(-1);
-      if (!last || (point.quality > last.quality && point.kbps > last.kbps)) kept.push(point);
-      return kept;
-    }, []);
+  const upward: (RateQuality & { readonly value: number })[] = [];
+  for (const point of points.toSorted(byRate)) {
+    const last = upward.at(-1);
+    if (!last || (point.quality > last.quality && point.kbps > last.kbps)) upward.push(point);
+  }
   const [low] = upward;
   const high = upward.at(-1);
   if (!low || !high || low === high) return undefined;
   const rates = upward.map(({ kbps }) => Math.log(kbps));
   const qualities = upward.map(({ quality }) => quality);
+  const values = upward.map((point) => point.value);
   const quality = curveThrough(rates, qualities, 'pchip');
-  const value = curveThrough(
-    rates,
-    upward.map((point) => point.value),
-    'pchip',
-  );
+  const value = curveThrough(rates, values, 'pchip');
   return {
     low,
     high,
@@ -468,11 +458,10 @@ export function bestAt<Name>(curves: Curves<Name>, kbps: number): Choice<Name> |
 }
 
 function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number): Item | undefined {
-  const [first] = [...items].sort(order);
-  return first;
+  return items.toSorted(order)[0];
 }
 
-/** Number of rates at which the best curve is sampled. */
+/** Rates at which to sample the best curve. */
 const LOOKS = 512;
 
 /** Where the best curve changes, by rate, starting at the lowest rate of any curve; a curve may recur. */
@@ -484,13 +473,13 @@ export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
   let before = low;
   for (let i = 0; i <= LOOKS; i++) {
     const place = low + ((high - low) * i) / LOOKS;
-    const here = at(place);
-    if (!here || here.name === found.at(-1)?.name) {
+    const leader = at(place);
+    if (!leader || leader.name === found.at(-1)?.name) {
       before = place;
       continue;
     }
     const [from, until] = found.length === 0 ? [place, place] : [before, place];
-    found.push(changeBetween(at, from, until, here.name) ?? here);
+    found.push(changeBetween(at, from, until, leader.name) ?? leader);
     before = place;
   }
   return found;

@@ -5,6 +5,7 @@
 import { isObject, jsonOf } from '../core/arguments.js';
 import { hexDigest } from '../core/bytes.js';
 import { usageError } from '../core/errors.js';
+import { mean } from '../core/numbers.js';
 import { parseModelString } from '../models/grammar.js';
 import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
 import { pool } from '../report/pool.js';
@@ -14,9 +15,7 @@ import { statisticOf } from '../report/verdict.js';
 
 /** VMAF scores that matter: below 60 unwatchable, above 97 indistinguishable. */
 export const WATCHED = { min: 60, max: 97 } as const;
-
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
-
 /** Statistics over frames, as gates name them. `worst_second`: lowest mean of any second of consecutive frames. */
 export const STATISTICS = POOLED_STATISTICS;
 export type Statistic = PooledStatistic;
@@ -30,13 +29,16 @@ export function isExtreme(statistic: Statistic): boolean {
   return statistic === 'min' || statistic === 'worst_second';
 }
 
-/** A bound that an encode must reach. */
-export type QualityTarget = TargetBound & {
+/** Metric and statistic used as the quality of an encode. */
+export interface QualityMeasure {
   /** Metric name in a report's frames. Default: the first model's score. */
   readonly metric?: string;
   /** Default `mean`. */
   readonly statistic?: Statistic;
-};
+}
+
+/** A bound that an encode must reach. */
+export type QualityTarget = TargetBound & QualityMeasure;
 
 export interface CompleteMeasure {
   readonly metric: string;
@@ -73,8 +75,8 @@ export function completeTargets(
   models: readonly string[] | undefined,
 ): readonly CompleteTarget[] {
   const name = scoreName(models);
-  const asked = targets?.length ? targets : [{ atLeast: 95 }];
-  const complete = asked.map(({ metric = name, statistic = 'mean', ...bound }) => ({
+  const given = targets?.length ? targets : [{ atLeast: 95 }];
+  const complete = given.map(({ metric = name, statistic = 'mean', ...bound }) => ({
     metric,
     statistic,
     ...bound,
@@ -112,7 +114,7 @@ export function heightTo(target: CompleteTarget, value: number): number {
   const [bound, isLowBest] = atMost === undefined ? [atLeast, false] : [atMost, true];
   if (best === undefined || statistic === 'stddev' || isLowBest !== (best === 0))
     return marginTo(target, value);
-  const from = (one: number) => Math.max(1e-6, Math.abs(best - one));
+  const from = (score: number) => Math.max(1e-6, Math.abs(best - score));
   return POINTS * Math.log(from(bound) / from(value));
 }
 
@@ -136,13 +138,10 @@ const T99 = [63.657, 9.925, 5.841, 4.604, 4.032, 3.707, 3.499, 3.355, 3.25, 3.16
 /** Frame values of each sample. */
 export type SampleValues = readonly (readonly number[])[];
 
-/**
- * Fractions of the spread, within samples and overall, by which coding differs in the whole, whose encoder saw more.
- */
+/** Fractions of the spread (within samples, and overall) by which coding differs in the whole, with more context. */
 const CONTEXT = 0.1;
 const CONTEXT_OF_ALL = 0.055;
-
-/** Neighbouring pairs within shots needed to estimate how much samples differ. */
+/** Neighbouring pairs within shots that are needed to estimate how much samples differ. */
 const ENOUGH_PAIRS = 12;
 
 interface SampledWhole {
@@ -153,7 +152,7 @@ interface SampledWhole {
 }
 
 /**
- * @param samples one alone is the whole video, with nothing to estimate
+ * @param samples a single one is the whole video, with nothing to estimate
  * @param second frames per second
  */
 export function estimate(
@@ -165,7 +164,7 @@ export function estimate(
   const value = ofSamples(samples, statistic, second);
   const count = samples.length;
   if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
-  // Jackknife pseudo-values, which work for any statistic.
+  // Jackknife pseudo-values work for any statistic.
   const parts = samples.map((_, out) => {
     const others = samples.filter((_, i) => i !== out);
     return count * value - (count - 1) * ofSamples(others, statistic, second);
@@ -183,15 +182,12 @@ export function estimate(
   };
 }
 
-/** Variance by chance, from neighbouring parts, since distant ones differ in content; only within shots if enough. */
-function chanceOf(
-  parts: readonly number[],
-  shots: readonly number[] | undefined,
-): { readonly variance: number; readonly pairs: number } {
+/** Random variance, from neighbouring parts, since distant ones differ in content; only within shots if these suffice. */
+function chanceOf(parts: readonly number[], shots: readonly number[] | undefined) {
   const steps = parts.slice(1).map((part, i) => (part - (parts[i] as number)) ** 2);
   const inShots = shots ? steps.filter((_, i) => shots[i] === shots[i + 1]) : [];
   const used = inShots.length >= ENOUGH_PAIRS ? inShots : steps;
-  return { variance: used.reduce((sum, one) => sum + one, 0) / (2 * used.length), pairs: used.length };
+  return { variance: used.reduce((sum, step) => sum + step, 0) / (2 * used.length), pairs: used.length };
 }
 
 /** Frame values in the unit of the estimate. */
@@ -201,17 +197,13 @@ export function inUnitOf(statistic: Statistic | WholeValue, samples: SampleValue
 }
 
 function contextOf(samples: SampleValues): number {
-  const within = meanOf(samples.map(varianceOf));
+  const within = mean(samples.map(varianceOf));
   return CONTEXT ** 2 * within + CONTEXT_OF_ALL ** 2 * varianceOf(samples.flat());
 }
 
 function varianceOf(values: readonly number[]): number {
-  const mean = meanOf(values);
-  return meanOf(values.map((one) => (one - mean) ** 2));
-}
-
-export function meanOf(values: readonly number[]): number {
-  return values.reduce((sum, one) => sum + one, 0) / values.length;
+  const middle = mean(values);
+  return mean(values.map((value) => (value - middle) ** 2));
 }
 
 function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
@@ -225,7 +217,7 @@ function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, sec
   return statisticOf(joined, statistic, second, starts);
 }
 
-/** Parts of a video that a confidence interval needs. */
+/** Fewest parts of a video for a confidence interval. */
 export const FEWEST_PARTS = 4;
 
 /** Frames per part of a video: a second; less in a short one, more in a long one. At least 1. */
@@ -243,7 +235,7 @@ export function qualityIn(
   return ofSamples(values(from), by, second);
 }
 
-/** Margin to the hardest target; negative if it is missed. */
+/** Margin to the hardest target; negative if one is missed. */
 export function marginOf(
   targets: readonly CompleteTarget[],
   values: (metric: string) => SampleValues,
@@ -323,7 +315,7 @@ export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMet
   );
 }
 
-/** Parses a line written by {@link KnownPoints.add}; `undefined` for any other, such as one truncated by a kill. */
+/** Parses a line written by {@link KnownPoints.add}; `undefined` for others, such as one truncated by a kill. */
 function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
   const data = jsonOf(line);
   if (!isObject(data) || !isObject(data.metrics)) return undefined;
@@ -343,7 +335,7 @@ function parsePoint(line: string, frames: readonly number[]): Measured | undefin
 
 /** True for an array of finite numbers. */
 export function isNumbers(data: unknown): data is readonly number[] {
-  return Array.isArray(data) && data.every((one) => typeof one === 'number' && Number.isFinite(one));
+  return Array.isArray(data) && data.every((value) => typeof value === 'number' && Number.isFinite(value));
 }
 
 export interface PointStore {

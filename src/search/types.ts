@@ -12,7 +12,9 @@ import type { BdResult } from '../report/bd-rate.js';
 import { parseLimit } from '../report/limits.js';
 import type { PooledMetric } from '../report/schema.js';
 import type { ParameterName, ValueRange } from './encoders.js';
-import type { CompleteMeasure, CompleteTarget, Estimate, QualityTarget, Statistic } from './targets.js';
+import type { CompleteMeasure, CompleteTarget, Estimate, QualityMeasure, QualityTarget } from './targets.js';
+
+export type { QualityMeasure } from './targets.js';
 
 /** Options shared by everything that encodes a source. */
 export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
@@ -54,7 +56,7 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
   readonly all?: boolean;
   /** Encode the whole source with the value found and score it. Default false; implied by {@link output}. */
   readonly verify?: boolean;
-  /** Path for the whole source encoded with the value found, with sound and subtitles copied. */
+  /** Path for the whole source encoded with the value found, with audio and subtitles copied. */
   readonly output?: string;
   /** Write it even if it misses a target or another bound. Default false. */
   readonly keepMissed?: boolean;
@@ -103,7 +105,7 @@ export interface EncodedPoint {
 export interface SearchPoint extends EncodedPoint {
   /** The first target's statistic. */
   readonly quality: number;
-  /** How far it is above the hardest target; negative if it misses one. */
+  /** Distance above the hardest target; negative if it misses one. */
   readonly margin: number;
 }
 
@@ -186,14 +188,6 @@ export function parseEncoder(text: string): Required<Pick<EncoderChoice, 'encode
     );
   const pairs = options.map((option) => [option?.[1] ?? '', option?.[2] ?? ''] as const);
   return { encoder, encoderOptions: Object.fromEntries(pairs) };
-}
-
-/** Metric and statistic used as the quality of an encode. */
-export interface QualityMeasure {
-  /** Metric name in a report's frames. Default: the first model's score. */
-  readonly metric?: string;
-  /** Default `mean`. */
-  readonly statistic?: Statistic;
 }
 
 /** Options of rate-quality curves. */
@@ -405,7 +399,7 @@ export interface TuneShotsOptions
   readonly targets?: readonly QualityTarget[];
   /** Default `each`. */
   readonly goal?: ShotGoal;
-  /** Path for the joined shots, with sound and subtitles copied. Ends in .mp4, .m4v, .mov, .mkv or .webm. */
+  /** Path for the joined shots, with audio and subtitles copied. Ends in .mp4, .m4v, .mov, .mkv or .webm. */
   readonly output?: string;
   /** Write it even if the goal is missed. Default false. */
   readonly keepMissed?: boolean;
@@ -424,7 +418,7 @@ export type ShotStage =
 export interface TunedShot extends Shot, Pick<EncodedPoint, 'value' | 'bytes' | 'kbps' | 'pooled'> {
   /** From 1. */
   readonly number: number;
-  /** How far the shot by itself is above the hardest target; negative if it misses one. */
+  /** Distance of the shot by itself above the hardest target; negative if it misses one. */
   readonly margin: number;
   /** All known points, from the best picture to the smallest file. */
   readonly points: readonly EncodedPoint[];
@@ -438,14 +432,9 @@ export interface SingleSetting {
   readonly reached: boolean;
 }
 
-/** The joined file. */
-export interface JoinedEncode {
+/** The joined file. Pooled values are of all frames, scored against the source. */
+export interface JoinedEncode extends Pick<FinalEncode, 'bytes' | 'kbps' | 'pooled' | 'reached'> {
   readonly file: string;
-  readonly bytes: number;
-  readonly kbps: number;
-  /** Of all frames, scored against the source. */
-  readonly pooled: Readonly<Record<string, PooledMetric>>;
-  readonly reached: boolean;
   /**
    * Largest difference of the first metric from the shots' own scores: inside shots, and at their first and last
    * frames, where motion is measured across the cut.
@@ -463,7 +452,7 @@ export interface TuneShotsResult
   readonly goal: ShotGoal;
   readonly shots: readonly TunedShot[];
   readonly reached: boolean;
-  /** How far the worst shot (for the goal `whole`, the whole) is above the hardest target. */
+  /** Distance of the worst shot (for the goal `whole`, the whole) above the hardest target. */
   readonly margin: number;
   /** Of all shots together. */
   readonly bytes: number;

@@ -17,10 +17,10 @@ export interface TinyOutput {
 
 interface Bound {
   readonly source: string;
-  /** Key of its score, or prefix of the keys if it has several. */
+  /** Key of its score; prefix of the keys if it has several. */
   readonly name: string;
   readonly outputs: readonly TinyOutput[];
-  /** How to reduce an output with several values per picture. */
+  /** How to reduce several values per picture of an output. */
   readonly reduce?: 'mean';
   readonly range?: readonly [number, number];
 }
@@ -30,7 +30,7 @@ export interface FeatureBinding extends Bound {
   readonly input: string;
   readonly columns: readonly TinyColumn[];
   readonly scaler?: TinyScaler;
-  /** The same for every frame. */
+  /** Equal for every frame. */
   readonly codec?: { readonly input: string; readonly block: Float32Array };
   /** Rows per call of the graph, `null` for any number. */
   readonly batch: 1 | null;
@@ -45,6 +45,7 @@ export interface PictureBinding extends Bound {
   /** Luma, or RGB. */
   readonly channels: 1 | 3;
   /** `null` if the graph takes any size. */
+  /** `null` if the graph accepts any size. */
   readonly height: number | null;
   readonly width: number | null;
   /** Normalisation per channel: (sample - mean) / std, samples in 0..1. */
@@ -52,7 +53,7 @@ export interface PictureBinding extends Bound {
   readonly std: readonly number[];
   readonly resize: TinyResize;
   readonly minSize?: readonly [width: number, height: number];
-  /** Count distorted pictures that are flat or noise. */
+  /** Set to count distorted pictures that are flat or noise. */
   readonly needsScene?: true;
 }
 
@@ -64,19 +65,15 @@ const IMAGENET = { mean: [0.485, 0.456, 0.406], std: [0.229, 0.224, 0.225] } as 
 /** @throws {AnyvmafError} `model` for unsupported tensors; `usage` for options that do not fit the model */
 export function bindTinyModel(model: TinyModel, options: TinyModelOptions): TinyBinding {
   const { graph, sidecar, source } = model;
-  const refuse = refusal(source);
+  const refuse: Refuse = (reason) =>
+    modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
   if (model.kind === 'filter') throw refuse('it is a filter, which outputs pictures, not scores');
   const wanted = sidecar.inputName ?? sidecar.referenceInput ?? findPort(graph.inputs, FEATURES)?.name;
   const first = portOf(graph.inputs, wanted, 0, 'input', refuse);
   const rank = first.dims?.length;
   const name = options.name ?? sidecar.name ?? model.entry?.id ?? DEFAULT_NAME;
-  const bound: Bound = {
-    source,
-    name,
-    outputs: outputsOf(model, name, refuse),
-    reduce: sidecar.outputReduce,
-    range: sidecar.outputRange,
-  };
+  const { outputReduce: reduce, outputRange: range } = sidecar;
+  const bound: Bound = { source, name, outputs: outputsOf(model, name, refuse), reduce, range };
   if (rank === 2) return bindFeatures(model, options, bound, first, refuse);
   if (rank === 4) return bindPictures(model, options, bound, refuse);
   throw refuse(
@@ -85,7 +82,7 @@ export function bindTinyModel(model: TinyModel, options: TinyModelOptions): Tiny
   );
 }
 
-/** Usual names of inputs; graphs list them in any order. */
+/** Usual names of inputs, which graphs list in any order. */
 const FEATURES = ['features'];
 const REFERENCE = ['ref', 'reference'];
 const DISTORTED = ['dist', 'dis', 'distorted'];
@@ -96,11 +93,7 @@ function findPort(ports: readonly TinyPort[], names: readonly string[]): TinyPor
 
 type Refuse = (reason: string) => AnyvmafError;
 
-function refusal(source: string): Refuse {
-  return (reason) => modelError(`The tiny model ${quoted(source)} cannot be used: ${reason}.`);
-}
-
-/** By the sidecar's name, else by index. */
+/** The port that the sidecar names, else the one at an index. */
 function portOf(
   ports: readonly TinyPort[],
   name: string | undefined,
@@ -205,13 +198,8 @@ function bindPictures(
   const pair = inputs.length === 2;
   const reference = pair ? referencePort(inputs, sidecar, refuse) : undefined;
   const rest = inputs.filter((port) => port !== reference);
-  const distorted = portOf(
-    rest,
-    sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName),
-    0,
-    'input',
-    refuse,
-  );
+  const named = sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName);
+  const distorted = portOf(rest, named, 0, 'input', refuse);
   if (pair && kind === 'nr') throw refuse('its kind is nr, but it takes two pictures');
   const [batch = null, channels = null, height = null, width = null] = distorted.dims ?? [];
   const same = reference === undefined || String(reference.dims) === String(distorted.dims);

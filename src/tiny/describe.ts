@@ -2,7 +2,6 @@
  * @module tiny/describe
  * Lists and describes tiny models without running them.
  */
-
 import { requireObject, requireText } from '../core/arguments.js';
 import { readRegistry } from './documents.js';
 import { CANONICAL_FEATURES } from './features.js';
@@ -20,11 +19,11 @@ export interface TinyModelDescription
     Pick<TinyGraph, 'opset' | 'producer' | 'parameters' | 'operators' | 'inputs' | 'outputs'> {
   /** Key of its score in reports. */
   readonly name: string | null;
-  /** Size with external weights. */
+  /** Size including external weights. */
   readonly bytes: number;
   /** Columns of its feature input, `null` if it has none. */
   readonly features: readonly string[] | null;
-  /** Scaling of features; `inGraph` is true if the graph does it. */
+  /** Scaling of features; `inGraph` is true if the graph contains it. */
   readonly scaler: (TinyScaler & { readonly inGraph: boolean }) | null;
   /** Encoders of a codec-aware model, `null` for others. */
   readonly codecs: readonly string[] | null;

@@ -1,9 +1,10 @@
 /**
  * @module tiny/documents
- * Reads the JSON that describes tiny models: registries (model/tiny/registry.schema.json), this package's or one of the same
- * layout, and sidecars (model/tiny/sidecar.schema.json), which describe a graph's tensors.
+ * Reads the JSON that describes tiny models: registries (model/tiny/registry.schema.json), and sidecars
+ * (model/tiny/sidecar.schema.json), which describe a graph's tensors.
  */
-import { type AnyvmafError, modelError } from '../core/errors.js';
+import { defined, isObject } from '../core/arguments.js';
+import { type AnyvmafError, messageOf, modelError } from '../core/errors.js';
 import { quoted, showJson, shown } from '../core/printable.js';
 import type {
   CodecBlockSpec,
@@ -17,7 +18,6 @@ import type {
 
 const REGISTRY_FILE = 'registry.json';
 const MAX_REGISTRY_BYTES = 4 * 1024 * 1024;
-
 const TINY_KINDS: readonly TinyKind[] = ['fr', 'nr', 'filter'];
 const QUANTISATIONS: readonly TinyQuantisation[] = ['fp32', 'static', 'dynamic', 'qat'];
 
@@ -94,19 +94,11 @@ function digest(row: JsonObject, key: string): string | undefined {
   throw row.wrong(key, '64 hexadecimal digits');
 }
 
-/** Removes undefined members. Callers assign the result to types in which they are optional. */
-function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
-  return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {
-    [K in keyof T]: Exclude<T[K], undefined>;
-  };
-}
-
 export const MAX_SIDECAR_BYTES = 1024 * 1024;
 const MAX_FEATURES = 32;
 const MAX_CODECS = 32;
 const MAX_OUTPUTS = 8;
 const MAX_INPUTS = 8;
-
 export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
 
 /** @throws {AnyvmafError} `model` if it is not JSON or a member is invalid */
@@ -122,7 +114,7 @@ export function parseSidecar(text: string, what: string): TinySidecar {
   const output = root.text('output_name', 128);
   const [firstInput, secondInput] = root.texts('input_names', MAX_INPUTS) ?? [];
   const codec = codecOf(root);
-  // Kinds of other tools are ignored; the graph's inputs then decide.
+  // Unknown kinds, of other tools, are ignored; the graph's inputs then decide.
   const statedKind = root.text('kind', 64);
   return defined({
     kind: TINY_KINDS.find((kind) => kind === statedKind),
@@ -192,10 +184,7 @@ function minSize(root: JsonObject): TinySidecar['minSize'] {
   throw root.wrong('min_size', 'two whole numbers above 0: width and height');
 }
 
-function featureOptions(
-  root: JsonObject,
-  width: number | undefined,
-): readonly Readonly<Record<string, string>>[] | undefined {
+function featureOptions(root: JsonObject, width: number | undefined) {
   const list = root.list('feature_opts_dicts', MAX_FEATURES);
   if (!list) return undefined;
   if (list.length !== width) throw root.wrong('feature_opts_dicts', 'a list as long as feature_order');
@@ -219,7 +208,7 @@ function betterOf(root: JsonObject): TinySidecar['better'] {
     : new JsonObject(scale, `${root.what}, scale`).oneOf('better', ['higher', 'lower']);
 }
 
-/** Defaults of models with vocabulary version 3: trained on one preset and a range of rate factors. */
+/** Defaults of models with vocabulary version 3, which were trained on one preset and a range of rate factors. */
 const LATE = {
   version: 3,
   vocabulary:
@@ -230,7 +219,7 @@ const LATE = {
   crfMax: 37,
 } as const;
 
-/** Defaults depend on the vocabulary: the oldest has ordinal presets and crf / 63. */
+/** Defaults depend on the vocabulary; the oldest has ordinal presets and crf / 63. */
 function codecOf(root: JsonObject): CodecBlockSpec | undefined {
   const vocabulary = root.texts('encoder_vocab', MAX_CODECS);
   if (!vocabulary) return undefined;
@@ -262,8 +251,7 @@ class JsonObject {
     value: unknown,
     readonly what: string,
   ) {
-    if (typeof value !== 'object' || value === null || Array.isArray(value))
-      throw modelError(`${what} is not a JSON object.`);
+    if (!isObject(value)) throw modelError(`${what} is not a JSON object.`);
     this.#members = new Map(Object.entries(value));
   }
 
@@ -273,8 +261,7 @@ class JsonObject {
     try {
       value = JSON.parse(text);
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause);
-      throw modelError(`${what} is not JSON (${reason}).`, { cause });
+      throw modelError(`${what} is not JSON (${messageOf(cause)}).`, { cause });
     }
     return new JsonObject(value, what);
   }
@@ -317,7 +304,7 @@ class JsonObject {
   oneOf<T extends string>(key: string, allowed: readonly T[]): T | undefined {
     const value = this.raw(key);
     if (value === undefined) return undefined;
-    const found = allowed.find((one) => one === value);
+    const found = allowed.find((choice) => choice === value);
     if (found !== undefined) return found;
     throw this.wrong(key, `one of ${allowed.join(', ')}`);
   }

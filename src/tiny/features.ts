@@ -1,9 +1,8 @@
 /**
  * @module tiny/features
- * Inputs of a feature model: the extractor of each column, and the codec block of codec-aware models: the encoder one-hot,
- * then its preset and rate factor as numbers.
+ * Inputs of a feature model: the extractor of each column, and the codec block of codec-aware models: the encoder
+ * (one-hot), its preset and its rate factor.
  */
-
 import { encoderName } from '../core/encoder-names.js';
 import { type AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
@@ -76,7 +75,7 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
   );
 }
 
-/** Encoders that codec names stand for. */
+/** Encoders by names of codecs. */
 const ALIASES: Readonly<Record<string, string>> = {
   h264: 'libx264',
   avc: 'libx264',
@@ -117,7 +116,7 @@ export interface CodecFacts {
 }
 
 /**
- * @param width of the input: the vocabulary, or the vocabulary + 2 with preset and rate factor
+ * @param width of the input: of the vocabulary, or 2 more with preset and rate factor
  * @throws {AnyvmafError} `usage` if codec or crf is missing or unknown; `model` if the width fits neither
  */
 export function codecBlock(
@@ -189,7 +188,7 @@ export function presetOrdinal(encoder: string, preset: string | undefined): numb
     throw unknownPreset(encoder, preset, 'a number from 0 to 13');
   }
   const presets = LADDERS.find(({ of }) => of.test(encoder))?.presets;
-  // Encoders without a scale of their own accept the x264 names.
+  // Encoders without their own scale accept the names of x264.
   const names = presets ?? X26X;
   const place = Object.hasOwn(names, name) ? names[name] : undefined;
   if (place !== undefined) return place;

@@ -1,10 +1,10 @@
 /**
  * @module tiny/load
- * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists all files
- * with one digest over them, because weights and sidecar change scores as much as the graph.
+ * Loads a model by id or path: finds its files, checks digests and graph, reads weights and sidecar. A manifest lists
+ * all files, with one digest over them, because weights and sidecar change scores as much as the graph does.
  */
 import { hexDigest } from '../core/bytes.js';
-import { AnyvmafError, modelError, usageError } from '../core/errors.js';
+import { AnyvmafError, ioError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar, readRegistry } from './documents.js';
@@ -76,7 +76,7 @@ export async function loadTinyModel(
     warnings: [
       ...read.warnings,
       ...(entry ? unlistedWarnings(entry, manifest, unlisted) : []),
-      // A registered model without a sidecar reads the six.
+      // A registered model without a sidecar reads the canonical six.
       ...(registered ? [] : assumedWarnings(graph, sidecar, source)),
     ],
   };
@@ -95,9 +95,7 @@ function callerFiles(files: Readonly<Record<string, Blob>>): TinyFiles {
       try {
         return new Uint8Array(await found.arrayBuffer());
       } catch (cause) {
-        throw new AnyvmafError('io', `cannot read ${file}: it was moved or changed; choose it again.`, {
-          cause,
-        });
+        throw ioError(`cannot read ${file}: it was moved or changed; choose it again.`, { cause });
       }
     },
   };
@@ -110,35 +108,30 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   const entry = known.find(({ id }) => id === source);
   if (entry) return { folder: files.builtIn, file: entry.file, entry };
   if (!/[/\\]|\.onnx$/i.test(source)) {
-    const close = nearest(
-      source,
-      known.map(({ id }) => id),
-    );
+    const ids = known.map(({ id }) => id);
+    const close = nearest(source, ids);
     throw modelError(
-      `There is no tiny model ${quoted(source)}; there are ${known.map(({ id }) => id).join(', ') || 'none'}` +
+      `There is no tiny model ${quoted(source)}; there are ${ids.join(', ') || 'none'}` +
         `${close === undefined ? '' : ` (did you mean ${close}?)`}. Give one of them or the path of an ONNX file.`,
     );
   }
   return locate(source, files);
 }
 
-/** Uses the entry of its folder's registry. A link to a listed file counts as that file. */
+/** Finds a file by path, with its entry in the folder's registry. A link to a listed file counts as that file. */
 async function locate(source: string, files: TinyPlatform['files']): Promise<Found> {
   const { target, ...named } = await files.locate(source);
   for (const { folder, file } of target ? [named, target] : [named]) {
     const rows = await readRegistry(folder);
-    // An entry covers the model's 8-bit sibling too.
+    // An entry also covers the model's 8-bit sibling.
     const entry = rows.find((row) => row.file === file) ?? rows.find((row) => int8Name(row.file) === file);
     if (entry) return { folder, file, entry };
   }
   return named;
 }
 
-/** The built-in model that a lone graph copies: without its sidecar it would read other features, or unscaled ones. */
-async function registeredTwin(
-  { folder, file, entry }: Found,
-  { builtIn }: TinyFiles,
-): Promise<Found | undefined> {
+/** The built-in model that a graph copies; without the sidecar, the graph would read other features, or unscaled ones. */
+async function registeredTwin({ folder, file, entry }: Found, { builtIn }: TinyFiles) {
   if (entry || (await readSidecar(folder, file)).part) return undefined;
   const [rows, bytes] = await Promise.all([
     // There may be no built-in models.
@@ -151,12 +144,8 @@ async function registeredTwin(
   return twin && { folder: builtIn, file: twin.file, entry: twin };
 }
 
-/** Warns if nothing states which features a model reads. */
-function assumedWarnings(
-  { inputs }: TinyGraph,
-  { features }: TinySidecar,
-  source: string,
-): readonly string[] {
+/** Warns if nothing states which features the model reads. */
+function assumedWarnings({ inputs }: TinyGraph, { features }: TinySidecar, source: string) {
   const six = inputs.some(({ dims }) => dims?.length === 2 && dims[1] === CANONICAL_FEATURES.length);
   if (features || !six) return [];
   return [
@@ -168,7 +157,7 @@ function assumedWarnings(
 
 interface SidecarRead {
   readonly stated: TinySidecar;
-  /** Its file, relative to the folder of the graph. */
+  /** Its file name, relative to the folder of the graph. */
   readonly part: { readonly name: string; readonly bytes: Uint8Array } | null;
 }
 
@@ -191,17 +180,17 @@ function baseName(file: string): string {
 /** Tolerance for rounding to single precision. */
 const SAME = 1e-6;
 
-/** Without a stated place of the scaler, looks whether the graph subtracts its mean: scaling twice is wrong. */
+/** If nothing states where the scaler is, checks whether the graph subtracts its mean: scaling twice is wrong. */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
   const { scaler, scalerUnplaced, ...rest } = sidecar;
   const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];
-  const held =
+  const inGraph =
     scalerUnplaced === true &&
     scaler?.mean.length === centre?.length &&
     scaler?.mean.every(
       (mean, i) => Math.abs(mean - (centre?.[i] ?? Number.NaN)) <= SAME * Math.max(1, Math.abs(mean)),
     );
-  return held ? { ...rest, graphHasScaler: true } : sidecar;
+  return inGraph ? { ...rest, graphHasScaler: true } : sidecar;
 }
 
 interface Read {
@@ -212,7 +201,7 @@ interface Read {
   readonly warnings: readonly string[];
 }
 
-/** Reads the requested precision, or for `auto` the 8-bit sibling of a quantised model, if it exists. */
+/** Reads the requested precision; for `auto`, the 8-bit sibling of a quantised model, if it exists. */
 async function readBest(
   { folder, file, entry }: Found,
   stated: TinyQuantisation,
@@ -226,7 +215,7 @@ async function readBest(
     throw usageError(
       `tiny_precision is fp32, but ${file} is the 8-bit sibling of a model; name the model itself, or ask for int8.`,
     );
-  // The sibling was requested, but nothing states how it was quantised.
+  // The sibling is requested, but nothing states how it was quantised.
   const mode = precision === 'int8' && stated === 'fp32' ? 'static' : stated;
   if (precision !== 'fp32' && mode !== 'fp32' && !eight) {
     const bytes = await folder.read(sibling, MAX_MODEL_BYTES);
@@ -266,7 +255,7 @@ function int8Name(file: string): string {
   return `${file.replace(/\.onnx$/i, '')}.int8.onnx`;
 }
 
-/** @throws {AnyvmafError} `model` if the model is registered with another digest or without one */
+/** @throws {AnyvmafError} `model` if the model is registered with another digest, or without one */
 async function checkedDigest(
   bytes: Uint8Array,
   entry: TinyRegistryEntry | undefined,
@@ -289,12 +278,7 @@ async function checkedDigest(
  * @returns parts that the registry entry does not cover; none if it states the digest of the manifest
  * @throws {AnyvmafError} `model` if that digest differs
  */
-function unlistedParts(
-  { file, entry }: Found,
-  read: string,
-  manifest: Manifest,
-  sidecar: TinySidecar,
-): readonly string[] {
+function unlistedParts({ file, entry }: Found, read: string, manifest: Manifest, sidecar: TinySidecar) {
   if (!entry) return [];
   const isSibling = read !== file || file !== entry.file;
   const stated = isSibling ? entry.int8ManifestSha256 : entry.manifestSha256;
@@ -308,11 +292,7 @@ function unlistedParts(
   );
 }
 
-function unlistedWarnings(
-  { id }: TinyRegistryEntry,
-  { sha256 }: Manifest,
-  unlisted: readonly string[],
-): readonly string[] {
+function unlistedWarnings({ id }: TinyRegistryEntry, { sha256 }: Manifest, unlisted: readonly string[]) {
   if (unlisted.length === 0) return [];
   return [
     `The registry covers only the graph of the tiny model "${id}", not ${unlisted.join(', ')}, on which its scores also ` +
@@ -328,26 +308,25 @@ async function verifySignature(
   unlisted: readonly string[],
   signatures: TinyPlatform['signatures'],
 ): Promise<void> {
-  const refuse = (why: string): AnyvmafError => modelError(why);
   const bundle = entry?.sigstoreBundle;
   if (!entry || bundle === undefined || file !== entry.file)
-    throw refuse(
+    throw modelError(
       `tiny_model_verify asks for a signature of ${file}, but ` +
         `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
         'tiny_model_verify out, or register the model with sigstore_bundle.',
     );
   if (!entry.signer)
-    throw refuse(
+    throw modelError(
       `The registry's row "${entry.id}" does not name the signer of ${file}, and a signature by just anyone proves ` +
         'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
     );
   if (unlisted.length > 0)
-    throw refuse(
+    throw modelError(
       `The signature of ${file} does not cover ${unlisted.join(', ')}, on which the scores of "${entry.id}" also depend; ` +
         `sign its manifest, and add manifest_sha256 ${manifest.sha256} to its row.`,
     );
   const text = await folder.read(bundle, MAX_BUNDLE_BYTES);
-  if (!text) throw refuse(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
+  if (!text) throw modelError(`The Sigstore bundle ${bundle} of ${file} is not in ${folder.name}.`);
   const [signed, what] =
     entry.manifestSha256 === undefined
       ? [bytes, file]
@@ -389,7 +368,7 @@ const VERSION = 1;
 
 interface Manifest {
   readonly parts: readonly TinyPart[];
-  /** The signed text: JSON on one line, files sorted by name. */
+  /** The signed text: JSON on one line, with files sorted by name. */
   readonly text: string;
   readonly sha256: string;
 }
@@ -406,28 +385,23 @@ export async function manifestOf(
     ...(sidecar ? [{ role: 'sidecar' as const, ...sidecar }] : []),
   ];
   const parts = await Promise.all(
-    files.map(
-      async ({ role, name, bytes: content }): Promise<TinyPart> => ({
-        name,
-        role,
-        bytes: content.length,
-        sha256: await hexDigest(content),
-      }),
-    ),
+    files.map(async ({ role, name, bytes: content }): Promise<TinyPart> => {
+      return { name, role, bytes: content.length, sha256: await hexDigest(content) };
+    }),
   );
   parts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
   const text = `${JSON.stringify({ version: VERSION, parts })}\n`;
   return { parts, text, sha256: await hexDigest(text) };
 }
 
-/** Files that scores depend on but a digest of the graph does not cover. */
+/** Files that affect scores but are not covered by a digest of the graph. */
 function uncovered({ parts }: Manifest, sidecar: TinySidecar): readonly string[] {
   return parts
     .filter(({ role }) => role === 'weights' || (role === 'sidecar' && !onlyInforms(sidecar)))
     .map(({ name }) => name);
 }
 
-/** Sidecar members that do not affect scores or that the registry entry states itself. */
+/** Sidecar members that do not affect scores, or that the registry entry states too. */
 const INFORMING: ReadonlySet<string> = new Set(['kind', 'name', 'opset', 'quantisation', 'better']);
 
 function onlyInforms(sidecar: TinySidecar): boolean {

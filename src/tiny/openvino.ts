@@ -2,13 +2,13 @@
  * @module tiny/openvino
  * Sessions of OpenVINO through the package openvino-node.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, backendError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { outputValues, type TensorType, typedInput } from './ort.js';
 import { type DeviceOffer, type LibrarySession, openSession } from './session.js';
 import type { TinyDevice, TinyPort, TinyTensor } from './types.js';
 
-/** The parts of openvino-node in use. The package is optional, so its own types are not available. */
+/** The parts of openvino-node in use. The package is optional, so its types may be absent. */
 export interface OpenVino {
   readonly Core: new () => OpenVinoCore;
   readonly Tensor: new (type: unknown, shape: readonly number[], data: unknown) => OpenVinoTensor;
@@ -36,7 +36,7 @@ interface OpenVinoTensor {
   getShape(): readonly number[];
 }
 
-/** OpenVINO's names of devices; with AUTO it chooses itself. */
+/** OpenVINO's names of devices; AUTO lets it choose. */
 const NAMES: readonly { readonly device: TinyDevice; readonly name: string }[] = [
   { device: 'openvino', name: 'AUTO' },
   { device: 'openvino-cpu', name: 'CPU' },
@@ -60,8 +60,8 @@ export function openVinoOffers(library: OpenVino): readonly DeviceOffer[] {
   const core = new library.Core();
   const found = core.getAvailableDevices();
   // Several devices of a kind are named GPU.0, GPU.1.
-  const here = (name: string) => found.some((one) => one === name || one.startsWith(`${name}.`));
-  return NAMES.filter(({ name }) => (name === 'AUTO' ? found.length > 0 : here(name))).map(
+  const exists = (name: string) => found.some((device) => device === name || device.startsWith(`${name}.`));
+  return NAMES.filter(({ name }) => (name === 'AUTO' ? found.length > 0 : exists(name))).map(
     ({ device, name }) => ({
       device,
       runtime: 'openvino-node',
@@ -94,7 +94,7 @@ async function start(
       return Object.fromEntries(
         results.map(([output, tensor]) => [
           output,
-          // A copy: OpenVINO reuses its tensors.
+          // Copy: OpenVINO reuses its tensors.
           { data: outputValues(tensor.data, true).slice(), dims: tensor.getShape() },
         ]),
       );
@@ -114,8 +114,7 @@ function toOpenVino(
 }
 
 function externalWeights(source: string): AnyvmafError {
-  return new AnyvmafError(
-    'backend',
+  return backendError(
     `The tiny model ${quoted(source)} keeps its weights in another file, which OpenVINO cannot load from memory; ` +
       'save them in the model itself, or use another device.',
   );

@@ -15,7 +15,7 @@ import type {
   TinyTensor,
 } from './types.js';
 
-/** The parts of onnxruntime in use. Its packages are optional, so their own types are not available. */
+/** The parts of onnxruntime in use. Its packages are optional, so their types may be absent. */
 export interface OrtModule {
   readonly InferenceSession: {
     create(bytes: Uint8Array, options: Readonly<Record<string, unknown>>): Promise<OrtSession>;
@@ -78,7 +78,7 @@ export function openOrt(
   return openSession<OrtTensor>(model, facts, async () => {
     const session = await ort.InferenceSession.create(bytes, {
       executionProviders: [provider],
-      // Log fatal errors only: onnxruntime throws errors too.
+      // Log fatal errors only: onnxruntime also throws errors.
       logSeverityLevel: 4,
       ...(threads > 0 && { intraOpNumThreads: threads }),
       interOpNumThreads: 1,
@@ -99,19 +99,14 @@ export function openOrt(
   });
 }
 
-function toOrt(
-  ort: OrtModule,
-  port: TinyPort | undefined,
-  { data, dims }: TinyTensor,
-  source: string,
-): OrtTensor {
+function toOrt(ort: OrtModule, port: TinyPort | undefined, { data, dims }: TinyTensor, source: string) {
   const { type, values } = typedInput(port, data, source);
   return new ort.Tensor(type, values, dims);
 }
 
 /**
  * Converts values to the type of an input.
- * @throws {AnyvmafError} `model` if an integer input is given other values: rounding would change features
+ * @throws {AnyvmafError} `model` for values that an integer input cannot hold, since rounding would change features
  */
 export function typedInput(
   port: TinyPort | undefined,
@@ -135,7 +130,7 @@ function isInteger(type: TensorType): type is keyof typeof RANGES {
   return Object.hasOwn(RANGES, type);
 }
 
-/** @throws {AnyvmafError} `model`, with the first bad value */
+/** @throws {AnyvmafError} `model`, with the first wrong value */
 function requireWhole(
   data: Float32Array,
   type: keyof typeof RANGES,
@@ -167,7 +162,7 @@ async function fromOrt(tensor: OrtTensor): Promise<TinyTensor> {
   return { data: outputValues(data, tensor.type === 'float16'), dims: tensor.dims };
 }
 
-/** @param halves whether a `Uint16Array` holds bits of halves; engines with Float16Array deliver numbers */
+/** @param halves true if a `Uint16Array` holds bits of halves; engines with Float16Array return numbers */
 export function outputValues(data: unknown, halves: boolean): Float32Array {
   if (data instanceof Float32Array) return data;
   if (halves && data instanceof Uint16Array) return fromHalves(data);
@@ -199,12 +194,12 @@ function toHalf(value: number): number {
   if (shifted < -10) return sign;
   // Subnormal halves have no implicit leading one, so it becomes part of the fraction.
   const [significand, drop] = shifted > 0 ? [fraction, 13] : [fraction | 0x800000, 14 - shifted];
-  const kept = significand >>> drop;
-  const rest = significand & ((1 << drop) - 1);
+  const truncated = significand >>> drop;
+  const dropped = significand & ((1 << drop) - 1);
   const middle = 1 << (drop - 1);
-  const up = rest > middle || (rest === middle && (kept & 1) === 1) ? 1 : 0;
+  const up = dropped > middle || (dropped === middle && (truncated & 1) === 1) ? 1 : 0;
   // A carry out of the fraction correctly increments the exponent.
-  return sign | ((Math.max(0, shifted) << 10) + kept + up);
+  return sign | ((Math.max(0, shifted) << 10) + truncated + up);
 }
 
 export function fromHalves(halves: Uint16Array): Float32Array<ArrayBuffer> {

@@ -1,9 +1,8 @@
 /**
  * @module tiny/scorers
- * Scores frames with a session: rows of features, scaled by the sidecar; and pictures, as samples in 0..1, resized and
- * normalised, which may be flat or noise.
+ * Scores frames with a session: rows of features, scaled by the sidecar; or pictures, as samples in 0..1, resized and
+ * normalised, which are counted if flat or noise.
  */
-
 import { LUMA_WEIGHTS } from '../core/colour.js';
 import { usageError } from '../core/errors.js';
 import { type FramePlanes, samplesOf, type VideoFormat } from '../core/frame.js';
@@ -15,7 +14,7 @@ import type { TinyResize, TinySession, TinyTensor } from './types.js';
 
 const MAX_ROWS = 4096;
 
-/** Largest input shapes of a feature model, by input name. */
+/** Largest shapes of a feature model's inputs, by name. */
 export function featureShapes({
   input,
   columns,
@@ -74,7 +73,7 @@ export class TinyRegressor {
   }
 }
 
-/** @throws {AnyvmafError} `usage` if pictures are too small, lack needed chroma, or need a disabled resize */
+/** @throws {AnyvmafError} `usage` if pictures are too small, lack chroma, or need resizing, which is disabled */
 export function checkPicture(binding: PictureBinding, format: VideoFormat): void {
   const { source, width, height, resize, channels } = binding;
   if (channels === 3 && format.chroma === '400')
@@ -128,15 +127,12 @@ export class TinyPictureScorer {
     this.#resampler =
       resizes && binding.resize !== 'disabled' ? new Resampler(format, this.#size, binding.resize) : null;
     this.#plane = new Float32Array(resizes && binding.channels === 3 ? format.width * format.height : 0);
-    this.#tensors = new Map(
-      binding.inputs.map(({ role }) => [
-        role,
-        {
-          data: new Float32Array(binding.channels * width * height),
-          dims: [1, binding.channels, height, width],
-        },
-      ]),
-    );
+    const { channels } = binding;
+    const blank = () => ({
+      data: new Float32Array(channels * width * height),
+      dims: [1, channels, height, width],
+    });
+    this.#tensors = new Map(binding.inputs.map(({ role }) => [role, blank()]));
   }
 
   /** `undefined` if the model does not need it. */
@@ -219,7 +215,7 @@ export class TinyPictureScorer {
     const unit = 2 ** (bitDepth - 8);
     const [ofCb, ofCr] = RGB[channel]!;
     for (let y = 0; y < height; y++) {
-      // Odd luma sizes have one chroma sample less than needed.
+      // Odd luma sizes have one chroma sample too few.
       const chromaRow = Math.min(y >> down, chromaHeight - 1) * chromaWidth;
       for (let x = 0; x < width; x++) {
         const at = chromaRow + Math.min(x >> right, chromaWidth - 1);
@@ -317,7 +313,7 @@ export class Resampler {
   }
 }
 
-/** `flat`: one tone; `noise`: neighbouring samples are uncorrelated; `scene`: anything else. */
+/** `flat`: one tone; `noise`: neighbouring samples are uncorrelated; `scene`: all others. */
 type Content = 'flat' | 'noise' | 'scene';
 
 export interface ContentTally {
@@ -328,7 +324,7 @@ export interface ContentTally {
 
 /** Luma with a smaller standard deviation is flat; in 8-bit levels, below film grain. */
 const FLAT_DEVIATION = 2;
-/** Luma with less correlated neighbours is noise. Scenes have 0.8 or more, unless noise is 2/3 of their energy. */
+/** Luma with less correlation of neighbours is noise. Scenes have 0.8 or more, unless noise is 2/3 of their energy. */
 const NOISE_CORRELATION = 0.35;
 
 /** @param luma rows of `width` samples without gaps */
@@ -336,7 +332,7 @@ export function contentOf(luma: ArrayLike<number>, width: number, height: number
   const unit = 2 ** (bitDepth - 8);
   const pixels = width * height;
   const sums: Sums = [0, 0, 0, 0];
-  // This many squares sum to less than 2^32.
+  // The squares of this many samples sum to less than 2^32.
   const most32 = Math.max(1, Math.floor((2 ** 32 - 1) / (2 ** bitDepth - 1) ** 2));
   for (let y = 0; y < height; y++) {
     for (let x = 0; x < width; x += most32)
@@ -350,13 +346,13 @@ export function contentOf(luma: ArrayLike<number>, width: number, height: number
   return across / ((width - 1) * height) > most && down / (width * (height - 1)) > most ? 'noise' : 'scene';
 }
 
-/** Of samples, their squares, and squared differences from the left and upper neighbours. */
+/** Sums of samples, of their squares, and of squared differences from the left and upper neighbours. */
 type Sums = [sum: number, squares: number, across: number, down: number];
 
 /**
- * Adds samples of a row in 32 bits, which is three times as fast as in doubles.
+ * Adds samples of a row in 32 bits, three times faster than in doubles.
  * @param left distance of the first one's left neighbour; 0 if it has none
- * @param above distance of the neighbours above; 0 if there are none
+ * @param above distance of the upper neighbours; 0 if there are none
  */
 function addSamples(
   luma: ArrayLike<number>,

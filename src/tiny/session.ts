@@ -1,11 +1,10 @@
 /**
  * @module tiny/session
- * Sessions of any ONNX library: on a device by name or by the order of `auto`, one call at a time, with errors that name model,
- * device and runtime, and scores from outputs.
+ * Sessions of any ONNX library: on a device by name or by the order of `auto`, one call at a time, with errors that name
+ * model, device and runtime; and scores from outputs.
  */
-
 import { TINY_DEVICES } from '../core/choices.js';
-import { AnyvmafError, modelError, usageError } from '../core/errors.js';
+import { AnyvmafError, backendError, capital, messageOf, modelError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import type { TinyBinding } from './bind.js';
 import type {
@@ -22,7 +21,7 @@ import type {
 type Named<T> = Readonly<Record<string, T>>;
 
 export interface LibrarySession<Tensor> {
-  /** @param port absent for an input that the graph does not have */
+  /** @param port absent if the graph has no such input */
   tensor(port: TinyPort | undefined, tensor: TinyTensor): Tensor;
   run(feeds: Named<Tensor>): Promise<Named<TinyTensor>>;
   release(): Promise<void>;
@@ -35,12 +34,11 @@ export async function openSession<Tensor>(
   start: () => Promise<LibrarySession<Tensor>>,
 ): Promise<TinySession> {
   const { runtime, device } = facts;
-  const failure = (code: 'backend' | 'model', what: string, cause: unknown, more = '') =>
-    new AnyvmafError(
-      code,
-      `The tiny model ${quoted(source)} ${what} on ${device} (${runtime}: ${reason(cause)}).${more}`,
-      { cause },
-    );
+  const failure = (code: 'backend' | 'model', what: string, cause: unknown, more = '') => {
+    const reason = shown(clause(messageOf(cause).replaceAll(/\s+/g, ' ')), 300);
+    const message = `The tiny model ${quoted(source)} ${what} on ${device} (${runtime}: ${reason}).${more}`;
+    return new AnyvmafError(code, message, { cause });
+  };
   let session: LibrarySession<Tensor> | undefined = await start().catch((cause: unknown) => {
     const others = device === 'cpu' ? 'auto' : 'auto or cpu';
     const advice = ` A named device has no fallback; ask for ${others} to use another.`;
@@ -57,7 +55,7 @@ export async function openSession<Tensor>(
       throw failure('model', 'failed', cause);
     });
   };
-  // One call after the other: some libraries do not allow concurrent ones.
+  // Make one call after the other, since some libraries do not allow concurrent calls.
   let last: Promise<unknown> = Promise.resolve();
   return {
     ...facts,
@@ -73,11 +71,6 @@ export async function openSession<Tensor>(
       await closing?.release();
     },
   };
-}
-
-function reason(cause: unknown): string {
-  const text = cause instanceof Error ? cause.message : String(cause);
-  return shown(clause(text.replaceAll(/\s+/g, ' ')), 300);
 }
 
 /**
@@ -152,12 +145,12 @@ export function describeDevices(
   failures: ReadonlyMap<TinyDevice, string> = new Map(),
 ): readonly TinyDeviceStatus[] {
   return TINY_DEVICES.map((device) => {
-    const offer = offers.find((one) => one.device === device);
-    if (!offer) return { device, available: false, runtime: null, how: `${sentence(HOW[device])}.` };
+    const offer = offers.find((candidate) => candidate.device === device);
+    if (!offer) return { device, available: false, runtime: null, how: `${capital(HOW[device])}.` };
     const { runtime, adapter } = offer;
     const failure = failures.get(device);
     if (failure !== undefined) {
-      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${sentence(HOW[device])}.`;
+      const how = `Offered by ${runtime}, but it does not start: ${failure}. ${capital(HOW[device])}.`;
       return { device, available: false, runtime, how };
     }
     return {
@@ -186,8 +179,7 @@ export async function openOn(
     const offer = offerOf(device);
     if (offer) return offer.open(model, options, []);
     const available = TINY_DEVICES.filter(offerOf);
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `The device ${device} is not available for tiny models: ${HOW[device]}. ` +
         (available.length === 0
           ? 'No device is.'
@@ -214,9 +206,5 @@ export async function openOn(
     }
   }
   if (failure !== undefined) throw failure;
-  throw new AnyvmafError('backend', `No runtime for tiny models is available: ${HOW.cpu}.`);
-}
-
-function sentence(text: string): string {
-  return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+  throw backendError(`No runtime for tiny models is available: ${HOW.cpu}.`);
 }

@@ -7,7 +7,7 @@ import type { TinyGraph } from './onnx/check.js';
 
 export type { TinyGraph, TinyPort } from './onnx/check.js';
 
-/** Full-reference (both videos), no-reference (the distorted video only), or a filter, which outputs pictures. */
+/** Full-reference (both videos), no-reference (only the distorted video), or a filter, which outputs pictures. */
 export type TinyKind = 'fr' | 'nr' | 'filter';
 
 /** Quantisation of weights; all but `fp32` are 8 bit. */
@@ -40,8 +40,8 @@ export interface TinyModelOptions {
   /** Use half precision if the device supports it (OpenVINO, TensorRT). Default false. */
   readonly fp16?: boolean;
   /**
-   * `fp32` runs the model itself, `int8` its 8-bit sibling or nothing. Default `auto`: the sibling if the registry or the
-   * sidecar calls the model quantised. The report says which ran.
+   * `fp32` runs the model itself, `int8` only its 8-bit sibling. Default `auto`: the sibling if the registry or the
+   * sidecar says that the model is quantised. The report says which one ran.
    */
   readonly precision?: TinyPrecision;
   /** Refuse models that the registry's Sigstore bundle does not sign. Default false. */
@@ -72,12 +72,12 @@ export interface TinyRegistryEntry {
   /** SPDX expression. */
   readonly licence?: string;
   readonly licenceUrl?: string;
-  /** For testing whether models load; scores have no meaning. */
+  /** For tests of loading only; scores have no meaning. */
   readonly smoke: boolean;
   /** Set if scores are unreliable: what they are good for, as words after a colon. */
   readonly experimental?: string;
   readonly quantisation: TinyQuantisation;
-  /** Digest of the manifest: graph, external weights and sidecar. Without it the entry covers the graph only. */
+  /** Digest of the manifest: graph, external weights and sidecar. Without it, the entry covers only the graph. */
   readonly manifestSha256?: string;
   /** Digest of the sibling `STEM.int8.onnx`. */
   readonly int8Sha256?: string;
@@ -85,7 +85,7 @@ export interface TinyRegistryEntry {
   readonly int8ManifestSha256?: string;
   /** Sigstore bundle, relative to the registry. */
   readonly sigstoreBundle?: string;
-  /** The required signer; without it no signature is accepted. */
+  /** The required signer; without one, no signature is accepted. */
   readonly signer?: TinySigner;
 }
 
@@ -130,7 +130,7 @@ export interface TinySidecar {
   readonly normStd?: readonly number[];
   /** Smallest width and height of pictures. */
   readonly minSize?: readonly [width: number, height: number];
-  /** Count flat and noise pictures, which the model cannot score. */
+  /** Set to count flat and noise pictures, which the model cannot score. */
   readonly needsScene?: true;
   readonly outputReduce?: 'mean';
   readonly outputRange?: readonly [number, number];
@@ -139,7 +139,7 @@ export interface TinySidecar {
   readonly better?: 'higher' | 'lower';
 }
 
-/** Column by column `(x - mean) / std`. */
+/** For each column: `(x - mean) / std`. */
 export interface TinyScaler {
   readonly mean: readonly number[];
   readonly std: readonly number[];
@@ -156,16 +156,16 @@ export interface TinyPart {
 
 export interface TinyModel {
   readonly source: string;
-  /** The loaded file; it may be the 8-bit sibling. */
+  /** The loaded file, possibly the 8-bit sibling. */
   readonly file: string;
   readonly sha256: string;
   readonly parts: readonly TinyPart[];
-  /** Lists the parts. Registries state its digest, and signatures sign it. */
+  /** A list of the parts, whose digest registries state and which signatures sign. */
   readonly manifest: string;
   readonly manifestSha256: string;
   /** Absent for unlisted files. */
   readonly entry?: TinyRegistryEntry;
-  /** True if a registry vouches for every file that scores depend on. */
+  /** True if a registry covers every file that affects scores. */
   readonly registered: boolean;
   readonly sidecar: TinySidecar;
   readonly graph: TinyGraph;
@@ -201,10 +201,10 @@ export interface TinySession {
   readonly adapter?: string;
   /** Threads of this session on the processor, if known. */
   readonly threads?: number;
-  /** Why `auto` skipped earlier devices, full sentences. */
+  /** Why `auto` skipped other devices, in full sentences. */
   readonly notes: readonly string[];
   /**
-   * Runs the graph. Converts float32 values to the types of its inputs.
+   * Runs the graph; converts float32 values to the types of its inputs.
    * @throws {AnyvmafError} `model` with the reason if the runtime fails
    */
   run(inputs: Readonly<Record<string, TinyTensor>>): Promise<Readonly<Record<string, TinyTensor>>>;
@@ -220,9 +220,9 @@ export interface TinyDeviceStatus {
   readonly runtime: TinyRuntimeName | null;
   /** The GPU's name from its driver, if known. */
   readonly adapter?: string;
-  /** The adapter is a software renderer, which `auto` skips. */
+  /** True if the adapter is a software renderer, which `auto` skips. */
   readonly software?: true;
-  /** If not available: the reason and how to get it, full sentences. */
+  /** If not available: the reason and how to get it, in full sentences. */
   readonly how?: string;
 }
 
@@ -231,7 +231,7 @@ export interface TinyRuntimes {
   devices(): Promise<readonly TinyDeviceStatus[]>;
   /**
    * Fetches a runtime for a device if there is none and the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} if the user declines or fetching fails, with what to do; the signal's reason
+   * @throws {AnyvmafError} with a remedy, if the user declines or fetching fails; the signal's reason
    */
   obtain?(device: TinyDeviceChoice, signal?: AbortSignal): Promise<void>;
   /** @throws {AnyvmafError} `backend` if the device is not available or does not start; there is no fallback */
@@ -244,7 +244,7 @@ export interface TinyRuntimes {
 export interface TinyFolder {
   readonly name: string;
   /**
-   * @param file relative path with `/`, in the folder or below it
+   * @param file relative path with `/`, inside the folder
    * @param limit largest allowed size in bytes
    * @returns `null` if the file does not exist
    * @throws {AnyvmafError} `model` if the file is outside the folder (after following symbolic links) or too large;

@@ -1,8 +1,7 @@
 /**
  * @module evaluate/table/columns
- * Columns of a feature table: names, the two spellings of a feature, and keys. A hash assigns keys to train,
- * val (a tenth) or test (a tenth), as in the reference implementation: the same on every machine and in every
- * table.
+ * Columns of a feature table: names, the two spellings of a feature, and keys. As in the reference implementation, a
+ * hash assigns keys to train, val (a tenth) or test (a tenth), equally on every machine and in every table.
  */
 import { SPLITS, type Split } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -12,15 +11,12 @@ import { CANONICAL_FEATURES } from '../../tiny/features.js';
 
 export type { Split } from '../../core/choices.js';
 
-/** Decides the split. */
+/** Determines the split. */
 export const KEY_COLUMN = 'key';
-
 /** Distinguishes the encodes of one key; the reference implementation has no such column. */
 export const CLIP_COLUMN = 'clip';
-
 /** The value to predict. */
 export const TARGET_COLUMN = 'mos';
-
 const PREFIX = 'integer_';
 
 /** Both spellings of a feature's column, its own first: `adm2`, `integer_adm2`. */
@@ -34,7 +30,7 @@ export function columnOf(feature: string, columns: readonly string[]): string | 
   return spellingsOf(feature).find((name) => columns.includes(name));
 }
 
-/** The column to write a feature to: the canonical six without their prefix, others unchanged. */
+/** The column for writing a feature: the canonical six without their prefix, others unchanged. */
 export function columnFor(logName: string): string {
   const [, other] = spellingsOf(logName);
   return CANONICAL_FEATURES.includes(other) ? other : logName;
@@ -58,7 +54,7 @@ export function parseSplit(name: string): Split {
 export async function keyPosition(key: string): Promise<number> {
   const bytes = new TextEncoder().encode(SALT + key);
   const digest = new DataView(await crypto.subtle.digest('SHA-256', bytes));
-  // Rounds once, as converting the 64-bit integer to a double does.
+  // Rounds once, like converting the 64-bit integer to a double.
   return (digest.getUint32(0) * 2 ** 32 + digest.getUint32(4)) / 2 ** 64;
 }
 
@@ -70,9 +66,8 @@ export async function splitOf(key: string): Promise<Exclude<Split, 'all'>> {
 }
 
 /**
- * The text to hash for a key: Python's `str` of it, as in the reference implementation.
+ * The text to hash for a key: Python's `str` of it, as in the reference implementation; `undefined` for a missing key.
  * @param floating true for a column of floating-point numbers, whose integers Python writes with `.0`
- * @returns `undefined` for a missing key
  */
 export function keyText(key: unknown, floating = false): string | undefined {
   switch (typeof key) {

@@ -3,20 +3,17 @@
  * Reads number and key columns of flat Parquet files (uncompressed or Snappy), one column and row group at a time.
  */
 import type { DecodedArray, FileMetaData, ParquetScan, SchemaTree } from 'hyparquet';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ByteReader } from '../../media/types.js';
 import { keyText } from './columns.js';
 
 /** Most rows of a table; eight columns of numbers then take 320 MB. */
 const MAX_ROWS = 5_000_000;
-
-/** Most bytes of one column in one row group, stored or unpacked. Writers usually stay at a few megabytes. */
+/** Most bytes of one column in one row group, stored or unpacked. Writers usually keep to a few megabytes. */
 const MAX_CHUNK = 512 << 20;
-
 /** Most bytes of the metadata at the end of the file. */
 const MAX_FOOTER = 64 << 20;
-
 const MAGIC = 'PAR1';
 
 type ColumnKind =
@@ -31,7 +28,7 @@ type ColumnKind =
 
 export type TableColumns = Pick<FeatureTable, 'name' | 'rows' | 'columns' | 'has' | 'numbers' | 'texts'>;
 
-/** A table in a Parquet file. A malicious file can make reading endless: read it in a thread that can be terminated. */
+/** A table in a Parquet file. Reading a malicious file may never end: use a thread that can be terminated. */
 export class FeatureTable {
   readonly name: string;
   readonly rows: number;
@@ -148,7 +145,7 @@ export class FeatureTable {
     }
   }
 
-  /** Refuses a chunk that needs too much memory or cannot be unpacked, before unpacking it. */
+  /** Refuses a chunk that needs too much memory or cannot be unpacked, before it is unpacked. */
   #checkChunk({ columns }: FileMetaData['row_groups'][number], column: string): void {
     const facts = columns.find(({ meta_data }) => meta_data?.path_in_schema[0] === column)?.meta_data;
     if (!facts) throw damaged(this.name, `a row group lacks the column ${quoted(column)}`);
@@ -204,22 +201,19 @@ function other(meaning: string): ColumnKind {
   return { kind: 'other', what: `values of the type ${meaning}` };
 }
 
-/** Refuses files that are not Parquet, are cut off, or have oversized metadata. */
+/** Refuses files that are not Parquet, are cut off, or have too much metadata. */
 async function checkEnds(reader: ByteReader, name: string): Promise<void> {
   const { size } = reader;
   const head = size < 4 ? new Uint8Array() : new Uint8Array(await bytesOf(reader, 0, 4, name));
   if (String.fromCharCode(...head) !== MAGIC) {
     const begins = size === 0 ? 'it is empty' : `it does not begin with ${MAGIC}`;
-    throw new AnyvmafError('io', `${name} is not a Parquet file: ${begins}.`);
+    throw ioError(`${name} is not a Parquet file: ${begins}.`);
   }
   const tail = size < 12 ? new ArrayBuffer(8) : await bytesOf(reader, size - 8, size, name);
   const ending = String.fromCharCode(...new Uint8Array(tail, 4));
-  if (ending === 'PARE') throw new AnyvmafError('io', `${name} is encrypted; write it without encryption.`);
+  if (ending === 'PARE') throw ioError(`${name} is encrypted; write it without encryption.`);
   if (ending !== MAGIC)
-    throw new AnyvmafError(
-      'io',
-      `${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`,
-    );
+    throw ioError(`${name} is cut off: a Parquet file ends with ${MAGIC}, but this one does not.`);
   const footer = new DataView(tail).getUint32(0, true);
   if (footer > size - 12) throw damaged(name, `its metadata has ${footer} bytes, more than the file`);
   if (footer > MAX_FOOTER)
@@ -229,11 +223,7 @@ async function checkEnds(reader: ByteReader, name: string): Promise<void> {
     );
 }
 
-function checkMetadata(
-  { num_rows: rows, row_groups: groups }: FileMetaData,
-  size: number,
-  name: string,
-): void {
+function checkMetadata({ num_rows: rows, row_groups: groups }: FileMetaData, size: number, name: string) {
   if (rows > MAX_ROWS)
     throw usageError(
       `${name} has ${rows} rows, but at most ${MAX_ROWS} are read; write the rows that you need to a separate file.`,
@@ -268,11 +258,11 @@ async function readable<T>(name: string, action: () => Promise<T>): Promise<T> {
     return await action();
   } catch (cause) {
     if (cause instanceof AnyvmafError) throw cause;
-    const reason = (cause instanceof Error ? cause.message : String(cause)).replace('parquet ', '');
+    const reason = messageOf(cause).replace('parquet ', '');
     throw damaged(name, JSON.stringify(reason.slice(0, 200)).slice(1, -1), cause);
   }
 }
 
 function damaged(name: string, reason: string, cause?: unknown): AnyvmafError {
-  return new AnyvmafError('io', `${name} cannot be read as Parquet: ${reason}.`, { cause });
+  return ioError(`${name} cannot be read as Parquet: ${reason}.`, { cause });
 }

@@ -1,7 +1,7 @@
 /**
  * @module evaluate/table/write
- * Writes Parquet files with a row per frame, in flat Snappy columns of text, integers and doubles: the values
- * of a report; and feature tables, one row group at a time, so that memory does not grow with the table.
+ * Writes Parquet files with a row per frame, in flat Snappy columns of text, integers and doubles: the values of a
+ * report; and feature tables, one row group at a time, so that memory does not grow with the table.
  */
 import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
@@ -13,8 +13,7 @@ import { CANONICAL_FEATURES } from '../../tiny/features.js';
 import { CLIP_COLUMN, columnFor, KEY_COLUMN, TARGET_COLUMN } from './columns.js';
 
 const GROUP_ROWS = 16_384;
-
-/** Columns that identify a row; no feature may have these names. */
+/** Columns that identify a row, whose names no feature may have. */
 const IDENTITY = [KEY_COLUMN, CLIP_COLUMN, 'frame', TARGET_COLUMN, 'teacher'];
 
 export interface DatasetShape {
@@ -126,10 +125,7 @@ const text = (name: string): SchemaElement => ({
 
 const number = (name: string): SchemaElement => ({ name, type: 'DOUBLE', repetition_type: 'OPTIONAL' });
 
-function columnsOf(
-  features: readonly (readonly [string, string])[],
-  { target, teacher }: DatasetShape,
-): SchemaElement[] {
+function columnsOf(features: readonly (readonly [string, string])[], { target, teacher }: DatasetShape) {
   return [
     ...[KEY_COLUMN, CLIP_COLUMN].map(text),
     FRAME,
@@ -165,7 +161,7 @@ export interface FramesOfReport {
 }
 
 /**
- * Returns the whole file. A metric without a value in a frame is null there.
+ * Returns the whole file, with null for metrics without a value in a frame.
  * @throws {AnyvmafError} `usage` unless it is a report
  */
 export function framesParquet(report: FramesOfReport): Uint8Array {

@@ -2,7 +2,7 @@
  * @module media/align/evidence
  * Compares how well two offsets explain the thumbnails of two videos, by pictures and by changes from frame to frame.
  *
- * Both use the one gain and bias that fit best over all pairs, so fades and flashes count, but a constant change of
+ * Both use one gain and bias, the best fit over all pairs, so fades and flashes count, but a constant change of
  * brightness, contrast or range does not. Changes ignore everything static (bars, logos, a crop, a tone curve).
  *
  * Fast encoders keep stale parts of the picture, so the best offset may not be the true one. Let a steady motion of
@@ -12,7 +12,6 @@
  * explain: per sample, at most its change within 2 k frames. Changes have no such bias, since a part that catches up
  * shows all missed changes at once.
  */
-
 import type { BothOf } from '../../core/frame.js';
 import {
   blockChange,
@@ -32,17 +31,18 @@ const WEIGHING = {
 
 /** For offsets with few common pairs. */
 const WEIGHING_APART: Weighing = { observations: 2, disregarded: Math.log(4) };
-
-/** Square of the largest mean delay in units of the delays' deviation. */
+/** Square of the largest mean delay, in units of the delays' deviation. */
 const LAG_BOUND = 3;
-
 const LAG_STEPS = 4;
-
 /** Evenly spread frames in which to measure lag. */
 const LAG_FRAMES = 32;
-
 /** Evenly spread frames in which to compare the pictures of two offsets. */
-const TOLD_FRAMES = 100;
+const COMPARED_FRAMES = 100;
+
+type PairKind = 'pictures' | 'changes';
+
+/** Distorted frames [first, end). */
+type Range = readonly [first: number, end: number];
 
 interface Weighing {
   /** Independent observations per pair; samples are correlated in space and time. */
@@ -53,13 +53,10 @@ interface Weighing {
 
 /** In squared 8-bit levels; smaller residuals are rounding error. */
 const FLOOR = 0.02 ** 2;
-
 /** Blocks whose averages separate motion from noise. */
 const BLOCKS = [THUMBNAIL.width, 8, 8] as const;
-
 /** Two encodes of one picture differ by at most twice the coding error of each, or four times when squared. */
 const BEYOND_CODING = 4;
-
 /** Below this, offsets are compared over all their pairs. */
 const COMMON_PAIRS = 4;
 
@@ -131,7 +128,7 @@ function thumb(samples: Float32Array): Thumb {
 export class Evidence {
   readonly #reference: Thumb[] = [];
   readonly #distorted: Thumb[] = [];
-  /** Dot products of distorted frame i with reference frames: at its partner at offset 0, before it, after it, and so on. */
+  /** Per distorted frame: dot products with its partner at offset 0, the frame before that, the frame after, etc. */
   readonly #products: Float64Array[] = [];
   /** Squared distances of frame n from frames before it. */
   readonly #changes = { reference: [] as Float64Array[], distorted: [] as Float64Array[] };
@@ -157,8 +154,8 @@ export class Evidence {
     (side === 'reference' ? this.#reference : this.#distorted).push(thumb(samples));
   }
 
-  /** Distorted frames [first, end) whose partner at this offset is available. */
-  range(offset: number): readonly [first: number, end: number] {
+  /** Distorted frames whose partner at this offset is available. */
+  range(offset: number): Range {
     const first = this.#firstFrom(-offset);
     return [first, Math.max(first, this.#firstFrom(this.frames.reference - offset))];
   }
@@ -198,20 +195,13 @@ export class Evidence {
     };
   }
 
-  /**
-   * Log likelihood ratio of `offset` against `other` over their common pairs; 0 if undecided.
-   * @param within counts only distorted frames [first, end)
-   */
-  favours(offset: number, other: number, within?: readonly [first: number, end: number]): number {
+  /** Log likelihood ratio of `offset` against `other` over their common pairs (in `within`); 0 if undecided. */
+  favours(offset: number, other: number, within?: Range): number {
     const { pictures, changes } = this.kinds(offset, other, within);
     return pictures + changes;
   }
 
-  kinds(
-    offset: number,
-    other: number,
-    within?: readonly [first: number, end: number],
-  ): Readonly<Record<PairKind, number>> {
+  kinds(offset: number, other: number, within?: Range): Readonly<Record<PairKind, number>> {
     const [a, b] = [this.range(offset), this.range(other)];
     const first = Math.max(a[0], b[0], within?.[0] ?? 0);
     const end = Math.min(a[1], b[1], within?.[1] ?? Number.POSITIVE_INFINITY);
@@ -233,18 +223,12 @@ export class Evidence {
     const pictures = gain('pictures');
     const [better, worse] = pictures > 0 ? [offset, other] : [other, offset];
     const [best, rest] = pictures > 0 ? [mine.pictures, theirs.pictures] : [theirs.pictures, mine.pictures];
-    const told = pictures !== 0 && !this.#mayLag(better, worse, best, rest, [first, end]);
-    return { pictures: told ? pictures : 0, changes: gain('changes') };
+    const clear = pictures !== 0 && !this.#mayLag(better, worse, best, rest, [first, end]);
+    return { pictures: clear ? pictures : 0, changes: gain('changes') };
   }
 
-  /** True if `worse` may be true, and lag alone makes pictures fit `better`; `best` and `rest` are their sums. */
-  #mayLag(
-    better: number,
-    worse: number,
-    best: Sums,
-    rest: Sums,
-    range: readonly [first: number, end: number],
-  ): boolean {
+  /** True if lag alone may make `better` fit, though `worse` is the true offset; `best` and `rest` are their sums. */
+  #mayLag(better: number, worse: number, best: Sums, rest: Sums, range: Range): boolean {
     const line = bestLine(best, true);
     // Keep the better offset's line, so that a change of contrast (a fade) does not count as time.
     const added = errorOn(line, rest) - line.error;
@@ -258,12 +242,7 @@ export class Evidence {
   readonly #lags = new Map<string, number>();
 
   /** The part of the mean squared residual that delays of up to `most` frames can explain, in squared levels. */
-  #lagIn(
-    offset: number,
-    most: number,
-    { gain, mx, my }: Fit,
-    [first, end]: readonly [first: number, end: number],
-  ): number {
+  #lagIn(offset: number, most: number, { gain, mx, my }: Fit, [first, end]: Range): number {
     const delays = new Set<number>();
     for (let step = 1; step <= LAG_STEPS; step++) delays.add(Math.ceil((step * most) / LAG_STEPS));
     const bias = my - gain * mx;
@@ -287,21 +266,21 @@ export class Evidence {
     return samples > 0 ? sum / samples : 0;
   }
 
-  /** True if the reference shows other pictures at one offset than at another. */
+  /** True if the reference shows different pictures at the two offsets. */
   tellsApart(offset: number, other: number): boolean {
     const [a, b] = [this.range(offset), this.range(other)];
     const [first, end] = [Math.max(a[0], b[0]), Math.min(a[1], b[1])];
     const pairs: [Float32Array, Float32Array][] = [];
-    const stride = Math.max(1, Math.ceil((end - first) / TOLD_FRAMES));
+    const stride = Math.max(1, Math.ceil((end - first) / COMPARED_FRAMES));
     for (let i = first; i < end; i += stride) {
-      const [x, y] = [offset, other].map((one) => this.#reference[this.partner(i, one)]?.samples);
+      const [x, y] = [offset, other].map((at) => this.#reference[this.partner(i, at)]?.samples);
       if (x && y) pairs.push([x, y]);
     }
     // No common pairs: the offsets compare different frames.
     return pairs.length === 0 || tellsApart(pairs);
   }
 
-  /** Signatures of the pairs at an offset where frames pair one to one: reference, then distorted. */
+  /** Signatures of the pairs at an offset, if frames pair one to one: reference, then distorted. */
   *signatures(offset: number): Generator<Uint8Array, void> {
     const [first, end] = this.range(offset);
     for (let i = first; i < end; i++) {
@@ -316,8 +295,8 @@ export class Evidence {
 
   /**
    * Counts frames that repeat their predecessor while their partner moves on.
-   * @param still largest mean squared change of a repetition, in squared levels
-   * @param moves smallest mean squared change of block averages of a partner that moves on
+   * @param still largest mean squared change of a repeated frame, in squared levels
+   * @param moves smallest mean squared change of a moving partner's block averages
    */
   repeated(offset: number, still: number, moves: number): { reference: number; distorted: number } {
     const [first, end] = this.range(offset);
@@ -344,8 +323,8 @@ export class Evidence {
     return errors.sort((a, b) => a - b)[errors.length >> 1] ?? 0;
   }
 
-  /** Sums over the pairs of distorted frames [first, end), all of which have a partner. */
-  #sums(offset: number, first: number, end: number): PairSums {
+  /** Sums over the pairs of distorted frames [first, end), which all have partners. */
+  #sums(offset: number, first: number, end: number): Readonly<Record<PairKind, Sums>> {
     const [pictures, changes] = [emptySums(), emptySums()];
     let [before, last] = [0, 0];
     for (let i = first; i < end; i++) {
@@ -382,7 +361,7 @@ export class Evidence {
   }
 }
 
-/** Raises `reach` to the change from `x` to another picture where that is larger. */
+/** Raises `reach` to the change from `x` to `other` where that is larger. */
 function widen(reach: Float32Array, x: Float32Array, other: Float32Array): void {
   for (let k = 0; k < x.length; k++) {
     const change = Math.abs(other[k]! - x[k]!);
@@ -390,7 +369,7 @@ function widen(reach: Float32Array, x: Float32Array, other: Float32Array): void 
   }
 }
 
-/** A row of a table of numbers that are computed on demand, NaN until then, with room for column `at`. */
+/** A row of a lazily computed table (NaN: not computed yet), grown to hold column `at`. */
 function rowWith(rows: Float64Array[], row: number, at: number): Float64Array {
   const known = rows[row];
   if (known && at < known.length) return known;
@@ -399,13 +378,6 @@ function rowWith(rows: Float64Array[], row: number, at: number): Float64Array {
   rows[row] = larger;
   return larger;
 }
-
-interface PairSums {
-  readonly pictures: Sums;
-  readonly changes: Sums;
-}
-
-type PairKind = 'pictures' | 'changes';
 
 /** Log likelihood ratio of two offsets whose residuals differ by a factor of e^difference. */
 function worth({ observations, disregarded }: Weighing, pairs: number, difference: number): number {

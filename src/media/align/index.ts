@@ -16,10 +16,8 @@ import { BEGINNING, SlipDetector } from './slips.js';
 
 /** Pairs at the outermost offsets in the first round of reading. */
 const FIRST_PAIRS = 50;
-
-/** Least default of {@link AlignOptions.maxFrames}. */
+/** Minimum default of {@link AlignOptions.maxFrames}. */
 const MIN_MAX_FRAMES = 300;
-
 /** Most frames of the faster video to read per frame of the slower one. */
 const MOST_AHEAD = 16;
 
@@ -34,8 +32,7 @@ interface ThumbsOptions {
 
 /**
  * Finds the offset at which distorted frame i shows the same picture as reference frame i + offset. Sizes, bit
- * depths, brightness and contrast may differ. Reads only as far as needed.
- * @param options `assumed` is relative to `base`
+ * depths, brightness and contrast may differ. Reads no more frames than needed.
  * @throws errors of the readers; the signal's reason
  */
 export async function alignThumbs(
@@ -49,10 +46,10 @@ export async function alignThumbs(
   const evidence = new Evidence(ratio, partners);
 
   async function readTo(frames: number): Promise<void> {
-    const wanted = framesToRead(frames, ratio);
+    const { reference, distorted } = framesToRead(frames, ratio);
     await Promise.all([
-      first.readTo(wanted.reference, (t) => evidence.add('reference', t), options.signal),
-      second.readTo(wanted.distorted, (t) => evidence.add('distorted', t), options.signal),
+      first.readTo(reference, (t) => evidence.add('reference', t), options.signal),
+      second.readTo(distorted, (t) => evidence.add('distorted', t), options.signal),
     ]);
   }
 
@@ -69,7 +66,7 @@ export async function alignThumbs(
     const { reference, distorted } = evidence.frames;
     if (first.ended && second.ended && span >= Math.max(reference, distorted)) break;
   }
-  if (!found) throw new Error('one window is always searched');
+  if (!found) throw new Error('no window was searched');
   return fromTheStart(evidence, found, assumed, base);
 }
 
@@ -88,11 +85,10 @@ export function framesToRead(frames: number, ratio: number): { reference: number
 
 /** Log likelihood ratio required on either side of a slip. */
 const ENOUGH = 6;
-
 const NO_SLIP: readonly AlignReason[] = ['unrelated', 'short'];
 
 /**
- * Returns `found`, or the offset before a slip, with the slip, if the frames before it contradict `found`.
+ * Returns `found`; if the frames before a slip contradict it, returns the offset before the slip, with the slip.
  * @param assumed the offset at which to look for slips
  * @param base offset of the first thumbnails
  */
@@ -125,10 +121,10 @@ function fromTheStart(evidence: Evidence, found: AlignResult, assumed: number, b
 }
 
 function firstSlip(evidence: Evidence, assumed: number) {
-  const watch = new SlipDetector();
-  for (const pair of evidence.signatures(assumed)) watch.add(pair);
+  const detector = new SlipDetector();
+  for (const pair of evidence.signatures(assumed)) detector.add(pair);
   let before = assumed;
-  for (const slip of watch.finish().slips) {
+  for (const slip of detector.finish().slips) {
     if (slip.frame >= BEGINNING) return { slip, before };
     before = assumed + slip.ahead;
   }
@@ -137,44 +133,30 @@ function firstSlip(evidence: Evidence, assumed: number) {
 
 /** Offsets to try beyond the window, to detect a better one there. */
 const BEYOND = 2;
-
 const MIN_FRAMES = 4;
-
 /** Fewest pairs of an offset in videos that are long enough. */
 const MIN_PAIRS = 8;
-
 /** A candidate is at most this many times less likely than the best offset. */
 const UNLIKELY = 20;
-
 const CLEAR = 0.9;
-
-/** Upper limits of the confidence if both kinds of evidence agree, or one decides; see docs/preflight.md. */
+/** Largest confidence if both kinds of evidence agree, or only one decides; see docs/preflight.md. */
 const MOST_STATED = { both: 0.99, one: 0.98 } as const;
 
 /**
- * The odds are cautious (small differences count for nothing), so answers are right more often than they say. The
- * power of the residuals was fitted on one half of 291 guesses and holds on the other.
+ * The odds ignore small differences, so answers are right more often than the odds say. The power of the residuals
+ * was fitted to one half of 291 guesses and holds for the other.
  */
 const STATED_POWER = { odds: 2, residuals: 5 } as const;
-
 /** An offset this near the end of the window counts as its end. */
 const AT_END = 10;
-
 const MAX_CANDIDATES = 12;
-
 const ROUNDS = 8;
-
 /** Unrelated pictures with a smaller mean squared residual, in squared 8-bit levels, are featureless. */
 const FEATURELESS = 2;
-
 /** A thumbnail with a smaller mean squared change repeats its predecessor; in squared 8-bit levels. */
 const STILL = 0.05 ** 2;
-
 /** A picture whose block averages have a larger mean squared change has moved on. */
 const MOVES = 0.3 ** 2;
-
-/** Reasons for an answer if there are enough frames. */
-type Reason = Exclude<AlignReason, 'short'>;
 
 /**
  * Searches among offsets of at most `window` frames.
@@ -199,9 +181,9 @@ export function search(evidence: Evidence, window: number, assumed: number, base
   }
   const related = isRelated(fitness);
   // If both offsets show the same pictures, compression alone decides which fits better.
-  const told = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
-  if (!told) addAlike(evidence, best, tried, candidates);
-  const most = told ? 1 : 1 / candidates.length;
+  const isDistinct = best === assumed || !tried.has(assumed) || evidence.tellsApart(best, assumed);
+  if (!isDistinct) addAlike(evidence, best, tried, candidates);
+  const most = isDistinct ? 1 : 1 / candidates.length;
   const clear = related && Math.min(1 / total, most) >= CLEAR && Math.abs(best) <= window;
   const reason = clear
     ? 'clear'
@@ -264,12 +246,12 @@ function stated(
   odds: ReadonlyMap<number, number>,
   tried: ReadonlyMap<number, Fitness>,
 ): number {
-  const rank = (one: number) => tried.get(one)?.rank ?? Number.NEGATIVE_INFINITY;
-  const weight = (one: number) =>
-    (odds.get(one) ?? 0) ** STATED_POWER.odds *
-    Math.exp(STATED_POWER.residuals * Math.min(0, rank(one) - rank(best)));
+  const rank = (candidate: number) => tried.get(candidate)?.rank ?? Number.NEGATIVE_INFINITY;
+  const weight = (candidate: number) =>
+    (odds.get(candidate) ?? 0) ** STATED_POWER.odds *
+    Math.exp(STATED_POWER.residuals * Math.min(0, rank(candidate) - rank(best)));
   let total = 0;
-  for (const one of tried.keys()) total += weight(one);
+  for (const candidate of tried.keys()) total += weight(candidate);
   return total > 0 ? weight(offset) / total : 0;
 }
 
@@ -285,7 +267,7 @@ function addAlike(
   }
 }
 
-/** The earliest matching frames, counted from the first of each whole video. */
+/** The earliest matching frames, counted from the starts of the videos. */
 function firstMatch(evidence: Evidence, offset: number, base: number): NonNullable<AlignResult['match']> {
   if (evidence.oneByOne) {
     const whole = offset + base;
@@ -322,12 +304,7 @@ function isRelated({ similarity, changes }: Fitness): boolean {
   return similarity >= 0.9 || changes >= 0.4 || (similarity >= 0.6 && changes >= 0.2);
 }
 
-function explainDoubt(
-  candidates: readonly AlignCandidate[],
-  best: number,
-  window: number,
-  related: boolean,
-): Reason {
+function explainDoubt(candidates: readonly AlignCandidate[], best: number, window: number, related: boolean) {
   if (!related) return 'unrelated';
   const offsets = candidates.map(({ offset }) => offset).sort((a, b) => a - b);
   // If all fitting offsets are at one end, a better one lies beyond.
@@ -356,7 +333,7 @@ function tooShort(evidence: Evidence, assumed: number, base: number): AlignResul
 }
 
 function explain(
-  reason: Reason,
+  reason: Exclude<AlignReason, 'short'>,
   best: number,
   candidates: readonly AlignCandidate[],
   [lowest, highest]: readonly [lowest: number, highest: number],

@@ -3,7 +3,7 @@
  * Detects slips: frames lost or duplicated in the middle of a video, which displace all later ones.
  *
  * One offset is current at any time. While it fits better than its neighbours, no other offset is tried. Otherwise
- * all offsets within reach are compared over the latest frames. Another one becomes current if it fits so much
+ * all offsets within reach are compared over the latest frames, and another one becomes current if it fits so much
  * better that neither compression nor lag explains it. Ambiguous content (still, fading or repetitive) fits any
  * offset and changes nothing.
  */
@@ -23,56 +23,40 @@ export interface Displacement {
 
 /** A slip before this pair is an offset from the start. */
 export const BEGINNING = 4;
-
 /** Largest total offset that can be found, in frames. */
 const REACH = 125;
-
 const BLOCK = 8;
-
-/** Pairs before the first doubtful one that a search includes, to locate the slip. */
+/** Pairs to search before the first doubtful one, to locate the slip. */
 const BEFORE = 16;
-
 const LONGEST = 64;
-
 const KEPT = 192;
-
 /** Mean squared difference, in squared 8-bit levels, that rounding and sampling cause. */
 const FLOOR = 0.3;
-
 /** The neighbours' residuals must exceed the current offset's by this factor to confirm it. */
 const CONFIRMED = 1.3;
 
 /**
  * Factors by which the current offset's residual must exceed another's to count against it. Fast encoders show stale
- * parts, so a slightly late offset may fit better without being true; but then its residual exceeds the usual one.
+ * parts, so a slightly late offset may fit better without being true; then its residual exceeds the usual one.
  */
 const AGAINST = { ahead: 1.6, late: 4, lateAsUsual: 2, far: 2.5 } as const;
-
 /** Within this factor of the usual residual, a picture has no stale parts. */
 const AS_USUAL = 1.25;
-
 /** Largest apparent lag of an encoder, in frames. */
 const LAG = 4;
-
 /** Largest log likelihood ratio of one pair, and the sum required for a slip. */
 const MOST_OF_ONE = 3;
 const ENOUGH = 10;
-
 /** Least log likelihood ratio against every third offset. */
 const DISTINCT = 3;
-
-/** Largest share of the distorted variance that may stay unexplained. */
+/** Largest unexplained share of the distorted variance. */
 const EXPLAINED = 0.25;
-
 /** Fewest repetitions of a freeze; coarse encodes of slow motion repeat fewer. */
 const FROZEN = 3;
-
-/** A picture whose mean squared change, in squared 8-bit levels, is at most this repeats its predecessor. */
+/** Largest mean squared change of a picture that repeats its predecessor, in squared 8-bit levels. */
 const STILL = 0.25;
-
-/** A picture whose block averages change by at least this mean square has moved on. Noise hardly changes these. */
+/** Least mean squared change of block averages of a picture that moves. Noise hardly changes averages. */
 const MOVES = 0.5;
-
 const BLOCKS = [SIGNATURE.width, 4, 3] as const;
 
 interface Signed {
@@ -120,16 +104,8 @@ function residual(x: Signed, y: Signed): number {
   return Math.max(0, y.variance - (product * product) / x.variance);
 }
 
-function limited(said: number): number {
-  return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, said));
-}
-
-function change(a: Signed, b: Signed): number {
-  return squaredDistance(a.samples, b.samples) / SIGNATURE_BYTES;
-}
-
-function hasMoved(a: Signed, b: Signed): boolean {
-  return blockChange(a.samples, b.samples, BLOCKS) >= MOVES;
+function limited(ratio: number): number {
+  return Math.max(-MOST_OF_ONE, Math.min(MOST_OF_ONE, ratio));
 }
 
 /** Finds slips and freezes from the signatures of all pairs, in constant memory. */
@@ -143,7 +119,7 @@ export class SlipDetector {
   #ahead = 0;
   /** First pair after the last block that confirmed the offset. */
   #doubtful: number | undefined;
-  /** Doubtful pairs that trigger the next search. */
+  /** Doubtful pairs before the next search. */
   #patience = BLOCK;
   /** Usual mean residual at a confirmed offset. */
   #usual: number | undefined;
@@ -197,9 +173,9 @@ export class SlipDetector {
   /** True if a distorted frame repeats its predecessor while the reference moves on. */
   #repeats(frame: number): boolean {
     const [y0, y] = [this.#distorted.get(frame - 1), this.#distorted.get(frame)];
-    if (!y0 || !y || change(y0, y) > STILL) return false;
+    if (!y0 || !y || squaredDistance(y0.samples, y.samples) / SIGNATURE_BYTES > STILL) return false;
     const [x0, x] = [this.#reference.get(frame - 1 + this.#ahead), this.#reference.get(frame + this.#ahead)];
-    return x0 !== undefined && x !== undefined && hasMoved(x0, x);
+    return x0 !== undefined && x !== undefined && blockChange(x0.samples, x.samples, BLOCKS) >= MOVES;
   }
 
   #thaw(frame: number): void {
@@ -207,43 +183,43 @@ export class SlipDetector {
     this.#still = 0;
   }
 
-  /** `confirmed`: the current offset fits better than its neighbours; `quiet`: as well as usual; else `doubtful`. */
+  /** `confirmed`: the current offset fits better than its neighbours; `quiet`: as usual; else `doubtful`. */
   #block(first: number, end: number): 'confirmed' | 'quiet' | 'doubtful' {
-    const sums = [-2, -1, 1, 2].map(() => ({ here: 0, there: 0 }));
+    const sums = [-2, -1, 1, 2].map(() => ({ current: 0, shifted: 0 }));
     let own = 0;
     for (let frame = first; frame < end; frame++) {
-      const here = this.#residual(frame, this.#ahead) ?? 0;
-      own += here;
+      const current = this.#residual(frame, this.#ahead) ?? 0;
+      own += current;
       for (const [i, step] of [-2, -1, 1, 2].entries()) {
-        const there = this.#residual(frame, this.#ahead + step);
+        const shifted = this.#residual(frame, this.#ahead + step);
         const sum = sums[i];
-        if (there === undefined || !sum) continue;
-        sum.here += here + FLOOR;
-        sum.there += there + FLOOR;
+        if (shifted === undefined || !sum) continue;
+        sum.current += current + FLOOR;
+        sum.shifted += shifted + FLOOR;
       }
     }
     const mean = own / (end - first);
-    if (sums.every(({ here, there }) => there >= CONFIRMED * here && there > 0)) {
+    if (sums.every(({ current, shifted }) => shifted >= CONFIRMED * current && shifted > 0)) {
       this.#usual = this.#usual === undefined ? mean : 0.75 * this.#usual + 0.25 * mean;
       return 'confirmed';
     }
-    const better = sums.some(({ here, there }) => there < here / 1.15);
+    const better = sums.some(({ current, shifted }) => shifted < current / 1.15);
     const usual = mean <= Math.max(1, 2 * (this.#usual ?? 0));
     return usual && !better ? 'quiet' : 'doubtful';
   }
 
-  /** Makes the offset current that explains the latest pairs much better; returns false if there is none. */
+  /** Switches to the offset that explains the latest pairs much better; returns false if there is none. */
   #search(first: number, end: number): boolean {
     const now = this.#ahead;
-    const here = new Float64Array(end - first);
-    for (let frame = first; frame < end; frame++) here[frame - first] = this.#residual(frame, now) ?? 0;
+    const current = new Float64Array(end - first);
+    for (let frame = first; frame < end; frame++) current[frame - first] = this.#residual(frame, now) ?? 0;
     let best: { ahead: number; from: number; worth: number } | undefined;
     for (let ahead = -REACH; ahead <= REACH; ahead++) {
       if (ahead === now) continue;
-      const found = this.#worth(ahead, here, first, end);
+      const found = this.#worth(ahead, current, first, end);
       if (found && found.worth > (best?.worth ?? ENOUGH)) best = { ahead, ...found };
     }
-    if (!best || !this.#explains(best.ahead, here, first, best.from, end)) return false;
+    if (!best || !this.#explains(best.ahead, current, first, best.from, end)) return false;
     if (!this.#isDistinct(best.ahead, best.from, end)) return false;
     const earliest = Math.max(this.#slips.at(-1)?.frame ?? 0, end - KEPT);
     const frame = this.#begin(best.ahead, earliest, end);
@@ -252,47 +228,47 @@ export class SlipDetector {
     return true;
   }
 
-  /** First pair that `ahead` explains better than the current offset. */
+  /** First pair that `ahead` explains better than the current offset does. */
   #begin(ahead: number, first: number, end: number): number {
     let [sum, most, from] = [0, 0, end - 1];
     for (let frame = end - 1; frame >= first; frame--) {
-      const [here, there] = [this.#residual(frame, this.#ahead), this.#residual(frame, ahead)];
-      if (here === undefined || there === undefined) break;
-      sum += limited(Math.log((here + FLOOR) / (there + FLOOR)));
+      const [current, shifted] = [this.#residual(frame, this.#ahead), this.#residual(frame, ahead)];
+      if (current === undefined || shifted === undefined) break;
+      sum += limited(Math.log((current + FLOOR) / (shifted + FLOOR)));
       if (sum > most) [most, from] = [sum, frame];
     }
     return from;
   }
 
-  /** Log likelihood ratio against the current offset over the latest pairs, from where it is largest. */
-  #worth(ahead: number, here: Float64Array, first: number, end: number) {
+  /** Largest log likelihood ratio against the current offset over the latest pairs, and the pair it starts from. */
+  #worth(ahead: number, current: Float64Array, first: number, end: number) {
     const step = ahead - this.#ahead;
     const near = Math.abs(step) <= LAG;
     const usual = AS_USUAL * ((this.#usual ?? 0) + FLOOR);
-    const against = (there: number) => {
+    const against = (shifted: number) => {
       if (!near) return AGAINST.far;
       if (step > 0) return AGAINST.ahead;
-      return this.#usual !== undefined && there + FLOOR <= usual ? AGAINST.lateAsUsual : AGAINST.late;
+      return this.#usual !== undefined && shifted + FLOOR <= usual ? AGAINST.lateAsUsual : AGAINST.late;
     };
     let [sum, worth, from] = [0, 0, end];
     for (let frame = end - 1; frame >= first; frame--) {
-      const there = this.#residual(frame, ahead);
-      if (there === undefined) {
+      const shifted = this.#residual(frame, ahead);
+      if (shifted === undefined) {
         if (frame === end - 1) return undefined;
         break;
       }
-      const said = Math.log((here[frame - first]! + FLOOR) / (there + FLOOR));
-      sum += limited(said - Math.log(against(there)));
+      const ratio = Math.log((current[frame - first]! + FLOOR) / (shifted + FLOOR));
+      sum += limited(ratio - Math.log(against(shifted)));
       if (sum > worth) [worth, from] = [sum, frame];
     }
     return { from, worth };
   }
 
-  #explains(ahead: number, here: Float64Array, first: number, from: number, end: number): boolean {
+  #explains(ahead: number, current: Float64Array, first: number, from: number, end: number): boolean {
     let [left, before, variance] = [0, 0, 0];
     for (let frame = from; frame < end; frame++) {
       left += this.#residual(frame, ahead) ?? 0;
-      before += here[frame - first]!;
+      before += current[frame - first]!;
       variance += this.#distorted.get(frame)?.variance ?? 0;
     }
     const pairs = end - from;
@@ -306,8 +282,7 @@ export class SlipDetector {
       for (let frame = from; frame < end; frame++) {
         const [mine, theirs] = [this.#residual(frame, ahead), this.#residual(frame, other)];
         if (mine === undefined || theirs === undefined) continue;
-        const said = Math.log((theirs + FLOOR) / (mine + FLOOR));
-        sum += limited(said);
+        sum += limited(Math.log((theirs + FLOOR) / (mine + FLOOR)));
         pairs++;
       }
       if (pairs > 0 && sum < DISTINCT) return false;

@@ -6,15 +6,14 @@ import { samplesOf, type VideoFormat } from '../../core/frame.js';
 
 /** Size of all thumbnails, whatever the aspect ratio. */
 export const THUMBNAIL = { width: 64, height: 36 } as const;
-
 /** Boxes up to this width are read completely. */
 const WHOLE_BOX = 6;
 
 export type LumaFormat = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
 /**
- * Positions of the samples to read along one side, box by box. The step is about odd, so that both fields of
- * interlaced video count. Positions are exact fractions, so that a picture gives the same thumbnail at any size.
+ * Positions of the samples to read along one side, box by box. Steps are odd, so that both fields of interlaced video
+ * count. Positions are exact fractions, so that a picture gives the same thumbnail at any size.
  */
 function positions(size: number, boxes: number, most: number) {
   const box = size / boxes;
@@ -67,7 +66,7 @@ export class Thumbnailer {
   }
 }
 
-/** Of arrays whose length is a multiple of four; one sum for each of four samples is twice as fast. */
+/** Dot product of arrays whose length is a multiple of 4; four partial sums are twice as fast as one. */
 export function dot(a: Float32Array, b: Float32Array): number {
   let [s0, s1, s2, s3] = [0, 0, 0, 0];
   for (let k = 0; k < a.length; k += 4) {
@@ -88,10 +87,10 @@ export function squaredDistance(a: Float32Array, b: Float32Array): number {
   return sum;
 }
 
-/** Width of pictures, and of their blocks, and rows of a block, in samples. */
+/** Width of a picture, width of its blocks, and height of its blocks, in samples. */
 type Grid = readonly [width: number, across: number, down: number];
 
-/** Sums of differences over blocks, which noise hardly changes. */
+/** Sums of differences over blocks, which average out noise. */
 function blockSums(a: Float32Array, b: Float32Array, [width, across, down]: Grid): Float64Array {
   const perRow = Math.ceil(width / across);
   const sums = new Float64Array(perRow * Math.ceil(a.length / width / down));
@@ -108,12 +107,10 @@ export function blockChange(a: Float32Array, b: Float32Array, grid: Grid): numbe
   return sums.reduce((total, sum) => total + (sum / (grid[1] * grid[2])) ** 2, 0) / sums.length;
 }
 
-/** Blocks that {@link isSamePicture} averages. */
+/** Blocks that {@link isSamePicture} compares. */
 const ALIKE: Grid = [THUMBNAIL.width, 4, 4];
-
-/** Change of a block average, in 8-bit levels, beyond what compression does to a still picture. */
+/** Largest change of a block average, in 8-bit levels, that compression causes in a still picture. */
 const MOVES = 1;
-
 /** Least share of different frames. */
 const TELLING = 0.05;
 
@@ -131,13 +128,10 @@ export function isSamePicture(one: Float32Array, other: Float32Array): boolean {
 }
 
 export const SIGNATURE = { width: 32, height: 18 } as const;
-
 /** One byte per average, in 8-bit levels. */
 export const SIGNATURE_BYTES = SIGNATURE.width * SIGNATURE.height;
-
-/** Samples to read along each side of one average. */
+/** Samples to read along each side of one average; fewer of small pictures, which are almost as cheap to score. */
 const SAMPLES = 5;
-/** For small pictures, which are almost as cheap to score as to read. */
 const SAMPLES_SMALL = 2;
 /** In luma samples. */
 const SMALL = 320 * 180;
@@ -158,7 +152,7 @@ export class Signer {
   }
 }
 
-/** From a thumbnail, which is twice as wide and high. */
+/** Signs a thumbnail, which is twice as wide and high as its signature. */
 export function signThumb(samples: Float32Array, into: Uint8Array): void {
   const { width } = THUMBNAIL;
   for (let k = 0; k < SIGNATURE_BYTES; k++) {

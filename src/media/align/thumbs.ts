@@ -9,7 +9,7 @@ import { type LumaFormat, THUMBNAIL, Thumbnailer } from './thumbnail.js';
 
 export interface OpenedPart {
   readonly source: FrameSource;
-  /** Number of `source`'s frame that is the part's first. */
+  /** Index in `source` of the part's first frame. */
   readonly start: number;
 }
 
@@ -26,7 +26,7 @@ interface Reading {
   readonly opening: Promise<OpenedPart & { readonly thumbnailer: Thumbnailer; readonly luma: Uint8Array }>;
 }
 
-/** Keeps thumbnails (9 kB each) of the frames read so far and reads more on demand. */
+/** Thumbnails (9 kB each) of the frames read so far; reads more on demand. */
 export class RecordedThumbs {
   readonly #open: OpenPart;
   readonly #thumbs: Float32Array[] = [];
@@ -39,7 +39,7 @@ export class RecordedThumbs {
     this.#open = open;
   }
 
-  /** @param most frames that this reader needs, so that the decoder can stop there */
+  /** @param most frames that this reader needs, where the decoder may stop */
   reader(most: number): ThumbsReader {
     let handed = 0;
     let closed = false;
@@ -86,7 +86,7 @@ export class RecordedThumbs {
     const { source, start } = await this.#open(first, end);
     const thumbnailer = new Thumbnailer(source.info, THUMBNAIL.width, THUMBNAIL.height);
     const luma = new Uint8Array(lumaBytes(source.info));
-    // Count from the video's first frame.
+    // Relative to the video's first frame.
     return { source, start: start - first, thumbnailer, luma };
   }
 

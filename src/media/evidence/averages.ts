@@ -1,16 +1,10 @@
 /**
  * @module media/evidence/averages
- * Statistics of averaged samples: mean, correlation, and whether one video of a pair was converted between BT.601 and BT.709.
+ * Statistics of averaged samples: correlation, and conversions between BT.601 and BT.709.
  */
-
 import { LUMA_WEIGHTS, type LumaMatrix } from '../../core/colour.js';
 import type { BothOf } from '../../core/frame.js';
-
-export function mean(values: ArrayLike<number>): number {
-  let sum = 0;
-  for (let i = 0; i < values.length; i++) sum += values[i] ?? 0;
-  return sum / values.length;
-}
+import { mean } from '../../core/numbers.js';
 
 /** -1..1; 0 if either has no contrast. */
 export function correlation(a: Float32Array, b: Float32Array): number {
@@ -32,16 +26,15 @@ export interface Colours {
   readonly cr: ArrayLike<number>;
 }
 
-/** How to convert the reference's samples so that they fit the distorted ones. */
+/** The conversion of the reference that fits the distorted video. */
 export type MatrixFit = 'as stored' | '601 to 709' | '709 to 601';
 
-/** Largest error of the best fit, relative to the next best. */
+/** Largest error of the best fit, relative to the second best. */
 const CLEARLY = 0.6;
-
-/** Least mean squared error of the next best fit, in 8-bit levels; grey pictures fit by any matrix. */
+/** Least mean squared error of the second-best fit, in 8-bit levels; grey pictures fit by any matrix. */
 const VISIBLE = 0.5;
 
-/** The conversion that fits; `undefined` if the colours do not decide. */
+/** `undefined` if the colours do not decide. */
 export function matrixFitOf(pairs: readonly BothOf<Colours>[]): MatrixFit | undefined {
   const errors = (['as stored', '601 to 709', '709 to 601'] as const).map((fit) => ({
     fit,
@@ -85,11 +78,11 @@ function conversion(from: LumaMatrix, to: LumaMatrix): (sample: Triple) => Tripl
     const red = luma + (2 * (1 - r1) * (cr - 128)) / 224;
     const blue = luma + (2 * (1 - b1) * (cb - 128)) / 224;
     const green = (luma - r1 * red - b1 * blue) / (1 - r1 - b1);
-    const made = r2 * red + (1 - r2 - b2) * green + b2 * blue;
+    const newLuma = r2 * red + (1 - r2 - b2) * green + b2 * blue;
     return [
-      16 + 219 * made,
-      128 + (224 * (blue - made)) / (2 * (1 - b2)),
-      128 + (224 * (red - made)) / (2 * (1 - r2)),
+      16 + 219 * newLuma,
+      128 + (224 * (blue - newLuma)) / (2 * (1 - b2)),
+      128 + (224 * (red - newLuma)) / (2 * (1 - r2)),
     ];
   };
 }

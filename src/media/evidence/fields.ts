@@ -2,19 +2,18 @@
  * @module media/evidence/fields
  * Detects from luma whether frames weave two fields of different times, and which comes first. Labels are often wrong.
  */
-
 import { samplesOf } from '../../core/frame.js';
-import { mean } from './averages.js';
+import { mean } from '../../core/numbers.js';
 
 /** Consecutive frames to measure at one place: five steps, the period of 3:2 pulldown. */
 export const FIELD_RUN = 6;
 
-/** A frame compared with the next. Shares and ratios are over blocks of 16 x 16 samples. */
+/** Compares a frame with the next. Shares and ratios are over blocks of 16 x 16 samples. */
 export interface FieldStep {
   readonly frame: number;
   /** True if enough of the picture moves to judge. */
   readonly moves: boolean;
-  /** Share of the moving blocks whose neighbouring lines differ more than lines of one field. */
+  /** Share of moving blocks whose neighbouring lines differ more than lines of one field do. */
   readonly combed: number;
   /**
    * Log of how much better the next top field fits this bottom field than vice versa: positive for top first, about
@@ -26,10 +25,7 @@ export interface FieldStep {
 }
 
 export interface FieldEvidence {
-  /**
-   * `woven`: fields of different times. `pulldown`: in two of five frames (film at 29.97 fps). `exchanged`: swapped
-   * lines.
-   */
+  /** `woven`: fields of different times. `pulldown`: in two of five frames (film at 29.97 fps). `exchanged`: swapped lines. */
   readonly kind: 'progressive' | 'woven' | 'pulldown' | 'exchanged';
   /** For `woven` and `pulldown`, if certain. */
   readonly first?: 'top-first' | 'bottom-first';
@@ -43,16 +39,12 @@ interface Luma {
 }
 
 const BLOCK = 16;
-
 /** Most columns to sample; all rows are read. */
 const COLUMNS = 320;
-
 /** Least mean difference of a moving block between frames, in 8-bit levels. */
 const MOTION = 2;
-
 const MOVING = 0.02;
-
-/** Neighbouring lines of a combed block differ this much more than lines of a field, and by this many levels. */
+/** Neighbouring lines of a combed block differ by this factor more than lines of a field, and by this many levels. */
 const COMB_RATIO = 1.3;
 const COMB_LEVEL = 2;
 
@@ -69,7 +61,7 @@ export class FieldMeter {
     this.#format = format;
     this.#step = Math.max(1, Math.ceil(format.width / COLUMNS));
     this.#columns = Math.floor(format.width / this.#step / BLOCK) * BLOCK;
-    // Each line is compared with the second after it.
+    // Each line is compared with the second one after it.
     this.#rows = Math.floor((format.height - 2) / BLOCK) * BLOCK;
   }
 
@@ -155,10 +147,8 @@ export class FieldMeter {
 
 /** Least share of combed blocks in a combed frame. */
 const COMBED = 0.1;
-
 /** Least {@link FieldStep.order} of fields of different times: one order is 1.4 times as rough as the other. */
 const APART = Math.log(1.4);
-
 const MOST = 0.3;
 
 /**
@@ -167,26 +157,22 @@ const MOST = 0.3;
  */
 const ORDERED = 0.8;
 const FEW_COMBS = 0.01;
-
 /** Largest median {@link FieldStep.order} of progressive frames. */
 const NO_ORDER = 0.1;
 
 /**
- * Weaker limits if the other video has the content without combs: least mean share of combed blocks, its ratio to
- * the other's, the mean order (also minus the other's), and the share of frames that agree. Encodes of progressive
- * frames move the mean order by up to 0.07.
+ * Weaker limits if the other video has the same content without combs: mean share of combed blocks, its ratio to the
+ * other's, mean order (also minus the other's), and share of frames that agree. Encodes of progressive frames move
+ * the mean order by up to 0.07.
  */
 const BESIDE = { combs: 0.005, times: 4, order: 0.15, share: 0.9 } as const;
-
 /** Largest {@link FieldStep.exchanged} of swapped lines. */
 const EXCHANGED = 0.85;
-
 /** Largest share of combed blocks in pulldown's whole frames, relative to combed ones; encoders smear combs. */
 const OTHERS = 0.5;
-
 const ENOUGH = 3;
 
-/** `undefined` if too little moves or nothing is certain; `beside` is the other video of the pair. */
+/** `undefined` if too little moves or nothing is certain. @param beside the other video of the pair */
 export function judgeFields(
   steps: readonly FieldStep[],
   beside: readonly FieldStep[] = [],
@@ -205,16 +191,14 @@ export function judgeFields(
   }
   const wrong = moving.filter(({ exchanged, order }) => exchanged <= EXCHANGED && Math.abs(order) < APART);
   if (2 * wrong.length > moving.length) return { kind: 'exchanged' };
-  const first = firstBeside(
-    moving,
-    beside.filter(({ moves }) => moves),
-  );
+  const others = beside.filter(({ moves }) => moves);
+  const first = firstBeside(moving, others);
   if (first) return { kind: 'woven', first };
   const middle = moving.map(({ order }) => order).sort((a, b) => a - b)[moving.length >> 1] ?? 0;
   return Math.abs(middle) <= NO_ORDER ? { kind: 'progressive' } : undefined;
 }
 
-/** The first field of a video that has combs and an order that the other video of the same content lacks. */
+/** The first field, if a video has combs and an order that the other video of the same content lacks. */
 function firstBeside(mine: readonly FieldStep[], other: readonly FieldStep[]): FieldEvidence['first'] {
   if (other.length < ENOUGH) return undefined;
   const combs = mean(mine.map(({ combed }) => combed));
@@ -229,8 +213,7 @@ function firstBeside(mine: readonly FieldStep[], other: readonly FieldStep[]): F
 }
 
 export function isCombed(steps: readonly FieldStep[], beside: readonly FieldStep[] = []): boolean {
-  const { kind = 'progressive' } = judgeFields(steps, beside) ?? {};
-  return kind !== 'progressive';
+  return (judgeFields(steps, beside)?.kind ?? 'progressive') !== 'progressive';
 }
 
 function isWoven({ moves, combed, order }: FieldStep): boolean {
@@ -241,7 +224,7 @@ function share(steps: readonly FieldStep[], n: number): number {
   return steps[n]?.combed ?? 0;
 }
 
-/** True if two neighbours in every five moving frames are woven, and the others much less combed, at least twice. */
+/** True if two neighbours in every five moving frames are woven and the others much less combed, at least twice. */
 function isPulldown(steps: readonly FieldStep[]): boolean {
   let periods = 0;
   for (let at = 0; at + 5 <= steps.length; ) {

@@ -1,7 +1,7 @@
 /**
  * @module media/evidence/framing
- * Decides from pixels whether one picture shows a part of the other: a crop of the larger one, or a part that is scaled up to
- * full size, which sizes cannot tell.
+ * Decides from pixels whether one picture shows a part of the other: a crop of a larger picture, or a part scaled up
+ * to full size, which sizes cannot tell.
  */
 import {
   type BothOf,
@@ -23,9 +23,9 @@ export interface Picture {
 export interface Framing {
   readonly whole: 'reference' | 'distorted';
   readonly area: { readonly width: number; readonly height: number; readonly x: number; readonly y: number };
-  /** True if the area outside is padding: rows or columns that repeat the edge or are black. */
+  /** True if the area outside is padding: rows or columns that are black or repeat the edge. */
   readonly padding: boolean;
-  /** True if the area was found on small pictures, and may be off by a few samples. */
+  /** True if the area was found on small pictures and may be off by a few samples. */
   readonly rough?: boolean;
 }
 
@@ -33,13 +33,10 @@ type Shape = Pick<VideoFormat, 'width' | 'height' | 'chroma'>;
 
 /** Largest error of a crop, relative to that of scaling. */
 const CLEARLY = 0.5;
-
 /** Least mean squared error of scaling, in 8-bit levels, to decide: coding changes means of rows by less. */
 const VISIBLE = 0.05;
-
 /** Largest difference between means of repeated rows, in 8-bit levels. */
 const REPEATED = 0.75;
-
 /** Highest mean of a black row, in 8-bit levels. */
 const BLACK = 24;
 
@@ -67,7 +64,7 @@ function profileOf(
   return Float32Array.from(sums, (sum) => sum / ((to - from) * 2 ** (bitDepth - 8)));
 }
 
-/** The part of one picture that the other shows; `undefined` if scaling fits as well or nothing is certain. */
+/** `undefined` if scaling fits as well or nothing is certain. */
 export function framingOf(
   reference: Shape,
   distorted: Shape,
@@ -80,7 +77,7 @@ export function framingOf(
     larger ? ([pair.reference, pair.distorted] as const) : ([pair.distorted, pair.reference] as const),
   );
   const steps = stepsOf(all.chroma);
-  // At the stored size first, then as large as fits.
+  // Try the stored size, then the largest that fits.
   const factors = [...new Set([1, Math.min(all.width / part.width, all.height / part.height)])];
   for (const factor of factors) {
     const sized = (length: number, step: number) => Math.round((length * factor) / step) * step;
@@ -94,7 +91,7 @@ export function framingOf(
         cut: profileOf(one, axis, within),
         part: profileOf(other, axis),
       }));
-    // Compare columns within the rows that both show, then rows within the columns.
+    // Compare columns within rows that both show, then rows within columns that both show.
     const guess = bestPlace(lines('rows'), height, steps.y).at;
     const across = placeOf(lines('columns', { from: guess, to: guess + height }), width, steps.x);
     const down =
@@ -111,12 +108,7 @@ export function stepsOf(chroma: ChromaFormat): { readonly x: number; readonly y:
   return { x: 1 << h, y: 1 << v };
 }
 
-interface Place {
-  readonly at: number;
-  readonly padding: boolean;
-}
-
-/** Profiles of one moment: of the whole picture, of its compared part, and of the smaller picture. */
+/** Profiles of one moment: the whole picture, its compared part, and the smaller picture. */
 interface Lines {
   readonly all: Float32Array;
   readonly cut: Float32Array;
@@ -133,8 +125,8 @@ function bestPlace(lines: readonly Lines[], length: number, step: number) {
   return best;
 }
 
-/** Where a part of `length` samples of the whole begins; `undefined` if scaling fits as well. */
-function placeOf(lines: readonly Lines[], length: number, step: number): Place | undefined {
+/** Where a part of `length` samples begins in the whole; `undefined` if scaling fits as well. */
+function placeOf(lines: readonly Lines[], length: number, step: number) {
   const size = lines[0]?.all.length ?? 0;
   if (size === length) return { at: 0, padding: true };
   const scaled =
@@ -157,7 +149,7 @@ function isPadding(profile: Float32Array, from: number, to: number, beside: numb
   return run.every((mean) => mean <= BLACK) || run.every((mean) => Math.abs(mean - edge) <= REPEATED);
 }
 
-/** Mean squared difference from position `at` of a profile, without the mean. */
+/** Variance of the difference between `part` and a profile from `at`. */
 function difference(all: Float32Array, at: number, part: Float32Array): number {
   let [sum, squares] = [0, 0];
   for (let i = 0; i < part.length; i++) {
@@ -168,7 +160,7 @@ function difference(all: Float32Array, at: number, part: Float32Array): number {
   return squares / part.length - (sum / part.length) ** 2;
 }
 
-/** Resamples a profile: averages over what each sample covers, linear between samples. */
+/** Resamples a profile: averages when shrinking, linear interpolation when enlarging. */
 function resized(profile: Float32Array, length: number): Float32Array {
   const { length: size } = profile;
   if (size === length) return profile;
@@ -186,37 +178,24 @@ function resized(profile: Float32Array, length: number): Float32Array {
 }
 
 export const ZOOM_PICTURE = 64;
-
 /** Boxes along each side of the pictures on which the search begins. */
 const COARSE = 16;
-
 /** Smallest part to search, as a share of a side. */
 const SMALLEST = 0.72;
-
 /** First and last step of the search, in boxes of {@link COARSE} and {@link ZOOM_PICTURE}. */
 const STEP = 0.5;
 const LAST_STEP = 1 / 32;
-
 /** Above this correlation, pictures have the same details in the same places. */
 const SAME_PLACES = 0.995;
-
-/** Largest error relative to the whole picture's. Encoded parts reach 0.14; other videos and zooms exceed 0.4. */
+/** Largest error relative to the whole picture's; encoded parts reach 0.14, other videos and zooms exceed 0.4. */
 const CLEARLY_A_PART = 0.25;
-
 /** Least correlation of the part with the other video. */
 const ALIKE = 0.9;
 
-/** Edges as shares of the picture's sides. */
-interface Part {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
-
 interface Zoom {
   readonly whole: 'reference' | 'distorted';
-  readonly part: Part;
+  /** Edges as shares of the picture's sides. */
+  readonly part: Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
   /** Correlation of the part with the other video. */
   readonly similarity: number;
 }
@@ -227,7 +206,7 @@ type Pictures = readonly Float32Array[];
 type Edges = readonly [from: number, to: number];
 
 /**
- * The part that one video shows of the other; `undefined` if all of it fits as well or no part fits.
+ * The part of one video that the other shows; `undefined` if the whole fits as well or no part fits.
  * @param pairs moments as {@link ZOOM_PICTURE} x {@link ZOOM_PICTURE} averages, whatever the aspect ratio
  */
 export function zoomOf(pairs: readonly BothOf<Float32Array>[]): Zoom | undefined {
@@ -237,7 +216,7 @@ export function zoomOf(pairs: readonly BothOf<Float32Array>[]): Zoom | undefined
   const found = [
     { whole: 'reference' as const, ...bestPart(reference, distorted) },
     { whole: 'distorted' as const, ...bestPart(distorted, reference) },
-  ].map((one) => ({ ...one, ratio: relative(one) / relative(same), similarity: correlation(one) }));
+  ].map((fit) => ({ ...fit, ratio: relative(fit) / relative(same), similarity: correlation(fit) }));
   const [best] = found.sort((a, b) => a.ratio - b.ratio);
   if (!best || !(best.ratio <= CLEARLY_A_PART && best.similarity >= ALIKE)) return undefined;
   const [[left, right], [top, bottom]] = [best.across, best.down];
@@ -314,7 +293,7 @@ function coarse(picture: Float32Array): Float32Array {
   return sums;
 }
 
-/** The two samples around a position in a span of `size` that is stretched to full length. */
+/** The samples around a position in a span of `size` that is stretched to full length. */
 function neighbours(sample: number, size: number, [from, to]: Edges) {
   const at = Math.min(size - 1, Math.max(0, from + ((sample + 0.5) * (to - from)) / size - 0.5));
   const before = Math.floor(at);
@@ -334,13 +313,13 @@ function stretched(picture: Float32Array, size: number, span: Edges): Float32Arr
   return result;
 }
 
-/** Mean squared residual of the best line from one video's samples to the other's, and the variance of the latter. */
+/** Mean squared residual of the best line from one video's samples to the other's, whose variance is `variance`. */
 interface Fit {
   readonly left: number;
   readonly variance: number;
 }
 
-/** Fits a span of the rows like {@link stretched} columns, but without copies, since a search fits thousands. */
+/** Fits a span of rows, stretched like {@link stretched} columns but without copies: a search fits thousands. */
 function fitOfRows(ones: Pictures, others: Pictures, size: number, span: Edges): Fit {
   let [x, y, xx, yy, xy] = [0, 0, 0, 0, 0];
   for (let row = 0; row < size; row++) {
@@ -372,6 +351,6 @@ function relative({ left, variance }: Fit): number {
   return variance > 0 ? Math.max(0, left) / variance : 1;
 }
 
-function correlation(found: Fit): number {
-  return Math.sqrt(1 - relative(found));
+function correlation(fit: Fit): number {
+  return Math.sqrt(1 - relative(fit));
 }

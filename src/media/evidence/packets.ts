@@ -1,14 +1,14 @@
 /**
  * @module media/evidence/packets
- * Tells from undecoded packets which show a frame, how many frames they hold, and whether grain is added. Source:
- * RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2 and annex B; AV1 specification, sections 5.3 and 5.5.
+ * Tells from undecoded packets which show a frame, how many frames they hold, and whether grain is added. Sources:
+ * RFC 6386, section 9.1; VP9 bitstream specification 0.6, section 6.2, annex B; AV1 specification, sections 5.3, 5.5.
  */
 import { intervalsOf, medianInterval } from './rate.js';
 
 /** Share of the median interval below which two frames are too close for both to be shown. */
 const CROWDED = 0.3;
 
-/** True if ascending times are so close that some may belong to hidden frames. */
+/** True if ascending times are so close that some may be those of hidden frames. */
 export function isCrowded(times: ArrayLike<number>): boolean {
   const usual = medianInterval(times) ?? 0;
   return intervalsOf(times).some((step) => step < CROWDED * usual);
@@ -26,12 +26,11 @@ interface PacketFacts {
 
 /** More packets per frame than this are fields. */
 const FIELDS = 1.5;
-
 const FIELD_CODECS: readonly string[] = ['h264', 'mpeg2video', 'vc1'];
 
 /**
- * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (two fields, or a hidden frame
- * and the shown one), or `unknown` until decoded (such as fields with a time each).
+ * What packets of one time hold: `frames` of their own (a coarse clock), `one` frame (two fields, or a hidden and a
+ * shown frame), or `unknown` until decoded (such as fields with their own times).
  */
 export function packetsOfOneTime({
   codec,
@@ -52,7 +51,7 @@ export function packetsOfOneTime({
   return 2 * shared === times.length ? 'one' : 'unknown';
 }
 
-/** True if packets of a codec may hold a frame that is only referred to and never shown. */
+/** True if packets may hold frames that are only references, never shown. */
 export function hidesFrames(codec: string): boolean {
   return codec === 'vp8' || codec === 'vp9';
 }
@@ -66,8 +65,8 @@ export function showsFrame(codec: string, packet: Uint8Array): boolean {
   const bit = (at: number) => (first >> (7 - at)) & 1;
   // Two marker bits, two profile bits, and a reserved bit in profile 3.
   const at = bit(2) && bit(3) ? 5 : 4;
-  const repeats = bit(at) === 1;
-  return repeats || bit(at + 2) === 1;
+  const showsExisting = bit(at) === 1;
+  return showsExisting || bit(at + 2) === 1;
 }
 
 /** True if a sequence header of AV1 enables film grain. */
@@ -91,7 +90,7 @@ export function addsGrain(packet: Uint8Array): boolean {
 /** `OBU_SEQUENCE_HEADER`. */
 const SEQUENCE_HEADER = 1;
 
-/** The last bit before the trailing one and zeros: a sequence header ends with film_grain_params_present. */
+/** The last bit before the trailing bits: sequence headers end with film_grain_params_present. */
 function bitBeforeTrailing(unit: Uint8Array): boolean {
   const end = unit.findLastIndex((byte) => byte !== 0);
   const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);

@@ -1,6 +1,6 @@
 /**
  * @module media/evidence/rate
- * Finds a frame rate: by the commonest interval, else as declared, else the average, which lost frames lower.
+ * Finds a frame rate: from the commonest interval, else as declared, else the average, which lost frames lower.
  */
 import { type Fraction, quotientOf } from '../../core/numbers.js';
 
@@ -21,33 +21,25 @@ interface CommonInterval {
   readonly error: number;
 }
 
-/** Clocks to which containers round times, in seconds: GIF; Matroska and Flash. */
+/** Clocks to which containers round times, in seconds: GIF; Matroska and FLV. */
 const CLOCKS = [0.01, 0.001] as const;
-
 /** Clock of MPEG and MP4, in seconds. */
 const TICK = 2e-5;
-
 /** Largest ratio between the intervals of one unsteady rate. */
 const UNSTEADY = 1.2;
-
 const MOST = 0.6;
-
 /** Largest relative difference between equal rates, a fifth of that between 24 and 24000/1001. */
 const SAME_RATE = 2e-4;
-
-/** Relative difference of declared rates that averaging does not explain. */
+/** Relative difference of declared rates that averages do not explain. */
 const CERTAIN_RATE = 0.01;
-
 /** Range by which lost frames lower an average below the nominal rate; 24 and 24000/1001 differ by 0.001. */
 const LOST = [0.0015, 0.12] as const;
-
 /** Containers without times; ffmpeg assumes 25 frames a second. */
 const UNTIMED: readonly string[] = ['obu', 'av1'];
-
 /** Higher declared rates are clock ticks. */
 const HIGHEST = 480;
 
-/** Interval between most frames, if any. Rounding splits it: at 30 fps in milliseconds, 33 and 34 alternate. */
+/** The interval between most frames. Rounding splits it: at 30 fps in milliseconds, 33 and 34 alternate. */
 function commonInterval(times: Float64Array): CommonInterval | undefined {
   const known = remembered.get(times);
   if (known !== undefined) return known ?? undefined;
@@ -56,7 +48,7 @@ function commonInterval(times: Float64Array): CommonInterval | undefined {
   return found;
 }
 
-/** Times of long files are large, and several checks ask for their interval. */
+/** Cached, since several checks need the interval and files may have many times. */
 const remembered = new WeakMap<Float64Array, CommonInterval | null>();
 
 /** Seconds between consecutive times. */
@@ -89,12 +81,12 @@ function findInterval(times: Float64Array): CommonInterval | undefined {
     if (alike && !within) runs++;
     within = alike;
   }
-  // Within a run, rounding only moves its ends.
+  // Within a run, rounding only moves the ends.
   const error = (Math.max(clock ?? TICK, largest - least) * Math.sqrt(runs)) / count;
   return { seconds: sum / count, error };
 }
 
-/** The coarse clock whose multiples all times are, if any. */
+/** The coarse clock of which all times are multiples, if any. */
 function clockOf(times: Float64Array): number | undefined {
   return CLOCKS.find((clock) =>
     times.every((time) => Math.abs(time / clock - Math.round(time / clock)) < 1e-4),
@@ -117,7 +109,7 @@ function mostWithin(
     : undefined;
 }
 
-/** Frames per second by the commonest interval, else by the average; `undefined` for one frame. */
+/** Frames per second from the commonest interval, else the average; `undefined` for one frame. */
 export function rateOfTimes(times: Float64Array): number | undefined {
   const common = commonInterval(times);
   if (common) return 1 / common.seconds;
@@ -153,7 +145,7 @@ export function meantRate(perSecond: number, error = 0): Fraction | undefined {
   return best ? { num: best.num, den: best.den } : { num: Math.round(perSecond * 1000), den: 1000 };
 }
 
-/** The rate a container declares: the nominal one if the average is only lower because frames were lost. */
+/** The rate that a container declares: the nominal one if the average is lower only because frames were lost. */
 export function declaredRate(
   average: Fraction | undefined,
   nominal: Fraction | undefined,
@@ -169,7 +161,7 @@ export function isUntimed(container: string): boolean {
   return UNTIMED.includes(container);
 }
 
-/** True if a rate is a usual one rather than an average. */
+/** True if a rate is a standard one rather than an average. */
 export function isNominal({ num, den }: Fraction): boolean {
   return num % den === 0 || den === 1001;
 }
@@ -181,7 +173,7 @@ export function ratesDiffer(first: RateFacts, second: RateFacts): boolean {
   return Math.abs(a.perSecond / b.perSecond - 1) > SAME_RATE + a.error + b.error;
 }
 
-/** A rate with its relative error; `undefined` if there are too few frames or they are too irregular. */
+/** A rate and its relative error; `undefined` for too few or too irregular frames. */
 function measured(facts: RateFacts): { readonly perSecond: number; readonly error: number } | undefined {
   const { timestamps, frameRate, frameCount = null, duration = null } = facts;
   if (timestamps) {

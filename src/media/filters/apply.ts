@@ -2,7 +2,6 @@
  * @module media/filters/apply
  * Filters both videos before comparison: in ffmpeg if it decodes, else with this package's own filters.
  */
-import type { ColorMatrix } from '../../core/choices.js';
 import { usualMatrix } from '../../core/colour.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
@@ -28,7 +27,7 @@ type Facts = VideoFormat &
   Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
 
 /**
- * @param foreign true if a remote user asks
+ * @param foreign true for a remote user
  * @throws {AnyvmafError} `usage`
  */
 export function checkFilters(options: FilterOptions, foreign: boolean): void {
@@ -38,15 +37,14 @@ export function checkFilters(options: FilterOptions, foreign: boolean): void {
   for (const name of ['cropReference', 'cropDistorted'] as const) {
     if (options[name] === undefined) continue;
     parseArea(name, options[name]);
-    if (options.crop !== undefined) {
+    if (options.crop !== undefined)
       throw usageError('conflicts with crop auto; leave one of them out.', { about: name });
-    }
   }
   if (options.pixelFormat !== undefined) targetFormat(options.pixelFormat);
 }
 
 /**
- * Filters of one video; does not resolve `crop: 'auto'`.
+ * Filters of one video, without those of `crop: 'auto'`.
  * @throws {AnyvmafError} `usage` if an option does not suit the video
  */
 export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions): SideFilters {
@@ -57,13 +55,12 @@ export function filtersFor(role: InputRole, facts: Facts, options: FilterOptions
   const name = reference ? 'cropReference' : 'cropDistorted';
   const fields = facts.fieldOrder === 'top-first' || facts.fieldOrder === 'bottom-first';
   const from = facts.colorRange ?? 'limited';
-  const known = matrixOf(facts);
-  if (matrix !== undefined && known === undefined) {
+  const known = facts.matrix === undefined ? usualMatrix(facts) : scaleMatrix(facts.matrix);
+  if (matrix !== undefined && known === undefined)
     throw usageError(
       `the ${role} has the matrix ${shown(String(facts.matrix))}, which cannot be converted to ${matrix}; convert the video ` +
         'losslessly with ffmpeg first.',
     );
-  }
   return {
     ...(options.deinterlace && fields && { deinterlace: 'labelled' as const }),
     ...(crop !== undefined && { crop: areaIn(name, crop, facts) }),
@@ -88,14 +85,13 @@ function sameFormat(a: SampleFormat, b: SampleFormat): boolean {
   return a.bitDepth === b.bitDepth && a.chroma === b.chroma;
 }
 
-/** Why this package cannot filter by itself; `undefined` if it can. */
+/** Why these filters need ffmpeg; `undefined` if this package can apply them. */
 function beyondOwn(facts: VideoFormat, { deinterlace, vf, matrix, format }: SideFilters): string | undefined {
   if (deinterlace) return 'deinterlacing needs ffmpeg (bwdif)';
   if (vf !== undefined) return `the filters ${quoted(vf)} need ffmpeg`;
   if (matrix) return 'matrix conversion needs ffmpeg (scale)';
-  if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth)) {
+  if (format && (format.chroma !== facts.chroma || format.bitDepth < facts.bitDepth))
     return `conversion from ${nameOfFormat(facts)} to ${nameOfFormat(format)} needs ffmpeg (scale)`;
-  }
   return undefined;
 }
 
@@ -133,11 +129,10 @@ export async function filterSide(
       bitrate: video.facts.bitrate,
       ...(times && video.cutOff === undefined && { frameCount: times.length }),
     };
-    const key = applied.join('; ');
     const { setBacks, ...rest } = side;
     return {
       ...rest,
-      video: { ...video, decoder, facts: filtered, others: [], filters: key },
+      video: { ...video, decoder, facts: filtered, others: [], filters: applied.join('; ') },
       times,
       ...(times && setBacks && { setBacks }),
       ...done,
@@ -153,7 +148,7 @@ export async function filterSide(
   return { ...side, video, ...done };
 }
 
-/** Facts that follow from the filters, since some versions of ffmpeg do not report them. */
+/** Facts that follow from the filters; some versions of ffmpeg do not report them. */
 function described({ deinterlace, range, matrix }: SideFilters): Partial<TrackFacts> {
   return {
     ...(deinterlace && { fieldOrder: 'progressive' as const }),
@@ -196,7 +191,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
       ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
     ];
-    // Name the format, so that a lower depth is a separate step.
+    // Name the format, so that lowering the depth is a separate step.
     const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
     chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
@@ -212,11 +207,10 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
     const stated = deinterlace === 'labelled' ? '' : ', as its pictures show';
     said.push(`deinterlaced by ${deinterlacer(deinterlace)}${stated}`);
   }
-  if (crop) {
+  if (crop)
     said.push(
       `cropped to ${crop.width}x${crop.height} at ${crop.x},${crop.y} of ${facts.width}x${facts.height}`,
     );
-  }
   if (vf !== undefined) said.push(`filtered by ffmpeg's ${vf}`);
   if (range) {
     const stated = facts.colorRange ? '' : ' (assumed)';
@@ -226,9 +220,8 @@ function phrases(facts: Facts, filters: SideFilters): string[] {
     const stated = facts.matrix ? '' : ' (assumed)';
     said.push(`matrix ${matrix.from}${stated} to ${matrix.to}`);
   }
-  if (format && !sameFormat(format, facts)) {
+  if (format && !sameFormat(format, facts))
     said.push(`${nameOfFormat(facts)} to ${nameOfFormat(format)}, as requested`);
-  }
   return said;
 }
 
@@ -263,28 +256,15 @@ function targetFormat(name: string): SampleFormat {
   );
 }
 
-/** Matrix by the name of ffmpeg's scale filter; `undefined` if it cannot convert from it. */
-function matrixOf(facts: Facts): ColorMatrix | undefined {
-  if (facts.matrix !== undefined) return scaleMatrix(facts.matrix);
-  return usualMatrix(facts);
-}
-
 type CropOption = 'cropReference' | 'cropDistorted';
 
-interface WrittenArea {
-  readonly width: number;
-  readonly height: number;
-  readonly at?: { readonly x: number; readonly y: number };
-}
-
-function parseArea(option: CropOption, text: string): WrittenArea {
+function parseArea(option: CropOption, text: string) {
   const found = /^(\d{1,5}):(\d{1,5})(?::(\d{1,5}):(\d{1,5}))?$/.exec(String(text));
   const [width = 0, height = 0, x, y] = (found?.slice(1) ?? []).map((part) =>
     part === undefined ? undefined : Number(part),
   );
-  if (found && width > 0 && height > 0) {
+  if (found && width > 0 && height > 0)
     return { width, height, ...(x !== undefined && y !== undefined && { at: { x, y } }) };
-  }
   throw usageError(
     `is ${quoted(String(text))}, but it must be WIDTH:HEIGHT or WIDTH:HEIGHT:X:Y in samples, such as 1920:800:0:140.`,
     { about: option },
@@ -295,23 +275,18 @@ function parseArea(option: CropOption, text: string): WrittenArea {
 function areaIn(option: CropOption, text: string, facts: Facts): CropArea {
   const { width, height, at } = parseArea(option, text);
   const steps = stepsOf(facts.chroma);
-  const middle = (all: number, part: number, step: number) => {
-    const start = Math.max(0, (all - part) / 2);
-    return Math.floor(start / step) * step;
-  };
+  const middle = (all: number, part: number, step: number) =>
+    Math.floor(Math.max(0, (all - part) / 2) / step) * step;
   const x = at?.x ?? middle(facts.width, width, steps.x);
   const y = at?.y ?? middle(facts.height, height, steps.y);
   const whole = `${facts.width}x${facts.height}`;
-  if (x + width > facts.width || y + height > facts.height) {
+  if (x + width > facts.width || y + height > facts.height)
     throw usageError(`is ${quoted(text)}, which goes beyond the picture of ${whole}.`, { about: option });
-  }
-  const odd = width % steps.x || x % steps.x || height % steps.y || y % steps.y;
-  if (odd) {
+  if (width % steps.x || x % steps.x || height % steps.y || y % steps.y)
     throw usageError(
       `is ${quoted(text)}, but ${[...facts.chroma].join(':')} chroma requires even numbers` +
         `${steps.y === 1 ? ' for WIDTH and X' : ''}.`,
       { about: option },
     );
-  }
   return { width, height, x, y };
 }

@@ -10,7 +10,7 @@ import { parseSides } from '../../core/size.js';
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Filters that return one picture per picture, at a cost that follows from its size. */
+/** Filters that return one picture per picture and whose cost follows from its size. */
 const PLAIN = words(`
   colorspace crop eq format hflip hqdn3d il null pad scale setfield setparams setrange setsar setdar tonemap transpose
   unsharp vflip yadif zscale`);
@@ -31,12 +31,10 @@ const RETIMES = words(`
   shuffleframes telecine tinterlace tmedian tmix trim w3fdif weave`);
 
 const KNOWN = new Set([...PLAIN, ...ONE_TO_ONE, ...RETIMES_PLAIN, ...RETIMES]);
-/** Filters that remote users may use. */
+/** Filters allowed to remote users. */
 const FOREIGN = new Set([...PLAIN, ...RETIMES_PLAIN]);
 const RETIMING = new Set([...RETIMES_PLAIN, ...RETIMES]);
-
 const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
-
 const MAX_LENGTH = 2000;
 
 interface Filter {
@@ -44,28 +42,19 @@ interface Filter {
   readonly args: string;
 }
 
-interface CheckedChain {
-  readonly text: string;
-  readonly keepsFrames: boolean;
-}
-
-type FilterText = 'vfReference' | 'vfDistorted';
-
 type Refuse = (what: string) => Error;
 
 /**
- * @param option for messages
  * @param foreign true if a remote user wrote the chain
  * @throws {AnyvmafError} `usage`
  */
-export function checkChain(option: FilterText, text: string, foreign: boolean): CheckedChain {
+export function checkChain(option: 'vfReference' | 'vfDistorted', text: string, foreign: boolean) {
   const refuse: Refuse = (what) => usageError(what, { about: option });
-  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text)) {
+  if (typeof text !== 'string' || text.trim() === '' || text.length > MAX_LENGTH || hasControl(text))
     throw refuse(
       `is ${quoted(String(text).slice(0, 100))}, but it must be an ffmpeg filter chain such as crop=1920:800, of up to ` +
         `${MAX_LENGTH} characters.`,
     );
-  }
   const filters = split(refuse, text);
   for (const filter of filters) check(refuse, filter, foreign);
   const bare = filters.map((filter) => ({ ...filter, args: bareText(filter.args) }));
@@ -93,11 +82,10 @@ function split(refuse: Refuse, text: string): Filter[] {
       continue;
     }
     if (letter === "'") quote = !quote;
-    if (!quote && /[[\];]/.test(letter)) {
+    if (!quote && /[[\];]/.test(letter))
       throw refuse(
         `is ${quoted(text)}, but it must be one chain with one input and one output, without [ ] and ;.`,
       );
-    }
     if (letter === ',' && !quote) parts.push('');
     else parts[last] += letter;
   }
@@ -121,17 +109,17 @@ function check(refuse: Refuse, { name, args }: Filter, foreign: boolean): void {
     );
   }
   const bare = bareText(args);
-  // ffmpeg reads an option's value from a file if its name begins with a slash.
+  // ffmpeg reads an option's value from a file if the option's name begins with a slash.
   const reads = /(?:^|:)\s*\//.test(bare) || (name === 'curves' && /(?:psfile|plot)\s*=/.test(bare));
   if (reads) throw refuse(`makes the filter ${name} open a file (${quoted(args)}), which is refused.`);
   if (!foreign) return;
   const numbers = name === 'fps' ? [] : (bare.match(/\d+/g) ?? []);
-  // Hexadecimal, exponents and units make a number larger than its digits say.
+  // Hexadecimal, exponents and units can exceed the largest number of plain digits.
   if (
     /\b0x|[\d.]e[+-]?\d/i.test(bare) ||
     /[\d.](?:[hkKMGTPEZY]i?B?|B)\b/.test(bare) ||
     /[^\w.:=+\-*/()|@ ]|while|print|random/.test(bare) ||
-    numbers.some((one) => Number(one) > MAX_SIDE)
+    numbers.some((digits) => Number(digits) > MAX_SIDE)
   ) {
     throw refuse(
       `uses the filter ${name} with ${quoted(args)}, but here only plain values and numbers up to ${MAX_SIDE} are accepted.`,
@@ -146,7 +134,7 @@ function bareText(args: string): string {
 function keepsFrames({ name, args }: Filter): boolean {
   if (!/^(?:yadif|bwdif|w3fdif|estdif)$/.test(name)) return !RETIMING.has(name);
   const mode = modeOf(name, args.replaceAll("'", ''));
-  // By default the others return two frames per frame.
+  // All others return two frames per frame by default.
   return mode === '' ? name === 'yadif' : FRAME_BY_FRAME.test(mode);
 }
 
@@ -159,22 +147,20 @@ function modeOf(name: string, args: string): string {
   return (given.findLast(([, key]) => key === 'mode')?.[2] ?? placed).trim();
 }
 
-/** Most filters in a remote user's chain. */
+/** Limits of a remote user's chain: filters, those that resize, and those that add frames. */
 const MAX_FILTERS = 24;
-/** Most filters that resize, and most that add frames. */
 const MAX_REPEATED = 3;
 /** In frames per second. */
 const MAX_RATE = 1000;
 /** In samples of a picture. */
 const MAX_AREA = 8192 * 8192;
-/** Largest ratio of a size to those that its expression names. */
+/** Largest ratio of a size to those in its expression. */
 const MAX_FACTOR = 4;
-
 const RESIZING = new Set(['pad', 'scale', 'zscale']);
 const NO_SIZE =
   /^(?:flags|interl|in_.*|out_.*|force_.*|eval|param\d|color|[dfcmtprna]|dither|filter|range|primaries|transfer|matrix|.*in|npl|agamma|chromal|reset_sar)$/;
 
-/** The first filter that causes unbounded work, and the limit it breaks. Expects bare arguments. */
+/** The first filter with unbounded work, and the limit that it breaks. Expects bare arguments. */
 function excessiveWork(filters: readonly Filter[]) {
   const beyond = filters[MAX_FILTERS];
   if (beyond) return { filter: beyond, why: `a chain has at most ${MAX_FILTERS} filters` };
@@ -225,13 +211,13 @@ function hasUsualAspect(args: string): boolean {
   return num / den >= 1 / MAX_FACTOR && num / den <= MAX_FACTOR;
 }
 
-/** Upper bound of an expression: `factor` times the largest size it may name, plus `plain`. */
+/** Upper bound of an expression: `factor` times the largest size it can name, plus `plain`. */
 interface Bound {
   readonly factor: number;
   readonly plain: number;
 }
 
-/** Bounds of all sizes among the arguments; `undefined` if one is unbounded. */
+/** Bounds of all sizes in the arguments; `undefined` if one is unbounded. */
 function sizesOf(args: string): Bound[] | undefined {
   const found: Bound[] = [];
   let position = 0;
@@ -272,7 +258,7 @@ class Expression {
     return token;
   }
 
-  /** Adds up, since subtracted terms may be negative. */
+  /** Adds bounds of subtracted terms too, since these may be negative. */
   #sum(): Bound | undefined {
     let sum = this.#product();
     while (sum && this.#take('+', '-')) {

@@ -1,7 +1,7 @@
 /**
  * @module media/pairing/convert
  * Converts both videos to one format while reading: resizes, then raises depth and chroma without loss. For colour
- * metrics it preserves light: full-range peaks stay peaks, chroma is interpolated as in perceptual.wasm.
+ * metrics, preserves light: full-range peaks stay peaks, and chroma is interpolated as in perceptual.wasm.
  */
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { Colour } from '../../core/colour.js';
@@ -19,7 +19,7 @@ import { afterRead, planesLike } from '../own-filters.js';
 import type { FrameSource } from '../types.js';
 import { Resampler } from './resample.js';
 
-/** The lowest format that holds the samples of both without loss, in the size of the first. */
+/** The lowest format that holds the samples of both without loss, at the size of the first. */
 export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   const finer = Math.max(CHROMA_FORMATS.indexOf(a.chroma), CHROMA_FORMATS.indexOf(b.chroma));
   return {
@@ -31,7 +31,7 @@ export function commonFormat(a: VideoFormat, b: VideoFormat): VideoFormat {
   };
 }
 
-/** One phrase for each conversion, which preserves light if `light`. */
+/** One phrase per conversion. */
 export function describeConversion(from: VideoFormat, to: VideoFormat, light = false): string[] {
   const phrases: string[] = [];
   if (to.bitDepth !== from.bitDepth) {
@@ -52,8 +52,8 @@ interface PlaneConversions {
 }
 
 /**
- * Converts frames without loss, by shifts and repetition unless `light` is to be preserved.
- * @returns a function that fills the planes that `into` has
+ * Converts frames without loss: by shifts and repetition, unless `light` is to be preserved.
+ * @returns a function that fills those planes that `into` has
  */
 export function formatConverter(
   from: VideoFormat,
@@ -94,7 +94,7 @@ function shifting(shift: number): PlaneConversions {
         luma(source, target);
         return;
       }
-      // Odd luma sizes omit the last chroma column or row; repeat the one before.
+      // Odd luma sizes lack the last chroma column or row; repeat the one before.
       const halfX = small.width < large.width ? 1 : 0;
       const halfY = small.height < large.height ? 1 : 0;
       for (let y = 0; y < large.height; y++) {
@@ -111,10 +111,10 @@ function shifting(shift: number): PlaneConversions {
 export type LightOfSamples = Pick<Colour, 'matrix' | 'range' | 'siting'>;
 
 type Taps = readonly [number, number, number, number];
-/** Weights of the four samples around an even and an odd position. */
+/** Weights of four samples around even and odd positions. */
 type Phases = readonly [even: Taps, odd: Taps];
 
-/** Catmull-Rom, as in wasm/perceptual/colour_frame.c: for chroma between luma samples, and on the even ones. */
+/** Catmull-Rom, as in wasm/perceptual/colour_frame.c: for chroma between luma samples, and on even ones. */
 const BETWEEN: Phases = [
   [-3 / 128, 29 / 128, 111 / 128, -9 / 128],
   [-9 / 128, 111 / 128, 29 / 128, -3 / 128],
@@ -131,7 +131,7 @@ function preservingLight(
 ): PlaneConversions {
   const peak = 2 ** to.bitDepth - 1;
   const gain = range === 'full' ? peak / (2 ** from.bitDepth - 1) : 2 ** (to.bitDepth - from.bitDepth);
-  // Chroma's zero is in the middle.
+  // Keeps chroma's zero in the middle.
   const offset = matrix === 'gbr' ? 0 : 2 ** (to.bitDepth - 1) - 2 ** (from.bitDepth - 1) * gain;
   const across = siting === 'center' ? BETWEEN : ON_EVEN;
   const down = siting === 'topleft' ? ON_EVEN : BETWEEN;
@@ -170,7 +170,7 @@ function preservingLight(
   };
 }
 
-/** For each of `many` positions, the four nearest of `few` samples, mirrored at the edges, and their weights. */
+/** For each of `many` positions: the four nearest of `few` samples, mirrored at the edges, and their weights. */
 function placesOf(many: number, few: number, phases: Phases): { readonly at: Taps; readonly taps: Taps }[] {
   return Array.from({ length: many }, (_, i) => {
     if (many === few) return { at: [i, i, i, i], taps: [1, 0, 0, 0] };
@@ -218,7 +218,7 @@ export function adaptSource(source: FrameSource, { format, filter, light }: Targ
   };
 }
 
-/** Resizes the planes that it is given into a buffer that it reuses. */
+/** Resizes planes into a buffer that it reuses. */
 function frameResizer(
   from: VideoFormat,
   to: VideoFormat,

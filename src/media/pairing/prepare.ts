@@ -1,10 +1,9 @@
 /**
  * @module media/pairing/prepare
- * Turns two videos into two sources of one format whose n-th frames pair, and describes how.
+ * Turns two videos into two sources of one format whose n-th frames pair, and describes the conversions.
  */
-
 import type { ScaleFilter } from '../../core/choices.js';
-import { AnyvmafError, type InputRole, ofInput, usageError } from '../../core/errors.js';
+import { type AnyvmafError, type InputRole, mismatchError, ofInput, usageError } from '../../core/errors.js';
 import type { BothOf, VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
@@ -43,7 +42,7 @@ import {
 
 interface PairingPlanOptions {
   readonly pairing: OptionsOf<'pair'> & {
-    /** Score a damaged video up to its damage, or refuse it. */
+    /** Score a damaged video up to its damage, or fail. */
     readonly damage: 'accept' | 'refuse';
   };
   readonly skip: FrameNumbers;
@@ -64,26 +63,21 @@ export interface PairingPlan {
   readonly options: PairingPlanOptions;
   readonly format: VideoFormat;
   readonly first: FrameNumbers;
-  /** Pairs that range and limit request, `Infinity` for all. */
+  /** Pairs requested by range and limit, `Infinity` for all. */
   readonly asked: number;
-  /** Most pairs; `null` if only reading to the end determines it. */
+  /** Most pairs; `null` if unknown until read to the end. */
   readonly count: number | null;
   /** Frames of the video that does not set the pairs; absent if frames pair by number for lack of times. */
   readonly paired?: PairedTimes;
   /** Reference frames per distorted frame at the same moments. */
   readonly ratio: number;
-  /** The plan that this shard is part of. */
+  /** The plan that this shard belongs to. */
   readonly whole?: PairingPlan;
   /** Set for parts that are read separately: decoders seek to the first frame's time. */
   readonly seeks?: true;
 }
 
-interface MappedFrames {
-  readonly role: InputRole;
-  readonly source: MappedSource;
-}
-
-/** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which start there. */
+/** Two open videos, and how many frames to skip before pair 0; 0 for decoders, which already start there. */
 export interface PairSources extends BothOf<FrameSource> {
   readonly skip: FrameNumbers;
 }
@@ -91,7 +85,7 @@ export interface PairSources extends BothOf<FrameSource> {
 export interface OpenPair extends PairSources {
   /** Most pairs, `Infinity` for all. */
   readonly limit: number;
-  readonly mapped?: MappedFrames;
+  readonly mapped?: { readonly role: InputRole; readonly source: MappedSource };
   /** Absent if frames are compared as stored. */
   describe?(pairs: number): Pairing;
 }
@@ -105,7 +99,7 @@ export function planPairing(sides: Sides, options: PairingPlanOptions): PairingP
   const early = Math.max(0, -offset);
   const origin = {
     reference: skip.reference + Math.max(0, offset),
-    // Offsets count reference frames, which may be more or fewer than distorted ones in the same time.
+    // Offsets count reference frames; the same time may hold more or fewer distorted ones.
     distorted: skip.distorted + Math.round(early / ratio),
   };
   const range = frameRange(reference, pairing.range);
@@ -143,10 +137,8 @@ function planByDistorted(
   { format, times, ratio }: Pick<PairingPlan, 'format' | 'ratio'> & { readonly times: TimesToPair },
 ): PairingPlan {
   const { start, end } = distortedRange(times);
-  const asked = Math.min(
-    end === times.distorted.length ? Number.POSITIVE_INFINITY : end - start,
-    options.frameCount,
-  );
+  const inRange = end === times.distorted.length ? Number.POSITIVE_INFINITY : end - start;
+  const asked = Math.min(inRange, options.frameCount);
   const { reference, distorted, origin, shift } = times;
   const paired = pairTimes({
     reference: distorted,
@@ -177,36 +169,30 @@ export function framesOfPair({ first, paired, options }: PairingPlan, index: num
   };
 }
 
-/** Seconds to add to a reference time to get the distorted time of the same moment. */
+/** Seconds from a reference time to the distorted time of the same moment. */
 function shiftOf(reference: Float64Array, distorted: Float64Array, { offset, skip }: PairingPlanOptions) {
   const seconds = offset / (rateOfTimes(reference) ?? 1);
   return (distorted[skip.distorted] ?? 0) - (reference[skip.reference] ?? 0) - seconds;
 }
 
-/** Plans one or more pairs, which must exist as far as known, to open separately: decoders start there. */
+/** Plans at least one pair, of those that exist as far as known, to open separately. */
 export function partOfPlan(plan: PairingPlan, start: number, count: number): PairingPlan {
   const { paired } = plan;
   const frames = paired?.frames.subarray(start, start + count);
-  return {
-    ...plan,
-    first: framesOfPair(plan, start),
-    asked: count,
-    count,
-    seeks: true,
-    ...(paired && frames && { paired: { ...paired, frames } }),
-  };
+  const part = paired && frames && { paired: { ...paired, frames } };
+  return { ...plan, first: framesOfPair(plan, start), asked: count, count, seeks: true, ...part };
 }
 
-/** Plans pairs [start, end), or all from `start` if `null`; handles truncated files as the whole plan would. */
+/** Plans pairs [start, end), or all from `start` if `null`; treats truncated files as the whole plan does. */
 export function shardOfPlan(plan: PairingPlan, start: number, end: number | null): PairingPlan {
   const part = partOfPlan(plan, start, (end ?? plan.count ?? plan.asked) - start);
   return { ...part, ...(end === null && { asked: plan.asked - start }), whole: plan };
 }
 
-/** Least seconds between frames that their times can tell apart. */
+/** Least seconds between frames for their times to be distinct. */
 const DISTINCT = 1e-4;
 
-/** Seconds from the video's first frame, unless the frame before has about the same time. */
+/** Seconds from the video's first frame, unless the previous frame has about the same time. */
 function timeOf({ times }: Side, frame: number): { readonly at: number } | undefined {
   const [first, before, own] = [times?.[0], times?.[frame - 1], times?.[frame]];
   if (first === undefined || before === undefined || own === undefined) return undefined;
@@ -254,13 +240,6 @@ export function refuseCutOffs(plan: PairingPlan): void {
   for (const [role, cutOff] of cutOffs(plan)) refuseCutOff(cutOff, role);
 }
 
-interface OpenedSide {
-  readonly source: FrameSource;
-  readonly skip: number;
-  readonly mapped?: MappedSource;
-  readonly done: InputPairing;
-}
-
 interface ReadSide {
   readonly source: FrameSource;
   /** Its first frame's number in the video. */
@@ -269,7 +248,7 @@ interface ReadSide {
   readonly described: Described;
 }
 
-async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder): Promise<OpenedSide> {
+async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder) {
   const { format, options, paired, first } = plan;
   const side = plan.sides[role];
   const { scale = 'bicubic', pairBy = 'reference' } = options.pairing;
@@ -308,7 +287,7 @@ async function openEncoded(
   const { options, asked, format } = plan;
   const from = plan.first[role];
   const all = frameCountOf(side) ?? Number.POSITIVE_INFINITY;
-  // Do not stop where the other video ends: closing stops decoders, and one may serve several pairs.
+  // Do not stop where the other video ends: that would stop decoders that serve several pairs.
   const after = map ? (map.at(-1) ?? from) + 1 : from + asked;
   const end = Number.isFinite(asked) ? after : Number.POSITIVE_INFINITY;
   const stored = factsOf(side);
@@ -337,7 +316,7 @@ async function openEncoded(
   return { source, from, scaledBy, described: describeDecoded(decoded, side.video) };
 }
 
-/** Truncated videos that lack frames of the requested pairs. */
+/** Truncated videos that lack requested frames. */
 function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
   const whole = plan.whole ?? plan;
   const { sides, asked, paired } = whole;
@@ -354,7 +333,7 @@ function cutOffs(plan: PairingPlan): Map<InputRole, CutOff> {
     reference: last.reference + 1 >= (sides.reference.times?.length ?? 0),
     distorted: last.distorted + 1 >= (sides.distorted.times?.length ?? 0),
   };
-  // A truncated video matters if it ends with the last pair, unless a complete one ends there too.
+  // A truncated video that ends with the last pair matters, unless a complete one ends there too.
   for (const role of ['reference', 'distorted'] as const) {
     const other = role === 'reference' ? 'distorted' : 'reference';
     if (frames.length >= asked || !over[role] || (over[other] && !found.has(other))) found.delete(role);
@@ -369,16 +348,14 @@ function scoredFormat(
   const [first, second] = [factsOf(reference), factsOf(distorted)];
   const { width, height } = scaleTo === 'ref' ? first : scaleTo === 'dis' ? second : scaleTo;
   const fits = (format: VideoFormat) => format.width === width && format.height === height;
-  if (scale === 'none' && !(fits(first) && fits(second))) {
-    throw new AnyvmafError(
-      'mismatch',
+  if (scale === 'none' && !(fits(first) && fits(second)))
+    throw mismatchError(
       `distorted is ${second.width}x${second.height} but reference is ${first.width}x${first.height} ` +
         `(${shown(nameOf(distorted))} against ${shown(nameOf(reference))}), and scaling is off.`,
       { hints: [{ purpose: 'fix', option: 'scale', value: 'bicubic' }] },
     );
-  }
   const common = commonFormat(first, second);
-  // Deep enough that rounding interpolated chroma changes no score.
+  // Deep enough that rounding interpolated chroma does not change scores.
   const halved = first.chroma !== second.chroma && [first, second].some(({ chroma }) => /2/.test(chroma));
   const bitDepth = light && halved ? 16 : common.bitDepth;
   return { ...common, bitDepth, width, height };
@@ -389,18 +366,16 @@ function frameRange(reference: Side, range: FrameRange | undefined): { start: nu
   const found = range.unit === 'frames' ? range : framesOfTime(reference, range);
   const { start, end = Number.POSITIVE_INFINITY } = found;
   const count = frameCountOf(reference);
-  if (count !== null && start >= count) {
+  if (count !== null && start >= count)
     throw usageError(
       `the range starts at ${inUnit(range, range.start)}, but the reference ${shown(nameOf(reference))} has only ` +
         `${count === 1 ? '1 frame' : `${count} frames`}.`,
     );
-  }
-  if (end <= start) {
+  if (end <= start)
     throw usageError(
       `no frame of the reference ${shown(nameOf(reference))} lies between ${inUnit(range, range.start)} and ` +
         `${inUnit(range, range.end ?? Number.POSITIVE_INFINITY)}; give a longer range.`,
     );
-  }
   return { start, end };
 }
 
@@ -420,12 +395,11 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
     return { start: firstFrom(start), ...(end !== undefined && { end: firstFrom(end) }) };
   }
   const rate = factsOf(reference).frameRate;
-  if (!rate) {
+  if (!rate)
     throw usageError(
       `a range in seconds needs frame times, which the reference ${shown(nameOf(reference))} does not have; give ` +
         'it in frames.',
     );
-  }
   const frame = (time: number) => Math.ceil((time * rate.num) / rate.den - 1e-3);
   return { start: frame(start), ...(end !== undefined && { end: frame(end) }) };
 }
@@ -434,11 +408,10 @@ function framesOfTime(reference: Side, { start, end }: FrameRange): { start: num
 function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): void {
   const both = `${shown(nameOf(distorted))} against ${shown(nameOf(reference))}`;
   const [ref, dis] = [{ timestamps: reference.times }, { timestamps: distorted.times }];
-  if (ratesDiffer(ref, dis)) {
+  if (ratesDiffer(ref, dis))
     throw unequal(
       `distorted has ${rateText(dis)} frames per second but reference has ${rateText(ref)} (${both})`,
     );
-  }
   const faults = [
     ...named(paired.missing, 'no distorted frame for reference'),
     ...named(paired.repeated, 'several reference frames for distorted'),
@@ -447,11 +420,10 @@ function refuseUnequal({ reference, distorted }: Sides, paired: PairedTimes): vo
   if (faults.length > 0) throw unequal(`frames do not pair one to one (${both}): ${faults.join('; ')}`);
 }
 
-function unequal(what: string): AnyvmafError {
+function unequal(problem: string): AnyvmafError {
   const aim = 'to compare each reference frame with the distorted frame nearest in time';
-  return new AnyvmafError('mismatch', what, {
-    hints: [{ purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim }],
-  });
+  const hint = { purpose: 'fix', option: 'frameRatePolicy', value: 'nearest', aim } as const;
+  return mismatchError(problem, { hints: [hint] });
 }
 
 function named(frames: readonly number[], what: string): string[] {
@@ -472,8 +444,7 @@ function describeStored({ width, height, bitDepth, chroma, frameRate }: VideoInf
 }
 
 function describeDecoded({ facts, decoder, decodedBy }: DecodedSource, video: EncodedVideo): Described {
-  const { width, height, bitDepth, chroma, codec, pixelFormat, bitrate, fileSize, duration, frameRate } =
-    facts;
+  const { width, height, bitDepth, chroma, codec, pixelFormat, bitrate, fileSize, duration } = facts;
   const { encoderSettings } = video;
   return {
     ...{ decoder, decodedBy, codec },
@@ -484,7 +455,7 @@ function describeDecoded({ facts, decoder, decodedBy }: DecodedSource, video: En
     ...(fileSize !== null && { fileSize }),
     ...(duration !== null && { duration }),
     ...{ width, height, bitDepth, chroma },
-    ...(frameRate && { frameRate }),
+    ...(facts.frameRate && { frameRate: facts.frameRate }),
   };
 }
 

@@ -25,13 +25,10 @@ interface KernelOptions {
 
 /** Twice the radius of each filter, in samples of the coarser grid. */
 const SUPPORT: Readonly<Record<ScaleFilter, number>> = { bilinear: 2, bicubic: 4, lanczos: 6 };
-
-/** Largest share of a filter's weight that may be cut off at either end to save taps. */
+/** Largest share of a filter's weight to cut off at either end, to save taps. */
 const NEGLIGIBLE = 0.002;
-
-/** swscale on x86 rounds the number of taps up to a multiple of this, by the weights' bits. */
+/** swscale on x86 rounds the taps up to a multiple of this, by the bits of the weights. */
 const TAP_ALIGN = { 14: 4, 12: 2 } as const;
-
 const ONE_16 = 1n << 16n;
 const ONE_24 = 1n << 24n;
 const ONE_30 = 1n << 30n;
@@ -53,21 +50,16 @@ interface WideFilter {
 }
 
 function copying(from: number, to: number, bits: number): Kernel {
-  return {
-    from,
-    to,
-    taps: 1,
-    start: Int32Array.from({ length: to }, (_, i) => Math.min(i, from - 1)),
-    weights: new Int16Array(to).fill(1 << bits),
-  };
+  const start = Int32Array.from({ length: to }, (_, i) => Math.min(i, from - 1));
+  return { from, to, taps: 1, start, weights: new Int16Array(to).fill(1 << bits) };
 }
 
 /** Samples the filter function at each tap; the centres of both grids coincide. */
 function sampled(from: number, to: number, step: bigint, unit: bigint, filter: ScaleFilter): WideFilter {
   const shrinks = step > ONE_16;
   const support = SUPPORT[filter];
-  const wanted = shrinks ? 1 + Math.floor((support * from + to - 1) / to) : 1 + support;
-  const size = Math.max(1, Math.min(wanted, from - 2));
+  const ideal = shrinks ? 1 + Math.floor((support * from + to - 1) / to) : 1 + support;
+  const size = Math.max(1, Math.min(ideal, from - 2));
   const start = new Int32Array(to);
   const weights: bigint[] = new Array(to * size);
   // In source samples times 2^17.
@@ -107,7 +99,7 @@ function weight(filter: ScaleFilter, d: bigint, unit: bigint): bigint {
   return value / ((1n << 54n) / unit);
 }
 
-/** Shifts negligible weights out on the left, in place; returns the taps that the widest filter still needs. */
+/** Shifts negligible weights out on the left, in place; returns the taps of the widest remaining filter. */
 function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): number {
   const most = BigInt(Math.floor(NEGLIGIBLE * Number(unit)));
   const size_ = (value: bigint | undefined) => (value === undefined ? 0n : value < 0n ? -value : value);
@@ -136,41 +128,41 @@ function trim({ size, start, weights }: WideFilter, to: number, unit: bigint): n
   return widest;
 }
 
-/** Repeats edge samples, and carries each rounding error to the next weight so that the sum is exact. */
+/** Repeats edge samples, and carries rounding errors to the next weight, so that the sum is exact. */
 function settled(wide: WideFilter, used: number, from: number, to: number, bits: 12 | 14): Kernel {
   const align = TAP_ALIGN[bits];
   const taps = used === 1 ? 1 : Math.ceil(used / align) * align;
-  const kept = Math.min(taps, from);
+  const fitting = Math.min(taps, from);
   const start = new Int32Array(to);
-  const weights = new Int16Array(to * kept);
-  const one = 1n << BigInt(bits);
+  const weights = new Int16Array(to * fitting);
+  const unit = 1n << BigInt(bits);
   for (let i = 0; i < to; i++) {
     const wideStart = wide.start[i]!;
-    const first = Math.max(0, Math.min(wideStart, from - kept));
+    const first = Math.max(0, Math.min(wideStart, from - fitting));
     start[i] = first;
-    const row: bigint[] = new Array(kept).fill(0n);
+    const row: bigint[] = new Array(fitting).fill(0n);
     for (let j = 0; j < Math.min(taps, wide.size); j++) {
       const at = Math.max(0, Math.min(from - 1, wideStart + j)) - first;
       row[at]! += wide.weights[i * wide.size + j]!;
     }
     let sum = row.reduce((total, value) => total + value, 0n);
-    sum = (sum + one / 2n) / one || 1n;
+    sum = (sum + unit / 2n) / unit || 1n;
     let error = 0n;
-    for (let j = 0; j < kept; j++) {
+    for (let j = 0; j < fitting; j++) {
       const value = row[j]! + error;
       const rounded = (value >= 0n ? value + (sum >> 1n) : value - (sum >> 1n)) / sum;
-      weights[i * kept + j] = Number(rounded);
+      weights[i * fitting + j] = Number(rounded);
       error = value - rounded * sum;
     }
   }
-  return { from, to, taps: kept, start, weights };
+  return { from, to, taps: fitting, start, weights };
 }
 
 /** Bit depth between the two passes, up to 14 bits and above. */
 const MIDDLE_BITS = 15;
 const WIDE_MIDDLE_BITS = 19;
 
-/** Resizes planes, buffering as many rows as the filter has vertical taps. */
+/** Resizes planes; buffers as many rows as the filter has vertical taps. */
 export class Resampler {
   readonly #across: Kernel;
   readonly #down: Kernel;
@@ -188,7 +180,7 @@ export class Resampler {
     this.#across = makeKernel(from.width, to.width, { filter, bits: 14 });
     this.#down = makeKernel(from.height, to.height, { filter, bits: 12 });
     this.#bitDepth = bitDepth;
-    // swscale does not use vector code for the picture's last two rows.
+    // swscale does not use vector code for the last two rows of a picture.
     this.#exactFrom = subsampled ? to.height - 1 : to.height - 2;
     this.#middleBits = bitDepth > 14 ? WIDE_MIDDLE_BITS : MIDDLE_BITS;
     const wide = bitDepth > 14;

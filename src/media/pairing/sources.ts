@@ -1,8 +1,7 @@
 /**
  * @module media/pairing/sources
- * Sources over another source: its frames shared among readers, repeated and skipped, or ending where a file is cut off.
+ * Sources over another source: shared among readers, with frames repeated and skipped, or ending where a file is cut off.
  */
-
 import { aboutInput, type InputRole } from '../../core/errors.js';
 import { allocateFrame, copyPlanes, type FramePlanes } from '../../core/frame.js';
 import type { DecodedSource } from '../decoder.js';
@@ -28,6 +27,7 @@ export function hull(parts: readonly FramePart[]): FramePart {
 
 const FRAMES_AHEAD = 8;
 
+/** Shares one decoder among readers, which it keeps within {@link FRAMES_AHEAD} frames. */
 export class Fan {
   readonly #source: DecodedSource;
   /** Next frame of each reader; `Infinity` once closed. */
@@ -46,7 +46,7 @@ export class Fan {
   }
 
   /**
-   * Source of a reader, from 0, each once. The last one to close closes the decoder.
+   * Source of a reader, which reads each frame once. The last reader to close closes the decoder.
    * @param part of the decoder's frames; its start is the reader's frame 0
    */
   tap(reader: number, { start, end }: FramePart = WHOLE): DecodedSource {
@@ -88,7 +88,7 @@ export class Fan {
   }
 
   async #decode(): Promise<void> {
-    // Include chroma, since some readers want it for a few frames.
+    // Include chroma, which some readers need for a few frames.
     const planes = this.#spare.pop() ?? allocateFrame(this.#source.info);
     try {
       if (await this.#source.readFrame(this.#decoded, planes)) this.#frames.set(this.#decoded++, planes);
@@ -124,36 +124,33 @@ export class Fan {
 
 export interface MappedSource extends FrameSource {
   /**
-   * Makes later reads pass the luma of all frames, skipped ones too, from the first used one, until `look` returns
+   * Makes later reads pass the luma of all frames from the first used one, skipped ones too, until `look` returns
    * false.
    */
   showAll(look: (luma: Uint8Array) => boolean): void;
 }
 
-/**
- * Frame n is frame `frames[n]` of another source.
- * @param frames ascending; numbers may repeat
- */
+/** Frame n is frame `frames[n]` of another source; these ascend and may repeat. */
 export function mappedSource(source: FrameSource, frames: ArrayLike<number>): MappedSource {
   const info = { ...source.info, frameCount: frames.length };
   /** The frame that the next read repeats, if the source reads each frame only once. */
-  let kept: { readonly frame: number; readonly planes: FramePlanes } | undefined;
+  let buffered: { readonly frame: number; readonly planes: FramePlanes } | undefined;
   let look: ((luma: Uint8Array) => boolean) | undefined;
   let shown = frames[0] ?? 0;
 
   function readMapped(index: number, frame: number, into: FramePlanes): boolean | Promise<boolean> {
-    if (kept?.frame === frame) {
-      copyPlanes(kept.planes, into);
+    if (buffered?.frame === frame) {
+      copyPlanes(buffered.planes, into);
       return true;
     }
     if (source.seekable || frames[index + 1] !== frame) return source.readFrame(frame, into);
-    const planes = kept?.planes ?? allocateFrame(info);
-    // The next read may want chroma if this one does not.
+    const planes = buffered?.planes ?? allocateFrame(info);
+    // The next read may need chroma even if this one does not.
     const whole = { ...planes, ...into };
     return afterRead(source.readFrame(frame, whole), (found) => {
       if (!found) return false;
       copyPlanes(whole, planes);
-      kept = { frame, planes };
+      buffered = { frame, planes };
       return true;
     });
   }
@@ -189,7 +186,7 @@ export function mappedSource(source: FrameSource, frames: ArrayLike<number>): Ma
 
 export interface CutOff {
   readonly video: EncodedVideo;
-  /** `undefined` if only reading to the end determines it. */
+  /** `undefined` if unknown until read to the end. */
   readonly end: EarlyEnd | undefined;
 }
 
@@ -202,7 +199,7 @@ export function cutOffOf(video: EncodedVideo, times: Float64Array | null): CutOf
   return { video, end };
 }
 
-/** @throws {MediaError} with the file, the frame and the time, if they are already known */
+/** @throws {MediaError} with file, frame and time, if they are already known */
 export function refuseCutOff({ video, end }: CutOff, role: InputRole): void {
   if (end) throw aboutInput(earlyEndError(video.facts, end), role);
 }
@@ -216,7 +213,7 @@ interface CutOffOptions {
   readonly before?: number;
 }
 
-/** Frames of a truncated file. Warns or throws at its end; warns at once if the end is known. */
+/** Frames of a truncated file: warns or throws at its end; warns at once if the end is known. */
 export function cutOffSource(
   source: DecodedSource,
   { video, end: known }: CutOff,
@@ -230,7 +227,7 @@ export function cutOffSource(
     const lastTime = source.timestamp(read - 1);
     const end = { frames: before + read, lastTime, cutOff: true, text: video.cutOff ?? '' };
     if (!allowed) throw earlyEndError(video.facts, end);
-    // A decoder that stopped earlier adds a more precise warning itself.
+    // A decoder that stopped earlier adds a more precise warning.
     const own = source.info.warnings.length > atStart ? [] : [earlyEndWarning(video.facts, end)];
     warnings.splice(0, warnings.length, ...source.info.warnings, ...own);
   };

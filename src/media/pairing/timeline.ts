@@ -19,7 +19,7 @@ export interface TimesToPair extends BothOf<Float64Array> {
 export interface PairedTimes {
   /** `number` if the same frames run at another speed. */
   readonly policy: 'nearest' | 'number';
-  /** Distorted frame of each reference frame from `start` on; shorter than requested if the distorted video ends. */
+  /** Distorted frame of each reference frame from `start`; shorter than requested if the distorted video ends. */
   readonly frames: Int32Array;
   /** True if frames pair one to one. */
   readonly consecutive: boolean;
@@ -31,9 +31,8 @@ export interface PairedTimes {
   readonly dropped: readonly number[];
 }
 
-/** A little more than one tick of the coarsest usual clock, in seconds. */
+/** Slightly more than one tick of the coarsest usual clock, in seconds. */
 const TICK = 0.0011;
-
 /** Largest relative difference of rates that pair one to one. */
 const EQUAL_RATIO = 0.01;
 
@@ -42,7 +41,7 @@ export function isConstantRate(times: Float64Array): boolean {
   return times.every((time, i) => i === 0 || Math.abs(time - times[i - 1]! - interval) <= interval / 4);
 }
 
-/** Reference frames per distorted frame at the same moments; 1 for about equal rates, retimed frames or no times. */
+/** Reference frames per distorted frame at the same moments; 1 for equal rates, retimed frames or no times. */
 export function frameRatio(reference: Float64Array | null, distorted: Float64Array | null): number {
   if (!reference || !distorted) return 1;
   const [first, second] = [rateOfTimes(reference), rateOfTimes(distorted)];
@@ -56,8 +55,8 @@ export function frameRatio(reference: Float64Array | null, distorted: Float64Arr
 }
 
 /**
- * Reference frame at the time of each distorted frame, both counted from `first`; `undefined` if times are unknown
- * or both rates constant, so that {@link frameRatio} suffices.
+ * Reference frame at the time of each distorted frame, both counted from `first`; `undefined` without times, or for
+ * constant rates, for which {@link frameRatio} suffices.
  */
 export function framePartners(
   reference: Float64Array | null,
@@ -80,14 +79,14 @@ export function framePartners(
   return partners;
 }
 
-/** Pairs each reference frame with the distorted frame nearest in time. Swap the two to pair by the distorted video. */
+/** Pairs each reference frame with the distorted frame nearest in time; swap the two to pair by the distorted video. */
 export function pairTimes(times: TimesToPair): PairedTimes {
   const { reference, distorted, origin } = times;
   if (isRetimed(times)) return byNumber(times);
-  // All distorted frames are skipped, so the origin has no time.
+  // If all distorted frames are skipped, the origin has no time.
   if (origin.distorted >= distorted.length) return gather('nearest', new Int32Array(0), []);
   const { shift = (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0) } = times;
-  // A still picture lasts as long as the other video's frames, or forever if both are stills.
+  // A still picture lasts as long as frames of the other video, or forever if both are stills.
   const interval = medianInterval(reference) ?? medianInterval(distorted) ?? Number.POSITIVE_INFINITY;
   const shown = medianInterval(distorted) ?? interval;
   const end = (distorted.at(-1) ?? 0) + shown;
@@ -122,13 +121,13 @@ function together(times: Float64Array, n: number): boolean {
   return times[n + 1]! - times[n]! < 1e-6;
 }
 
-/** Distorted frames [start, end) within the time of the requested reference frames. */
+/** Distorted frames [start, end) during the requested reference frames. */
 export function distortedRange({ reference, distorted, origin, shift, start, end }: TimesToPair): {
   readonly start: number;
   readonly end: number;
 } {
   const moved = shift ?? (distorted[origin.distorted] ?? 0) - (reference[origin.reference] ?? 0);
-  // Nearer to this frame than to the one before.
+  // Nearer to this frame than to the previous one.
   const slack = (medianInterval(reference) ?? 0) * 0.499;
   const firstFrom = (frame: number) => {
     const found = distorted.findIndex((time) => time - moved >= reference[frame]! - slack);
@@ -155,11 +154,8 @@ function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
 function byNumber({ distorted, origin, start, end }: TimesToPair): PairedTimes {
   const first = start - origin.reference + origin.distorted;
   const count = Math.max(0, Math.min(end - start, distorted.length - first));
-  return gather(
-    'number',
-    Int32Array.from({ length: count }, (_, i) => first + i),
-    [],
-  );
+  const frames = Int32Array.from({ length: count }, (_, i) => first + i);
+  return gather('number', frames, []);
 }
 
 function gather(policy: PairedTimes['policy'], frames: Int32Array, missing: readonly number[]): PairedTimes {

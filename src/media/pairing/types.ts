@@ -1,6 +1,6 @@
 /**
  * @module media/pairing/types
- * How two videos were aligned, paired and converted, as reports state it.
+ * How two videos were aligned, paired and converted, for reports.
  */
 import type { FrameRatePolicy } from '../../core/choices.js';
 import type { ChromaFormat, FrameRange, VideoFormat } from '../../core/frame.js';
@@ -92,21 +92,20 @@ export interface Pairing {
 }
 
 export const DEFAULT_WINDOW = 50;
-
 /** Windows to try in turn while the result is ambiguous; the last is also the widest to suggest. */
 export const WIDER = [150, 500] as const;
 export const [, WIDEST_ADVISED] = WIDER;
 
 export const WIDEST = 1000;
 
-/** A source of luma, such as a `FrameSource`. Frames are read in ascending order, each once. */
+/** A source of luma, such as a `FrameSource`, whose frames are read once each, in order. */
 export interface LumaReader {
   readonly info: VideoFormat & Pick<VideoInfo, 'frameCount' | 'colorRange'>;
   readonly readFrame: FrameSource['readFrame'];
 }
 
 export interface Thumbs {
-  /** True once all thumbnails were handed out. */
+  /** True once all thumbnails are handed out. */
   readonly ended: boolean;
   /** Hands out more until `frames` were handed out in total or the video ends. */
   readTo(frames: number, take: (thumb: Float32Array) => void, signal?: AbortSignal): Promise<void>;

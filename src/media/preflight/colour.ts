@@ -1,9 +1,8 @@
 /**
  * @module media/preflight/colour
- * Findings about colour: chroma that is lost, constant, different or swapped, which VMAF ignores; high dynamic range,
- * pairs that mix dynamic ranges, and Dolby Vision profile 5.
+ * Findings about colour: lost, constant, different or swapped chroma, which VMAF ignores; high dynamic range, mixed
+ * dynamic ranges, and Dolby Vision profile 5.
  */
-
 import type { Hint, PrepareHint } from '../../core/errors.js';
 import { correlation } from '../evidence/averages.js';
 import {
@@ -21,17 +20,14 @@ import {
 
 /** Least correlation of the pictures to compare their colours. */
 const COMPARABLE = 0.95;
-
 /** Least deviation of the reference's chroma from grey, in 8-bit levels. */
 const COLOURED = 4;
-
-/** Below this share of the reference's deviation, distorted chroma counts as constant. */
+/** Distorted chroma below this share of the reference's deviation is constant. */
 const GONE = 0.1;
-
-/** Least squared difference relative to the reference's squared deviation. */
+/** Least squared difference, relative to the reference's squared deviation. */
 const OFF = 0.6;
 
-/** Sums of squares over one plane, for frames measured in both videos. */
+/** Sums of squares over one plane, of frames measured in both videos. */
 interface Plane {
   /** Deviations of the reference from grey and of the distorted video from its mean, and their difference. */
   reference: number;
@@ -57,14 +53,10 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   const all = { reference: cb.reference + cr.reference, difference: cb.difference + cr.difference };
   if (all.reference < samples * COLOURED ** 2) return;
   const left = { Cb: rounded(cb.sum / samples, 0), Cr: rounded(cr.sum / samples, 0) };
-  const about = (what: string, values: readonly [string, string], fix?: Hint) =>
-    finding(
-      'chroma',
-      'warning',
-      `${what}; VMAF measures luma only, so the score does not show it.`,
-      values,
-      fix,
-    );
+  const about = (text: string, values: readonly [string, string], fix?: Hint) => {
+    const said = `${text}; VMAF measures luma only, so the score does not show it.`;
+    return finding('chroma', 'warning', said, values, fix);
+  };
   const none = cb.distorted + cr.distorted < GONE ** 2 * all.reference;
   const [gone, ...more] = [
     ...(isGone(cb, samples) ? (['Cb'] as const) : []),
@@ -72,9 +64,9 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   ];
   if (none && all.difference > GONE * all.reference) {
     const grey = [left.Cb, left.Cr].every((mean) => Math.abs(Number(mean) - 128) < COLOURED);
-    const what = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
+    const look = grey ? 'is grey' : `has constant chroma (Cb ${left.Cb}, Cr ${left.Cr})`;
     const value = grey ? 'grey' : `${left.Cb}, ${left.Cr}`;
-    yield about(`Distorted ${what} but reference has colour`, ['coloured', value]);
+    yield about(`Distorted ${look} but reference has colour`, ['coloured', value]);
   } else if (gone && more.length === 0) {
     const value = `${gone} ${left[gone]}`;
     yield about(`${gone} of distorted is constant (${left[gone]})`, ['coloured', value]);
@@ -86,7 +78,7 @@ export function* chromaFindings(pair: PairFacts): Generator<Finding> {
   }
 }
 
-/** True if a plane with colour in the reference is constant in the distorted video. */
+/** True if a plane with colour in the reference has none in the distorted video. */
 function isGone({ reference, distorted, difference }: Plane, samples: number): boolean {
   const coloured = reference >= samples * COLOURED ** 2;
   return coloured && distorted < GONE ** 2 * reference && difference > GONE * reference;
@@ -124,16 +116,13 @@ function difference(one: Float32Array, other: Float32Array): number {
 }
 
 /** HDR transfer functions by ffmpeg's names. */
-const HDR = new Map([
-  ['smpte2084', 'PQ'],
-  ['arib-std-b67', 'HLG'],
-]);
+const HDR = new Map(Object.entries({ smpte2084: 'PQ', 'arib-std-b67': 'HLG' }));
 
 export function isHdr({ transfer }: SideFacts): boolean {
   return transfer !== undefined && HDR.has(transfer);
 }
 
-/** zscale's input options, with defaults for untagged video, which zscale cannot convert. */
+/** zscale's input options; untagged video, which zscale cannot convert, gets defaults. */
 function fromHdr({ transfer = 'smpte2084', primaries = 'bt2020', matrix = 'bt2020nc' }: SideFacts) {
   return { from: `zscale=tin=${transfer}:pin=${primaries}:min=${matrix}`, primaries, matrix };
 }
@@ -195,13 +184,13 @@ function toneMapped(pair: Both): PrepareHint {
   return filterFiles(sides.map((side) => [side, pair[side], toneMapping(pair[side])] as const));
 }
 
-/** Profile 5 has no base layer that other displays can show. */
+/** Profile 5 has no base layer that other displays could show. */
 const UNSHOWABLE = 5;
 
 const SAMPLES =
   'samples are IPT in PQ, which decoders output without the reshaping that the metadata describes';
 
-/** The only finding about transfer and colours if either video is profile 5. */
+/** Replaces all other findings about transfer and colours if either video is profile 5. */
 export function* dolbyVisionFindings({ reference, distorted }: Both): Generator<Finding> {
   const [ref, dis] = [isProfile5(reference), isProfile5(distorted)];
   if (!ref && !dis) return;

@@ -1,12 +1,12 @@
 /**
  * @module media/preflight/findings
- * What preflight finds: types of findings, of the facts and measurements that they come from, and how one is made.
+ * What preflight finds: the types of findings, facts and measurements, and how to make a finding.
  */
-
 import {
   type FfmpegCommand,
   type Hint,
   hintText,
+  messageOf,
   type OptionHint,
   type PrepareHint,
 } from '../../core/errors.js';
@@ -24,51 +24,19 @@ import type { AlignResult } from '../pairing/types.js';
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
 export const FINDING_CODES = [
   // Pictures
-  'raw-geometry',
-  'size',
-  'sample-aspect',
-  'display-aspect',
-  'rotation',
-  'crop',
-  'framing',
-  'black-borders',
+  ...['raw-geometry', 'size', 'sample-aspect', 'display-aspect'],
+  ...['rotation', 'crop', 'framing', 'black-borders'],
   // Time
-  'frame-rate',
-  'no-frame-rate',
-  'frame-count',
-  'lost-frames',
-  'duration',
-  'variable-frame-rate',
-  'missing-frames',
-  'duplicate-frames',
-  'clock-set-back',
-  'interlaced',
-  'offset',
-  'offset-unclear',
-  'unrelated',
+  ...['frame-rate', 'no-frame-rate', 'frame-count', 'lost-frames', 'duration', 'variable-frame-rate'],
+  ...['missing-frames', 'duplicate-frames', 'clock-set-back', 'interlaced'],
+  ...['offset', 'offset-unclear', 'unrelated'],
   // Samples
-  'bit-depth',
-  'chroma-format',
-  'color-range',
-  'levels',
-  'chroma',
-  'primaries',
-  'transfer',
-  'matrix',
-  'dynamic-range',
-  'dolby-vision',
-  'hdr',
-  'film-grain',
+  ...['bit-depth', 'chroma-format', 'color-range', 'levels', 'chroma', 'primaries', 'transfer', 'matrix'],
+  ...['dynamic-range', 'dolby-vision', 'hdr', 'film-grain'],
   // The comparison as a whole
-  'identical',
-  'tracks',
-  'swapped',
-  'model-size',
-  'viewing-distance',
+  ...['identical', 'tracks', 'swapped', 'model-size', 'viewing-distance'],
   // The whole run
-  'slip',
-  'freeze',
-  'unwatched',
+  ...['slip', 'freeze', 'unwatched'],
   // Preflight itself
   'unchecked',
 ] as const;
@@ -77,7 +45,7 @@ export type FindingCode = (typeof FINDING_CODES)[number];
 
 /**
  * `error`: the pair cannot be compared as requested. `warning`: the score probably does not mean what the user
- * thinks; `strict` makes it an error. `info`: frames were converted, or something is worth knowing.
+ * thinks; `strict` makes it an error. `info`: frames were converted, or something else is worth knowing.
  */
 export type Severity = 'error' | 'warning' | 'info';
 
@@ -99,7 +67,7 @@ export interface Finding {
   readonly fix?: string;
   /** The fix as data; absent if there is nothing to do, and in findings read from a report. */
   readonly hint?: Hint;
-  /** Code of the finding that explains this one, which is then an info without a fix: fixing the cause solves both. */
+  /** Code of the finding that explains this one, which is then an info without a fix: fixing the cause fixes both. */
   readonly follows?: FindingCode;
   /** Places in the run, at most the first 50. */
   readonly places?: readonly FindingPlace[];
@@ -108,17 +76,12 @@ export interface Finding {
 export interface FindingPlace {
   /** Number of the first affected pair, as in the report's frames. */
   readonly frame: number;
-  /** `slip`: frames by which distorted runs further ahead, negative if behind. `freeze`: number of repeating pairs. */
+  /** `slip`: frames that distorted runs further ahead, negative if behind. `freeze`: number of repeated pairs. */
   readonly frames: number;
 }
 
 /** Black borders around the picture, in samples. */
-export interface Borders {
-  readonly left: number;
-  readonly top: number;
-  readonly right: number;
-  readonly bottom: number;
-}
+export type Borders = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
 
 /** Measurements of a few frames spread over a video. */
 export interface SideMeasurements {
@@ -127,13 +90,13 @@ export interface SideMeasurements {
   /** {@link sharpness} of each; `null` for a frame without contrast. */
   readonly sharpness: readonly (number | null)[];
   /**
-   * Borders that are black in all frames bright enough to judge; `null` if none was. `certain` includes only black,
+   * Borders that are black in all frames bright enough to judge; `null` if none is. `certain` includes only black,
    * `possible` also dark samples, so that night skies cause no findings.
    */
   readonly borders: { readonly certain: Borders; readonly possible: Borders } | null;
   /** Each frame shrunk to 16 x 16 averages in 8-bit levels, whatever its aspect ratio. */
   readonly squares?: readonly Float32Array[];
-  /** The same in 64 x 64 averages, to detect enlarged parts. */
+  /** The same with 64 x 64 averages, to detect enlarged parts. */
   readonly pictures?: readonly Float32Array[];
   /** Consecutive frames compared at these places, if frames of the stored size were read. */
   readonly fields?: readonly FieldStep[];
@@ -149,7 +112,7 @@ export interface ChromaSquares {
 /** Members of {@link TrackFacts} that Y4M and raw files lack. */
 type Optional = Omit<TrackFacts, keyof VideoFormat | 'name' | 'frameCount' | 'container'>;
 
-/** One of the two videos: a `TrackFacts` or `VideoInfo` plus measurements, `{ ...facts, timestamps, measured }`. */
+/** One of the two videos: `TrackFacts` or `VideoInfo` with times and measurements. */
 export interface SideFacts extends VideoFormat, Partial<Optional> {
   readonly name: string;
   readonly container?: string;
@@ -170,7 +133,7 @@ export interface ModelInUse {
   readonly viewingDistance?: number;
 }
 
-/** How the two will be compared. Explicit options of the user suppress their warnings. */
+/** How the two will be compared. Options that the user set suppress their warnings. */
 export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
   /** Default: one model, vmaf_v0.6.1. Empty: features only. */
   readonly models?: readonly ModelInUse[];
@@ -200,13 +163,12 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
 
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];
 
-/** Both videos of a pair. */
 export type Both = BothOf<SideFacts>;
 
-/** Both videos, and how they will be compared: what every check looks at. */
+/** Both videos, and how they will be compared. */
 export interface PairFacts extends Both, PreflightContext {}
 
-/** The message becomes a sentence. */
+/** Makes the message a sentence. */
 export function finding(
   code: FindingCode,
   severity: Severity,
@@ -214,16 +176,10 @@ export function finding(
   [reference, distorted]: Values,
   hint?: Hint,
 ): Finding {
-  // Names of models stay lower case.
+  // Names of models stay in lower case.
   const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  return {
-    code,
-    severity,
-    message: sentence,
-    reference,
-    distorted,
-    ...(hint && { hint, fix: hintText(hint) }),
-  };
+  const fix = hint && { hint, fix: hintText(hint) };
+  return { code, severity, message: sentence, reference, distorted, ...fix };
 }
 
 /** The option that filters a video while ffmpeg decodes it. */
@@ -238,26 +194,24 @@ export function otherRole(role: Role): Role {
   return role === 'reference' ? 'distorted' : 'reference';
 }
 
-/** @param instead options that do the same without new files. Default: the same filters while ffmpeg decodes */
+/** @param instead options with the same effect without new files. Default: the same filters in ffmpeg while decoding */
 export function filterFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
   instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
 ): PrepareHint {
-  return prepareFiles(
-    sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const),
-    instead,
-  );
+  const filtered = sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const);
+  return prepareFiles(filtered, instead);
 }
 
 /**
  * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
- * @param instead options that do the same without new files
+ * @param instead options with the same effect without new files
  */
 export function prepareFiles(
   sides: readonly (readonly [side: Role, facts: SideFacts, options: readonly string[]])[],
   instead?: readonly OptionHint[],
 ): PrepareHint {
-  // Both may have the same name in different folders.
+  // Both files may have the same name in different folders.
   const suffix = (side: Role) => (sides.length > 1 ? `-${side}` : '');
   const commands = sides.map(([side, facts, options]) => command(side, facts, options, suffix(side)));
   return { purpose: 'prepare', commands, ...(instead && { instead }) };
@@ -271,7 +225,7 @@ function command(
 ): FfmpegCommand {
   const copies = options.includes('copy');
   const raw = container === 'yuv';
-  // Rounded up to a bit depth of ffmpeg's planar formats.
+  // ffmpeg's planar formats have even bit depths above 9.
   const format = pixelFormatName({ bitDepth: bitDepth > 9 ? bitDepth + (bitDepth % 2) : bitDepth, chroma });
   return {
     side,
@@ -291,8 +245,7 @@ function preparedName(name: string, suffix: string, copies: boolean): string {
 
 /** @param what was not checked */
 export function uncheckedFinding(what: string, error: unknown): Finding {
-  const reason = error instanceof Error ? error.message : String(error);
-  const sentence = `preflight could not check ${what}: ${reason}`;
+  const sentence = `preflight could not check ${what}: ${messageOf(error)}`;
   return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
 }
 
@@ -301,7 +254,7 @@ export function rounded(value: number, digits = 3): string {
   return String(Number(value.toFixed(digits)));
 }
 
-/** The nearest fraction whose denominator stays below 1000. */
+/** The nearest fraction with a denominator below 1000. */
 export function nearbyFraction(value: number): Fraction {
   let best: Fraction = { num: Math.round(value), den: 1 };
   const error = ({ num, den }: Fraction) => Math.abs(num / den - value);
@@ -313,12 +266,11 @@ export function nearbyFraction(value: number): Fraction {
   return best;
 }
 
-/** Counts times if possible, since headers are less reliable. */
+/** From times if possible, since headers are less reliable. */
 export function framesOf(side: SideFacts): number | null {
   return side.timestamps?.length ?? side.frameCount;
 }
 
-/** Frames per second, if known. */
 export function framesPerSecond(side: SideFacts): number | undefined {
   return quotientOf(rateOf(side));
 }

@@ -1,13 +1,12 @@
 /**
  * @module media/preflight/geometry
- * Findings about the shape of pictures: size, aspect, rotation, crop and black borders. Small squares of both videos tell which
- * way one is rotated, and whether bars hide or frame the picture.
+ * Findings about the shape of pictures: size, aspect, rotation, crop and black borders. Small squares of both videos tell
+ * which way one is rotated, and whether bars hide or frame the picture.
  */
-
 import type { Hint } from '../../core/errors.js';
-import { fractionText, quotientOf } from '../../core/numbers.js';
+import { fractionText, mean, quotientOf } from '../../core/numbers.js';
 import { displayAspect, formatSize, SAME_ASPECT } from '../../core/size.js';
-import { correlation, mean } from '../evidence/averages.js';
+import { correlation } from '../evidence/averages.js';
 import { type Framing, zoomOf } from '../evidence/framing.js';
 import {
   type Borders,
@@ -27,16 +26,12 @@ import { EDGES, forEdges, lengthAcross, SQUARE } from './measure.js';
 
 /** Least difference of borders, as a share of the side. */
 const BORDER_PART = 0.01;
-
 /** Least difference of borders, in samples. */
 const BORDER_SAMPLES = 4;
-
 /** Least correlation of pictures with the same details in the same places. */
 const SAME_PLACES = 0.98;
-
 /** Longest side, in samples, for which the small pictures give exact areas. */
 const EXACT_UP_TO = 500;
-
 const BICUBIC = { purpose: 'accept', option: 'scale', value: 'bicubic' } as const satisfies Hint;
 
 export function* geometryFindings(pair: PairFacts): Generator<Finding> {
@@ -57,10 +52,10 @@ function isWarning({ severity }: Finding): boolean {
   return severity === 'warning';
 }
 
-/** Area of one video that the other shows enlarged; `undefined` if all of it or another moment fits as well. */
+/** The area of one video that the other shows enlarged; `undefined` if the whole or another moment fits as well. */
 export function zoomedPart(pair: PairFacts): Framing | undefined {
   const { reference, distorted, alignment, offset = 0 } = pair;
-  // At an edge, an untried moment may fit better; after a slip, pairs show different moments.
+  // At an edge, a moment outside the window may fit better; after a slip, pairs show different moments.
   if (!alignment || offset !== 0 || alignment.reason === 'edge' || alignment.slip) return undefined;
   if ([...borderFindings(pair)].some(isWarning)) return undefined;
   const others = distorted.measured?.pictures ?? [];
@@ -102,12 +97,12 @@ function* sizeFindings({ reference, distorted, scale, comparedSize }: PairFacts)
     yield finding('size', 'error', refused, [ref, dis], { ...BICUBIC, purpose: 'fix' });
     return;
   }
-  const what =
+  const resized =
     compared === ref ? 'the distorted video is' : compared === dis ? 'the reference is' : 'both are';
-  // An explicit filter or target size shows that the user expects different sizes.
+  // A filter or target size set by the user shows that sizes are expected to differ.
   const meant = scale !== undefined || compared !== ref;
   const said =
-    `${differ}; ${what} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
+    `${differ}; ${resized} scaled to ${compared} (${scale ?? 'bicubic'}) before the comparison, and the score depends on ` +
     'the filter.';
   yield finding('size', meant ? 'info' : 'warning', said, [ref, dis], meant ? undefined : BICUBIC);
 }
@@ -163,9 +158,8 @@ function otherShape(pair: Both, { cut, alike }: ShapeClues): Explained {
     const hint = filterFiles([['distorted', pair.distorted, `transpose=${way ?? 'clock'}`]]);
     return { why: `one is rotated by 90 degrees; rotate it back${doubt}`, hint };
   }
-  if (alike) {
+  if (alike)
     return { why: 'the pictures match in detail, so one of the labels is wrong', hint: relabel(pair) };
-  }
   return croppedPart(pair) ?? { why: 'one is cropped, padded or stretched, and scaling does not align them' };
 }
 
@@ -174,17 +168,16 @@ function isTurned({ reference, distorted }: Both): boolean {
   const stored = ({ width, height }: SideFacts) => width / height;
   const ways = [displayAspect(reference) * displayAspect(distorted), stored(reference) * stored(distorted)];
   const wide = displayAspect(reference) > 1;
-  return (
-    wide !== displayAspect(distorted) > 1 && ways.some((product) => Math.abs(product - 1) <= SAME_ASPECT)
-  );
+  const areInverse = ways.some((product) => Math.abs(product - 1) <= SAME_ASPECT);
+  return wide !== displayAspect(distorted) > 1 && areInverse;
 }
 
-/** With equal sample aspects but different shapes, one picture is a crop, usually centred. */
+/** If sample aspects are equal but shapes differ, one picture is a crop, usually centred. */
 function croppedPart(pair: Both): Explained | undefined {
   const { reference, distorted } = pair;
   const shape = ({ sampleAspect }: SideFacts) => quotientOf(sampleAspect) ?? 1;
   if (Math.abs(shape(reference) / shape(distorted) - 1) > SAME_ASPECT) return undefined;
-  // The distorted video is the crop, unless it is at least as large in both directions.
+  // The distorted video is the crop unless it is at least as large in both directions.
   const larger = distorted.width >= reference.width && distorted.height >= reference.height;
   const whole = larger ? 'distorted' : 'reference';
   const [from, part] = [pair[whole], pair[otherRole(whole)]];
@@ -235,7 +228,7 @@ function* borderFindings(pair: Both): Generator<Finding> {
     yield finding('black-borders', 'warning', said, values, cutHint(name, side, mine.certain, against));
     return;
   }
-  // Borders in both are no mistake, but count as perfect quality.
+  // Borders in both are no mistake, but they count as perfect quality.
   const area = (side: SideFacts, { left, top, right, bottom }: Borders) =>
     1 - ((side.width - left - right) * (side.height - top - bottom)) / (side.width * side.height);
   const part = Math.min(area(reference, ref.certain), area(distorted, dis.certain));
@@ -250,7 +243,7 @@ function edgesText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
-/** Crops the borders, and also the part of the other video that they hide. */
+/** Crops the borders, and the part of the other video that they hide. */
 function cutHint(name: Role, side: SideFacts, borders: Borders, against: SideFacts): Hint {
   const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
@@ -284,7 +277,7 @@ const ALIKE = 0.5;
 const CLEARLY_TURNED = 0.15;
 const CLEARLY_A_PART = 0.02;
 
-/** Source position of the sample in row y and column x, by ffmpeg's names of the directions. */
+/** Source of the sample at column x and row y, by ffmpeg's names of the directions. */
 const WAYS = {
   clock: (x: number, y: number) => (SQUARE - 1 - x) * SQUARE + y,
   cclock: (x: number, y: number) => x * SQUARE + SQUARE - 1 - y,
@@ -309,7 +302,7 @@ function turnOf({ reference, distorted }: Both): keyof typeof WAYS | undefined {
   return clock > cclock ? 'clock' : 'cclock';
 }
 
-/** True if the picture within bars (shares of the sides) is a part of the other one, rather than a smaller copy. */
+/** True if the picture within bars (shares of the sides) is a part of the other one rather than a smaller copy. */
 function hidesPart(pairs: readonly SquarePair[], { left, top, right, bottom }: Borders): boolean {
   const inside = Array.from({ length: SQUARE * SQUARE }, (_, at) => at).filter((at) => {
     const [x, y] = [at % SQUARE, Math.floor(at / SQUARE)];

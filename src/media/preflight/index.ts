@@ -1,13 +1,12 @@
 /**
  * @module media/preflight/index
- * Checks a pair before scoring: finds problems, with hints that solve them. Here also: findings about the caller's choices, of
- * tracks, of which video is the reference, and of models for another screen or viewing distance.
+ * Checks a pair before scoring and suggests fixes. Here: findings about tracks, about which video is the reference, and
+ * about models for another screen or viewing distance.
  */
-
 import type { Hint } from '../../core/errors.js';
+import { mean } from '../../core/numbers.js';
 import { displayAspect, formatSize, screenSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../decoder.js';
-import { mean } from '../evidence/averages.js';
 import { isCombed } from '../evidence/fields.js';
 import {
   type Both,
@@ -25,10 +24,7 @@ import { judge } from './judge.js';
 import { sampleFindings } from './samples.js';
 import { timingFindings } from './timing.js';
 
-/**
- * Compares two videos by their facts, without reading files.
- * @returns findings as {@link judge} orders them; empty without problems
- */
+/** Compares two videos by their facts, without reading files; returns findings as {@link judge} orders them. */
 export function preflight(
   reference: SideFacts,
   distorted: SideFacts,
@@ -36,7 +32,7 @@ export function preflight(
 ): Finding[] {
   const pair = { ...context, reference, distorted };
   const framing = context.framing ?? zoomedPart(pair);
-  // A wrong framing makes moments and levels meaningless.
+  // With a wrong framing, moments and levels are meaningless.
   const alignment = framing ? undefined : context.alignment;
   const known = { ...pair, framing, alignment };
   const found = [
@@ -81,33 +77,25 @@ function* trackFindings(pair: PairFacts): Generator<Finding> {
   }
 }
 
-type Kind = 'size' | 'streams' | 'pictures';
-
-/** Evidence for a swap; against it if the weight is negative. */
+/** Evidence for a swap; a negative weight is evidence against it. */
 interface Clue {
-  readonly kind: Kind;
+  readonly kind: 'size' | 'streams' | 'pictures';
   readonly weight: number;
   readonly text: string;
 }
 
-/** Least total weight: two clues, and no equal clue against them. */
+/** Least total weight: two clues without a clue of equal weight against them. */
 const LIKELY = 2;
-
-/** Fewest kinds of clues, since labels may lie and pictures may be sharpened. */
+/** Fewest kinds of clues: labels may be wrong, and pictures may be sharpened. */
 const KINDS = 2;
-
-/** Largest distance between measured frames that are compared. */
+/** Largest distance between compared frames. */
 const SAME_PLACE = 12;
-
 /** Sharpness ratio below which the reference is softer; encodes by usual codecs reach 1.006 times their source. */
 const SOFTER = 0.99;
-
-/** The same for frames that are not exactly the same. */
+/** The same if the frames are not exactly the same. */
 const MUCH_SOFTER = 0.9;
-
 /** The same if the distorted video is lossless; an encode would differ. */
 const SOFTER_THAN_LOSSLESS = 0.994;
-
 /** Master codecs with little loss. */
 const MEZZANINE = new Set(['prores', 'dnxhd', 'cfhd', 'jpeg2000', 'mjpeg', 'vc2', 'dirac', 'hap']);
 
@@ -136,9 +124,7 @@ const EFFICIENCY = new Map([
 ]);
 
 function* swapFindings(pair: Both): Generator<Finding> {
-  const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap(
-    (clue) => clue(pair) ?? [],
-  );
+  const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap((of) => of(pair) ?? []);
   const weight = clues.reduce((sum, clue) => sum + clue.weight, 0);
   const found = clues.filter((clue) => clue.weight > 0);
   if (weight < LIKELY || new Set(found.map(({ kind }) => kind)).size < KINDS) return;
@@ -146,11 +132,8 @@ function* swapFindings(pair: Both): Generator<Finding> {
   const said = `reference and distorted look swapped: ${evidence}; the reference should have the higher quality.`;
   const [reference, distorted] = [pair.reference.name, pair.distorted.name];
   const value = { reference: distorted, distorted: reference };
-  yield finding('swapped', 'warning', said, [reference, distorted], {
-    purpose: 'fix',
-    option: 'swap',
-    value,
-  });
+  const fix = { purpose: 'fix', option: 'swap', value } as const;
+  yield finding('swapped', 'warning', said, [reference, distorted], fix);
 }
 
 function sizeClue({ reference, distorted }: Both): Clue | undefined {
@@ -165,7 +148,7 @@ function sizeClue({ reference, distorted }: Both): Clue | undefined {
 function codecClue({ reference, distorted }: Both): Clue | undefined {
   const [ref, dis] = [gradeOf(reference), gradeOf(distorted)];
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
-  // Among masters the codec says little.
+  // Among masters, the codec says little.
   if (ref > dis) return { kind: 'streams', weight: dis === Grade.delivery ? -3 : -1, text: '' };
   const text = `reference is ${reference.codec} but distorted ${nameOf(distorted)}`;
   return { kind: 'streams', weight: 1, text };
@@ -185,14 +168,14 @@ function gradeOf(side: SideFacts): Grade | undefined {
   return EFFICIENCY.has(codec) ? Grade.delivery : undefined;
 }
 
-/** True for H.264 in a lossless profile that nothing else requires, as chroma is not 4:4:4. */
+/** True for H.264 in a lossless profile that nothing else requires, since chroma is not 4:4:4. */
 function isLossless({ codec, profile, chroma }: SideFacts): boolean {
   return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
 
 function bitrateClue({ reference, distorted }: Both): Clue | undefined {
   const [ref, dis] = [reference.bitrate ?? 0, distorted.bitrate ?? 0];
-  // GIF loses colours at any rate: it may be the source of an encode or made of one.
+  // GIF loses colours at any rate, so it may be the source of an encode or made from one.
   const isOther = (side: SideFacts) =>
     side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery;
   if (ref <= 0 || dis <= 0 || [reference, distorted].some(isOther)) return undefined;
@@ -214,7 +197,7 @@ function sharpnessClue({ reference, distorted }: Both): Clue | undefined {
   return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
 }
 
-/** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if exactly the same. */
+/** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if at exactly the same. */
 function sharpnessRatio(pair: Both): { readonly ratio: number; readonly same: boolean } | undefined {
   const [ref, dis] = [pair.reference.measured, pair.distorted.measured];
   if (!ref || ref.sharpness.length !== dis?.sharpness.length) return undefined;
@@ -241,20 +224,16 @@ function depthClue({ reference, distorted }: Both): Clue | undefined {
   return { kind: 'streams', weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
 }
 
-/** Long sides in samples: from this on pictures are for 4k screens, below {@link HD_UP_TO} for others. */
+/** Long sides in samples: pictures from this size are for 4K screens, those below {@link HD_UP_TO} for others. */
 const UHD_FROM = 3200;
 const HD_UP_TO = 2560;
-
-/** Players enlarge pictures with a shorter short side (in samples). */
+/** Players enlarge pictures with a shorter short side, in samples. */
 const SMALL = 700;
-
 /** Viewing distance in screen heights of models whose names do not state it. */
 const HD_DISTANCE = 3;
 const UHD_DISTANCE = 1.5;
-
 /** Relative difference of distances to ignore. */
 const SAME_DISTANCE = 0.1;
-
 const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
 function* modelFindings(pair: PairFacts): Generator<Finding> {
@@ -265,7 +244,7 @@ function* modelFindings(pair: PairFacts): Generator<Finding> {
   const short = Math.min(comparedSize.width, comparedSize.height);
   const compared = formatSize(comparedSize);
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
-  // Models for both sizes may run.
+  // Models for both sizes may run together.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {
     const said =
       `${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details ` +
@@ -286,11 +265,11 @@ function* modelFindings(pair: PairFacts): Generator<Finding> {
     yield finding('viewing-distance', 'info', said, values, fix);
   }
   for (const model of known) {
-    const made = distanceOf(model);
-    const asked = model.viewingDistance ?? viewingDistance;
-    if (asked === undefined || Math.abs(asked / made - 1) < SAME_DISTANCE) continue;
-    const said = `${model.name} is for a viewing distance of ${made} screen heights, but ${rounded(asked, 2)} was requested.`;
-    yield finding('viewing-distance', 'warning', said, values, modelFor(asked));
+    const designed = distanceOf(model);
+    const requested = model.viewingDistance ?? viewingDistance;
+    if (requested === undefined || Math.abs(requested / designed - 1) < SAME_DISTANCE) continue;
+    const said = `${model.name} is for a viewing distance of ${designed} screen heights, but ${rounded(requested, 2)} was requested.`;
+    yield finding('viewing-distance', 'warning', said, values, modelFor(requested));
   }
 }
 

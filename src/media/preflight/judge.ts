@@ -1,18 +1,14 @@
 /**
  * @module media/preflight/judge
- * Weighs the findings of a pair together: which cause explains which others.
+ * Relates the findings of a pair: which cause explains which others.
  */
 import type { AlignResult } from '../pairing/types.js';
-import type { Finding, FindingCode, Severity } from './findings.js';
-
-interface Evidence {
-  readonly alignment?: AlignResult;
-}
+import type { Finding, FindingCode, PairFacts, Severity } from './findings.js';
 
 interface Rule {
   readonly cause: FindingCode;
   readonly explains: readonly FindingCode[];
-  /** Conditions for some of them. */
+  /** Conditions on some of them. */
   readonly given?: Partial<Record<FindingCode, Condition>>;
 }
 
@@ -27,36 +23,30 @@ interface Weighed {
 
 /** Least correlation of pictures whose timing can be compared. */
 const ALIKE = 0.9;
-
 /** Largest relative change of contrast that a wrong matrix causes, in saturated colours. */
 const MATRIX_GAIN = 0.5;
-
-/** Pairs from the start in which the offset search may meet a slip. */
+/** Pairs from the start in which the offset search may include a slip. */
 const SEARCHED = 300;
-
-/** Findings from pairs that show different moments. */
+/** Findings about pairs that show different moments. */
 const OF_MOMENTS = ['duplicate-frames', 'swapped'] as const;
 const OF_LENGTH = ['frame-count', 'duration'] as const;
-
+const OF_GAPS = ['missing-frames', 'variable-frame-rate'] as const;
 /** Findings that assume that both pictures show the same thing. */
 const OF_PICTURES = [...OF_MOMENTS, 'unrelated', 'offset-unclear', 'levels', 'chroma'] as const;
-
-/** Findings from the moments that pictures show. */
+/** Findings about the moments that pictures show. */
 const OF_TIMING = ['offset', 'slip', 'freeze'] as const;
-
 /** Symptoms of samples that mean different light. */
 const OF_LIGHT = ['transfer', 'primaries', 'matrix', 'color-range', 'hdr'] as const;
-
-/** Symptoms of a different part of the picture. */
+/** Symptoms of different parts of the picture. */
 const OF_SHAPE = ['display-aspect', 'sample-aspect', 'size'] as const;
 
-/** Unlike pictures have matching times only by chance. */
+/** The times of unlike pictures match only by chance. */
 const unlike: Condition = ({ alignment, all }) =>
   alignment ? alignment.similarity < ALIKE : all.some(({ code }) => code === 'unrelated');
 
 const UNLIKE = { offset: unlike, slip: unlike, freeze: unlike };
 
-/** True if the slip explains the offset: both are equal, or the search met the slip. */
+/** True if the slip explains the offset: both are equal, or the search included the slip. */
 const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, distorted } }) => {
   let ahead = 0;
   const reached = places.map(({ frames }) => (ahead += frames));
@@ -68,7 +58,7 @@ const slipped: Condition = ({ cause: { places = [] }, symptom: { reference, dist
 /** Fields and telecine change the rate only by these ratios. */
 const byFields: Condition = ({ symptom: { reference, distorted } }) => {
   const ratio = rate(reference) / rate(distorted);
-  return [2, 1 / 2, 5 / 4, 4 / 5].some((one) => Math.abs(ratio / one - 1) < 0.01);
+  return [2, 1 / 2, 5 / 4, 4 / 5].some((change) => Math.abs(ratio / change - 1) < 0.01);
 };
 
 const byMatrix: Condition = ({ alignment }) =>
@@ -92,21 +82,12 @@ const RULES: readonly Rule[] = [
   {
     cause: 'display-aspect',
     explains: [...SEEN, 'sample-aspect', 'size'],
-    // A shape without a fix may belong to another video.
+    // Without a fix, the shape may be that of another video.
     given: { ...UNLIKE, unrelated: ({ cause }) => cause.fix !== undefined },
   },
   {
     cause: 'lost-frames',
-    explains: [
-      ...OF_LENGTH,
-      ...OF_MOMENTS,
-      'frame-rate',
-      'missing-frames',
-      'variable-frame-rate',
-      'offset-unclear',
-      'slip',
-      'freeze',
-    ],
+    explains: [...OF_LENGTH, ...OF_MOMENTS, ...OF_GAPS, 'frame-rate', 'offset-unclear', 'slip', 'freeze'],
   },
   {
     cause: 'slip',
@@ -121,11 +102,8 @@ const RULES: readonly Rule[] = [
     given: { 'frame-rate': byFields },
   },
   { cause: 'swapped', explains: ['size'] },
-  {
-    cause: 'frame-rate',
-    explains: [...OF_LENGTH, 'variable-frame-rate', 'missing-frames', 'duplicate-frames', 'freeze'],
-  },
-  { cause: 'clock-set-back', explains: [...OF_LENGTH, 'missing-frames', 'variable-frame-rate'] },
+  { cause: 'frame-rate', explains: [...OF_LENGTH, ...OF_GAPS, 'duplicate-frames', 'freeze'] },
+  { cause: 'clock-set-back', explains: [...OF_LENGTH, ...OF_GAPS] },
   { cause: 'missing-frames', explains: ['frame-count', 'variable-frame-rate', 'duplicate-frames'] },
   { cause: 'freeze', explains: [...OF_LENGTH, 'duplicate-frames'] },
   { cause: 'duplicate-frames', explains: ['frame-count'] },
@@ -134,7 +112,7 @@ const RULES: readonly Rule[] = [
   { cause: 'matrix', explains: ['levels', 'chroma'], given: { levels: byMatrix } },
 ];
 
-/** Position of a code among the causes, in order of precedence. */
+/** Position among the causes, in order of precedence. */
 export function causeRank(code: string): number {
   const rank = RULES.findIndex(({ cause }) => cause === code);
   return rank < 0 ? RULES.length : rank;
@@ -144,10 +122,10 @@ export function causeRank(code: string): number {
  * Turns findings that a graver one explains into infos, since its fix solves both. May run again with more findings.
  * @returns the gravest first, then by {@link causeRank}, each followed by what it explains
  */
-export function judge(findings: readonly Finding[], { alignment }: Evidence = {}): Finding[] {
+export function judge(findings: readonly Finding[], { alignment }: Pick<PairFacts, 'alignment'> = {}) {
   let judged = [...findings];
   for (const { cause: code, explains, given = {} } of RULES) {
-    const cause = judged.find((one) => one.code === code && one.severity !== 'info');
+    const cause = judged.find((finding) => finding.code === code && finding.severity !== 'info');
     if (!cause) continue;
     const all = judged;
     judged = judged.map((symptom) =>
@@ -173,7 +151,7 @@ function weight({ severity }: Finding): number {
   return ORDER.indexOf(severity);
 }
 
-/** Warnings, and of the errors only measured ones, not those about options. */
+/** Warnings, and errors that are measured rather than about options. */
 function explainable({ code, severity }: Finding): boolean {
   return severity === 'warning' || (severity === 'error' && code === 'slip');
 }
@@ -185,7 +163,7 @@ function follower({ fix: _fix, hint: _hint, ...symptom }: Finding, follows: Find
 function followersOf(code: FindingCode, judged: readonly Finding[]): Finding[] {
   return judged
     .filter(({ follows }) => follows === code)
-    .flatMap((one) => [one, ...followersOf(one.code, judged)]);
+    .flatMap((finding) => [finding, ...followersOf(finding.code, judged)]);
 }
 
 /** Parses a finding's rate: `25` or `30000/1001`. */

@@ -22,24 +22,17 @@ import type { Borders, ChromaSquares, SideFacts, SideMeasurements } from './find
 
 /** Boxes along each side of a square, whatever the aspect ratio. */
 export const SQUARE = 16;
-
 const MEASURED_FRAMES = 5;
-
-/** Frames between measured ones if the length is unknown. */
+/** Frames between measured ones in videos of unknown length. */
 const UNKNOWN_LENGTH_STEP = 24;
-
 /** Samples to read along each side of a box of {@link SideMeasurements.squares}. */
 const SQUARE_SAMPLES = 8;
-
 /** The same for {@link SideMeasurements.pictures}. */
 const PICTURE_SAMPLES = 4;
-
-/** Side of codecs' smallest blocks. Samples whose neighbours are all in their own block show no block edges. */
+/** Side of the smallest coding blocks. Samples whose neighbours are all in their own block show no block edges. */
 const BLOCK = 4;
-
 /** Frames with a smaller standard deviation, in 8-bit levels, have no contrast. */
 const FLAT = 2;
-
 /** Frames with a smaller RMS of the Laplacian, in 8-bit levels, have no detail beyond rounding. */
 const ROUNDING = 2;
 
@@ -47,7 +40,7 @@ const ROUNDING = 2;
  * RMS of the Laplacian of luma (a quarter per neighbour) over its standard deviation: 0 for a flat picture, less
  * after blurring, upscaling or compression. Independent of brightness, contrast and bit depth; comparable for equal
  * sizes and content. Measured inside 4x4 blocks to exclude block edges; RMS keeps ringing in flat areas from
- * outweighing the edges.
+ * outweighing real edges.
  * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
  * @returns `null` for a frame without contrast or detail, or with fewer than 3x3 samples
  */
@@ -115,7 +108,7 @@ export class FrameMeter {
     this.#borders = this.#borders ? commonBorders(this.#borders, found) : found;
   }
 
-  /** Measures a frame's fields against the frame before, if consecutive. */
+  /** Compares a frame's fields with the previous frame's, if consecutive. */
   addFields(frame: number, luma: Uint8Array): void {
     this.#fields.add(frame, luma);
   }
@@ -162,7 +155,7 @@ export function spreadFrames(frameCount: number | null, frames = MEASURED_FRAMES
 
 /**
  * Measures frames of an open source; cheap if it is seekable.
- * @param frames ascending, those past the end are ignored; default: spread over the video
+ * @param frames ascending; those past the end are ignored. Default: spread over the video
  * @throws errors of the reader; the signal's reason
  */
 export async function measureLuma(
@@ -187,7 +180,7 @@ function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
 }
 
-/** Adds fields of the reader's frames [from, to), which count from the video's frame `first`. */
+/** Adds fields of frames [from, to), where frame 0 is the video's frame `first`. */
 async function followFields(
   reader: Pick<LumaReader, 'readFrame'>,
   meter: FrameMeter,
@@ -201,8 +194,8 @@ async function followFields(
 }
 
 /**
- * Measures frames of an encoded video, decoding each from the key frame before it.
- * @param open starts a decoder, as `(request) => openDecoded(video, request)`; its sources are closed
+ * Measures frames of an encoded video, each decoded from the key frame before it.
+ * @param open starts a decoder; its sources are closed
  * @param times seconds from the first frame, so that both videos can be measured at the same moments
  * @throws errors of the decoder; the signal's reason
  */
@@ -233,7 +226,7 @@ export async function measureEncoded(
     try {
       await measure(start, { time: { start, end: start + FIELD_RUN / rate } });
     } catch (error) {
-      // Containers with an imprecise clock may have no frame in the range.
+      // With an imprecise clock, there may be no frame in the range.
       if (!showsNothing(error) && !(error instanceof Error && showsNothing(error.cause))) throw error;
     }
   }
@@ -243,25 +236,18 @@ export async function measureEncoded(
 
 /** Highest 8-bit levels of black by range, coding noise included. */
 const BLACK = { limited: 24, full: 10 } as const;
-
 /** Highest level above black that may still be part of a border. */
 const DARK = 20;
-
 /** Level above black that a frame must reach to be judged. */
 const BRIGHT = 40;
-
-/** Largest share of a row or column that may be brighter: specks, ringing, the edge of a logo. */
+/** Largest share of brighter samples in a border's row or column: specks, ringing, the edge of a logo. */
 const SPECKS = 0.02;
-
-/** Least share of picture in a row or column next to a bar, unlike around something small on black. */
+/** Least share of picture in a row or column next to a bar; something small on black has less. */
 const FILLED = 0.2;
-
 /** Rows or columns next to a border, one of which must be filled. */
 const BESIDE = 4;
-
 /** Least share of the frame within bars. */
 const LEFT_WITHIN = 0.2;
-
 const COLUMN_ROWS = 200;
 
 export interface FoundBorders {
@@ -271,10 +257,7 @@ export interface FoundBorders {
   readonly filled: Borders;
 }
 
-/**
- * Finds `certain` and `possible` black borders of a frame; `null` if the frame is too dark to judge.
- * @param luma packed rows, one byte a sample at 8 bit, two (little endian) above
- */
+/** Finds black borders; `null` if the frame is too dark to judge. @param luma as for {@link sharpness} */
 export function findBorders(
   luma: Uint8Array,
   format: LumaFormat,
@@ -288,13 +271,8 @@ export function findBorders(
   return { certain: certain.borders, possible: possible.borders, filled: certain.filled };
 }
 
-interface Within {
-  readonly borders: Borders;
-  readonly filled: Borders;
-}
-
 /** Borders whose samples are at most `level`; `null` if no sample reaches `bright`. */
-function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number): Within | null {
+function within(luma: Uint8Array, format: LumaFormat, level: number, bright: number) {
   const { width, height } = format;
   const samples = samplesOf(luma, format.bitDepth);
   const across = (y: number): number => {
@@ -309,7 +287,7 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
   let bottom = 0;
   while (dark(height - 1 - bottom)) bottom++;
 
-  // Columns, within the remaining rows.
+  // Columns within the remaining rows
   const active = height - top - bottom;
   const step = Math.max(1, 2 * Math.floor(active / COLUMN_ROWS / 2) + 1);
   const specks = new Int32Array(width);
@@ -361,16 +339,15 @@ function commonBorders(a: FoundBorders, b: FoundBorders): FoundBorders {
     certain,
     possible: forEdges((edge) => Math.min(a.possible[edge], b.possible[edge])),
     filled: forEdges((edge) =>
-      Math.max(...[a, b].map((one) => (one.certain[edge] - certain[edge] < BESIDE ? one.filled[edge] : 0))),
+      Math.max(
+        ...[a, b].map((found) => (found.certain[edge] - certain[edge] < BESIDE ? found.filled[edge] : 0)),
+      ),
     ),
   };
 }
 
-/** Keeps borders that are bars around a picture; something small or moving on black has none. */
-function barsOf(
-  { certain, possible, filled }: FoundBorders,
-  { width, height }: LumaFormat,
-): SideMeasurements['borders'] {
+/** Keeps borders that are bars around a picture, unlike black around something small or moving. */
+function barsOf({ certain, possible, filled }: FoundBorders, { width, height }: LumaFormat) {
   const [across, down] = [width - certain.left - certain.right, height - certain.top - certain.bottom];
   const beside = (edge: Edge) => (edge === 'left' || edge === 'right' ? down : across);
   const bars = forEdges((edge) => (filled[edge] >= FILLED * beside(edge) ? certain[edge] : 0));

@@ -1,8 +1,7 @@
 /**
  * @module media/preflight/moments
- * Findings about moments: frames that are missing, doubled, displaced or frozen, clocks that jump, and the offset.
+ * Findings about moments: missing, doubled, displaced or frozen frames, clocks that jump, and the offset.
  */
-
 import type { Hint } from '../../core/errors.js';
 import type { BothOf } from '../../core/frame.js';
 import { counted } from '../../core/printable.js';
@@ -20,14 +19,11 @@ import {
   type SideFacts,
 } from './findings.js';
 
-/** Most frames between an ambiguous offset and one that counts as equal. */
+/** Most frames between an ambiguous offset and another that counts as equal. */
 const NEARLY = 3;
-
 const MOST_CERTAIN = 99;
-
-/** Repetitions that a still moment may cause. */
+/** Repeated frames that a still moment may cause. */
 const STILL_MOMENT = 1;
-
 const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
 
 export const BY_TIME = {
@@ -41,7 +37,7 @@ export function pairInTime(partners: Partners | undefined): boolean {
   return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
 }
 
-/** What the times of both videos show, and advice about it. */
+/** What the times of both videos show, and what to advise. */
 interface Timing {
   readonly ref: TimestampAnalysis | undefined;
   readonly dis: TimestampAnalysis | undefined;
@@ -68,7 +64,7 @@ export function* timestampFindings(pair: PairFacts, partners: Partners | undefin
     yield finding('variable-frame-rate', severity, said, [ref?.variable ?? null, dis?.variable ?? null], fix);
   }
   yield* missingFrames(timing, uncompared);
-  // Repetitions count only at a certain offset; a slip is reported instead if it displaces all later frames.
+  // Repetitions count only at a certain offset; a slip that displaces all later frames is reported instead.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
   yield* duplicateFrames(timing, certain ? alignment.repeated : { reference: 0, distorted: 0 });
 }
@@ -95,7 +91,7 @@ function* missingFrames({ ref, dis, partners, severity, fix }: Timing, uncompare
   );
 }
 
-/** The first few, and how many others there are. */
+/** The first few, and the number of others. */
 function few(shown: readonly (number | string)[]): string {
   return shown.slice(0, NAMED).join(', ') + others(shown.length);
 }
@@ -108,7 +104,7 @@ function others(all: number): string {
 function* duplicateFrames({ ref, dis, partners, severity, fix }: Timing, seen: AlignResult['repeated']) {
   const repeated = (side: Role, times: TimestampAnalysis | undefined) => {
     const doubled = times && !pairInTime(partners) ? times.doubled.length : 0;
-    // A frame that only one video has fills the time of the one before it.
+    // A frame that only one video has repeats the one before it.
     const more = seen[side] - (partners?.alone[side].length ?? 0);
     return Math.max(doubled, more > STILL_MOMENT ? more : 0);
   };
@@ -132,7 +128,7 @@ export function* setBackFindings({ reference, distorted }: Both): Generator<Find
 /**
  * Clocks that jump back lose no frames, but joined recordings may be unrelated.
  * @param videos by their names in the sentence
- * @returns a sentence that begins in lower case; `undefined` if no clock jumps back
+ * @returns a sentence without its capital; `undefined` if no clock jumps back
  */
 export function setBackText(
   videos: Readonly<Record<string, Pick<SideFacts, 'setBacks' | 'timestamps'>>>,
@@ -196,7 +192,8 @@ export function doubtFinding(alignment: AlignResult, window: number = WIDEST_ADV
 export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
   const others = reason === 'static' || reason === 'repetitive' ? candidates : [];
   const named = others.filter((candidate) => candidate.offset !== offset).slice(0, NAMED);
-  const fits = named.length > 0 ? ` Other candidates: ${named.map((one) => one.offset).join(', ')}.` : '';
+  const fits =
+    named.length > 0 ? ` Other candidates: ${named.map((candidate) => candidate.offset).join(', ')}.` : '';
   return (
     `The offset search found no clear answer; ${offset} is used as a guess (confidence ${confidence.toFixed(2)}). ` +
     `${explanation}${fits}`
@@ -204,11 +201,10 @@ export function doubtText({ offset, confidence, candidates, reason, explanation 
 }
 
 const NAMED = 5;
-
 const LISTED = 50;
 
 /**
- * @param known findings about the first frames, not to repeat
+ * @param known findings about the first frames, which are not repeated
  * @param used the offset at which frames are paired
  */
 export function slipFindings(
@@ -219,7 +215,7 @@ export function slipFindings(
   const [first] = slips;
   const said = known.find(({ code }) => code === 'offset' || code === 'unrelated');
   const advised = said?.hint && 'value' in said.hint ? said.hint.value : undefined;
-  // In a still beginning, an offset shows as late as a slip.
+  // In a still beginning, a wrong offset shows as late as a slip.
   const apart = first && (first.frame < BEGINNING || advised === used + first.ahead) ? first : undefined;
   const later = apart ? slips.slice(1) : slips;
   return [
@@ -236,11 +232,8 @@ export function unwatchedFinding(why: string): Finding {
 
 function offsetFinding({ ahead }: Slip): Finding {
   const said = `${where(ahead)} from the start, so the compared frames show different moments.`;
-  return finding('offset', 'warning', said, [null, null], {
-    purpose: 'fix',
-    option: 'offset',
-    value: 'auto',
-  });
+  const fix = { purpose: 'fix', option: 'offset', value: 'auto' } as const;
+  return finding('offset', 'warning', said, [null, null], fix);
 }
 
 function slipFinding(slips: readonly Slip[]): Finding {
@@ -248,12 +241,12 @@ function slipFinding(slips: readonly Slip[]): Finding {
   const more = slips.length - texts.length;
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
   const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
-  const what = [
+  const changes = [
     ...(lost > 0 ? [`${counted(lost, 'frame')} lost from distorted`] : []),
     ...(added > 0 ? [`${counted(added, 'frame')} added to it`] : []),
   ];
   const said =
-    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${what.join(', ')}. The score ` +
+    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${changes.join(', ')}. The score ` +
     'compares different moments there.';
   const places = slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by }));
   return { ...finding('slip', 'error', said, [null, null]), places };
@@ -288,23 +281,20 @@ export interface TimestampAnalysis {
   readonly variable: boolean;
   /** Empty for variable rate. */
   readonly gaps: readonly Gap[];
-  /** Frames at (nearly) the time of the frame before; empty for variable rate. */
+  /** Frames at about the time of the frame before; empty for variable rate. */
   readonly doubled: readonly number[];
 }
 
 /** Largest rounding error of an interval in seconds, as Matroska counts milliseconds. */
 const ROUNDING = 0.0012;
-
 /** Largest difference from the median, as a share of it. */
 const JITTER = 0.2;
-
 /** Largest share of irregular intervals at a constant rate. */
 const IRREGULAR = 0.02;
-
-/** Largest share of irregular intervals, gaps and doubles at a constant rate. */
+/** Largest share of irregular intervals, gaps and doubles together at a constant rate. */
 const FAULTY = 0.15;
 
-/** `undefined` for fewer than three times, which ascend in seconds. */
+/** `undefined` for fewer than three times. @param times in seconds, ascending */
 export function analyseTimestamps(times: Float64Array): TimestampAnalysis | undefined {
   if (times.length < 3) return undefined;
   const intervals = intervalsOf(times);
@@ -346,8 +336,7 @@ interface BothTimes extends BothOf<Float64Array> {
 
 /** Largest difference in seconds between two clocks of milliseconds. */
 const TWO_CLOCKS = 0.0021;
-
-/** Largest difference of the same moment, as a share of the time to the nearest neighbour. */
+/** Largest difference within the same moment, as a share of the time to the nearest neighbour. */
 const SAME_MOMENT = 1 / 3;
 
 export function partnersInTime({ reference, distorted, first }: BothTimes): Partners {

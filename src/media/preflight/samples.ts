@@ -4,8 +4,9 @@
  */
 import { usualMatrix } from '../../core/colour.js';
 import type { PrepareHint } from '../../core/errors.js';
+import { mean } from '../../core/numbers.js';
 import { EXACT, scaleMatrix } from '../delivery.js';
-import { type Colours, matrixFitOf, mean } from '../evidence/averages.js';
+import { type Colours, matrixFitOf } from '../evidence/averages.js';
 import type { AlignResult } from '../pairing/types.js';
 import {
   chromaFindings,
@@ -29,32 +30,25 @@ import {
   vf,
 } from './findings.js';
 
-/** Equivalent names, since BT.601 and BT.2020 reuse definitions of other standards. */
+/** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {
   primaries: [['smpte170m', 'smpte240m']],
   transfer: [['bt709', 'smpte170m', 'bt2020-10', 'bt2020-12']],
   matrix: [['smpte170m', 'bt470bg']],
 };
 
-/** Codecs that are BT.601 by definition: decoders report it without a label, but encoders store samples unconverted. */
+/** Codecs that are BT.601 by definition. Decoders report that without a label, but encoders do not convert samples. */
 const ALWAYS_BT601: readonly (string | undefined)[] = ['vp8', 'mjpeg'];
-
 const DESCRIPTION = { primaries: 'primaries', transfer: 'transfer function', matrix: 'matrix' } as const;
-
 const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
-
 const RANGE_GAIN = 255 / 219;
-
 /** Largest relative difference of a measured contrast from {@link RANGE_GAIN}. */
 const RANGE_TOLERANCE = 0.04;
-
 /** Least relative change of contrast, and least shift of mid-grey in 8-bit levels, for a finding. */
 const CONTRAST_CHANGE = 0.08;
 const BRIGHTNESS_SHIFT = 5;
-
 /** Least standard deviation of the reference's samples, in 8-bit levels, to measure contrast. */
 const SPREAD = 6;
-
 /** Least correlation of pictures to compare their levels. */
 const COMPARABLE = 0.95;
 
@@ -100,7 +94,7 @@ function* depthFindings({ reference, distorted, light }: PairFacts): Generator<F
   }
 }
 
-/** Synthesised grain differs from the source's, though it looks alike. */
+/** Synthesised grain looks like the source's but differs in every sample. */
 function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
   if (filmGrain !== 'added') return;
   const said =
@@ -112,7 +106,7 @@ function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
 
 type Range = 'limited' | 'full';
 
-/** How the pictures' ranges relate: the same contrast, or that of a range conversion. */
+/** How the ranges of the pictures relate: equal contrast, or that of a range conversion. */
 type Spread = 'alike' | 'expanded' | 'reduced' | 'other';
 
 function spreadOf({ similarity, levels }: AlignResult): Spread {
@@ -130,7 +124,7 @@ function shiftOf({ gain, bias }: AlignResult['levels']): number {
   return gain * 128 + bias - 128;
 }
 
-/** True if pictures have nearly one brightness (titles on white), where noise dominates any measured contrast. */
+/** True if pictures have nearly one brightness (titles on white), so that noise dominates the measured contrast. */
 function isEven({ measured }: SideFacts): boolean {
   const samples = (measured?.squares ?? []).flatMap((square) => [...square]);
   if (samples.length === 0) return false;
@@ -153,7 +147,7 @@ function* rangeFindings({ reference, distorted, alignment, light }: PairFacts): 
   const converted = from === 'full' ? 'expanded' : 'reduced';
   const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
   if (spread === 'alike') {
-    // The score is right, and a missing label is no wrong label.
+    // The score is right, and a missing label is not a wrong one.
     const severity = ref === null || dis === null ? 'info' : 'warning';
     const right =
       `${differ}; both have the same contrast, so only a label differs: the score is right, but players show the ` +
@@ -172,7 +166,7 @@ function* rangeFindings({ reference, distorted, alignment, light }: PairFacts): 
   yield finding('color-range', 'warning', `${differ}; ${how}.`, [ref, dis], fix);
 }
 
-/** @param stated the labels state both ranges, so that an option can convert */
+/** @param stated true if labels state both ranges, so that an option can convert */
 function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
   const filter = `scale=in_range=${from}:out_range=${to}`;
   return prepareFiles(
@@ -199,17 +193,17 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
   const { gain: contrast, bias } = alignment.levels;
   const shift = shiftOf(alignment.levels);
   const values = [`0..255`, `${rounded(bias, 0)}..${rounded(255 * contrast + bias, 0)}`] as const;
-  const what = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
+  const change = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
   const spread = spreadOf(alignment);
   if (spread === 'expanded' || spread === 'reduced') {
     const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
-    // The finding about the labels covers this.
+    // The finding about labels covers this.
     if (from !== to && (from === 'full') === (spread === 'expanded')) return;
     const [how, fix] =
       spread === 'expanded'
         ? (['limited range was expanded to full', convertRange(distorted, 'full', 'limited', false)] as const)
         : (['full range was reduced to limited', convertRange(distorted, 'limited', 'full', false)] as const);
-    const said = `${what} as if ${how}, which no label states; ${EFFECT[spread]}.`;
+    const said = `${change} as if ${how}, which no label states; ${EFFECT[spread]}.`;
     yield finding('levels', 'warning', said, values, fix);
     return;
   }
@@ -217,7 +211,7 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
   if (!sameName('transfer', reference.transfer, distorted.transfer) && someHdr({ reference, distorted }))
     return;
   const said =
-    `${what} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
+    `${change} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
     'as encoded, and the score includes both.';
   yield finding('levels', 'warning', said, values);
 }
@@ -233,13 +227,11 @@ function someHdr({ reference, distorted }: Both): boolean {
 type Label = string | null | undefined;
 
 /** True for equal or equivalent names. */
-function sameName(part: keyof typeof SAME, one: Label, other: Label): boolean {
-  return (
-    one === other || SAME[part].some((names) => names.includes(one ?? '') && names.includes(other ?? ''))
-  );
+function sameName(part: keyof typeof SAME, a: Label, b: Label): boolean {
+  return a === b || SAME[part].some((names) => names.includes(a ?? '') && names.includes(b ?? ''));
 }
 
-/** True if dynamic ranges differ by label, or by levels if one is untagged; encoders may drop only the label. */
+/** True if dynamic ranges differ by label, or by levels if one is untagged, as encoders may drop the label. */
 function mixesRanges({ reference, distorted, alignment }: PairFacts): boolean {
   if (!someHdr({ reference, distorted })) return false;
   if (sameName('transfer', reference.transfer, distorted.transfer)) return false;
@@ -248,7 +240,7 @@ function mixesRanges({ reference, distorted, alignment }: PairFacts): boolean {
   return isRegraded(alignment);
 }
 
-/** @param mixed another finding covers the transfer functions */
+/** @param mixed true if another finding covers the transfer functions */
 function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
   const { reference, distorted, light } = pair;
   const rgb = reference.fromRgb || distorted.fromRgb;
@@ -271,13 +263,8 @@ function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
     const said =
       `distorted ${states(dis)} but reference ${states(ref)}; sample values are compared as stored, but mean ` +
       'different light.';
-    yield finding(
-      part,
-      'warning',
-      said,
-      [ref, dis],
-      ref === null ? undefined : convertPart(part, ref, distorted),
-    );
+    const fix = ref === null ? undefined : convertPart(part, ref, distorted);
+    yield finding(part, 'warning', said, [ref, dis], fix);
   }
 }
 
@@ -285,10 +272,10 @@ function isAlwaysBt601({ codec }: SideFacts): boolean {
   return ALWAYS_BT601.includes(codec);
 }
 
-/** A label of one video contradicts the fixed matrix of the other's codec. */
+/** A label of one video contradicts the fixed matrix of the other video's codec. */
 function* fixedMatrix({ codec }: SideFacts, { reference, distorted }: Both): Generator<Finding> {
   const labels = [reference, distorted].map((side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
-  const label = labels.find((one) => one !== null);
+  const label = labels.find((matrix) => matrix !== null);
   if (!label || SAME.matrix.some((names) => names.includes(label))) return;
   const [ref = null, dis = null] = labels;
   const said =
@@ -323,7 +310,7 @@ function convertedRgb(pair: Both): Finding {
 
 /**
  * A matrix is untagged, or fixed by a codec whose encoders ignore it. The colours show whether one video was
- * converted; without them, a matrix other than the other video's default is suspicious.
+ * converted; if they cannot, a matrix other than the other video's default is suspicious.
  */
 function* silentMatrix(pair: PairFacts): Generator<Finding> {
   const { reference, distorted, alignment, offset = 0 } = pair;
@@ -352,7 +339,7 @@ function* silentMatrix(pair: PairFacts): Generator<Finding> {
 function* shownMatrix(pair: Both): Generator<Finding> {
   const { reference, distorted } = pair;
   const [ref, dis] = [averagesOf(reference), averagesOf(distorted)];
-  const fit = matrixFitOf(ref.flatMap((one, i) => (dis[i] ? { reference: one, distorted: dis[i] } : [])));
+  const fit = matrixFitOf(ref.flatMap((reference, i) => (dis[i] ? { reference, distorted: dis[i] } : [])));
   if (fit === undefined || fit === 'as stored') return;
   const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
   const said =

@@ -1,8 +1,7 @@
 /**
  * @module media/preflight/timing
- * Findings about time: rate, count, duration, and fields, by what the pictures show, else by what the labels say.
+ * Findings about time: rate, count, duration and fields; by what the pictures show, else by what the labels say.
  */
-
 import type { Hint, OptionHint, PrepareHint } from '../../core/errors.js';
 import { fractionText } from '../../core/numbers.js';
 import { counted } from '../../core/printable.js';
@@ -38,22 +37,16 @@ import {
 
 /** Largest difference of equal durations in seconds; two frames are also allowed. */
 const SAME_DURATION = 0.1;
-
 /** Most extra frames at the end of a video that a container or encoder may have added. */
 const LAST = 2;
-
 /** Share of lost frames above which the score is not representative. */
 const MOST_LOST = 0.5;
-
 /** Share of the declared length that a complete file may lack in frames. */
 const MOST_UNDECODED = 0.1;
-
-/** Seconds above which a picture stands for lost frames, and the share of these above which a video is torn. */
+/** Seconds above which a picture stands for lost frames, and their share in a torn video. */
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
-
 const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
-
 /** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
@@ -76,7 +69,7 @@ interface TimedPair extends PairFacts {
   readonly partners: Partners | undefined;
 }
 
-/** ColorVideoVDP needs a frame rate, and neither video states one. */
+/** ColorVideoVDP needs a frame rate, but neither video states one. */
 function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFacts): Generator<Finding> {
   const sides = [reference, distorted];
   if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
@@ -84,11 +77,8 @@ function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFact
   const said =
     'neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and ' +
     'flicker does not count; set the true rate, which may not be 25.';
-  yield finding('no-frame-rate', 'warning', said, [null, null], {
-    purpose: 'fix',
-    option: 'features',
-    value,
-  });
+  const fix = { purpose: 'fix', option: 'features', value } as const;
+  yield finding('no-frame-rate', 'warning', said, [null, null], fix);
 }
 
 function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): Partners | undefined {
@@ -100,7 +90,7 @@ function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): P
   return partnersInTime({ reference: reference.timestamps, distorted: distorted.timestamps, first });
 }
 
-/** True if both show the same frames, one by one, at different speeds. */
+/** True if both show the same frames one by one, but at different speeds. */
 function isRetimed({ reference, distorted }: Both): boolean {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
   if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
@@ -115,12 +105,12 @@ function* rateFindings(pair: TimedPair): Generator<Finding> {
     return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
   };
   const values = [text(reference), text(distorted)] as const;
-  const what = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
+  const difference = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
-    const refused = `${what}, so frames do not pair one to one at equal times, as the policy strict requires.`;
+    const refused = `${difference}, so frames do not pair one to one at equal times, as the policy strict requires.`;
     yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
   } else if (pairBy === 'distorted') {
-    const scored = `${what}; each distorted frame is compared with the reference frame at its time.`;
+    const scored = `${difference}; each distorted frame is compared with the reference frame at its time.`;
     yield finding('frame-rate', 'info', scored, values);
   } else {
     const accepted = frameRatePolicy === 'nearest';
@@ -128,11 +118,11 @@ function* rateFindings(pair: TimedPair): Generator<Finding> {
       ? 'the same frames run at another speed, and are compared by number.'
       : 'some compared frames show different moments.';
     const fix = accepted ? undefined : (pulldownFix(pair) ?? (hasFewer(pair) ? AT_ENCODE : BY_TIME));
-    yield finding('frame-rate', accepted ? 'info' : 'warning', `${what}; ${effect}`, values, fix);
+    yield finding('frame-rate', accepted ? 'info' : 'warning', `${difference}; ${effect}`, values, fix);
   }
 }
 
-/** True if the distorted video shows the same time in fewer frames, with times for all. */
+/** True if both have times, and the distorted video shows the same time in fewer frames. */
 function hasFewer({ reference, distorted }: Both): boolean {
   const [ref, dis] = [reference.timestamps, distorted.timestamps];
   return !!ref && !!dis && frameRatio(ref, dis) > 1;
@@ -162,7 +152,7 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
     return;
   }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
-    // One lacks frames in the middle, or repeats some.
+    // One lacks frames in the middle or repeats some.
     const within = partners !== undefined && asLong && (isUneven(reference) || isUneven(distorted));
     // With an offset, unpaired frames at either end are expected.
     const accepted = shifted || (within && frameRatePolicy === 'nearest') || isWhole(partners, beginTogether);
@@ -181,17 +171,12 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
   }
   // The duration of a single frame does not matter.
   if (refFrames === 1 && disFrames === 1) return;
-  // The rate explains the length of the same frames at another speed.
+  // For the same frames at another speed, the rate explains the length.
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(pair))) return;
   const said = `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
   const values = [Number(rounded(ref)), Number(rounded(dis))] as const;
-  yield finding(
-    'duration',
-    shifted ? 'info' : 'warning',
-    said,
-    values,
-    shifted ? undefined : commonPart(pair),
-  );
+  const fix = shifted ? undefined : commonPart(pair);
+  yield finding('duration', shifted ? 'info' : 'warning', said, values, fix);
 }
 
 /** True if both begin together and only the last reference frames lack partners. */
@@ -227,19 +212,17 @@ function lostFinding(
   return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
 }
 
-/** Frame intervals that a video covers, and those of pictures held for more than {@link LONGEST_HOLD}. */
+/** Frame intervals that a video covers, and those of pictures held longer than {@link LONGEST_HOLD}. */
 function timeShown(side: SideFacts): { readonly shown: number; readonly held: number } {
   const [frames, rate, { timestamps }] = [framesOf(side) ?? 0, framesPerSecond(side), side];
   if (!timestamps || !rate) return { shown: frames, held: 0 };
   const span = (timestamps.at(-1) ?? 0) - (timestamps[0] ?? 0);
-  const held = intervalsOf(timestamps).reduce(
-    (sum, step) => sum + (step > LONGEST_HOLD ? step * rate - 1 : 0),
-    0,
-  );
+  let held = 0;
+  for (const step of intervalsOf(timestamps)) if (step > LONGEST_HOLD) held += step * rate - 1;
   return { shown: Math.max(frames, Math.round(span * rate) + 1), held };
 }
 
-/** Frames that fit the declared duration, at least those that exist. */
+/** Frames that fit the declared duration; at least those that exist. */
 function roomFor(side: SideFacts): number {
   const rate = framesPerSecond(side);
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
@@ -253,9 +236,8 @@ function commonFrames(pairs: number): Hint | undefined {
 
 function commonPart({ reference, distorted }: Both): Hint | undefined {
   const [ref, dis] = [framesOf(reference), framesOf(distorted)];
-  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted)) {
+  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted))
     return commonFrames(Math.min(ref, dis));
-  }
   const end = Math.floor(1000 * Math.min(durationOf(reference) ?? 0, durationOf(distorted) ?? 0)) / 1000;
   return end > 0
     ? { purpose: 'accept', option: 'range', value: { unit: 'seconds', start: 0, end } }
@@ -265,7 +247,7 @@ function commonPart({ reference, distorted }: Both): Hint | undefined {
 interface Fields {
   readonly role: Role;
   readonly facts: SideFacts;
-  /** The label says interlaced. */
+  /** Interlaced by its label. */
   readonly labelled: boolean;
   readonly seen: FieldEvidence | undefined;
 }
@@ -319,7 +301,7 @@ function* fieldFindings(pair: Both): Generator<Finding> {
   }
 }
 
-/** The filter that removes pulldown if only one video has it: five frames become four. */
+/** The filter that removes pulldown, which turns five frames into four, if only one video has it. */
 function pulldownFix(pair: Both): PrepareHint | undefined {
   const found = fieldsOfBoth(pair).filter(({ seen }) => seen?.kind === 'pulldown');
   return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
@@ -348,7 +330,7 @@ function contradicted({ role, facts, labelled, seen }: Fields): string {
     : '';
 }
 
-/** Filters both alike, since a difference would count as damage. */
+/** Filters both alike, since any difference would count as damage. */
 function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
   const filter = ({ facts, seen }: Fields) => {
     const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';
@@ -362,8 +344,6 @@ function filtered(
   filter: (side: Fields) => string,
   instead?: readonly OptionHint[],
 ): PrepareHint {
-  return filterFiles(
-    sides.map((side) => [side.role, side.facts, filter(side)] as const),
-    instead,
-  );
+  const filters = sides.map((side) => [side.role, side.facts, filter(side)] as const);
+  return filterFiles(filters, instead);
 }

@@ -1,7 +1,8 @@
 /**
  * @module tiny/onnx/check
- * Checks a model against limits before any runtime sees it: it must not run code, read files or run endlessly, nor need too much
- * memory or work, since a kilobyte of operators can demand gigabytes. Refuses graphs whose demand cannot be estimated.
+ * Checks a model against limits before any runtime loads it: it must not run code, read files, run endlessly, or need
+ * too much memory or work, since a kilobyte of operators can require gigabytes. Refuses graphs whose needs cannot be
+ * estimated.
  */
 import { type AnyvmafError, modelError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
@@ -50,8 +51,7 @@ export interface TinyGraph {
 }
 
 const DEFAULT_DOMAINS: ReadonlySet<string> = new Set(['', 'ai.onnx']);
-
-/** With its weights. */
+/** Including weights. */
 export const MAX_MODEL_BYTES = 50 * 1024 * 1024;
 const MAX_DEPTH = 8;
 const MAX_LOOPS = 16;
@@ -81,7 +81,7 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   if (opset === undefined) throw refuse('it does not state its ONNX opset version');
   const limits = new Limits(refuse);
   limits.graph(model.graph, null, 0, 1);
-  // Importing other domains is harmless; #node refuses their use.
+  // Importing other domains is harmless; #node refuses to use them.
   const fed = new Set(model.graph.initializers.map(({ name }) => name));
   return {
     irVersion: model.irVersion,
@@ -96,10 +96,10 @@ export function checkOnnx(bytes: Uint8Array, source: string): TinyGraph {
   };
 }
 
-/** Finds the constant that the graph subtracts from each input first: the mean of a scaler. */
+/** Finds the constant that the graph first subtracts from each input: the mean of a scaler. */
 function centresOf({ nodes, initializers, inputs }: OnnxGraph): Pick<TinyGraph, 'centres'> {
   const constants = new Map(initializers.map(({ name, floats }) => [name, floats]));
-  // Maps the outputs of Identity and Cast to the input that they repeat.
+  // Maps outputs of Identity and Cast to the input that they repeat.
   const origins = new Map(inputs.map(({ name }) => [name, name]));
   const centres: Record<string, readonly number[]> = {};
   for (const { operator, inputs: taken, outputs, tensors } of nodes) {
@@ -143,7 +143,7 @@ class Scope {
       const constant =
         node.operator === 'Constant' ? (node.tensors[0]?.integers ?? node.integers) : undefined;
       for (const output of node.outputs) {
-        // Do not trust a name that is defined twice.
+        // A name that is defined twice cannot be trusted.
         this.#names.set(output, this.#names.has(output) ? null : (constant ?? null));
       }
     }
@@ -151,8 +151,8 @@ class Scope {
 
   constant(name: string | undefined): readonly number[] | null {
     if (name === undefined || name === '') return null;
-    const here = this.#names.get(name);
-    return here === undefined ? (this.outer?.constant(name) ?? null) : here;
+    const own = this.#names.get(name);
+    return own === undefined ? (this.outer?.constant(name) ?? null) : own;
   }
 }
 
@@ -165,7 +165,7 @@ class Limits {
 
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
-  /** @param trips most executions of this graph */
+  /** @param trips upper bound on executions of this graph */
   graph(graph: OnnxGraph, outer: Scope | null, depth: number, trips: number): void {
     if (depth > MAX_DEPTH) throw this.refuse(`its subgraphs are nested more than ${MAX_DEPTH} deep`);
     const scope = new Scope(graph, outer);
@@ -221,7 +221,7 @@ class Limits {
     throw this.refuse(`${what} ${count} elements, more than ${MAX_ELEMENTS}`);
   }
 
-  /** Accepts paths in the model's folder or below it. */
+  /** Accepts paths inside the model's folder. */
   #location(location: string): string {
     const parts = location.split('/');
     const plain =
@@ -235,18 +235,17 @@ class Limits {
   }
 }
 
-/** Of one tensor. */
+/** Elements of one tensor. */
 const MAX_ELEMENTS = 2 ** 27;
 const MIB = 1024 * 1024;
 /** Most bytes in use at once, weights included. */
 const MAX_LIVE = 1024 * MIB;
-/** Most bytes computed from constants only; runtimes compute them at start and keep them. */
+/** Most bytes computed from constants only, which runtimes compute at start and keep. */
 const MAX_CONSTANT = 256 * MIB;
 /** Most multiplications or visited elements of one run. */
 const MAX_WORK = 1e12;
-/** The same for operators on constants only. */
+/** The same for operators on constants. */
 const MAX_CONSTANT_WORK = 2 ** 32;
-
 const INT64 = 7;
 const BOOL = 9;
 /** Bytes per element by TensorProto.DataType, default 4. CPUs compute halves as floats; strings are objects. */
@@ -272,10 +271,9 @@ const IN_PLACE: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** Bytes in use at once, and multiplications or visited elements. */
 export interface Demand {
-  /** Most in use at once. */
   readonly bytes: number;
-  /** Multiplications or visited elements. */
   readonly work: number;
 }
 
@@ -293,7 +291,7 @@ type Known = Map<string, Value>;
 
 /**
  * @param shapes of the inputs, by name
- * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose demand is unknown
+ * @throws {AnyvmafError} `model`, naming the operator that exceeds a limit or whose needs are unknown
  */
 export function checkSize(
   { source, program }: { readonly source: string; readonly program: { readonly bytes: Uint8Array } },
@@ -326,7 +324,7 @@ class Sizes {
   constructor(readonly refuse: (reason: string) => AnyvmafError) {}
 
   /**
-   * @param scope names visible from outside; the graph adds its own
+   * @param scope names visible from outside, to which the graph adds its own
    * @param outside bytes in use outside the graph
    */
   graph(graph: OnnxGraph, scope: Known, outside: number): readonly Value[] {
@@ -341,7 +339,7 @@ class Sizes {
     let live = outside;
     for (const [i, node] of graph.nodes.entries()) {
       const inputs = node.inputs.map((name) => this.#value(name, node, scope));
-      const here = live;
+      const before = live;
       const { outputs, work } = this.#made(node, inputs, scope, live);
       const constant = isConstant(node, inputs);
       this.#spend(work, constant, node);
@@ -358,7 +356,7 @@ class Sizes {
       const dying = [...new Set(node.inputs)].filter((name) => last.get(name) === i && !own.has(name));
       const freed = dying.reduce((sum, name) => sum + this.#held(scope.get(name)), 0);
       const reused = IN_PLACE.has(node.operator) ? Math.min(freed, bytes) : 0;
-      this.#hold(Math.max(here, live - reused), node);
+      this.#hold(Math.max(before, live - reused), node);
       live -= freed;
     }
     return graph.outputs.map(({ name }) => {
@@ -383,10 +381,8 @@ class Sizes {
     try {
       if (node.operator === 'If') return this.#choice(node, scope, live);
       if (node.operator === 'Loop') return this.#loop(node, inputs, scope, live);
-      return shapesOf(
-        node,
-        inputs.map((value) => value?.shaped),
-      );
+      const shapes = inputs.map((value) => value?.shaped);
+      return shapesOf(node, shapes);
     } catch (error) {
       if (!(error instanceof ShapeError)) throw error;
       throw this.refuse(`the output size of ${called(node)} is not known before it runs: ${error.message}`);
@@ -408,7 +404,7 @@ class Sizes {
     return { outputs, work: 0 };
   }
 
-  /** Needs a constant number of iterations and carried tensors that keep their shape. */
+  /** Requires a constant number of iterations, and carried tensors that keep their shape. */
   #loop(node: OnnxNode, inputs: readonly (Value | undefined)[], scope: Known, live: number): OperatorResult {
     const body = node.attributes.get('body')?.graph;
     const [trips] = inputs[0]?.shaped.values ?? [];
@@ -477,18 +473,18 @@ function bytesOf({ type, dims }: Shaped): number {
   return elementsOf(dims) * (BYTES[type] ?? 4);
 }
 
-/** True for nodes that a runtime may compute at start. Shape counts, as input shapes may be known by then. */
+/** True for nodes that a runtime may compute at start. Shape is one, as input shapes may be known by then. */
 function isConstant({ operator, inputs }: OnnxNode, values: readonly (Value | undefined)[]): boolean {
   if (operator === 'Loop' || operator === 'If') return false;
   return operator === 'Shape' || values.every((value, i) => inputs[i] === '' || value?.constant === true);
 }
 
-/** The last node that reads each name; excludes outputs of the graph. */
+/** The last node that reads each name, without outputs of the graph. */
 function lastUses(graph: OnnxGraph): ReadonlyMap<string, number> {
   const last = new Map<string, number>();
-  const made = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
+  const computed = new Set(graph.nodes.flatMap(({ outputs }) => outputs));
   for (const [i, node] of graph.nodes.entries()) {
-    for (const name of readBy(node)) if (made.has(name)) last.set(name, i);
+    for (const name of readBy(node)) if (computed.has(name)) last.set(name, i);
   }
   for (const { name } of graph.outputs) last.delete(name);
   return last;

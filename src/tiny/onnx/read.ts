@@ -1,7 +1,8 @@
 /**
  * @module tiny/onnx/read
- * Reads what checks need of an ONNX model: operators, shapes, small constants, weight files. Fields as in onnx.proto, in Protocol
- * Buffers' wire format, read strictly: checks every length, copies nothing, limits the number of fields.
+ * Reads what checks need of an ONNX model: operators, shapes, small constants, weight files. Fields are those of
+ * onnx.proto. Reads the wire format of Protocol Buffers strictly: checks every length, copies nothing, limits the number
+ * of fields.
  */
 import { quoted } from '../../core/printable.js';
 
@@ -63,13 +64,13 @@ export interface OnnxPort {
   readonly dims?: readonly (number | null)[];
 }
 
-/** Deepest nesting of subgraphs that is read; `check` has its own limit. */
+/** Deepest nesting of subgraphs to read; `check` has its own limit. */
 const MAX_NESTING = 32;
 /** Longest integer tensor to keep: a shape. */
 const SHAPE_SIZE = 16;
 /** Longest float tensor to keep: one value per feature. */
 const ROW_SIZE = 32;
-/** Bytes to keep of a text attribute; operator modes are short words. */
+/** Bytes to keep of a text attribute; modes of operators are short words. */
 const MAX_WORD = 64;
 /** Text attributes need not be valid UTF-8. */
 const LATIN = new TextDecoder('latin1');
@@ -164,7 +165,7 @@ function readNode(reader: WireReader, depth: number): OnnxNode {
 
 const TWO_TENSORS = 'an attribute has two tensors';
 
-/** Reads an attribute with its name; appends its tensors and subgraphs to the lists. */
+/** Reads an attribute with its name, and appends its tensors and subgraphs to the lists. */
 function readAttribute(
   reader: WireReader,
   depth: number,
@@ -202,11 +203,14 @@ function readAttribute(
   }
   if (tensor) tensors.push(tensor);
   if (graph) graphs.push(graph);
-  const some = (list: readonly number[]) => (list.length > 0 ? list : undefined);
-  return [name, { int, ints: some(ints), float: single[0], floats: some(floats), text, tensor, graph }];
+  const nonEmpty = (list: readonly number[]) => (list.length > 0 ? list : undefined);
+  return [
+    name,
+    { int, ints: nonEmpty(ints), float: single[0], floats: nonEmpty(floats), text, tensor, graph },
+  ];
 }
 
-/** Reads a sparse tensor: the dense tensor that it stands for, then the indices of its values. */
+/** Reads a sparse tensor as the dense tensor that it represents and the indices of its values. */
 function readSparse(reader: WireReader): OnnxTensor[] {
   const parts: OnnxTensor[] = [];
   const dims: number[] = [];
@@ -341,7 +345,7 @@ function readShape(reader: WireReader): (number | null)[] {
     const dimension = reader.message();
     let size: number | null = null;
     while (dimension.next()) if (dimension.field === 1) size = dimension.int();
-    // Some exporters write an unknown size as 0 or -1.
+    // Some exporters write 0 or -1 for an unknown size.
     dims.push(size !== null && size > 0 ? size : null);
     if (dims.length > MAX_RANK) throw new WireError(`a tensor has more than ${MAX_RANK} dimensions`);
   }
@@ -351,20 +355,19 @@ function readShape(reader: WireReader): (number | null)[] {
 /** Invalid encoding; the message is the end of a sentence. */
 export class WireError extends Error {}
 
-/** Most fields in all messages of a file; far more than any model within the size limit has. */
+/** Most fields in all messages of a file, far more than any model within the size limit has. */
 const MAX_FIELDS = 2_000_000;
-
 /** Most bytes of a 64-bit varint. */
 const MAX_VARINT = 10;
 
 /** State shared by all messages of a file. */
 class Budget {
   fields = 0;
-  /** Refuses invalid UTF-8, which two readers could decode to different names. */
+  /** Refuses invalid UTF-8, which readers could decode to different names. */
   readonly text = new TextDecoder('utf-8', { fatal: true });
 }
 
-/** Reads one message: `next` steps to a field; another method reads its value, or the following `next` skips it. */
+/** Reads one message: `next` moves to a field; another method reads its value, else the following `next` skips it. */
 class WireReader {
   readonly #bytes: Uint8Array;
   readonly #view: DataView;
@@ -425,7 +428,7 @@ class WireReader {
     return new WireReader(this.#bytes, start, end, this.#budget);
   }
 
-  /** Appends a repeated field, packed or single. @param limit most numbers to keep; drops the rest */
+  /** Appends a repeated field, packed or single. @param limit most numbers to keep; others are dropped */
   ints(into: number[], limit: number): void {
     if (this.#wire === 0) {
       const value = this.int();

@@ -1,6 +1,6 @@
 /**
  * @module tiny/onnx/shapes
- * Infers output shapes of operators, and values of small constants, from which graphs compute shapes.
+ * Infers output shapes of operators, and values of small constants from which graphs compute shapes.
  */
 import { quoted } from '../../core/printable.js';
 import type { OnnxAttribute, OnnxNode, OnnxTensor } from './read.js';
@@ -25,7 +25,6 @@ export class ShapeError extends Error {}
 /** Longest tensor whose values are propagated. */
 const MAX_VALUES = 64;
 const MAX_LIST = 16;
-
 const FLOAT = 1;
 const UINT8 = 2;
 const INT32 = 6;
@@ -33,13 +32,16 @@ const INT64 = 7;
 const BOOL = 9;
 const DOUBLE = 11;
 
+function listed(dims: readonly number[]): string {
+  return `[${dims.join(', ')}]`;
+}
+
 export function elementsOf(dims: readonly number[]): number {
   return dims.reduce((product, size) => product * size, 1);
 }
 
 export function shapedTensor({ type, dims, integers, floats }: OnnxTensor): Shaped {
-  const values = integers ?? floats;
-  return { type, dims, values };
+  return { type, dims, values: integers ?? floats };
 }
 
 class Step {
@@ -58,7 +60,7 @@ class Step {
     throw new ShapeError(`it has no input ${i + 1}`);
   }
 
-  /** The values of an input; `undefined` if the input is omitted. */
+  /** The values of an input; `undefined` if it is omitted. */
   values(i: number): readonly number[] | undefined {
     const found = this.inputs[i];
     if (!found) return undefined;
@@ -109,8 +111,8 @@ function inferred(work: number | null, ...outputs: readonly Shaped[]): OperatorR
 
 /** A tensor; keeps its values if they are known and few. */
 function shaped(type: number, dims: readonly number[], values?: readonly number[] | null): Shaped {
-  const kept = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
-  return { type, dims, values: kept ? values : undefined };
+  const isKnown = values && values.length <= MAX_VALUES && values.length === elementsOf(dims);
+  return { type, dims, values: isKnown ? values : undefined };
 }
 
 const same: Rule = (step) => inferred(null, shaped(step.input(0).type, step.input(0).dims));
@@ -124,16 +126,14 @@ function broadcast(shapes: readonly (readonly number[])[]): number[] {
       const own = dims[i - rank + dims.length] ?? 1;
       if (own === 1) continue;
       if (size !== 1 && size !== own)
-        throw new ShapeError(
-          `it cannot broadcast ${shapes.map((one) => `[${one.join(', ')}]`).join(' and ')}`,
-        );
+        throw new ShapeError(`it cannot broadcast ${shapes.map(listed).join(' and ')}`);
       size = own;
     }
     return size;
   });
 }
 
-/** Index in a tensor of dims `dims` for element `at` of the shape that it was broadcast to. */
+/** Index in a tensor of shape `dims` of the value at `at` in the shape that it was broadcast to. */
 function origin(at: number, result: readonly number[], dims: readonly number[]): number {
   let left = at;
   let stride = 1;
@@ -148,7 +148,7 @@ function origin(at: number, result: readonly number[], dims: readonly number[]):
   return from;
 }
 
-/** @param fold combines two values; without it the result's values are unknown */
+/** @param fold combines two values; without it, the result's values are unknown */
 function elementwise(fold?: (a: number, b: number) => number): Rule {
   return (step) => {
     const inputs = step.node.inputs.flatMap((name, i) => (name === '' ? [] : [step.input(i)]));
@@ -175,7 +175,7 @@ function rounded(value: number, type: number): number {
   return type === FLOAT ? Math.fround(value) : type === DOUBLE ? value : Math.trunc(value);
 }
 
-/** True if every runtime computes the same from these values: no overflow, no lost digits. */
+/** True if every runtime computes the same from these values, without overflow or lost digits. */
 function isExact(type: number, values: readonly number[] | undefined): values is readonly number[] {
   if (!values) return false;
   if (type === FLOAT || type === DOUBLE) return values.every(Number.isFinite);
@@ -199,7 +199,7 @@ function reshape(step: Step, dims: readonly number[]): readonly number[] {
   const stated = sizes.reduce((product, size) => (size === -1 ? product : product * size), 1);
   const result = sizes.map((size, i) => (i === open ? (stated === 0 ? 0 : count / stated) : size));
   if (elementsOf(result) === count) return result;
-  throw new ShapeError(`it cannot reshape [${dims.join(', ')}] to [${wanted.join(', ')}]`);
+  throw new ShapeError(`it cannot reshape ${listed(dims)} to ${listed(wanted)}`);
 }
 
 function flatten(step: Step, dims: readonly number[]): readonly number[] {
@@ -210,7 +210,7 @@ function flatten(step: Step, dims: readonly number[]): readonly number[] {
 
 function squeeze(step: Step, dims: readonly number[]): readonly number[] {
   const axes = step.axes(1, dims.length) ?? dims.flatMap((size, i) => (size === 1 ? [i] : []));
-  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it cannot squeeze [${dims.join(', ')}]`);
+  if (axes.some((axis) => dims[axis] !== 1)) throw new ShapeError(`it cannot squeeze ${listed(dims)}`);
   return dims.filter((_, i) => !axes.includes(i));
 }
 
@@ -227,7 +227,7 @@ const transpose: Rule = (step) => {
   const { type, dims, values } = step.input(0);
   const order = step.ints('perm') ?? dims.map((_, i) => dims.length - 1 - i);
   if (order.length !== dims.length || new Set(order).size !== dims.length)
-    throw new ShapeError(`its perm does not fit [${dims.join(', ')}]`);
+    throw new ShapeError(`its perm does not fit ${listed(dims)}`);
   const result = order.map((axis) => dims[step.axis(axis, dims.length)]!);
   return inferred(null, shaped(type, result, dims.length < 2 ? values : null));
 };
@@ -242,9 +242,7 @@ const concat: Rule = (step) => {
       dims.length === first.dims.length && dims.every((size, i) => i === axis || size === first.dims[i]),
   );
   if (!fits)
-    throw new ShapeError(
-      `it cannot concatenate ${parts.map(({ dims }) => `[${dims.join(', ')}]`).join(' and ')}`,
-    );
+    throw new ShapeError(`it cannot concatenate ${parts.map(({ dims }) => listed(dims)).join(' and ')}`);
   const length = parts.reduce((sum, { dims }) => sum + dims[axis]!, 0);
   const result = first.dims.map((size, i) => (i === axis ? length : size));
   const known = first.dims.length === 1 && length <= MAX_VALUES && parts.every(({ values }) => values);
@@ -261,7 +259,7 @@ const slice: Rule = (step) => {
   if (ends.length !== starts.length || axes.length !== starts.length || steps.length !== starts.length)
     throw new ShapeError('its starts, ends, axes and steps differ in length');
   const result = [...dims];
-  let kept = values;
+  let sliced = values;
   axes.forEach((axis, i) => {
     const size = dims[axis]!;
     const stride = steps[i]!;
@@ -271,12 +269,12 @@ const slice: Rule = (step) => {
     const length = Math.max(0, Math.ceil((to - from) / stride));
     result[axis] = length;
     if (dims.length === 1 && values)
-      kept =
+      sliced =
         length > MAX_VALUES
           ? undefined
           : Array.from({ length }, (_, j) => values[from + j * stride] ?? Number.NaN);
   });
-  return inferred(null, shaped(type, result, dims.length === 1 ? kept : null));
+  return inferred(null, shaped(type, result, dims.length === 1 ? sliced : null));
 };
 
 function bound(value: number, size: number, stride: number, isEnd: boolean): number {
@@ -302,7 +300,7 @@ const gatherNd: Rule = (step) => {
   const batch = step.int('batch_dims', 0);
   const depth = at.dims.at(-1);
   if (depth === undefined || batch < 0 || batch + depth > data.dims.length)
-    throw new ShapeError(`it cannot gather [${at.dims.join(', ')}] from [${data.dims.join(', ')}]`);
+    throw new ShapeError(`it cannot gather ${listed(at.dims)} from ${listed(data.dims)}`);
   return inferred(null, shaped(data.type, [...at.dims.slice(0, -1), ...data.dims.slice(batch + depth)]));
 };
 
@@ -310,16 +308,15 @@ const expand: Rule = (step) => {
   const { type, dims, values } = step.input(0);
   const result = broadcast([dims, step.values(1) ?? []]);
   const few = values && elementsOf(result) <= MAX_VALUES;
-  const kept = few
+  const expanded = few
     ? Array.from({ length: elementsOf(result) }, (_, at) => values[origin(at, result, dims)]!)
     : null;
-  return inferred(null, shaped(type, result, kept));
+  return inferred(null, shaped(type, result, expanded));
 };
 
 const shape: Rule = (step) => {
   const { dims } = step.input(0);
-  const end = step.attribute('end')?.int;
-  const part = dims.slice(step.int('start', 0), end);
+  const part = dims.slice(step.int('start', 0), step.attribute('end')?.int);
   return inferred(part.length, shaped(INT64, [part.length], part));
 };
 
@@ -336,11 +333,11 @@ const constant: Rule = (step) => {
   const { attributes } = step.node;
   const tensor = (attributes.get('value') ?? attributes.get('sparse_value'))?.tensor;
   if (tensor) return inferred(null, shapedTensor(tensor));
-  for (const [one, many, type] of [
+  for (const [scalar, many, type] of [
     ['value_int', 'value_ints', INT64],
     ['value_float', 'value_floats', FLOAT],
   ] as const) {
-    const single = attributes.get(one)?.int ?? attributes.get(one)?.float;
+    const single = attributes.get(scalar)?.int ?? attributes.get(scalar)?.float;
     if (single !== undefined) return inferred(null, shaped(type, [], [single]));
     const list = attributes.get(many)?.ints ?? attributes.get(many)?.floats;
     if (list && list.length <= MAX_LIST) return inferred(null, shaped(type, [list.length], list));
@@ -351,9 +348,8 @@ const constant: Rule = (step) => {
 const cast: Rule = (step) => {
   const { dims, values } = step.input(0);
   const type = step.int('to', FLOAT);
-  const turned = isExact(step.input(0).type, values)
-    ? values.map((value) => rounded(value, type))
-    : undefined;
+  const known = isExact(step.input(0).type, values);
+  const turned = known ? values.map((value) => rounded(value, type)) : undefined;
   return inferred(null, shaped(type, dims, isExact(type, turned) ? turned : null));
 };
 
@@ -367,7 +363,7 @@ function reduce(fold?: (a: number, b: number) => number): Rule {
     const axes = all ? dims.map((_, i) => i) : stated;
     const keeps = step.int('keepdims', 1) !== 0;
     const result = dims.flatMap((size, i) => (axes.includes(i) ? (keeps ? [1] : []) : [size]));
-    // Floating-point results would depend on the order of summation.
+    // Results in floating point would depend on the order of summation.
     const known = fold && (type === INT64 || type === INT32) && values?.length && isExact(type, values);
     const folded = known && elementsOf(result) === 1 ? [values.reduce(fold)] : undefined;
     return inferred(elementsOf(dims), shaped(type, result, isExact(type, folded) ? folded : null));
@@ -389,7 +385,7 @@ const gemm: Rule = (step) => {
 };
 
 function unfit(a: readonly number[], b: readonly number[]): ShapeError {
-  return new ShapeError(`it cannot multiply [${a.join(', ')}] by [${b.join(', ')}]`);
+  return new ShapeError(`it cannot multiply ${listed(a)} by ${listed(b)}`);
 }
 
 /** @param type of the product; default: the first input's */
@@ -418,13 +414,13 @@ function windows(step: Step, sizes: readonly number[], kernel: readonly number[]
   const pads = step.ints('pads') ?? [];
   const mode = step.text('auto_pad', 'NOTSET');
   if (kernel.length !== sizes.length || kernel.some((size) => !(size >= 1)))
-    throw new ShapeError(`its window [${kernel.join(', ')}] does not fit [${sizes.join(', ')}]`);
+    throw new ShapeError(`its window ${listed(kernel)} does not fit ${listed(sizes)}`);
   return sizes.map((size, i) => {
     const stride = positive(strides[i] ?? 1);
     if (mode.startsWith('SAME')) return Math.ceil(size / stride);
     const padding = mode === 'VALID' ? 0 : (pads[i] ?? 0) + (pads[i + sizes.length] ?? 0);
     const room = size + padding - (kernel[i]! - 1) * positive(dilations[i] ?? 1) - 1;
-    if (room < 0) throw new ShapeError(`its window is larger than [${sizes.join(', ')}]`);
+    if (room < 0) throw new ShapeError(`its window is larger than ${listed(sizes)}`);
     return (step.int('ceil_mode', 0) === 0 ? Math.floor(room / stride) : Math.ceil(room / stride)) + 1;
   });
 }
@@ -484,7 +480,7 @@ const pad: Rule = (step) => {
   const pads = step.values(1) ?? step.ints('pads') ?? [];
   const axes = step.axes(3, dims.length) ?? dims.map((_, i) => i);
   if (pads.length !== 2 * axes.length || !pads.every(Number.isSafeInteger))
-    throw new ShapeError(`its ${pads.length} pads do not fit [${dims.join(', ')}]`);
+    throw new ShapeError(`its ${pads.length} pads do not fit ${listed(dims)}`);
   const result = [...dims];
   axes.forEach((axis, i) => {
     result[axis] = dims[axis]! + pads[i]! + pads[i + axes.length]!;
@@ -578,7 +574,7 @@ const RULES: Readonly<Record<string, Rule>> = {
     inferred(null, shaped(UINT8, step.input(0).dims), shaped(FLOAT, []), shaped(UINT8, [])),
 };
 
-/** Operators whose output has the shape of their first input. */
+/** Operators whose outputs have the shape of their first input. */
 const UNARY: ReadonlySet<string> = new Set(
   (
     'Neg Abs Sqrt Exp Log Clip Reciprocal InstanceNormalization Relu LeakyRelu Sigmoid Tanh Softmax Elu Selu Softplus ' +
@@ -586,9 +582,7 @@ const UNARY: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops.
- */
+/** Operators of the default domain on tensors: no strings, sequences, random numbers, custom code or unbounded loops. */
 export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
   ...Object.keys(RULES),
   ...UNARY,
@@ -597,9 +591,9 @@ export const ALLOWED_OPERATORS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * For any operator but Loop and If.
+ * For all operators but Loop and If.
  * @param inputs in the node's order; `undefined` for omitted ones
- * @throws {ShapeError} if the shapes depend on values that are known only when the graph runs
+ * @throws {ShapeError} if shapes depend on values that are known only when the graph runs
  */
 export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]): OperatorResult {
   const rule = UNARY.has(node.operator) ? same : RULES[node.operator];
@@ -609,6 +603,6 @@ export function shapesOf(node: OnnxNode, inputs: readonly (Shaped | undefined)[]
   if (used > outputs.length) throw new ShapeError(`it has ${used} outputs, more than ${outputs.length}`);
   for (const { dims } of outputs)
     if (dims.some((size) => !Number.isSafeInteger(size) || size < 0))
-      throw new ShapeError(`its output would have the shape [${dims.join(', ')}]`);
+      throw new ShapeError(`its output would have the shape ${listed(dims)}`);
   return { outputs: outputs.slice(0, used), work };
 }
