@@ -3,7 +3,6 @@
  * Measures defects of a frame from its luma and the reference's (block grid, detail, contrast, noise, banding, and where the
  * two differ most) and says them in words; docs/worst-frames.md explains each fact.
  */
-
 import { capital } from '../core/errors.js';
 import { samplesOf, type VideoFormat } from '../core/frame.js';
 
@@ -77,7 +76,6 @@ export function measureFacts(reference: Uint8Array, distorted: Uint8Array, forma
 }
 
 type Both = readonly [reference: number, distorted: number];
-
 const growth = ([reference, distorted]: Both) => distorted - reference;
 const loss = ([reference, distorted]: Both) =>
   reference === 0 ? 0 : Math.max(-LARGEST_GAIN, 1 - distorted / reference);

@@ -340,9 +340,7 @@ function addRow(
   columns.forEach((shares, x) => {
     for (const { at, weight } of shares) {
       const from = start + 3 * at;
-      for (let c = 0; c < 3; c++) {
-        sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
-      }
+      for (let c = 0; c < 3; c++) sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
     }
   });
 }
@@ -350,7 +348,6 @@ function addRow(
 /** Compression effort: higher levels take several times as long for a few percent. */
 const EFFORT = 3;
 
-/** The bytes of a PNG file, 8 bits per channel. */
 export async function encodePng({ width, height, data }: RgbImage): Promise<Uint8Array<ArrayBuffer>> {
   const { encode } = await import('fast-png');
   return new Uint8Array(encode({ width, height, data, channels: 3, depth: 8 }, { zlib: { level: EFFORT } }));

@@ -2,7 +2,6 @@
  * @module report/batch
  * Writes a batch job as one line of JSON, and reads such lines for pages and summaries.
  */
-
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
@@ -40,7 +39,6 @@ export interface BatchGate {
 export interface BatchExtras {
   readonly precision: Precision;
   readonly gate?: BatchGate;
-  /** File of the per-frame values. */
   readonly frames?: string;
 }
 
@@ -120,26 +118,26 @@ export function batchRow(text: string): BatchRow {
   const notes = [error?.message, trust?.cause, ...(Array.isArray(gate?.notes) ? gate.notes : [])];
   return {
     line: Number(job?.line),
-    reference: words(members(line.reference).name),
-    distorted: words(members(line.distorted).name),
+    reference: textOf(members(line.reference).name),
+    distorted: textOf(members(line.distorted).name),
     metric: failed ? '' : (metric ?? ''),
     mean: digits(pooled.mean),
     low: digits(low),
-    frames: words(line.frame_count),
+    frames: textOf(line.frame_count),
     seconds: Number.isFinite(seconds) ? seconds : 0,
     state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
-    code: words(error?.code),
+    code: textOf(error?.code),
     notes: notes.filter((note) => typeof note === 'string'),
   };
 }
 
 export function batchTable(rows: readonly BatchRow[]): Table {
-  const named = (text: string) => (text === '' ? '–' : { code: text });
+  const code = (text: string) => (text === '' ? '–' : { code: text });
   return {
     heads: ['line', 'encode', 'reference', 'metric', 'mean', '1 %', 'frames', 'notes'],
     texts: [1, 2, 3, 7],
     rows: rows.map(({ line, distorted, reference, metric, mean, low, frames, notes }) => [
-      ...[`${line}`, named(distorted), named(reference), named(metric)],
+      ...[`${line}`, code(distorted), code(reference), code(metric)],
       ...[mean, low, frames].map((text) => text || '–'),
       notes.join(' '),
     ]),
@@ -151,7 +149,7 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-function words(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 

@@ -157,8 +157,8 @@ function tableMetrics(reports: readonly Report[]): string[] {
 
 /** Metrics of the CSV: those of the heading, then others that were requested. */
 function comparedMetrics(reports: readonly Report[]): string[] {
-  const others = reports.flatMap(({ metrics }) => metrics);
-  const asked = askedOf(others, reports);
+  const all = reports.flatMap(({ metrics }) => metrics);
+  const asked = askedOf(all, reports);
   return [...new Set([...tableMetrics(reports), ...asked, ...mainOf(asked, reports)])];
 }
 
@@ -286,14 +286,11 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['codec', 'kbps', 'offset', 'frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
-/** Column with the reason why an encode was not scored, if any failed. */
-const ERROR = 'error';
-
 /**
  * The table as CSV (RFC 4180), line by line: per encode its name; mean, harmonic mean, minimum, 1st and 5th
  * percentile of every score and requested metric; codec, kbit/s, frames by which it begins later than the
- * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces. Unknown
- * values are empty.
+ * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces; if any
+ * encode failed, the reason. Unknown values are empty.
  * @throws {AnyvmafError} `usage` if the precision is invalid
  */
 export function* writeTableCsv(
@@ -306,11 +303,11 @@ export function* writeTableCsv(
   const metrics = comparedMetrics(reports);
   const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
   const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
-  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
+  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? ['error'] : [])]);
   for (const report of results) {
     if (!('frames' in report)) {
-      const nothing = [...head, ...FACTS].map(() => '');
-      yield csvLine([report.reference, report.distorted, ...nothing, report.message]);
+      const empty = [...head, ...FACTS].map(() => '');
+      yield csvLine([report.reference, report.distorted, ...empty, report.message]);
       continue;
     }
     const values = metrics.flatMap((metric) => {
@@ -331,7 +328,8 @@ export function* writeTableCsv(
       String(report.frames.length),
       String(bitrate ?? ''),
       String(fileSizeOf(report) ?? ''),
-      ...[verdict, codes.join(' ')],
+      verdict,
+      codes.join(' '),
       ...(failing ? [''] : []),
     ]);
   }
@@ -351,10 +349,10 @@ export interface Flaw extends Judgement {
 export function flawsOf(reports: readonly Judged[]): Flaw[] {
   const flaws = new Map<string, Flaw>();
   for (const [i, report] of reports.entries()) {
-    const found = flawOf(report);
-    if (found.trust.verdict === 'fine') continue;
-    const key = JSON.stringify(found.trust);
-    const flaw = flaws.get(key) ?? { ...found, of: [] };
+    const judgement = flawOf(report);
+    if (judgement.trust.verdict === 'fine') continue;
+    const key = JSON.stringify(judgement.trust);
+    const flaw = flaws.get(key) ?? { ...judgement, of: [] };
     flaw.of.push(i);
     flaws.set(key, flaw);
   }
@@ -379,8 +377,8 @@ function doubtLines(
   layout: Layout,
   most: number,
 ): string[] {
-  const grave = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
-  const flaws = flawsOf(reports).sort((a, b) => grave(a) - grave(b));
+  const rank = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
+  const flaws = flawsOf(reports).sort((a, b) => rank(a) - rank(b));
   const named = ({ of }: Flaw) =>
     of
       .map((i) => names[i] ?? '')
@@ -401,19 +399,19 @@ function doubtLines(
 }
 
 /** The sentence, truncated to fit, and its remedy in full on its own line. */
-function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: number): string[] {
+function paragraph({ trust, root }: Flaw, names: string, layout: Layout, most: number): string[] {
   const remedy = remedyText(root);
-  const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
+  const text = `${names === '' ? '' : `${names}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
   const fix = remedy === '' ? [] : [layout.style.warn(`    ${printable(remedy)}`)];
   const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
   return [...lineTexts({ lead, text, tone: 'warn', most: most - fix.length }, layout), ...fix];
 }
 
-function entry({ trust, root }: Flaw, about: string, layout: Layout): string[] {
+function entry({ trust, root }: Flaw, names: string, layout: Layout): string[] {
   const remedy = remedyText(root);
   const [code] = trust.codes;
-  const said = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
-  const text = `${cut(printable(about), layout.width - 30, 'both')}: ${said}`;
+  const verdict = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
+  const text = `${cut(printable(names), layout.width - 30, 'both')}: ${verdict}`;
   const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
   return lineTexts({ lead, text, tone: 'warn', most: Number.POSITIVE_INFINITY }, layout);
 }

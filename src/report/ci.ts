@@ -18,7 +18,9 @@ const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Yields the file in pieces. An encode without checks gets one case, `scored`. */
 export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
-  const suites = verdicts.map((one) => ('checks' in one ? judgedSuite(one) : failedSuite(one)));
+  const suites = verdicts.map((verdict) =>
+    'checks' in verdict ? judgedSuite(verdict) : failedSuite(verdict),
+  );
   const sum = (key: 'tests' | 'failures' | 'errors') =>
     suites.reduce((total, suite) => total + suite[key], 0);
   yield DECLARATION;
@@ -56,15 +58,8 @@ function jobCase({ line, reference, distorted, seconds, state, code, notes }: Ba
   }
 }
 
-interface Suite {
-  readonly tests: number;
-  readonly failures: number;
-  readonly errors: number;
-  readonly text: string;
-}
-
-function judgedSuite(one: Judged): Suite {
-  const { report, checks } = one;
+function judgedSuite(judged: Judged) {
+  const { report, checks } = judged;
   const name = report.distorted.name;
   const listed = checks.length > 0 ? checks : [{ name: 'scored', found: '', passed: true }];
   const failures = listed.filter(({ passed }) => !passed).length;
@@ -73,14 +68,14 @@ function judgedSuite(one: Judged): Suite {
     const open = `    <testcase ${attribute('classname', name)} ${attribute('name', check.name)}`;
     if (check.passed) return `${open} />\n`;
     const message = `${check.name}: ${check.found}`;
-    return `${open}>\n      <failure type="gate" ${attribute('message', message)}>${escapeXml(detail(one))}</failure>\n    </testcase>\n`;
+    return `${open}>\n      <failure type="gate" ${attribute('message', message)}>${escapeXml(detail(judged))}</failure>\n    </testcase>\n`;
   });
   const head = `  <testsuite ${attribute('name', name)} tests="${listed.length}" failures="${failures}" errors="0" time="${seconds.toFixed(3)}">\n`;
-  const tail = `    <system-out>${escapeXml(detail(one))}</system-out>\n  </testsuite>\n`;
+  const tail = `    <system-out>${escapeXml(detail(judged))}</system-out>\n  </testsuite>\n`;
   return { tests: listed.length, failures, errors: 0, text: head + cases.join('') + tail };
 }
 
-function failedSuite({ distorted, code, message }: FailedEncode): Suite {
+function failedSuite({ distorted, code, message }: FailedEncode) {
   const text =
     `  <testsuite ${attribute('name', distorted)} tests="1" failures="0" errors="1" time="0.000">\n` +
     `    <testcase ${attribute('classname', distorted)} name="scored">\n` +
@@ -88,7 +83,6 @@ function failedSuite({ distorted, code, message }: FailedEncode): Suite {
   return { tests: 1, failures: 0, errors: 1, text };
 }
 
-/** The worst moments, one per line. */
 function detail({ report }: Judged): string {
   return worstMoments(report, 3)
     .map(({ metric, frame, time, value }) => {
@@ -130,8 +124,8 @@ export function* writeBatchSummary(lines: readonly string[]): Generator<string, 
 }
 
 function heading(all: number, failed: number, noun: string): string {
-  const what = counted(all, noun);
-  const [mark, text] = failed === 0 ? ['✅', `${what} passed`] : ['❌', `${failed} of ${what} failed`];
+  const count = counted(all, noun);
+  const [mark, text] = failed === 0 ? ['✅', `${count} passed`] : ['❌', `${failed} of ${count} failed`];
   return `## ${mark} anyvmaf: ${text}\n\n`;
 }
 
@@ -191,11 +185,10 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
     texts: [0, 1, 3],
     rows: judged.flatMap(({ report }) =>
       worstMoments(report, WORST).map((moment) => [
-        ...[{ code: report.distorted.name }, momentText(moment)],
-        ...[
-          { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
-          { code: look(report, moment.frame) },
-        ],
+        { code: report.distorted.name },
+        momentText(moment),
+        { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
+        { code: look(report, moment.frame) },
       ]),
     ),
   };
@@ -205,11 +198,9 @@ function* notes(verdicts: Verdicts): Generator<string> {
   const lines = verdicts.flatMap((one) => {
     if (!('checks' in one)) return [`${code(one.distorted)} could not be scored: ${markdown(one.message)}`];
     const flaw = flawOf(one.report);
-    const { trust } = flaw;
-    if (trust.verdict === 'fine') return [];
-    return [
-      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(flaw))}`,
-    ];
+    const { verdict } = flaw.trust;
+    if (verdict === 'fine') return [];
+    return [`${code(one.report.distorted.name)}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`];
   });
   for (const line of lines) yield `- ${line}\n`;
   if (lines.length > 0) yield '\n';
@@ -223,9 +214,7 @@ function cell(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isFinite(value) ? value.toFixed(2) : '–';
 }
 
-// --- Markdown ---
-
-/** A table with tones has a mark before each row. */
+/** Markdown; a table with tones has a mark before each row. */
 function* tableText({ heads, rows, texts = [], tones }: Table, title?: string): Generator<string> {
   if (rows.length === 0) return;
   if (title !== undefined) yield `### ${title}\n\n`;
@@ -250,7 +239,7 @@ function code(text: string): string {
   return `<code>${markdown(text)}</code>`;
 }
 
-/** File names must not end a table or bring in markup, links or mentions. */
+/** Escapes markup, links and mentions, and what would end a table. */
 function markdown(text: string): string {
   return printable(text).replace(/[&<>"'`*[\]|\\~$@#!]|:(?=\/\/)|^[-+=>]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

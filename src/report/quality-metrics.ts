@@ -26,7 +26,7 @@ export function askedOf(
 /** Components of a metric that also has a combined value. */
 const PARTS = /^xpsnr_(?:[yuv]|min)(?:_|$)/;
 
-/** Key of the run value that replaces a metric: ColorVideoVDP computes its JOD from the Q of all frames. */
+/** Key of the run value that replaces a metric: `cvvdp`, in JOD, is computed from the `cvvdp_q` of all frames. */
 export function wholeOf(
   metric: string,
   facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
@@ -80,9 +80,7 @@ export function valueMeaning(metric: string): string | undefined {
   return MEANINGS.find(([name]) => metric === name || metric.startsWith(`${name}_`))?.[1];
 }
 
-// --- run values from frame values, for samples and shots ---
-
-/** Derives a run value from frames by a mean. */
+/** Derives a run value from frames by a mean, for samples and shots. */
 export interface WholeValue {
   /** Frame metric that it derives from. */
   readonly from: string;
@@ -101,7 +99,7 @@ export function plainName(metric: string): string {
   return reportedFeature(metric)?.alias ?? '';
 }
 
-/** How a run value follows from frames; `undefined` if it does not. `metric` may end in options. */
+/** `undefined` unless the run value follows from frames. `metric` may end in options. */
 export function wholeValue(metric: string): WholeValue | undefined {
   const alias = plainName(metric);
   const found = Object.hasOwn(WHOLE, alias) ? WHOLE[alias] : undefined;

@@ -22,10 +22,9 @@ import {
 import type { ReportTinyModel } from './schema.js';
 
 type Row = readonly [name: string, value: string | false | undefined];
-
 type KnownRow = readonly [name: string, value: string];
 
-/** Groups of rows: what is the same for all encodes of a reference once. `apart`: they begin on different frames. */
+/** Groups of rows; rows that are the same for all encodes are listed once. `apart`: they begin on different frames. */
 export function runGroups(
   list: readonly Facts[],
   apart = false,
@@ -56,7 +55,7 @@ export function runGroups(
   });
 }
 
-/** @param apart whether encodes begin on different frames of it, so that no skipped count holds for all */
+/** @param apart encodes begin on different frames of it, so no skipped count holds for all */
 function inputRows(facts: Facts, side: 'reference' | 'distorted', apart: boolean): Row[] {
   const input = facts[side];
   const pairing = facts.pairing?.[side];
@@ -76,15 +75,13 @@ function inputRows(facts: Facts, side: 'reference' | 'distorted', apart: boolean
   ];
 }
 
-const OFFSET = 'offset';
-
 function offsetRow({ pairing }: Facts): Row {
   const frames = pairing?.frames;
-  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return [OFFSET, undefined];
+  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return ['offset', undefined];
   const { offset, offsetConfidence: confidence } = frames;
-  const sure = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
-  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${sure}` : '';
-  return [OFFSET, `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
+  const certainty = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
+  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${certainty}` : '';
+  return ['offset', `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
 }
 
 function comparisonRows(facts: Facts): Row[] {
@@ -153,7 +150,7 @@ function measuredRows(facts: Facts): Row[] {
   if (used === undefined) return [];
   const core = native ? joined([used, implementation]) : `CPU, WebAssembly (${implementation})`;
   return [
-    ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
+    ...(measurers?.map((part): Row => ['metrics', measurerText(part)]) ?? [['metrics', core] as const]),
     ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
     ...tiny.map((model): Row => ['tiny model', `${model.name}: ${tinyText(model)}`]),
   ];

@@ -3,7 +3,6 @@
  * The result of a run: libvmaf's JSON log, then our own keys: the type of each, how it is written (docs/report.md) and read.
  * Files have the keys in snake case, in this order.
  */
-
 import { isObject, requireObject } from '../core/arguments.js';
 import {
   CHROMA_FORMATS,

@@ -3,7 +3,6 @@
  * A result as data for every view: sections with a headline, table, lines, curves, command. Writes terminals, with
  * colours, widths, columns and the progress line; report/view/sections writes HTML, report/ci Markdown.
  */
-
 import { requireNumber, requireObject } from '../core/arguments.js';
 import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
@@ -119,11 +118,11 @@ function heading(title: string, { width, style }: Layout): string[] {
 export function lineTexts({ text, tone, lead = '', most }: Line, { width, style }: Layout): string[] {
   const indent = columns(lead);
   const all = wrap(printable(text), width - indent - (most === undefined ? 0 : 2));
-  const kept = most !== undefined && all.length > most ? all.slice(0, most) : all;
-  return kept.map((part, i) => {
-    const line = `${i === 0 ? lead : ' '.repeat(indent)}${part}`;
-    const whole = i === kept.length - 1 && kept.length < all.length ? `${line} …` : line;
-    return tone ? style[tone](whole) : whole;
+  const shown = most !== undefined && all.length > most ? all.slice(0, most) : all;
+  return shown.map((part, i) => {
+    const ellipsis = i === shown.length - 1 && shown.length < all.length ? ' …' : '';
+    const line = `${i === 0 ? lead : ' '.repeat(indent)}${part}${ellipsis}`;
+    return tone ? style[tone](line) : line;
   });
 }
 
@@ -273,8 +272,6 @@ export function clock(seconds: number, decimals = 0): string {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${fraction}`;
 }
 
-// --- progress line ---
-
 /** Input of {@link formatProgress}, such as the `Progress` of a run. */
 export interface ProgressView {
   /** Frame pairs measured so far. */
@@ -313,7 +310,6 @@ export function formatProgress(progress: ProgressView, options: ProgressOptions 
   const speed = Number.isFinite(fps) ? [`${formatFixed(fps, 1).padStart(6)} fps`] : [];
   if (framesTotal === null)
     return firstFitting([[counted(framesDone, 'frame'), ...speed], [counted(framesDone, 'frame')]], width);
-
   const share = framesTotal > 0 ? Math.min(1, framesDone / framesTotal) : 1;
   // Rounded down, so that 100 % means done.
   const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;

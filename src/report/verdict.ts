@@ -124,10 +124,10 @@ function finiteOf(value: number | null | undefined): number | undefined {
 /** A value that could not be pooled does not pass. Throws as {@link pooledValues}. */
 export function holdAgainst(report: Report, limit: Limit): readonly LimitResult[] {
   const { relation, bound } = limit;
-  return pooledValues(report, limit).map((found) => {
-    const { value } = found;
+  return pooledValues(report, limit).map((pooled) => {
+    const { value } = pooled;
     const passed = value !== undefined && (relation === '>=' ? value >= bound : value <= bound);
-    return { ...found, relation, bound, passed };
+    return { ...pooled, relation, bound, passed };
   });
 }
 
@@ -146,8 +146,8 @@ export interface Judged {
 /** In the order of the command line. */
 export type Verdicts = readonly (Judged | FailedEncode)[];
 
-export function isPassed(one: Judged | FailedEncode): boolean {
-  return 'checks' in one && one.checks.every(({ passed }) => passed);
+export function isPassed(verdict: Verdicts[number]): boolean {
+  return 'checks' in verdict && verdict.checks.every(({ passed }) => passed);
 }
 
 export function limitCheck({ name, relation, bound, value, passed }: LimitResult): Check {
@@ -220,9 +220,8 @@ export function baselineOf({ name, reports }: Baseline, distorted: string, encod
   const [only] = reports;
   if (only && reports.length === 1 && encodes <= 1) return only;
   const exact = reports.filter((report) => report.distorted.name === distorted);
-  const same =
-    exact.length > 0 ? exact : reports.filter((one) => baseName(one.distorted.name) === baseName(distorted));
-  const [found, more] = same;
+  const isNamesake = (report: Report) => baseName(report.distorted.name) === baseName(distorted);
+  const [found, more] = exact.length > 0 ? exact : reports.filter(isNamesake);
   if (found && !more) return found;
   const names = reports.map((report) => report.distorted.name).join(', ');
   throw new AnyvmafError(
@@ -276,9 +275,9 @@ export function holdAgainstBaseline(
 ): readonly DropResult[] {
   if (report.frameCount !== before.frameCount)
     throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
-  const [here, there] = [report, before].map(firstFrame);
-  if (here !== there)
-    throw incomparable(name, `it starts at reference frame ${there}, this run at frame ${here}`);
+  const [first, earliest] = [report, before].map(firstFrame);
+  if (first !== earliest)
+    throw incomparable(name, `it starts at reference frame ${earliest}, this run at frame ${first}`);
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
@@ -314,10 +313,10 @@ const STATISTICS = {
   high: ['mean', 'p95', 'p99', 'max', 'worst_second'],
 } as const satisfies Readonly<Record<string, readonly PooledStatistic[]>>;
 
-type ChangeStatistic = (typeof STATISTICS)['low' | 'high'][number];
-
 export interface Change {
-  readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
+  readonly values: readonly (DropResult & {
+    readonly statistic: (typeof STATISTICS)['low' | 'high'][number];
+  })[];
   /** Bits per second before and now. */
   readonly rates: readonly [before: number | undefined, now: number | undefined];
   readonly worst: readonly [before: number | undefined, now: number | undefined];
@@ -344,12 +343,12 @@ export function changeOf(
         statistic,
       })),
     );
-    const worst = [before, report].map((one) => worstFrames(one, { metric, worse }, 1)[0]?.frameNum);
+    const worst = (of: Report) => worstFrames(of, { metric, worse }, 1)[0]?.frameNum;
     const frames = differences(report, before, metric);
     return {
       values,
       rates: [bitrateOf(before), bitrateOf(report)],
-      worst: [worst[0], worst[1]],
+      worst: [worst(before), worst(report)],
       frames,
       fallen: mostFallen(frames, metric, worse),
     };

@@ -59,25 +59,18 @@ export function yuvFile(clip: SampleClip, side: SampleSide, frames: number): Uin
 }
 
 /** The packed top left part of a plane: files round chroma sizes up, frame readers round them down. */
-function crop(
-  plane: SamplePlane,
-  width: number,
-  height: number,
-  bytesPerSample: number,
-  into: Uint8Array,
-): void {
+function crop(plane: SamplePlane, width: number, height: number, into: Uint8Array): void {
   const bytes = sampleBytes(plane);
-  const rowBytes = width * bytesPerSample;
+  const { BYTES_PER_ELEMENT: size } = plane.samples;
   for (let y = 0; y < height; y++) {
-    const from = y * plane.width * bytesPerSample;
-    into.set(bytes.subarray(from, from + rowBytes), y * rowBytes);
+    const from = y * plane.width * size;
+    into.set(bytes.subarray(from, from + width * size), y * width * size);
   }
 }
 
 /** A source of `frames` frames in memory. */
 export function sampleSource(clip: SampleClip, side: SampleSide, frames: number): FrameSource {
   const { format } = clip;
-  const bytesPerSample = format.bitDepth > 8 ? 2 : 1;
   const chromaWidth = format.chroma === '444' ? format.width : format.width >> 1;
   const chromaHeight = format.chroma === '420' ? format.height >> 1 : format.height;
   return {
@@ -86,11 +79,9 @@ export function sampleSource(clip: SampleClip, side: SampleSide, frames: number)
     readFrame(index: number, into: FramePlanes): boolean {
       if (index >= frames) return false;
       const [luma, cb, cr] = clip.frame(side, index);
-      if (luma !== undefined) crop(luma, format.width, format.height, bytesPerSample, into.y);
-      if (cb !== undefined && into.cb !== undefined)
-        crop(cb, chromaWidth, chromaHeight, bytesPerSample, into.cb);
-      if (cr !== undefined && into.cr !== undefined)
-        crop(cr, chromaWidth, chromaHeight, bytesPerSample, into.cr);
+      if (luma) crop(luma, format.width, format.height, into.y);
+      if (cb && into.cb) crop(cb, chromaWidth, chromaHeight, into.cb);
+      if (cr && into.cr) crop(cr, chromaWidth, chromaHeight, into.cr);
       return true;
     },
     close() {},

@@ -3,7 +3,6 @@
  * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut,
  * with coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
-
 import type { VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
 
@@ -61,7 +60,7 @@ const WORK_BITS = 16;
 /** Moving objects per scene. */
 const OBJECTS = 12;
 
-/** Sizes of the planes of a frame as files store them: chroma rounded up. */
+/** Sizes of the planes of a frame, chroma rounded up. */
 export function samplePlaneSizes(format: VideoFormat): PictureSize[] {
   const { width, height, chroma } = format;
   const luma = { width, height };
@@ -330,22 +329,16 @@ function store(format: VideoFormat, plane: Uint16Array): Samples {
 
 /** Moving textures, objects and grain, distorted as requested. */
 export function makeSample(format: VideoFormat, options: SampleOptions = {}): SampleClip {
-  const seed = options.seed ?? 1;
-  const cut = options.cut ?? 0;
-  const { blur = 0, quantiser = 0, noise = 0, brightness = 0 } = options.distortion ?? SAMPLE_DISTORTION;
+  const { seed = 1, cut = 0, distortion = SAMPLE_DISTORTION } = options;
+  const { blur = 0, quantiser = 0, noise = 0, brightness = 0 } = distortion;
   const scenes = new Map<number, Scene>();
   const sizes = samplePlaneSizes(format);
-
-  const sceneAt = (index: number): Scene => {
+  const sceneAt = (index: number) => {
     const number = cut > 0 && index >= cut ? 1 : 0;
-    let scene = scenes.get(number);
-    if (scene === undefined) {
-      scene = makeScene(mix(seed, number, 9), format);
-      scenes.set(number, scene);
-    }
+    const scene = scenes.get(number) ?? makeScene(mix(seed, number, 9), format);
+    scenes.set(number, scene);
     return scene;
   };
-
   return {
     format,
     frame(side, index) {

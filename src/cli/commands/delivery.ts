@@ -35,9 +35,8 @@ export async function openOutputs(
 interface Delivery {
   readonly terminal: Terminal;
   readonly stop: Interruption;
-  /** Makes the page of `--html`. */
   readonly makePage: () => Promise<Iterable<string>>;
-  /** What has printed the report already. */
+  /** Set if it has printed the report. */
   readonly live?: LiveLines | undefined;
 }
 

@@ -15,7 +15,7 @@ import {
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const INSPECT = 'anyvmaf inspect';
-/** Options without meaning here: nothing is scored. */
+/** Options of scoring. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
 interface InspectSettings extends VideoSettings, TableSettings {

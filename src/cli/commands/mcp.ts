@@ -121,7 +121,7 @@ export const mcp: Command = {
     if (asked === 'help') return page;
     if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
-    liveOn(log);
+    surviveErrors(log);
     const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
@@ -178,7 +178,7 @@ async function overHttp(
 }
 
 /** Keeps the server running after a failed call, and standard output free for the protocol. */
-function liveOn(log: (message: string) => void): void {
+function surviveErrors(log: (message: string) => void): void {
   console.log = console.error;
   console.info = console.error;
   const report = (error: unknown) =>

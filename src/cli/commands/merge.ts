@@ -51,11 +51,10 @@ export const merge = command(
   page,
   async ({ settings: asked, positionals, args, terminal }) => {
     const { options = {}, ...reported } = asked;
-    if (positionals.length === 0) {
+    if (positionals.length === 0)
       throw usageError(
         `no parts given; name the records that anyvmaf --shard I/N wrote: ${NAME} part-*.json`,
       );
-    }
     const settings = outputsOf(reported);
     const hosts = hostsOf(options, [...positionals, settings.output, settings.html]) ?? [];
     const outputs = await openOutputs({ ...settings, distorted: [] }, positionals, hosts);

@@ -36,20 +36,17 @@ const modelsPull = command(
   async ({ settings, positionals, terminal }) => {
     const { from, json } = settings;
     const [name, surplus] = positionals;
-    if (name === undefined) {
+    if (name === undefined)
       throw usageError("no model given; 'anyvmaf models' lists them, and all fetches all");
-    }
-    if (surplus !== undefined) {
+    if (surplus !== undefined)
       throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
-    }
     return interruptible(async (stop) => {
       const { pullModel } = await import('../../index.js');
       const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
       const lines = pulled.map(
         (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,
       );
-      const text =
-        lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
+      const text = lines.join('') || `${name} ships with the package; there is nothing to fetch\n`;
       await terminal.print(json ? asJson(pulled) : text);
       return EXIT.ok;
     });
@@ -86,18 +83,15 @@ export const models: Command = {
 
 /** Lists the models that ship, then those to be pulled. */
 function tables(list: readonly ModelSummary[], width: number): string {
-  const ours = list.filter(({ availability }) => availability === 'built-in');
-  const others = list.filter(({ availability }) => availability !== 'built-in');
-  const rows = (some: readonly ModelSummary[]) =>
-    some.map(({ name, intendedUse, availability }): [string, string] => [
-      name,
-      availability === 'built-in' ? intendedUse : `${intendedUse} (${availability})`,
-    ]);
-  const rest =
-    others.length > 0
-      ? `\nNot in the package; 'anyvmaf models pull NAME' fetches one, or all:\n\n${twoColumns(rows(others), width)}\n`
-      : '';
-  return `${twoColumns(rows(ours), width)}\n${rest}`;
+  const builtIn: [string, string][] = [];
+  const others: [string, string][] = [];
+  for (const { name, intendedUse, availability } of list) {
+    if (availability === 'built-in') builtIn.push([name, intendedUse]);
+    else others.push([name, `${intendedUse} (${availability})`]);
+  }
+  const head = "\nNot in the package; 'anyvmaf models pull NAME' fetches one, or all:\n\n";
+  const rest = others.length > 0 ? `${head}${twoColumns(others, width)}\n` : '';
+  return `${twoColumns(builtIn, width)}\n${rest}`;
 }
 
 function describeAbsent({ name, intendedUse, features }: ModelSummary, width: number): string {

@@ -2,7 +2,6 @@
  * @module cli/commands/queue
  * `anyvmaf work` runs a worker of a queue; `anyvmaf queue` shows a queue, lists and retries its dead jobs, cancels jobs.
  */
-
 import { availableParallelism, hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../../core/abort.js';
@@ -33,10 +32,8 @@ import {
 import type { Terminal } from '../terminal.js';
 
 const QUEUE = 'anyvmaf queue';
-
 /** Milliseconds between redraws. */
 const REFRESH = 1000;
-
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
@@ -70,8 +67,6 @@ const QUEUE_OPTIONS = optionTable<QueueSettings>({
 
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
 
-type Action = (typeof ACTIONS)[number];
-
 const queuePage: HelpText = {
   usage: [
     `${QUEUE} --queue URL`,
@@ -86,7 +81,7 @@ const queuePage: HelpText = {
 };
 
 interface QueueTask {
-  readonly action: Action;
+  readonly action: (typeof ACTIONS)[number];
   readonly ids: readonly string[];
   readonly settings: Partial<QueueSettings>;
 }
@@ -109,7 +104,7 @@ function actionOf(
   [first = 'view', ...ids]: readonly string[],
   all: boolean,
 ): Pick<QueueTask, 'action' | 'ids'> {
-  const action = ACTIONS.find((one) => one === first);
+  const action = ACTIONS.find((name) => name === first);
   if (action === undefined)
     throw usageError(`there is no action ${quoted(first)}; the actions are ${orList(ACTIONS.slice(1))}`);
   const wrong = ids.find((id) => !/^[\w-]{4,100}$/.test(id));
@@ -176,11 +171,7 @@ async function view(
     return EXIT.ok;
   }
   if (once || !terminal.interactive) {
-    await terminal.print(
-      viewText(await look())
-        .join('\n')
-        .concat('\n'),
-    );
+    await terminal.print(`${viewText(await look()).join('\n')}\n`);
     return EXIT.ok;
   }
   await interruptible(async ({ signal }) => {
@@ -314,7 +305,7 @@ export const work = command(WORK, WORK_OPTIONS, workPage, async ({ settings, pos
 });
 
 function metricsValue(use: OptionUse): MetricsAddress {
-  const [, six, host = six ?? '127.0.0.1', port] =
+  const [, ipv6, host = ipv6 ?? '127.0.0.1', port] =
     /^(?:(?:\[([0-9a-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(use.value) ?? [];
   if (port !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw refusedValue(use, 'PORT or HOST:PORT, such as 9464');
@@ -327,7 +318,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const folders = await realFolders(allow, process.cwd(), (folder) =>
     usageError(`--allow ${quoted(folder)} is not a readable folder`),
   );
-  // Refuses what is no host before anything starts.
+  // Refuse invalid hosts before anything starts.
   new AllowedHosts(hosts);
   const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);

@@ -2,7 +2,6 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores encodes of a reference; with `--shard I/N` measures one part of a pair.
  */
-
 import { withoutAccess } from '../../core/printable.js';
 import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/schema.js';
@@ -113,7 +112,7 @@ async function scoreVideos(
   });
 }
 
-/** Makes the page while the videos are there, and complains about missing pictures. */
+/** Makes the page with pictures of the worst frames, and complains about missing ones. */
 async function pictured(
   outcome: Outcome,
   { reference, distorted, raw, options, noPictures, htmlSize }: ScoreSettings,
@@ -215,22 +214,19 @@ async function measureMany(
   const failures: Failure[] = [];
   const reports = await api.scoreMany(reference, distorted, {
     ...options,
-    onReport: (report, index) =>
-      live?.end(
-        completeReport(report, ignored, () => false),
-        index,
-      ),
+    onReport(report, index) {
+      const complete = completeReport(report, ignored, () => false);
+      live?.end(complete, index);
+    },
     ...(raw && { raw }),
     ...(sum && { onProgress: sum }),
     onFailure(error, index) {
-      const { code } = error;
-      const message = messageInFlags(error);
       const failed = {
         version: api.version,
         reference: withoutAccess(reference),
         distorted: withoutAccess(distorted[index] ?? ''),
-        code,
-        message,
+        code: error.code,
+        message: messageInFlags(error),
       };
       failures.push({ index, error, failed });
       sum?.(null, index);

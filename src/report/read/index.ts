@@ -83,10 +83,8 @@ export function isReport(read: ReadReport): read is ReadReport & Report {
 
 /** @throws {AnyvmafError} `io` unless it is a report, or a JSON array of reports, that says which models ran */
 export function readBaseline(text: string, name: string): Baseline {
-  return baselineFrom(
-    reportTexts(text, name).map((one) => readReport(one, name)),
-    name,
-  );
+  const reads = reportTexts(text, name).map((report) => readReport(report, name));
+  return baselineFrom(reads, name);
 }
 
 /** @throws {AnyvmafError} `io` if a report does not say which models ran, or cannot be trusted */
@@ -110,7 +108,10 @@ export function baselineFrom(reads: readonly ReadReport[], name: string): Baseli
   return { name, reports };
 }
 
-/** Texts of the reports in a JSON array without failed encodes, or the text itself. Throws `io` for a damaged array. */
+/**
+ * Texts of the reports in a JSON array, without failed encodes; or the text itself.
+ * @throws {AnyvmafError} `io` for a damaged array
+ */
 export function reportTexts(text: string, name: string): readonly string[] {
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;

@@ -38,7 +38,7 @@ export interface Encode {
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, if the facts do not say. */
   readonly fileSize: number | undefined;
-  /** Facts of the distorted video before it is scored. */
+  /** Facts of the distorted video from its inspection. */
   readonly looked?: SideFacts;
   /** True if its run was stopped: the values cover only its first frames. */
   readonly partial?: boolean;
@@ -73,7 +73,7 @@ const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 /** Why numbers of encodes are not comparable. */
 export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts' | 'frames';
 
-/** Must be equal for numbers to be comparable, gravest first. */
+/** Facts that comparable encodes share, the gravest first. */
 const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = [
   ['references', ({ facts }) => facts.reference?.name],
   ['models', ({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])],
@@ -152,10 +152,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
 
   /** Scores, and metrics that measure quality by themselves, such as PSNR; the main one first. */
   get asked(): string[] {
-    return askedOf(
-      this.ordered,
-      this.list.map(({ facts }) => facts),
-    );
+    const facts = this.list.map((encode) => encode.facts);
+    return askedOf(this.ordered, facts);
   }
 
   get inner(): string[] {
@@ -191,10 +189,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
 
   /** Range that scores are clipped to, 0 to 100 by default; `undefined` if a model does not clip. */
   rangeOf(metric: string | undefined): readonly [least: number, greatest: number] | undefined {
-    const models = this.list.flatMap(
-      ({ facts }) => facts.models?.filter(({ name }) => name === metric) ?? [],
-    );
-    const ranges = models.map(rangeOf);
+    const models = this.list.flatMap(({ facts }) => facts.models ?? []);
+    const ranges = models.filter(({ name }) => name === metric).map(rangeOf);
     const known = ranges.filter((range) => range !== undefined);
     if (known.length < ranges.length) return undefined;
     if (known.length === 0) return [0, 100];
@@ -218,7 +214,7 @@ export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
 }
 
-/** The distorted video as its report describes it, or as inspected before. */
+/** The distorted video as its report or its inspection describes it. */
 export function videoOf({ facts, looked }: Encode): VideoFacts | undefined {
   return facts.pairing?.distorted ?? looked;
 }

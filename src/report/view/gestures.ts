@@ -6,10 +6,10 @@ import type { FrameChart } from './chart.js';
 import type { ChartState } from './chart-state.js';
 import { pinchFactor } from './scales.js';
 
-/** Milliseconds after scrolling elsewhere for which the wheel still scrolls the page past a chart. */
+/** Milliseconds after scrolling elsewhere during which the wheel scrolls the page past a chart. */
 const SCROLLING = 300;
 
-/** Adds the gestures; returns what removes the listeners on `window`. */
+/** @returns removes the listeners on `window` */
 export function listen(chart: FrameChart): () => void {
   if (chart.kind === 'map') {
     dragWindow(chart);
@@ -35,10 +35,7 @@ function point(chart: FrameChart): () => void {
   };
   // Runs after the chart's own listeners, which compare with the previous event.
   window.addEventListener('pointermove', remember);
-  /**
-   * Browsers also report a pointer at rest when a chart moves below it or away, even before it first moves
-   * there. Such events must not move the frame that keys point at.
-   */
+  // Browsers also report a pointer at rest when a chart moves below it; such events must not move the pinned frame.
   const rests = ({ type, screenX, screenY }: PointerEvent) =>
     state.pinned && (last ? screenX === last[0] && screenY === last[1] : type === 'pointerleave');
   element.addEventListener('pointerdown', ({ pointerType, pointerId, clientX }) => {

@@ -2,7 +2,6 @@
  * @module report/view/headline
  * The headline: an encode's score, what it means and where it lies; and how several encodes compare.
  */
-
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
 import { type Ranking, viewerOpinion } from '../ranking.js';
 import type { ReportModel } from '../schema.js';
@@ -93,13 +92,11 @@ const NO_OPINION =
   'This model has no opinion scale: compare its scores only with others of the same model at the same size.';
 const NO_MODEL = 'The file does not name the model, so the score has no rating.';
 
-/** SSIM may be in decibels, which its name does not show, but a value above 1 does. */
+/** SSIM may be in decibels, which only a value above 1 reveals. */
 function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
   if (/^(x?psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
   return /^float_(ms_)?ssim$/.test(metric) && (pooled?.max ?? 0) > 1;
 }
-
-// --- trust ---
 
 const FLAW_TONES: Readonly<Record<Verdict, string>> = { fine: 'note', doubtful: 'warn', untrusted: 'bad' };
 
@@ -116,7 +113,7 @@ export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undef
   return html`<span class="badge" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${words}</span>`;
 }
 
-/** For a place beside the names, since it says nothing about the score; set if preflight ran and found nothing. */
+/** Set if preflight ran and found nothing; shown beside the names, as it says nothing about the score. */
 export function matchText(...all: readonly Facts[]): string | undefined {
   const match = all.every((facts) => facts.preflight && trustOf(facts).verdict === 'fine');
   return match ? 'Videos match' : undefined;
@@ -133,8 +130,6 @@ export function flawNote<T>(
   if (verdict === 'fine') return undefined;
   return html`<p class="flaw-note" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${name === undefined ? '' : `${name}: `}<b>${note}:</b> ${cause}</p>`;
 }
-
-// --- where the score lies ---
 
 /** Viewers' words, and how wide the range of scores of each is (report/ranking). */
 const WORDS = [
@@ -179,7 +174,7 @@ ${known ? html`<span class="range" .style=${range}></span>` : ''}
 ${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`;
 }
 
-/** @param awaited whether values that are still unknown have a place */
+/** @param awaited shows unknown values as dashes, because they may come */
 export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: Encode, awaited = false): T {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
@@ -190,7 +185,7 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
-  // Per-frame values may be of another metric than the run value above them.
+  // The run value above may be of another metric than the per-frame values.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
   const further = furtherMetrics(encodes).filter((name) => name !== top);
@@ -215,8 +210,6 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const rows = `--n:${known.length};--half:${Math.ceil(known.length / 2)}`;
   return html`<dl class="tiles" .style=${rows}>${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
-
-// --- several encodes ---
 
 /** Columns of further metrics at most. */
 const MOST_COLUMNS = 6;
@@ -250,7 +243,7 @@ export interface ComparedRow {
   readonly band: readonly [left: number, width: number] | undefined;
 }
 
-/** Only encodes with comparable numbers can be the best of a column, and only trusted ones have the best score. */
+/** Only comparable encodes can be the best of a column, and only trusted ones have the best score. */
 export function compare(encodes: EncodeList): ComparedRow[] {
   const { list } = encodes;
   const { metric, worse } = encodes.ranking ?? {};
@@ -273,12 +266,10 @@ export function compare(encodes: EncodeList): ComparedRow[] {
     columnOf(rates, rates.map(bitrateText), 'low', any),
     columnOf(sizes, sizes.map(sizeText), 'low', any),
   ];
-  const known = [...means, ...tails, ...tops].filter(
-    (value) => value !== undefined && Number.isFinite(value),
-  );
+  const known = [...means, ...tails, ...tops].filter(Number.isFinite).map(Number);
   const [from, to] = (encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined) ?? [
-    Math.min(...known.map(Number)),
-    Math.max(...known.map(Number)),
+    Math.min(...known),
+    Math.max(...known),
   ];
   const at = (value: number) => percentOf(value, from, to);
   const names = furtherMetrics(encodes);
@@ -311,7 +302,7 @@ function columnOf(
   counted: readonly boolean[],
 ): { readonly texts: readonly (string | undefined)[]; readonly best: readonly number[] } {
   const values = all.map((value, i) => (counted[i] ? value : undefined));
-  const known = values.filter((value) => value !== undefined && Number.isFinite(value)).map(Number);
+  const known = values.filter(Number.isFinite).map(Number);
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
   const word = texts[values.indexOf(best)];
   const rows = texts.flatMap((own, i) => (own === word && counted[i] ? [i] : []));

@@ -16,7 +16,6 @@ import {
 } from './numbers.js';
 import { RatePlot, type Room } from './scales.js';
 
-/** An encode with a bit rate and a quality. */
 export interface RatePoint {
   readonly index: number;
   readonly name: string;
@@ -45,7 +44,7 @@ export function leftOutText(encodes: EncodeList): string {
   );
 }
 
-/** `undefined` if the score cannot be trusted or is of a part. */
+/** The bit rate; `undefined` if the score cannot be trusted or is partial. */
 function ratedAt(encode: Encode): number | undefined {
   const rate = encode.partial || isUntrusted(encode) ? undefined : rateOf(encode);
   return rate !== undefined && rate > 0 ? rate : undefined;
@@ -217,8 +216,6 @@ function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pi
   return enters <= leaves;
 }
 
-// --- the curves that encodes belong to ---
-
 /** File name with its numbers replaced, because they mostly tell the rate. */
 const skeleton = ({ name }: Encode) =>
   baseName(name)
@@ -261,7 +258,7 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
   );
 }
 
-/** The pattern without words at its end that no other has: `slow_crf#` for `slow_crf#_again` beside `slow_crf#`. */
+/** The pattern without words at its end that no other has: `slow_crf#_again` beside `slow_crf#` is `slow_crf#`. */
 function sharedPattern(pattern: string, kin: readonly string[]): string {
   if (kin.indexOf(pattern) !== kin.lastIndexOf(pattern)) return pattern;
   const begins = (other: string) =>
@@ -305,19 +302,18 @@ function nameOf(group: Group, all: readonly Group[]): string {
   );
 }
 
-/** By what only its file names have in common; else by the settings that differ; else by the pattern of its names. */
+/** The common start of its file names if distinct, else the settings that differ, else the pattern of its names. */
 function settingsName(group: Group, alike: readonly Group[]): string {
   const starts = alike.map(commonStart);
   const start = commonStart(group);
   if (start !== '' && new Set(starts).size === starts.length)
-    return start.slice(withoutEnd(beginning(starts), /[a-z0-9.]/i).length);
-  const settings = ([one]: Group) => settingsOf(one)?.split(' ') ?? [];
-  const own = settings(group).filter((one) => !alike.every((other) => settings(other).includes(one)));
+    return start.slice(withoutEnd(commonPrefix(starts), /[a-z0-9.]/i).length);
+  const settings = ([encode]: Group) => settingsOf(encode)?.split(' ') ?? [];
+  const own = settings(group).filter((word) => !alike.every((other) => settings(other).includes(word)));
   return own.length > 0 ? own.slice(0, 3).join(' ') : skeleton(group[0]);
 }
 
-/** Longest common prefix. */
-function beginning([first = '', ...others]: readonly string[]): string {
+function commonPrefix([first = '', ...others]: readonly string[]): string {
   let end = first.length;
   while (!others.every((other) => other.startsWith(first.slice(0, end)))) end--;
   return first.slice(0, end);
@@ -326,7 +322,7 @@ function beginning([first = '', ...others]: readonly string[]): string {
 /** Common prefix of the names, up to the last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
 function commonStart(group: Group): string {
   const bare = group.map(({ name }) => baseName(name).replace(/\.\w+$/, ''));
-  const start = withoutEnd(beginning(bare), /[\d.]/);
+  const start = withoutEnd(commonPrefix(bare), /[\d.]/);
   return withoutEnd(start.replace(/(?:crf|cq|qp|q)$/i, ''), /[^a-z0-9]/i);
 }
 

@@ -209,8 +209,6 @@ export function linePath(line: Line, span: Span, range: Extent, columns: number,
   return path;
 }
 
-// --- the frame axis ---
-
 /** First and last frame of a part. */
 export type Span = readonly [from: number, to: number];
 

@@ -19,8 +19,6 @@ import {
 } from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
-// --- pooled values ---
-
 const COLUMNS: readonly (readonly [head: string, of: (pooled: Pooled) => number | undefined])[] = [
   ['mean', ({ mean }) => mean],
   ['harmonic', ({ harmonic_mean }) => harmonic_mean],
@@ -80,8 +78,6 @@ function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
     return html`<p class="small soft whole">${title}: ${values}</p>`;
   });
 }
-
-// --- distribution ---
 
 const BINS = 42;
 const HEIGHT = 100;
