@@ -1,14 +1,14 @@
 /**
  * @module scripts/corpus
- * `npm run corpus`: makes awkward pairs of videos by ffmpeg, scores each as a user would, and holds score, findings and verdict
- * against what a careful person says; ends with 1 where one differs. Needs a build (`npm run build`) and ffmpeg. What was
- * made is kept in node_modules/.cache.
+ * `npm run corpus`: makes awkward pairs of videos with ffmpeg, scores each as a user would, and compares score, findings and
+ * verdict with those of a careful person; exits with 1 if one differs. Needs a build (`npm run build`) and ffmpeg. Made files
+ * are kept in node_modules/.cache.
  *
  *     node scripts/corpus.mjs [--only TEXT] [--list] [--decoders]
  *
  * --only      only cases with TEXT in kind or name
- * --list      say what they are, and run nothing
- * --decoders  hold the other decoders against ffmpeg, too
+ * --list      print descriptions, and run nothing
+ * --decoders  also compare the other decoders with ffmpeg
  */
 import { parseArgs } from 'node:util';
 import { CASES } from './corpus/cases.mjs';
@@ -47,7 +47,7 @@ const host = {
 
 console.log(`| case | score | right | after fixes | verdict | found |\n|---|---|---|---|---|---|`);
 const shown = (score) => score?.toFixed(2) ?? '';
-/** A case that cannot be run is a miss of its own. */
+/** A case that cannot be run counts as a miss. */
 const tried = (one) =>
   runCase(one, host).catch((error) => ({
     fixes: [],

@@ -1,10 +1,10 @@
 /**
  * @module scripts/generate
- * `npm run generate`: writes everything in the repository that is made from something else, from a fresh build.
+ * `npm run generate`: writes all generated files of the repository, from a fresh build.
  *
  *   node scripts/generate.mjs [--check]
  *
- * --check  writes nothing; fails and names what is stale. Uses the build that is there.
+ * --check  writes nothing; fails and names stale files. Uses the existing build.
  *
  * The WebAssembly modules are built only if their sources changed, because that needs the toolchain of emsdk.lock.
  */

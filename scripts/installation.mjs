@@ -1,11 +1,11 @@
 /**
  * @module scripts/installation
- * Measures what a fresh installation takes: packs this package, has npm install it with an empty cache, and scores with it;
- * then has it fetch the parts `decoder` and `tiny` when they are first needed, and scores with these.
+ * Measures a fresh installation: packs this package, has npm install it with an empty cache, and scores with it;
+ * then has it fetch the parts `decoder` and `tiny` when first needed, and scores with these.
  *
  *   node scripts/installation.mjs
  *
- * Sizes are held against limits and against the table of parts; times are printed only. Needs a build.
+ * Compares sizes with limits and with the table of parts; prints times. Needs a build.
  *
  * Exit codes: 0 done, 1 failed, 2 skipped because no registry answers.
  */
@@ -30,7 +30,7 @@ const project = join(home, 'project');
 const cache = join(home, 'cache');
 const none = join(home, 'no-ffmpeg');
 
-/** Without what npm hands to its scripts, whose folders are those of this repository; with a cache of npm that is empty. */
+/** Environment without npm's variables, whose folders are those of this repository, and with an empty npm cache. */
 const env = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(registry|.*proxy))/i.test(name)),
@@ -60,7 +60,7 @@ function must(program, args, options) {
   return done;
 }
 
-/** Bytes and number of the files of a folder. */
+/** Bytes and number of files in a folder. */
 function sizeOf(folder) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -91,7 +91,7 @@ function install() {
     assert.ok(!existsSync(join(modules, name)), `${name} came along`);
 }
 
-/** Writes a pair of Y4M files, and gives their names. */
+/** Writes a pair of Y4M files. @returns their names */
 function pair() {
   const clip = makeSample({ width: 320, height: 240, bitDepth: 8, chroma: '420' }, { seed: 5 });
   return ['reference', 'distorted'].map((side) => {
@@ -100,7 +100,7 @@ function pair() {
   });
 }
 
-/** The part, in full and of the size that is said; it came when it was needed. */
+/** Checks that a part arrived when needed, complete and of the stated size. */
 function arrived(part, started) {
   const { name, size, packages } = PARTS[part];
   const [version] = packages.map((one) => one.version);
@@ -128,7 +128,7 @@ function scoreEncoded(names) {
   const report = json(films, without);
   arrived('decoder', started);
   assert.match(report.pairing.distorted.decoded_by, /ffmpeg\.wasm/);
-  // Offline from then on.
+  // Offline from here on.
   const offline = { env: { ...without.env, ANYVMAF_INSTALL: 'never' } };
   assert.deepEqual(json(films, offline).pooled_metrics.vmaf, report.pooled_metrics.vmaf);
 }

@@ -35,7 +35,7 @@ const TOOL = "calls a tool of the suite's own example server by its name and wan
 const RESOURCE = "reads a resource of the suite's own example server by its address";
 const PROMPT = "gets a prompt of the suite's own example server by its name";
 
-/** Why the others do not apply. */
+/** Why the other scenarios do not apply. */
 const NOT_APPLICABLE = {
   'logging-set-level':
     'the server logs to standard error, not to the client, and says so in its capabilities',

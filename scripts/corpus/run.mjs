@@ -1,22 +1,22 @@
 /**
  * @module scripts/corpus/run
- * Runs cases of the corpus through the library, as a user would, and says what is not as it should be.
+ * Runs cases of the corpus through the library, as a user would, and lists deviations.
  *
- * A case is
+ * A case has
  *
- *     name        unique; `kind` is that of its file
- *     what        what the pair is, in a sentence
- *     reference   makes the file: (files) => path
- *     distorted   likewise, given the reference's path too
+ *    name        unique; `kind` is that of its file
+ *    what        a sentence that describes the pair
+ *    reference   makes the file: (files) => path
+ *    distorted   likewise; also gets the reference's path
  *     options     of `score`, as the user passes them; default none
  *     raw         the format of raw files
- *     right       how a careful person decodes and pairs the two (see `answer`); null where no score is right
- *     finds       every warning and error that there should be, by code: its severity
- *     warns       what other warnings there should be, as patterns
- *     says        infos that there should be; others may be
+ *    right       how a careful person decodes and pairs the two (see `answer`); null if no score is right
+ *    finds       the expected warnings and errors: severity by code
+ *    warns       patterns of the other expected warnings
+ *    says        expected infos; others are allowed
  *     verdict     default 'fine'
- *     refused     in place of all that: what the error says
- *     decoders    true where the other decoders should give the same
+ *    refused     instead of all that: the expected error
+ *    decoders    true if other decoders should give the same
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
@@ -26,28 +26,28 @@ import { careful } from './answer.mjs';
 /** Largest difference from the careful person's score. */
 const NEAR = 0.05;
 
-/** Fixes to follow, one after the other: a wrong size and an offset are two. */
+/** Fixes to apply, one after the other: a wrong size and an offset are two. */
 const MOST_FIXES = 3;
 
 const DECODERS = ['mediabunny', 'wasm'];
 
 const near = (score, right) => Math.abs(score - right) <= NEAR;
 
-/** A run as cases look at it. */
+/** A run as cases see it. */
 async function scored({ score, trustOf }, request, options) {
   const { pooled_metrics: pooled, frameCount, preflight = [], warnings } = await score(request, options);
   const trust = trustOf({ preflight, warnings });
   return { vmaf: pooled.vmaf.mean, frameCount, preflight, warnings, trust };
 }
 
-/** The finding that the verdict names first, if it advises something that changes the score. */
+/** The first finding of the verdict, if its advice changes the score. */
 function advice({ trust, preflight }) {
   const [code] = trust.codes;
   const hint = preflight.find((finding) => finding.code === code && finding.severity !== 'info')?.hint;
   return hint && hint.purpose !== 'accept' ? hint : undefined;
 }
 
-/** The request and its options with a hint followed. */
+/** The request and its options after applying a hint. */
 function followed({ request, options }, hint, prepare) {
   if (hint.purpose === 'prepare' && !hint.instead) {
     return { request: { ...request, ...prepare(hint.commands) }, options };
@@ -57,14 +57,14 @@ function followed({ request, options }, hint, prepare) {
     if (option === 'swap') return { request: { ...request, ...value }, options };
     if (option === 'model') changed.models = [value];
     else if (option === 'window') Object.assign(changed, { offset: 'auto', window: value });
-    // A second filter comes after the first.
+    // Filters are chained.
     else if (option.startsWith('vf') && changed[option]) changed[option] += `,${value}`;
     else changed[option] = value;
   }
   return { request, options: changed };
 }
 
-/** Runs the commands of a hint; the results lie in a folder of their own below `folder`. Returns them by side. */
+/** Runs the commands of a hint in a separate folder below `folder`. Returns the results by side. */
 export function preparer(folder) {
   return (commands) => {
     const here = mkdtempSync(join(folder, 'prepared-'));
@@ -78,13 +78,13 @@ export function preparer(folder) {
   };
 }
 
-/** Warnings and errors among the findings, and warnings that are no findings. */
+/** Warnings and errors among the findings, and other warnings. */
 function objections({ preflight, warnings }) {
   const serious = preflight.filter(({ severity }) => severity !== 'info');
   return { serious, plain: warnings.filter((text) => preflight.every(({ message }) => message !== text)) };
 }
 
-/** What a report says otherwise than a case. */
+/** How a report deviates from a case. */
 function otherwise({ finds = {}, warns = [], says = [], verdict = 'fine' }, report) {
   const { serious, plain } = objections(report);
   const said = (wanted, kinds) =>
@@ -106,7 +106,7 @@ function otherwise({ finds = {}, warns = [], says = [], verdict = 'fine' }, repo
   ];
 }
 
-/** Runs one case. Returns what it gave, and `misses`: sentences about what is wrong, none if it passes. */
+/** Runs one case. Returns its results, and `misses`: sentences about deviations. */
 export async function runCase(one, host) {
   const { score, files, prepare, otherDecoders = false } = host;
   const misses = [];
@@ -166,7 +166,7 @@ export async function runCase(one, host) {
   return result;
 }
 
-/** What other decoders say differently than ffmpeg, of a master that all of them read. */
+/** How other decoders deviate from ffmpeg, for a master that all of them read. */
 async function agree({ name, options = {}, decoders }, pair, host) {
   const { reference } = pair;
   const master = reference.endsWith('.mkv')

@@ -2,7 +2,7 @@
  * @module scripts/lib/accuracy-film
  * Compares the perceptual metrics with the authors' programs on frames of real film, where environment variables name them:
  *
- *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   get two PNG files; the one built without FMA, the other of libjxl since 0.8
+ *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   take two PNG files; the first built without FMA, the second of libjxl since 0.8
  *   CVVDP_PY                           a Python that imports pycvvdp
  */
 import { execFileSync } from 'node:child_process';

@@ -1,7 +1,7 @@
 /**
  * @module scripts/lib/queue-overhead
- * What a queue costs per part: a pair is cut into parts of a few tiny frames, so that nearly all of the time is the queue's,
- * and Redis says which commands it got.
+ * What a queue costs per part: a pair is split into parts of a few tiny frames, so that nearly all time is the queue's,
+ * and Redis reports the commands it got.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { Redis } from 'ioredis';
 import { builtCommand, loadBuilt } from './project.mjs';
 import { startRedis } from './redis-server.mjs';
 
-/** Of a part. */
+/** Frames of a part. */
 const FRAMES = 2;
-/** Of the part whose share is said. */
+/** Seconds of the part whose share is reported. */
 export const PART_SECONDS = 10;
 
-/** Calls and microseconds of Redis by command, those of scripts included in the scripts. */
+/** Calls and microseconds of Redis by command; those of scripts are included in the scripts. */
 async function commands(client) {
   const lines = (await client.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm);
   return new Map([...lines].map(([, name, calls, usec]) => [name, [Number(calls), Number(usec)]]));

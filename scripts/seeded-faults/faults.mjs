@@ -1,7 +1,7 @@
 /**
  * @module scripts/seeded-faults/faults
- * Faults of the kinds that people make, one a row: what it is, the file, the text there, the faulty text, and the rooms whose
- * tests ought to notice.
+ * Plausible faults, one a row: what it is, the file, the original text, the faulty text, and the rooms whose
+ * tests should notice.
  */
 // biome-ignore-all format: a table
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: code as text

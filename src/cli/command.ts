@@ -156,9 +156,9 @@ export function twoColumns(
  * longest left text within a third of the line.
  */
 function columnWidth(lefts: readonly string[], width: number, right = Number.POSITIVE_INFINITY): number {
-  const room =
-    Math.max(...lefts.map((left) => left.length)) + right + 4 <= width ? width : Math.floor(width / 3);
-  return Math.max(0, ...lefts.map((left) => left.length).filter((length) => length <= room)) + 4;
+  const lengths = lefts.map((left) => left.length);
+  const room = Math.max(...lengths) + right + 4 <= width ? width : Math.floor(width / 3);
+  return Math.max(0, ...lengths.filter((length) => length <= room)) + 4;
 }
 
 export interface ProgressBar {
@@ -268,11 +268,9 @@ function itemNamed<Item extends { readonly name: string }>(
 ): Item {
   const found = items.find((item) => item.name === name);
   if (found) return found;
-  const all = items.map((item) => item.name);
-  const near = nearest(name, all);
-  const hint =
-    near === undefined
-      ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
-      : `did you mean ${near}?`;
+  const names = items.map((item) => item.name);
+  const near = nearest(name, names);
+  const all = orList(names).replace(/ or ([^ ]*)$/, ' and $1');
+  const hint = near === undefined ? `there are ${all}` : `did you mean ${near}?`;
   throw usageError(`there is no ${noun} ${quoted(name)}; ${hint}`);
 }

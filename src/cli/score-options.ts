@@ -370,9 +370,8 @@ function tinyOf(
 
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
-  const ofModels =
-    failUnder !== undefined || [...limits, ...drops].some(({ metric }) => metric === undefined);
-  if (ofModels && options.noPrediction) {
+  const scored = failUnder !== undefined || [...limits, ...drops].some(({ metric }) => metric === undefined);
+  if (scored && options.noPrediction) {
     const option = failUnder !== undefined || limits.length > 0 ? '--fail-under' : '--max-drop';
     throw usageError(`${option} judges scores, but -n/--no_prediction makes none; leave out one`);
   }

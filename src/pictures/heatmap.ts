@@ -94,10 +94,8 @@ export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const most = `${String(full)}+`;
   const right = width - gap - widthOf(most, dot);
   // The bar fills the space that the texts leave, up to a third of the strip.
-  const bar = Math.max(
-    16 * dot,
-    Math.min(Math.floor(width / 3), right - 4 * gap - widthOf(`${title} 0`, dot)),
-  );
+  const free = right - 4 * gap - widthOf(`${title} 0`, dot);
+  const bar = Math.max(16 * dot, Math.min(Math.floor(width / 3), free));
   const barLeft = right - gap - bar;
   const zero = barLeft - gap - widthOf('0', dot);
   write(most, right);

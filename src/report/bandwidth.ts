@@ -122,11 +122,9 @@ function rateOf(segments: readonly Segment[]): number {
 
 /** Attributes of a tag: `NAME=value` or `NAME="value"`, separated by commas. */
 function attributesOf(line: string): Readonly<Record<string, string>> {
-  const list = line.slice(line.indexOf(':') + 1);
+  const pairs = line.slice(line.indexOf(':') + 1).matchAll(/([A-Z0-9-]{1,40})=(?:"([^"]*)"|([^",]*))/g);
   return Object.fromEntries(
-    [...list.matchAll(/([A-Z0-9-]{1,40})=(?:"([^"]*)"|([^",]*))/g)].map(
-      ([, name = '', quoted, plain = '']) => [name, quoted ?? plain],
-    ),
+    Array.from(pairs, ([, name = '', quoted, plain = '']) => [name, quoted ?? plain]),
   );
 }
 

@@ -43,11 +43,8 @@ export interface BatchExtras {
 }
 
 /** Line of a scored job, without line feed. */
-export function reportLine(
-  job: BatchJobFacts,
-  report: Report,
-  { precision, gate, frames }: BatchExtras,
-): string {
+export function reportLine(job: BatchJobFacts, report: Report, extras: BatchExtras): string {
+  const { precision, gate, frames } = extras;
   const number = jsonNumber(precision);
   const map: JsonEntries = [
     ['job', jobJson(job)],

@@ -50,12 +50,10 @@ export interface BdResult {
   readonly monotone: { readonly anchor: boolean; readonly test: boolean };
 }
 
+type RatePoints = readonly RatePoint[];
+
 /** See the public `bdRate`. */
-export function bdRate(
-  anchor: readonly RatePoint[],
-  test: readonly RatePoint[],
-  options: BdOptions = {},
-): BdResult {
+export function bdRate(anchor: RatePoints, test: RatePoints, options: BdOptions = {}): BdResult {
   const pair = readPair(anchor, test, options);
   const within = common(pair.between, pair.rates && onAnchor(pair, byRate, pair.unit, pair.rates));
   const { mean, from, to, overlap } = compare(pair, byQuality, 'quality', (at) => at, within);
@@ -63,11 +61,7 @@ export function bdRate(
 }
 
 /** See the public `bdQuality`. */
-export function bdQuality(
-  anchor: readonly RatePoint[],
-  test: readonly RatePoint[],
-  options: BdOptions = {},
-): BdResult {
+export function bdQuality(anchor: RatePoints, test: RatePoints, options: BdOptions = {}): BdResult {
   const pair = readPair(anchor, test, options);
   const within = common(pair.rates, pair.between && onAnchor(pair, byQuality, 'quality', pair.between));
   const { mean, from, to, overlap } = compare(pair, byRate, pair.unit, Math.exp, within);
@@ -75,6 +69,7 @@ export function bdQuality(
 }
 
 type Unit = 'kbps' | 'bytes';
+type Axis = 'quality' | Unit;
 type Side = 'anchor' | 'test';
 
 interface Point {
@@ -156,7 +151,7 @@ function ascending(points: readonly Placed[]): Placed[] {
 function compare(
   pair: Pair,
   place: (point: Point) => Placed,
-  along: 'quality' | Unit,
+  along: Axis,
   shown: (at: number) => number,
   { min, max }: Limits,
 ) {
@@ -188,14 +183,14 @@ function compare(
 function onAnchor(
   { anchor, interpolation }: Pair,
   place: (point: Point) => Placed,
-  along: 'quality' | Unit,
+  along: Axis,
   { min, max }: Limits,
 ): Limits {
   const curve = curveOf('anchor', ascending(anchor.map(place)), interpolation, along);
-  const at = (x: number) => curve.at(Math.max(curve.low, Math.min(curve.high, x)));
+  const { low, high } = curve;
   return {
-    min: min <= curve.low ? Number.NEGATIVE_INFINITY : at(min),
-    max: max >= curve.high ? Number.POSITIVE_INFINITY : at(max),
+    min: min <= low ? Number.NEGATIVE_INFINITY : curve.at(Math.min(high, min)),
+    max: max >= high ? Number.POSITIVE_INFINITY : curve.at(Math.max(low, max)),
   };
 }
 
@@ -212,12 +207,7 @@ export function rateCurve(points: readonly Point[]): Curve {
   return curveOf('test', ascending(points.map(byQuality)), 'pchip', 'quality');
 }
 
-function curveOf(
-  side: Side,
-  points: readonly Placed[],
-  interpolation: Interpolation,
-  along: 'quality' | Unit,
-): Curve {
+function curveOf(side: Side, points: readonly Placed[], interpolation: Interpolation, along: Axis): Curve {
   const fewest = FEWEST_POINTS[interpolation];
   if (points.length < fewest)
     throw usageError(
@@ -339,14 +329,8 @@ function akimaSlopes(x: readonly number[], y: readonly number[]): number[] {
   if (chord.length === 1) return [chord[0]!, chord[0]!];
   // Two more chords at each end, from the parabola through the last three points.
   const [first, second] = [chord[0]!, chord[1]!];
-  const [last, before] = [chord.at(-1)!, chord.at(-2)!];
-  const all = [
-    3 * first - 2 * second,
-    2 * first - second,
-    ...chord,
-    2 * last - before,
-    3 * last - 2 * before,
-  ];
+  const [last, prior] = [chord.at(-1)!, chord.at(-2)!];
+  const all = [3 * first - 2 * second, 2 * first - second, ...chord, 2 * last - prior, 3 * last - 2 * prior];
   const bends = all.slice(1).map((slope, i) => Math.abs(slope - all[i]!));
   const straight = 1e-9 * Math.max(...bends.slice(2).map((bend, i) => bend + bends[i]!));
   return x.map((_, i) => {
@@ -403,10 +387,8 @@ function dot(a: readonly number[], b: readonly number[]): number {
 
 /** Pareto dominance: no worse in both, better in one. */
 export function dominates(
-  one: { readonly good: number; readonly bytes: number },
-  other: { readonly good: number; readonly bytes: number },
+  a: { readonly good: number; readonly bytes: number },
+  b: { readonly good: number; readonly bytes: number },
 ): boolean {
-  return (
-    one.good >= other.good && one.bytes <= other.bytes && (one.good > other.good || one.bytes < other.bytes)
-  );
+  return a.good >= b.good && a.bytes <= b.bytes && (a.good > b.good || a.bytes < b.bytes);
 }

@@ -14,6 +14,7 @@ import {
   comparedText,
   fileSizeOf,
   frameTime,
+  joined,
   referenceOf,
   sizeText,
   skippedText,
@@ -78,9 +79,8 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
   // A non-breaking space keeps a name and its value on one line.
   const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
-  const names = [distorted, referenceOf(report)].flatMap((side) =>
-    side ? [printable(baseName(side.name))] : [],
-  );
+  const inputs = [distorted, referenceOf(report)].filter((input) => input !== undefined);
+  const names = inputs.map(({ name }) => printable(baseName(name)));
   const [worst] = rank ? worstFrames(report, rank, 1) : [];
   const above = [
     style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
@@ -98,7 +98,7 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const lines = [
     ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
     ...above,
-    ...doubtLines([report], [''], view, MOST - above.length - below.length),
+    ...doubts([report], [''], view, MOST - above.length - below.length),
     ...below,
   ];
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
@@ -206,7 +206,7 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
           }),
         },
       },
-      { lines: notes === 'causes' ? doubtLines(reports, names, layout, MOST_CAUSES) : legend(rows, names) },
+      { lines: notes === 'causes' ? doubts(reports, names, layout, MOST_CAUSES) : legend(rows, names) },
       { lines: [layout.style.dim(run(reports))] },
       ...(notes === 'all'
         ? [{ title: 'Preflight', lines: remarkLines(remarks(reports), names.map(baseName)) }]
@@ -264,15 +264,12 @@ function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | und
   return rows.length > 1 ? means.indexOf(best) : undefined;
 }
 
-function reference(input: ReportInput, { width, style }: Layout): string[] {
+function reference(input: ReportInput, { width, style: { dim } }: Layout): string[] {
   const facts = terminalFacts(input).join('  ');
   const name = printable(input.name);
-  const line = `reference  ${name}  ${facts}`;
-  if (columns(line) <= width) return [`${style.dim('reference')}  ${name}  ${style.dim(facts)}`];
-  return [
-    `${style.dim('reference')}  ${cut(name, width - 11, 'end')}`,
-    `${' '.repeat(11)}${style.dim(facts)}`,
-  ];
+  if (columns(`reference  ${name}  ${facts}`) <= width)
+    return [`${dim('reference')}  ${name}  ${dim(facts)}`];
+  return [`${dim('reference')}  ${cut(name, width - 11, 'end')}`, `${' '.repeat(11)}${dim(facts)}`];
 }
 
 function run(reports: readonly Report[]): string {
@@ -371,7 +368,7 @@ export function findingValues(finding: Finding | undefined): string {
 const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
 
 /** One doubt as a paragraph, several in a line or two each, in at most `most` lines. Empty `names` are not printed. */
-function doubtLines(
+function doubts(
   reports: readonly Report[],
   names: readonly string[],
   layout: Layout,
@@ -379,11 +376,7 @@ function doubtLines(
 ): string[] {
   const rank = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
   const flaws = flawsOf(reports).sort((a, b) => rank(a) - rank(b));
-  const named = ({ of }: Flaw) =>
-    of
-      .map((i) => names[i] ?? '')
-      .filter((name) => name !== '')
-      .join(', ');
+  const named = ({ of }: Flaw) => joined(of.map((i) => names[i]));
   const [only] = flaws;
   if (!only) return [];
   if (flaws.length === 1) return paragraph(only, named(only), layout, most);

@@ -17,12 +17,9 @@ import { escapeXml } from './write.js';
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Yields the file in pieces. An encode without checks gets one case, `scored`. */
-export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
-  const suites = verdicts.map((verdict) =>
-    'checks' in verdict ? judgedSuite(verdict) : failedSuite(verdict),
-  );
-  const sum = (key: 'tests' | 'failures' | 'errors') =>
-    suites.reduce((total, suite) => total + suite[key], 0);
+export function* writeJunit(verdicts: Verdicts): Generator<string> {
+  const suites = verdicts.map((encode) => ('checks' in encode ? judgedSuite(encode) : failedSuite(encode)));
+  const sum = (key: 'tests' | 'failures' | 'errors') => suites.reduce((all, suite) => all + suite[key], 0);
   yield DECLARATION;
   yield `<testsuites name="anyvmaf" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">\n`;
   for (const { text } of suites) yield text;
@@ -30,10 +27,7 @@ export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefin
 }
 
 /** @param lines results in the order of the table: text of JSON objects */
-export function* writeBatchJunit(
-  table: string,
-  lines: readonly string[],
-): Generator<string, void, undefined> {
+export function* writeBatchJunit(table: string, lines: readonly string[]): Generator<string> {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
   const counts = `tests="${rows.length}" failures="${count('below')}" errors="${count('failed')}"`;
@@ -84,12 +78,10 @@ function failedSuite({ distorted, code, message }: FailedEncode) {
 }
 
 function detail({ report }: Judged): string {
-  return worstMoments(report, 3)
-    .map(({ metric, frame, time, value }) => {
-      const at = time === undefined ? '' : ` at ${clock(time, 2)}`;
-      return printable(`worst ${metric}: ${value.toFixed(4)} in frame ${frame}${at}`);
-    })
-    .join('\n');
+  const lines = worstMoments(report, 3).map((moment) =>
+    printable(`worst ${moment.metric}: ${moment.value.toFixed(4)} in ${momentText(moment)}`),
+  );
+  return lines.join('\n');
 }
 
 function attribute(name: string, value: string): string {

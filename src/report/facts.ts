@@ -171,9 +171,7 @@ export function unpairedFacts(frames: FramePairing): string[] {
 
 /** True for the score of one member of a bootstrap collection: `vmaf_0001`. */
 export function isMember(collections: readonly string[], metric: string): boolean {
-  return collections.some(
-    (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
-  );
+  return /_\d{4}$/.test(metric) && collections.includes(metric.slice(0, -5));
 }
 
 /** The reference of several encodes; `skipped` is 0 if they begin on different frames. */

@@ -79,13 +79,9 @@ export function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & 
 
 type Scalar = string | number | boolean | null;
 
-function scalar<T extends Scalar>(
-  type: string,
-  read: Kind<T>['read'],
-  extras: Partial<Kind<T>> = {},
-): Kind<T> {
+function scalar<T extends Scalar>(type: string, read: Kind<T>['read'], more: Partial<Kind<T>> = {}): Kind<T> {
   return kindOf(type, {
-    ...extras,
+    ...more,
     read,
     // Like JSON.stringify, which writes numbers that are not finite as null.
     json: (value) => JSON.stringify(value),
@@ -279,13 +275,9 @@ function membersOf(fields: Fields, value: object): [key: string, kind: Kind<unkn
 }
 
 /** Reads fields from a file; fields that it lacks are absent. */
-export function readFields<F extends Fields>(
-  fields: F,
-  source: Source,
-  prefix = '',
-): Partial<FieldValues<F>> {
+export function readFields<F extends Fields>(fields: F, data: Source, prefix = ''): Partial<FieldValues<F>> {
   const found = Object.entries(fields).flatMap(([name, kind]) => {
-    const value = kind.take(source, prefix + keyOf(name, kind));
+    const value = kind.take(data, prefix + keyOf(name, kind));
     return value === undefined ? [] : [[name, value]];
   });
   // Each kind reads its own type, under the name of its field.

@@ -112,10 +112,8 @@ export function scoreNames({ models, tiny = [] }: Pick<Report, 'models' | 'tiny'
 }
 
 /** Extractors to add if a limit names their metric; models request the others. */
-const ON_DEMAND: readonly string[] = [
-  ...['psnr', 'psnr_hvs', 'float_ssim', 'float_ms_ssim', 'ciede', 'cambi'],
-  ...['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'],
-];
+const ON_DEMAND: readonly string[] =
+  'psnr psnr_hvs float_ssim float_ms_ssim ciede cambi xpsnr ssimulacra2 butteraugli cvvdp'.split(' ');
 
 /** Extractors that metrics need beyond those of models and of `features`; unknown names are ignored. */
 export function extractorsFor(metrics: readonly string[], features: readonly string[]): readonly string[] {

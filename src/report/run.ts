@@ -88,17 +88,11 @@ function comparisonRows(facts: Facts): Row[] {
   const { pairing, subsample = 1, frameCount } = facts;
   const { frames, range } = pairing ?? {};
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
+  const policy = frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`);
   return [
     ['scored as', pairing && formatFacts(pairing).join(', ')],
     ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
-    [
-      'paired by',
-      frames &&
-        joined([
-          frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`,
-          frames.by && "at the distorted video's frames",
-        ]),
-    ],
+    ['paired by', joined([policy, frames?.by && "at the distorted video's frames"])],
     offsetRow(facts),
     ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
@@ -130,14 +124,12 @@ function workersText({ threads, backend_used: used, measurers }: Facts): string 
 }
 
 function engineRows(facts: Facts): Row[] {
-  const { backend_used: used, backend_requested: asked = used, fps = Number.NaN } = facts;
+  const { backend_used: used, backend_requested: requested = used, fps = Number.NaN } = facts;
+  const backend = requested === used ? used : `${used} (requested: ${requested})`;
   return [
     // A file that does not say what ran is libvmaf's.
     [used === undefined ? 'written by' : 'anyvmaf', facts.version],
-    [
-      'backend',
-      used && joined([asked === used ? used : `${used} (requested: ${asked})`, facts.implementation]),
-    ],
+    ['backend', used && joined([backend, facts.implementation])],
     ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} fps`],
     ['arithmetic', facts.compat],
   ];

@@ -126,11 +126,7 @@ export function lineTexts({ text, tone, lead = '', most }: Line, { width, style 
   });
 }
 
-function tableLines(
-  { heads, rows, names, tones = [] }: Table,
-  layout: Layout,
-  title: string | undefined,
-): string[] {
+function tableLines({ heads, rows, names, tones = [] }: Table, layout: Layout, title?: string): string[] {
   const { width, style, indent = 2 } = layout;
   const cells = [heads, ...rows].map((row) => row.map(cellText));
   const above = title === undefined ? [] : heading(title, layout);
@@ -142,11 +138,8 @@ function tableLines(
   };
   if (!names) return [...above, style.dim(lead + head), ...lines.map((line, i) => paintRow(lead + line, i))];
   const room = Math.max(12, width - columns(head) - indent - 2);
-  const [over = '', ...labels] = shortened(
-    cells.map(([name = '']) => name),
-    room,
-    names,
-  ).map((name) => lead + name);
+  const texts = cells.map(([name = '']) => name);
+  const [over = '', ...labels] = shorten(texts, room, names).map((name) => lead + name);
   // A title goes above the names if their column has no head and is wide enough, else above the table.
   const inside = title !== undefined && over.trim() === '' && columns(title) <= room + indent;
   const [first = '', ...others] = aligned([inside ? title : over, ...labels]);
@@ -160,11 +153,7 @@ function cellText(cell: Cell): string {
   return printable(typeof cell === 'string' ? cell : cell.code + (cell.text ?? ''));
 }
 
-function shortened(
-  names: readonly string[],
-  room: number,
-  keep: 'both' | 'end' | 'apart',
-): readonly string[] {
+function shorten(names: readonly string[], room: number, keep: 'both' | 'end' | 'apart'): readonly string[] {
   if (keep !== 'apart') return names.map((name) => cut(name, room, keep));
   const different = new Set(names).size;
   const short = (['both', 'end'] as const)
@@ -215,13 +204,9 @@ export function widest(widths: readonly number[]): number {
 
 /** Rows as lines with aligned columns, two spaces apart, without empty columns. */
 export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right' = 'right'): string[] {
-  const count = widest(rows.map((row) => row.length));
-  const filled = Array.from({ length: count }, (_, i) =>
-    aligned(
-      rows.map((row) => row[i] ?? ''),
-      align,
-    ),
-  ).filter((column) => column[0] !== '');
+  const length = widest(rows.map((row) => row.length));
+  const texts = Array.from({ length }, (_, i) => rows.map((row) => row[i] ?? ''));
+  const filled = texts.map((column) => aligned(column, align)).filter((column) => column[0] !== '');
   return rows.map((_, i) => filled.map((column) => column[i]).join('  '));
 }
 

@@ -155,12 +155,8 @@ export function limitCheck({ name, relation, bound, value, passed }: LimitResult
 }
 
 export function dropCheck({ name, most, before, value, drop, passed }: DropResult): Check {
-  const by =
-    Math.abs(drop) < 5e-7
-      ? 'as before'
-      : drop > 0
-        ? `worse by ${numberText(drop)}`
-        : `better by ${numberText(-drop)}`;
+  const direction = drop > 0 ? 'worse' : 'better';
+  const by = Math.abs(drop) < 5e-7 ? 'as before' : `${direction} by ${numberText(Math.abs(drop))}`;
   return {
     name: `${name} within ${most} of the baseline`,
     found: value === undefined ? 'no value' : `${numberText(value)}, was ${numberText(before)}: ${by}`,
@@ -238,12 +234,9 @@ export function checkBaseline(
   drops: readonly Drop[],
 ): void {
   const refuse = (why: string) => incomparable(name, why);
-  const metrics = new Set(
-    drops.flatMap(({ metric }) =>
-      metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric],
-    ),
-  );
-  for (const metric of metrics) {
+  const metricsOf = ({ metric }: Drop) =>
+    metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric];
+  for (const metric of new Set(drops.flatMap(metricsOf))) {
     const [now, then] = [head, before].map(({ models }) => models.find((model) => model.name === metric));
     if (now && then && modelText(now) !== modelText(then))
       throw refuse(`its ${shown(metric)} uses ${modelText(then)}, this run uses ${modelText(now)}`);
@@ -267,12 +260,7 @@ export function checkBaseline(
 }
 
 /** @throws {AnyvmafError} `mismatch` for different frames; `usage` for a metric that was not measured */
-export function holdAgainstBaseline(
-  report: Report,
-  before: Report,
-  name: string,
-  drop: Drop,
-): readonly DropResult[] {
+export function holdAgainstBaseline(report: Report, before: Report, name: string, drop: Drop): DropResult[] {
   if (report.frameCount !== before.frameCount)
     throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
   const [first, earliest] = [report, before].map(firstFrame);
@@ -326,15 +314,13 @@ export interface Change {
   readonly fallen: { readonly frame: number; readonly difference: number } | undefined;
 }
 
-/** @returns a sentence if the encode and its report in the baseline are not comparable */
-export function changeOf(
-  baseline: Baseline,
-  report: Report,
-  metric: string,
-  encodes: number,
-): Change | string {
+/**
+ * @param count number of encodes
+ * @returns a sentence if the encode and its report in the baseline are not comparable
+ */
+export function changeOf(baseline: Baseline, report: Report, metric: string, count: number): Change | string {
   try {
-    const before = baselineOf(baseline, report.distorted.name, encodes);
+    const before = baselineOf(baseline, report.distorted.name, count);
     checkBaseline(report, before, baseline.name, [{ metric, most: 0 }]);
     const worse = isWorseHigh(report, metric) ? 'high' : 'low';
     const values = STATISTICS[worse].flatMap((statistic) =>
@@ -350,7 +336,7 @@ export function changeOf(
       rates: [bitrateOf(before), bitrateOf(report)],
       worst: [worst(before), worst(report)],
       frames,
-      fallen: mostFallen(frames, metric, worse),
+      fallen: worstDrop(frames, metric, worse),
     };
   } catch (error) {
     if (error instanceof AnyvmafError) return error.message;
@@ -366,11 +352,7 @@ function differences({ frames }: Report, before: Report, metric: string): FrameM
   });
 }
 
-function mostFallen(
-  frames: readonly FrameMetrics[],
-  metric: string,
-  worse: 'low' | 'high',
-): Change['fallen'] {
+function worstDrop(frames: readonly FrameMetrics[], metric: string, worse: 'low' | 'high'): Change['fallen'] {
   const sign = worse === 'high' ? -1 : 1;
   let found: Change['fallen'];
   for (const { frameNum, metrics } of frames) {

@@ -162,12 +162,10 @@ export function pooledEntries(report: Report, number: NumberText): JsonEntries {
     const map = entriesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
     return [name, { map }] as const;
   });
-  const aggregates = Object.entries(report.aggregate_metrics).map(
-    ([name, value]) => [name, number(value)] as const,
-  );
+  const map = Object.entries(report.aggregate_metrics).map(([name, value]) => [name, number(value)] as const);
   return [
     ['pooled_metrics', { map: statistics }],
-    ['aggregate_metrics', { map: aggregates }],
+    ['aggregate_metrics', { map }],
   ];
 }
 

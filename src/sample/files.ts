@@ -24,11 +24,10 @@ const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
 };
 
 /** @param rate frames per second as a Y4M ratio */
-export function y4mHeader(format: VideoFormat, rate = '25:1'): string {
-  const depth = format.bitDepth > 8 ? `${format.chroma === '400' ? '' : 'p'}${format.bitDepth}` : '';
-  const tag =
-    format.bitDepth === 8 && format.chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[format.chroma]}${depth}`;
-  return `YUV4MPEG2 W${format.width} H${format.height} F${rate} Ip A1:1 C${tag}\n`;
+export function y4mHeader({ width, height, bitDepth, chroma }: VideoFormat, rate = '25:1'): string {
+  const depth = bitDepth > 8 ? `${chroma === '400' ? '' : 'p'}${bitDepth}` : '';
+  const tag = bitDepth === 8 && chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[chroma]}${depth}`;
+  return `YUV4MPEG2 W${width} H${height} F${rate} Ip A1:1 C${tag}\n`;
 }
 
 function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {

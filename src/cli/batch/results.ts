@@ -146,9 +146,8 @@ const ENDS = 64 * 1024;
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
   const { hosts } = settings;
   const files = videosIn(settings);
-  const facts = await Promise.all(
-    files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
-  );
+  const factsOf = (file: string) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file));
+  const facts = await Promise.all(files.map(factsOf));
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
   return textDigest(JSON.stringify([line, facts]), 32);
@@ -191,11 +190,7 @@ async function fileFacts(path: string): Promise<Facts | null> {
 }
 
 /** `null` if ranges cannot be read, or if no hosts are listed. */
-async function urlFacts(
-  url: string,
-  hosts: readonly string[] | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Facts | null> {
+async function urlFacts(url: string, hosts?: readonly string[], signal?: AbortSignal): Promise<Facts | null> {
   if (!hosts) return null;
   try {
     const [{ AllowedHosts }, { RemoteFile }] = await Promise.all([
@@ -375,10 +370,8 @@ async function saveFrames({ settings, inputs }: BatchWork, id: string, bytes: Ui
   return path;
 }
 
-function progressText(
-  { jobsDone, jobsFailed, jobsTotal, fraction, secondsLeft }: BatchProgress,
-  before: number,
-): string {
+function progressText(progress: BatchProgress, before: number): string {
+  const { jobsDone, jobsFailed, jobsTotal, fraction, secondsLeft } = progress;
   const failed = jobsFailed > 0 ? `, ${jobsFailed} failed` : '';
   const left = secondsLeft === null ? '' : `, ${durationText(secondsLeft)} left`;
   return `${before + jobsDone} of ${before + jobsTotal} jobs${failed}, ${Math.floor(100 * fraction)} %${left}`;

@@ -48,7 +48,7 @@ export interface BatchSettings {
 }
 
 /** Options of a whole batch, or without meaning for one line. */
-const NOT_OF_LINES: ReadonlySet<string> = new Set(
+const BATCH_ONLY: ReadonlySet<string> = new Set(
   (
     'distorted output xml json csv sub ndjson html baseline max-drop junit summary github-summary ' +
     'no-pictures html-size live dashboard alarm allow precision quiet shard yes help version c'
@@ -56,9 +56,7 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set(
 );
 
 /** Options that a line may set, and a batch for all lines. */
-export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(
-  ({ name }) => !NOT_OF_LINES.has(name),
-);
+export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(({ name }) => !BATCH_ONLY.has(name));
 
 /** A flag has no values. */
 export interface LineOption {
@@ -231,10 +229,7 @@ type ReferenceRule = Required<Pick<BatchSettings, 'reference'>> & Pick<BatchSett
  * Returns the jobs in the order of the names. Folders are not searched recursively.
  * @throws {AnyvmafError} `io` for an unreadable folder; `usage` if nothing is found, or the rule does not fit
  */
-export async function encodeLines(
-  names: readonly string[],
-  rule: ReferenceRule,
-): Promise<readonly TableLine[]> {
+export async function encodeLines(names: readonly string[], rule: ReferenceRule): Promise<TableLine[]> {
   const videos: string[] = [];
   for (const name of names) videos.push(...(await videosOf(name)));
   const pairs = [...new Set(videos)].map((distorted) => ({

@@ -143,7 +143,7 @@ export const batch: Command = {
   page,
   run: async (args, terminal) => {
     const settings = batchSettings(args);
-    return settings === 'help' ? page : runBatch(settings, args, terminal);
+    return settings === 'help' ? page : run(settings, args, terminal);
   },
 };
 
@@ -226,11 +226,7 @@ function patternValue(use: OptionUse): RegExp {
   }
 }
 
-async function runBatch(
-  settings: BatchSettings,
-  args: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
+async function run(settings: BatchSettings, args: readonly string[], terminal: Terminal): Promise<number> {
   const jobs = await readJobs(settings);
   const videos = jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]);
   const inputs = [...new Set([...settings.sources, ...videos])];

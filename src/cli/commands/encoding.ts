@@ -140,10 +140,7 @@ export function oneSource(command: string, positionals: readonly string[], advic
   throw usageError(`${command} takes one source, but ${found}; ${advice}`);
 }
 
-function withEncoderOption(
-  options: EncoderChoice['encoderOptions'],
-  use: OptionUse,
-): Readonly<Record<string, string>> {
+function withEncoderOption(options: EncoderChoice['encoderOptions'], use: OptionUse): Record<string, string> {
   const equals = use.value.indexOf('=');
   if (equals > 0) return { ...options, [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
   throw refusedValue(use, 'NAME=VALUE, such as preset=slow');

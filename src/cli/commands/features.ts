@@ -145,11 +145,7 @@ function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]):
 }
 
 /** @param surplus an argument that names videos beside the list */
-function listedPairs(
-  list: string,
-  videos: Partial<VideoSettings>,
-  surplus: string | undefined,
-): FeatureTable['pairs'] {
+function listedPairs(list: string, videos: Partial<VideoSettings>, surplus?: string): FeatureTable['pairs'] {
   if (surplus !== undefined)
     throw usageError(
       `${surplus} cannot be used with --pairs, whose list names the videos with their keys and opinion scores`,

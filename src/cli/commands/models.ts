@@ -106,15 +106,11 @@ function describeAbsent({ name, intendedUse, features }: ModelSummary, width: nu
 function describe(model: ModelDescription, width: number): string {
   const { name, kind, intendedUse, inputs, clip, transform, supportVectors, licence, sha256 } = model;
   const members = supportVectors.length;
+  const collection = `the model and ${members - 1} more for a confidence interval`;
+  const range = clip && `clipped to ${clip[0]}..${clip[1]} unless disable_clip is given`;
   const facts: [string, string][] = [
-    [
-      'kind',
-      kind === 'single' ? 'single model' : `the model and ${members - 1} more for a confidence interval`,
-    ],
-    [
-      'scores',
-      clip === null ? 'not clipped' : `clipped to ${clip[0]}..${clip[1]} unless disable_clip is given`,
-    ],
+    ['kind', kind === 'single' ? 'single model' : collection],
+    ['scores', range ?? 'not clipped'],
     ['transform', transformText(transform)],
     ['vectors', `${supportVectors.slice(0, 3).join(', ')}${members > 3 ? ', ...' : ''} support vectors`],
     ['licence', licence],

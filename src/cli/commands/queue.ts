@@ -100,10 +100,7 @@ export const queue = command(QUEUE, QUEUE_OPTIONS, queuePage, async ({ settings,
   }
 });
 
-function actionOf(
-  [first = 'view', ...ids]: readonly string[],
-  all: boolean,
-): Pick<QueueTask, 'action' | 'ids'> {
+function actionOf([first = 'view', ...ids]: readonly string[], all: boolean) {
   const action = ACTIONS.find((name) => name === first);
   if (action === undefined)
     throw usageError(`there is no action ${quoted(first)}; the actions are ${orList(ACTIONS.slice(1))}`);
@@ -213,10 +210,9 @@ function deadJson({ taskId, task, reason, attempts }: DeadTask) {
 function deadText(dead: readonly DeadTask[]): string {
   if (dead.length === 0) return 'no dead jobs\n';
   const lines = dead.map(({ taskId, task, reason }) => {
-    const distorted = task?.job.args
-      .find((arg) => arg.startsWith('--distorted='))
-      ?.slice('--distorted='.length);
-    return `${shown(taskId.slice(0, 12))}  ${distorted === undefined ? '' : `${shown(distorted)}: `}${printable(reason)}`;
+    const option = task?.job.args.find((arg) => arg.startsWith('--distorted='));
+    const distorted = option === undefined ? '' : `${shown(option.slice('--distorted='.length))}: `;
+    return `${shown(taskId.slice(0, 12))}  ${distorted}${printable(reason)}`;
   });
   return `${lines.join('\n')}\n`;
 }

@@ -188,11 +188,8 @@ export function answerText(result: SearchResult): string {
 }
 
 /** What is known so far, and how to resume. */
-function unfinishedLines(
-  { shortfall, parameter, unfinished }: SearchResult,
-  found: string,
-  aims: string,
-): string[] {
+function unfinishedLines(result: SearchResult, found: string, aims: string): string[] {
+  const { shortfall, parameter, unfinished } = result;
   const state =
     shortfall?.reason === 'target'
       ? `nothing reaches ${aims} yet; the closest, ${found}, is ${shortfall.by.toFixed(2)} below`

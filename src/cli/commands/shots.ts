@@ -190,17 +190,12 @@ export function tunedText(result: TuneShotsResult): string {
   const { shots, parameter, targets } = result;
   const metric = targets[0]?.metric ?? 'vmaf';
   const most = Math.max(...shots.map(({ kbps }) => kbps));
-  const lines = shots.map((shot) => shotLine(shot, result, metric, most));
+  const lines = shots.map((shot) => lineOf(shot, result, metric, most));
   const head = `${PLACE_HEAD} ${pointsHead(parameter, metric)}`;
   return `${[head, ...lines, ...tunedLines(result, metric)].join('\n')}\n`;
 }
 
-function shotLine(
-  shot: TunedShot,
-  { parameter, goal }: TuneShotsResult,
-  metric: string,
-  most: number,
-): string {
+function lineOf(shot: TunedShot, { parameter, goal }: TuneShotsResult, metric: string, most: number): string {
   const mean = shot.pooled[metric]?.mean ?? Number.NaN;
   const point = row(POINT, [valueText(parameter, shot.value), mean.toFixed(2), Math.round(shot.kbps)]);
   const missed = goal === 'each' && shot.margin < 0 ? `  missed by ${(-shot.margin).toFixed(2)}` : '';

@@ -18,10 +18,7 @@ import { requestOf, type ScoreSettings, scoreSettings } from '../score-options.j
 const ALLOWED = optionsOf('job');
 
 /** Backends that run no installed program. */
-const BACKENDS: ReadonlySet<string | undefined> = new Set([
-  undefined,
-  ...'auto cpu wasm webgpu hybrid'.split(' '),
-]);
+const BACKENDS = new Set<string | undefined>([undefined, ...'auto cpu wasm webgpu hybrid'.split(' ')]);
 
 /** Settings that a job may have; a worker writes nothing but the result of the job. */
 const JUDGED: ReadonlySet<string> = new Set(

@@ -280,14 +280,8 @@ function rateCurve(page: Page): Markup | undefined {
   const label = view.labelOf(metric);
   const left = view.leftOutText(page);
   const { curves } = view.comparableCurves(page, points, metric);
-  const { drawing, key } = view.rateChart(
-    templates,
-    page,
-    metric,
-    points,
-    ROOM,
-    view.comparedCurves(curves, { ...choice, metric }),
-  );
+  const areas = view.comparedCurves(curves, { ...choice, metric });
+  const { drawing, key } = view.rateChart(templates, page, metric, points, ROOM, areas);
   return html`<div class="rates"><h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div></div>
@@ -367,11 +361,8 @@ function distributionSection(page: Page): Markup | undefined {
   if (metric === undefined) return undefined;
   const [only, ...more] = page.list;
   const kind = view.spreadKind(page.list.length);
-  const shown = view.distribution(
-    templates,
-    page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
-    kind,
-  );
+  const spreads = page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) }));
+  const shown = view.distribution(templates, spreads, kind);
   if (!shown) return undefined;
   return html`<section>
 <div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>

@@ -70,9 +70,8 @@ export class Page extends EncodeList<ReportEncode> {
     this.options = options;
     checkLooks(options);
     this.picturesLacking = checkLacking(options.picturesLacking);
-    this.#pictures = new Map(
-      checkPictures(options.pictures).map((one) => [`${one.report} ${one.frame}`, one] as const),
-    );
+    const pictures = checkPictures(options.pictures);
+    this.#pictures = new Map(pictures.map((one) => [`${one.report} ${one.frame}`, one]));
   }
 
   picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {

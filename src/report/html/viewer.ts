@@ -27,9 +27,8 @@ export interface ViewerRun {
   readonly metrics: Readonly<Record<string, PackedMetric>>;
 }
 
-const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(
-  document.getElementById('data')?.textContent ?? '',
-);
+const json = document.getElementById('data')?.textContent ?? '';
+const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(json);
 
 function columnsOf({ frames, metrics }: ViewerRun): FrameColumns {
   const unpacked = new Map<string, Float64Array>();

@@ -3,7 +3,7 @@
  * Reads the text of each file format, JSON, NDJSON, and libvmaf's XML, CSV and SUB, and says where it is damaged.
  */
 import { isObject } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, ioError } from '../../core/errors.js';
 import { wholeNumber } from '../../core/numbers.js';
 import { quoted, shown } from '../../core/printable.js';
 import { list, measured, measuredText, readFields, type Source, text } from '../kinds.js';
@@ -42,16 +42,14 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');
   const found = offset >= text.length ? 'the file ends here' : `found ${excerpt(text, offset)}`;
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `${name}, line ${line}, column ${column}: ${what}, ${found}; the file is damaged, cut off or was changed by hand.`,
   );
 }
 
 /** Error for a well-formed file that is not a report. */
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `${name} is not a report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
   );
 }
@@ -386,13 +384,7 @@ function markup(saved: SavedText, from: number): number {
   }
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-]);
+const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }));
 
 /** Decodes entities; unknown ones stay, because libvmaf escapes nothing. */
 function plain(text: string): string {

@@ -3,7 +3,7 @@
  * Reads saved reports, ours and libvmaf's, in any format.
  */
 import { requireObject, requireText } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Kind } from '../kinds.js';
 import { statisticsOf } from '../pool.js';
@@ -91,17 +91,15 @@ export function readBaseline(text: string, name: string): Baseline {
 export function baselineFrom(reads: readonly ReadReport[], name: string): Baseline {
   const reports = reads.map((read) => {
     if (isReport(read)) return read;
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `the baseline ${shown(name)} does not name the models of its scores; use a JSON report written by anyvmaf`,
     );
   });
-  if (reports.length === 0) throw new AnyvmafError('io', `the baseline ${shown(name)} has no report`);
+  if (reports.length === 0) throw ioError(`the baseline ${shown(name)} has no report`);
   for (const { distorted, preflight, warnings } of reports) {
     const trust = trustOf({ preflight, warnings });
     if (trust.verdict !== 'untrusted') continue;
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `the score of ${shown(distorted.name)} in the baseline ${shown(name)} cannot be trusted: ${trust.cause ?? ''} Make the baseline again`,
     );
   }
@@ -118,7 +116,7 @@ export function reportTexts(text: string, name: string): readonly string[] {
   try {
     list = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new AnyvmafError('io', `${shown(name)} is damaged: ${(cause as Error).message}`, { cause });
+    throw ioError(`${shown(name)} is damaged: ${(cause as Error).message}`, { cause });
   }
   const items = Array.isArray(list) ? list : [];
   return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));

@@ -46,15 +46,12 @@ function signOf(metric: string): 1 | -1 {
 export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[] {
   const sign = signOf(metric);
   const listed = points.toSorted((a, b) => a.index - b.index);
-  const names = [...new Set(listed.flatMap(({ curve }) => curve ?? []))];
-  return names
-    .map((name) => ({
-      name,
-      points: points
-        .filter((point) => point.curve === name)
-        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })),
-    }))
-    .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
+  const names = new Set(listed.flatMap(({ curve }) => curve ?? []));
+  return [...names].flatMap((name) => {
+    const own = points.filter((point) => point.curve === name);
+    if (new Set(own.map(({ quality }) => quality)).size < 2) return [];
+    return { name, points: own.map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })) };
+  });
 }
 
 /** Curves of encodes whose numbers are comparable, and names of the other encodes. */
@@ -63,16 +60,10 @@ export function comparableCurves(
   points: readonly RatePoint[],
   metric: string,
 ): { readonly curves: readonly RateCurve[]; readonly without: readonly string[] } {
-  const { alike, others } = comparable(
-    list.filter(({ index }) => points.some((point) => point.index === index)),
-  );
-  return {
-    curves: curvesOf(
-      points.filter((point) => alike.some(({ index }) => index === point.index)),
-      metric,
-    ),
-    without: others.map(({ encode }) => encode.name),
-  };
+  const rated = list.filter(({ index }) => points.some((point) => point.index === index));
+  const { alike, others } = comparable(rated);
+  const used = points.filter((point) => alike.some(({ index }) => index === point.index));
+  return { curves: curvesOf(used, metric), without: others.map(({ encode }) => encode.name) };
 }
 
 /** Steps on each side of an outline. */
@@ -125,16 +116,14 @@ export function bdTable<T>(
   const { html } = templates;
   const { curves, without } = comparableCurves(encodes, points, metric);
   if (curves.length < 2) return undefined;
-  const compared = { ...choice, metric };
+  const choices = { ...choice, metric };
   const anchor = curves.find(({ name }) => name === choice.anchor);
   const [heads, rows] = anchor
-    ? againstAnchor(templates, anchor, curves, compared)
-    : againstEach(templates, curves, compared);
+    ? againstAnchor(templates, anchor, curves, choices)
+    : againstEach(templates, curves, choices);
   const heading = 'BD-rate between curves';
   const left = without.length > 0 ? [`Without ${without.join(', ')}: not comparable.`] : [];
-  const notes = [...left, ...notesOf(curves, compared)].map(
-    (note) => html`<p class="soft small">${note}</p>`,
-  );
+  const notes = [...left, ...notesOf(curves, choices)].map((note) => html`<p class="soft small">${note}</p>`);
   return html`<div class="bd"><h3>${heading}</h3><p class="soft small">Mean difference in bit rate at equal ${labelOf(metric)}; negative: needs a lower bit rate than the curve in the heading.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
 ${notes}</div>`;

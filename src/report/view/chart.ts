@@ -373,11 +373,8 @@ export class FrameChart {
       this.#listed = listed;
       const rows = names.map(([index, name]) => {
         const row = this.#make('div', '');
-        row.append(
-          this.#make('span', 'swatch', colourOf(index)),
-          this.#make('span', '', '', name),
-          this.#make('b', ''),
-        );
+        const swatch = this.#make('span', 'swatch', colourOf(index));
+        row.append(swatch, this.#make('span', '', '', name), this.#make('b', ''));
         return row;
       });
       this.#tip.replaceChildren(this.#make('div', 'soft'), ...rows);

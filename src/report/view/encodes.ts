@@ -58,13 +58,8 @@ export interface Pooled extends PooledMetric {
 export function statedPooled({ pooled_metrics, distribution }: Facts, metric: string): Pooled | undefined {
   const pooled = pooled_metrics && pooledMetric({ pooled_metrics }, metric);
   const spread = distribution?.[metric];
-  return (
-    pooled && {
-      ...pooled,
-      stddev: spread?.stddev,
-      percentile: (percent) => spread?.percentiles[`p${percent}`],
-    }
-  );
+  if (!pooled) return undefined;
+  return { ...pooled, stddev: spread?.stddev, percentile: (percent) => spread?.percentiles[`p${percent}`] };
 }
 
 /** Scores in logs that name no models: libvmaf calls them `vmaf` or `vmaf_...`. */
@@ -139,9 +134,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
   get metrics(): string[] {
     const models = this.list.flatMap(({ facts }) => facts.models?.filter((model) => model.collection) ?? []);
     const names = models.length > 0 ? models.map(({ name }) => name) : ['vmaf'];
-    return [...new Set(this.list.flatMap(({ metrics }) => metrics))].filter(
-      (metric) => !isMember(names, metric),
-    );
+    const all = new Set(this.list.flatMap(({ metrics }) => metrics));
+    return [...all].filter((metric) => !isMember(names, metric));
   }
 
   /** `metrics`, the main one first. */

@@ -140,12 +140,9 @@ function zoomByWheel(chart: FrameChart): () => void {
       event.preventDefault();
       const [from, to] = state.span;
       const shift = (deltaX / element.clientWidth) * (to - from);
+      const factor = 2 ** (Math.sign(deltaY) * Math.min(1, Math.abs(deltaY) / 120));
       if (sideways) state.zoomTo(from + shift, to + shift);
-      else
-        state.zoomBy(
-          2 ** (Math.sign(deltaY) * Math.min(1, Math.abs(deltaY) / 120)),
-          chart.frameAt(event.clientX),
-        );
+      else state.zoomBy(factor, chart.frameAt(event.clientX));
     },
     { passive: false },
   );

@@ -35,13 +35,11 @@ export function leftOutText(encodes: EncodeList): string {
     `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
   const stopped = encodes.taken.filter(({ partial }) => partial);
   const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
-  return joined(
-    [
-      said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
-      said(stopped, 'its run was stopped', 'their runs were stopped'),
-    ],
-    ' ',
-  );
+  const sentences = [
+    said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
+    said(stopped, 'its run was stopped', 'their runs were stopped'),
+  ];
+  return joined(sentences, ' ');
 }
 
 /** The bit rate; `undefined` if the score cannot be trusted or is partial. */
@@ -108,7 +106,11 @@ export function rateChart<T>(
   const places = points.map((point) => ({ point, x: plot.x(point.rate), y: plot.y(point.quality) }));
   const named = [...new Set(points.map(({ curve }) => curve))];
   const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));
-  const colours = curves.map(curveColour);
+  // Several curves have the colours of their middle encodes, whose shade is the hue itself.
+  const colours = curves.map((line) => {
+    const middle = line[Math.floor((line.length - 1) / 2)];
+    return curves.length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
+  });
   const lines = curves.map((line, i) => {
     const path = plot.path(line.map(({ point }) => [point.rate, point.quality]));
     return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
@@ -131,16 +133,6 @@ export function rateChart<T>(
     key: named.length > 1 ? named.map((curve, i) => curveKey(html, curve, colours[i] ?? '', i)) : [],
     places,
   };
-}
-
-/** With several curves, the colour of the encode in the middle, whose shade is the hue itself. */
-function curveColour(
-  line: readonly { readonly point: RatePoint }[],
-  _: number,
-  { length }: readonly unknown[],
-): string {
-  const middle = line[Math.floor((line.length - 1) / 2)];
-  return length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
 }
 
 function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
@@ -251,11 +243,8 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
     const [only, ...others] = new Set(group.flatMap(({ series }) => series ?? []));
     return others.length === 0 && only !== undefined ? only : unique[i];
   });
-  return list.map(
-    (encode) =>
-      encode.series ??
-      (codecOf(encode) === undefined ? undefined : guessed[all.findIndex((group) => group.includes(encode))]),
-  );
+  const guessOf = (encode: Encode) => guessed[all.findIndex((group) => group.includes(encode))];
+  return list.map((encode) => encode.series ?? (codecOf(encode) === undefined ? undefined : guessOf(encode)));
 }
 
 /** The pattern without words at its end that no other has: `slow_crf#_again` beside `slow_crf#` is `slow_crf#`. */
@@ -291,15 +280,8 @@ function nameOf(group: Group, all: readonly Group[]): string {
   const differ = (key: (encode: Encode) => unknown) => new Set(kin.map(([other]) => key(other))).size > 1;
   // Others of the same kind have other settings.
   const alike = kin.filter(([other]) => kindOf(other) === kindOf(first));
-  return joined(
-    [
-      codecOf(first),
-      differ(sizeOf) && sizeOf(first),
-      differ(depthOf) && depthOf(first),
-      alike.length > 1 && settingsName(group, alike),
-    ],
-    ' ',
-  );
+  const format = [codecOf(first), differ(sizeOf) && sizeOf(first), differ(depthOf) && depthOf(first)];
+  return joined([...format, alike.length > 1 && settingsName(group, alike)], ' ');
 }
 
 /** The common start of its file names if distinct, else the settings that differ, else the pattern of its names. */

@@ -114,11 +114,7 @@ export function frameTicks(
 }
 
 /** Range of all values with a margin, at least `least` wide. With `ceiling`, scores near 100 end at 100. */
-export function valueRange(
-  extent: Extent | undefined,
-  least: number,
-  ceiling: boolean,
-): [low: number, high: number] {
+export function valueRange(extent: Extent | undefined, least: number, ceiling: boolean): Span {
   if (!extent) return [0, 1];
   let { low, high } = extent;
   if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];

@@ -72,9 +72,7 @@ function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
   ] as const;
   return kinds.flatMap(([title, entries]) => {
     if (entries.length === 0) return [];
-    const values = entries.map(
-      ([name, value], i) => html`${i > 0 ? ', ' : ''}${name} <b>${cellText(value)}</b>`,
-    );
+    const values = entries.map(([name, value], i) => html`${i ? ', ' : ''}${name} <b>${cellText(value)}</b>`);
     return html`<p class="small soft whole">${title}: ${values}</p>`;
   });
 }
@@ -218,10 +216,8 @@ export function percentileTable<T>({ html }: Templates<T>, encodes: EncodeList, 
 
 /** Everything needed to reproduce the numbers, as lists of names and values. */
 export function runTables<T>({ html }: Templates<T>, { list, apart }: EncodeList): T[] {
-  return runGroups(
-    list.map(({ facts }) => facts),
-    apart,
-  ).map(
+  const facts = list.map((encode) => encode.facts);
+  return runGroups(facts, apart).map(
     ([title, rows]) =>
       html`<div><h3>${title}</h3><dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></div>`,
   );
