@@ -84,12 +84,7 @@ export interface BenchTest {
 export interface BenchResult {
   readonly tests: readonly BenchTest[];
   readonly skipped: readonly { readonly backend: BenchBackend; readonly reason: string }[];
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly platform: string;
-    readonly node: string;
-  };
+  readonly machine: ReturnType<typeof machineFacts>;
   /** Most worker threads of the core. */
   readonly threads: number;
   readonly model: string;
@@ -145,7 +140,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   } finally {
     await removeScratch(folder);
   }
-  return { tests, skipped, machine: machine(), threads, model: MODEL };
+  return { tests, skipped, machine: machineFacts(), threads, model: MODEL };
 }
 
 async function chooseBackends({ backends, signal }: BenchOptions) {
@@ -172,16 +167,13 @@ interface Job {
   readonly options: BenchOptions;
 }
 
-interface Timed {
-  readonly report: Report;
-  readonly seconds: number;
-}
+type Timed = Awaited<ReturnType<typeof time>>;
 
 async function time(
   { shape, pair, threads, options }: Job,
   backend: BenchRun['backend'],
   onFrames: (count: number) => void,
-): Promise<Timed> {
+) {
   const { signal, reports } = options;
   const started = performance.now();
   const report = await score(pair, {
@@ -230,10 +222,9 @@ function failed(backend: BenchBackend, error: string): BenchRun {
   return { backend, mean: null, seconds: null, fps: null, ...differences, error };
 }
 
-function machine(): BenchResult['machine'] {
-  const all = cpus();
+function machineFacts() {
   return {
-    cpu: all[0]?.model.trim() ?? 'unknown',
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     platform: `${process.platform} ${process.arch}`,
     node: process.versions.node,
@@ -336,17 +327,10 @@ async function makePair(
   }
 }
 
-export interface BenchOutput {
-  /** 1 if a backend failed or the core with SIMD differs, else 0. */
-  readonly exitCode: 0 | 1;
-  readonly stdout: string;
-  /** Problems, one per line. */
-  readonly stderr: string;
-}
-
 const HEAD = ['backend', 'VMAF mean', 'seconds', 'fps', 'largest difference from portable'] as const;
 
-export function benchOutput(result: BenchResult): BenchOutput {
+/** @returns tables, problems, and exit code 1 if a backend failed or the core with SIMD differs */
+export function benchOutput(result: BenchResult) {
   const { tests, skipped, machine, threads, model } = result;
   const lines = [
     `${machine.cpu}, ${machine.cores} ${machine.cores === 1 ? 'core' : 'cores'}, ${machine.platform}, Node ${machine.node}`,

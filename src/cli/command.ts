@@ -194,13 +194,10 @@ export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar 
  * Sums the progress of `count` concurrent runs; `show` receives the sum after each report.
  * @returns takes the progress of a run; `null` removes a failed one from the sum
  */
-export function progressSum(
-  count: number,
-  show: (progress: Progress) => void,
-): (progress: Progress | null, index: number) => void {
+export function progressSum(count: number, show: (progress: Progress) => void) {
   const runs = new Map<number, Progress>();
   let left = count;
-  return (progress, index) => {
+  return (progress: Progress | null, index: number) => {
     if (progress) runs.set(index, progress);
     else {
       runs.delete(index);

@@ -79,10 +79,7 @@ export function within<Key extends string, Settings>(
 }
 
 /** Merges the settings of all uses, in order. */
-export function settingsOf<Settings>(
-  uses: readonly OptionUse[],
-  options: readonly Option<Settings>[],
-): Partial<Settings> {
+export function settingsOf<Settings>(uses: readonly OptionUse[], options: readonly Option<Settings>[]) {
   const settings: Partial<Settings> = {};
   for (const use of uses)
     Object.assign(settings, options.find(({ name }) => name === use.name)?.read?.(use, settings));
@@ -105,12 +102,6 @@ export interface OptionUse {
 
 export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export interface ParsedArguments {
-  /** In command-line order; the caller decides what a repeated option means. */
-  readonly options: readonly OptionUse[];
-  readonly positionals: readonly string[];
-}
-
 /** As messages and help name it: `-w/--width`, `--threads`, `-c`. */
 export function optionLabel({ name, short, shortOnly }: OptionSpec): string {
   if (shortOnly) return `-${short ?? name}`;
@@ -122,13 +113,10 @@ export function optionLabel({ name, short, shortOnly }: OptionSpec): string {
  * (`-b10`, `-nq`), any order, `--` before arguments that start with a dash. `-` alone is positional. As in getopt, an
  * option that takes a value takes the next argument, whatever it is.
  * @param program as messages show it: `anyvmaf` or `anyvmaf models`
+ * @returns options in command-line order; the caller decides what a repeated option means
  * @throws {AnyvmafError} `usage`: unknown or ambiguous option, missing or unwanted value
  */
-export function parseArguments(
-  args: readonly string[],
-  specs: readonly OptionSpec[],
-  program = 'anyvmaf',
-): ParsedArguments {
+export function parseArguments(args: readonly string[], specs: readonly OptionSpec[], program = 'anyvmaf') {
   const options: OptionUse[] = [];
   const positionals: string[] = [];
   let next = 0;

@@ -113,11 +113,7 @@ function pictureWriter(signal: AbortSignal) {
 }
 
 /** Encodes images of one size as JPEG with the installed ffmpeg; `undefined` if that fails. */
-async function jpegsOf(
-  images: readonly RgbImage[],
-  quality: number,
-  signal: AbortSignal,
-): Promise<PictureFiles | undefined> {
+async function jpegsOf(images: readonly RgbImage[], quality: number, signal: AbortSignal) {
   const [{ width = 0, height = 0 } = {}] = images;
   const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
   const output = '-pix_fmt yuvj420p -c:v mjpeg -threads 1 -f image2pipe pipe:1';

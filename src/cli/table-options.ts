@@ -103,10 +103,7 @@ function withHost({ label, value }: OptionUse, before: unknown): true | readonly
  * Returns the allowed hosts, `undefined` if none is named.
  * @throws {AnyvmafError} `usage` if no name is a URL: a host may be meant as a file
  */
-export function hostsOf(
-  { allowUrl }: PairingOptions,
-  names: readonly (string | undefined)[],
-): readonly string[] | undefined {
+export function hostsOf({ allowUrl }: PairingOptions, names: readonly (string | undefined)[]) {
   if (typeof allowUrl !== 'object') return undefined;
   if (names.some((name) => name !== undefined && isUrl(name))) return allowUrl;
   throw usageError(

@@ -60,18 +60,18 @@ function between(at: number, blockSize: number, cells: number) {
   return { from, to: Math.min(cells - 1, from + 1), share: place - from };
 }
 
-export interface Legend {
-  /** Title in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
-  readonly title: string;
-  /** The value of the strongest colour. */
-  readonly full: number;
-}
-
 /** Brightness of the strip, and colour of its letters. */
 const PAPER = 16;
 const INK = [235, 235, 235] as const;
 /** Brightness of the grey below the bar's translucent colours. */
 const UNDER = 80;
+
+interface Legend {
+  /** In capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
+  readonly title: string;
+  /** The value of the strongest colour. */
+  readonly full: number;
+}
 
 export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const { width } = image;

@@ -27,12 +27,7 @@ export function toRgba(planes: FramePlanes, format: VideoFormat, meaning: ColorM
   return { width, height, data: convert(planes, format, meaning, 4) };
 }
 
-function convert(
-  planes: FramePlanes,
-  format: VideoFormat,
-  meaning: ColorMeaning,
-  channels: 3 | 4,
-): Uint8ClampedArray<ArrayBuffer> {
+function convert(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning, channels: 3 | 4) {
   const { width, height, bitDepth } = format;
   const { lumaOffset, chromaOffset, y: gain, rv, gu, gv, bu } = rgbCoefficients(meaning, bitDepth);
   const map = meaning.toneMapped && toneMap(meaning.toneMapped);
@@ -144,21 +139,11 @@ export function colorMeaning(
 }
 
 /**
- * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb'
- * and Cr' are luma and chroma minus their offsets.
+ * Coefficients for RGB of 0..255 from samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB):
+ * R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr' are luma and chroma minus
+ * their offsets.
  */
-export interface RgbCoefficients {
-  readonly lumaOffset: number;
-  readonly chromaOffset: number;
-  readonly y: number;
-  readonly rv: number;
-  readonly gu: number;
-  readonly gv: number;
-  readonly bu: number;
-}
-
-/** Coefficients for samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB). */
-export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number): RgbCoefficients {
+export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number) {
   const { kr, kb } = LUMA_WEIGHTS[matrix];
   const kg = 1 - kr - kb;
   const unit = 2 ** (bitDepth - 8);

@@ -86,24 +86,11 @@ function gateJson({ failUnder, limits, passed, notes }: BatchGate) {
   return { map };
 }
 
-/** A finished job; missing values are empty strings. */
-export interface BatchRow {
-  readonly line: number;
-  readonly reference: string;
-  readonly distorted: string;
-  readonly metric: string;
-  readonly mean: string;
-  readonly low: string;
-  readonly frames: string;
-  /** Time spent measuring. */
-  readonly seconds: number;
-  readonly state: 'scored' | 'failed' | 'below';
-  readonly code: string;
-  readonly notes: readonly string[];
-}
+/** A finished job; missing values are empty strings, `seconds` is the time spent measuring. */
+export type BatchRow = ReturnType<typeof batchRow>;
 
 /** @param text one result line: a JSON object */
-export function batchRow(text: string): BatchRow {
+export function batchRow(text: string) {
   const line = members(JSON.parse(text));
   const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
   const first = Array.isArray(line.models) ? members(line.models[0]).name : undefined;
@@ -111,6 +98,11 @@ export function batchRow(text: string): BatchRow {
   const pooled = members(members(line.pooled_metrics)[metric ?? '']);
   const low = members(members(members(line.distribution)[metric ?? '']).percentiles).p1;
   const failed = line.error !== undefined;
+  const state: 'scored' | 'failed' | 'below' = failed
+    ? 'failed'
+    : gate?.passed === false
+      ? 'below'
+      : 'scored';
   const seconds = Number(line.frame_count) / Number(line.fps);
   const notes = [error?.message, trust?.cause, ...(Array.isArray(gate?.notes) ? gate.notes : [])];
   return {
@@ -122,7 +114,7 @@ export function batchRow(text: string): BatchRow {
     low: digits(low),
     frames: textOf(line.frame_count),
     seconds: Number.isFinite(seconds) ? seconds : 0,
-    state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
+    state,
     code: textOf(error?.code),
     notes: notes.filter((note) => typeof note === 'string'),
   };

@@ -25,10 +25,7 @@ type Row = readonly [name: string, value: string | false | undefined];
 type KnownRow = readonly [name: string, value: string];
 
 /** Groups of rows; rows that are the same for all encodes are listed once. `apart`: they begin on different frames. */
-export function runGroups(
-  list: readonly Facts[],
-  apart = false,
-): readonly (readonly [title: string, rows: readonly KnownRow[]])[] {
+export function runGroups(list: readonly Facts[], apart = false) {
   const [first] = list;
   if (!first) return [];
   const comparisons = list.map(comparisonRows);
@@ -51,7 +48,7 @@ export function runGroups(
   ];
   return groups.flatMap(([title, rows]) => {
     const known = rows.filter((row): row is KnownRow => Boolean(row[1]));
-    return known.length === 0 ? [] : [[title, known] as const];
+    return known.length === 0 ? [] : [[title, known] as readonly [title: string, rows: readonly KnownRow[]]];
   });
 }
 

@@ -44,19 +44,13 @@ export interface CurvePoint {
   readonly label: string;
 }
 
-/** Points joined by a line, sorted by rate. */
-export interface NamedCurve {
-  readonly name: string;
-  readonly points: readonly CurvePoint[];
-}
-
 export interface CurveSet {
   /** Name of the metric. */
   readonly quality: string;
   /** Range of the metric, if bounded. */
   readonly limits?: readonly [low: number, high: number];
-  /** In the order of their colours. */
-  readonly curves: readonly NamedCurve[];
+  /** In the order of their colours; points sorted by rate. */
+  readonly curves: readonly { readonly name: string; readonly points: readonly CurvePoint[] }[];
   /** Drawn as a band beneath the curves. */
   readonly hull: readonly CurvePoint[];
   /** Drawn as rings with labels. */

@@ -135,34 +135,15 @@ function noise(seed: number): Uint16Array {
   return texture;
 }
 
-/** A moving rectangle or disc. Positions are in 1/16 sample, speeds in 1/16 sample a frame. */
-interface MovingObject {
-  readonly disc: boolean;
-  readonly x: number;
-  readonly y: number;
-  readonly dx: number;
-  readonly dy: number;
-  readonly halfWidth: number;
-  readonly halfHeight: number;
-  readonly level: number;
-  /** Width of its stripes in samples; 0 for a plain object. */
-  readonly stripe: number;
-}
+type Scene = ReturnType<typeof makeScene>;
 
-/** What stays constant until a cut. */
-interface Scene {
-  readonly coarse: Uint16Array;
-  readonly fine: Uint16Array;
-  readonly motion: readonly [number, number, number, number];
-  readonly objects: readonly MovingObject[];
-}
-
-function makeScene(seed: number, format: VideoFormat): Scene {
+/** What stays constant until a cut: textures and their motion, and moving rectangles and discs. */
+function makeScene(seed: number, format: VideoFormat) {
   const random = (index: number, below: number) => mix(seed, index, 77) % below;
-  const objects: MovingObject[] = [];
-  for (let k = 0; k < OBJECTS; k++) {
+  // Positions are in 1/16 sample, speeds in 1/16 sample a frame; `stripe` is a width in samples, 0 without stripes.
+  const objects = Array.from({ length: OBJECTS }, (_, k) => {
     const r = 100 + 16 * k;
-    objects.push({
+    return {
       disc: (k & 1) === 1,
       x: random(r, format.width * 16),
       y: random(r + 1, format.height * 16),
@@ -172,14 +153,10 @@ function makeScene(seed: number, format: VideoFormat): Scene {
       halfHeight: 2 + random(r + 5, 1 + (format.height >> 3)),
       level: random(r + 6, 65536),
       stripe: random(r + 7, 3) === 0 ? 1 + random(r + 8, 6) : 0,
-    });
-  }
-  return {
-    coarse: makeTexture(mix(seed, 1, 0)),
-    fine: makeTexture(mix(seed, 2, 0)),
-    motion: [random(1, 7) - 3, random(2, 5) - 2, random(3, 11) - 5, random(4, 7) - 3],
-    objects,
-  };
+    };
+  });
+  const motion = [random(1, 7) - 3, random(2, 5) - 2, random(3, 11) - 5, random(4, 7) - 3] as const;
+  return { coarse: makeTexture(mix(seed, 1, 0)), fine: makeTexture(mix(seed, 2, 0)), motion, objects };
 }
 
 /** Paints one plane of the reference at WORK_BITS. Plane 0 is luma; chroma planes see another part of the scene. */

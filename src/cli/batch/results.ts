@@ -239,9 +239,7 @@ const MOST_REPEATS = 10;
  * @returns the line of each distinct job in table order, and how many were there before
  * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
  */
-export async function scoreJobs(
-  work: BatchWork,
-): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
+export async function scoreJobs(work: BatchWork) {
   const { jobs, settings, terminal, signal, results, bar } = work;
   bar?.say(`checking the files of ${jobs.length} jobs`);
   const ids = new Map<string, OpenJob>();

@@ -8,7 +8,7 @@ import { MAP_KINDS, type MapKind } from '../../core/choices.js';
 import { ioError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
-import type { QualityMapOptions, QualityMaps } from '../../index.js';
+import type { QualityMaps } from '../../index.js';
 import { command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import {
@@ -205,12 +205,8 @@ async function choose(
   { request, options, frames, neg }: HeatmapSettings,
   terminal: Terminal,
   signal: AbortSignal,
-): Promise<{
-  readonly frames: readonly number[];
-  readonly options: QualityMapOptions;
-  readonly scores: ReadonlyMap<number, number>;
-}> {
-  if (typeof frames !== 'number') return { frames, options, scores: new Map() };
+) {
+  if (typeof frames !== 'number') return { frames, options, scores: new Map<number, number>() };
   const [{ score }, { ranking, worstFrames }] = await Promise.all([
     import('../../index.js'),
     import('../../report/ranking.js'),

@@ -127,11 +127,7 @@ function requireQueue(address: string | undefined, command: string): string {
   );
 }
 
-async function act(
-  { action, ids, settings }: QueueTask,
-  connection: QueueConnection,
-  terminal: Terminal,
-): Promise<number> {
+async function act({ action, ids, settings }: QueueTask, connection: QueueConnection, terminal: Terminal) {
   const { json, all, results, hosts } = settings;
   if (action === 'view') return view(settings, connection, terminal);
   if (action === 'dead') {
@@ -150,11 +146,7 @@ async function act(
   return count === 0 && ids.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function view(
-  { json, once }: Partial<QueueSettings>,
-  connection: QueueConnection,
-  terminal: Terminal,
-): Promise<number> {
+async function view({ json, once }: Partial<QueueSettings>, connection: QueueConnection, terminal: Terminal) {
   const look = async () => {
     const [counts, workers, open] = await Promise.all([
       connection.counts(),
@@ -356,11 +348,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
 }
 
 /** Adds counts of the queue if it answers within a second. */
-async function metricsText(
-  { metrics }: QueueWorker,
-  connection: QueueConnection,
-  concurrency: number,
-): Promise<string> {
+async function metricsText({ metrics }: QueueWorker, connection: QueueConnection, concurrency: number) {
   const counts = await Promise.race([
     connection.counts().catch(() => undefined),
     new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),

@@ -84,11 +84,7 @@ export const score: Command = {
   },
 };
 
-async function scoreVideos(
-  settings: ScoreSettings,
-  args: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
+async function scoreVideos(settings: ScoreSettings, args: readonly string[], terminal: Terminal) {
   const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
@@ -247,10 +243,7 @@ function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean
   return (finding) => found.every((texts) => texts.has(text(finding)));
 }
 
-async function measurePart(
-  settings: ScoreSettings & { readonly shard: ShardChoice },
-  terminal: Terminal,
-): Promise<number> {
+async function measurePart(settings: ScoreSettings & { readonly shard: ShardChoice }, terminal: Terminal) {
   const { options, output, quiet, shard, ignored, hosts } = settings;
   const inputs = videosIn(settings);
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);

@@ -466,16 +466,8 @@ export function readSub(saved: SavedText): SavedParts {
   return { frames, notes };
 }
 
-interface Line {
-  readonly content: string;
-  /** From 1. */
-  readonly number: number;
-  readonly offset: number;
-  /** Whether a line end follows. */
-  readonly ended: boolean;
-}
-
-function linesOf(text: string): Line[] {
+/** Lines with their `number` from 1 and their `offset`; `ended` if a line end follows. */
+function linesOf(text: string) {
   let offset = 0;
   const parts = text.split('\n');
   return parts.map((part, i) => {

@@ -244,11 +244,7 @@ export class FrameChart {
   }
 
   /** Draws line by line. `rough` as for {@link drawLine}. */
-  *#drawing(
-    pen: Pen,
-    [width, height]: readonly [width: number, height: number],
-    rough: boolean,
-  ): Generator<undefined, void> {
+  *#drawing(pen: Pen, [width, height]: readonly [width: number, height: number], rough: boolean) {
     const { encodes, visible } = this.state;
     const [top, right, bottom, left] = this.#insets;
     const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());

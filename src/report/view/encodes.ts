@@ -80,15 +80,12 @@ const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = 
   ['frames', ({ skipped = 0 }) => skipped],
 ];
 
-/** Encodes whose numbers are comparable, and the others with the reason. */
-export interface Comparable<E> {
-  /** At least two, or none. */
-  readonly alike: readonly E[];
-  readonly others: readonly { readonly encode: E; readonly why: Difference }[];
-}
-
-/** The largest group with the same reference, models, size and frames; the first of equally large ones. */
-export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
+/**
+ * Finds encodes whose numbers are comparable: the largest group with the same reference, models, size and frames, or
+ * the first of equally large ones.
+ * @returns at least two `alike`, or none, and the others with the reason
+ */
+export function comparable<E extends Encode>(list: readonly E[]) {
   const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
   const taken = list.filter(({ left }) => !left);
   const whole = taken.filter(({ partial }) => !partial);

@@ -4,7 +4,6 @@
  */
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
 import { type Ranking, viewerOpinion } from '../ranking.js';
-import type { ReportModel } from '../schema.js';
 import { TRUST_SIGNS, type Trust, trustOf, type Verdict } from '../trust.js';
 import {
   comparable,
@@ -31,17 +30,10 @@ import { ticks } from './scales.js';
 
 export { comparedText } from '../facts.js';
 
-export interface Meaning {
-  readonly trust: Trust;
-  readonly model: ReportModel | undefined;
-  readonly word: string | undefined;
-  readonly tone: string | undefined;
-  readonly text: string;
-}
-
 const TONES = { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' } as const;
 
-export function meaningOf(encodes: EncodeList, encode: Encode): Meaning {
+/** @returns `word` is a viewer's word for the score, `text` explains the score */
+export function meaningOf(encodes: EncodeList, encode: Encode) {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const trust = trustOf(facts);
@@ -77,10 +69,7 @@ function featureText(encodes: EncodeList, encode: Encode, { metric, worse }: Ran
 }
 
 /** The number at the top: the run value that stands for the metric, or the metric's mean. */
-export function headlineOf(
-  encodes: EncodeList,
-  encode: Encode,
-): { readonly metric: string; readonly value: number } | undefined {
+export function headlineOf(encodes: EncodeList, encode: Encode) {
   const { metric } = encodes.ranking ?? {};
   if (metric === undefined) return undefined;
   const name = wholeOf(metric, [encode.facts]);

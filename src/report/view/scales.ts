@@ -138,11 +138,7 @@ export interface Line {
  * @param columns more frames than these are reduced to at most two points per column
  * @returns positions in frames with a value each; NaN is a gap
  */
-export function thinned(
-  { frames, values }: Line,
-  [from, to]: Span,
-  columns: number,
-): { readonly x: number[]; readonly y: number[] } {
+export function thinned({ frames, values }: Line, [from, to]: Span, columns: number) {
   const start = Math.max(0, searchFrame(frames, from) - 1);
   const end = Math.min(frames.length, searchFrame(frames, to) + 2);
   const x: number[] = [];

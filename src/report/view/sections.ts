@@ -50,17 +50,11 @@ function htmlTable<T>(
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${top}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
-/** For an element with the class `plot`. */
-interface CurveChart<T> {
-  readonly drawing: readonly T[];
-  readonly key: readonly T[];
-}
-
 /** Size that the number of ticks suits; pages differ in width. */
 const ROOM = { width: 720, height: 240 } as const;
 
-/** Needs at least one point. */
-function curveChart<T>(templates: Templates<T>, set: CurveSet): CurveChart<T> {
+/** Needs at least one point. @returns `drawing` for an element with the class `plot` */
+function curveChart<T>(templates: Templates<T>, set: CurveSet) {
   const { html, svg } = templates;
   const { curves, hull, chosen, target, limits } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
