@@ -315,12 +315,12 @@ try {
   const [page, node, tasks] = [[], [], []];
   for (let run = 0; run < RUNS; run++) {
     node.push(inNode(files));
-    const there = await inPage(place, files);
-    page.push(there);
-    tasks.push(...there.tasks);
+    const inChromium = await inPage(place, files);
+    page.push(inChromium);
+    tasks.push(...inChromium.tasks);
     const text = ({ seconds, used }) =>
       `${(FRAMES / seconds).toFixed(1)} frames/s (CPU ${used.toFixed(1)} s)`;
-    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(there)}`);
+    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(inChromium)}`);
   }
   const rates = (runs) => runs.map(({ seconds }) => FRAMES / seconds);
   const used = (runs) => median(runs.map(({ used }) => used));

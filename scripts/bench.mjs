@@ -309,7 +309,7 @@ async function stages() {
   for (const [name, plan] of Object.entries(plans)) {
     const measurer = wasmMeasurers(module, 'simd128').open(plan);
     const record = new Float64Array(measurer.layout.length);
-    const one = (index) => {
+    const measureAt = (index) => {
       const { reference, distorted } = pairs[index & 1];
       const slot = measurer.slot(index);
       for (const [planes, samples] of [
@@ -324,7 +324,7 @@ async function stages() {
     };
     let next = 0;
     const measure = (frames) => {
-      for (let i = 0; i < frames; i++) one(next++);
+      for (let i = 0; i < frames; i++) measureAt(next++);
     };
     measure(10);
     actions[name] = () => measure(20);

@@ -48,18 +48,18 @@ const host = {
 console.log(`| case | score | right | after fixes | verdict | found |\n|---|---|---|---|---|---|`);
 const shown = (score) => score?.toFixed(2) ?? '';
 /** A case that cannot be run counts as a miss. */
-const tried = (one) =>
-  runCase(one, host).catch((error) => ({
+const resultOf = (testCase) =>
+  runCase(testCase, host).catch((error) => ({
     fixes: [],
     findings: [],
     misses: [`did not run: ${error.message}`],
   }));
 let wrong = 0;
-for (const one of chosen) {
-  const { score, right, fixed, fixes, verdict = 'refused', findings, misses } = await tried(one);
+for (const testCase of chosen) {
+  const { score, right, fixed, fixes, verdict = 'refused', findings, misses } = await resultOf(testCase);
   const after = fixes.length > 0 ? `${shown(fixed)} ${fixes.join(', ')}` : '';
   console.log(
-    `| ${one.kind}: ${one.name} | ${shown(score)} | ${shown(right)} | ${after} | ${verdict} | ${findings.join(', ')} |`,
+    `| ${testCase.kind}: ${testCase.name} | ${shown(score)} | ${shown(right)} | ${after} | ${verdict} | ${findings.join(', ')} |`,
   );
   for (const miss of misses) console.log(`    MISS ${miss}`);
   if (misses.length > 0) wrong++;

@@ -106,7 +106,7 @@ async function compareRuns(group, title, run, request, options, backend = 'webgp
     Object.is(found.get(path), value) ? [] : `${path}: GPU ${found.get(path)}, core ${value}`,
   );
   if (found.size !== expected.size) wrong.push(`${found.size} values, not ${expected.size}`);
-  const onGpu = report.measurers?.find((one) => one.backend === 'webgpu')?.frames ?? 0;
+  const onGpu = report.measurers?.find((measurer) => measurer.backend === 'webgpu')?.frames ?? 0;
   if (report.backend_used !== backend || onGpu === 0) wrong.push(`the GPU measured ${onGpu} frames`);
   group.add(title, expected.size, wrong);
   return report;
@@ -175,8 +175,8 @@ async function realClips() {
     const { compared, wrong } = support.compareWithGolden(report, entry);
     group.add(`${entry.clip}, ${entry.config}, libvmaf`, compared, wrong);
   };
-  for (const clip of new Set(cases.map((one) => one.clip))) {
-    const ofClip = cases.filter((one) => one.clip === clip);
+  for (const clip of new Set(cases.map((test) => test.clip))) {
+    const ofClip = cases.filter((test) => test.clip === clip);
     const ofModels = ofClip.filter(({ options }) => options.models);
     const models = ofModels.map(({ options }, i) => options.models[0].replace(/(:name=.*)?$/, `:name=m${i}`));
     const all = await compareRuns(group, `${clip}, all models`, inThread, ofModels[0].request, { models });

@@ -108,7 +108,7 @@ function longFunctions({ path, text }) {
       if (lines > SCREEN) found.push(`${path}:${lineOf(node.start)} (${lines} lines)`);
     }
     for (const child of Object.values(node)) {
-      if (Array.isArray(child)) for (const one of child) visit(one);
+      if (Array.isArray(child)) for (const item of child) visit(item);
       else visit(child);
     }
   };

@@ -103,7 +103,7 @@ function pair() {
 /** Checks that a part arrived when needed, complete and of the stated size. */
 function arrived(part, started) {
   const { name, size, packages } = PARTS[part];
-  const [version] = packages.map((one) => one.version);
+  const [version] = packages.map((entry) => entry.version);
   const folder = join(cache, 'parts', `${name}@${version}`);
   const { bytes, files } = sizeOf(join(folder, 'node_modules'));
   const fetched = packages.reduce((sum, { packed }) => sum + packed, 0);
@@ -146,9 +146,9 @@ function scoreTiny(names) {
 try {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{"private":true}');
-  const asked = run('npm', ['view', 'zod', 'version', '--fetch-retries=0', '--fetch-timeout=10000']);
-  if (asked.status !== 0) {
-    console.log(`skipped: npm reaches no registry (${asked.stderr.trim().split('\n').at(-1)})`);
+  const registry = run('npm', ['view', 'zod', 'version', '--fetch-retries=0', '--fetch-timeout=10000']);
+  if (registry.status !== 0) {
+    console.log(`skipped: npm reaches no registry (${registry.stderr.trim().split('\n').at(-1)})`);
     process.exitCode = SKIPPED;
   } else {
     install();

@@ -156,12 +156,12 @@ function start({ args, serves }) {
     env: { ...process.env, TMPDIR: tmp, ANYVMAF_KILL_TEST: root },
     stdio: [serves ? 'pipe' : 'ignore', 'ignore', 'pipe'],
   });
-  const said = [];
-  child.stderr.on('data', (text) => said.push(text));
+  const output = [];
+  child.stderr.on('data', (text) => output.push(text));
   child.stdin?.on('error', () => {});
   for (const message of serves ? MESSAGES : [])
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, text: said.join('') }));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, text: output.join('') }));
   return { child, ended };
 }
 

@@ -83,7 +83,9 @@ function makeTable() {
       'yuv420p',
       `${key}-blurred.y4m`,
     );
-    return ['distorted', 'blurred'].map((one) => `${key}-reference.y4m,${key}-${one}.y4m,${key},${one}`);
+    return ['distorted', 'blurred'].map(
+      (encode) => `${key}-reference.y4m,${key}-${encode}.y4m,${key},${encode}`,
+    );
   });
   writeFileSync(join(folder, 'pairs.csv'), `reference,distorted,key,clip\n${pairs.join('\n')}\n`);
   const { status, stderr } = spawnSync(

@@ -143,11 +143,11 @@ function record(baseline, solved) {
 /** Figures that got worse, in words. On a slow machine more calls become jobs, which are polled more often. */
 function worse(result, most) {
   if (!most) return [`${result.id} has no baseline; run with --record`];
-  const asked = result.seconds > CALL_LIMIT ? 1 + Math.ceil(result.seconds / CALL_LIMIT) : 0;
+  const polls = result.seconds > CALL_LIMIT ? 1 + Math.ceil(result.seconds / CALL_LIMIT) : 0;
   return [
     ['rank', most.rank],
-    ['calls', most.calls + asked],
-    ['tokens', 1.1 * most.tokens + 20 + JOB_TOKENS * asked],
+    ['calls', most.calls + polls],
+    ['tokens', 1.1 * most.tokens + 20 + JOB_TOKENS * polls],
     // Allow for other load on the machine.
     ['seconds', 5 * most.seconds + 30],
   ].flatMap(([key, limit]) =>

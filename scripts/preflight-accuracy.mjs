@@ -152,10 +152,10 @@ async function measure(kind) {
     writeFileSync(stored(kind), JSON.stringify(all));
     if (!values.list) continue;
     if (kind === CERTAINTY) {
-      for (const one of outcome)
-        if (one.found !== one.offset)
+      for (const guess of outcome)
+        if (guess.found !== guess.offset)
           console.log(
-            `${one.name}: ${one.offset}, found ${one.found}, ${one.confidence.toFixed(3)}, ${one.reason}`,
+            `${guess.name}: ${guess.offset}, found ${guess.found}, ${guess.confidence.toFixed(3)}, ${guess.reason}`,
           );
     } else if (kind === 'sound' ? isFound(outcome) : !isRight(outcome)) {
       console.log(

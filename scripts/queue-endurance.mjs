@@ -80,10 +80,10 @@ function makeTable() {
 
 function start(args) {
   const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const said = [];
-  child.stderr.on('data', (text) => said.push(text));
-  const ended = once(child, 'close').then(([code]) => ({ code, text: said.join('') }));
-  return { child, ended, said };
+  const output = [];
+  child.stderr.on('data', (text) => output.push(text));
+  const ended = once(child, 'close').then(([code]) => ({ code, text: output.join('') }));
+  return { child, ended, output };
 }
 
 const startWorker = (url) =>
@@ -124,14 +124,14 @@ try {
   await makeVideos();
   const table = makeTable();
   const local = join(root, 'local.jsonl');
-  const there = join(root, 'queue.jsonl');
+  const queued = join(root, 'queue.jsonl');
   const alone = await start(['batch', table, '-o', local, '--precision', 'max']).ended;
   if (alone.code !== 2) throw new Error(`the local batch ended with ${alone.code}: ${alone.text}`);
   console.log(`scored here: ${seconds()} s`);
   redis = await startRedis(database);
   const submit = () =>
     start([
-      ...['batch', table, '-o', there, '--precision', 'max', '--queue', redis.url, '--results', results],
+      ...['batch', table, '-o', queued, '--precision', 'max', '--queue', redis.url, '--results', results],
       ...['--part-length', '12f', '--attempts', '3'],
     ]);
   let batch = submit();
@@ -181,7 +181,7 @@ try {
   const ended = await Promise.race([batch.ended, late]);
   if (ended.code !== 2) problems.push(`the batch ended with ${ended.code}: ${ended.text}`);
   console.log(`all jobs ended: ${seconds()} s`);
-  const [expected, found] = [readLines(local), readLines(there)];
+  const [expected, found] = [readLines(local), readLines(queued)];
   for (const [id, line] of expected) {
     const other = found.get(id);
     const { error } = line;

@@ -108,7 +108,7 @@ const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length 
 
 /** A row of the table from all searches of an encoder. */
 function rowOf(encoder, cases) {
-  const within = (off) => cases.filter((one) => Math.abs(off(one)) <= 1).length;
+  const within = (off) => cases.filter((testCase) => Math.abs(off(testCase)) <= 1).length;
   const encodes = cases.map(({ own }) => own.encodes);
   const others = cases.map(({ other }) => other.encodes);
   const lost = cases.filter(({ other }) => other.value === undefined).length;

@@ -163,7 +163,7 @@ function scdet(file) {
 function judge(found, cuts) {
   const near = (a, b) => Math.abs(a - b) <= 1;
   return [
-    cuts.filter((cut) => found.some((one) => near(one, cut))).length,
-    found.filter((one) => !cuts.some((cut) => near(one, cut))).length,
+    cuts.filter((cut) => found.some((shot) => near(shot, cut))).length,
+    found.filter((shot) => !cuts.some((cut) => near(shot, cut))).length,
   ];
 }

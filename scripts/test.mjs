@@ -259,7 +259,7 @@ if (files.length === 0 && !isBuilt) {
 }
 const first = hasTests ? checks.filter(([name]) => PACKING.includes(name)) : checks;
 await runChecks(first, 2, (say) => say());
-if (hasTests) await runTests(checks.filter((one) => !first.includes(one)));
+if (hasTests) await runTests(checks.filter((check) => !first.includes(check)));
 console.log('');
 if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);

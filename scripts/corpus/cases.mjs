@@ -13,7 +13,9 @@ import tracks from './tracks.mjs';
 
 const KINDS = { containers, codecs, timing, colour, fields, sizes, tracks, content };
 
-export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) => cases.map((one) => ({ ...one, kind })));
+export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) =>
+  cases.map((testCase) => ({ ...testCase, kind })),
+);
 
 const FEW = [
   ...['webm-vp8-hidden-frames', 'x264-blocks', 'slip-doubled', 'chroma-swapped', 'interlaced-both'],

@@ -67,9 +67,9 @@ function followed({ request, options }, hint, prepare) {
 /** Runs the commands of a hint in a separate folder below `folder`. Returns the results by side. */
 export function preparer(folder) {
   return (commands) => {
-    const here = mkdtempSync(join(folder, 'prepared-'));
+    const target = mkdtempSync(join(folder, 'prepared-'));
     const made = commands.map(({ side, input, inputOptions, options, output }) => {
-      const path = join(here, basename(output));
+      const path = join(target, basename(output));
       const args = [...inputOptions, '-i', input, ...options, path];
       execFileSync('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { stdio: 'ignore' });
       return [side, path];
@@ -87,7 +87,7 @@ function objections({ preflight, warnings }) {
 /** How a report deviates from a case. */
 function otherwise({ finds = {}, warns = [], says = [], verdict = 'fine' }, report) {
   const { serious, plain } = objections(report);
-  const said = (wanted, kinds) =>
+  const reported = (wanted, kinds) =>
     report.preflight.some(({ code, severity }) => code === wanted && kinds(severity));
   const isInfo = (severity) => severity === 'info';
   return [
@@ -97,49 +97,52 @@ function otherwise({ finds = {}, warns = [], says = [], verdict = 'fine' }, repo
       .map(({ code, severity, message }) => `found ${code} (${severity}): ${message}`),
     ...plain.filter((text) => !warns.some((pattern) => pattern.test(text))).map((text) => `warned: ${text}`),
     ...Object.entries(finds)
-      .filter(([code, severity]) => !said(code, (one) => one === severity))
+      .filter(([code, severity]) => !reported(code, (kind) => kind === severity))
       .map(([code, severity]) => `did not find ${code} (${severity})`),
     ...warns
       .filter((pattern) => !plain.some((text) => pattern.test(text)))
       .map((pattern) => `did not warn: ${pattern}`),
-    ...says.filter((code) => !said(code, isInfo)).map((code) => `did not say ${code}`),
+    ...says.filter((code) => !reported(code, isInfo)).map((code) => `did not say ${code}`),
   ];
 }
 
 /** Runs one case. Returns its results, and `misses`: sentences about deviations. */
-export async function runCase(one, host) {
+export async function runCase(testCase, host) {
   const { score, files, prepare, otherDecoders = false } = host;
   const misses = [];
-  const reference = await one.reference(files);
-  const pair = { reference, distorted: await one.distorted(files, reference) };
-  let state = { request: { ...pair, ...(one.raw && { raw: one.raw }) }, options: one.options ?? {} };
-  const result = { name: one.name, kind: one.kind, misses, findings: [], fixes: [] };
+  const reference = await testCase.reference(files);
+  const pair = { reference, distorted: await testCase.distorted(files, reference) };
+  let state = {
+    request: { ...pair, ...(testCase.raw && { raw: testCase.raw }) },
+    options: testCase.options ?? {},
+  };
+  const result = { name: testCase.name, kind: testCase.kind, misses, findings: [], fixes: [] };
 
   const run = () => scored(host, state.request, state.options);
   let report;
   try {
     report = await run();
   } catch (error) {
-    if (one.refused?.test(error.message)) return result;
+    if (testCase.refused?.test(error.message)) return result;
     misses.push(`refused: ${error.message}`);
     return result;
   }
-  if (one.refused) misses.push(`scored, where ${one.refused} should refuse it`);
+  if (testCase.refused) misses.push(`scored, where ${testCase.refused} should refuse it`);
 
   const { serious, plain } = objections(report);
   result.verdict = report.trust.verdict;
   result.findings = [...serious.map(({ code }) => code), ...plain.map(() => 'a warning')];
   result.score = report.vmaf;
-  misses.push(...otherwise(one, report));
-  const { right = {} } = one;
+  misses.push(...otherwise(testCase, report));
+  const { right = {} } = testCase;
   if (right === null) return result;
 
-  const answer = await careful(score, pair, right, one.options?.models);
+  const answer = await careful(score, pair, right, testCase.options?.models);
   result.right = answer.score;
   if (near(result.score, answer.score)) {
     if (report.frameCount !== answer.frames)
       misses.push(`${report.frameCount} pairs were scored, not ${answer.frames}`);
-    if (otherDecoders && one.decoders) misses.push(...(await agree(one, state.request, host)));
+    if (otherDecoders && testCase.decoders) misses.push(...(await agree(testCase, state.request, host)));
     return result;
   }
   if (report.trust.verdict === 'fine') misses.push(`the score is ${result.score}, not ${answer.score}`);
@@ -172,16 +175,16 @@ async function agree({ name, options = {}, decoders }, pair, host) {
   const master = reference.endsWith('.mkv')
     ? host.files.make(`${name}-master.y4m`, ['-i', reference], '-fps_mode passthrough -strict -1')
     : reference;
-  const said = async (decoder) => {
+  const decodedBy = async (decoder) => {
     const request = { ...pair, reference: master };
     const { vmaf, frameCount, trust } = await scored(host, request, { ...options, decoder });
     return { vmaf, text: `${frameCount} pairs, ${trust.verdict}` };
   };
-  const first = await said('ffmpeg');
+  const first = await decodedBy('ffmpeg');
   const misses = [];
   for (const decoder of decoders === true ? DECODERS : decoders) {
     try {
-      const { vmaf, text } = await said(decoder);
+      const { vmaf, text } = await decodedBy(decoder);
       if (text !== first.text || !near(vmaf, first.vmaf))
         misses.push(`${decoder} gives ${vmaf} of ${text}, ffmpeg ${first.vmaf} of ${first.text}`);
     } catch (error) {

@@ -112,7 +112,8 @@ function row(metric, found, expected, { digits, relative }) {
     const difference = Math.abs((digits === undefined ? value : Number(value.toFixed(digits))) - expected[i]);
     return relative ? difference / Math.abs(expected[i]) : difference;
   });
-  const equal = digits === undefined ? '' : String(differences.filter((one) => one === 0).length);
+  const equal =
+    digits === undefined ? '' : String(differences.filter((difference) => difference === 0).length);
   const worst = Math.max(...differences);
   const text = worst === 0 ? '0' : worst.toExponential(1);
   return [metric, String(found.length), equal, relative ? `${text} relative` : text];

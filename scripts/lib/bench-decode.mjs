@@ -73,7 +73,7 @@ function encodes(folder, source, frames) {
 async function decode(id, paths, frames) {
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
   const { lumaBytes, chromaSize } = await loadBuilt('core/frame.js');
-  const decoder = (await nodePlatform.decoders({ urls: false })).find((one) => one.id === id);
+  const decoder = (await nodePlatform.decoders({ urls: false })).find((known) => known.id === id);
   const { usable, reason } = await decoder.availability();
   if (!usable) return { missing: reason };
   const facts = await Promise.all(paths.map((path) => decoder.probe(path)));
@@ -114,10 +114,10 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
     ...['-m', model, '--json', '--output', join(folder, 'ours.json'), '--quiet'],
     ...args,
   ];
-  const here = (id, ...paths) => [process.execPath, SELF, id, ...paths];
+  const decode = (id, ...paths) => [process.execPath, SELF, id, ...paths];
   const actions = {
     bare: () => together(...bare),
-    decoder: () => together(here('ffmpeg', reference.encoded, distorted.encoded)),
+    decoder: () => together(decode('ffmpeg', reference.encoded, distorted.encoded)),
     score: () => together(ours('stored')),
     both: () => together(...bare, ours('stored')),
     whole: () => together(ours('encoded')),

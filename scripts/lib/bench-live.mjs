@@ -107,14 +107,14 @@ export async function benchLive({ model, runs, median, report }) {
     const more = (what) => 100 * (median(pairs.map(({ live, without }) => live[what] / without[what])) - 1);
     const { answers, failures, seconds, wall } = counted;
     if (failures > 0) throw new Error(`${failures} questions were not answered`);
-    const asked = answers / wall;
+    const answerRate = answers / wall;
     const beside = median(pairs.map(({ live, without }) => live.beside - without.beside));
     const percent = (value) => `${value.toFixed(1)} %`;
     const say = (what, value, target = '') =>
       report('live', `${threads === 1 ? 'one thread' : `${threads} threads`}, ${what}`, value, target);
     say('without a server', `${of('without', 'rate').toFixed(2)} fps`);
     say(
-      `with ${CLIENTS} clients that get ${asked.toFixed(0)} of ${CLIENTS * (1000 / PAUSE)} answers a second`,
+      `with ${CLIENTS} clients that get ${answerRate.toFixed(0)} of ${CLIENTS * (1000 / PAUSE)} answers a second`,
       `${of('live', 'rate').toFixed(2)} fps`,
     );
     say(

@@ -45,7 +45,7 @@ function attached({ args, folder, runs, median, report }) {
     ['time', 'time over without'],
     ['cpu', 'CPU time over without'],
   ]) {
-    const ratio = median(beside.map((one) => one[key])) / median(without.map((one) => one[key]));
+    const ratio = median(beside.map((run) => run[key])) / median(without.map((run) => run[key]));
     report('tiny', `1080p 8 bit, one worker, ${FR} beside VMAF, ${what}`, ratio.toFixed(3), 'below 1.03');
   }
 }

@@ -136,8 +136,8 @@ async function rateOf(request, options) {
   };
   const { frames, measurers = [] } = await score(request, { ...options, preflight: false, onProgress });
   const last = performance.now();
-  const asked = options.backend !== 'cpu';
-  if (asked && !measurers.some(({ backend, frames: some }) => backend === 'webgpu' && some > 0))
+  const wantsGpu = options.backend !== 'cpu';
+  if (wantsGpu && !measurers.some(({ backend, frames: some }) => backend === 'webgpu' && some > 0))
     throw new Error(`the GPU measured nothing in a run with the backend ${options.backend}`);
   if (!first || first.frames >= frames.length) return 0;
   return ((frames.length - first.frames) * 1000) / (last - first.time);
@@ -181,13 +181,13 @@ async function benchMemory(bench, name, clip) {
   }
   const values = await rateBackends(bench, (backend) => request(counts[backend]), options);
   reportRates(bench, what, values);
-  const one = await rateOf(request(Math.max(8, Math.round(counts.cpu / 2))), {
+  const single = await rateOf(request(Math.max(8, Math.round(counts.cpu / 2))), {
     ...options,
     backend: 'cpu',
     threads: 1,
   });
-  report(`${what}, one worker, frames/s`, one.toFixed(1));
-  const times = one > 0 ? (median(values.webgpu) / one).toFixed(1) : '';
+  report(`${what}, one worker, frames/s`, single.toFixed(1));
+  const times = single > 0 ? (median(values.webgpu) / single).toFixed(1) : '';
   report(`${what}, GPU over one worker`, times, 'at least 3 on an integrated card');
   const theirs = vmafRates(bench, name, clip);
   if (theirs) report(`${what} as Y4M files, vmaf, all cores, frames/s`, rates(median, theirs));

@@ -63,18 +63,18 @@ export async function measureOverhead(parts) {
     ]);
     started.push(batch);
     const ended = once(batch, 'exit');
-    const there = async () => {
+    const partsDone = async () => {
       if (worker.exitCode !== null || batch.exitCode !== null)
         throw new Error('a worker or the batch has ended');
       const [key] = await client.keys('{anyvmaf}:parts:*');
       return key ? (await client.hlen(key)) - 2 : 0;
     };
     const [first, last] = [Math.floor(parts / 10), Math.floor((9 * parts) / 10)];
-    while ((await there()) < first) await sleep(5);
-    const [begun, before, counted] = [performance.now(), await commands(client), await there()];
-    while ((await there()) < last) await sleep(50);
+    while ((await partsDone()) < first) await sleep(5);
+    const [begun, before, counted] = [performance.now(), await commands(client), await partsDone()];
+    while ((await partsDone()) < last) await sleep(50);
     const [seconds, after] = [(performance.now() - begun) / 1000, await commands(client)];
-    const count = (await there()) - counted;
+    const count = (await partsDone()) - counted;
     await ended;
     const rows = [...after].map(([name, [calls, usec]]) => {
       const [earlier = 0, spent = 0] = before.get(name) ?? [];

@@ -56,8 +56,8 @@ async function searchOnce({ searchQuality, clips, folder, record, name, encoder,
   const file = join(record, 'samples.jsonl');
   const key = [name, encoder, JSON.stringify(target)].join(' ');
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
-  const kept = known.map((line) => JSON.parse(line)).find((one) => one.key === key);
-  if (kept) return kept;
+  const cached = known.map((line) => JSON.parse(line)).find((sample) => sample.key === key);
+  if (cached) return cached;
   const path = join(folder, 'long.mkv');
   if (!makeLong(LONG[name], path, clips)) {
     console.log(`Left out: the clips of "${name}" are not there.`);

@@ -294,7 +294,7 @@ const KINDS = {
     make(draw, { rate }) {
       const own = fps(rate);
       const other = draw.of(
-        ['12.5', '15', '24', '25', '30', '50', '60'].filter((one) => Math.abs(one / own - 1) > 0.02),
+        ['12.5', '15', '24', '25', '30', '50', '60'].filter((rate) => Math.abs(rate / own - 1) > 0.02),
       );
       return draw.of([
         { distorted: [`fps=${other}`], what: `${rate} to ${other} by dropping or doubling` },
@@ -377,7 +377,7 @@ export function recipe(kind, number) {
   const pixel = full ? 'yuvj420p' : fault.same === 'pix_fmt' && codec === 'hevc' ? 'yuv420p10le' : 'yuv420p';
   // y4m has no labels, and only one of the kinds of fields.
   if (full || kind === 'fields' || kind === 'transfer' || fault.referenceOptions) master = MASTERS[0];
-  const deep = (filters = []) => filters.some((one) => one.includes('10le'));
+  const deep = (filters = []) => filters.some((filter) => filter.includes('10le'));
   const format = (filters) => ['-pix_fmt', deep(filters) ? 'yuv420p10le' : pixel];
   const back = fault.back ? [`scale=${width}:${height}:flags=bicubic`] : [];
   const bars = fault.padded ? [`pad=${width}:${height}:-1:-1`] : [];

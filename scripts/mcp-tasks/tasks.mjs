@@ -172,7 +172,7 @@ export const TASKS = [
       return (
         must(scores.length === 4, `there are ${scores.length} rows: ${said(document).slice(0, 200)}`) ??
         must(
-          scores.every((one, i) => i === 0 || one < scores[i - 1]),
+          scores.every((score, i) => i === 0 || score < scores[i - 1]),
           `rows are not in order: ${scores}`,
         ) ??
         near('the first', scores[0], media.vmaf('master.mkv', 'e0.mp4'), 1e-3)
@@ -204,8 +204,7 @@ export const TASKS = [
       const second = await Agent.connect(media.folder, cache, '--call-limit', '45');
       try {
         Object.assign(second, { calls: agent.calls, tokens: agent.tokens, slowest: agent.slowest });
-        const answer = await second.settle(await second.follow(first));
-        return answer;
+        return await second.settle(await second.follow(first));
       } finally {
         Object.assign(agent, { calls: second.calls, tokens: second.tokens, slowest: second.slowest });
         await second.close();
@@ -384,7 +383,7 @@ export const TASKS = [
     },
     check({ value, predicted, points, heard, resumed, unfinished }, { media }) {
       const lost = points.filter(
-        (one) => resumed && !resumed.points.some((kept) => kept.value === one.value),
+        (point) => resumed && !resumed.points.some((kept) => kept.value === point.value),
       );
       const isOpen = unfinished && unfinished.min <= value && value <= unfinished.max;
       return (

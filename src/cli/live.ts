@@ -151,8 +151,8 @@ export async function scoreLive(
 }
 
 function alarmText({ rule, metric, raised, frame, value }: Alarm): string {
-  const what = raised ? 'alarm' : 'alarm over';
-  return `${what}: ${rule}; ${metric} is at ${value.toFixed(2)} up to frame ${frame}`;
+  const label = raised ? 'alarm' : 'alarm over';
+  return `${label}: ${rule}; ${metric} is at ${value.toFixed(2)} up to frame ${frame}`;
 }
 
 function secondText({ second, frame, metric, mean, min }: SecondLine): string {

@@ -64,7 +64,7 @@ export const OUTPUT_OPTIONS = [
           'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
             'more than DROP. May be repeated',
           (use, { drops = [] }) => ({
-            drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
+            drops: [...drops, ...use.value.split(',').map((text) => dropOf(text, use))],
           }),
         ],
         '--accept-untrusted': [
@@ -174,8 +174,8 @@ function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<O
 }
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
-export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
-  const settings = withPage(asked);
+export function outputsOf(given: Partial<OutputSettings>): OutputSettings {
+  const settings = withPage(given);
   const { output, html, htmlSize, noPictures, failUnder, limits, baseline, drops } = settings;
   const { acceptUntrusted, featuresTable, quiet = false, format = formatOf(output) } = settings;
   const printed = isPrinted({ output, format });

@@ -227,19 +227,19 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const { options: uses, positionals } = parseArguments(args, SCORE_OPTIONS);
   const final = uses.at(-1)?.name;
   if (final === 'help' || final === 'version') return final;
-  const asked = settingsOf(uses, SCORE_OPTIONS);
-  const { videos: named = {}, outputs: reported = {}, watching = {}, shard } = asked;
-  const options: OptionsDraft = { ...asked.options };
+  const given = settingsOf(uses, SCORE_OPTIONS);
+  const { videos: named = {}, outputs: reported = {}, watching = {}, shard } = given;
+  const options: OptionsDraft = { ...given.options };
   refuseStreamAsFormat(args, positionals);
   const alone = options.noReference === true;
-  const tiny = tinyOf(asked, alone);
+  const tiny = tinyOf(given, alone);
   if (tiny) options.tiny = tiny;
   const { unread, ...videos }: SingleVideo & Partial<Videos> = alone
     ? singleVideoOf(named, positionals)
     : videosOf(named, positionals, MAX_DISTORTED);
-  const { models = [], features = [] } = asked;
+  const { models = [], features = [] } = given;
   const ignored = [
-    ...(asked.ignored ?? []),
+    ...(given.ignored ?? []),
     ...(unread === undefined
       ? []
       : [`The reference ${unread} was not read: --no-reference scores without one.`]),

@@ -95,9 +95,9 @@ export function partsDoor(terminal: Terminal, mayAsk: boolean): PartsDoor {
     if (terminal.canDraw) terminal.draw(ERASE_LINE);
   };
   return {
-    say(one) {
+    say(part) {
       erase();
-      terminal.complain(`fetching ${packageText(one)} with npm`);
+      terminal.complain(`fetching ${packageText(part)} with npm`);
     },
     ...(mayAsk &&
       terminal.canDraw &&

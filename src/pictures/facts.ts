@@ -225,8 +225,8 @@ function gradientEnergy({ width, height, levels }: Luma): number {
   for (let y = 0; y + 1 < height; y++) {
     for (let x = 0; x + 1 < width; x++) {
       const at = y * width + x;
-      const here = levels[at]!;
-      sum += (levels[at + 1]! - here) ** 2 + (levels[at + width]! - here) ** 2;
+      const level = levels[at]!;
+      sum += (levels[at + 1]! - level) ** 2 + (levels[at + width]! - level) ** 2;
     }
   }
   return sum / Math.max(1, (width - 1) * (height - 1));

@@ -128,12 +128,12 @@ export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> &
     Partial<Pick<TrackFacts, 'matrix' | 'colorRange' | 'transfer'>>,
 ): ColorMeaning {
-  const said = NAMED[facts.matrix ?? ''];
+  const matrix = NAMED[facts.matrix ?? ''];
   const toneMapped = HDR[facts.transfer ?? ''];
   return {
-    matrix: said ?? usualMatrix(facts),
+    matrix: matrix ?? usualMatrix(facts),
     range: facts.colorRange ?? 'limited',
-    assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
+    assumed: [...(matrix ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
     ...(toneMapped && { toneMapped }),
   };
 }

@@ -96,8 +96,8 @@ const MOST_JOBS = 1000;
 export type LookCommand = (report: Report, frame: number) => string;
 
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
-  yield heading(verdicts.length, verdicts.filter((one) => !isPassed(one)).length, 'encode');
-  const judged = verdicts.filter((one) => 'checks' in one);
+  yield heading(verdicts.length, verdicts.filter((encode) => !isPassed(encode)).length, 'encode');
+  const judged = verdicts.filter((encode) => 'checks' in encode);
   const [first] = judged;
   if (first) yield* encodesTable(first.report, verdicts);
   yield* tableText(checksTable(judged), 'Checks');
@@ -125,14 +125,16 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
   const { reference } = first;
   const isHigh = (metric: string) => isWorseHigh(first, metric);
   yield `Reference ${code(reference.name)}: ${markdown(terminalFacts(reference).join(', '))}\n\n`;
-  const metrics = [...new Set(verdicts.flatMap((one) => ('checks' in one ? headMetrics(one.report) : [])))];
+  const metrics = [
+    ...new Set(verdicts.flatMap((encode) => ('checks' in encode ? headMetrics(encode.report) : []))),
+  ];
   const heads = metrics.flatMap((name) => [
     { code: name, text: ' mean' },
     ...(isHigh(name) ? ['99 %', 'highest'] : ['1 %', 'lowest']),
   ]);
-  const rows = verdicts.map((one) => {
-    if (!('checks' in one)) return [{ code: one.distorted }, ...heads.map(() => '–'), '–', '–', '–'];
-    const { report } = one;
+  const rows = verdicts.map((encode) => {
+    if (!('checks' in encode)) return [{ code: encode.distorted }, ...heads.map(() => '–'), '–', '–', '–'];
+    const { report } = encode;
     const [worst] = worstMoments(report, 1);
     const values = metrics.flatMap((name) => {
       const pooled = pooledMetric(report, name);
@@ -149,7 +151,7 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
     heads: ['encode', ...heads, 'worst frame', 'bit rate', 'size'],
     texts: [0, heads.length + 1],
     rows,
-    tones: verdicts.map((one) => (isPassed(one) ? 'good' : 'warn')),
+    tones: verdicts.map((encode) => (isPassed(encode) ? 'good' : 'warn')),
   });
 }
 
@@ -187,12 +189,13 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
 }
 
 function* notes(verdicts: Verdicts): Generator<string> {
-  const lines = verdicts.flatMap((one) => {
-    if (!('checks' in one)) return [`${code(one.distorted)} could not be scored: ${markdown(one.message)}`];
-    const flaw = flawOf(one.report);
+  const lines = verdicts.flatMap((encode) => {
+    if (!('checks' in encode))
+      return [`${code(encode.distorted)} could not be scored: ${markdown(encode.message)}`];
+    const flaw = flawOf(encode.report);
     const { verdict } = flaw.trust;
     if (verdict === 'fine') return [];
-    return [`${code(one.report.distorted.name)}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`];
+    return [`${code(encode.report.distorted.name)}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`];
   });
   for (const line of lines) yield `- ${line}\n`;
   if (lines.length > 0) yield '\n';

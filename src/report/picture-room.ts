@@ -109,7 +109,7 @@ class PictureRoom {
   }
 
   /** Explains in sentences why pictures are small or missing; `remedy` is the option that allows more. */
-  said(shown: number, made: number, remedy: string): readonly string[] {
+  reasons(shown: number, made: number, remedy: string): readonly string[] {
     const { megabytes } = this;
     if (!this.exists) {
       const without = `${(this.bytes / 1e6).toFixed(1)} MB without them`;
@@ -177,7 +177,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
 ): Promise<PagePictures> {
   const most = encodes.flatMap(({ frames }) => frames).length;
   const room = new PictureRoom(megabytes, bytes, most);
-  if (!room.exists) return { pictures: [], lacking: room.said(0, most, remedy) };
+  if (!room.exists) return { pictures: [], lacking: room.reasons(0, most, remedy) };
   const made: (readonly PagePicture[])[] = [];
   const failed = new Map<string, string[]>();
   let done = 0;
@@ -206,7 +206,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
   const ranked = byRank(made);
   const pictures = room.within(ranked);
   const lacking = [...failed].map(([why, names]) => noPictures(names, why));
-  return { pictures, lacking: [...lacking, ...room.said(pictures.length, ranked.length, remedy)] };
+  return { pictures, lacking: [...lacking, ...room.reasons(pictures.length, ranked.length, remedy)] };
 }
 
 export function noPictures(names: readonly string[], why: string): string {

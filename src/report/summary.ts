@@ -183,11 +183,11 @@ function pooledTable(report: Report): Section {
 }
 
 function percentileTable(report: Report, rank: Ranking | undefined): Section {
-  const wanted = report.models.flatMap(({ name, collection }) =>
+  const scored = report.models.flatMap(({ name, collection }) =>
     collection ? [name, collection.bagging] : [name],
   );
   const names = (
-    wanted.some((name) => pooledMetric(report, name)) ? wanted : rank ? [rank.metric] : []
+    scored.some((name) => pooledMetric(report, name)) ? scored : rank ? [rank.metric] : []
   ).filter((name) => pooledMetric(report, name) && report.distribution[name]);
   const rows = names.map((name) => {
     const { p1, p5, p10, p50 } = report.distribution[name]?.percentiles ?? {};

@@ -80,7 +80,7 @@ function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
 }
 
 /** True if a finding, by itself or as the cause of others in `all`, means that unrelated frames are compared. */
-function isWrongPair({ code, severity }: Finding, all: readonly Finding[] = []): boolean {
+function isWrongPair({ code, severity }: Finding, all: readonly Finding[]): boolean {
   if (severity === 'info') return false;
   if (severity === 'error' || WRONG_PAIR.includes(code)) return true;
   return all.some((other) => other.follows === code && MISMATCHED.includes(other.code));

@@ -140,7 +140,7 @@ class Grammar {
   }
 
   filters(random) {
-    const one = () => {
+    const filter = () => {
       const args = Array.from({ length: random.int(0, 3) }, () =>
         random.oneIn(2)
           ? `${disguised(random, random.pick(KEYS))}=${this.value(random)}`
@@ -149,7 +149,7 @@ class Grammar {
       if (random.oneIn(12)) args.push(`/${random.pick(KEYS)}=${this.path(random)}`);
       return `${disguised(random, random.pick(FILTERS))}${args.length > 0 ? '=' : ''}${args.join(':')}`;
     };
-    return Array.from({ length: random.pick([1, 1, 2, 4, 40]) }, one).join(
+    return Array.from({ length: random.pick([1, 1, 2, 4, 40]) }, filter).join(
       random.pick([',', ',', ',', ';', '[a];[a]']),
     );
   }
@@ -248,8 +248,8 @@ async function ask(door, given) {
   try {
     return ended(false, JSON.stringify(await door(given)));
   } catch (error) {
-    const told = error?.name === 'Refused' || /^(?:string|number)$/.test(typeof error?.code);
-    if (!told || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
+    const foreseen = error?.name === 'Refused' || /^(?:string|number)$/.test(typeof error?.code);
+    if (!foreseen || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
     return ended(true, error.message, messageFault(error.message));
   }
 }

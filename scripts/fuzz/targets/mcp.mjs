@@ -76,8 +76,8 @@ function faultOf(answers) {
     const { jsonrpc, error, result } = JSON.parse(line);
     if (jsonrpc !== '2.0') return `an answer that is no JSON-RPC: ${line.slice(0, 200)}`;
     if (error?.code === -32603) return `an internal error: ${error.message}`;
-    const said = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
-    const fault = said === undefined ? undefined : messageFault(said);
+    const message = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
+    const fault = message === undefined ? undefined : messageFault(message);
     if (fault) return fault;
   }
 }

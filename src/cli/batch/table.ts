@@ -248,8 +248,7 @@ async function videosOf(name: string): Promise<readonly string[]> {
     const matches = globTest(basename(name));
     return (await filesOf(dirname(name))).filter((path) => matches(basename(path)));
   }
-  const isFolder = (await stat(name).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder) return [name];
+  if (!(await stat(name).catch(() => undefined))?.isDirectory()) return [name];
   return (await filesOf(name)).filter(
     (path) => VIDEOS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.'),
   );

@@ -267,15 +267,15 @@ export const ladder = command(
   LADDER_OPTIONS,
   ladderPage,
   async ({ settings, positionals, terminal }) => {
-    const { masters: [master, ...more] = [], ...asked } = settings;
+    const { masters: [master, ...more] = [], ...rest } = settings;
     if (master !== undefined) {
-      if (more.length + Object.keys(asked).length + positionals.length === 0)
+      if (more.length + Object.keys(rest).length + positionals.length === 0)
         return measureMaster(master, terminal);
       throw usageError(
         `--master measures existing files and takes no other arguments; type ${LADDER} --master master.m3u8`,
       );
     }
-    const { result, options } = resultOf(LADDER, positionals, asked);
+    const { result, options } = resultOf(LADDER, positionals, rest);
     const { encoder, sizes, ...others } = options;
     if (encoder === undefined) throw usageError(`${LADDER} needs an encoder, for instance --encoder libx264`);
     if (sizes === undefined) throw usageError(`${LADDER} needs sizes, for instance --sizes 1080,720,540,360`);

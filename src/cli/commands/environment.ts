@@ -242,8 +242,8 @@ export const setup = command(SETUP, SETUP_OPTIONS, setupPage, async ({ settings,
       const { installPart } = await import('../../parts/install.js');
       fetched.set(name, (await installPart(name, { signal: stop.signal, onPackage })).fetched);
     }
-    const wanted = names.length > 0 ? names : PART_NAMES;
-    const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
+    const listed = names.length > 0 ? names : PART_NAMES;
+    const states = listed.map((name) => stateOf(PARTS[name], fetched.get(name)));
     const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
     await terminal.print(json ? asJson(states) : text);
     return EXIT.ok;

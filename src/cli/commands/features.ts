@@ -131,16 +131,16 @@ export function featuresSettings(args: readonly string[]): FeatureTable | 'list'
   return tableOf(settingsOf(parsed.options, FEATURES_OPTIONS), parsed.positionals);
 }
 
-function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
-  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = asked;
-  const { features, teacher, options: pairing = {} } = asked;
+function tableOf(settings: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
+  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = settings;
+  const { features, teacher, options: pairing = {} } = settings;
   checkPairingOptions(pairing);
   const options = { ...pairing, ...(teacher !== undefined && { teacher }), ...(features && { features }) };
   const option = keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined;
   const pairs =
     list === undefined
-      ? namedPairs(videosOf(asked, positionals, MAX_DISTORTED, NAME), keys, opinions)
-      : listedPairs(list, asked, positionals[0] ?? option);
+      ? namedPairs(videosOf(settings, positionals, MAX_DISTORTED, NAME), keys, opinions)
+      : listedPairs(list, settings, positionals[0] ?? option);
   return { output, options, quiet, json, pairs };
 }
 

@@ -97,15 +97,15 @@ export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, p
 );
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
-export function heatmapSettings(asked: Partial<AskedSettings>, positionals: readonly string[]) {
-  const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = asked;
+export function heatmapSettings(settings: Partial<AskedSettings>, positionals: readonly string[]) {
+  const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = settings;
   if (frames && worst !== undefined)
     throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
   if (of === 'butteraugli' && (neg || blockSize !== undefined))
     throw usageError(
       '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
     );
-  const request = pairOf(asked, positionals, NAME);
+  const request = pairOf(settings, positionals, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;
   if (count > MOST_FRAMES)
@@ -117,7 +117,7 @@ export function heatmapSettings(asked: Partial<AskedSettings>, positionals: read
   return {
     request,
     options: {
-      ...asked.options,
+      ...settings.options,
       ...(blockSize !== undefined && { blockSize }),
       ...(neg && { enhnGainLimit: 1 }),
       ...(of === 'butteraugli' && { butteraugli: true }),
@@ -275,5 +275,5 @@ function worstValue(use: OptionUse): number {
 function blockValue(use: OptionUse): number {
   const side = unsignedValue(use, 16);
   if (BLOCKS.includes(side)) return side;
-  throw refusedValue(use, `${orList(BLOCKS.map(String))}`);
+  throw refusedValue(use, orList(BLOCKS.map(String)));
 }

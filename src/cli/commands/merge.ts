@@ -65,8 +65,7 @@ export const merge = command(
         stop.signal.throwIfAborted();
         shards.push(await api.readShard(await textOf(name, hosts, stop.signal), withoutAccess(name)));
       }
-      const merged = await api.mergeShards(shards, { signal: stop.signal });
-      const report = completeReport(merged, []);
+      const report = completeReport(await api.mergeShards(shards, { signal: stop.signal }), []);
       const outcome = { reports: [report], failures: [] };
       const makePage = async () => (await import('../printed.js')).htmlText(outcome, ['merge', ...args]);
       const delivery = { ...settings, distorted: [report.distorted.name] };

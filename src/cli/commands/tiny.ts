@@ -219,11 +219,11 @@ const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, position
     );
   if (action === 'eval' && surplus !== undefined)
     throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
-  const { json = false, ...asked } = settings;
+  const { json = false, ...rest } = settings;
   const width = helpWidth(terminal.columns);
   const { compareModels, evaluateModel } = await import('../../index.js');
   return interruptible(async ({ signal }) => {
-    const options: EvaluateOptions = { ...asked, signal };
+    const options: EvaluateOptions = { ...rest, signal };
     if (action === 'eval') {
       const found = await evaluateModel(model, features, options);
       await terminal.print(json ? asJson(found) : evaluationText(found, width));
@@ -280,12 +280,12 @@ export function evaluationText(evaluation: Evaluation, width: number): string {
 export function comparisonText({ ranked }: Comparison, width: number): string {
   const [first] = ranked;
   if (!first) return '';
-  const rows = ranked.map((one, i) => [
+  const rows = ranked.map((model, i) => [
     String(i + 1),
-    ...FIGURES.map(([name]) => figure(one[name])),
-    interval(one.intervals, 'plcc'),
-    String(one.n),
-    printable(one.model),
+    ...FIGURES.map(([name]) => figure(model[name])),
+    interval(model.intervals, 'plcc'),
+    String(model.n),
+    printable(model.model),
   ]);
   const head = ['#', ...FIGURES.map(([, label]) => label), 'of PLCC', 'n', 'model'];
   const common = first.notes.filter((note) => ranked.every(({ notes }) => notes.includes(note)));
@@ -310,12 +310,12 @@ function scope({ split, target, n, per_key: keys, bootstrap }: Evaluation): stri
 
 function keyTable(keys: readonly KeyAgreement[]): string {
   const worst = [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, SHOWN_KEYS);
-  const rows = worst.map((one) => [
-    ...FIGURES.map(([name]) => figure(one[name])),
-    figure(one.mean_prediction),
-    figure(one.mean_target),
-    String(one.n),
-    printable(one.key),
+  const rows = worst.map((agreement) => [
+    ...FIGURES.map(([name]) => figure(agreement[name])),
+    figure(agreement.mean_prediction),
+    figure(agreement.mean_target),
+    String(agreement.n),
+    printable(agreement.key),
   ]);
   const head = [...FIGURES.map(([, label]) => label), 'predicted', 'target', 'n', 'key'];
   const largest = `The ${SHOWN_KEYS} keys of the largest error, of ${keys.length}`;

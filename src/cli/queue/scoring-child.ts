@@ -72,8 +72,7 @@ async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
     case 'part': {
       const { scoreShard, formatShard } = await import('../../index.js');
       const { number, count } = work;
-      const shard = await scoreShard(queued.request, { number, count }, queued.options);
-      const text = await formatShard(shard);
+      const text = await formatShard(await scoreShard(queued.request, { number, count }, queued.options));
       return (await folder).keep(work.job.key, `part-${number}-${count}`, text);
     }
     case 'merge':

@@ -333,11 +333,11 @@ function still({ list }: Page, metric: string): Markup {
 /** Small charts of requested metrics; features of a score are folded. */
 function featureSections(page: Page): Markup {
   const main = page.ranking?.metric;
-  const asked = page.asked.filter((name) => name !== main);
+  const further = page.asked.filter((name) => name !== main);
   const inner = page.inner.filter((name) => name !== main);
   const shown =
-    asked.length > 0 &&
-    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`;
+    further.length > 0 &&
+    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, further)}</section>`;
   const folded =
     inner.length > 0 &&
     html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">inputs of the score: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;

@@ -71,7 +71,7 @@ export class Page extends EncodeList<ReportEncode> {
     checkLooks(options);
     this.picturesLacking = checkLacking(options.picturesLacking);
     const pictures = checkPictures(options.pictures);
-    this.#pictures = new Map(pictures.map((one) => [`${one.report} ${one.frame}`, one]));
+    this.#pictures = new Map(pictures.map((picture) => [`${picture.report} ${picture.frame}`, picture]));
   }
 
   picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {

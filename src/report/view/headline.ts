@@ -206,9 +206,9 @@ const MOST_COLUMNS = 6;
 /** Requested metrics besides the main one; of several planes only the first, the most telling one. */
 export function furtherMetrics(encodes: EncodeList): string[] {
   const main = encodes.ranking?.metric;
-  const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
+  const requested = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
   const facts = encodes.list.map((encode) => encode.facts);
-  return mainOf(asked, facts)
+  return mainOf(requested, facts)
     .filter((name) => name !== main)
     .slice(0, MOST_COLUMNS);
 }

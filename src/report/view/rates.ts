@@ -30,14 +30,14 @@ const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted
 
 /** Says which encodes the curves leave out, and why; empty if none. */
 export function leftOutText(encodes: EncodeList): string {
-  const said = (list: readonly Encode[], one: string, several: string) =>
+  const sentence = (list: readonly Encode[], reason: string, ofSeveral: string) =>
     list.length > 0 &&
-    `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
+    `Left out because ${list.length === 1 ? reason : ofSeveral}: ${list.map(({ name }) => name).join(', ')}.`;
   const stopped = encodes.taken.filter(({ partial }) => partial);
   const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
   const sentences = [
-    said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
-    said(stopped, 'its run was stopped', 'their runs were stopped'),
+    sentence(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
+    sentence(stopped, 'its run was stopped', 'their runs were stopped'),
   ];
   return joined(sentences, ' ');
 }
