@@ -131,7 +131,7 @@ export function localPath(name: string): string {
 function bitDepthValue(use: OptionUse): number {
   const depth = unsigned(use.value);
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
-  throw refusedValue(use, `${orList(BIT_DEPTHS.map(String))}`);
+  throw refusedValue(use, orList(BIT_DEPTHS.map(String)));
 }
 
 function chooseVideos(

@@ -11,7 +11,6 @@ import { frameGap, worstFrames } from '../ranking.js';
 import { type Report, requireParts, WHOLE } from '../schema.js';
 import { accepts, causeText, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from '../trust.js';
 import * as view from '../view/index.js';
-
 import { html, type Markup, pageOpening, scriptJson, templates } from './markup.js';
 import {
   type HtmlOptions,

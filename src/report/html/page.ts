@@ -11,6 +11,7 @@ import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
+import { extentOf } from '../view/scales.js';
 
 /** What a page shows besides its reports. */
 export interface HtmlOptions {
@@ -83,7 +84,7 @@ export class Page extends EncodeList<ReportEncode> {
   }
 }
 
-export function seriesOf({ frames }: ReportEncode, metric: string): Float64Array {
+export function seriesOf({ frames }: Pick<Report, 'frames'>, metric: string): Float64Array {
   return Float64Array.from(frames, ({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
@@ -151,10 +152,10 @@ function checkPictures(pictures: unknown): readonly HtmlPictures[] {
   if (pictures === undefined) return [];
   if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
   const list = pictures as readonly HtmlPictures[];
-  for (const [i, pictures] of list.entries()) {
+  for (const [i, files] of list.entries()) {
     const name = `options.pictures[${i}]`;
-    requireObject(name, pictures, 'pictures of a frame');
-    const { aspect = 1 } = pictures;
+    requireObject(name, files, 'pictures of a frame');
+    const { aspect = 1 } = files;
     if (!(typeof aspect === 'number' && aspect > 0 && Number.isFinite(aspect)))
       throw usageError(`${name}.aspect must be a number above 0, but is ${showValue(aspect)}.`);
   }
@@ -182,20 +183,13 @@ const FINE_FRAMES = 40_000;
 export function packMetric(frames: readonly FrameMetrics[], metric: string): PackedMetric {
   const bytes = frames.length <= FINE_FRAMES ? 3 : 2;
   const top = 2 ** (8 * bytes) - 2;
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const frame of frames) {
-    const value = frame.metrics[metric];
-    if (!isNumber(value)) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (low > high) [low, high] = [0, 0];
+  const values = seriesOf({ frames }, metric);
+  const { low, high } = extentOf([values]) ?? { low: 0, high: 0 };
   const scale = high > low ? top / (high - low) : 0;
   const codes = new Uint8Array(frames.length * bytes);
   let at = 0;
-  for (const frame of frames) {
-    const value = frame.metrics[metric];
-    const code = isNumber(value) ? Math.round((value - low) * scale) : top + 1;
+  for (const value of values) {
+    const code = Number.isFinite(value) ? Math.round((value - low) * scale) : top + 1;
     if (bytes === 3) codes[at++] = code >>> 16;
     codes[at++] = code >>> 8;
     codes[at++] = code;
@@ -210,8 +204,4 @@ export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFr
   if (frames.every((frame, i) => frame.frameNum === first + i * step))
     return { first: first + shift, step, count: frames.length };
   return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1 - shift)) };
-}
-
-function isNumber(value: number | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
 }

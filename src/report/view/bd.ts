@@ -191,8 +191,8 @@ function notesOf(curves: readonly RateCurve[], choice: CurveChoice): string[] {
   const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
   const isAnchor = ({ name }: RateCurve) => name === choice.anchor;
   const shown = curves.some(isAnchor) ? pairs.filter((pair) => pair.some(isAnchor)) : pairs;
-  const notes = shown.flatMap(([one, other]) => {
-    const [anchor, test] = isAnchor(other) ? [other, one] : [one, other];
+  const notes = shown.flatMap(([first, second]) => {
+    const [anchor, test] = isAnchor(second) ? [second, first] : [first, second];
     const names = `${test.name} against ${anchor.name}`;
     const compared = comparedWith(anchor, test, choice);
     const where = choice.rates ? ' at these bit rates' : '';
