@@ -2,7 +2,7 @@
  * @module scripts/accuracy
  * `npm run accuracy`: compares all values with libvmaf's and writes the tables of docs/accuracy.md, for generated clips
  * (test/fixtures) and, if ../shared is present, real clips and the perceptual metrics. Environment variables name the
- * authors' programs of the latter (lib/accuracy-film); without them their table is not changed.
+ * metrics' authors' programs (lib/accuracy-film); without them, that table is not updated.
  *
  *   node scripts/accuracy.mjs [--print]    --print: print without changing docs/accuracy.md
  */
@@ -22,7 +22,6 @@ const { sampleSource } = await loadBuilt('sample/files.js');
 
 const support = await loadSupport('fixtures');
 
-/** Sums up comparisons. */
 function total(comparisons) {
   return comparisons.reduce(
     (sum, { compared, equal, worst, wrong }) => ({

@@ -9,8 +9,8 @@
  *
  * --frames   frames of the timed 1080p pair, default 240; rounded up to whole groups of pictures, like --long
  * --long     frames of the long pair, which repeats the same frames, default 2000; 0 skips memory
- * --hour     frames of the film for the viewer and the chart, default 89890; 0 skips them
- * --encodes  encodes of 20,000 frames whose curves are moved, default 16; 0 skips them
+ * --hour     frames of the film shown in the viewer and in the chart, default 89890; 0 skips them
+ * --encodes  encodes of 20,000 frames whose curves are panned and zoomed, default 16; 0 skips them
  * --runs     alternating runs of both, default 3; the median counts; 0 skips them
  * --loads    loads of the page from a warm cache, default 9; the median counts
  * --threads  workers of both, default: one per core
@@ -27,8 +27,8 @@ import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { build } from 'vite';
 import { CURVE_FRAMES, curveRows } from './lib/bench-curves.mjs';
-import { viewerRows } from './lib/bench-viewer.mjs';
-import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { median, spread, viewerRows } from './lib/bench-viewer.mjs';
+import { builtCommand, childrenTime, loadBuilt, ROOT, replaceBlock, statOf, table } from './lib/project.mjs';
 
 const { values: flags } = parseArgs({
   options: {
@@ -54,7 +54,7 @@ const CLI = builtCommand();
 const SECONDS = 1000;
 /** Time limit for the page to inspect files or to load, for busy machines. */
 const PATIENCE = 300 * SECONDS;
-/** Frames to generate; longer clips repeat them. */
+/** Distinct frames; longer clips repeat them. */
 const MADE = 3 * GROUP;
 const TYPES = {
   '.html': 'text/html',
@@ -90,7 +90,7 @@ async function pair(frames) {
   return paths;
 }
 
-/** A long film of pictures that take few bytes: its groups are repeated, not encoded again. */
+/** A long film of small pictures: repeats its groups instead of encoding them again. */
 async function film(total, size) {
   const paths = {};
   for (const [side, crf] of [
@@ -123,7 +123,6 @@ async function ffmpeg(path, args, feed = async () => {}) {
   renameSync(part, path);
 }
 
-/** Serves the built page without special headers. */
 async function serve() {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url, 'http://localhost');
@@ -144,15 +143,6 @@ function processesBelow(root) {
   }
   const below = (pid) => pid === root || (parents.has(pid) && below(parents.get(pid)));
   return [...parents.keys()].filter(below);
-}
-
-/** The fields of /proc/PID/stat from the state (field 3) on; empty once the process has ended. */
-function statOf(pid) {
-  try {
-    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ');
-  } catch {
-    return [];
-  }
 }
 
 /** Proportional memory of a process and its descendants, bytes. */
@@ -176,14 +166,7 @@ function timeBelow(root) {
   return times.reduce((sum, fields) => sum + Number(fields[11] ?? 0) + Number(fields[12] ?? 0), 0) / 100;
 }
 
-/** Seconds of processor time of ended child processes and their descendants. */
-function timeOfEnded() {
-  // Fields 16 and 17, in hundredths.
-  const fields = statOf('self');
-  return (Number(fields[13]) + Number(fields[14])) / 100;
-}
-
-/** In the page: records long tasks and the start and end of the run; calls back at the end, so that nothing polls. */
+/** In the page: records long tasks and the start and end of the run; calls back at the end, so there is no polling. */
 function observe() {
   window.bench = { tasks: [] };
   new PerformanceObserver((list) => {
@@ -235,7 +218,7 @@ async function inPage({ browser, pid, url }, files, sample) {
       clearInterval(timer);
     }
     const used = timeBelow(pid) - before;
-    // What the page does with the report belongs to the run's tasks.
+    // What the page does with the report counts as a task of the run.
     await pause(2 * SECONDS);
     const { start, report, tasks } = await page.evaluate(() => window.bench);
     return {
@@ -289,10 +272,10 @@ async function loads({ browser, url }) {
   }
 }
 
-/** The command line on the same pair: seconds, and seconds of processor time. */
+/** Seconds, and seconds of processor time, of the command line on the same pair. */
 function inNode(files) {
   const started = performance.now();
-  const before = timeOfEnded();
+  const before = childrenTime();
   const args = [CLI, '-r', files.reference, '-d', files.distorted, '--threads', String(THREADS), '-q'];
   const { status, stderr } = spawnSync(
     process.execPath,
@@ -300,20 +283,15 @@ function inNode(files) {
     { encoding: 'utf8' },
   );
   if (status !== 0) throw new Error(`anyvmaf failed: ${stderr}`);
-  return { seconds: (performance.now() - started) / SECONDS, used: timeOfEnded() - before };
+  return { seconds: (performance.now() - started) / SECONDS, used: childrenTime() - before };
 }
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-const spread = (values, digits = 1) =>
-  `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} - ${Math.max(...values).toFixed(digits)})`;
-
-/** The number of tasks and the longest. */
 const longTasks = (tasks) =>
   tasks.length > 0
     ? `${tasks.length} (${tasks.join(', ')} ms), the longest ${Math.max(...tasks)} ms`
     : 'none';
 
-/** The whole browser first, as users have it; `npm test` installs the other. */
+/** The full browser first, as users have it; `npm test` installs the headless shell. */
 const CHROMIUMS = ['/usr/bin/chromium', '/usr/bin/chromium-headless-shell'];
 const [load] = loadavg();
 mkdirSync(FOLDER, { recursive: true });
@@ -337,25 +315,25 @@ try {
   const [page, node, tasks] = [[], [], []];
   for (let run = 0; run < RUNS; run++) {
     node.push(inNode(files));
-    const there = await inPage(place, files);
-    page.push(there);
-    tasks.push(...there.tasks);
+    const inChromium = await inPage(place, files);
+    page.push(inChromium);
+    tasks.push(...inChromium.tasks);
     const text = ({ seconds, used }) =>
       `${(FRAMES / seconds).toFixed(1)} frames/s (CPU ${used.toFixed(1)} s)`;
-    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(there)}`);
+    console.error(`run ${run + 1}: node ${text(node.at(-1))}, page ${text(inChromium)}`);
   }
   const rates = (runs) => runs.map(({ seconds }) => FRAMES / seconds);
   const used = (runs) => median(runs.map(({ used }) => used));
   if (RUNS > 0)
     rows.push(
-      ['command line, frames a second', spread(rates(node)), ''],
-      ['page, frames a second', spread(rates(page)), ''],
+      ['command line, frames a second', spread(rates(node), 1), ''],
+      ['page, frames a second', spread(rates(page), 1), ''],
       ['page over command line', (median(rates(page)) / median(rates(node))).toFixed(2), 'at least 0.85'],
       ['CPU time of the command line over that of the page', (used(node) / used(page)).toFixed(2), ''],
       ['tasks over 50 ms while scoring, all runs', longTasks(tasks), 'none'],
     );
   if (LOADS > 0) {
-    rows.push(['time to interactive on a warm cache, ms', spread(await loads(place), 0), 'below 1000']);
+    rows.push(['time to interactive on a warm cache, ms', spread(await loads(place)), 'below 1000']);
   }
   if (LONG > 0) {
     const samples = [];

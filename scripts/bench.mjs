@@ -7,13 +7,13 @@
  *     [--sizes NAME,...] [--software]
  *
  * --rows    any of native, depth, workers, size, inside, stages, memory, module, start, decode, evaluation, tiny, metrics, perceptual,
- *           webgpu, live, batch; default: all except metrics, perceptual and webgpu, which take several minutes, and live and batch,
- *           which need an otherwise idle machine
+ *           webgpu, live, batch; default: all but metrics, perceptual and webgpu, which take several minutes, and live and batch,
+ *           which need an idle machine
  * --frames  frames of the 1080p pairs, default 144 (2160p: a quarter of that)
  * --runs    runs of each timing, default 3; the median counts, the spread is min to max
  * --write   writes the tables to docs/performance.md and README.md; needs all rows of the default, or perceptual alone
- * --sizes   for webgpu: any of 540p, 1080p, 2160p; default: all
- * --software  also run webgpu on a software adapter, whose times are meaningless
+ * --sizes   of webgpu: any of 540p, 1080p, 2160p; default: all
+ * --software  also webgpu on a software adapter, whose times are meaningless
  *
  * Compared runs alternate, so that changes of the machine's speed affect all of them. If VMAF_BIN names a native `vmaf`,
  * the benchmark compares with it as well. Variables for the programs of other metrics: ./lib/bench-perceptual.
@@ -103,7 +103,6 @@ const { makeSample } = await loadBuilt('sample/generator.js');
 const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 const { score } = await loadBuilt('index.js');
 
-/** The timed pairs. */
 const PAIRS = {
   hd: { width: 1920, height: 1080, bitDepth: 8, chroma: '420', frames: FRAMES },
   hd10: { width: 1920, height: 1080, bitDepth: 10, chroma: '420', frames: FRAMES },
@@ -112,7 +111,7 @@ const PAIRS = {
   sd: { width: 576, height: 324, bitDepth: 8, chroma: '420', frames: 2 },
 };
 
-/** Makes a pair of files unless they exist; returns their paths. */
+/** Makes a pair of files unless they exist. @returns their paths */
 function files(name) {
   const { frames, ...format } = PAIRS[name];
   mkdirSync(FOLDER, { recursive: true });
@@ -139,7 +138,7 @@ function run(program, args, options = {}) {
   if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed: ${error?.message ?? stderr}`);
 }
 
-/** Arguments of our command line, which writes a report. */
+/** Arguments of our command line with a report. */
 function oursArguments(name, threads) {
   const { reference, distorted } = files(name);
   const report = ['--json', '--output', join(FOLDER, 'ours.json'), '--quiet', '--threads', String(threads)];
@@ -161,7 +160,7 @@ function theirs(binary, name) {
 
 /**
  * libvmaf inside the ffprobe package, one thread; `undefined` on platforms without it.
- * @param what an option of the filter, and how many frames
+ * @param what options of the filter, and number of frames
  */
 function packaged(name, { option = `model=${MODEL}`, frames } = {}) {
   let source;
@@ -310,7 +309,7 @@ async function stages() {
   for (const [name, plan] of Object.entries(plans)) {
     const measurer = wasmMeasurers(module, 'simd128').open(plan);
     const record = new Float64Array(measurer.layout.length);
-    const one = (index) => {
+    const measureAt = (index) => {
       const { reference, distorted } = pairs[index & 1];
       const slot = measurer.slot(index);
       for (const [planes, samples] of [
@@ -325,7 +324,7 @@ async function stages() {
     };
     let next = 0;
     const measure = (frames) => {
-      for (let i = 0; i < frames; i++) one(next++);
+      for (let i = 0; i < frames; i++) measureAt(next++);
     };
     measure(10);
     actions[name] = () => measure(20);
@@ -338,7 +337,7 @@ async function stages() {
 /** Peak resident memory of a Node process in MB, which the process writes when it ends. */
 function peakMemory(args) {
   const file = join(FOLDER, 'peak');
-  // Linux counts what the parent had before `exec` into maxRSS, but not into the high-water mark of the new image.
+  // On Linux, maxRSS includes the parent's memory before `exec`; the high-water mark of the new image does not.
   const hook = `
     import { existsSync, readFileSync, writeFileSync } from 'node:fs';
     process.on('exit', () => {
@@ -445,17 +444,17 @@ function tiny() {
   return benchTiny({ args, folder: FOLDER, runs: RUNS, median, report });
 }
 
-/** A run that clients watch; see lib/bench-live. */
+/** A live run with clients; see lib/bench-live. */
 function live() {
   return benchLive({ model: MODEL, runs: RUNS, median, report });
 }
 
-/** Workers of a queue; see lib/bench-batch. */
+/** Queue workers; see lib/bench-batch. */
 function batch() {
   return benchBatch({ command: CLI, ...files('queued'), model: MODEL, runs: RUNS, median, report });
 }
 
-/** A GPU through WebGPU; see lib/bench-webgpu. */
+/** WebGPU; see lib/bench-webgpu. */
 function webgpu() {
   return benchWebgpu({
     folder: FOLDER,

@@ -24,7 +24,6 @@ import { gzipSync } from 'node:zlib';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Functions of anyvmaf.h that every module has. */
 const CONTEXT_EXPORTS = ['abi_version', 'alloc', 'free', 'plane_bytes', 'open', 'close'].map(
   (name) => `_anyvmaf_${name}`,
 );
@@ -47,7 +46,7 @@ const TABLE_EXPORTS = [
 /** Exports of perceptual.wasm for tests. */
 const PERCEPTUAL_TEST_EXPORTS = ['_cvvdp_power_c', '_cvvdp_power_simd'];
 
-/** The modules: where their sources are, what they export beside their header's functions, and their budgets in bytes. */
+/** Modules: their sources, their exports beyond the functions of their header, and their budgets in bytes. */
 const MODULES = [
   {
     name: 'anyvmaf',
@@ -111,13 +110,13 @@ function checkToolchain() {
   }
 }
 
-/** Names of the functions that the module's public header declares, which it exports. */
+/** Functions declared in the module's public header, which it exports. */
 function exportedFunctions({ name }) {
   const header = readFileSync(join(ROOT, `wasm/include/${name}.h`), 'utf8').replace(/\/\*[\s\S]*?\*\//g, '');
   return [...header.matchAll(/\b(anyvmaf_\w+)\s*\(/g)].map((match) => `_${match[1]}`);
 }
 
-/** The C files and own headers of a module, sorted. */
+/** C files and own headers of a module, sorted. */
 function sourcesOf({ folders, files }) {
   const found = folders.flatMap((folder) =>
     readdirSync(join(ROOT, folder)).map((name) => `${folder}/${name}`),
@@ -126,13 +125,12 @@ function sourcesOf({ folders, files }) {
 }
 
 const committed = ({ name }) => join(ROOT, `wasm/${name}.wasm`);
-/** Where the digests of a committed module and of what it was built from are. */
+/** File with the digests of a committed module and its sources. */
 const digestsFile = (module) => `${committed(module)}.json`;
 
 /** Additional exports of a module with guard zones. */
 const GUARDS = { flags: ['-DANYVMAF_GUARDS'], exports: ['_anyvmaf_guards_broken'] };
 
-/** Compiles and links into `out`. */
 function build(module, out, { flags, exports } = { flags: [], exports: [] }) {
   const sources = sourcesOf(module).filter((name) => name.endsWith('.c'));
   const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-wasm-'));
@@ -173,7 +171,7 @@ function reportSize({ name, budget }, file) {
   }
 }
 
-/** The text of a module's file of digests, for the files as they are. */
+/** Text of a module's digests file for the current files. */
 function digests(module) {
   const sha256 = (...contents) => {
     const hash = createHash('sha256');

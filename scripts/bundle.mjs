@@ -9,7 +9,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { builtPath, ROOT } from './lib/project.mjs';
 
-// As deep as platform/node and platform/browser, which find models and core relative to themselves.
+// At the depth of platform/node and platform/browser, which find models and the core relative to themselves.
 const FOLDER = join(ROOT, 'dist/bundle/js');
 
 /** Entry points: doors, and worker scripts, which are found relative to their starter. */
@@ -29,11 +29,11 @@ const ENTRIES = [
   'bench/pair-maker.js',
 ];
 
-// Shaders stand beside the modules that import them.
+// Shaders are next to the modules that import them.
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
   if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
-// Scripts of pages that are written as one file, as text: of HTML reports, the live dashboard, and the view in hosts.
+// Scripts of single-file pages, as text: HTML reports, the live dashboard, and the view in MCP hosts.
 for (const folder of ['report/html', 'mcp/live/dashboard', 'mcp/apps']) {
   const { output } = await build({
     input: builtPath(`${folder}/viewer.js`),
@@ -47,7 +47,7 @@ for (const folder of ['report/html', 'mcp/live/dashboard', 'mcp/apps']) {
   );
 }
 
-// The descriptions of metrics as data, so that what lists them, the page too, loads no arithmetic.
+// Metric descriptions as data, so that listing them loads no arithmetic.
 const DESCRIPTIONS_FILE = builtPath('metrics/descriptions.js');
 const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
 writeFileSync(DESCRIPTIONS_FILE, `export const DESCRIPTIONS = ${JSON.stringify(DESCRIPTIONS)};\n`);
@@ -72,7 +72,7 @@ const shaders = {
   },
 };
 
-/** Removes declarations that the public types do not reach, which nobody can import, and the headers of the others. */
+/** Removes type declarations that the public types do not reach, and the headers of the others. */
 function removeInnerTypes() {
   const dist = join(ROOT, 'dist');
   const reached = new Set(['index.d.ts', 'index.browser.d.ts']);
@@ -84,7 +84,7 @@ function removeInnerTypes() {
   for (const file of readdirSync(dist, { recursive: true })) {
     if (!file.endsWith('.d.ts')) continue;
     const path = join(dist, file);
-    // What a file is for, its readers do not see.
+    // Package users do not need the module header.
     if (reached.has(file))
       writeFileSync(path, readFileSync(path, 'utf8').replace(/^\/\*\*\n \* @module [\s\S]*?\*\/\n/, ''));
     else rmSync(path);
@@ -96,7 +96,7 @@ rmSync(FOLDER, { recursive: true, force: true });
 await build({
   input: Object.fromEntries(ENTRIES.map((entry) => [basename(entry, '.js'), builtPath(entry)])),
   plugins: [shaders],
-  // Packages are users' to install.
+  // Users install the dependencies.
   external: /^[^./]/,
   platform: 'neutral',
   transform: { target: 'es2022' },
@@ -105,12 +105,12 @@ await build({
   output: {
     dir: FOLDER,
     format: 'esm',
-    // A third less to fetch and to parse.
+    // A third less to download and parse.
     minify: true,
     entryFileNames: '[name].js',
-    // No hashes: they compress badly, and a package has a version. Two versions are served from two folders.
+    // No hashes: they compress badly, and a package has a version.
     chunkFileNames: '[name].js',
-    // What nearly everything loads is one file: small ones take more room in the package.
+    // Put what nearly everything loads into one file; small files take more room in the package.
     codeSplitting: {
       includeDependenciesRecursively: false,
       groups: [

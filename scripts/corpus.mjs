@@ -1,13 +1,13 @@
 /**
  * @module scripts/corpus
  * `npm run corpus`: makes awkward pairs of videos with ffmpeg, scores each as a user would, and compares score, findings and
- * verdict with the expected ones; exits with 1 if one differs. Needs a build (`npm run build`) and ffmpeg. Files are
- * cached in node_modules/.cache.
+ * verdict with those of a careful person; exits with 1 if one differs. Needs a build (`npm run build`) and ffmpeg. Made files
+ * are kept in node_modules/.cache.
  *
  *     node scripts/corpus.mjs [--only TEXT] [--list] [--decoders]
  *
  * --only      only cases with TEXT in kind or name
- * --list      describe the cases and run nothing
+ * --list      print descriptions, and run nothing
  * --decoders  also compare the other decoders with ffmpeg
  */
 import { parseArgs } from 'node:util';
@@ -47,19 +47,19 @@ const host = {
 
 console.log(`| case | score | right | after fixes | verdict | found |\n|---|---|---|---|---|---|`);
 const shown = (score) => score?.toFixed(2) ?? '';
-/** A case that cannot be run is a miss of its own. */
-const tried = (one) =>
-  runCase(one, host).catch((error) => ({
+/** A case that cannot be run counts as a miss. */
+const resultOf = (testCase) =>
+  runCase(testCase, host).catch((error) => ({
     fixes: [],
     findings: [],
     misses: [`did not run: ${error.message}`],
   }));
 let wrong = 0;
-for (const one of chosen) {
-  const { score, right, fixed, fixes, verdict = 'refused', findings, misses } = await tried(one);
+for (const testCase of chosen) {
+  const { score, right, fixed, fixes, verdict = 'refused', findings, misses } = await resultOf(testCase);
   const after = fixes.length > 0 ? `${shown(fixed)} ${fixes.join(', ')}` : '';
   console.log(
-    `| ${one.kind}: ${one.name} | ${shown(score)} | ${shown(right)} | ${after} | ${verdict} | ${findings.join(', ')} |`,
+    `| ${testCase.kind}: ${testCase.name} | ${shown(score)} | ${shown(right)} | ${after} | ${verdict} | ${findings.join(', ')} |`,
   );
   for (const miss of misses) console.log(`    MISS ${miss}`);
   if (misses.length > 0) wrong++;

@@ -34,7 +34,7 @@ try {
     process.exitCode =
       spawnSync(process.execPath, [CLI, ...names], { cwd: folder, stdio: 'inherit' }).status ?? 1;
   } else {
-    // Show the summary even without a terminal, where the command prints only the score.
+    // Show the summary without a terminal too, where the command prints only the score.
     const { score } = await loadBuilt('index.js');
     const { findingsInFlags } = await loadBuilt('cli/exit.js');
     const { summarize } = await loadBuilt('report/summary.js');

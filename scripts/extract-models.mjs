@@ -60,7 +60,7 @@ const LICENCE = {
 /** Built-in models of libvmaf that need no file: another model with float extractors for its features. */
 const FLOAT_OF = ['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_b_v0.6.3'];
 
-/** Models of libvmaf 3.2.0 that do not ship; users download them from the tag of its repository. */
+/** Models of libvmaf 3.2.0 that do not ship; users download them from the tag in its repository. */
 const PULLED = {
   repository: 'Netflix/vmaf',
   tag: 'v3.2.0',
@@ -185,7 +185,7 @@ function* embeddedModels(binary) {
   }
 }
 
-/** A NEG model is the plain model with two gain limits: this inserts their lines and keeps all other bytes. */
+/** A NEG model is the plain model with two gain limits: inserts their lines and keeps all other bytes. */
 function withGainLimits(base, neg) {
   const [limits] = /^ {8}"feature_opts_dicts": \[\n.*?\n {8}\],\n/ms.exec(neg) ?? [];
   const [before, after] = base.split('        "norm_type": "linear_rescale",\n');

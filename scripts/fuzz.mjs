@@ -52,7 +52,7 @@ const places = mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-'));
 process.on('exit', () => rmSync(places, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-/** A share of the seconds, by the cost of one input. */
+/** Seconds in proportion to the cost of one input. */
 const seconds = Number(options.seconds) / Math.max(1, Math.ceil(wanted.length / Number(options.jobs)));
 const counted = options.short || options.inputs !== undefined;
 const until = counted ? Number.POSITIVE_INFINITY : seconds * 1000;
@@ -66,7 +66,7 @@ function mostOf(name) {
 /** Factor by which wall time may exceed the limit of processor time, for busy machines. */
 const IDLE = 10;
 
-/** Milliseconds of processor time of a process, if the system tells; Linux counts in hundredths of a second. */
+/** Milliseconds of processor time of a process, if the system reports it; Linux counts in hundredths of a second. */
 function cpuTime(pid) {
   try {
     const [, rest] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
@@ -77,7 +77,7 @@ function cpuTime(pid) {
   }
 }
 
-/** Feeds inputs `from` to `to` in one process; ends when done, when time is up, or if an input hangs. */
+/** Feeds inputs `from` to `to` in one process, until all are done, time is up or an input hangs. */
 function feed(name, from, to, deadline, record) {
   return new Promise((resolve) => {
     const place = join(places, `${name}-${from}`);
@@ -129,7 +129,7 @@ function feed(name, from, to, deadline, record) {
   });
 }
 
-/** Whether a slow input is slow again, and not only because the machine was busy. */
+/** Whether a slow input is slow again; the machine may have been busy. */
 async function hangsAgain(name, index) {
   for (let attempt = 0; attempt < 2; attempt++) {
     const { reason } = await feed(name, index, index + 1, Number.POSITIVE_INFINITY, () => {});
@@ -155,7 +155,7 @@ async function fuzz(name) {
   };
   let from = 0;
   const most = mostOf(name);
-  // Restart processes, so that leftovers of one input do not affect the others.
+  // Restart processes, so that one input does not affect the others.
   while (from < most && performance.now() - started < until) {
     const to = Math.min(most, from + (TARGETS[name].inputs ?? 20_000));
     const { reason, index, text } = await feed(name, from, to, started + until, record);

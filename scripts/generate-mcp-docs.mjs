@@ -11,7 +11,6 @@ import { loadBuilt, ROOT, table } from './lib/project.mjs';
 
 const { TOOLS } = await loadBuilt('mcp/tools/index.js');
 const { describeTools, listTools } = await loadBuilt('mcp/server.js');
-/** With all descriptions. */
 const tools = describeTools(TOOLS);
 
 /** `string`, `"a" or "b"`, `integer >= 1`, `list of string`, … */

@@ -15,7 +15,7 @@ const { isOfColour, parseFeature } = await loadBuilt('metrics/options.js');
 const { colourOf } = await loadBuilt('core/colour.js');
 const { planFeatures } = await loadBuilt('engine/backends/features.js');
 
-/** Smallest side of a picture, and where only metrics of colour are measured. */
+/** Smallest side of a picture, also for metrics of colour. */
 const LEAST = 17;
 const LEAST_OF_COLOUR = 2;
 /** No extractor needs larger pictures. */
@@ -52,7 +52,7 @@ function smallest(name) {
   return full === side ? `${side}x${side}` : `${side}x${side} (4:4:4: ${full}x${full})`;
 }
 
-/** The formats that it does not accept. */
+/** Formats that an extractor does not accept. */
 function without(name) {
   return [
     ...(takes(name, MOST, MOST, '400') ? [] : ['4:0:0']),

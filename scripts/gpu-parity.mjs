@@ -38,7 +38,7 @@ const { create } = await import('webgpu');
 const kind = await support.openWebgpu(create([]));
 console.log(`seed ${flags.seed}, ${process.platform}, ${JSON.stringify(kind.adapter)}`);
 
-/** Node with this GPU for every run in this thread: its shaders are compiled once. */
+/** Node with this GPU for every run in this thread; shaders are compiled once. */
 const platform = {
   ...nodePlatform,
   gpu: {
@@ -56,7 +56,7 @@ const platform = {
 /** Differences found so far in all groups. */
 let failures = 0;
 
-/** What a group compared. */
+/** A group of comparisons. */
 class Group {
   #name;
   #runs = 0;
@@ -68,7 +68,7 @@ class Group {
     this.#name = name;
   }
 
-  /** Counts what was compared in a run, and prints its differences. */
+  /** Counts the comparisons of a run, and prints its differences. */
   add(title, values, differences) {
     this.#runs++;
     this.#values += values;
@@ -76,7 +76,6 @@ class Group {
     for (const line of differences.slice(0, 10)) console.error(`${this.#name}: ${title}: ${line}`);
   }
 
-  /** Ends the group. */
   end() {
     failures += this.#different + Number(this.#values === 0);
     this.print();
@@ -107,7 +106,7 @@ async function compareRuns(group, title, run, request, options, backend = 'webgp
     Object.is(found.get(path), value) ? [] : `${path}: GPU ${found.get(path)}, core ${value}`,
   );
   if (found.size !== expected.size) wrong.push(`${found.size} values, not ${expected.size}`);
-  const onGpu = report.measurers?.find((one) => one.backend === 'webgpu')?.frames ?? 0;
+  const onGpu = report.measurers?.find((measurer) => measurer.backend === 'webgpu')?.frames ?? 0;
   if (report.backend_used !== backend || onGpu === 0) wrong.push(`the GPU measured ${onGpu} frames`);
   group.add(title, expected.size, wrong);
   return report;
@@ -115,7 +114,7 @@ async function compareRuns(group, title, run, request, options, backend = 'webgp
 
 const inThread = (request, options) => scorePair(platform, request, { ...options, threads: 0 });
 
-/** Whether a GPU can measure some of a run. */
+/** Whether a GPU can measure part of a run. */
 const hasShaders = ({ models = [], features = [] }) =>
   models.some((name) => !name.includes('vmaf_float_')) ||
   features.some((name) => /^(vif|adm|psnr|motion)(=|$)/.test(name) && !name.includes('force_zero'));
@@ -145,7 +144,7 @@ const pairOf = (clip, frames) => ({
   distorted: sampleSource(clip, 'distorted', frames),
 });
 
-/** Generated clips: the core's values and libvmaf's. */
+/** Generated clips: values of the core and of libvmaf. */
 async function fixtures() {
   const group = new Group('fixtures');
   for (const file of ['compat', 'extremes', 'formats', 'models', 'options']) {
@@ -167,7 +166,7 @@ async function fixtures() {
 
 const shared = new URL('../shared/', pathToFileURL(`${ROOT}/`));
 
-/** Real clips: the core's values and libvmaf's. All models of a clip are one run. */
+/** Real clips: values of the core and of libvmaf. All models of a clip are one run. */
 async function realClips() {
   if (!existsSync(new URL('golden/features.json', shared))) return;
   const group = new Group('real clips');
@@ -176,8 +175,8 @@ async function realClips() {
     const { compared, wrong } = support.compareWithGolden(report, entry);
     group.add(`${entry.clip}, ${entry.config}, libvmaf`, compared, wrong);
   };
-  for (const clip of new Set(cases.map((one) => one.clip))) {
-    const ofClip = cases.filter((one) => one.clip === clip);
+  for (const clip of new Set(cases.map((test) => test.clip))) {
+    const ofClip = cases.filter((test) => test.clip === clip);
     const ofModels = ofClip.filter(({ options }) => options.models);
     const models = ofModels.map(({ options }, i) => options.models[0].replace(/(:name=.*)?$/, `:name=m${i}`));
     const all = await compareRuns(group, `${clip}, all models`, inThread, ofModels[0].request, { models });
@@ -190,13 +189,13 @@ async function realClips() {
   group.end();
 }
 
-/** Runs of features that a software adapter does in a moment. */
+/** Feature runs that a software adapter finishes quickly. */
 function isQuick({ config, request: { raw }, options, expected }) {
   const samples = raw.width * raw.height * expected.frames;
   return options.features !== undefined && (samples < 2e5 || /^(motion|psnr)/.test(config));
 }
 
-/** A report in which the model of a name is `vmaf`. */
+/** A report in which the model of the given name is `vmaf`. */
 function renamed(report, name) {
   const ofModel = new RegExp(`^${name}(?=_|$)`);
   const rename = (metrics) =>
@@ -206,11 +205,11 @@ function renamed(report, name) {
   return { ...report, frames, pooled_metrics, aggregate_metrics };
 }
 
-/** The public interface with workers: files, chunks with history, scaling, frame rates, encodes. */
+/** The public interface with workers: files, chunks with priming frames, scaling, frame rates, encodes. */
 async function workers() {
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-parity-'));
   const group = new Group('workers');
-  // Without a model shaders are compiled soon, which each worker does anew.
+  // Without a model, compiling shaders is quick; each worker compiles them.
   const usual = { features: ['psnr', 'motion', 'float_ssim'], noPrediction: true };
   try {
     const write = (name, { size: [width, height], bitDepth = 8, frames = 24 }) => {

@@ -1,22 +1,22 @@
 /**
  * @module scripts/house
- * `npm run house`: prints the size of the source code and the dependencies between its folders. docs/architecture.md describes these.
+ * `npm run house`: size and structure of the source tree, as a table. docs/architecture.md describes the rooms.
  *
  *   node scripts/house.mjs [--list MEASURE]
  *
- * --list  lists what one line of the table counts: one-importer, circles, folder-circles, long, repeats, size, or an option
+ * --list  lists what one row counts: one-importer, circles, folder-circles, long, repeats, size, or an option
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { parseSync } from 'vite';
 import { ROOT, table } from './lib/project.mjs';
 
-/** Lines of a file that one other file alone should not need, and of a function that fits on a screen. */
+/** Lines: of a file that may have a single importer, and of a function that fits on a screen. */
 const SMALL = 60;
 const SCREEN = 60;
-/** Lines of a repetition. */
+/** Lines of a repeated block. */
 const REPEAT = 12;
-/** Options whose way through the house is watched. */
+/** Options whose spread over files is counted. */
 const OPTIONS = [
   'scaleTo',
   'frameRatePolicy',
@@ -28,7 +28,7 @@ const OPTIONS = [
   'skipReference',
   'noReference',
 ];
-/** A regular expression that takes a size apart; `8x4s` is none. */
+/** A regular expression that parses a size; not `8x4s`. */
 const SIZE = /\/[^/\n]*\\d[^/\n]*\)\[?[x×][^/\n]*\\d[^/\n]*(?<!\)s\$)\//;
 
 const sources = ['src', 'web/src'].flatMap((folder) =>
@@ -47,13 +47,13 @@ const sources = ['src', 'web/src'].flatMap((folder) =>
 );
 const library = sources.filter(({ path }) => path.startsWith('src/'));
 
-/** A text without its comments, as a parser finds them: `"shots/*.jpg"` begins none. */
+/** Removes comments with a parser: `"shots/*.jpg"` does not start one. */
 function withoutComments(path, text) {
   const { comments } = parseSync(path, text);
   return comments.reduceRight((left, { start, end }) => left.slice(0, start) + left.slice(end), text);
 }
 
-/** Files that a file imports, types and what it loads on demand included. */
+/** Files that a file imports, including types and dynamic imports. */
 function importsOf({ path, text }) {
   const found = text.matchAll(/^(?:import|export)\s[^'";]*?\s*from\s+'(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm);
   return [...found].map(([, fixed, loaded]) =>
@@ -61,7 +61,7 @@ function importsOf({ path, text }) {
   );
 }
 
-/** What leads back to itself in a graph, as groups. */
+/** Cycles of a graph, as groups of nodes. */
 function circles(graph) {
   const reach = (from) => {
     const reached = new Set(graph.get(from));
@@ -80,7 +80,7 @@ function circles(graph) {
 
 const graph = new Map(library.map((source) => [source.path, importsOf(source)]));
 const room = (path) => path.split('/')[1] ?? '';
-/** Imports within a room, of its files or of its folders. */
+/** Imports between the files or folders of a room. */
 function within(name) {
   const result = new Map();
   for (const [path, targets] of graph) {
@@ -108,7 +108,7 @@ function longFunctions({ path, text }) {
       if (lines > SCREEN) found.push(`${path}:${lineOf(node.start)} (${lines} lines)`);
     }
     for (const child of Object.values(node)) {
-      if (Array.isArray(child)) for (const one of child) visit(one);
+      if (Array.isArray(child)) for (const item of child) visit(item);
       else visit(child);
     }
   };
@@ -116,7 +116,7 @@ function longFunctions({ path, text }) {
   return found;
 }
 
-/** Runs of lines that stand in several places, as `path:line path:line`. */
+/** Repeated blocks, as `path:line path:line`. */
 function repeats() {
   const seen = new Map();
   const found = [];

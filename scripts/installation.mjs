@@ -1,11 +1,11 @@
 /**
  * @module scripts/installation
- * Measures a new installation: packs this package, installs it with npm and an empty cache, and scores with it. Then lets it
- * download the parts `decoder` and `tiny` on first use, and scores with these.
+ * Measures a fresh installation: packs this package, has npm install it with an empty cache, and scores with it;
+ * then has it fetch the parts `decoder` and `tiny` when first needed, and scores with these.
  *
  *   node scripts/installation.mjs
  *
- * Sizes are checked against limits and the table of parts; times are only printed. Needs a build.
+ * Compares sizes with limits and with the table of parts; prints times. Needs a build.
  *
  * Exit codes: 0 done, 1 failed, 2 skipped because no registry answers.
  */
@@ -30,7 +30,7 @@ const project = join(home, 'project');
 const cache = join(home, 'cache');
 const none = join(home, 'no-ffmpeg');
 
-/** Without what npm hands to its scripts, whose folders are those of this repository; with a cache of npm that is empty. */
+/** Environment without npm's variables, whose folders are those of this repository, and with an empty npm cache. */
 const env = {
   ...Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !/^npm_(?!config_(registry|.*proxy))/i.test(name)),
@@ -60,7 +60,7 @@ function must(program, args, options) {
   return done;
 }
 
-/** Bytes and number of the files of a folder. */
+/** Bytes and number of files in a folder. */
 function sizeOf(folder) {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) =>
     entry.isFile(),
@@ -91,7 +91,7 @@ function install() {
     assert.ok(!existsSync(join(modules, name)), `${name} came along`);
 }
 
-/** Writes a pair of Y4M files, and gives their names. */
+/** Writes a pair of Y4M files. @returns their names */
 function pair() {
   const clip = makeSample({ width: 320, height: 240, bitDepth: 8, chroma: '420' }, { seed: 5 });
   return ['reference', 'distorted'].map((side) => {
@@ -100,10 +100,10 @@ function pair() {
   });
 }
 
-/** The part, in full and of the size that is said; it came when it was needed. */
+/** Checks that a part arrived when needed, complete and of the stated size. */
 function arrived(part, started) {
   const { name, size, packages } = PARTS[part];
-  const [version] = packages.map((one) => one.version);
+  const [version] = packages.map((entry) => entry.version);
   const folder = join(cache, 'parts', `${name}@${version}`);
   const { bytes, files } = sizeOf(join(folder, 'node_modules'));
   const fetched = packages.reduce((sum, { packed }) => sum + packed, 0);
@@ -128,7 +128,7 @@ function scoreEncoded(names) {
   const report = json(films, without);
   arrived('decoder', started);
   assert.match(report.pairing.distorted.decoded_by, /ffmpeg\.wasm/);
-  // Offline from then on.
+  // Offline from here on.
   const offline = { env: { ...without.env, ANYVMAF_INSTALL: 'never' } };
   assert.deepEqual(json(films, offline).pooled_metrics.vmaf, report.pooled_metrics.vmaf);
 }
@@ -146,9 +146,9 @@ function scoreTiny(names) {
 try {
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{"private":true}');
-  const asked = run('npm', ['view', 'zod', 'version', '--fetch-retries=0', '--fetch-timeout=10000']);
-  if (asked.status !== 0) {
-    console.log(`skipped: npm reaches no registry (${asked.stderr.trim().split('\n').at(-1)})`);
+  const registry = run('npm', ['view', 'zod', 'version', '--fetch-retries=0', '--fetch-timeout=10000']);
+  if (registry.status !== 0) {
+    console.log(`skipped: npm reaches no registry (${registry.stderr.trim().split('\n').at(-1)})`);
     process.exitCode = SKIPPED;
   } else {
     install();

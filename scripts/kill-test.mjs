@@ -24,11 +24,11 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { builtCommand, loadBuilt, processesMarked } from './lib/project.mjs';
+import { builtCommand, loadBuilt, processesMarked, randomOf } from './lib/project.mjs';
 
 const SIGNALS = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGINT'];
 const FRAMES = 8;
-/** Milliseconds within which processes of a killed command must end, and a server must sweep. */
+/** Milliseconds within which processes of a killed command must end, and a server must clean up. */
 const PATIENCE = 10_000;
 
 const { values } = parseArgs({
@@ -37,15 +37,7 @@ const { values } = parseArgs({
 const runs = Number(values.runs);
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 
-/** Mulberry32. */
-let state = seed;
-function random() {
-  state = (state + 0x6d2b79f5) | 0;
-  let t = Math.imul(state ^ (state >>> 15), 1 | state);
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-}
-
+const random = randomOf(seed);
 const command = builtCommand();
 const root = mkdtempSync(join(tmpdir(), 'anyvmaf-kill-test-'));
 const [videos, out, tmp] = ['videos', 'out', 'tmp'].map((name) => {
@@ -164,12 +156,12 @@ function start({ args, serves }) {
     env: { ...process.env, TMPDIR: tmp, ANYVMAF_KILL_TEST: root },
     stdio: [serves ? 'pipe' : 'ignore', 'ignore', 'pipe'],
   });
-  const said = [];
-  child.stderr.on('data', (text) => said.push(text));
+  const output = [];
+  child.stderr.on('data', (text) => output.push(text));
   child.stdin?.on('error', () => {});
   for (const message of serves ? MESSAGES : [])
     child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
-  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, text: said.join('') }));
+  const ended = once(child, 'close').then(([code, signal]) => ({ code, signal, text: output.join('') }));
   return { child, ended };
 }
 
@@ -181,7 +173,7 @@ async function until(condition) {
   return true;
 }
 
-/** Runs to the end; a server, until it has swept leftovers and published again. */
+/** Runs to the end; a server, until it has removed leftovers and published again. */
 async function complete(scenario) {
   const before = new Set(readdirSync(tmp));
   const { child, ended } = start(scenario);
@@ -216,7 +208,7 @@ function flaw(path) {
     }
   }
   if (path.endsWith('.jsonl')) {
-    // A kill may leave a last line without an end, which the next start drops.
+    // A kill may leave an incomplete last line, which the next start drops.
     const lines = bytes.toString('utf8').split('\n').slice(0, -1);
     const ids = lines.map((line) => JSON.parse(line).job.id);
     return new Set(ids).size === ids.length ? undefined : 'has a job twice';

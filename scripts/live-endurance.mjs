@@ -1,14 +1,14 @@
 /**
  * @module scripts/live-endurance
- * Runs a live measurement of fast frames for a given time, watched by 20 clients and attacked over its Unix socket and HTTP, and
- * prints the memory of the process every ten seconds. Exits with 1 if the second half takes a tenth more memory than the first, if
- * a score differs from that of a run without a server, or if a socket or port is left.
+ * A long live measurement of fast frames, watched by 20 clients and attacked over its Unix socket
+ * and HTTP: prints the memory of the process every ten seconds. Exits with 1 if the second half uses a tenth more memory than
+ * the first, if a score differs from a run without a server, or if a socket or port is left.
  *
  *     npm run live:endurance -- --minutes 120 [--hangups 20000] [--rate 500]
  *
- * --hangups  number of disconnects, spread over the time; more than half of the kinds are over HTTP
- * --rate     frames per second. Memory depends on the rate, so only an even rate shows whether it grows: delays are not caught up,
- *            and the last line prints the rate of both halves
+ * --hangups  number of hang-ups, spread over the time; at least half of the ways use HTTP
+ * --rate     frames per second. Memory follows the pace, so keep it steady to see growth: late frames are not
+ *            made up for, and the last line prints the rate of both halves
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -27,12 +27,12 @@ const { values } = parseArgs({
   },
 });
 const minutes = Number(values.minutes);
-// Memory of two halves is compared, of samples ten seconds apart.
+// The memory of two halves is compared, sampled every ten seconds.
 if (!(minutes >= 1)) throw new Error(`--minutes is ${values.minutes}, but it must be at least 1.`);
 const duration = 60_000 * minutes;
 const rate = Number(values.rate);
 const CLIENTS = 20;
-/** Frames that the clip repeats, and those that are kept. */
+/** Frames that the clip repeats, and frames that are kept. */
 const [PERIOD, KEPT] = [25, 250];
 
 const { createEmbeddedServer, createScorer } = await loadBuilt('bundle/js/index.js');
@@ -100,7 +100,7 @@ const report = await scorer.finish();
 await server.close();
 
 const wrong = report.frames
-  // The last frame has no next one, which its motion would look at.
+  // The last frame has no successor, which its motion depends on.
   .slice(0, -1)
   .filter(({ frameNum, metrics }) => metrics.vmaf !== expected[frameNum % PERIOD].vmaf);
 const portLeft = await new Promise((resolve) => {
@@ -109,7 +109,7 @@ const portLeft = await new Promise((resolve) => {
 });
 const mean = (list) => list.reduce((sum, { memory }) => sum + memory, 0) / list.length;
 const pace = (list) => (1000 * (list.at(-1).frames - list[0].frames)) / (list.at(-1).time - list[0].time);
-// Threads start and the heap finds its size within the first tenth.
+// Threads start and the heap settles within the first tenth.
 const settled = samples.slice(Math.ceil(samples.length / 10));
 const half = Math.floor(settled.length / 2);
 const halves = [settled.slice(0, half), settled.slice(half)];

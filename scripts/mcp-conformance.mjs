@@ -35,7 +35,7 @@ const TOOL = "calls a tool of the suite's own example server by its name and wan
 const RESOURCE = "reads a resource of the suite's own example server by its address";
 const PROMPT = "gets a prompt of the suite's own example server by its name";
 
-/** Why the others do not apply. */
+/** Why the other scenarios do not apply. */
 const NOT_APPLICABLE = {
   'logging-set-level':
     'the server logs to standard error, not to the client, and says so in its capabilities',
@@ -75,13 +75,13 @@ async function startServer() {
   const child = spawn(process.execPath, [builtCommand(), 'mcp', '--allow', ROOT, '--http', '127.0.0.1:0'], {
     stdio: ['ignore', 'ignore', 'pipe'],
   });
-  let said = '';
+  let output = '';
   for await (const text of child.stderr.setEncoding('utf8')) {
-    said += text;
-    const url = /listening at (\S+)/.exec(said)?.[1];
+    output += text;
+    const url = /listening at (\S+)/.exec(output)?.[1];
     if (url !== undefined) return { child, url };
   }
-  throw new Error(`the server did not start: ${said}`);
+  throw new Error(`the server did not start: ${output}`);
 }
 
 async function main() {

@@ -1,7 +1,7 @@
 /**
  * @module scripts/mcp-session
  * `npm run mcp:session`: writes docs/mcp-session.md, a real session of a client with the built server. It finds the worst
- * moment of an encode and the setting it should have had, scores it with tiny models and evaluates these. Needs ffmpeg with libx264 and onnxruntime-node.
+ * moment of an encode and a better setting for it, scores it with tiny models and evaluates these. Needs ffmpeg with libx264 and onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, mkdtempSync, openSync, realpathSync, rmSync, writeFileSync, writeSync } from 'node:fs';
@@ -15,7 +15,7 @@ const FORMAT = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
 const FRAMES = 150;
 const CUT = 90;
 
-/** The table of features: clips by key, which decides the split, and their frames. */
+/** The table of features: clips by key, which selects the split, and their frames. */
 const CLIPS = ['clip_0000', 'clip_0019', 'clip_0029', 'clip_0001', 'clip_0007'];
 const CLIP_FORMAT = { ...FORMAT, width: 320, height: 180 };
 const CLIP_FRAMES = 24;
@@ -39,7 +39,7 @@ try {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/** A lossless master with a cut, and an encode with too few bits. */
+/** A lossless master with a cut, and an encode with too low a bit rate. */
 function makeVideos() {
   const clip = makeSample(FORMAT, { seed: 7, cut: CUT });
   const file = openSync(join(folder, 'master.y4m'), 'w');
@@ -83,7 +83,9 @@ function makeTable() {
       'yuv420p',
       `${key}-blurred.y4m`,
     );
-    return ['distorted', 'blurred'].map((one) => `${key}-reference.y4m,${key}-${one}.y4m,${key},${one}`);
+    return ['distorted', 'blurred'].map(
+      (encode) => `${key}-reference.y4m,${key}-${encode}.y4m,${key},${encode}`,
+    );
   });
   writeFileSync(join(folder, 'pairs.csv'), `reference,distorted,key,clip\n${pairs.join('\n')}\n`);
   const { status, stderr } = spawnSync(
@@ -167,7 +169,7 @@ async function converse() {
   }
 }
 
-/** What the encode should have been: the setting for a quality, and whether another encoder needs less. */
+/** A better encode: the setting for a quality, and whether another encoder needs less. */
 async function settings(ask) {
   const fast = { preset: 'medium' };
   const { value, parameter } = await ask(

@@ -1,14 +1,14 @@
 /**
  * @module scripts/mcp-tasks
- * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output as an agent would, and
- * prints calls, tokens and seconds. Exits with 1 if a task is not solved, a call takes longer than hosts wait, or a
- * figure is worse than in mcp-tasks/baseline.json. Then it replays the recorded sessions of mcp-tasks/transcripts.json,
- * malformed calls included, and exits with 1 if the meaning of an answer changed.
+ * `npm run mcp:tasks`: solves twenty tasks with the built server over standard input and output, as an agent would,
+ * prints their cost, and exits with 1 if one is not solved, a call takes longer than hosts wait, or a
+ * figure got worse than in mcp-tasks/baseline.json. Then it replays the recorded sessions of mcp-tasks/transcripts.json,
+ * including sloppy calls, and exits with 1 if the meaning of an answer changed.
  * Needs ffmpeg with libx264, libx265 and, for --long, libsvtav1; and onnxruntime-node.
  *
  *     npm run mcp:tasks [-- --only ID,ID] [--long] [--record]
  *
- * --only    only these tasks; `transcripts` names the recorded sessions
+ * --only    some tasks; transcripts: the recorded sessions
  * --long    also the 4K task, and a recording that takes longer than the 45 s of a call
  * --record  writes the figures of this run as the baseline, and the answers to the sessions' calls
  */
@@ -23,7 +23,7 @@ import { TASKS } from './mcp-tasks/tasks.mjs';
 import { replay } from './mcp-tasks/transcripts.mjs';
 
 const BASELINE = join(ROOT, 'scripts/mcp-tasks/baseline.json');
-/** What the median task may take. */
+/** Limits for the median task. */
 const MEDIAN = { calls: 2, tokens: 1500 };
 /** Seconds after which a call is answered as a job, and tokens of a job's answer. */
 const CALL_LIMIT = 45;
@@ -65,7 +65,7 @@ async function main() {
   return report(results, complaints);
 }
 
-/** Solves a task with a server of its own. */
+/** Solves a task with its own server. */
 async function solve(task, media, cache) {
   const world = await task.before?.({ media, cache });
   const agent = await Agent.connect(media.folder, cache, ...(task.server ?? []));
@@ -100,7 +100,7 @@ async function solve(task, media, cache) {
   };
 }
 
-/** Prints all, compares with the baseline, and gives the exit status. */
+/** Prints all, compares with the baseline. @returns the exit status */
 function report(results, others) {
   const head = ['task', 'place of the tool', 'calls', 'tokens', 'seconds', 'longest call', 'result'];
   const rows = results.map(({ id, rank, calls, tokens, seconds, slowest, problem }) => [
@@ -140,15 +140,15 @@ function record(baseline, solved) {
   writeFileSync(BASELINE, `${JSON.stringify(baseline, null, 2)}\n`);
 }
 
-/** Figures that got worse, in words. On a slow machine more calls become jobs, and are asked for more often. */
+/** Figures that got worse, in words. On a slow machine more calls become jobs, which are polled more often. */
 function worse(result, most) {
   if (!most) return [`${result.id} has no baseline; run with --record`];
-  const asked = result.seconds > CALL_LIMIT ? 1 + Math.ceil(result.seconds / CALL_LIMIT) : 0;
+  const polls = result.seconds > CALL_LIMIT ? 1 + Math.ceil(result.seconds / CALL_LIMIT) : 0;
   return [
     ['rank', most.rank],
-    ['calls', most.calls + asked],
-    ['tokens', 1.1 * most.tokens + 20 + JOB_TOKENS * asked],
-    // Of a machine that does other things too.
+    ['calls', most.calls + polls],
+    ['tokens', 1.1 * most.tokens + 20 + JOB_TOKENS * polls],
+    // Allow for other load on the machine.
     ['seconds', 5 * most.seconds + 30],
   ].flatMap(([key, limit]) =>
     result[key] > limit ? [`${result.id}: ${key} ${result[key]}, ${most[key]} in the baseline`] : [],

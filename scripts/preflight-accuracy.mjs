@@ -1,15 +1,15 @@
 /**
  * @module scripts/preflight-accuracy
- * `npm run accuracy:preflight`: measures how many faulty pairs preflight finds, how often it names the right cause first, how it
- * judges sound pairs, and how often an offset of a stated certainty is right, for docs/preflight.md.
+ * `npm run accuracy:preflight`: how many deliberately wrong pairs preflight finds, how often it names the right cause
+ * first, what it says about sound ones, and how often an offset of a stated certainty is right, as docs/preflight.md states.
  * Needs a build (`npm run build`) and ffmpeg. All clips are generated from fixed seeds.
  *
  *     node scripts/preflight-accuracy.mjs [--kind KIND] [--from N] [--count N] [--list] [--cache FOLDER]
  *     node scripts/preflight-accuracy.mjs --table | --write
  *
  * --kind    only pairs of this kind (`offset`, `sound`, ...), or `certainty`; default: all
- * --from    the first pair, from 0; --count: the number of pairs. Default: all (25; 100 sound ones; 200 encodes for certainty)
- * --list    list pairs that were missed or judged wrongly
+ * --from    the first pair, from 0; --count: how many. Defaults: all: 25, of the sound 100, for certainty 200 encodes
+ * --list    name missed and misjudged pairs
  * --cache   keeps clips and results; default: anyvmaf-preflight-accuracy in the system's temporary folder
  * --table   only print the table of cached results; --write: write it to docs/preflight.md
  */
@@ -38,11 +38,11 @@ const { values } = parseArgs({
 const CERTAINTY = 'certainty';
 const COUNTS = { sound: 100, [CERTAINTY]: 200 };
 const WANTED = 25;
-/** Bounds of the acceptance, in parts of 1. */
+/** Required rates, 0..1. */
 const LEAST = { found: 0.98, right: 0.95, falsely: 0.01 };
 
 const run = promisify(execFile);
-// Encoders that talk do so on stderr.
+// Some encoders write messages to stderr.
 const ffmpeg = (args) =>
   run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args], { env: { ...process.env, SVT_LOG: '0' } });
 
@@ -52,7 +52,7 @@ const folder = (name) => {
   return path;
 };
 
-/** A file of the cache by all that goes into it. Whoever makes it first is the one whose file is used. */
+/** A file of the cache, keyed by everything that goes into it. The first one made is used. */
 async function cached(parts, container, make) {
   const key = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 20);
   const path = join(folder('clips'), `${key}.${container}`);
@@ -85,7 +85,7 @@ function clipFile(clip) {
     const frames = Array.from({ length: clip.frames }, (_, n) => y4mFrame(sample, 'reference', n));
     writeFileSync(raw, Buffer.concat([Buffer.from(y4mHeader(format)), ...frames]));
     try {
-      // An option of the input, so that the times are those of the rate.
+      // As an input option, so that the times follow the rate.
       await ffmpeg(['-r', clip.rate, '-i', raw, ...stored]);
     } finally {
       rmSync(raw, { force: true });
@@ -102,7 +102,7 @@ async function sideFile({ clip, container, filters, options }) {
   );
 }
 
-/** What a run says of one pair. */
+/** The result of one pair. */
 async function judge(kind, number) {
   const { score } = await loadBuilt('index.js');
   const { name, text, expect, codec, sides } = recipe(kind, number);
@@ -122,7 +122,7 @@ async function judge(kind, number) {
 const isFound = ({ verdict }) => verdict !== 'fine';
 const isRight = ({ codes, expect }) => expect.includes(codes[0]);
 
-/** Certainties stated for the offsets of an encode, and whether they were right. */
+/** Stated certainties of the offsets of an encode, and whether they were right. */
 async function certainties(number) {
   const { name, clip, encoder, offsets } = certaintyRecipe(number);
   const source = await clipFile(clip);
@@ -131,7 +131,7 @@ async function certainties(number) {
   const answers = [];
   for (const offset of offsets) {
     const start = { reference: Math.max(0, -offset), distorted: Math.max(0, offset) };
-    // Not from the middle of the window, which would help an answer that keeps to it.
+    // Not from the middle of the window, which would favour staying there.
     const { offset: found, confidence, reason } = await align(reference, distorted, start);
     answers.push({ name, offset, found, confidence, reason });
   }
@@ -148,14 +148,14 @@ async function measure(kind) {
   for (let number = from; number < until; number++) {
     const outcome = kind === CERTAINTY ? await certainties(number) : await judge(kind, number);
     all[number] = outcome;
-    // What a run that is stopped has measured stays.
+    // A stopped run keeps its measurements.
     writeFileSync(stored(kind), JSON.stringify(all));
     if (!values.list) continue;
     if (kind === CERTAINTY) {
-      for (const one of outcome)
-        if (one.found !== one.offset)
+      for (const guess of outcome)
+        if (guess.found !== guess.offset)
           console.log(
-            `${one.name}: ${one.offset}, found ${one.found}, ${one.confidence.toFixed(3)}, ${one.reason}`,
+            `${guess.name}: ${guess.offset}, found ${guess.found}, ${guess.confidence.toFixed(3)}, ${guess.reason}`,
           );
     } else if (kind === 'sound' ? isFound(outcome) : !isRight(outcome)) {
       console.log(

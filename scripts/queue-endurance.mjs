@@ -1,8 +1,8 @@
 /**
  * @module scripts/queue-endurance
- * Runs a queue while workers are killed at random moments and restarted, workers are stopped for a while, the batch is
- * killed, and Redis is restarted. Checks that every job ends once, that every report equals a run on one machine, and that no
- * process, file or task is left. Linux only, since it searches for orphaned processes.
+ * A queue with workers that are killed at random moments and restarted, workers that are stopped and wake up late, a
+ * batch that is killed too, and a Redis server that is restarted: every job must end once, every report must equal a run on one
+ * machine, and no process, file or task may be left. Linux only, since it searches for orphaned processes.
  *
  *   npm run queue:endurance -- [--jobs N] [--workers N] [--kills N] [--restarts N] [--seed N]
  */
@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { builtCommand, loadBuilt, processesMarked } from './lib/project.mjs';
+import { builtCommand, loadBuilt, processesMarked, randomOf } from './lib/project.mjs';
 import { hasRedis, startRedis } from './lib/redis-server.mjs';
 
 const { values } = parseArgs({
@@ -33,17 +33,10 @@ const [jobs, workers, kills, restarts, frames] = ['jobs', 'workers', 'kills', 'r
 const seed = Number(values.seed ?? Math.floor(Math.random() * 2 ** 31));
 /** Seconds after which a silent worker loses its task. */
 const LEASE = 3;
-/** Milliseconds in which all must be over after the last kill. */
+/** Milliseconds in which everything must end after the last kill. */
 const PATIENCE = 20 * 60_000;
 
-let state = seed;
-/** Mulberry32. */
-function random() {
-  state = (state + 0x6d2b79f5) | 0;
-  let t = Math.imul(state ^ (state >>> 15), 1 | state);
-  t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-  return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-}
+const random = randomOf(seed);
 const pick = (list) => list[Math.floor(random() * list.length)];
 
 if (!hasRedis()) {
@@ -69,7 +62,7 @@ async function makeVideos() {
   }
 }
 
-/** Jobs of which no two are the same; the last one is of a file that is not there. */
+/** Distinct jobs; the file of the last one is missing. */
 function makeTable() {
   const lines = Array.from({ length: jobs - 1 }, (_, i) => {
     const clip = i % 2;
@@ -87,10 +80,10 @@ function makeTable() {
 
 function start(args) {
   const child = spawn(process.execPath, [command, ...args], { env, stdio: ['ignore', 'ignore', 'pipe'] });
-  const said = [];
-  child.stderr.on('data', (text) => said.push(text));
-  const ended = once(child, 'close').then(([code]) => ({ code, text: said.join('') }));
-  return { child, ended, said };
+  const output = [];
+  child.stderr.on('data', (text) => output.push(text));
+  const ended = once(child, 'close').then(([code]) => ({ code, text: output.join('') }));
+  return { child, ended, output };
 }
 
 const startWorker = (url) =>
@@ -108,7 +101,7 @@ const startWorker = (url) =>
     '1',
   ]);
 
-/** Lines of results by job, without what a machine decides. */
+/** Result lines by job, without machine-dependent parts. */
 function readLines(path) {
   const byId = new Map();
   const texts = readFileSync(path, 'utf8').split('\n');
@@ -131,14 +124,14 @@ try {
   await makeVideos();
   const table = makeTable();
   const local = join(root, 'local.jsonl');
-  const there = join(root, 'queue.jsonl');
+  const queued = join(root, 'queue.jsonl');
   const alone = await start(['batch', table, '-o', local, '--precision', 'max']).ended;
   if (alone.code !== 2) throw new Error(`the local batch ended with ${alone.code}: ${alone.text}`);
   console.log(`scored here: ${seconds()} s`);
   redis = await startRedis(database);
   const submit = () =>
     start([
-      ...['batch', table, '-o', there, '--precision', 'max', '--queue', redis.url, '--results', results],
+      ...['batch', table, '-o', queued, '--precision', 'max', '--queue', redis.url, '--results', results],
       ...['--part-length', '12f', '--attempts', '3'],
     ]);
   let batch = submit();
@@ -153,7 +146,7 @@ try {
     const at = Math.floor(random() * fleet.length);
     const old = fleet[at];
     if (wedgeAt.has(i)) {
-      // Its own process only: what it measures goes on, and comes late.
+      // Only this process: its measuring child continues, and finishes late.
       old.child.kill('SIGSTOP');
       done.stops++;
       woken.push(
@@ -188,7 +181,7 @@ try {
   const ended = await Promise.race([batch.ended, late]);
   if (ended.code !== 2) problems.push(`the batch ended with ${ended.code}: ${ended.text}`);
   console.log(`all jobs ended: ${seconds()} s`);
-  const [expected, found] = [readLines(local), readLines(there)];
+  const [expected, found] = [readLines(local), readLines(queued)];
   for (const [id, line] of expected) {
     const other = found.get(id);
     const { error } = line;
@@ -216,7 +209,7 @@ try {
   if (open > 0 || waiting > 0 || parts > 0)
     problems.push(`left ${open} cut pairs, ${waiting} tasks and the parts of ${parts} pairs in Redis`);
   if (dead.length !== 1) problems.push(`${dead.length} dead tasks in place of one: ${dead.join(', ')}`);
-  // The next start of whatever runs there removes a killed writer's file.
+  // The next start removes the file of a killed writer.
   const files = readdirSync(results, { recursive: true });
   if (files.length > 0) problems.push(`left the files ${files.join(', ')}`);
 } finally {

@@ -1,6 +1,6 @@
 /**
  * @module scripts/queue-overhead
- * Prints the overhead of a queue per part (see lib/queue-overhead), and its share of a ten-second part.
+ * Prints the cost of a queue per part (see lib/queue-overhead), and its share of a part of ten seconds.
  *
  *   npm run queue:overhead -- [--parts N]
  */

@@ -1,13 +1,13 @@
 /**
  * @module scripts/search-accuracy
- * Measures the accuracy of searches: against exhaustive grids on short sources, compared with the rule of another tool on the
- * same grids; and how well samples of long sources predict the whole. Prints the tables of docs/search.md.
+ * How accurate searches are: against exhaustive grids on short sources, beside the rule of another tool on the same grids; and
+ * how well samples of long sources predict the whole. Prints the tables of docs/search.md.
  *
  *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] [--real N]    grids; `--real N` encodes every Nth search
  *   npm run accuracy:search -- [CLIPS] [--record FOLDER] [--encoder NAME] --samples [--cases N] [--metric NAME,...]    samples
  *
- * CLIPS is a folder of real clips, `../shared/clips` by default; missing clips are skipped. Grids are kept in the folder of
- * --record and reused.
+ * CLIPS is a folder of real clips, `../shared/clips` by default; missing ones are left out. Grids are cached in
+ * the folder of --record, and a second run reuses them.
  */
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -37,9 +37,9 @@ const { nextStep } = await loadBuilt('search/strategy.js');
 const { parameterOf } = await loadBuilt('search/encoders.js');
 const { ceilingOf } = await loadBuilt('search/targets.js');
 
-/** Targets lie where people aim: between these, and within what a curve spans. */
+/** Targets lie in the usual range, and within the span of a curve. */
 const [LOWEST, HIGHEST] = [50, 98];
-/** Of that span, from its top. */
+/** Shares of that span, from its top. */
 const SHARES = [0.1, 0.35, 0.7];
 
 /** Makes all short sources. @returns name and path of each */
@@ -57,17 +57,17 @@ function sources(folder) {
   return made;
 }
 
-/** Three targets within what a grid spans. */
+/** Three targets within the span of a grid. */
 function targetsOf(points) {
   const scores = points.map(({ score }) => score);
   const high = Math.min(HIGHEST, Math.max(...scores));
   const low = Math.max(LOWEST, Math.min(...scores));
-  // A curve that stays above where people aim, or below it.
+  // The curve lies above or below the usual range.
   const [from, to] = high > low ? [high, low] : [Math.max(...scores), Math.min(...scores)];
   return SHARES.map((share) => Number((from - (from - to) * share).toFixed(3)));
 }
 
-/** Searches one grid for a target, by both rules, and in earnest where `real` says so. */
+/** Searches one grid for a target by both rules, and with real encodes if `real`. */
 async function judge({ path, name }, encoder, points, target, real) {
   const { options, range } = ENCODERS[encoder];
   const facts = { name: encoder, options: new Map([['crf', range.step < 1 ? 'float' : 'int']]) };
@@ -108,7 +108,7 @@ const median = (list) => list.toSorted((a, b) => a - b)[Math.floor((list.length 
 
 /** A row of the table from all searches of an encoder. */
 function rowOf(encoder, cases) {
-  const within = (off) => cases.filter((one) => Math.abs(off(one)) <= 1).length;
+  const within = (off) => cases.filter((testCase) => Math.abs(off(testCase)) <= 1).length;
   const encodes = cases.map(({ own }) => own.encodes);
   const others = cases.map(({ other }) => other.encodes);
   const lost = cases.filter(({ other }) => other.value === undefined).length;
@@ -165,7 +165,7 @@ async function measureGrids(folder) {
   tellReal(all.filter(({ real }) => real));
 }
 
-/** What searches in earnest found, which must be what the strategy finds on the grid. */
+/** Results of real searches, which must equal those of the strategy on the grid. */
 function tellReal(cases) {
   const same = cases.filter(({ real, own }) => real.value === own.value && real.encodes === own.encodes);
   const apart = Math.max(0, ...cases.map(({ real }) => real.apart));

@@ -28,7 +28,7 @@ const SOURCES = {
 const dark = 'lutyuv=y=val/5+16';
 const flash = (frames, color = 'white') => `drawbox=color=${color}:t=fill:enable='between(n,${frames})'`;
 
-/** Films: parts of a source, frames and filters. `soft`: parts that begin in a fade from black, which is no cut. */
+/** Films: parts of a source, frames and filters. `soft`: parts that begin with a fade from black, which is not a cut. */
 const CHOSEN = {
   'plain cuts': [
     ['test', 50],
@@ -71,7 +71,7 @@ const CHOSEN = {
   ],
 };
 
-/** Films drawn by chance, on which no constant was chosen. */
+/** Randomly drawn films, on which no constant was chosen. */
 function drawn(seed) {
   let state = seed;
   const next = (count) => {
@@ -159,11 +159,11 @@ function scdet(file) {
   );
 }
 
-/** How many cuts were found, within a frame, and how many of what was found is none. */
+/** How many cuts were found, within a frame, and how many detections are false. */
 function judge(found, cuts) {
   const near = (a, b) => Math.abs(a - b) <= 1;
   return [
-    cuts.filter((cut) => found.some((one) => near(one, cut))).length,
-    found.filter((one) => !cuts.some((cut) => near(one, cut))).length,
+    cuts.filter((cut) => found.some((shot) => near(shot, cut))).length,
+    found.filter((shot) => !cuts.some((cut) => near(shot, cut))).length,
   ];
 }

@@ -78,16 +78,16 @@ const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-slips-'));
 
 /** Signatures of all frames of a clip, one after another. */
 function signatures(key, open) {
-  const kept = values.keep && join(values.keep, `${key.replace(/[^\w-]+/g, '_')}.sig`);
-  if (kept && existsSync(kept)) return readFileSync(kept);
+  const cache = values.keep && join(values.keep, `${key.replace(/[^\w-]+/g, '_')}.sig`);
+  if (cache && existsSync(cache)) return readFileSync(cache);
   const { info, readFrame } = open();
   const signer = new Signer(info);
   const y = new Uint8Array(info.width * info.height);
   const all = new Uint8Array(info.frameCount * SIGNATURE_BYTES);
   for (let n = 0; n < info.frameCount && readFrame(n, { y }); n++) signer.sign(y, all, n * SIGNATURE_BYTES);
-  if (kept) {
+  if (cache) {
     mkdirSync(values.keep, { recursive: true });
-    writeFileSync(kept, all);
+    writeFileSync(cache, all);
   }
   return all;
 }
@@ -150,7 +150,7 @@ function measureSet(name, { contents, encodes, shared }) {
   const faults = Object.keys(FAULTS);
   console.log(`\n| ${name} | ${faults.join(' | ')} | false |\n|---|${faults.map(() => '---|').join('')}---|`);
   const sum = { right: 0, missed: 0, false: 0, pairs: 0 };
-  for (const clip of clips.filter((one) => one.name.includes(values.only))) {
+  for (const clip of clips.filter((clip) => clip.name.includes(values.only))) {
     let opened;
     const open = () => {
       const path = clip.path ?? join(folder, 'source.mkv');

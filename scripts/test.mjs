@@ -1,7 +1,7 @@
 /**
  * @module scripts/test
- * `npm test`: runs the essential tests and checks. `npm run test:exhaustive`: runs everything, including slow tests. Prints
- * what it installs before it does, lists what it skipped and how to enable it, and ends with a line
+ * `npm test`: every check that guards a user's trust. `npm run test:exhaustive`: also all cases of each, and slow
+ * checks. Announces installations, lists skipped checks and how to enable them, and ends with a line
  * `N passed, N failed, N skipped`. docs/testing.md describes both.
  *
  *   node scripts/test.mjs [--exhaustive] [NAME... | FILE...]
@@ -9,7 +9,7 @@
  * NAME  runs only the checks whose names contain one of these words
  * FILE  runs only these test files or folders
  *
- * With ANYVMAF_BUILT=yes it does not build first, because `npm ci` has just done that.
+ * With ANYVMAF_BUILT=yes it does not build first, because `npm ci` has just built.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -48,10 +48,10 @@ function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: ROOT, stdio: 'inherit', env: environment, ...options }).status ?? 1;
 }
 
-/** Checks that pack the package into this folder: without scripts, which would build it again, and before there are tests. */
+/** Checks that pack the package into this folder: without scripts, which would build it again, and before the tests. */
 const PACKING = ['package', 'types of the package'];
 
-/** Runs a check beside others; resolves with its exit status and what it printed. */
+/** Runs a check in the background; resolves with its exit status and output. */
 function start(name, command, args) {
   const env = { ...environment, ...(PACKING.includes(name) && { npm_config_ignore_scripts: 'true' }) };
   return new Promise((resolve) => {
@@ -70,7 +70,7 @@ function start(name, command, args) {
 /** A program of node_modules; npx would ask the registry for a missing one. */
 const tool = (name) => join(ROOT, 'node_modules/.bin', name);
 
-/** Installs what is missing, which builds too. @returns whether it did */
+/** Installs missing packages, which builds too. @returns whether it did */
 function installNodeModules() {
   if (existsSync(tool('vitest'))) return false;
   console.log('node_modules is missing; running npm ci');
@@ -78,7 +78,7 @@ function installNodeModules() {
   return true;
 }
 
-/** Installs missing Debian packages as root or with sudo that asks no password; otherwise says how to. */
+/** Installs missing Debian packages as root or with passwordless sudo; otherwise says how to. */
 function installDebianPackages() {
   const missing = DEBIAN.filter(({ program }) => !existsSync(program));
   if (missing.length === 0) return;
@@ -96,7 +96,7 @@ function installDebianPackages() {
       return run(command, rest, { stdio: ['ignore', 'ignore', 'inherit'], env });
     };
     apt('update');
-    // One by one: an unknown name would keep all others from being installed.
+    // One by one, because an unknown name would prevent the others from being installed.
     for (const name of packages) apt('install', '-y', '--no-install-recommends', name);
   }
   const absent = missing.filter(
@@ -109,7 +109,7 @@ function installDebianPackages() {
   }
 }
 
-/** Runs a program in this terminal while this process goes on; resolves with its exit status. */
+/** Runs a program in this terminal without blocking this process; resolves with its exit status. */
 function watch(command, args) {
   return new Promise((resolve) => {
     const child = spawn(command, args, { cwd: ROOT, env: environment, stdio: 'inherit' });
@@ -135,7 +135,7 @@ async function tests(...args) {
     }
     reportLongest(result.testResults);
     const skipped = result.numPendingTests + result.numTodoTests;
-    // A file that does not load, or an error outside tests, must fail the run although no test fails.
+    // A file that does not load, or an error outside tests, must fail the run even if no test fails.
     const failed = Math.max(result.numFailedTests, status === 0 ? 0 : 1);
     return { passed: result.numPassedTests, failed, skipped };
   } finally {
@@ -168,7 +168,7 @@ function verdict(status) {
 
 const node = (...args) => [process.execPath, ...args];
 
-/** Checks by command, which run side by side: what waits for a network first. The package's module and worker scripts have no types. */
+/** Checks by command, which run concurrently; those that wait for a network come first. The package's module and worker scripts have no types. */
 const CHECKS = {
   installation: node('scripts/installation.mjs'),
   types: [tool('tsc')],
@@ -211,7 +211,7 @@ function count(name, result, seconds) {
 
 const isWanted = (name) => names.length === 0 || names.some((word) => name.includes(word));
 
-/** Runs checks, so many at a time, and has `report` called with each that is done. */
+/** Runs checks, `atOnce` at a time, and calls `report` after each. */
 async function runChecks(checks, atOnce, report) {
   const left = [...checks];
   const worker = async () => {
@@ -229,10 +229,10 @@ async function runChecks(checks, atOnce, report) {
   await Promise.all(Array.from({ length: atOnce }, worker));
 }
 
-/** Runs the tests, and beside them the checks one by one: they fill the time in which tests wait. */
+/** Runs the tests, and beside them the checks one by one, while tests wait. */
 async function runTests(checks) {
   const started = performance.now();
-  // In a terminal Vitest draws over what others write there.
+  // In a terminal, Vitest overwrites other output.
   const held = [];
   const report = process.stdout.isTTY ? (say) => held.push(say) : (say) => say();
   const [[result, seconds]] = await Promise.all([
@@ -259,7 +259,7 @@ if (files.length === 0 && !isBuilt) {
 }
 const first = hasTests ? checks.filter(([name]) => PACKING.includes(name)) : checks;
 await runChecks(first, 2, (say) => say());
-if (hasTests) await runTests(checks.filter((one) => !first.includes(one)));
+if (hasTests) await runTests(checks.filter((check) => !first.includes(check)));
 console.log('');
 if (failures.length > 0) console.log(`failed: ${failures.join(', ')}`);
 console.log(`${totals.passed} passed, ${totals.failed} failed, ${totals.skipped} skipped`);

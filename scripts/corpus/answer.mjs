@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/answer
- * The score of a careful person: both videos decoded by ffmpeg, filtered and paired as a case says, frame by frame.
+ * The score of a careful person: both videos decoded by ffmpeg, filtered and paired as the case says, frame by frame.
  */
 import { execFileSync } from 'node:child_process';
 
@@ -8,8 +8,8 @@ const LINE_FEED = 10;
 
 /**
  * Luma of a video as ffmpeg shows it.
- * @param side `vf`, filters before luma is taken; `input`, options before the file; `map`, the stream; `frames`, which of the
- *   frames that come out, in order; default all
+ * @param side `vf`: filters before luma is extracted; `input`: options before the file; `map`: the stream; `frames`: which
+ *   of the output frames, in order; default all
  */
 function decode(path, { vf, input = [], map = '0:V:0', frames } = {}) {
   const chain = [vf, 'extractplanes=y'].filter(Boolean).join(',');
@@ -37,7 +37,7 @@ function decode(path, { vf, input = [], map = '0:V:0', frames } = {}) {
   return { width, height, depth, frames: chosen };
 }
 
-/** Samples with more bits, the new ones 0. */
+/** Adds bits of 0 to samples. */
 function deepen({ depth, frames, ...rest }, wanted) {
   if (depth === wanted) return { ...rest, depth, frames };
   const deeper = frames.map((frame) => {
@@ -58,9 +58,9 @@ function y4m({ width, height, depth, frames }) {
 }
 
 /**
- * The mean VMAF of a pair as the case pairs it, `swap`ped where the two were mixed up, and the number of pairs.
+ * The mean VMAF of a pair as the case pairs it, `swap`ped if the two were mixed up, and the number of pairs.
  * @param score the library's
- * @param models as the user asks for them; default: the default one
+ * @param models default: the default model
  */
 export async function careful(score, pair, { reference, distorted, swap = false }, models) {
   const sides = [decode(pair.reference, reference), decode(pair.distorted, distorted)];

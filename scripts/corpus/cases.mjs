@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/cases
- * All cases, in order, and one of each kind.
+ * All cases in order, and one of each kind.
  */
 import codecs from './codecs.mjs';
 import colour from './colour.mjs';
@@ -13,13 +13,13 @@ import tracks from './tracks.mjs';
 
 const KINDS = { containers, codecs, timing, colour, fields, sizes, tracks, content };
 
-/** Every case with its kind. */
-export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) => cases.map((one) => ({ ...one, kind })));
+export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) =>
+  cases.map((testCase) => ({ ...testCase, kind })),
+);
 
 const FEW = [
   ...['webm-vp8-hidden-frames', 'x264-blocks', 'slip-doubled', 'chroma-swapped', 'interlaced-both'],
   ...['padded-repeated', 'cover-art', 'still'],
 ];
 
-/** One case of each kind. */
 export const SOME = CASES.filter(({ name }) => FEW.includes(name));

@@ -1,10 +1,10 @@
 /**
  * @module scripts/corpus/codecs
- * Sound transcodes by each codec: nothing is found against them.
+ * Sound transcodes by each codec: no findings.
  */
 import { sound, X264 } from './make.mjs';
 
-/** A transcode of a content that has nothing to be warned of. */
+/** A transcode without findings. */
 const fine = (name, content, extension, options, more = {}) => ({
   name,
   what: `${content} by ${/-c:v (\S+)/.exec(options)[1]}, at a quality that is low`,

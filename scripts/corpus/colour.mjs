@@ -14,11 +14,11 @@ const EXACT = 'flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp';
 const rgbTo = (matrix) => `scale=out_color_matrix=${matrix}:out_range=limited:${EXACT},format=yuv444p`;
 const rgbMaster = (files) => files.master('cards', { format: 'gbrp' });
 
-/** Brought to standard dynamic range by the usual chain. */
+/** Tone-mapped to standard dynamic range by the usual chain. */
 const toneMapped = (transfer) =>
   `zscale=tin=${transfer}:pin=bt2020:min=bt2020nc:t=linear:npl=100,format=gbrpf32le,tonemap=hable,zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p`;
 
-/** A picture in a transfer function of high dynamic range. */
+/** A picture in an HDR transfer function. */
 const high = (name, options, transfer) => (files) =>
   files.make(
     `${name}.mkv`,
@@ -39,7 +39,7 @@ const mapped = (master, transfer, name) => ({
   verdict: 'untrusted',
 });
 
-/** An MP4 of HEVC that says it is Dolby Vision of profile 5, for which a `dvcC` box is put into its sample entry. */
+/** An HEVC MP4 that claims to be Dolby Vision profile 5: a `dvcC` box is inserted into its sample entry. */
 function dolbyVision(files, reference) {
   const path = files.encode('profile-5-plain.mp4', reference, HEVC10, '-tag:v hvc1');
   const bytes = readFileSync(path);
@@ -49,7 +49,7 @@ function dolbyVision(files, reference) {
   box.writeUInt32BE(32, 0);
   box.write('dvcC', 4);
   box.set([1, 0, (5 << 1) | 0, (3 << 3) | 0b101, 0], 8);
-  // The index stands at the end of the file, so that no place of a sample moves.
+  // The index is at the end of the file, so sample offsets stay.
   for (const name of ['moov', 'trak', 'mdia', 'minf', 'stbl', 'stsd', 'hvc1']) {
     const place = bytes.lastIndexOf(name, at) - 4;
     bytes.writeUInt32BE(bytes.readUInt32BE(place) + 32, place);
@@ -57,7 +57,7 @@ function dolbyVision(files, reference) {
   return files.put('profile-5.mp4', Buffer.concat([bytes.subarray(0, at), box, bytes.subarray(at)]));
 }
 
-/** Converted from BT.601 to BT.709 by one program, compared as another converts it back. */
+/** Converted from BT.601 to BT.709, and converted back by another program. */
 const converted = {
   reference: (files) => files.master('pan', { options: BT601 }),
   distorted: vf(

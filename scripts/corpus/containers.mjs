@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/containers
- * Containers and their time stamps: what is decoded whole is scored whole.
+ * Containers and their time stamps: files that decode completely score completely.
  */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -13,7 +13,7 @@ const cards = (files) => files.master('cards');
 const VP8 = '-c:v libvpx -b:v 300k -deadline good -cpu-used 4 -threads 1';
 const AV1 = '-c:v libaom-av1 -usage realtime -cpu-used 8 -crf 40 -b:v 0 -threads 1';
 
-/** VP8 in two passes, which stores frames that are never shown. */
+/** VP8 in two passes, which stores hidden frames. */
 function hidden(files, name) {
   const log = files.at('passes');
   const input = files.source('zoom');
@@ -23,7 +23,7 @@ function hidden(files, name) {
   return files.make(name, input, pass(2));
 }
 
-/** Pictures of a folder, by numbers from 1. */
+/** Numbered pictures in a folder, from 1. */
 function sequence(files, name, input, codec) {
   const stream = readFileSync(files.make(`${name}.${codec}s`, input, '-f image2pipe -c:v', [codec]));
   const folder = files.at(name);
@@ -40,10 +40,10 @@ function sequence(files, name, input, codec) {
 
 const GREY_TO_601 =
   'scale=out_color_matrix=bt601:out_range=limited:flags=bicubic+accurate_rnd+full_chroma_int';
-/** RGB as a person converts it for an encode of ffmpeg's default matrix. */
+/** RGB converted for the default matrix of an ffmpeg encode. */
 const rgb = `${GREY_TO_601},format=yuv444p`;
 
-/** An MP4 in fragments, and the places of its boxes. */
+/** A fragmented MP4, and the offsets of its boxes. */
 const fragmented = (files, reference) =>
   files.encode('bare.mp4', reference, X264, '-g 25 -movflags frag_keyframe+empty_moov+default_base_moof');
 function cutAtFragment(path) {

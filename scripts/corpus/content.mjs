@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/content
- * Contents that look like faults, and are none.
+ * Content that looks faulty but is not.
  */
 import { frames, sound } from './make.mjs';
 

@@ -5,7 +5,7 @@
 import { FFV1, sound, X264 } from './make.mjs';
 
 const BWDIF = 'bwdif=mode=send_frame:parity=auto:deint=all';
-/** Fields of 50 per second, woven to 25 frames, the top one first or the other. */
+/** 50 fields per second, woven into 25 frames, top or bottom field first. */
 const WOVEN = 'interlace=scan=tff:lowpass=0';
 const smooth = (files) => files.master('run', { rate: '50', frames: 100 });
 

@@ -1,15 +1,15 @@
 /**
  * @module scripts/corpus/make
- * Files of the corpus, made by ffmpeg from its own sources.
+ * Files of the corpus, made with ffmpeg from its own sources.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** A picture that is larger than what is seen of it: a camera pans over it, with a little noise. */
+/** A camera pans over a larger picture, with a little noise. */
 const pan = (speed) =>
   `mandelbrot=s=960x540:r=RATE,loop=-1:1:0,crop=WIDTH:HEIGHT:x='60+${speed}*t':y='30+20*t',noise=alls=4:allf=t:all_seed=3`;
 
-/** Graphs of ffmpeg's sources, with WIDTH, HEIGHT, SIZE and RATE to fill in. */
+/** Filter graphs of ffmpeg's sources, with placeholders WIDTH, HEIGHT, SIZE and RATE. */
 const CONTENTS = {
   pan: pan(40),
   /** So fast that fields differ. */
@@ -19,20 +19,19 @@ const CONTENTS = {
   zoom: 'mandelbrot=s=SIZE:r=RATE:end_pts=200',
   cells: 'cellauto=s=SIZE:r=RATE:rule=110:seed=12:scroll=1,boxblur=1',
   life: 'life=s=80x45:r=RATE:seed=11:mold=10:ratio=0.3:death_color=#406080:life_color=#f0e0c0,scale=SIZE:flags=bilinear',
-  /** Credits that roll, drawn of boxes in the place of letters. */
+  /** Rolling credits, with boxes instead of letters. */
   credits: `color=gray:s=SIZE:r=RATE,format=yuv420p,geq=lum='if(lt(mod(Y+floor(50*T)\\,18)\\,8)*gt(sin(X*1.7+floor((Y+floor(50*T))/18)*5)\\,0.2)\\,220\\,40)':cb=120:cr=134`,
   noise: 'color=gray:s=SIZE:r=RATE,format=yuv420p,noise=alls=60:allf=t:all_seed=8,boxblur=2',
-  /** A still. */
   bars: 'smptehdbars=s=SIZE:r=RATE',
-  /** Twelve frames that come again and again. */
+  /** Twelve frames, repeated. */
   pulse: `nullsrc=s=SIZE:r=RATE,format=yuv420p,geq=lum='128+60*sin(X/30+2*PI*N/12)+30*sin(Y/17)':cb=128:cr=128`,
-  /** A small thing in the dark, and two stars. */
+  /** A small object in the dark, and two stars. */
   moon: `color=black:s=SIZE:r=RATE,format=yuv420p,drawbox=x=24:y=20:w=2:h=2:c=0x404040:t=fill,drawbox=x=290:y=150:w=2:h=2:c=0x404040:t=fill[sky];color=0xd0d0c0:s=40x40:r=RATE,format=yuv420p,noise=alls=20:all_seed=4[moon];[sky][moon]overlay=x='140+20*t':y='60+9*t':format=yuv420`,
   /** Small grey marks on paper. */
   paper: `color=0xf8f8f8:s=SIZE:r=RATE,format=yuv420p[sheet];color=0xf2f2f2:s=48x30:r=RATE,format=yuv420p,noise=alls=3:all_seed=4[mark];[sheet][mark]overlay=x='120+30*t':y='50+12*t':format=yuv420`,
 };
 
-/** Arguments of ffmpeg from texts, which are cut at spaces, and lists, which are taken as they are. */
+/** ffmpeg arguments from texts, which are split at spaces, and lists, which are passed as they are. */
 function args(...parts) {
   return parts.flatMap((part) => (typeof part === 'string' ? part.split(' ').filter(Boolean) : part));
 }
@@ -45,15 +44,15 @@ export const PQ = '-color_primaries bt2020 -color_trc smpte2084 -colorspace bt20
 export const HLG = '-color_primaries bt2020 -color_trc arib-std-b67 -colorspace bt2020nc -color_range tv';
 
 /**
- * What cases make their files with.
- * @param host `ffmpeg(path, args)`, which makes a file that is not there yet, and the `folder` for files
+ * Tools that cases make their files with.
+ * @param host `ffmpeg(path, args)`, which makes a missing file, and the `folder` for files
  */
 export function corpusFiles({ ffmpeg, folder }) {
-  // Or it writes its settings among the results.
+  // Otherwise SVT-AV1 prints its settings among the results.
   process.env.SVT_LOG ??= '1';
   const at = (name) => join(folder, `corpus-${name}`);
   const make = (name, ...parts) => ffmpeg(at(name), args(...parts));
-  /** Options that read a source: 50 frames of 320x180, of `format` or as the source gives it, unless told otherwise. */
+  /** Options that read a source: by default 50 frames of 320x180 in the source's format. */
   const source = (content, { size = '320x180', rate = '25', frames = 50, format = 'yuv420p' } = {}) => {
     const [width, height] = size.split('x');
     const filled = { WIDTH: width, HEIGHT: height, SIZE: size, RATE: rate };
@@ -65,28 +64,26 @@ export function corpusFiles({ ffmpeg, folder }) {
     at,
     make,
     source,
-    /** A file of bytes. */
     put(name, bytes) {
       writeFileSync(at(name), bytes);
       return at(name);
     },
-    /** A lossless master. */
     master(content = 'pan', { options = '', ...shape } = {}) {
       const key = [content, options, ...Object.values(shape)].join('-').replaceAll(/[^\w.-]+/g, '_');
       return make(`${key}.mkv`, source(content, shape), options, FFV1);
     },
-    /** An encode of a file: its name says the container, a text of `-vf` and so on stands among the options. */
+    /** An encode of a file: its name gives the container; texts such as `-vf` are options. */
     encode: (name, input, ...options) => make(name, ['-i', input, '-an'], ...options),
   };
 }
 
-/** An encode by x264 that is sound. */
+/** A sound encode by x264. */
 export const sound =
   (name, options = '') =>
   (files, reference) =>
     files.encode(name, reference, X264, options);
 
-/** Numbers of frames from `first` to before `end`, each `step`-th. */
+/** Every `step`-th number from `first` to before `end`. */
 export function frames(first, end, step = 1) {
   return Array.from({ length: Math.ceil((end - first) / step) }, (_, n) => first + n * step);
 }

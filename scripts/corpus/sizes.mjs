@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/sizes
- * Sizes, shapes of samples, turned pictures, padding, bars and crops.
+ * Sizes, pixel aspects, rotation, padding, bars and crops.
  */
 import { FFV1, sound, X264 } from './make.mjs';
 

@@ -9,7 +9,7 @@ const rate = (rate, count) => (files) => files.master('pan', { rate, frames: cou
 const vf = (name, filter, options = '') => sound(name, `-vf ${filter} ${options}`);
 
 const VFR = '-fps_mode vfr';
-/** Frames that a screen recording does not have. */
+/** Frames that a screen recording lacks. */
 const sparse = "select='not(mod(n*n,7)-1)+not(mod(n,3))'";
 const without = (from, to) => `select='not(between(n,${from},${to}))'`;
 
@@ -32,7 +32,7 @@ export default [
     what: 'converted from 25 to 30 frames per second, some shown twice',
     reference: master,
     distorted: vf('30.mp4', 'fps=30'),
-    // The first of two equal frames, and the second, are one picture.
+    // The first or the second of two equal frames: the picture is the same.
     right: { distorted: { vf: 'fps=25' } },
     finds: { 'frame-rate': 'warning' },
     verdict: 'doubtful',

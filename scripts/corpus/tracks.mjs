@@ -1,6 +1,6 @@
 /**
  * @module scripts/corpus/tracks
- * Several tracks, cover art, and tags that are not true.
+ * Several tracks, cover art, and false tags.
  */
 import { sound, X264 } from './make.mjs';
 

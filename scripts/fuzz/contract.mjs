@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/contract
- * The promise of every entry point for any input: a correct result, or one of our errors in readable form.
+ * The contract of every entry point for any input: a correct result, or one of our errors in readable form.
  */
 
 /** Maximum characters of a message. */
@@ -16,7 +16,7 @@ export const GROWTH = 512 << 20;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: this searches for them
 const UNPRINTABLE = /[\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]|\p{Surrogate}/u;
 
-/** What is wrong with an error; `undefined` if it keeps the promise. */
+/** What is wrong with an error; `undefined` if it keeps the contract. */
 export function faultOf(error) {
   if (error?.name !== 'AnyvmafError')
     return `not an error of ours: ${String(error?.stack ?? error).slice(0, 1500)}`;

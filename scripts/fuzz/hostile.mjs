@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/hostile
- * Writes the files of test/fixtures/hostile that a few lines can describe. Each broke the promise once.
+ * Writes the files of test/fixtures/hostile that a few lines can describe. Each broke the contract once.
  *
  *   node scripts/fuzz/hostile.mjs
  */
@@ -8,7 +8,6 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '../lib/project.mjs';
 
-/** A Y4M file of two frames of generated samples. */
 function y4m(width, height) {
   const chroma = 2 * Math.ceil(width / 2) * Math.ceil(height / 2);
   const frame = (seed) =>
@@ -35,7 +34,7 @@ const FILES = {
   // Names of every object.
   'proto.report.json':
     '{"version":"3","frames":[{"frameNum":0,"metrics":{"__proto__":1,"constructor":2}}],"__proto__":{}}',
-  // A playlist that calls itself a video.
+  // A playlist with the name of a video.
   'playlist.mp4': '#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n/etc/hostname\n#EXT-X-ENDLIST\n',
   'concat.mp4': "ffconcat version 1.0\nfile '/etc/hostname'\n",
 };

@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/mutate
- * Damages valid inputs, since inputs that break parsers are close to valid ones.
+ * Damages valid inputs, because inputs that break parsers are close to valid ones.
  */
 
 const NUMBERS = [
@@ -95,7 +95,7 @@ function damageOnce(random, bytes, other) {
       return join(bytes.subarray(0, at), other.subarray(from, from + random.int(1, 500)), bytes.subarray(at));
     }
     default: {
-      // A length or an offset, either way round.
+      // A length or an offset, in either byte order.
       const value = random.pick([0, 1, 0x7fffffff, 0x80000000, 0xffffffff, bytes.length, bytes.length + 1]);
       const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
       if (at + 4 <= bytes.length) view.setUint32(at, value, random.oneIn(2));
@@ -130,7 +130,7 @@ function damageTextOnce(random, text, words) {
     case 4:
       return text.slice(0, at) + text.slice(at, at + random.int(1, 200)) + text.slice(at);
     case 5:
-      // One thing very often: nesting, long numbers, long names.
+      // Repeat one thing very often: nesting, long numbers, long names.
       return text.slice(0, at) + repeated(random, word, text, at) + text.slice(at);
     case 6: {
       const to = random.int(0, text.length);

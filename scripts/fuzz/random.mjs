@@ -2,6 +2,7 @@
  * @module scripts/fuzz/random
  * Repeatable randomness: seed, target and number determine an input.
  */
+import { randomOf } from '../lib/project.mjs';
 
 /** A 32-bit hash of a text (FNV-1a). */
 function hash(text) {
@@ -10,21 +11,10 @@ function hash(text) {
   return state >>> 0;
 }
 
-/** Random numbers of one input (mulberry32). */
+/** Random numbers of one input. */
 export class Random {
-  #state;
-
   constructor(seed, target, index) {
-    this.#state = hash(`${seed} ${target} ${index}`);
-  }
-
-  /** In [0, 1). */
-  next() {
-    this.#state = (this.#state + 0x6d2b79f5) | 0;
-    let t = this.#state;
-    t = Math.imul(t ^ (t >>> 15), t | 1);
-    t ^= t + Math.imul(t ^ (t >>> 7), t | 61);
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+    this.next = randomOf(hash(`${seed} ${target} ${index}`));
   }
 
   /** A whole number from `low` to `high`, both included. */

@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/targets
- * Every entry point for foreign bytes. A target sets up once, makes an input from random numbers and runs it. It returns
+ * Every entry point for untrusted bytes. A target sets up once, makes an input from random numbers and runs it. It returns
  * nothing if the input was accepted, a sentence if the result is wrong, and throws what the entry point throws.
  *
  * `inputs` is the number per process before it is restarted; `short` the number in `npm test`.

@@ -1,7 +1,7 @@
 /**
  * @module scripts/fuzz/worker
- * A process that feeds one target. It writes the number of the current input where the parent reads it, so that the parent
- * knows an input that hangs or ends the process.
+ * A process that feeds one target. It writes the number of the current input to a file, so that the parent knows which input
+ * hangs or ends the process.
  *
  *   node scripts/fuzz/worker.mjs TARGET SEED FROM TO PLACE     PLACE is a file of eight bytes
  */
@@ -10,7 +10,7 @@ import { faultOf, GROWTH } from './contract.mjs';
 import { Random } from './random.mjs';
 import { openTarget } from './targets.mjs';
 
-/** Milliseconds between counts: when time is up the process is killed, with what it has not told. */
+/** Milliseconds between reports; the process may be killed in between. */
 const NEWS = 200;
 
 const [name, seed, from, to, place] = process.argv.slice(2);

@@ -2,7 +2,7 @@
  * @module scripts/lib/accuracy-film
  * Compares the perceptual metrics with the authors' programs on frames of real film, where environment variables name them:
  *
- *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   get two PNG files; the one built without FMA, the other of libjxl since 0.8
+ *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   take two PNG files; the first built without FMA, the second of libjxl since 0.8
  *   CVVDP_PY                           a Python that imports pycvvdp
  */
 import { execFileSync } from 'node:child_process';
@@ -112,7 +112,8 @@ function row(metric, found, expected, { digits, relative }) {
     const difference = Math.abs((digits === undefined ? value : Number(value.toFixed(digits))) - expected[i]);
     return relative ? difference / Math.abs(expected[i]) : difference;
   });
-  const equal = digits === undefined ? '' : String(differences.filter((one) => one === 0).length);
+  const equal =
+    digits === undefined ? '' : String(differences.filter((difference) => difference === 0).length);
   const worst = Math.max(...differences);
   const text = worst === 0 ? '0' : worst.toExponential(1);
   return [metric, String(found.length), equal, relative ? `${text} relative` : text];

@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/accuracy-perceptual
- * Compares the perceptual metrics with what the authors' programs print for the pictures and clips of ../shared.
+ * Compares the perceptual metrics with the output of the authors' programs for the pictures and clips of ../shared.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -32,7 +32,7 @@ const CLIPS = {
   },
 };
 
-/** Displays with what a feature needs to show stills of sRGB on them: HDR ones take the same samples as PQ. */
+/** Displays and how features show sRGB stills on them: HDR displays take the same samples as PQ. */
 const DISPLAYS = {
   standard_fhd: 'cvvdp=display=standard_fhd',
   standard_4k: 'cvvdp',
@@ -44,7 +44,7 @@ const JOD_OF = {
   standard_hdr_pq: 'cvvdp_display_standard_hdr_pq_transfer_pq',
 };
 
-/** The values of one row. */
+/** Statistics of a row. */
 class Row {
   #compared = 0;
   #equal = 0;
@@ -52,7 +52,7 @@ class Row {
 
   /**
    * @param printed rounds as the program prints; equal values are counted only with it
-   * @param relative differences count as a part of what is expected
+   * @param relative measures differences relative to the expected value
    */
   constructor(metric, oracle, most, { printed, relative = false } = {}) {
     Object.assign(this, { metric, oracle, most, printed, relative });
@@ -68,7 +68,7 @@ class Row {
     }
   }
 
-  /** Whether a difference is larger than promised. */
+  /** Whether a difference exceeds the promise. */
   get wrong() {
     return this.#compared === 0 || !(this.#worst <= this.most);
   }
@@ -84,7 +84,7 @@ class Row {
 /**
  * @param score anyvmaf's
  * @param shared URL of ../shared
- * @returns the table, and rows outside the promise; `undefined` without ../shared
+ * @returns the table, and rows that break the promise; `undefined` without ../shared
  */
 export async function perceptualAccuracy(score, shared) {
   const golden = new URL('golden/perceptual/', shared);
@@ -109,7 +109,7 @@ export async function perceptualAccuracy(score, shared) {
 async function xpsnr(score, folder, expected) {
   const decimals = (n) => (value) => Number(value.toFixed(n));
   const frames = new Row('`xpsnr_y`, `_u`, `_v`', 'FFmpeg 8.1, metadata of frames', 0, {
-    // The filter's metadata are of single precision.
+    // The filter's metadata have single precision.
     printed: (value) => decimals(6)(Math.fround(value)),
   });
   const sequences = new Row('`sequence_xpsnr_y`, `_u`, `_v`', 'FFmpeg 8.1, summary', 0, {
@@ -169,7 +169,7 @@ async function stills(score, folder, expected) {
   return [exact, fast, maximum, norm, jod];
 }
 
-/** The clip of 160x90 pixels in RGB. */
+/** A clip of 160x90 in RGB. */
 function rgbSource(path, num) {
   const [width, height] = [160, 90];
   const samples = width * height;

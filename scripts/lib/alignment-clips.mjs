@@ -31,7 +31,6 @@ export const CONTENTS = {
 /** The default encoder. */
 const X264 = ['-c:v', 'libx264', '-preset', 'veryfast'];
 
-/** What is done to them. */
 export const ENCODES = {
   'x264 CRF 23': [...X264, '-crf', '23'],
   'x264 CRF 45': [...X264, '-crf', '45'],
@@ -55,7 +54,6 @@ export const HELD_OUT = {
   'repetitive, period 20': `nullsrc=${SIZE},geq=lum='128+50*cos(Y/23+2*PI*N/20)+40*sin(X/41)':cb=128:cr=128`,
 };
 
-/** What is done to them. */
 export const HELD_OUT_ENCODES = {
   'HEVC CRF 34': ['-c:v', 'libx265', '-preset', 'ultrafast', '-crf', '34', '-x265-params', 'log-level=error'],
   'VP9 CRF 45': ['-c:v', 'libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8', '-crf', '45', '-b:v', '0'],
@@ -71,7 +69,7 @@ const run = (command, args) =>
 /** Runs ffmpeg and returns its output. */
 export const ffmpeg = (...args) => run('ffmpeg', ['-nostdin', '-v', 'error', '-y', ...args]);
 
-/** The offset that is found between two videos as {@link read} gives them, from some frames of each on. */
+/** The offset found between two videos, as {@link read} gives them, from the given frames on. */
 export async function align(reference, distorted, start) {
   const { alignThumbs } = await loadBuilt('media/align/index.js');
   const { RecordedThumbs } = await loadBuilt('media/align/thumbs.js');

@@ -1,9 +1,9 @@
 /**
  * @module scripts/lib/bench-batch
- * Row `batch` of the benchmark: jobs of a queue by one worker on one core and by two on two, and what the queue costs a part.
+ * Row `batch` of the benchmark: jobs of a queue with one worker on one core and with two on two, and the queue's cost per part.
  *
- * A worker scores on one thread, from Y4M, so that it needs one core and no more. Each queue has workers of its own, which are
- * warm before anything is timed; timed is what lies between two results, not the start of the batch that follows them.
+ * A worker scores Y4M on one thread, so it needs exactly one core. Each queue has its own workers, which are warmed up. The
+ * time between two results is measured, without the start of the next batch.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,23 +11,24 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync }
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { statOf } from './project.mjs';
 import { measureOverhead, PART_SECONDS } from './queue-overhead.mjs';
 import { hasRedis, startRedis } from './redis-server.mjs';
 
-/** What two workers have to reach of one. */
+/** Required speed of two workers relative to one. */
 const WANTED = 1.8;
-/** Percent of a part that the queue may take. */
+/** Maximum share of a part that the queue may take, in percent. */
 const MOST_OVERHEAD = 2;
-/** Even, as two workers end two at about the same time. */
+/** Even, because two workers finish two at about the same time. */
 const JOBS = 16;
 const FRAMES = 28;
-/** Frames at which jobs begin, so that no two are the same. */
+/** Frames at which jobs begin, so that no two are equal. */
 const STARTS = 12;
-/** Of the pair that is scored. */
+/** Frames of the scored pair. */
 export const FRAMES_OF_PAIR = FRAMES + STARTS;
 const OVERHEAD_PARTS = 150;
 
-/** Has `taskset` keep a process on one core; a machine without it leaves the choice to its system. */
+/** Pins a process to one core with `taskset`, if available. */
 const canPin = spawnSync('taskset', ['--version'], { stdio: 'ignore' }).status === 0;
 
 /** A table of jobs of about the same length. */
@@ -40,7 +41,7 @@ function tableOf(pair, jobs) {
   return lines.map((line) => `${JSON.stringify(line)}\n`).join('');
 }
 
-/** Seconds from the second result of a batch to its last. @param workers processes without which it would wait for ever */
+/** Seconds from the second result of a batch to its last. @param workers processes without which it would wait forever */
 async function secondsOf(start, { url, table, output, jobs, workers }) {
   rmSync(output, { force: true });
   const batch = start(['batch', table, '-o', output, '--queue', url, '--quiet']);
@@ -65,12 +66,10 @@ async function secondsOf(start, { url, table, output, jobs, workers }) {
   return seconds;
 }
 
-/** Processor seconds that a process and its children have taken; NaN off Linux. */
+/** Processor seconds of a process and its children; NaN off Linux. */
 function processorOf(pid) {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8')
-      .replace(/^.*\) /, '')
-      .split(' ');
+    const fields = statOf(pid);
     const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ');
     const own = (Number(fields[11]) + Number(fields[12])) / 100;
     return children.filter(Boolean).reduce((sum, child) => sum + processorOf(child), own);
@@ -112,13 +111,13 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
     });
     const run = async ({ url, table, output }, jobs, precision) => {
       writeFileSync(table, tableOf({ reference, distorted, model }, jobs));
-      // Of another precision, the same pairs are other jobs.
+      // With another precision, the same pairs are different jobs.
       const job = { url, table, output, jobs, workers: running };
       return secondsOf((args) => start([...args, '--precision', precision]), job);
     };
     console.error('batch    warming up');
     for (const fleet of fleets) await run(fleet, 4, '5');
-    // Turn about, so that both meet the same machine.
+    // Alternate, so that both meet the same machine.
     for (let i = 0; i < runs; i++) {
       for (const fleet of fleets) {
         const before = fleet.processor();
@@ -135,7 +134,7 @@ export async function benchBatch({ command, reference, distorted, model, runs, m
     report('batch', `one worker on one core, ${what}`, `${alone.toFixed(2)} s`);
     report('batch', 'two workers on two cores', `${both.toFixed(2)} s`);
     const [ownOne, ownTwo] = fleets.map(({ taken }) => median(taken));
-    // What two cores cost each other; other work on the machine does not change it much.
+    // What two cores cost each other; other load hardly changes it.
     report('batch', 'processor time of two workers over that of one', (ownTwo / ownOne).toFixed(2));
     report('batch', 'two workers over one', gain.toFixed(2), `at least ${WANTED}`);
   } finally {

@@ -1,7 +1,7 @@
 /**
  * @module scripts/lib/bench-curves
- * What the curves of many long encodes cost on the page: opening their reports, then moving, zooming and pointing, alone and with
- * what can stand below the curve.
+ * Cost of the curves of many long encodes on the page: opening their reports, then moving, zooming and pointing, alone and with
+ * additional lanes below the curve.
  */
 import { linkSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,12 +13,12 @@ const SECONDS = 1000;
 export const CURVE_FRAMES = 20_000;
 /** Seconds of each gesture. */
 const MOVED = 4;
-/** A task is long from so many milliseconds on. */
+/** Milliseconds from which on a task is long. */
 const LONG = 50;
-/** Seconds of processor time a second that Chromium may use while it counts as quiet. */
+/** Seconds of processor time per second below which Chromium counts as quiet. */
 const QUIET = 0.15;
 
-/** Gestures, as the table names them: the last is done on all of the axis, the others on a quarter of it. */
+/** Gestures by their names in the table: the last one on the whole axis, the others on a quarter of it. */
 const GESTURES = {
   drag: 'moving by dragging the map',
   wheel: 'moving by wheel',
@@ -27,9 +27,9 @@ const GESTURES = {
   zoom: 'zooming by wheel, sixteenfold and back',
 };
 
-/** Scores of an encode: scenes of some seconds, noise that differs by encode, and a bad frame here and there. */
+/** Scores of an encode: scenes of some seconds, noise that differs by encode, and a few bad frames. */
 function scores(encode, encodes) {
-  // A generator of Park and Miller.
+  // Park-Miller generator.
   let state = 48_271 * (encode + 1);
   const random = () => {
     state = (state * 48_271) % 2_147_483_647;
@@ -44,7 +44,7 @@ function scores(encode, encodes) {
   });
 }
 
-/** What a report says of how the files were read. */
+/** Pairing facts of a report. */
 function pairing() {
   const side = {
     decoder: 'mediabunny',
@@ -67,7 +67,7 @@ function pairing() {
   };
 }
 
-/** In the page: `gesture` does one step of a gesture in each animation frame, and measures. */
+/** In the page: `gesture` does one step of a gesture per animation frame, and measures. */
 function watchGestures() {
   const tasks = [];
   new PerformanceObserver((list) => {
@@ -87,7 +87,7 @@ function watchGestures() {
     plot[0].dispatchEvent(
       new WheelEvent('wheel', { ...to(plot[0], 0.4), deltaX, deltaY, bubbles: true, cancelable: true }),
     );
-  /** By share of the way, there and back again, and by direction. */
+  /** Positions by share of the way, there and back, and by direction. */
   const steps = {
     drag: (share) => map[0].dispatchEvent(new PointerEvent('pointermove', to(map[0], share))),
     point: (share) => plot[0].dispatchEvent(new PointerEvent('pointermove', to(plot[0], share))),
@@ -113,13 +113,13 @@ function watchGestures() {
       };
       requestAnimationFrame(step);
     });
-    // What is put off until the hand rests belongs to the gesture's tasks.
+    // Work that is deferred until the gesture rests counts as part of it.
     await new Promise((resolve) => setTimeout(resolve, 1000));
     return { gaps: times.slice(1).map((time, i) => time - times[i]), tasks: window.tasksSince(begun) };
   };
 }
 
-/** Waits until Chromium has done what it does by itself. */
+/** Waits until Chromium is idle. */
 async function quiet({ used }) {
   for (let still = 0; still < 2; ) {
     const before = used();
@@ -138,7 +138,7 @@ async function busy(session) {
 const tasksText = (tasks) =>
   tasks.length > 0 ? `${tasks.length}, the longest ${Math.max(...tasks)} ms` : 'none';
 
-/** Does a gesture, and tells in words what it took. */
+/** Performs a gesture, and describes its cost in words. */
 async function measure(page, session, name) {
   // Statistics of many encodes stand between the chart and the map.
   await page.locator(name === 'drag' ? '.plot.map' : '.plot.large').scrollIntoViewIfNeeded();
@@ -165,7 +165,7 @@ async function measure(page, session, name) {
   ].join('; ');
 }
 
-/** All gestures, each from a part on show that is the same. */
+/** All gestures, each from the same zoomed part. */
 async function gestures(page, session, what) {
   const rows = [];
   const slider = page.getByRole('slider', { name: /of every frame/ });
@@ -182,7 +182,7 @@ async function gestures(page, session, what) {
   return rows;
 }
 
-/** Opens the reports, and the videos of one where they are given. */
+/** Opens the reports, and the given videos of one of them. */
 async function opened(place, page, context, reports, files) {
   const begun = await page.evaluate(() => performance.now());
   await choose(page, context, '#pick-reports', ...reports);
@@ -201,20 +201,20 @@ async function opened(place, page, context, reports, files) {
   }
   await page.locator('.legend').evaluate((legend) => legend.scrollIntoView({ block: 'start' }));
   const session = await context.newCDPSession(page);
-  // Time of the thread itself: what else runs on the machine does not count.
+  // Thread time: other load on the machine does not count.
   await session.send('Performance.enable', { timeDomain: 'threadTicks' });
   return { session, tasks };
 }
 
-/** Two further metrics below the curve. */
+/** Adds two metrics below the curve. */
 async function addLanes(page) {
   for (const metric of ['integer_adm2', 'integer_motion2'])
     await page.locator('.lane-add select').selectOption(metric);
 }
 
 /**
- * @param place the served page and its browser; `used`: seconds of processor time that it has used
- * @param film a pair of files of as many frames, the videos of the first encode
+ * @param place the served page and its browser; `used`: seconds of processor time so far
+ * @param film a pair of files with as many frames, the videos of the first encode
  * @returns rows of a table: what, measured, target
  */
 export async function curveRows(place, { encodes, film, folder }) {
@@ -222,7 +222,7 @@ export async function curveRows(place, { encodes, film, folder }) {
   const reports = names.map((name) => join(folder, `${name}.json`));
   for (const [i, name] of names.entries())
     await longReport(reports[i], scores(i, encodes), { name, pairing: pairing() });
-  // By the names in the reports. The lane of coded frames is of one encode at a time.
+  // Named as in the reports. The lane of coded frames shows one encode at a time.
   const files = { reference: join(folder, 'master.mp4'), distorted: join(folder, names[0]) };
   for (const side of ['reference', 'distorted']) {
     rmSync(files[side], { force: true });

@@ -3,25 +3,17 @@
  * The rows `decode` of scripts/bench: the cost of decoding, alone and beside scoring. Needs ffmpeg on PATH.
  */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, renameSync } from 'node:fs';
+import { existsSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { builtCommand, loadBuilt } from './project.mjs';
+import { builtCommand, childrenTime, loadBuilt } from './project.mjs';
 
 const CLI = builtCommand();
 const SELF = fileURLToPath(import.meta.url);
-/** Frames that ffmpeg.wasm decodes, which is slow. */
+/** Frames for ffmpeg.wasm, which is slow. */
 const FEW = 30;
 
-/** Seconds of CPU time of ended child processes and their descendants; `NaN` if unknown. */
-function childrenTime() {
-  if (!existsSync('/proc/self/stat')) return Number.NaN;
-  // After the name in parentheses: state is field 3, cutime and cstime are fields 16 and 17, in hundredths.
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').pop().split(' ');
-  return (Number(fields[13]) + Number(fields[14])) / 100;
-}
-
-/** Runs commands at the same time, and waits for all. */
+/** Runs commands concurrently and waits for all. */
 function together(...commands) {
   return Promise.all(
     commands.map(
@@ -77,11 +69,11 @@ function encodes(folder, source, frames) {
   return pair;
 }
 
-/** Decodes files at the same time through one of our decoders without scoring; returns seconds. */
+/** Decodes files concurrently with one of our decoders, without scoring. @returns seconds */
 async function decode(id, paths, frames) {
   const { nodePlatform } = await loadBuilt('platform/node/platform.js');
   const { lumaBytes, chromaSize } = await loadBuilt('core/frame.js');
-  const decoder = (await nodePlatform.decoders({ urls: false })).find((one) => one.id === id);
+  const decoder = (await nodePlatform.decoders({ urls: false })).find((known) => known.id === id);
   const { usable, reason } = await decoder.availability();
   if (!usable) return { missing: reason };
   const facts = await Promise.all(paths.map((path) => decoder.probe(path)));
@@ -103,7 +95,7 @@ async function decode(id, paths, frames) {
 }
 
 /**
- * @param bench how to time and report: `{ folder, frames, runs, model, source, median, report }`, where `source` is a
+ * @param bench `{ folder, frames, runs, model, source, median, report }`, where `source` is a
  * path to a 1080p Y4M file
  */
 export async function benchDecode({ folder, frames, runs, model, source, median, report }) {
@@ -122,10 +114,10 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
     ...['-m', model, '--json', '--output', join(folder, 'ours.json'), '--quiet'],
     ...args,
   ];
-  const here = (id, ...paths) => [process.execPath, SELF, id, ...paths];
+  const decode = (id, ...paths) => [process.execPath, SELF, id, ...paths];
   const actions = {
     bare: () => together(...bare),
-    decoder: () => together(here('ffmpeg', reference.encoded, distorted.encoded)),
+    decoder: () => together(decode('ffmpeg', reference.encoded, distorted.encoded)),
     score: () => together(ours('stored')),
     both: () => together(...bare, ours('stored')),
     whole: () => together(ours('encoded')),
@@ -164,7 +156,7 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
   await benchFirsts({ pair: [reference.encoded, distorted.encoded], runs, model, median, report });
 }
 
-/** When the first frame comes out, and how fast each decoder is. */
+/** Time to the first frame, and speed, of each decoder. */
 async function benchFirsts({ pair, runs, model, median, report }) {
   const firsts = [];
   for (let turn = 0; turn < runs; turn++) {

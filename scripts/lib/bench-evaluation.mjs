@@ -62,7 +62,7 @@ export async function benchEvaluation({ folder, runs, load, median }) {
   }
 }
 
-/** An ONNX file: one product of matrices, as Protocol Buffers by onnx.proto's field numbers. */
+/** An ONNX file with one matrix product, as Protocol Buffers with onnx.proto's field numbers. */
 function linearModel(weights) {
   const varint = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >> 7)]);
   const int = (field, value) => [...varint(field * 8), ...varint(value)];

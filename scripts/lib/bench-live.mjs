@@ -1,13 +1,13 @@
 /**
  * @module scripts/lib/bench-live
- * Row `live` of the benchmark: what a server that 20 clients ask ten times a second each takes from a measurement. On one thread
- * a machine of two cores has a core for the server and the clients; on two threads it has none.
+ * Row `live` of the benchmark: what a server with 20 clients that send ten requests per second each costs a measurement. On
+ * one thread, a machine of two cores has a free core for the server and the clients; on two threads it has none.
  *
- * Two scorers of one process take turns of a few seconds with the same frames, one without a server and one with a server and
- * its clients, and each turn is compared with its neighbours: machines change their speed from minute to minute. The clients are
- * a process of their own, but on two cores their time is also lost to what is measured. So besides the rate, which they take
- * part in, the row gives the processor's time of the measuring threads, and that of all else in their process: what this gains
- * with the server, times the questions of a second, is what the server takes of two cores.
+ * Two scorers of one process alternate every few seconds on the same frames, one without a server and one with a server and
+ * its clients, and each turn is compared with its neighbours, because the speed of machines drifts. The clients are a
+ * separate process, but on two cores they still slow down the measurement. So the row also gives the processor time
+ * of the measuring threads and of all other threads of their process: the increase with the server, times the requests
+ * per second, is the server's share of two cores.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { PAUSE, startClients } from './live-clients.mjs';
@@ -15,15 +15,15 @@ import { loadBuilt } from './project.mjs';
 
 const CLIENTS = 20;
 const THREADS = [1, 2];
-/** Frames that repeat, and those that a scorer keeps. */
+/** Frames that repeat, and frames that a scorer keeps. */
 const [PERIOD, KEPT] = [6, 250];
-/** Milliseconds of a turn, those before it counts, and those until threads have started and code is compiled. */
+/** Milliseconds of a turn, of its start that does not count, and until threads have started and code is compiled. */
 const [TURN, SETTLING, START] = [1200, 300, 12_000];
-/** Turns of either kind for each of the benchmark's runs. */
+/** Turns of each kind per run of the benchmark. */
 const TURNS = 16;
 const FORMAT = { width: 1920, height: 1080, bitDepth: 8, chroma: '420' };
 
-/** What each thread of this process has taken so far, in milliseconds; nothing off Linux. */
+/** Milliseconds that each thread of this process has used so far; empty off Linux. */
 function lookAtThreads() {
   const times = new Map();
   try {
@@ -33,12 +33,12 @@ function lookAtThreads() {
         Number(readFileSync(`/proc/self/task/${thread}/schedstat`, 'utf8').split(' ')[0]) / 1e6,
       );
   } catch {
-    // A thread has ended, or there is no such folder.
+    // The thread has ended, or this is not Linux.
   }
   return times;
 }
 
-/** Has a scorer measure for one turn. @returns per second: frames, processor milliseconds of its threads and of all others */
+/** Runs a scorer for one turn. @returns per second: frames, processor milliseconds of its threads and of all others */
 async function turn(scorer, frames, threads, settling = SETTLING) {
   const push = async (until) => {
     while (performance.now() < until) await scorer.push(...frames[scorer.pushed % frames.length]);
@@ -58,7 +58,7 @@ async function turn(scorer, frames, threads, settling = SETTLING) {
   };
 }
 
-/** @returns turns without a server and with one, in pairs, and what the clients counted */
+/** @returns turns without a server and with one, in pairs, and the clients' counts */
 async function compare(api, { frames, threads, model, turns }) {
   const options = { threads, models: [model], keep: { frames: KEPT } };
   const plain = await api.createScorer(FORMAT, options);
@@ -107,14 +107,14 @@ export async function benchLive({ model, runs, median, report }) {
     const more = (what) => 100 * (median(pairs.map(({ live, without }) => live[what] / without[what])) - 1);
     const { answers, failures, seconds, wall } = counted;
     if (failures > 0) throw new Error(`${failures} questions were not answered`);
-    const asked = answers / wall;
+    const answerRate = answers / wall;
     const beside = median(pairs.map(({ live, without }) => live.beside - without.beside));
     const percent = (value) => `${value.toFixed(1)} %`;
     const say = (what, value, target = '') =>
       report('live', `${threads === 1 ? 'one thread' : `${threads} threads`}, ${what}`, value, target);
     say('without a server', `${of('without', 'rate').toFixed(2)} fps`);
     say(
-      `with ${CLIENTS} clients that get ${asked.toFixed(0)} of ${CLIENTS * (1000 / PAUSE)} answers a second`,
+      `with ${CLIENTS} clients that get ${answerRate.toFixed(0)} of ${CLIENTS * (1000 / PAUSE)} answers a second`,
       `${of('live', 'rate').toFixed(2)} fps`,
     );
     say(

@@ -31,7 +31,7 @@ const METRIC_RUNS = [
   { name: 'aom_ctc v7.0', args: ['--aom_ctc', 'v7.0'] },
 ];
 
-/** Milliseconds per 1080p frame up to which a metric is timed on all frames, and the number of frames of slower ones. */
+/** Milliseconds per 1080p frame up to which a metric is timed on all frames, and the number of frames for slower ones. */
 const CHEAP_MS = 20;
 const COSTLY_FRAMES = 24;
 
@@ -90,7 +90,7 @@ export function benchMetrics({ root, folder, runs, cli, files, packaged, frames,
   }
 }
 
-/** The frames of a run: cheap metrics need many, since a frame takes less time than start-up varies by. */
+/** Frames of a run: cheap metrics need many, because start-up varies by more than a frame takes. */
 function framesFor(run, frames) {
   const [short, long] = [run(2), run(COSTLY_FRAMES)];
   const cheap = (long - short) / (COSTLY_FRAMES - 2) < CHEAP_MS;

@@ -6,9 +6,9 @@
  *
  * Environment variables name the programs:
  *
- *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   get two PNG files without compression; the time of a tiny pair is subtracted
+ *   SSIMULACRA2_BIN, BUTTERAUGLI_BIN   take two PNG files without compression; the time of a tiny pair is subtracted
  *   CVVDP_PY                           a Python that imports pycvvdp; PyTorch on one thread, without loading
- *   XPSNR_BIN                          an ffmpeg that has the filter xpsnr; the time of a further frame
+ *   XPSNR_BIN                          an ffmpeg with the xpsnr filter; the time of an additional frame
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -24,10 +24,10 @@ const COLOUR = {
   siting: 'left',
   upsampling: 'bicubic',
 };
-/** The most memory that a worker's module may take. */
+/** Maximum memory of a worker's module. */
 const MOST_MB = 250;
 
-/** What is measured: features, pairs of a turn, and the authors' program with the least ratio to it. */
+/** Runs: features, pairs per turn, and the authors' program with the required ratio to it. */
 const RUNS = [
   { name: 'VMAF (vmaf_v0.6.1)', features: ['vif', 'adm', 'motion'], pairs: 12 },
   { name: 'xpsnr', features: ['xpsnr'], pairs: 40, program: 'XPSNR_BIN', least: 1.5 },
@@ -77,7 +77,6 @@ export async function benchPerceptual(tools) {
   }
 }
 
-/** Frames of both sides. */
 async function makeClip({ load }) {
   const { makeSample } = await load('sample/generator.js');
   const { toRgb } = await load('pictures/rgb.js');
@@ -94,7 +93,7 @@ async function makeClip({ load }) {
   return { format, frames, rgb: [rgb(0), rgb(1)] };
 }
 
-/** A measurer with its own module for each run, warm. */
+/** A warm measurer with its own module for each run. */
 async function openMeasurers({ root, load }, { format, frames }) {
   const { wasmMeasurers } = await load('engine/backends/core/extractor.js');
   const { compileCore } = await load('core/compile.js');
@@ -127,7 +126,7 @@ async function openMeasurers({ root, load }, { format, frames }) {
       for (let i = 0; i < pairs; i++) measure();
       return (performance.now() - started) / pairs;
     };
-    // A clip's first frames are seen with fewer than the later ones.
+    // The first frames of a clip have fewer predecessors than later ones.
     time(rate ? 10 : 3);
     bytes = measurer.slot(next).reference.y.buffer.byteLength;
     return { time, bytes: () => bytes };
@@ -135,7 +134,7 @@ async function openMeasurers({ root, load }, { format, frames }) {
   return new Map(RUNS.map((run) => [run.name, open(run)]));
 }
 
-/** By the names of their variables: what measures milliseconds a pair. */
+/** Programs that measure milliseconds per pair, by their variables. */
 function findPrograms({ folder }, clip) {
   const of = (size, name) =>
     ['reference', 'distorted'].map((side, i) => {
@@ -157,7 +156,6 @@ function findPrograms({ folder }, clip) {
   };
 }
 
-/** Milliseconds of a process. */
 function timeOf(program, args, options = {}) {
   const started = performance.now();
   const { status, stderr, error } = spawnSync(program, args, { encoding: 'utf8', ...options });
@@ -168,7 +166,7 @@ function timeOf(program, args, options = {}) {
   return performance.now() - started;
 }
 
-/** Milliseconds of a further frame of the filter xpsnr, on one thread. */
+/** Milliseconds per additional frame of the xpsnr filter, on one thread. */
 function timeXpsnr(folder, { frames, format }) {
   const [few, many] = [4, 44];
   const paths = ['reference', 'distorted'].map((side, i) => {
@@ -195,7 +193,7 @@ function timeXpsnr(folder, { frames, format }) {
   return (time(many) - time(few)) / (many - few);
 }
 
-/** Times a still and a frame of a clip in PyTorch, one thread, after one of each to warm up; prints milliseconds. */
+/** Times a still and a frame of a clip in PyTorch, on one thread, after a warm-up; prints milliseconds. */
 const CVVDP_SCRIPT = `
 import sys, time, numpy, torch, pycvvdp
 torch.set_num_threads(1)

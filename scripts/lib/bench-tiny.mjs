@@ -3,16 +3,15 @@
  * The rows `tiny` of scripts/bench: the cost of tiny models beside scoring and alone. Needs onnxruntime-node.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { builtCommand, loadBuilt, ROOT } from './project.mjs';
+import { builtCommand, childrenTime, loadBuilt, ROOT } from './project.mjs';
 
 const FR = 'fr_vmaf_v0.6.1';
 const NR = 'nr_vmaf_v0.6.1';
 const WIDTH = 1920;
 const HEIGHT = 1080;
-/** Frames of one timing of the no-reference model. */
+/** Frames per timing of the no-reference model. */
 const PICTURES = 20;
 
 /**
@@ -24,14 +23,6 @@ export async function benchTiny(tools) {
   const platform = nodeTiny(() => pathToFileURL(join(ROOT, 'model/')));
   await picture(platform, tools);
   await starting(platform, tools);
-}
-
-/** Seconds of CPU time of ended child processes; `NaN` if unknown. */
-function childrenTime() {
-  if (!existsSync('/proc/self/stat')) return Number.NaN;
-  // After the name in parentheses: state is field 3, cutime and cstime are fields 16 and 17, in hundredths.
-  const fields = readFileSync('/proc/self/stat', 'utf8').split(') ').pop().split(' ');
-  return (Number(fields[13]) + Number(fields[14])) / 100;
 }
 
 /** Whole processes with and without the full-reference model, alternately. */
@@ -54,12 +45,12 @@ function attached({ args, folder, runs, median, report }) {
     ['time', 'time over without'],
     ['cpu', 'CPU time over without'],
   ]) {
-    const ratio = median(beside.map((one) => one[key])) / median(without.map((one) => one[key]));
+    const ratio = median(beside.map((run) => run[key])) / median(without.map((run) => run[key]));
     report('tiny', `1080p 8 bit, one worker, ${FR} beside VMAF, ${what}`, ratio.toFixed(3), 'below 1.03');
   }
 }
 
-/** The no-reference model on frames in memory, one thread: from bytes of luma to the score. */
+/** The no-reference model on frames in memory, one thread, from luma bytes to the score. */
 async function picture(platform, { runs, median, report }) {
   const [{ loadTinyModel }, { bindTinyModel }, { TinyPictureScorer }] = await Promise.all(
     ['tiny/load.js', 'tiny/bind.js', 'tiny/scorers.js'].map(loadBuilt),
@@ -73,7 +64,7 @@ async function picture(platform, { runs, median, report }) {
   const into = new Float64Array(binding.outputs.length);
   const [times, cpu] = [[], []];
   try {
-    // In the first timing, the runtime allocates its memory.
+    // The runtime allocates its memory in the first timing.
     for (let run = 0; run <= runs; run++) {
       const [started, used] = [performance.now(), process.cpuUsage()];
       for (let frame = 0; frame < PICTURES; frame++) {

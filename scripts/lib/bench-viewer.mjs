@@ -1,33 +1,33 @@
 /**
  * @module scripts/lib/bench-viewer
- * What looking at a long video costs on the page: opening the viewer, jumping to frames, playing, and moving the chart.
+ * Cost of viewing a long video on the page: opening the viewer, seeking, playing, and panning the chart.
  */
 import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { loadBuilt } from './project.mjs';
 
 const SECONDS = 1000;
-/** Time limit for states of the page, for busy machines. */
+/** Time limit for page states, for busy machines. */
 export const PATIENCE = 300 * SECONDS;
-/** Pairs that are scored of a long film before its viewer is opened. */
+/** Pairs of a long film that are scored before its viewer is opened. */
 const SCORED = 48;
-/** Milliseconds after which a closed viewer has let its files go. */
+/** Milliseconds after which a closed viewer has released its files. */
 const LET_GO = 21 * SECONDS;
-/** Times the viewer is opened with files that are closed. */
+/** Times the viewer is opened with closed files. */
 const OPENINGS = 3;
-/** Jumps, the first of which does not count. */
+/** Jumps; the first does not count. */
 const JUMPS = 13;
-/** Seconds of playing and of moving the chart. */
+/** Seconds of playing and of panning the chart. */
 const PLAYED = 6;
 const MOVED = 4;
 
-const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
-const spread = (values, digits = 0) =>
+export const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
+export const spread = (values, digits = 0) =>
   `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)} - ${Math.max(...values).toFixed(digits)})`;
 
 /**
- * In the page: has its engine score the first pairs only, and tells the page of all. Scoring an hour would take hours, and does
- * not change what the viewer does.
+ * In the page: makes its engine score only the first pairs and report all. Scoring an hour would take hours, and does
+ * not change the viewer.
  */
 function shorten({ scored, total }) {
   const Plain = window.Worker;
@@ -47,7 +47,7 @@ function shorten({ scored, total }) {
   };
 }
 
-/** In the page: measures what leads to a frame on show, in milliseconds. */
+/** In the page: measures milliseconds until a frame is shown. */
 function watchFrames() {
   window.untilShown = (act, wanted) =>
     new Promise((resolve) => {
@@ -56,7 +56,7 @@ function watchFrames() {
         const { frame } = document.querySelector('dialog[open]')?.dataset ?? {};
         if (frame === undefined || (wanted !== undefined && frame !== String(wanted))) return;
         observer.disconnect();
-        // With the paint of its picture.
+        // Including the paint of its picture.
         requestAnimationFrame(() => setTimeout(() => resolve(performance.now() - begun)));
       };
       const observer = new MutationObserver(look);
@@ -71,7 +71,7 @@ function watchFrames() {
     }, frame);
 }
 
-/** Calls back with the served page in a window of its own. */
+/** Calls back with the served page in its own window. */
 export async function withPage({ browser, url }, prepare, use) {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
   try {
@@ -86,7 +86,7 @@ export async function withPage({ browser, url }, prepare, use) {
   }
 }
 
-/** Chooses files by their paths, which no protocol has to carry. */
+/** Chooses files by path, which no protocol has to transfer. */
 export async function choose(page, context, selector, ...files) {
   const session = await context.newCDPSession(page);
   const { root } = await session.send('DOM.getDocument');
@@ -101,12 +101,12 @@ async function scored(page, context, files) {
   await page.waitForSelector('#findings .fine, #findings .finding');
   await page.locator('button.primary').click();
   await page.getByText(/^Done in/).waitFor();
-  // Pictures of moments, which read the same files, come after the run.
+  // Pictures of moments read the same files, after the run.
   await page.locator('.moments:not([aria-busy]) .shot canvas').first().waitFor();
   await pause(3 * SECONDS);
 }
 
-/** Opening the viewer and jumping in a film of `total` frames. */
+/** Opens the viewer of a film of `total` frames, and seeks. */
 function lookAround(place, files, total) {
   return withPage(
     place,
@@ -131,10 +131,10 @@ function lookAround(place, files, total) {
       }
       const jumps = [];
       for (let i = 0; i < JUMPS; i++) {
-        // Here and there, never twice near the same place.
+        // Scattered, never twice near the same place.
         const frame = Math.floor(total * ((0.381966 * (i + 1) + 0.05) % 1));
         jumps.push(await page.evaluate((at) => window.jumpTo(at), frame));
-        // Neighbours are fetched ahead meanwhile.
+        // Meanwhile, neighbours are prefetched.
         await pause(1.5 * SECONDS);
       }
       return { openings, first: jumps[0], jumps: jumps.slice(1) };
@@ -142,7 +142,7 @@ function lookAround(place, files, total) {
   );
 }
 
-/** Pictures a second while a film plays from its start, and frames of the film that went by. */
+/** Pictures per second while a film plays from its start, and film frames that passed. */
 function play(place, files) {
   return withPage(
     place,
@@ -182,7 +182,7 @@ function play(place, files) {
 /**
  * Writes a report with the features of the default model.
  * @param score of each frame
- * @param parts what else the report says
+ * @param parts other parts of the report
  */
 export async function longReport(path, score, { name = 'encode.mp4', ...parts } = {}) {
   const { buildReport } = await loadBuilt('report/build.js');
@@ -225,7 +225,7 @@ export async function longReport(path, score, { name = 'encode.mp4', ...parts } 
   writeFileSync(path, formatReport(report, 'json'));
 }
 
-/** Frames a second while the zoomed chart is moved, all small charts open below it. */
+/** Frames per second while the zoomed chart is panned, with all small charts open below it. */
 function moveChart(place, path) {
   return withPage(
     place,
@@ -242,7 +242,7 @@ function moveChart(place, path) {
       for (let i = 0; i < 4; i++) await page.keyboard.press('+');
       await pause(SECONDS);
       const map = page.locator('.plot.map');
-      // What stands between the chart and its map may push it out of the window.
+      // Elements between the chart and its map may push it out of the window.
       await map.scrollIntoViewIfNeeded();
       const place = () => map.locator('.window').evaluate(({ style }) => style.left);
       const before = await place();

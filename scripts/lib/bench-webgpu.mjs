@@ -1,7 +1,7 @@
 /**
  * @module scripts/lib/bench-webgpu
- * The rows `webgpu` of scripts/bench: frames a second of a GPU alone, of the core's workers alone and of both, of frames in
- * memory and of H.264 files, and where the GPU's time goes. Needs the package `webgpu`; files need ffmpeg.
+ * The rows `webgpu` of scripts/bench: frames per second of a GPU alone, of the core's workers alone and of both, for frames
+ * in memory and H.264 files, and where the GPU's time goes. Needs the package `webgpu`; files need ffmpeg.
  */
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, renameSync, rmSync, writeSync } from 'node:fs';
@@ -14,12 +14,12 @@ const SIZES = { '540p': [960, 540], '1080p': [1920, 1080], '2160p': [3840, 2160]
 const BACKENDS = { webgpu: 'GPU alone', cpu: 'workers alone', hybrid: 'GPU and workers' };
 /** Frames of each video, which repeat. */
 const DISTINCT = 4;
-/** Milliseconds that a timed run is to take, so that its start does not count. */
+/** Milliseconds that a timed run should take, so that its start does not count. */
 const WORTH_TIMING = 3000;
 const MOST_FRAMES = 4000;
-/** Pairs of which upload, kernels and read-back are timed. */
+/** Pairs for timing upload, kernels and read-back. */
 const APART = 50;
-/** Loads shaders as the bundle has them: their text. */
+/** Loads shaders as text, as the bundle has them. */
 const SHADERS = `
   import { readFileSync } from 'node:fs';
   export function load(url, context, next) {
@@ -72,7 +72,7 @@ export async function benchWebgpu(bench) {
   }
 }
 
-/** The GPU that runs would use, or a sentence why there is none. */
+/** The GPU that runs would use, or a sentence on why there is none. */
 async function findGpu() {
   const { nodeGpu } = await loadBuilt('platform/node/gpu.js');
   if (!nodeGpu.here) return { missing: `the package webgpu is not installed; ${nodeGpu.advice}` };
@@ -87,7 +87,6 @@ async function findGpu() {
   }
 }
 
-/** A few frames of a pair, as planes of bytes. */
 async function makeClip(format) {
   const { makeSample } = await loadBuilt('sample/generator.js');
   const { sampleBytes } = await loadBuilt('sample/files.js');
@@ -107,7 +106,7 @@ function write(planes, [y, cb, cr]) {
   planes.cr?.set(cr);
 }
 
-/** One side of a clip as a source of so many frames. */
+/** One side of a clip as a source of the given number of frames. */
 function sourceOf({ format, frames }, side, count) {
   return {
     info: { ...format, name: `generated ${side}`, container: 'frames', frameCount: count, warnings: [] },
@@ -128,7 +127,7 @@ function rates(median, values) {
   return `${text(median(values))} (${text(Math.min(...values))} - ${text(Math.max(...values))})`;
 }
 
-/** Frames a second of a run from its first progress on, which leaves out its start. */
+/** Frames per second of a run from its first progress report on, without its start. */
 async function rateOf(request, options) {
   const { score } = await loadBuilt('bundle/js/index.js');
   let first;
@@ -137,14 +136,14 @@ async function rateOf(request, options) {
   };
   const { frames, measurers = [] } = await score(request, { ...options, preflight: false, onProgress });
   const last = performance.now();
-  const asked = options.backend !== 'cpu';
-  if (asked && !measurers.some(({ backend, frames: some }) => backend === 'webgpu' && some > 0))
+  const wantsGpu = options.backend !== 'cpu';
+  if (wantsGpu && !measurers.some(({ backend, frames: some }) => backend === 'webgpu' && some > 0))
     throw new Error(`the GPU measured nothing in a run with the backend ${options.backend}`);
   if (!first || first.frames >= frames.length) return 0;
   return ((frames.length - first.frames) * 1000) / (last - first.time);
 }
 
-/** Rates of each backend, in turns. */
+/** Rates of each backend, alternating. */
 async function rateBackends({ runs }, request, options) {
   const values = Object.fromEntries(Object.keys(BACKENDS).map((backend) => [backend, []]));
   for (let turn = 0; turn < runs; turn++) {
@@ -162,7 +161,7 @@ function reportRates({ median, report }, what, values, targets = {}) {
   report(`${what}, GPU and workers over the sum of either alone`, share, 'at least 0.90');
 }
 
-/** Whole runs through the API, of frames in memory that the calling thread copies to workers. */
+/** Whole runs through the API, with frames in memory that the calling thread copies to workers. */
 async function benchMemory(bench, name, clip) {
   const { median, model, report, software } = bench;
   const what = `${name} from memory`;
@@ -173,7 +172,7 @@ async function benchMemory(bench, name, clip) {
   for (const backend of Object.keys(BACKENDS)) {
     let count = least;
     let rate = await rateOf(request(count), { ...options, backend });
-    // A run that ends before its first progress is too short to time.
+    // A run that ends before its first progress report is too short to time.
     while (rate === 0 && count < MOST_FRAMES) {
       count *= 4;
       rate = await rateOf(request(count), { ...options, backend });
@@ -182,13 +181,13 @@ async function benchMemory(bench, name, clip) {
   }
   const values = await rateBackends(bench, (backend) => request(counts[backend]), options);
   reportRates(bench, what, values);
-  const one = await rateOf(request(Math.max(8, Math.round(counts.cpu / 2))), {
+  const single = await rateOf(request(Math.max(8, Math.round(counts.cpu / 2))), {
     ...options,
     backend: 'cpu',
     threads: 1,
   });
-  report(`${what}, one worker, frames/s`, one.toFixed(1));
-  const times = one > 0 ? (median(values.webgpu) / one).toFixed(1) : '';
+  report(`${what}, one worker, frames/s`, single.toFixed(1));
+  const times = single > 0 ? (median(values.webgpu) / single).toFixed(1) : '';
   report(`${what}, GPU over one worker`, times, 'at least 3 on an integrated card');
   const theirs = vmafRates(bench, name, clip);
   if (theirs) report(`${what} as Y4M files, vmaf, all cores, frames/s`, rates(median, theirs));
@@ -218,13 +217,13 @@ function vmafRates({ folder, frames, runs, model }, name, clip) {
   }
 }
 
-/** Frames of files: as many bytes in each size and depth. */
+/** Frames of files: the same number of bytes in each size and depth. */
 function framesOf(frames, { format: { width, height, bitDepth } }) {
   const pixels = (1920 * 1080) / (width * height);
   return Math.max(DISTINCT, Math.round(frames * pixels * (bitDepth > 8 ? 0.5 : 1)));
 }
 
-/** Writes a Y4M file of so many frames; returns its path. */
+/** Writes a Y4M file. @returns its path */
 function writeY4m(folder, { format, frames }, side, count) {
   mkdirSync(folder, { recursive: true });
   const { width, height, bitDepth } = format;
@@ -252,7 +251,7 @@ async function benchFiles(bench, name, clip) {
   reportRates(bench, what, values);
 }
 
-/** A side of a clip as H.264, repeated; kept for the next run. */
+/** A side of a clip as H.264, repeated; cached for the next run. */
 function encode({ folder, frames }, clip, side) {
   const { width, height, bitDepth } = clip.format;
   const count = framesOf(frames, clip) * 2;
@@ -282,7 +281,7 @@ function encode({ folder, frames }, clip, side) {
   return path;
 }
 
-/** The GPU's measurer alone on frames in memory, in this thread: its rate, and where a pair's time goes. */
+/** The GPU's measurer alone on frames in memory, in this thread: its rate, and where the time of a pair goes. */
 async function benchMeasurer(bench, name, clip) {
   const { median, report, runs, software } = bench;
   const { nodeGpu } = await loadBuilt('platform/node/gpu.js');
@@ -312,7 +311,6 @@ async function benchMeasurer(bench, name, clip) {
   }
 }
 
-/** Measures a clip again and again. */
 class Pairs {
   #measurer;
   #clip;
@@ -323,7 +321,7 @@ class Pairs {
     this.#clip = clip;
   }
 
-  /** Measures so many pairs, as many at a time as there are slots. */
+  /** Measures pairs, as many at a time as there are slots. */
   async run(count) {
     const inFlight = [];
     for (let done = 0; done < count; done++) {
@@ -333,7 +331,6 @@ class Pairs {
     await Promise.all(inFlight);
   }
 
-  /** Writes the next pair to a slot. */
   fill() {
     const slot = this.#measurer.slot(this.#next++);
     for (const side of SIDES) write(slot[side], this.#clip.frames[side][slot.index % DISTINCT]);
@@ -345,7 +342,7 @@ class Pairs {
   }
 }
 
-/** Upload, kernels and read-back of one pair at a time, by timestamps of the device where it has them. */
+/** Upload, kernels and read-back of one pair at a time, by device timestamps if available. */
 async function reportApart({ median, report }, name, measurer, pairs, count) {
   const { device } = measurer;
   const clock = device.features.has('timestamp-query') ? new Clock(device) : undefined;
@@ -376,7 +373,7 @@ async function reportApart({ median, report }, name, measurer, pairs, count) {
   row('read-back and the rest until the record is complete', parts.rest);
 }
 
-/** Takes the device's time before a pair is uploaded, and before and after the kernels that are submitted next. */
+/** Device timestamps before a pair is uploaded, and before and after the kernels that are submitted next. */
 class Clock {
   #device;
   #queries;
@@ -407,14 +404,13 @@ class Clock {
     };
   }
 
-  /** Submits a pass that does nothing but take the time. */
+  /** Submits an empty pass that takes a timestamp. */
   begin() {
     const encoder = this.#createCommandEncoder();
     encoder.beginComputePass({ timestampWrites: this.#writes(0) }).end();
     this.#device.queue.submit([encoder.finish()]);
   }
 
-  /** Milliseconds of the last pair. */
   async read() {
     const encoder = this.#createCommandEncoder();
     encoder.resolveQuerySet(this.#queries, 0, 4, this.#resolved, 0);

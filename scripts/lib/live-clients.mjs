@@ -1,17 +1,17 @@
 /**
  * @module scripts/lib/live-clients
- * Clients of a live server, in a process of their own, so that neither their time nor their memory counts as the server's:
- * some ask for the status ten times a second, others hang up in every way there is. Started with `startClients`.
+ * Clients of a live server, in a separate process, so that their time and memory do not count as the server's:
+ * some ask for the status ten times a second, others hang up in every possible way. Started with `startClients`.
  */
 import { fork } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 
-/** Milliseconds between two questions of a client. */
+/** Milliseconds between two requests of a client. */
 export const PAUSE = 100;
-/** Streams that stop reading, at the same time, and milliseconds after which their client looks whether it was dropped. */
+/** Concurrent streams that stop reading, and milliseconds after which their client checks whether it was dropped. */
 const [DEAF, DEAF_TIME] = [4, 60_000];
-/** Half requests that stay open. */
+/** Half-sent requests that stay open. */
 const HALF = 16;
 
 const STATUS = rpc('tools/call', { name: 'vmaf.status', arguments: {} });
@@ -19,10 +19,10 @@ const HUGE = 'x'.repeat(5 << 20);
 
 /**
  * Starts clients in another process, at the same priority.
- * @param settings address of the event stream; `clients` that ask; `path` of a Unix socket and `every` so many milliseconds a
- * hang-up, or neither
- * @returns `counts()` for what they did so far; `rest()`, after which those that ask are silent, with the counts, until `go()`;
- * `stop()`, which ends them and gives the last counts
+ * @param settings address of the event stream; number of `clients` that ask; `path` of a Unix socket and milliseconds per
+ * hang-up (`every`), or neither
+ * @returns `counts()`: counts so far; `rest()`: pauses the clients that ask until `go()`, and gives the counts;
+ * `stop()`: ends them, and gives the last counts
  */
 export function startClients(settings) {
   const child = fork(fileURLToPath(import.meta.url), { execArgv: [] });
@@ -59,8 +59,8 @@ function rpc(method, params) {
 const done = { answers: 0, failures: 0, hangUps: 0, overHttp: 0, dropped: 0 };
 
 /**
- * Asks for the status, each client on a connection of its own. Bytes, and no library: a client should cost less than what it
- * watches.
+ * Asks for the status, each client on its own connection. Uses raw bytes instead of a library, because a client should
+ * cost less than what it watches.
  */
 function ask(address, clients) {
   const { host, hostname, port, pathname } = new URL(address);
@@ -81,7 +81,7 @@ function ask(address, clients) {
     const open = () => {
       const opened = connect(Number(port), hostname).setNoDelay(true);
       opened.on('data', take).on('error', () => {});
-      // A server may end an idle connection just when the client asks, and then the client asks again.
+      // A server may end an idle connection just when the client asks; the client then asks again.
       opened.once('close', () => {
         if (text !== '') done.failures++;
         text = '';
@@ -96,12 +96,12 @@ function ask(address, clients) {
       socket ??= open();
       socket.write(question);
     };
-    // Spread over the pause: a crowd at once would be another question.
+    // Spread over the pause, not all at once.
     setTimeout(() => setInterval(once, PAUSE), (i * PAUSE) / clients);
   }
 }
 
-/** Hangs up on the socket and the port, turn about, in every way. */
+/** Hangs up on the socket and the port alternately, in every way. */
 function hangUp(address, path, every) {
   const { port, pathname } = new URL(address);
   const open = (where) => connect(...where).on('error', () => {});
@@ -110,7 +110,7 @@ function hangUp(address, path, every) {
   const post = (body, to = pathname) => head(`POST ${to}`, `Content-Length: ${body.length}\r\n`) + body;
   const get = head(`GET ${pathname}`, 'Last-Event-ID: 1\r\n');
   const opening = post(rpc('initialize', { protocolVersion: '2025-06-18', capabilities: {} }), '/mcp');
-  /** Says something, waits a moment, and is gone. */
+  /** Sends something, waits a moment, and disconnects. */
   const say =
     (where, text, leave = 'destroy', wait = 20) =>
     () => {
@@ -124,7 +124,7 @@ function hangUp(address, path, every) {
   const ways = [
     ...onSocket.map((text) => say(unix, text)),
     ...onPort.flatMap((text) => [say(tcp, text), say(tcp, text, 'resetAndDestroy')]),
-    // Gone before it can be answered.
+    // Gone before the answer.
     say(tcp, post(STATUS).repeat(20), 'resetAndDestroy', 0),
     say(tcp, 'nonsense\r\n\r\n'),
     () => deaf(open(tcp), get),
@@ -142,7 +142,7 @@ function hangUp(address, path, every) {
 let resting = false;
 let listeningNot = 0;
 
-/** A stream that stops reading: the server is to drop it. */
+/** A stream that stops reading; the server must drop it. */
 function deaf(socket, get) {
   if (listeningNot >= DEAF) {
     socket.destroy();
@@ -155,7 +155,7 @@ function deaf(socket, get) {
     listeningNot--;
     done.hangUps++;
   });
-  // What lies in the system's buffers is read, and then there is an end, or none.
+  // After the data in the system's buffers, there is an end or none.
   setTimeout(() => {
     socket.once('end', () => done.dropped++).resume();
     setTimeout(() => socket.destroy(), 2000);
@@ -164,7 +164,7 @@ function deaf(socket, get) {
 
 const halves = [];
 
-/** Half a request that stays; the oldest leaves. */
+/** A half-sent request that stays open; the oldest is closed. */
 function half(socket, text) {
   socket.once('connect', () => socket.write(text));
   socket.once('close', () => done.hangUps++);

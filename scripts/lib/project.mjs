@@ -1,12 +1,11 @@
 /**
  * @module scripts/lib/project
- * Shared by several scripts: the repository, its build, tables in its documents, and what a script left running.
+ * Shared by several scripts: the repository, its build, tables in its documents, random numbers and processes.
  */
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-/** The repository. */
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
 
 /** Path of a built file; ends the process with a message if the build is missing. */
@@ -29,7 +28,6 @@ export function loadBuilt(path) {
   return import(pathToFileURL(builtPath(path)).href);
 }
 
-/** A Markdown table. */
 export function table(head, rows) {
   const line = (cells) => `| ${cells.join(' | ')} |`;
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
@@ -46,7 +44,7 @@ export function replaceBlock(document, name, text) {
   writeFileSync(path, `${old.slice(0, from)}${begin}\n\n${text}\n\n${old.slice(to)}`);
 }
 
-/** Other processes whose environment holds a text, by number: what a script started, and what that left. */
+/** Other processes whose environment contains a text: those that a script started, and their leftovers. */
 export function processesMarked(text) {
   return readdirSync('/proc').filter((pid) => {
     if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return false;
@@ -56,4 +54,31 @@ export function processesMarked(text) {
       return false;
     }
   });
+}
+
+/** The fields of /proc/PID/stat from the state (field 3) on; empty once the process has ended, and off Linux. */
+export function statOf(pid) {
+  try {
+    return readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').pop().split(' ');
+  } catch {
+    return [];
+  }
+}
+
+/** Seconds of processor time of ended child processes and their descendants; NaN off Linux. */
+export function childrenTime() {
+  // Fields 16 and 17, in hundredths.
+  const fields = statOf('self');
+  return (Number(fields[13]) + Number(fields[14])) / 100;
+}
+
+/** Mulberry32. @returns gives the next number in [0, 1) */
+export function randomOf(seed) {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
+  };
 }

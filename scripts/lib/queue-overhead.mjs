@@ -1,7 +1,7 @@
 /**
  * @module scripts/lib/queue-overhead
- * What a queue costs per part: a pair is cut into parts of a few tiny frames, so that nearly all of the time is the queue's,
- * and Redis says which commands it got.
+ * What a queue costs per part: a pair is split into parts of a few tiny frames, so that nearly all time is the queue's,
+ * and Redis reports the commands it got.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,12 +13,12 @@ import { Redis } from 'ioredis';
 import { builtCommand, loadBuilt } from './project.mjs';
 import { startRedis } from './redis-server.mjs';
 
-/** Of a part. */
+/** Frames of a part. */
 const FRAMES = 2;
-/** Of the part whose share is said. */
+/** Seconds of the part whose share is reported. */
 export const PART_SECONDS = 10;
 
-/** Calls and microseconds of Redis by command, those of scripts included in the scripts. */
+/** Calls and microseconds of Redis by command; those of scripts are included in the scripts. */
 async function commands(client) {
   const lines = (await client.info('commandstats')).matchAll(/^cmdstat_([^:]+):calls=(\d+),usec=(\d+)/gm);
   return new Map([...lines].map(([, name, calls, usec]) => [name, [Number(calls), Number(usec)]]));
@@ -63,18 +63,18 @@ export async function measureOverhead(parts) {
     ]);
     started.push(batch);
     const ended = once(batch, 'exit');
-    const there = async () => {
+    const partsDone = async () => {
       if (worker.exitCode !== null || batch.exitCode !== null)
         throw new Error('a worker or the batch has ended');
       const [key] = await client.keys('{anyvmaf}:parts:*');
       return key ? (await client.hlen(key)) - 2 : 0;
     };
     const [first, last] = [Math.floor(parts / 10), Math.floor((9 * parts) / 10)];
-    while ((await there()) < first) await sleep(5);
-    const [begun, before, counted] = [performance.now(), await commands(client), await there()];
-    while ((await there()) < last) await sleep(50);
+    while ((await partsDone()) < first) await sleep(5);
+    const [begun, before, counted] = [performance.now(), await commands(client), await partsDone()];
+    while ((await partsDone()) < last) await sleep(50);
     const [seconds, after] = [(performance.now() - begun) / 1000, await commands(client)];
-    const count = (await there()) - counted;
+    const count = (await partsDone()) - counted;
     await ended;
     const rows = [...after].map(([name, [calls, usec]]) => {
       const [earlier = 0, spent = 0] = before.get(name) ?? [];

@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/redis-server
- * A redis-server of its own for a script: on a socket in a private folder, with an append-only file, so that it can be
+ * A private redis-server for a script: on a socket in a private folder, with an append-only file, so that it can be
  * restarted.
  */
 import { spawn } from 'node:child_process';
@@ -11,12 +11,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 const PROGRAM = '/usr/bin/redis-server';
 
-/** Whether there is one. */
 export function hasRedis() {
   return existsSync(PROGRAM);
 }
 
-/** Starts a server in a folder. */
 export async function startRedis(folder) {
   const socket = join(folder, 'redis.sock');
   let child;

@@ -13,10 +13,10 @@ const RATE = 25;
 
 const source = (name, options = '') => `${name}=s=${SIZE}:r=${RATE}${options}`;
 
-/** Colours of gradients, which a seed does not choose. */
+/** Colours of gradients, which the seed does not choose. */
 const COLOURS = ':c0=0x1a2b8c:c1=0xf0d060';
 
-/** By name: a graph of ffmpeg's filters, and the pixel format where it is not 8 bit 4:2:0. */
+/** ffmpeg filter graphs by name, and the pixel format if not 8 bit 4:2:0. */
 export const GENERATED = {
   chart: { graph: `${source('testsrc2')},noise=alls=6:all_seed=1` },
   fractal: { graph: source('mandelbrot') },
@@ -42,7 +42,7 @@ export const GENERATED = {
   'uneven size': { graph: `sierpinski=s=186x106:r=${RATE}:seed=13,eq=saturation=0.6` },
 };
 
-/** Parts of real clips: where each lies in its folder, and how ffmpeg is to read it. */
+/** Parts of real clips: their files, and ffmpeg options to read them. */
 export const REAL = {
   'street 1': { file: 'Seeking_10_288_375.mp4', graph: 'trim=start_frame=10,scale=224:168' },
   'street 2': { file: 'Seeking_10_288_375.mp4', graph: 'trim=start_frame=100,scale=224:168' },
@@ -54,12 +54,11 @@ export const REAL = {
   },
 };
 
-/** Makes a generated source as Y4M. */
 export function generate({ graph, format = 'yuv420p' }, path, frames = FRAMES) {
   ffmpeg(['-f', 'lavfi', '-i', graph, ...y4m(format, frames, path)]);
 }
 
-/** Makes a part of a real clip as Y4M. @returns whether the clip is there */
+/** Writes a part of a real clip as Y4M. @returns whether the clip exists */
 export function cutReal({ file, input = [], graph }, folder, path, frames = FRAMES) {
   const clip = join(folder, file);
   if (!existsSync(clip)) return false;
@@ -78,7 +77,6 @@ export function ffmpeg(args) {
   });
 }
 
-/** Of a file's bytes. */
 export function digest(path) {
   return createHash('sha256').update(readFileSync(path)).digest('hex').slice(0, 16);
 }

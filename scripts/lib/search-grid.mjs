@@ -1,14 +1,14 @@
 /**
  * @module scripts/lib/search-grid
- * Exhaustive grids of encodes, made with ffmpeg directly and scored with the public API, and kept in a file of lines so
- * that a second run needs none.
+ * Exhaustive grids of encodes, made with ffmpeg directly and scored with the public API; cached in a file of JSON lines.
+ * A second run needs no encodes.
  */
 import { execFileSync } from 'node:child_process';
 import { appendFileSync, existsSync, mkdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { digest, ffmpeg } from './search-clips.mjs';
 
-/** Encoders, quick settings of each, and the values that a grid has. Steps are the encoder's own. */
+/** Encoders, fast settings of each, and the values of its grid, in the encoder's own steps. */
 export const ENCODERS = {
   libx264: { options: { preset: 'veryfast' }, range: { min: 10, max: 51, step: 0.5 } },
   libx265: { options: { preset: 'ultrafast' }, range: { min: 10, max: 51, step: 0.5 } },
@@ -34,7 +34,7 @@ function valuesOf({ min, max, step }) {
   return Array.from({ length: Math.round((max - min) / step) + 1 }, (_, i) => min + i * step);
 }
 
-/** Grids that are kept in a file, and made when they are not there. */
+/** Grids cached in a file. */
 export class Grids {
   #file;
   #score;
@@ -52,7 +52,7 @@ export class Grids {
     }
   }
 
-  /** @returns points from the lowest value, each with its bytes and VMAF of every frame */
+  /** @returns points from the lowest value, each with its bytes and the VMAF of every frame */
   async of(source, encoder, folder) {
     const { options, range } = ENCODERS[encoder];
     const key = [digest(source), encoder, JSON.stringify(options), JSON.stringify(range), version()].join(
@@ -68,7 +68,7 @@ export class Grids {
     return points;
   }
 
-  /** Encodes and decodes several values in one process each, since starting one costs as much as a value. */
+  /** Encodes and decodes several values per process, because starting one costs as much as a value. */
   async #points(source, encoder, options, values, folder) {
     const path = (value, ending) => join(folder, `grid-${value}.${ending}`);
     const settings = Object.entries(options).flatMap(([name, text]) => [`-${name}`, text]);

@@ -1,27 +1,17 @@
 /**
  * @module scripts/lib/search-long-clips
- * Sources of three minutes: scenes of very different kinds after each other, generated and from real clips.
+ * Sources of three minutes: a sequence of very different scenes, generated and from real clips.
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
+import { randomOf } from './project.mjs';
 import { ffmpeg } from './search-clips.mjs';
 
 const [WIDTH, HEIGHT, RATE] = [160, 90, 25];
 const SIZE = `s=${WIDTH}x${HEIGHT}:r=${RATE}`;
 const SECONDS = 180;
 
-/** Mulberry32. */
-function randomOf(seed) {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-/** Graphs of one scene, by kind; each takes random numbers, so that no two scenes are equal. */
+/** Graphs of one scene, by kind; random numbers make scenes differ. */
 const KINDS = {
   chart: (next) => `testsrc2=${SIZE},noise=alls=${whole(next, 1, 14)}:all_seed=${whole(next, 1, 999)}`,
   fractal: (next) =>
@@ -43,7 +33,7 @@ const KINDS = {
   carpet: (next) => `sierpinski=${SIZE}:seed=${whole(next, 1, 999)}`,
 };
 
-/** Some are softened, flattened or fade, which makes them cheaper. */
+/** Some scenes are softened, flattened or faded, which makes them cheaper. */
 const LOOKS = ['', '', ',gblur=sigma=1.2', ',eq=contrast=0.5', ',hflip', ',fade=in:0:30'];
 
 function whole(next, from, to) {
@@ -61,7 +51,7 @@ const MPEG2 = ['-c:v', 'mpeg2video', '-q:v', '3'];
 const LOSSLESS = ['-c:v', 'ffv1'];
 const ALL = Object.keys(KINDS);
 
-/** By name: seconds of a scene from and to, kinds of scenes or the real clips, and how the source is encoded. */
+/** By name: shortest and longest scene in seconds, kinds of scenes or real clips, and how the source is encoded. */
 export const LONG = {
   'short scenes': { seed: 1, scene: [2, 6], kinds: ALL, codec: X264 },
   'short scenes, short GOPs': { seed: 2, scene: [2, 6], kinds: ALL, codec: SHORT_GOP },
@@ -97,7 +87,7 @@ export const LONG = {
 /**
  * Makes a long source.
  * @param clips folder of real clips
- * @returns whether the clips that it needs are there
+ * @returns whether the required clips exist
  */
 export function makeLong({ seed, scene: [least, most], kinds = [], later, clips = [], codec }, path, folder) {
   if (clips.some((name) => !existsSync(join(folder, name)))) return false;
@@ -131,7 +121,7 @@ export function makeLong({ seed, scene: [least, most], kinds = [], later, clips 
   return true;
 }
 
-/** A part of a clip's picture, at one of several sizes. */
+/** A part of a clip's picture, in one of several sizes. */
 function crop(next) {
   const [width, height] = pick(next, [
     [320, 180],

@@ -3,12 +3,12 @@
  * Searches on recorded grids: this project's strategy, and the rule that ab-av1 publishes for `crf-search`.
  */
 
-/** What an exhaustive grid says: the largest value that holds. */
+/** The answer of an exhaustive grid: the largest value that reaches the target. */
 export function largest(points, target) {
   return points.filter(({ score }) => score >= target).at(-1)?.value;
 }
 
-/** This project's strategy. @returns the value found, and how many encodes that took */
+/** This project's strategy. @returns the value found, and the number of encodes */
 export function ownRule(points, target, nextStep, grid) {
   const scores = new Map(points.map(({ value, score }) => [value, score]));
   const known = [];
@@ -21,10 +21,10 @@ export function ownRule(points, target, nextStep, grid) {
 }
 
 /**
- * The rule of ab-av1 (`crf-search` of 2026, defaults): starts in the middle of the range, goes on three fifths of the way
- * to an end, then between the nearest values on both sides by a straight line. It ends where a value is above the target by
- * less than a tolerance that doubles with each encode, or where the neighbouring value fails; and without an answer where
- * the lowest value fails.
+ * The rule of ab-av1 (`crf-search` of 2026, defaults): starts in the middle of the range, moves three fifths of the way to an
+ * end, then interpolates linearly between the nearest values on both sides. It ends when a value is above the target by less
+ * than a tolerance that doubles with each encode, or when the neighbouring value fails; without an answer if the lowest
+ * value fails.
  */
 export function abAv1Rule(points, target) {
   const step = points[1].value - points[0].value;
@@ -50,7 +50,7 @@ export function abAv1Rule(points, target) {
       if (lower !== undefined) at = between(lower, at, target, tried);
       else at = run === 1 && at > 1 ? Math.round(at * 0.4) : 0;
     }
-    // What was encoded already is not encoded again, but the rule would go round in circles.
+    // Encoding a value again would go round in circles.
     if (tried.has(at)) return answer(undefined);
   }
 }

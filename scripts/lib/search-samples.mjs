@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/search-samples
- * How well samples predict the whole: searches of long sources whose answer is encoded whole and scored.
+ * How well samples predict the whole: searches of long sources, with the answer encoded and scored as a whole.
  */
 import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { table } from './project.mjs';
 import { ENCODERS, installed } from './search-grid.mjs';
 import { LONG, makeLong } from './search-long-clips.mjs';
 
-/** Targets by metric, each within what the sources reach. */
+/** Targets by metric, each within the range of the sources. */
 const TARGETS = {
   vmaf: [{ atLeast: 85 }, { atLeast: 92 }, { atLeast: 78 }],
   ssimulacra2: [{ atLeast: 70 }, { atLeast: 85 }, { atLeast: 55 }],
@@ -18,8 +18,8 @@ const TARGETS = {
 };
 
 /**
- * Searches each long source with some encoders, and prints what samples said beside the final encode.
- * @param metrics names of {@link TARGETS} in a list with commas: one after the other
+ * Searches each long source with some encoders, and prints predictions of samples beside the final encode.
+ * @param metrics names of {@link TARGETS}, separated by commas: one after the other
  */
 export async function measureSamples(
   searchQuality,
@@ -50,14 +50,14 @@ export async function measureSamples(
   print(rows);
 }
 
-/** One search, or what an earlier run kept of it. */
+/** One search, or its cached result. */
 async function searchOnce({ searchQuality, clips, folder, record, name, encoder, target }) {
   const { options, range } = ENCODERS[encoder];
   const file = join(record, 'samples.jsonl');
   const key = [name, encoder, JSON.stringify(target)].join(' ');
   const known = existsSync(file) ? readFileSync(file, 'utf8').trim().split('\n') : [];
-  const kept = known.map((line) => JSON.parse(line)).find((one) => one.key === key);
-  if (kept) return kept;
+  const cached = known.map((line) => JSON.parse(line)).find((sample) => sample.key === key);
+  if (cached) return cached;
   const path = join(folder, 'long.mkv');
   if (!makeLong(LONG[name], path, clips)) {
     console.log(`Left out: the clips of "${name}" are not there.`);

@@ -1,6 +1,6 @@
 /**
  * @module scripts/lib/support
- * The tests' support modules, for scripts that compare at length what tests compare for a moment.
+ * Loads the tests' support modules, for scripts that compare at length what tests compare briefly.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +8,7 @@ import { pathToFileURL } from 'node:url';
 import { build } from 'esbuild';
 import { ROOT } from './project.mjs';
 
-/** Bundles modules of test/support, by name, and loads them: all that they export. */
+/** Bundles and loads modules of test/support by name. @returns all their exports */
 export async function loadSupport(...names) {
   const folder = mkdtempSync(join(ROOT, 'node_modules/.support-'));
   try {

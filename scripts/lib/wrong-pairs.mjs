@@ -1,11 +1,10 @@
 /**
  * @module scripts/lib/wrong-pairs
- * Recipes of pairs that are wrong on purpose, one kind of fault each, and of sound ones: what ffmpeg is told, and what
- * preflight should name first. All are drawn from fixed seeds, so that the pair of a kind and number is always the same.
+ * Recipes of deliberately wrong pairs, one kind of fault each, and of sound ones: ffmpeg options, and the finding that
+ * preflight should name first. Drawn from fixed seeds: the pair of a kind and number is always the same.
  */
 import { createHash } from 'node:crypto';
 
-/** Draws from a seed. */
 class Draw {
   #seed;
   #drawn = 0;
@@ -22,14 +21,14 @@ class Draw {
     );
   }
   of = (list) => list[Math.floor(this.#random() * list.length)];
-  /** A whole number of `low` to `high`. */
+  /** A whole number from `low` to `high`. */
   whole = (low, high) => low + Math.floor(this.#random() * (high - low + 1));
-  /** A number of `low` to `high`, with two decimals. */
+  /** A number from `low` to `high`, with two decimals. */
   number = (low, high) => Number((low + this.#random() * (high - low)).toFixed(2));
   sign = () => (this.#random() < 0.5 ? -1 : 1);
 }
 
-/** Moving contents, as sources of ffmpeg or `sample:SEED` of this package. */
+/** Moving content, as ffmpeg sources or `sample:SEED` of this package. */
 const CONTENTS = {
   'test pattern': ({ size, rate }) => `testsrc2=s=${size}:r=${rate}`,
   clock: ({ size, rate }) => `testsrc=s=${size}:r=${rate}`,
@@ -87,7 +86,7 @@ const CODECS = {
   mjpeg: (draw) => ['mkv', '-c:v', 'mjpeg', '-q:v', `${draw.whole(3, 14)}`],
 };
 
-/** Lossless or nearly so, as references are. */
+/** Lossless or nearly lossless, as references are. */
 const MASTERS = [
   ['mkv', '-c:v', 'ffv1'],
   ['mkv', '-c:v', 'ffv1'],
@@ -97,31 +96,31 @@ const MASTERS = [
 ];
 
 const SIZES = ['160x90', '192x144', '256x144', '320x180', '352x288', '480x270'];
-/** Of lines that two fields of whole chroma blocks make. */
+/** Sizes with two fields of whole chroma blocks. */
 const FIELD_SIZES = ['192x144', '256x144', '320x180', '352x288', '480x272'];
 const RATES = ['24', '25', '30', '30000/1001', '50'];
 
-/** A rate as a number, of `30000/1001` too. */
+/** A rate as a number; takes `30000/1001` too. */
 const fps = (rate) => rate.split('/').reduce((num, den) => num / den);
 
 const frames = (first, end) => `select='between(n,${first},${end - 1})',setpts=N/FRAME_RATE/TB`;
-/** Shows the frames of another order at the times of the old one. */
+/** Shows frames in another order at the original times. */
 const renumbered = (expression) => `select='${expression}',setpts=N/FRAME_RATE/TB`;
 
-/** ffmpeg's names of what both sides are converted from and to. */
+/** ffmpeg's names for the conversion of both sides. */
 const to709 = 'scale=in_color_matrix=bt601:out_color_matrix=bt709:flags=accurate_rnd+full_chroma_int';
 const to601 = 'scale=in_color_matrix=bt709:out_color_matrix=bt601:flags=accurate_rnd+full_chroma_int';
 const labels = (matrix, primaries = matrix, transfer = matrix) => [
   ...['-colorspace', matrix, '-color_primaries', primaries, '-color_trc', transfer],
 ];
-/** SDR as HDR, as grading tools put it into the same container: graphics white at 203 nits. */
+/** SDR as HDR, as grading tools convert it: graphics white at 203 nits. */
 const toHdr = (transfer) =>
   'setparams=colorspace=bt709:color_trc=bt709:color_primaries=bt709:range=tv,' +
   `zscale=min=709:tin=709:pin=709:rin=limited:t=linear:npl=203,format=gbrpf32le,zscale=t=${transfer}:p=2020:m=2020_ncl:r=limited,format=yuv420p10le`;
-/** Codecs that store the labels of colour. */
+/** Codecs that store colour labels. */
 const LABELLED = ['h264', 'hevc', 'vp9', 'mpeg2'];
 
-/** Sides of a pair: filters, options of output and whether the sides change places. */
+/** Sides of a pair: filters, output options, and whether the sides are swapped. */
 const KINDS = {
   sound: {
     expect: [],
@@ -179,7 +178,7 @@ const KINDS = {
   },
   swap: {
     expect: ['swapped'],
-    // Gradients have no detail that an encode could lack.
+    // Gradients have no detail that an encode could lose.
     contents: Object.keys(CONTENTS).filter((name) => name !== 'gradients'),
     make: () => ({ swapped: true, what: 'swapped' }),
   },
@@ -204,7 +203,7 @@ const KINDS = {
   },
   range: {
     expect: ['color-range', 'levels'],
-    // MPEG-2 has no label of range.
+    // MPEG-2 has no range label.
     codecs: LABELLED.filter((codec) => codec !== 'mpeg2'),
     make(draw) {
       const widen = 'scale=in_range=limited:out_range=full';
@@ -217,7 +216,7 @@ const KINDS = {
           distortedOptions: ['-color_range', 'pc'],
           what: 'expanded and labelled',
         },
-        // Beside a reference that states nothing, the same samples may be of the range that the label says.
+        // If the reference is untagged, the same samples may have the labelled range.
         {
           reference: ['setparams=range=tv'],
           referenceOptions: ['-color_range', 'tv'],
@@ -258,7 +257,7 @@ const KINDS = {
   },
   fields: {
     expect: ['interlaced', 'fields', 'field-order', 'telecine', 'combed'],
-    // Two fields of the clock differ less than any encode of it from its source.
+    // Two fields of the clock differ less than its encodes differ from the source.
     contents: ['test pattern', 'pan', 'object, noise', 'sample', 'life'],
     codecs: ['h264', 'mpeg2'],
     rate: '50',
@@ -295,7 +294,7 @@ const KINDS = {
     make(draw, { rate }) {
       const own = fps(rate);
       const other = draw.of(
-        ['12.5', '15', '24', '25', '30', '50', '60'].filter((one) => Math.abs(one / own - 1) > 0.02),
+        ['12.5', '15', '24', '25', '30', '50', '60'].filter((rate) => Math.abs(rate / own - 1) > 0.02),
       );
       return draw.of([
         { distorted: [`fps=${other}`], what: `${rate} to ${other} by dropping or doubling` },
@@ -327,7 +326,7 @@ const KINDS = {
 export const KIND_NAMES = Object.keys(KINDS);
 
 /**
- * One pair as it is made.
+ * One pair.
  * @returns clips as `{ source, size, rate, frames }`, both sides as filters and options, and the expected codes
  */
 export function recipe(kind, number) {
@@ -345,11 +344,11 @@ export function recipe(kind, number) {
   const rate = fixed ?? draw.of(RATES);
   const length = seconds ?? draw.number(2, 4);
   const [width, height] = size.split('x').map(Number);
-  // Not the same contents in all kinds.
+  // Vary the content by kind.
   const at = number + KIND_NAMES.indexOf(kind);
   const content = contents[at % contents.length];
   const another = draw.of(Object.keys(CONTENTS));
-  // Codecs go round in steps of their own, so that each meets each content.
+  // Cycle codecs in steps of their own, so that each meets each content.
   const codec = codecs[(at + Math.floor(at / contents.length)) % codecs.length];
   const encoder = CODECS[codec](draw);
   let master = draw.of(MASTERS);
@@ -371,14 +370,14 @@ export function recipe(kind, number) {
   if (fault.same === 'still') source = { ...source, source: `testsrc2=s=${size}:r=${rate},loop=-1:1:0` };
   if (fault.same === 'noise' && !source.source.startsWith('sample'))
     source = { ...source, source: `${source.source},noise=alls=12:allf=t:all_seed=${number}` };
-  // Motion JPEG is of full range, and so is its master, which says so.
+  // Motion JPEG is full range; its master is too, and says so.
   const full = codec === 'mjpeg';
   const widened = full ? ['scale=in_range=limited:out_range=full,format=yuv420p'] : [];
   const masterFormat = full ? ['-pix_fmt', 'yuv420p', '-color_range', 'pc'] : undefined;
   const pixel = full ? 'yuvj420p' : fault.same === 'pix_fmt' && codec === 'hevc' ? 'yuv420p10le' : 'yuv420p';
-  // y4m knows no labels, and only one of the kinds of fields.
+  // y4m has no labels, and only one of the kinds of fields.
   if (full || kind === 'fields' || kind === 'transfer' || fault.referenceOptions) master = MASTERS[0];
-  const deep = (filters = []) => filters.some((one) => one.includes('10le'));
+  const deep = (filters = []) => filters.some((filter) => filter.includes('10le'));
   const format = (filters) => ['-pix_fmt', deep(filters) ? 'yuv420p10le' : pixel];
   const back = fault.back ? [`scale=${width}:${height}:flags=bicubic`] : [];
   const bars = fault.padded ? [`pad=${width}:${height}:-1:-1`] : [];
@@ -416,7 +415,7 @@ export function recipe(kind, number) {
   };
 }
 
-/** Clips on which the certainty of an offset is measured; some cannot be told well, on purpose. */
+/** Clips for measuring the certainty of offsets; some are ambiguous on purpose. */
 const HARD_CONTENTS = {
   ...CONTENTS,
   'slow pan': ({ width, height, rate }) =>
@@ -460,7 +459,7 @@ export function certaintyRecipe(number) {
   const source = HARD_CONTENTS[content]({ size, width, height, rate, seed });
   const clip = { source, size, width, height, rate, frames: draw.whole(14, 90) };
   const most = Math.min(24, Math.floor(clip.frames / 3));
-  // Answers of one encode stand and fall together: two of many encodes tell more than many of a few.
+  // Answers of one encode are correlated: two offsets of many encodes say more than many of a few.
   const offsets = Array.from({ length: 2 }, () => draw.sign() * draw.whole(0, most));
   return {
     name: `certainty ${number}: ${content}, ${size}, ${encode}`,

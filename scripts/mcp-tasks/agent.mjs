@@ -1,18 +1,18 @@
 /**
  * @module scripts/mcp-tasks/agent
- * A client that works as an agent does: it ranks the tools by the words of its question, calls one, and sends the
- * `next_action` of an answer as it is. It counts what a host would pay: calls, tokens of answers, seconds.
+ * A client that works like an agent: it ranks the tools by the words of its question, calls one, and sends the
+ * `next_action` of an answer unchanged. It counts the cost for a host: calls, tokens of answers, seconds.
  */
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { builtCommand } from '../lib/project.mjs';
 
-/** Seconds after which hosts cut a call off, less a margin. */
+/** Seconds after which hosts cancel a call, less a margin. */
 export const LONGEST_CALL = 50;
-/** Calls after which a task is given up. */
+/** Calls after which a task is abandoned. */
 const MOST_CALLS = 30;
 
-/** A connection to a server of its own, and what it cost. */
+/** A connection to its own server, and its cost. */
 export class Agent {
   calls = 0;
   tokens = 0;
@@ -55,7 +55,7 @@ export class Agent {
     return answer.isError ? JSON.parse(answer.content[0].text) : answer.structuredContent;
   }
 
-  /** Calls a tool with whatever arguments, and gives the answer as the protocol has it. */
+  /** Calls a tool with any arguments. @returns the answer in the protocol's form */
   async send(tool, args) {
     const began = performance.now();
     const answer = await this.#client.callTool(
@@ -64,15 +64,15 @@ export class Agent {
     );
     this.calls++;
     this.slowest = Math.max(this.slowest, (performance.now() - began) / 1000);
-    // Pictures are counted by hosts in their own way.
+    // Hosts count pictures in their own way.
     const text = answer.content.filter(({ type }) => type !== 'image');
     this.tokens += Math.ceil(JSON.stringify(text).length / 4);
     return answer;
   }
 
   /**
-   * Follows the answers of jobs until the tool itself has answered.
-   * @param hear gets what a job says while it works
+   * Polls jobs until the tool itself has answered.
+   * @param hear gets the progress messages of a job
    */
   async settle(answer, hear = () => {}) {
     let document = answer;
@@ -91,7 +91,7 @@ export class Agent {
   }
 
   /**
-   * The place of a tool among all, by the words that its name, title and description share with a question; 1 is the
+   * The rank of a tool among all by the words that its name, title and description share with a question; 1 is the
    * first.
    */
   rank(question, wanted) {

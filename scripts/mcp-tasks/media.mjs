@@ -1,6 +1,6 @@
 /**
  * @module scripts/mcp-tasks/media
- * The videos of the tasks, made by the sample generator and ffmpeg, and what is true of them by other means.
+ * The videos of the tasks, made by the sample generator and ffmpeg, and the truth about them by independent means.
  */
 import { spawnSync } from 'node:child_process';
 import {
@@ -22,11 +22,11 @@ const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
 export const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' };
 const UHD = { width: 3840, height: 2160 };
 const FRAMES = 75;
-/** The first frame of the second scene, the frames that lose most, and the frames that the shifted encode lacks. */
+/** The first frame of the second scene, the worst frames, and the frames that the shifted encode lacks. */
 export const CUT = 40;
 export const BLURRED = { first: 52, last: 55 };
 export const SHIFT = 4;
-/** Rate factors of the encodes e0.mp4, e1.mp4, ..., the best first. */
+/** Rate factors of the encodes e0.mp4, e1.mp4, ..., best first. */
 export const CRFS = [20, 24, 28, 32, 36, 40];
 
 /** The folder of the videos. */
@@ -44,7 +44,7 @@ export class Media {
     return statSync(this.at(name)).size;
   }
 
-  /** @param long whether recordings outlive the usual limit of a call */
+  /** @param long recordings take longer than the usual limit of a call */
   make(long = false) {
     this.#generate('master.y4m', FORMAT, 7, FRAMES, CUT);
     const from = (input, ...args) => this.ffmpeg('-i', input, ...args);
@@ -67,7 +67,7 @@ export class Media {
       'log-level=none',
       'hdr.mkv',
     );
-    // A sky of sixteen levels, dithered as a master is, and in bands of one level each.
+    // A sky of sixteen levels, dithered like a master, and in bands of one level each.
     const sky = (luma, name) => {
       const filter = `color=black:s=640x360:r=25:d=1,format=yuv420p,geq=lum='${luma}':cb=128:cr=128`;
       this.ffmpeg('-f', 'lavfi', '-i', filter, '-c:v', 'ffv1', name);
@@ -112,7 +112,7 @@ export class Media {
     return this.vmaf('uhd.mkv', 'uhd-found.mkv', UHD);
   }
 
-  /** A longer pair, for calls that outlive a limit. */
+  /** A longer pair, for calls that exceed a limit. */
   #makeRecording(seconds) {
     this.longFrames = 25 * seconds;
     this.#generate('long.y4m', { ...FORMAT, width: 640, height: 360 }, 3, 25);
@@ -130,7 +130,7 @@ export class Media {
     return stderr;
   }
 
-  /** Mean PSNR of luma by ffmpeg's own filter, of each frame capped as libvmaf caps it. */
+  /** Mean luma PSNR by ffmpeg's own filter, each frame capped as libvmaf caps it. */
   psnr(reference, distorted) {
     const log = this.at('psnr.log');
     this.ffmpeg('-i', distorted, '-i', reference, '-lavfi', `psnr=stats_file=${log}`, '-f', 'null', '-');
@@ -140,7 +140,7 @@ export class Media {
     return values.reduce((sum, value) => sum + value, 0) / values.length;
   }
 
-  /** Mean VMAF by the command line, of frames that ffmpeg has decoded to raw luma and chroma before. */
+  /** Mean VMAF by the command line, of frames decoded to raw video by ffmpeg before. */
   vmaf(reference, distorted, { width, height } = FORMAT) {
     const raw = [reference, distorted].map((name, i) => {
       this.ffmpeg('-i', name, '-pix_fmt', 'yuv420p', '-f', 'rawvideo', `truth-${i}.yuv`);

@@ -1,7 +1,7 @@
 /**
  * @module scripts/mcp-tasks/tasks
- * Twenty tasks as people give them to an agent: a question, the first call, and a check of the answer against what is
- * true by other means. `solve` makes further calls where one does not do; a check returns what is wrong.
+ * Twenty tasks as users give them to an agent: a question, the first call, and a check of the answer against
+ * independent measurements. `solve` makes further calls if one is not enough; a check returns what is wrong.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ const GEOMETRY = { width: FORMAT.width, height: FORMAT.height, pixfmt: '420', bi
 const FAST = { encoder: 'libx264', encoder_options: { preset: 'veryfast' } };
 const encodes = CRFS.map((_, i) => `e${i}.mp4`);
 
-/** What is wrong if a number is further from the right one than it may be. */
+/** What is wrong if a number is too far from the right one. */
 function near(what, value, right, tolerance) {
   return Math.abs(value - right) <= tolerance ? undefined : `${what} is ${value}, but ${right} is right`;
 }
@@ -26,7 +26,7 @@ function must(holds, otherwise) {
 
 const mean = (document, metric = 'vmaf') => document.pooled_metrics?.[metric]?.mean;
 
-/** The parameters that mend a finding. */
+/** The parameters that fix a finding. */
 function fixOf({ findings, preflight, next_action: next }) {
   if (next) return next.arguments;
   const all = findings ?? preflight ?? [];
@@ -38,8 +38,8 @@ function fixOf({ findings, preflight, next_action: next }) {
 const said = (document) => JSON.stringify(document);
 
 /**
- * The tasks; those of `long` need minutes. `before` makes what a task needs besides, and `after` ends it: `world` is
- * what it gave, beside the videos and the folder of jobs.
+ * The tasks; those of `long` need minutes. `before` makes additional resources, and `after` ends them: `world` is the
+ * result of `before`, beside the videos and the folder of jobs.
  */
 export const TASKS = [
   {
@@ -172,7 +172,7 @@ export const TASKS = [
       return (
         must(scores.length === 4, `there are ${scores.length} rows: ${said(document).slice(0, 200)}`) ??
         must(
-          scores.every((one, i) => i === 0 || one < scores[i - 1]),
+          scores.every((score, i) => i === 0 || score < scores[i - 1]),
           `rows are not in order: ${scores}`,
         ) ??
         near('the first', scores[0], media.vmaf('master.mkv', 'e0.mp4'), 1e-3)
@@ -204,8 +204,7 @@ export const TASKS = [
       const second = await Agent.connect(media.folder, cache, '--call-limit', '45');
       try {
         Object.assign(second, { calls: agent.calls, tokens: agent.tokens, slowest: agent.slowest });
-        const answer = await second.settle(await second.follow(first));
-        return answer;
+        return await second.settle(await second.follow(first));
       } finally {
         Object.assign(agent, { calls: second.calls, tokens: second.tokens, slowest: second.slowest });
         await second.close();
@@ -384,7 +383,7 @@ export const TASKS = [
     },
     check({ value, predicted, points, heard, resumed, unfinished }, { media }) {
       const lost = points.filter(
-        (one) => resumed && !resumed.points.some((kept) => kept.value === one.value),
+        (point) => resumed && !resumed.points.some((kept) => kept.value === point.value),
       );
       const isOpen = unfinished && unfinished.min <= value && value <= unfinished.max;
       return (

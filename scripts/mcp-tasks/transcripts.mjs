@@ -1,6 +1,6 @@
 /**
  * @module scripts/mcp-tasks/transcripts
- * Sessions of a client with the server: their calls, and what the answers meant when they were recorded. A replay sends the
+ * Recorded sessions of a client with the server: their calls, and the meaning of the answers. A replay sends the
  * calls again and compares.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -11,9 +11,9 @@ import { Agent } from './agent.mjs';
 const FILE = join(ROOT, 'scripts/mcp-tasks/transcripts.json');
 
 /**
- * Sends the calls of all sessions, each to a server of its own. A call without a tool is the `next_action` of the answer before.
+ * Sends the calls of all sessions, each to its own server. A call without a tool is the `next_action` of the answer before.
  * @param record writes the answers instead of comparing
- * @returns what is answered otherwise, in words
+ * @returns the differences, in words
  */
 export async function replay({ folder, cache, record }) {
   const sessions = JSON.parse(readFileSync(FILE, 'utf8'));
@@ -45,7 +45,7 @@ export async function replay({ folder, cache, record }) {
   return complaints;
 }
 
-/** What an answer says first, without what differs each time; of one that says nothing, what it has. */
+/** The first sentence of an answer, without what differs each time; its keys if it has none. */
 function meaningOf({ isError = false, content, structuredContent }, folder) {
   const { summary, verdict, confidence, reasons, next_action } = structuredContent ?? {};
   const keys = summary === undefined ? { keys: Object.keys(structuredContent ?? {}) } : {};
@@ -56,10 +56,10 @@ function meaningOf({ isError = false, content, structuredContent }, folder) {
   return JSON.parse(text.replace(/[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'ID'));
 }
 
-/** Numbers that are no part of a name. */
+/** Numbers that are not part of a name. */
 const NUMBERS = /(?<![\w.-])-?\d+(?:\.\d+)?(?![\w]|\.\d)/g;
 
-/** Whether two answers mean the same; their figures depend on the version of ffmpeg and its encoders. */
+/** Whether two answers mean the same; figures depend on the version of ffmpeg and its encoders. */
 function isAlike(one, other) {
   const [a, b] = [one, other].map((answer) => JSON.stringify(answer) ?? '');
   const figures = [a, b].map((text) => (text.match(NUMBERS) ?? []).map(Number));

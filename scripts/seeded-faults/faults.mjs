@@ -1,7 +1,7 @@
 /**
  * @module scripts/seeded-faults/faults
- * Faults of the kinds that people make, one a row: what it is, the file, the text there, the faulty text, and the rooms whose
- * tests ought to notice.
+ * Plausible faults, one a row: what it is, the file, the original text, the faulty text, and the rooms whose
+ * tests should notice.
  */
 // biome-ignore-all format: a table
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: code as text
@@ -53,7 +53,7 @@ export const FAULTS = [
   fault('alarm ignores how long', 'src/live/alarms.ts', 'const raised = this.#held >= this.#needed;', 'const raised = this.#held >= Math.min(1, this.#needed);', 'live', 'mcp'),
   fault('history keeps too many alarms', 'src/live/history.ts', 'if (alarms.length > KEPT_ALARMS) alarms.shift();', '', 'live', 'mcp'),
   fault('option --scale-to ignored', 'src/cli/table-options.ts', 'size: sizeValue,', "size: (use) => { sizeValue(use); return 'ref'; },", 'cli'),
-  fault('contradicting crops accepted', 'src/cli/table-options.ts', 'if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {', 'if (options.crop && options.cropReference !== undefined) {', 'cli'),
+  fault('contradicting crops accepted', 'src/cli/table-options.ts', 'if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined)', 'if (options.crop && options.cropReference !== undefined)', 'cli'),
   fault('foreign origins may call', 'src/mcp/guard.ts', "allowed === '*' || allowed === origin", "allowed === '*' || allowed !== origin", 'mcp'),
   fault('a link forgets the range', 'web/src/setup/link.ts', "row('range', 'range', parseRange, formatRange),", '', 'web', 'browser'),
   fault('frame cache keeps one too few behind', 'web/src/frames/store.ts', 'from: Math.max(0, index - before)', 'from: Math.max(0, index - before + 1)', 'web'),

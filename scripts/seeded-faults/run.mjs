@@ -1,6 +1,6 @@
 /**
  * @module scripts/seeded-faults/run
- * `npm run seeded-faults`: puts each fault of ./faults.mjs into a checkout, runs the tests of its rooms, takes it out again
+ * `npm run seeded-faults`: inserts each fault of ./faults.mjs into a checkout, runs the tests of its rooms, reverts it
  * and prints which test caught it. A fault that these miss goes through all tests.
  *
  *   npm run seeded-faults -- [--root DIR] [--only NUMBER,...] [--rooms-only] [--json FILE]
@@ -32,7 +32,7 @@ const root = resolve(values.root);
 const only = values.only?.split(',').map(Number);
 const scratch = mkdtempSync(join(tmpdir(), 'anyvmaf-faults-'));
 
-/** Where tests of a room lie, in this layout and in older ones. */
+/** Test folders of a room, in this layout and in older ones. */
 function foldersOf(room) {
   const places = [`test/${room}`, `test/unit/${room}`, `test/node/${room}`];
   return places.filter((folder) => existsSync(join(root, folder)));
@@ -40,14 +40,14 @@ function foldersOf(room) {
 
 const run = (command, ...args) => spawnSync(command, args, { cwd: root, encoding: 'utf8', maxBuffer: 1e9 });
 
-/** Builds what a fault is in; a build that fails has caught it. */
+/** Builds the faulty part; a failing build has caught the fault. */
 function build(file) {
   if (file.startsWith('wasm/')) return run('node', 'scripts/build-wasm.mjs').status === 0;
   if (file.startsWith('src/')) return run('npm', 'run', '--silent', 'build').status === 0;
   return true;
 }
 
-/** The first test that fails, if one does. */
+/** The first failing test, if any. */
 function firstFailure(...paths) {
   const file = join(scratch, 'results.json');
   rmSync(file, { force: true });
@@ -71,14 +71,14 @@ function firstFailure(...paths) {
   return 'an error outside of tests';
 }
 
-/** What caught a fault: its build, a test of its rooms or of all; `undefined` if nothing did. */
+/** What caught a fault: its build, a test of its rooms or any test; `undefined` if nothing did. */
 function caughtBy({ file, rooms }) {
   if (!build(file)) return 'the build';
   const found = firstFailure(...rooms.flatMap(foldersOf));
   return found ?? (values['rooms-only'] ? undefined : firstFailure());
 }
 
-// Leaving by a signal takes the fault out again.
+// Exit by signal reverts the fault.
 process.once('SIGINT', () => process.exit(130)).once('SIGTERM', () => process.exit(143));
 
 const results = [];

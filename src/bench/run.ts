@@ -1,7 +1,7 @@
 /**
  * @module bench/run
  * Times every usable backend on generated videos and compares its numbers with the portable core's; results as text and
- * data. A worker makes the videos, because timed programs read files and the caller's thread stays free.
+ * data. A worker makes the videos as files, which timed programs read.
  */
 import { mkdir, rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
@@ -21,9 +21,7 @@ import {
   type VideoFormat,
 } from '../index.js';
 
-/** A pair of generated videos to time. */
 export interface BenchShape {
-  /** `576x324`. */
   readonly name: string;
   readonly width: number;
   readonly height: number;
@@ -33,7 +31,6 @@ export interface BenchShape {
   readonly fullFrames: number;
 }
 
-/** Options of {@link runBenchmark}. */
 export interface BenchOptions {
   /** Scores all frames of the largest shape, which takes minutes and 5 GB of disk. Default false. */
   readonly full?: boolean;
@@ -52,11 +49,9 @@ export interface BenchOptions {
   readonly onProgress?: (progress: BenchProgress) => void;
 }
 
-/** Progress of {@link runBenchmark}. */
 export interface BenchProgress {
   /** Pairs made plus pairs scored. */
   readonly done: number;
-  /** `done` at the end. */
   readonly total: number;
   readonly message: string;
 }
@@ -64,7 +59,6 @@ export interface BenchProgress {
 /** Backends that can be timed. `cpu` is the core with SIMD. */
 export type BenchBackend = Exclude<BackendName, 'wasm'>;
 
-/** One backend on one shape. */
 export interface BenchRun {
   /** `portable` is the core without SIMD, which defines the result. */
   readonly backend: 'portable' | BenchBackend;
@@ -79,27 +73,18 @@ export interface BenchRun {
   readonly maxDifferenceFrame: number | null;
   /** Whether every metric that both have is bit-exact in every frame. */
   readonly identical: boolean | null;
-  /** Why it failed, a sentence. */
   readonly error: string | null;
 }
 
-/** All backends on one shape. */
 export interface BenchTest {
-  readonly shape: Pick<BenchShape, 'name' | 'width' | 'height' | 'frames'>;
+  readonly shape: Omit<BenchShape, 'fullFrames'>;
   readonly runs: readonly BenchRun[];
 }
 
-/** Results of {@link runBenchmark}. */
 export interface BenchResult {
   readonly tests: readonly BenchTest[];
-  /** Backends that were not timed, and why. */
   readonly skipped: readonly { readonly backend: BenchBackend; readonly reason: string }[];
-  readonly machine: {
-    readonly cpu: string;
-    readonly cores: number;
-    readonly platform: string;
-    readonly node: string;
-  };
+  readonly machine: ReturnType<typeof machineFacts>;
   /** Most worker threads of the core. */
   readonly threads: number;
   readonly model: string;
@@ -119,7 +104,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   const threads = options.maxThreads ?? availableParallelism();
   signal?.throwIfAborted();
   const { usable, skipped } = await chooseBackends(options);
-  if (reports !== undefined) await made(reports, mkdir(reports, { recursive: true }));
+  if (reports !== undefined) await written(reports, mkdir(reports, { recursive: true }));
   const stages = usable.length + 2;
   const total = shapes.reduce((sum, { frames }) => sum + frames * stages, 0);
   let before = 0;
@@ -155,18 +140,17 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   } finally {
     await removeScratch(folder);
   }
-  return { tests, skipped, machine: machine(), threads, model: MODEL };
+  return { tests, skipped, machine: machineFacts(), threads, model: MODEL };
 }
 
-/** Backends to time, and those that do not work with the reason. */
 async function chooseBackends({ backends, signal }: BenchOptions) {
   const { details } = await listBackends({ signal });
   const usable: BenchBackend[] = [];
   const skipped: { readonly backend: BenchBackend; readonly reason: string }[] = [];
-  for (const { backend, compiled_in: there, advice } of details) {
+  for (const { backend, compiled_in: installed, advice } of details) {
     if (backends && !backends.includes(backend)) continue;
     signal?.throwIfAborted();
-    const { runtime_healthy: healthy, error } = there
+    const { runtime_healthy: healthy, error } = installed
       ? await probeBackend(backend, { signal })
       : { runtime_healthy: false, error: advice };
     signal?.throwIfAborted();
@@ -183,16 +167,13 @@ interface Job {
   readonly options: BenchOptions;
 }
 
-interface Timed {
-  readonly report: Report;
-  readonly seconds: number;
-}
+type Timed = Awaited<ReturnType<typeof time>>;
 
 async function time(
   { shape, pair, threads, options }: Job,
   backend: BenchRun['backend'],
   onFrames: (count: number) => void,
-): Promise<Timed> {
+) {
   const { signal, reports } = options;
   const started = performance.now();
   const report = await score(pair, {
@@ -205,18 +186,18 @@ async function time(
   const seconds = (performance.now() - started) / 1000;
   if (reports !== undefined) {
     const file = join(reports, `${shape.name}-${backend}.json`);
-    await made(file, writeWhole(file, formatReport(report, 'json', { precision: 'max' })));
+    await written(file, writeWhole(file, formatReport(report, 'json', { precision: 'max' })));
   }
   return { report, seconds };
 }
 
 /** @throws {AnyvmafError} `io` if a file or folder cannot be written */
-async function made<T>(path: string, making: Promise<T>): Promise<T> {
+async function written(path: string, writing: Promise<unknown>): Promise<void> {
   try {
-    return await making;
-  } catch (error) {
-    const why = messageOf(error);
-    throw ioError(`The benchmark cannot write to ${path}: ${why}; choose another folder.`, { cause: error });
+    await writing;
+  } catch (cause) {
+    const why = messageOf(cause);
+    throw ioError(`The benchmark cannot write to ${path}: ${why}; choose another folder.`, { cause });
   }
 }
 
@@ -237,14 +218,13 @@ function runOf(
 }
 
 function failed(backend: BenchBackend, error: string): BenchRun {
-  const nothing = { mean: null, seconds: null, fps: null, maxDifference: null, maxDifferenceFrame: null };
-  return { backend, ...nothing, identical: null, error };
+  const differences = { maxDifference: null, maxDifferenceFrame: null, identical: null };
+  return { backend, mean: null, seconds: null, fps: null, ...differences, error };
 }
 
-function machine(): BenchResult['machine'] {
-  const all = cpus();
+function machineFacts() {
   return {
-    cpu: all[0]?.model.trim() ?? 'unknown',
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
     cores: availableParallelism(),
     platform: `${process.platform} ${process.arch}`,
     node: process.versions.node,
@@ -262,9 +242,8 @@ const SHAPES: readonly BenchShape[] = [
 export function chooseShapes(names: readonly string[] | undefined, full: boolean): readonly BenchShape[] {
   const known = SHAPES.map(({ name }) => name);
   const unknown = names?.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
+  if (unknown !== undefined)
     throw usageError(`There is no benchmark ${unknown}; choose from ${known.join(', ')}.`);
-  }
   return SHAPES.filter(({ name }) => names === undefined || names.includes(name)).map((shape) => ({
     ...shape,
     frames: full ? shape.fullFrames : shape.frames,
@@ -277,11 +256,11 @@ export function compareReports(
   other: Report,
   metric: string,
 ): Pick<BenchRun, 'maxDifference' | 'maxDifferenceFrame' | 'identical'> {
-  const theirs = new Map(other.frames.map(({ frameNum, metrics }) => [frameNum, metrics]));
+  const others = new Map(other.frames.map(({ frameNum, metrics }) => [frameNum, metrics]));
   let worst: { readonly difference: number; readonly frame: number } | undefined;
   let identical = portable.frames.length === other.frames.length;
   for (const { frameNum, metrics } of portable.frames) {
-    const found = theirs.get(frameNum) ?? {};
+    const found = others.get(frameNum) ?? {};
     const shared = Object.keys(metrics).filter((name) => name in found);
     if (shared.length === 0 || shared.some((name) => !Object.is(metrics[name], found[name])))
       identical = false;
@@ -311,9 +290,6 @@ interface PairPaths {
   readonly distorted: string;
 }
 
-/** The same content on every machine. */
-const SEED = 7;
-
 /**
  * @param onFrame receives the number of pairs made so far
  * @throws {AnyvmafError} `io` if they cannot be written; the signal's reason
@@ -329,7 +305,7 @@ async function makePair(
     distorted: join(folder, `${name}-distorted.y4m`),
   };
   const format: VideoFormat = { width, height, bitDepth: 8, chroma: '420' };
-  const job: MakerJob = { format, frames, seed: SEED, paths };
+  const job: MakerJob = { format, frames, seed: 7, paths };
   // Without flags of this process, such as --import of a test runner.
   const worker = new Worker(new URL('./pair-maker.js', import.meta.url), { workerData: job, execArgv: [] });
   const forget = onAbort(signal, () => void worker.terminate());
@@ -343,30 +319,18 @@ async function makePair(
       worker.on('exit', () => resolve());
     });
     signal?.throwIfAborted();
-    if (failure) {
-      throw ioError(`The benchmark cannot create its videos in ${folder}: ${failure.message}.`, {
-        cause: failure,
-      });
-    }
-    return paths;
+    if (!failure) return paths;
+    const { message } = failure;
+    throw ioError(`The benchmark cannot create its videos in ${folder}: ${message}.`, { cause: failure });
   } finally {
     forget();
   }
 }
 
-/** Output of a program that runs the benchmark. */
-export interface BenchOutput {
-  /** 1 if a backend failed or the core's twins differ, else 0. */
-  readonly exitCode: 0 | 1;
-  /** The tables. */
-  readonly stdout: string;
-  /** Problems, one per line; empty if there are none. */
-  readonly stderr: string;
-}
-
 const HEAD = ['backend', 'VMAF mean', 'seconds', 'fps', 'largest difference from portable'] as const;
 
-export function benchOutput(result: BenchResult): BenchOutput {
+/** @returns tables, problems, and exit code 1 if a backend failed or the core with SIMD differs */
+export function benchOutput(result: BenchResult) {
   const { tests, skipped, machine, threads, model } = result;
   const lines = [
     `${machine.cpu}, ${machine.cores} ${machine.cores === 1 ? 'core' : 'cores'}, ${machine.platform}, Node ${machine.node}`,
@@ -387,15 +351,10 @@ export function benchOutput(result: BenchResult): BenchOutput {
 function testLines({ shape, runs }: BenchTest, number: number): string[] {
   const rows = [HEAD, ...runs.map(cells)];
   const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const table = rows.map((row) =>
-    row
-      .map((cell, column) =>
-        column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0),
-      )
-      .join('  ')
-      .trimEnd(),
-  );
-  return [`Test ${number}: ${shape.name}, ${shape.frames} frames`, ...table.map((line) => `  ${line}`)];
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  const table = rows.map((row) => `  ${row.map(pad).join('  ').trimEnd()}`);
+  return [`Test ${number}: ${shape.name}, ${shape.frames} frames`, ...table];
 }
 
 function cells(run: BenchRun): string[] {
@@ -417,12 +376,8 @@ function differenceText({ maxDifference, maxDifferenceFrame, identical }: BenchR
 
 function problem(shape: string, { backend, error, identical }: BenchRun): string[] {
   if (error !== null) return [`${shape} on ${backend}: ${error}`];
-  if (backend === 'cpu' && identical === false) {
-    return [
-      `${shape} on cpu: its numbers differ from the portable core's, which is a bug; please report it.`,
-    ];
-  }
-  return [];
+  if (backend !== 'cpu' || identical !== false) return [];
+  return [`${shape} on cpu: its numbers differ from the portable core's, which is a bug; please report it.`];
 }
 
 /** JSON data with snake_case keys. */

@@ -1,9 +1,8 @@
 /**
  * @module cli/command
- * What a command is: the list of commands, those that take options and those that list things, and what they print: help
- * pages, two-column text, JSON, progress.
+ * Commands: their list, constructors for those with options and those that list things, and their output: help pages,
+ * two-column text, JSON, progress.
  */
-
 import { usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { printable, quoted } from '../core/printable.js';
@@ -22,7 +21,6 @@ import {
 } from './options.js';
 import { ERASE_LINE, type Terminal } from './terminal.js';
 
-/** A command; each has a file under cli/commands. */
 export interface Command {
   /** What `--help` and `anyvmaf help NAME` print. */
   readonly page: HelpPage;
@@ -37,7 +35,6 @@ export interface Command {
 export interface CommandRun<Settings> {
   readonly settings: Partial<Settings>;
   readonly positionals: readonly string[];
-  /** The arguments before parsing. */
   readonly args: readonly string[];
   readonly terminal: Terminal;
 }
@@ -92,11 +89,9 @@ export const COMMANDS = [
 export type CommandName = (typeof COMMANDS)[number]['name'];
 
 export interface HelpPage {
-  /** Command lines, one per form. */
   readonly usage: readonly string[];
-  /** One or two sentences. */
   readonly about: string;
-  /** Those without a group are not listed. */
+  /** Options without a group are not listed. */
   readonly options: readonly OptionSpec[];
   /** Rows of two columns, by heading. */
   readonly sections?: Readonly<Record<string, readonly (readonly [string, string])[]>>;
@@ -104,7 +99,6 @@ export interface HelpPage {
 
 export type HelpText = Omit<HelpPage, 'options'>;
 
-/** What `--json` prints. */
 export function asJson(data: unknown): string {
   return `${JSON.stringify(data, null, 2)}\n`;
 }
@@ -114,17 +108,12 @@ export function helpWidth(columns: number): number {
   return Math.max(40, Math.min(80, columns));
 }
 
-/** Renders a help page; lines have at most `width` characters. */
 export function renderHelp(page: HelpPage, width: number): string {
   const usage = page.usage.map((line, i) => `${i === 0 ? 'Usage: ' : '       '}${line}`).join('\n');
   const listed = page.options.filter((option) => option.group !== undefined);
-  const groups = new Set(listed.map((option) => option.group));
-  const indent = columnWidth(
-    listed.map((option) => optionColumn(option)),
-    width,
-  );
+  const indent = columnWidth(listed.map(optionColumn), width);
   const parts = [usage, wrap(page.about, width).join('\n')];
-  for (const group of groups) {
+  for (const group of new Set(listed.map((option) => option.group))) {
     const rows = listed
       .filter((option) => option.group === group)
       .map((option): [string, string] => [optionColumn(option), option.help]);
@@ -135,11 +124,9 @@ export function renderHelp(page: HelpPage, width: number): string {
   return `${parts.join('\n\n')}\n`;
 }
 
-function optionColumn(option: OptionSpec): string {
-  const short = option.short === undefined ? '    ' : `-${option.short}, `;
-  const { argument, optional } = option;
+function optionColumn({ name, short, argument, optional }: OptionSpec): string {
   const value = argument === undefined ? '' : optional ? ` [${argument}]` : ` ${argument}`;
-  return `${short}--${option.name}${value}`;
+  return `${short === undefined ? '    ' : `-${short}, `}--${name}${value}`;
 }
 
 /**
@@ -169,9 +156,9 @@ export function twoColumns(
  * longest left text within a third of the line.
  */
 function columnWidth(lefts: readonly string[], width: number, right = Number.POSITIVE_INFINITY): number {
-  const room =
-    Math.max(...lefts.map((left) => left.length)) + right + 4 <= width ? width : Math.floor(width / 3);
-  return Math.max(0, ...lefts.map((left) => left.length).filter((length) => length <= room)) + 4;
+  const lengths = lefts.map((left) => left.length);
+  const room = Math.max(...lengths) + right + 4 <= width ? width : Math.floor(width / 3);
+  return Math.max(0, ...lengths.filter((length) => length <= room)) + 4;
 }
 
 export interface ProgressBar {
@@ -184,7 +171,7 @@ export interface ProgressBar {
 /** Columns left free, so that the line never wraps, not even by the `^C` that a terminal echoes. */
 const MARGIN = 3;
 
-/** Draws in the last line of standard error, if that can show it; its width may change meanwhile. */
+/** Draws in the last line of standard error, if it can; the width may change meanwhile. */
 export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar | undefined {
   if (!terminal.canDraw || quiet) return undefined;
   let shown = false;
@@ -204,18 +191,13 @@ export function openProgressBar(terminal: Terminal, quiet = false): ProgressBar 
 }
 
 /**
- * Sums the progress of concurrent runs.
- * @param count number of runs
- * @param show receives the sum after each report
+ * Sums the progress of `count` concurrent runs; `show` receives the sum after each report.
  * @returns takes the progress of a run; `null` removes a failed one from the sum
  */
-export function progressSum(
-  count: number,
-  show: (progress: Progress) => void,
-): (progress: Progress | null, index: number) => void {
+export function progressSum(count: number, show: (progress: Progress) => void) {
   const runs = new Map<number, Progress>();
   let left = count;
-  return (progress, index) => {
+  return (progress: Progress | null, index: number) => {
     if (progress) runs.set(index, progress);
     else {
       runs.delete(index);
@@ -247,9 +229,7 @@ export interface View {
 }
 
 interface Listing<Item> {
-  /** Such as `models`. */
   readonly command: string;
-  /** One item, such as `model`. */
   readonly noun: string;
   readonly usage?: readonly string[];
   readonly about: string;
@@ -260,7 +240,6 @@ interface Listing<Item> {
   readonly describe: (item: Item) => View | Promise<View>;
 }
 
-/** Makes the command `anyvmaf COMMAND [NAME] [--json]`. */
 export function listingCommand<Item extends { readonly name: string }>(listing: Listing<Item>): Command {
   const { noun, usage = [], about, short, list, describe } = listing;
   const name = `anyvmaf ${listing.command}`;
@@ -286,11 +265,9 @@ function itemNamed<Item extends { readonly name: string }>(
 ): Item {
   const found = items.find((item) => item.name === name);
   if (found) return found;
-  const all = items.map((item) => item.name);
-  const near = nearest(name, all);
-  const hint =
-    near === undefined
-      ? `there are ${orList(all).replace(/ or ([^ ]*)$/, ' and $1')}`
-      : `did you mean ${near}?`;
+  const names = items.map((item) => item.name);
+  const near = nearest(name, names);
+  const all = orList(names).replace(/ or ([^ ]*)$/, ' and $1');
+  const hint = near === undefined ? `there are ${all}` : `did you mean ${near}?`;
   throw usageError(`there is no ${noun} ${quoted(name)}; ${hint}`);
 }

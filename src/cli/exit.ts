@@ -1,9 +1,7 @@
 /**
  * @module cli/exit
- * What a command says and does when something is wrong: exit codes, errors and findings in the words of the command line,
- * and interruption by signals.
+ * Exit codes, errors and findings in the words of the command line, and interruption by signals.
  */
-
 import type { Worker } from 'node:worker_threads';
 import { AnyvmafError, type HintName, hintText, type OptionHint, objectionsText } from '../core/errors.js';
 import { shellWord } from '../core/names.js';
@@ -93,7 +91,7 @@ const flags: HintName = (hint) => {
   }
 };
 
-/** The fix for one of several encodes, each of which has its own offset. */
+/** The fix if one of several encodes has an offset, because each has its own. */
 const SEARCHED: OptionHint = { purpose: 'fix', option: 'offset', value: 'auto' };
 
 export function messageInFlags({ message, objections }: AnyvmafError): string {
@@ -109,13 +107,13 @@ export function findingsInFlags(
   findings: readonly Finding[],
   ofAll: (finding: Finding) => boolean = () => true,
 ): Finding[] {
-  return findings.map((one) => {
-    const { hint } = one;
-    if (!hint) return one;
-    if (ofAll(one)) return { ...one, fix: hintText(hint, flags) };
-    if (hint.option === 'offset') return { ...one, fix: hintText(SEARCHED, flags) };
+  return findings.map((finding) => {
+    const { hint } = finding;
+    if (!hint) return finding;
+    if (ofAll(finding)) return { ...finding, fix: hintText(hint, flags) };
+    if (hint.option === 'offset') return { ...finding, fix: hintText(SEARCHED, flags) };
     const fix = hintText(hint, flags);
-    return { ...one, fix: hint.purpose === 'prepare' ? `score it alone with ${fix}` : fix };
+    return { ...finding, fix: hint.purpose === 'prepare' ? `score it alone with ${fix}` : fix };
   });
 }
 
@@ -171,7 +169,7 @@ export function endNow(signal: NodeJS.Signals, code: number): void {
   process.kill(process.pid, signal);
 }
 
-/** Milliseconds that a run gets to stop after a signal, before the process is ended. */
+/** Milliseconds that a run gets to stop after a signal. */
 const PATIENCE = 1500;
 
 export interface Interruption {
@@ -195,7 +193,7 @@ export function interruption(patience = PATIENCE): Interruption {
     if (controller.signal.aborted) return end();
     controller.abort(reason);
     timer = setTimeout(() => {
-      // The command can no longer report it.
+      // The blocked command cannot report it.
       process.stderr.write(`anyvmaf: ${reason.message}\n`);
       end();
     }, patience);

@@ -28,59 +28,47 @@ import { EXIT } from './exit.js';
 import { commandLine } from './options.js';
 import { openOutput } from './output.js';
 import type { OutputSettings } from './output-options.js';
+import type { Outcome } from './printed.js';
 import type { ScoreSettings } from './score-options.js';
 
 type GateSettings = Omit<OutputSettings, 'quiet'>;
 
-interface Verdict {
-  readonly checks: readonly Check[];
-  /** Lines for standard error. */
-  readonly complaints: readonly string[];
-  readonly passed: boolean;
-}
-
 /**
  * Judges a report by its limits, and by drops below a baseline if there is one.
  * @param of suffix that names the encode, such as ` for a.mp4`; empty for a single one
+ * @returns `complaints` are lines for standard error
  * @throws {AnyvmafError} `usage` for a metric that was not measured
  */
-export function judgeReport(report: Report, settings: GateSettings, of = '', before?: NamedReport): Verdict {
+export function judgeReport(report: Report, settings: GateSettings, of = '', before?: NamedReport) {
   const { failUnder, limits = [], drops = [], acceptUntrusted, precision } = settings;
   const number = textNumber(precision);
-  const judging = failUnder !== undefined || limits.length > 0 ? '--fail-under' : '--baseline';
-  const against =
-    failUnder !== undefined || limits.length > 0 || drops.length > 0
-      ? objection(report, of, acceptUntrusted === true, judging)
-      : undefined;
+  const limited = failUnder !== undefined || limits.length > 0;
+  const option = limited ? '--fail-under' : '--baseline';
+  const flaw =
+    limited || drops.length > 0 ? objection(report, of, acceptUntrusted === true, option) : undefined;
   const held = limits.flatMap((limit) => holdAgainst(report, limit));
   const scores = failUnder === undefined ? [] : holdAgainst(report, { relation: '>=', bound: failUnder });
   const sourceOf = (metric: string) => report.models.find(({ name }) => name === metric)?.source ?? metric;
   const fallen = before
     ? drops.flatMap((drop) => holdAgainstBaseline(report, before.report, before.name, drop)).map(dropCheck)
     : [];
+  const trusted = flaw && { name: 'the score can be trusted', found: flaw.message, passed: !flaw.fails };
   const judged: readonly Judgement[] = [
-    ...(against
-      ? [
-          {
-            check: { name: 'the score can be trusted', found: against.message, passed: !against.fails },
-            complaint: against.message,
-          },
-        ]
-      : []),
-    ...scores.map((one) => ({
-      check: limitCheck(one),
+    ...(trusted ? [{ check: trusted, complaint: trusted.found }] : []),
+    ...scores.map((result) => ({
+      check: limitCheck(result),
       complaint:
-        !one.passed &&
-        `the mean of ${sourceOf(one.metric)}${of} is ${number(one.value ?? Number.NaN)}, below --fail-under ${failUnder}`,
+        !result.passed &&
+        `the mean of ${sourceOf(result.metric)}${of} is ${number(result.value ?? Number.NaN)}, below --fail-under ${failUnder}`,
     })),
-    ...held.map((one) => {
-      const { name, value, relation, bound, passed } = one;
+    ...held.map((result) => {
+      const { name, value, relation, bound, passed } = result;
       const side = relation === '>=' ? 'below' : 'above';
-      const what = value === undefined ? 'has no value' : `is ${number(value)}`;
+      const state = value === undefined ? 'has no value' : `is ${number(value)}`;
       return {
-        check: limitCheck(one),
+        check: limitCheck(result),
         complaint:
-          !passed && `${name}${of} ${what}, ${side} the limit: --fail-under '${name}${relation}${bound}'`,
+          !passed && `${name}${of} ${state}, ${side} the limit: --fail-under '${name}${relation}${bound}'`,
       };
     }),
     ...undecided(report, [...scores, ...held], of, number),
@@ -102,17 +90,17 @@ interface Judgement {
   readonly complaint: string | false;
 }
 
-/** Limits that samples keep and the whole video may not. */
+/** Limits that the samples keep, but perhaps not the whole video. */
 function undecided(
   report: Report,
   results: readonly LimitResult[],
   of: string,
   number: (value: number) => string,
 ): Judgement[] {
-  return results.flatMap((one) => {
-    const doubt = doubtOf(report, one);
+  return results.flatMap((result) => {
+    const doubt = doubtOf(report, result);
     if (doubt === undefined) return [];
-    const { name, relation, bound } = one;
+    const { name, relation, bound } = result;
     const range = doubt && `between ${number(doubt.low)} and ${number(doubt.high)}`;
     return {
       check: {
@@ -129,9 +117,8 @@ function undecided(
 
 /**
  * The message of a gate about a flawed score; `undefined` if it has no flaw.
- * @param of suffix that names the encode; empty for a single one
+ * @param of see {@link judgeReport}
  * @param accept judges untrusted scores like any other
- * @param option that judges
  */
 export function objection(
   report: Pick<Report, 'preflight' | 'warnings'>,
@@ -170,12 +157,6 @@ interface NamedReport {
   readonly name: string;
 }
 
-interface Scored {
-  readonly reports: readonly Report[];
-  readonly failures: readonly { readonly index: number; readonly failed: FailedEncode }[];
-}
-
-/** A gate whose files are open. */
 export type Gate = Awaited<ReturnType<typeof openGate>>;
 
 /**
@@ -211,17 +192,15 @@ export async function openGate(
 
     /** Judges all reports and writes the files. @throws {AnyvmafError} `io`, `usage`, `mismatch` */
     async judge(
-      { reports, failures }: Scored,
+      { reports, failures }: Pick<Outcome, 'reports' | 'failures'>,
       signal?: AbortSignal,
     ): Promise<{ readonly complaints: readonly string[]; readonly code: number }> {
       const judged = reports.map((report) => {
         const { name } = report.distorted;
         const before = beforeOf(name);
         if (before) checkBaseline(report, before.report, before.name, drops);
-        return {
-          report,
-          ...judgeReport(report, settings, distorted.length > 1 ? ` for ${name}` : '', before),
-        };
+        const of = distorted.length > 1 ? ` for ${name}` : '';
+        return { report, ...judgeReport(report, settings, of, before) };
       });
       const verdicts: (Judged | FailedEncode)[] = [...judged];
       for (const { index, failed } of failures) verdicts.splice(index, 0, failed);
@@ -244,15 +223,14 @@ function lookCommand({ reference, distorted }: Report, frame: number): string {
   return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
 }
 
-/** The summary file of a GitHub step. @throws {AnyvmafError} `usage` if there is none; `io` if it is not writable */
+/** @throws {AnyvmafError} `usage` outside a GitHub step; `io` if the file is not writable */
 export async function stepSummaryFile(): Promise<string> {
   const path = process.env.GITHUB_STEP_SUMMARY;
-  if (path === undefined || path === '') {
+  if (path === undefined || path === '')
     throw usageError(
       '--github-summary appends to the file that GITHUB_STEP_SUMMARY names, which is not set; outside GitHub ' +
         'Actions use --summary FILE',
     );
-  }
   await appendSummary(path, '');
   return path;
 }
@@ -260,8 +238,7 @@ export async function stepSummaryFile(): Promise<string> {
 /** Appends: earlier commands of the step may have written there too. */
 export async function appendSummary(path: string, text: string): Promise<void> {
   await appendFile(path, text).catch((cause: Error) => {
-    throw ioError(`cannot append to "${shown(path)}", which GITHUB_STEP_SUMMARY names: ${cause.message}`, {
-      cause,
-    });
+    const file = `"${shown(path)}", which GITHUB_STEP_SUMMARY names`;
+    throw ioError(`cannot append to ${file}: ${cause.message}`, { cause });
   });
 }

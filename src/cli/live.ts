@@ -1,6 +1,6 @@
 /**
  * @module cli/live
- * Options to watch and steer a run, and a watched run: by `--live` clients, `--alarm` rules, or on standard error.
+ * Watched runs: their options, and scoring with `--live` clients, `--alarm` rules, or lines on standard error.
  */
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';
@@ -11,7 +11,9 @@ import type { Terminal } from './terminal.js';
 export interface WatchSettings {
   readonly live: readonly Listening[];
   readonly dashboard: boolean;
+  /** Rules as typed. */
   readonly alarms: readonly string[];
+  /** Folders whose files clients may name. */
   readonly allow: readonly string[];
   readonly alsoModels: readonly string[];
   readonly keep: ScoreOptions['keep'];
@@ -47,7 +49,7 @@ export const LIVE_OPTIONS = optionTable<WatchSettings>(
   { ours: true },
 );
 
-/** `--window 10s` and `--window 250f` limit the frames kept; without a unit, `--window` is about offsets. */
+/** `--window 10s` and `--window 250f` limit the frames kept; without a unit, `--window` is that of `--offset`. */
 export function readWindow(use: OptionUse): Pick<WatchSettings, 'keep'> | undefined {
   return /^[\d.]+[sf]$/.test(use.value) ? { keep: keepOf(use) } : undefined;
 }
@@ -80,9 +82,9 @@ export function liveOf(
 
 function whereOf(use: OptionUse): Listening {
   const [, kind, rest = ''] = /^([a-z-]+):(.*)$/s.exec(use.value) ?? [];
-  const descriptors = /^(\d{1,4}),(\d{1,4})$/.exec(rest);
-  if (kind === 'stdio-fd' && descriptors)
-    return { transport: 'stdio', input: Number(descriptors[1]), output: Number(descriptors[2]) };
+  const [, input, output] = /^(\d{1,4}),(\d{1,4})$/.exec(rest) ?? [];
+  if (kind === 'stdio-fd' && input !== undefined && output !== undefined)
+    return { transport: 'stdio', input: Number(input), output: Number(output) };
   if (kind === 'unix' && rest !== '') return { transport: 'unix', path: rest };
   if (kind === 'sse' && /^\d{1,5}$/.test(rest) && Number(rest) <= 65_535)
     return { transport: 'sse', port: Number(rest) };
@@ -90,19 +92,15 @@ function whereOf(use: OptionUse): Listening {
 }
 
 function keepOf(use: OptionUse): ScoreOptions['keep'] {
-  const number = Number(use.value.slice(0, -1));
-  const frames = use.value.endsWith('f');
-  if (number > 0 && (frames ? Number.isInteger(number) : number <= 86_400))
-    return frames ? { frames: number } : { seconds: number };
+  const length = Number(use.value.slice(0, -1));
+  const inFrames = use.value.endsWith('f');
+  if (length > 0 && (inFrames ? Number.isInteger(length) : length <= 86_400))
+    return inFrames ? { frames: length } : { seconds: length };
   throw refusedValue(use, 'a time such as 10s, or frames such as 250f');
 }
 
-export interface LiveSettings {
+export interface LiveSettings extends Pick<WatchSettings, 'alarms' | 'allow'> {
   readonly listen: readonly Listening[];
-  /** Rules as typed. */
-  readonly alarms: readonly string[];
-  /** Folders whose files clients may name. */
-  readonly allow: readonly string[];
 }
 
 /**
@@ -153,8 +151,8 @@ export async function scoreLive(
 }
 
 function alarmText({ rule, metric, raised, frame, value }: Alarm): string {
-  const what = raised ? 'alarm' : 'alarm over';
-  return `${what}: ${rule}; ${metric} is at ${value.toFixed(2)} up to frame ${frame}`;
+  const label = raised ? 'alarm' : 'alarm over';
+  return `${label}: ${rule}; ${metric} is at ${value.toFixed(2)} up to frame ${frame}`;
 }
 
 function secondText({ second, frame, metric, mean, min }: SecondLine): string {

@@ -9,7 +9,6 @@ import { nearest } from '../core/nearest.js';
 import { MOST_SECONDS } from '../core/options.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
 
-/** The declaration of an option, from which help is generated. */
 export interface OptionSpec {
   /** Long name without dashes, as help shows it. `_` and `-` are interchangeable when typed. */
   readonly name: string;
@@ -17,14 +16,13 @@ export interface OptionSpec {
   readonly short?: string;
   /** Placeholder of the value in help; an option without it takes no value. */
   readonly argument?: string;
-  /** The value may be left out: it follows `=`, or is the next argument if this returns true for it. */
+  /** Set if the value may be left out: it follows `=`, or is the next argument if this returns true for it. */
   readonly optional?: (next: string) => boolean;
   /** Help heading; an option without one is not listed. */
   readonly group?: string;
   readonly help: string;
-  /** Not in the `vmaf` tool: an abbreviation that fits one of its options means that one, not this. */
+  /** Not in the `vmaf` tool, whose options take precedence for abbreviations. */
   readonly ours?: boolean;
-  /** Has no long spelling. */
   readonly shortOnly?: boolean;
   /** Ends parsing: later arguments are ignored (`--help`). */
   readonly last?: boolean;
@@ -81,10 +79,7 @@ export function within<Key extends string, Settings>(
 }
 
 /** Merges the settings of all uses, in order. */
-export function settingsOf<Settings>(
-  uses: readonly OptionUse[],
-  options: readonly Option<Settings>[],
-): Partial<Settings> {
+export function settingsOf<Settings>(uses: readonly OptionUse[], options: readonly Option<Settings>[]) {
   const settings: Partial<Settings> = {};
   for (const use of uses)
     Object.assign(settings, options.find(({ name }) => name === use.name)?.read?.(use, settings));
@@ -107,16 +102,10 @@ export interface OptionUse {
 
 export type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
-export interface ParsedArguments {
-  /** In command-line order; the caller decides what a repeated option means. */
-  readonly options: readonly OptionUse[];
-  readonly positionals: readonly string[];
-}
-
 /** As messages and help name it: `-w/--width`, `--threads`, `-c`. */
-export function optionLabel(option: OptionSpec): string {
-  if (option.shortOnly) return `-${option.short ?? option.name}`;
-  return option.short === undefined ? `--${option.name}` : `-${option.short}/--${option.name}`;
+export function optionLabel({ name, short, shortOnly }: OptionSpec): string {
+  if (shortOnly) return `-${short ?? name}`;
+  return short === undefined ? `--${name}` : `-${short}/--${name}`;
 }
 
 /**
@@ -124,28 +113,23 @@ export function optionLabel(option: OptionSpec): string {
  * (`-b10`, `-nq`), any order, `--` before arguments that start with a dash. `-` alone is positional. As in getopt, an
  * option that takes a value takes the next argument, whatever it is.
  * @param program as messages show it: `anyvmaf` or `anyvmaf models`
+ * @returns options in command-line order; the caller decides what a repeated option means
  * @throws {AnyvmafError} `usage`: unknown or ambiguous option, missing or unwanted value
  */
-export function parseArguments(
-  args: readonly string[],
-  specs: readonly OptionSpec[],
-  program = 'anyvmaf',
-): ParsedArguments {
+export function parseArguments(args: readonly string[], specs: readonly OptionSpec[], program = 'anyvmaf') {
   const options: OptionUse[] = [];
   const positionals: string[] = [];
   let next = 0;
-
-  const separate = ({ optional }: OptionSpec): string | undefined => {
+  const nextValue = ({ optional }: OptionSpec): string | undefined => {
     const ahead = args[next];
     if (optional && (ahead === undefined || !optional(ahead))) return '';
     next++;
     return ahead;
   };
-
   /** Records one use; `glued` is a value in the same argument. Returns true if parsing ends here. */
   const use = (option: OptionSpec, glued: string | undefined): boolean => {
     const label = optionLabel(option);
-    const value = option.argument === undefined ? '' : (glued ?? separate(option));
+    const value = option.argument === undefined ? '' : (glued ?? nextValue(option));
     if (value === undefined) {
       const hint = option.short === 'h' ? `; for help type '${program} --help'` : '';
       throw usageError(`option ${label} needs a value: ${label} ${option.argument}${hint}`);
@@ -153,7 +137,6 @@ export function parseArguments(
     options.push({ name: option.name, label, value });
     return option.last === true;
   };
-
   for (let arg = args[next++]; arg !== undefined; arg = args[next++]) {
     if (arg === '--') {
       for (const argument of args.slice(next)) positionals.push(argument);
@@ -164,15 +147,11 @@ export function parseArguments(
       const name = equals < 0 ? arg.slice(2) : arg.slice(2, equals);
       const value = equals < 0 ? undefined : arg.slice(equals + 1);
       const option = longOption(name, specs, program);
-      if (value !== undefined && option.argument === undefined) {
+      if (value !== undefined && option.argument === undefined)
         throw usageError(`option --${option.name} takes no value, but ${quoted(value)} was given`);
-      }
       if (use(option, value)) break;
-    } else if (arg.startsWith('-') && arg !== '-') {
-      if (shortOptions(arg, specs, use, program)) break;
-    } else {
-      positionals.push(arg);
-    }
+    } else if (!arg.startsWith('-') || arg === '-') positionals.push(arg);
+    else if (shortOptions(arg, specs, use, program)) break;
   }
   return { options, positionals };
 }
@@ -195,11 +174,10 @@ function shortOptions(
     }
     const glued = arg.slice(i + 1);
     const takesRest = option.argument !== undefined;
-    if (takesRest && i === 1 && isNameOfVideo(glued, option.argument === 'FILE')) {
+    if (takesRest && i === 1 && isNameOfVideo(glued, option.argument === 'FILE'))
       throw usageError(
         `${shown(arg)} is read as the option -${letter} with the value ${quoted(glued)}; for a file of that name write ${shown(`./${arg}`)}`,
       );
-    }
     if (use(option, takesRest && glued !== '' ? glued : undefined)) return true;
     if (takesRest) return false;
   }
@@ -214,18 +192,18 @@ function isNameOfVideo(glued: string, takesFile: boolean): boolean {
 
 const normalise = (name: string) => name.replaceAll('-', '_');
 
-/** The option with this exact name, else all that it abbreviates: those of the `vmaf` tool, else ours. */
+/** The option of this name, else those that it abbreviates: of the `vmaf` tool, else ours. */
 function matchingNames(name: string, specs: readonly OptionSpec[]): readonly OptionSpec[] {
   const typed = normalise(name);
   if (typed === '') return [];
   const long = specs.filter((spec) => !spec.shortOnly);
   const exact = long.filter((spec) => normalise(spec.name) === typed);
   if (exact.length > 0) return exact;
-  const abbreviated = long.filter((spec) => normalise(spec.name).startsWith(typed));
+  const matches = long.filter((spec) => normalise(spec.name).startsWith(typed));
   // An abbreviation of --help must not set a height.
-  if (abbreviated.some((spec) => spec.last)) return abbreviated;
-  const theirs = abbreviated.filter((spec) => !spec.ours);
-  return theirs.length > 0 ? theirs : abbreviated;
+  if (matches.some((spec) => spec.last)) return matches;
+  const ofVmaf = matches.filter((spec) => !spec.ours);
+  return ofVmaf.length > 0 ? ofVmaf : matches;
 }
 
 function longOption(name: string, specs: readonly OptionSpec[], program: string): OptionSpec {
@@ -255,8 +233,6 @@ export function commandLine(program: string, args: readonly string[]): string {
   return [program, ...args.map((arg) => quotedWord(withoutAccess(arg)))].join(' ');
 }
 
-const MAX_UNSIGNED = 0xffffffff;
-
 export function refusedValue({ label, value }: OptionUse, expected: string): AnyvmafError {
   return usageError(`${label} is ${quoted(value)}, but it must be ${expected}`);
 }
@@ -268,15 +244,14 @@ export function refusedValue({ label, value }: OptionUse, expected: string): Any
  * @param max largest value accepted
  * @throws {AnyvmafError} `usage`
  */
-export function unsignedValue(use: OptionUse, example: number, max = MAX_UNSIGNED): number {
+export function unsignedValue(use: OptionUse, example: number, max = 0xffffffff): number {
   const text = use.value.trimStart().replace(/^\+/, '');
   const number = unsigned(text);
   if (number !== undefined && number <= max) return number;
   // getopt reads `-help` as height "elp".
   const hint = use.label.startsWith('-h/') ? ' (for help type --help)' : '';
-  if (/^-\d/.test(text)) {
+  if (/^-\d/.test(text))
     throw usageError(`${use.label} is ${quoted(use.value)}, but it cannot be negative${hint}`);
-  }
   const expected = number === undefined ? `a whole number such as ${example}` : `at most ${max}`;
   throw refusedValue(use, `${expected}${hint}`);
 }
@@ -306,9 +281,8 @@ export function maskValue(use: OptionUse): number {
 /** A finite decimal number. @throws {AnyvmafError} `usage` */
 export function numberValue(use: OptionUse): number {
   const number = Number(use.value);
-  if (!/^\s*[-+]?[0-9.]/.test(use.value) || /^\s*[-+]?0[xob]/i.test(use.value) || !Number.isFinite(number)) {
+  if (!/^\s*[-+]?[0-9.]/.test(use.value) || /^\s*[-+]?0[xob]/i.test(use.value) || !Number.isFinite(number))
     throw refusedValue(use, 'a number such as 93.5');
-  }
   return number;
 }
 
@@ -321,7 +295,7 @@ export function choiceValue<Choice extends string>(use: OptionUse, choices: read
   throw refusedValue(use, `${orList(choices)}${hint}`);
 }
 
-/** A time limit in seconds, above 0. @throws {AnyvmafError} `usage` */
+/** A time limit. @throws {AnyvmafError} `usage` */
 export function secondsValue(use: OptionUse): number {
   const seconds = numberValue(use);
   if (seconds > 0 && seconds <= MOST_SECONDS) return seconds;

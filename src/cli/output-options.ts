@@ -64,7 +64,7 @@ export const OUTPUT_OPTIONS = [
           'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
             'more than DROP. May be repeated',
           (use, { drops = [] }) => ({
-            drops: [...drops, ...use.value.split(',').map((one) => dropOf(one, use))],
+            drops: [...drops, ...use.value.split(',').map((text) => dropOf(text, use))],
           }),
         ],
         '--accept-untrusted': [
@@ -108,7 +108,6 @@ export function isPrinted({ output, format }: Pick<OutputSettings, 'output' | 'f
   return output === '-' || (output === undefined && format !== undefined);
 }
 
-/** True if any option judges or writes verdicts. */
 export function isGated(settings: OutputSettings): boolean {
   return (['failUnder', 'limits', 'drops', 'junit', 'summary', 'githubSummary'] as const).some(
     (name) => settings[name] !== undefined,
@@ -162,9 +161,8 @@ function withPage(settings: Partial<OutputSettings>): Partial<OutputSettings> {
 
 /** Refuses two outputs in one file, or an output in place of the baseline. */
 function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<OutputSettings>): void {
-  for (const [name, value] of Object.entries({ junit, summary, baseline })) {
+  for (const [name, value] of Object.entries({ junit, summary, baseline }))
     if (value === '-') throw usageError(`--${name} needs the name of a file, not - for a standard stream`);
-  }
   const seen = new Map<string, string>();
   for (const [name, value] of Object.entries({ baseline, output, html, junit, summary })) {
     if (value === undefined || value === '-') continue;
@@ -176,40 +174,32 @@ function refuseSharedFiles({ output, html, junit, summary, baseline }: Partial<O
 }
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
-export function outputsOf(asked: Partial<OutputSettings>): OutputSettings {
-  const settings = withPage(asked);
-  const { output, html, htmlSize, failUnder, limits, baseline, drops, quiet = false } = settings;
-  const { acceptUntrusted, noPictures, featuresTable } = settings;
-  const format = settings.format ?? formatOf(output);
+export function outputsOf(given: Partial<OutputSettings>): OutputSettings {
+  const settings = withPage(given);
+  const { output, html, htmlSize, noPictures, failUnder, limits, baseline, drops } = settings;
+  const { acceptUntrusted, featuresTable, quiet = false, format = formatOf(output) } = settings;
   const printed = isPrinted({ output, format });
-  if (acceptUntrusted && failUnder === undefined && !limits && !drops) {
+  if (acceptUntrusted && failUnder === undefined && !limits && !drops)
     throw usageError(
       '--accept-untrusted requires --fail-under or --baseline; add one, or leave out --accept-untrusted',
     );
-  }
   refuseSharedFiles(settings);
-  if (baseline !== undefined && !drops) {
+  if (baseline !== undefined && !drops)
     throw usageError('--baseline requires a limit; add --max-drop, such as --max-drop 0.5');
-  }
-  if (drops && baseline === undefined) {
+  if (drops && baseline === undefined)
     throw usageError('--max-drop requires an earlier report; add --baseline report.json');
-  }
-  if (noPictures && html === undefined) {
+  if (noPictures && html === undefined)
     throw usageError('--no-pictures requires --html; add it, or leave out --no-pictures');
-  }
-  if (htmlSize !== undefined && (html === undefined || noPictures)) {
+  if (htmlSize !== undefined && (html === undefined || noPictures))
     throw usageError(
       '--html-size requires --html with pictures; add --html without --no-pictures, or leave out --html-size',
     );
-  }
-  if (html === '-' && printed) {
+  if (html === '-' && printed)
     throw usageError('standard output cannot take both the page and the report; name a file for one');
-  }
-  if (featuresTable && (quiet || html === '-' || printed)) {
+  if (featuresTable && (quiet || html === '-' || printed))
     throw usageError(
       '--features-table needs standard output for itself; write other output to a file, and leave out -q',
     );
-  }
   return { precision: 'legacy', ...settings, quiet, ...(format && { format }) };
 }
 

@@ -1,6 +1,6 @@
 /**
  * @module cli/output
- * Writes a result file whole or not at all: to a new file beside it that is renamed when complete.
+ * Writes a result file whole or not at all: to a temporary file beside it, renamed when complete.
  */
 import { renameSync } from 'node:fs';
 import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
@@ -10,7 +10,6 @@ import { isUrl } from '../core/names.js';
 import { clause, shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside, writeReason } from '../files/folders.js';
 
-/** An output that was found writable. */
 export interface OutputFile {
   /**
    * Writes the whole file, text as UTF-8. On failure, the previous file stays.
@@ -36,12 +35,10 @@ export interface PreparedFile {
 type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Checks, before the work is done, that a result can be written to `path`. Leaves no trace there.
- *
- * A file appears under its name only when complete. Devices and pipes are written directly, and so is an existing file
- * in a folder in which no new one can be made.
+ * Checks, before the work is done, that a result can be written to `path`. Leaves no trace there. Devices and pipes are
+ * written in place, and so is an existing file in a folder where none can be made.
  * @param inputs files that must not be overwritten
- * @param hosts that a result may be put to if `path` is a URL
+ * @param hosts allowed hosts, if `path` is a URL
  * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, or a URL that is not allowed
  */
 export async function openOutput(
@@ -51,9 +48,8 @@ export async function openOutput(
 ): Promise<OutputFile> {
   if (isUrl(path)) return openRemote(path, hosts);
   for (const input of inputs) {
-    if (await sameFile(path, input)) {
+    if (await sameFile(path, input))
       throw usageError(`the output "${shown(path)}" is one of the inputs; give it another name`);
-    }
   }
   try {
     const target = await resolveTarget(path);
@@ -67,22 +63,21 @@ export async function openOutput(
 
 /** Puts the result to a URL once complete; if that fails, keeps it in a file here. */
 async function openRemote(url: string, hosts: boolean | readonly string[] | undefined): Promise<OutputFile> {
-  if (typeof hosts !== 'object') {
+  if (typeof hosts !== 'object')
     throw usageError(
       `"${shown(url)}" is a URL; only results of scoring can be uploaded, to hosts that --allow-url=HOST names; ` +
         'write others to files',
     );
-  }
   const { openPlace } = await import('../remote/remote-file.js');
   const place = openPlace(url, hosts);
   const write = async (pieces: Pieces, signal?: AbortSignal) => {
-    const kept: Uint8Array[] = [];
-    for await (const piece of pieces) kept.push(typeof piece === 'string' ? Buffer.from(piece) : piece);
-    const bytes = Buffer.concat(kept);
+    const parts: Uint8Array[] = [];
+    for await (const piece of pieces) parts.push(typeof piece === 'string' ? Buffer.from(piece) : piece);
+    const bytes = Buffer.concat(parts);
     try {
       await place.put(bytes, signal);
     } catch (error) {
-      const file = await keepHere(url, bytes);
+      const file = await saveLocally(url, bytes);
       const why = error instanceof AnyvmafError ? clause(error.message) : 'it could not be uploaded';
       throw ioError(`${why}; the result is in ${shown(file)}.`, { cause: error });
     }
@@ -95,8 +90,7 @@ async function openRemote(url: string, hosts: boolean | readonly string[] | unde
   };
 }
 
-/** Writes a result into a new file in the working directory. */
-async function keepHere(url: string, bytes: Uint8Array): Promise<string> {
+async function saveLocally(url: string, bytes: Uint8Array): Promise<string> {
   const named = basename(new URL(url).pathname).replace(/[^\w.-]/g, '_');
   const { name, ext } = parse(named === '' || named.startsWith('.') ? 'result' : named.slice(-100));
   for (let count = 0; ; count++) {
@@ -106,8 +100,7 @@ async function keepHere(url: string, bytes: Uint8Array): Promise<string> {
       await file.writeFile(bytes).finally(() => file.close());
       return path;
     } catch (error) {
-      const taken = codeOf(error) === 'EEXIST';
-      if (!taken || count >= 1000) throw outputError(path, error);
+      if (codeOf(error) !== 'EEXIST' || count >= 1000) throw outputError(path, error);
     }
   }
 }
@@ -202,7 +195,6 @@ async function writeTo(
   }
 }
 
-/** Where no folders are made. */
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   EISDIR: 'it is a folder; name a file in it',
@@ -210,7 +202,6 @@ const REASONS: Readonly<Record<string, string>> = {
 
 function outputError(path: string, error: unknown): AnyvmafError {
   if (error instanceof AnyvmafError) return error;
-  const code = codeOf(error);
-  const reason = REASONS[code] ?? writeReason(error);
+  const reason = REASONS[codeOf(error)] ?? writeReason(error);
   return ioError(`cannot write "${shown(path)}": ${reason}`, { cause: error });
 }

@@ -78,7 +78,7 @@ async function* momentsOf(
     yield {
       frame: pair.index,
       aspect: pair.reference.displayAspect,
-      write: (one: PictureTry) => write(maps, of, one),
+      write: (attempt: PictureTry) => write(maps, of, attempt),
     };
   }
 }
@@ -86,20 +86,24 @@ async function* momentsOf(
 /** Writes PNG if lossless, or without ffmpeg; else JPEG. */
 function pictureWriter(signal: AbortSignal) {
   let hasJpeg = true;
-  return async (maps: QualityMaps, of: MapKind, one: PictureTry): Promise<PictureFiles | undefined> => {
+  return async (
+    maps: QualityMaps,
+    of: MapKind,
+    { side, quality, fits }: PictureTry,
+  ): Promise<PictureFiles | undefined> => {
     const { reference, distorted } = maps.pair;
     const { width, height } = reference.format;
-    const size = { maxSide: one.side };
+    const size = { maxSide: side };
     const first = reference.image(size);
-    if (hasJpeg && one.quality === 1 && !one.fits(first.width * first.height)) return undefined;
+    if (hasJpeg && quality === 1 && !fits(first.width * first.height)) return undefined;
     const map = maps.render({ of, legend: false, ...size });
-    if (hasJpeg && one.quality < 1) {
-      const made = await jpegsOf([first, distorted.image(size), map.image], one.quality, signal);
-      if (made) return made;
+    if (hasJpeg && quality < 1) {
+      const files = await jpegsOf([first, distorted.image(size), map.image], quality, signal);
+      if (files) return files;
       hasJpeg = false;
     }
-    // As PNG it would equal the lossless try.
-    if (one.quality < 1 && one.side >= Math.max(width, height)) return undefined;
+    // As PNG it would equal the lossless attempt.
+    if (quality < 1 && side >= Math.max(width, height)) return undefined;
     return {
       reference: await reference.png(size),
       distorted: await distorted.png(size),
@@ -109,20 +113,15 @@ function pictureWriter(signal: AbortSignal) {
 }
 
 /** Encodes images of one size as JPEG with the installed ffmpeg; `undefined` if that fails. */
-async function jpegsOf(
-  images: readonly RgbImage[],
-  quality: number,
-  signal: AbortSignal,
-): Promise<PictureFiles | undefined> {
+async function jpegsOf(images: readonly RgbImage[], quality: number, signal: AbortSignal) {
   const [{ width = 0, height = 0 } = {}] = images;
   const input = `-v quiet -f rawvideo -pix_fmt rgb24 -s ${width}x${height} -i pipe:0`;
   const output = '-pix_fmt yuvj420p -c:v mjpeg -threads 1 -f image2pipe pipe:1';
   const scale = Math.round(2 + 20 * (1 - quality));
-  const child = startChild(
-    process.env.ANYVMAF_FFMPEG || 'ffmpeg',
-    `${input} -q:v ${scale} ${output}`.split(' '),
-    { stdio: ['pipe', 'pipe', 'ignore'] },
-  );
+  const args = `${input} -q:v ${scale} ${output}`.split(' ');
+  const child = startChild(process.env.ANYVMAF_FFMPEG || 'ffmpeg', args, {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve()).once('close', () => resolve());
   });
@@ -151,6 +150,5 @@ function jpegsIn(bytes: Buffer): readonly Uint8Array[] {
 const JPEG_END = Buffer.from([0xff, 0xd9]);
 
 function reasonOf(error: unknown): string {
-  if (error instanceof AnyvmafError) return messageInFlags(error);
-  return messageOf(error);
+  return error instanceof AnyvmafError ? messageInFlags(error) : messageOf(error);
 }

@@ -1,8 +1,7 @@
 /**
  * @module cli/printed
- * What scoring prints: a summary for people, plain lines for scripts, reports, frames as they are measured, and warnings.
+ * Prints results of scoring: a summary for people, plain lines for scripts, reports, frames while measured, warnings.
  */
-
 import type { AnyvmafError } from '../core/errors.js';
 import { counted, printable } from '../core/printable.js';
 import { decideEncodes, ranking } from '../index.js';
@@ -13,7 +12,7 @@ import type { PagePictures } from '../report/picture-room.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/schema.js';
 import { wrap } from '../report/sections.js';
 import { summarize } from '../report/summary.js';
-import { type Remark, remarks, remedyText, trustOf } from '../report/trust.js';
+import { remarks, remedyText, trustOf } from '../report/trust.js';
 import {
   failureEntries,
   ndjsonLines,
@@ -143,20 +142,14 @@ function restText(reports: readonly Report[]): string {
 
 /** Prints errors and warnings; findings of severity `info` stay in the report. */
 export function complainOf(reports: readonly Report[], terminal: Terminal): void {
-  for (const remark of remarks(reports)) {
-    const { severity, message, finding, of } = remark;
+  for (const { severity, grave, message, finding, of } of remarks(reports)) {
     if (severity === 'info') continue;
-    const about =
-      of.length < reports.length
-        ? `${of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ')}: `
-        : '';
+    const names = of.map((i) => baseName(reports[i]?.distorted.name ?? '')).join(', ');
+    const prefix = of.length < reports.length ? `${names}: ` : '';
     const remedy = remedyText(finding);
-    terminal.complain(`${labelOf(remark)}: ${about}${message}${remedy === '' ? '' : ` (${remedy})`}`);
+    const label = grave ? 'untrusted score' : severity;
+    terminal.complain(`${label}: ${prefix}${message}${remedy === '' ? '' : ` (${remedy})`}`);
   }
-}
-
-function labelOf({ severity, grave }: Remark): string {
-  return grave ? 'untrusted score' : severity;
 }
 
 /**
@@ -169,8 +162,7 @@ export function complainOfFailures(failed: readonly FailedEncode[], of: number, 
     reasons.set(message, [...(reasons.get(message) ?? []), baseName(distorted)]);
   for (const [message, names] of reasons) {
     const named = names.length === of || names.every((name) => message.includes(name));
-    const line = `${named ? '' : `${names.join(', ')}: `}${message}`;
-    terminal.complain(line);
+    terminal.complain(`${named ? '' : `${names.join(', ')}: `}${message}`);
   }
   if (failed.length < of) {
     const names = failed.map(({ distorted }) => baseName(distorted)).join(', ');
@@ -187,10 +179,10 @@ export function plainResult(report: Report, precision: Precision): string {
   const number = textNumber(precision);
   const mean = (metric: string) => number(report.pooled_metrics[metric]?.mean ?? Number.NaN);
   if (report.models.length === 0) {
-    const whole = Object.entries(report.aggregate_metrics);
+    const aggregates = Object.entries(report.aggregate_metrics);
     return [
       ...report.metrics.map((metric) => `${metric}: ${mean(metric)}\n`),
-      ...whole.map(([name, value]) => `${name}: ${number(value)}\n`),
+      ...aggregates.map(([name, value]) => `${name}: ${number(value)}\n`),
     ].join('');
   }
   const tiny = (report.tiny ?? []).flatMap(({ metrics }) => metrics);
@@ -207,13 +199,12 @@ export function plainResult(report: Report, precision: Precision): string {
 
 /** The lines of `plainResult`, each after the name of its video. */
 export function plainResults(reports: readonly Report[], precision: Precision): string {
-  return reports
-    .map((report) =>
-      plainResult(report, precision)
-        .replace(/^/gm, `${report.distorted.name}: `)
-        .replace(/\n[^\n]*$/, '\n'),
-    )
-    .join('');
+  const named = reports.map((report) =>
+    plainResult(report, precision)
+      .replace(/^/gm, `${report.distorted.name}: `)
+      .replace(/\n[^\n]*$/, '\n'),
+  );
+  return named.join('');
 }
 
 /**

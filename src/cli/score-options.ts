@@ -1,7 +1,6 @@
 /**
  * @module cli/score-options
- * The options of the scoring command, those of the `vmaf` tool, of tiny models and ours, their parsing, and the request that
- * they make. Pure: opens nothing.
+ * The options of the scoring command (of the `vmaf` tool, of tiny models and ours) and their parsing into a request. Pure.
  */
 import { REPORT_FORMATS, TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
@@ -43,20 +42,15 @@ import {
 
 /** The `vmaf` tool's limit of models, and of features. */
 const MAX_MODELS = 32;
-
 /** Each has its own decoder, and all run at the same time. */
 const MAX_DISTORTED = 64;
-
-/** More parts than this are a mistake. */
 const MAX_SHARDS = 100_000;
-
-/** Names of standard output that people put after a format option, although it takes no value. */
-const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
-
 const MAX_THREADS = 1024;
-
 /** As in the reference, higher rate factors count as this one. */
 const MAX_CRF = 63;
+
+/** Names of standard output that users put after a format option, although it takes no value. */
+const STANDARD_OUTPUT: ReadonlySet<string> = new Set(['-', '/dev/stdout', '/dev/fd/1']);
 
 type Model = Partial<TinyModelOptions> & { readonly model: string };
 
@@ -70,10 +64,12 @@ export interface TinySettings {
   };
 }
 
+const NO_TINY: TinySettings['tiny'] = { shared: {}, models: [] };
+
 /** Makes an option apply to the model before it. */
 const ofModel =
   (read: (use: OptionUse, model: Partial<Model>) => Partial<Model>): Option<TinySettings>['read'] =>
-  (use, { tiny: { shared, models, used = use.label } = { shared: {}, models: [] } }) => {
+  (use, { tiny: { shared, models, used = use.label } = NO_TINY }) => {
     const last = models.at(-1);
     if (last) return { tiny: { shared, models: models.with(-1, { ...last, ...read(use, last) }), used } };
     return { tiny: { shared: { ...shared, ...read(use, shared) }, models, used } };
@@ -93,7 +89,7 @@ const TINY_OPTIONS = optionTable<TinySettings>(
       '--tiny-model MODEL': [
         "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; each " +
           'option below applies to the model before it',
-        (use, { tiny = { shared: {}, models: [] } }) => ({
+        (use, { tiny = NO_TINY }) => ({
           tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
         }),
       ],
@@ -154,10 +150,10 @@ interface AskedSettings extends TableSettings, TinySettings {
   readonly shard: ShardChoice;
 }
 
-/** An offset window, or with a unit what a watched run keeps. */
+/** An offset window; with a unit, the frames that a watched run keeps. */
 const windowReader: Option<AskedSettings>['read'] = (use, before) => {
-  const kept = readWindow(use);
-  return kept ? { watching: { ...before.watching, ...kept } } : (tableReader('window')?.(use, before) ?? {});
+  const keep = readWindow(use);
+  return keep ? { watching: { ...before.watching, ...keep } } : (tableReader('window')?.(use, before) ?? {});
 };
 
 /** Readers of the table options that set more than their value. */
@@ -231,19 +227,19 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   const { options: uses, positionals } = parseArguments(args, SCORE_OPTIONS);
   const final = uses.at(-1)?.name;
   if (final === 'help' || final === 'version') return final;
-  const asked = settingsOf(uses, SCORE_OPTIONS);
-  const { videos: named = {}, outputs: reported = {}, watching = {}, shard } = asked;
-  const options: OptionsDraft = { ...asked.options };
+  const given = settingsOf(uses, SCORE_OPTIONS);
+  const { videos: named = {}, outputs: reported = {}, watching = {}, shard } = given;
+  const options: OptionsDraft = { ...given.options };
   refuseStreamAsFormat(args, positionals);
   const alone = options.noReference === true;
-  const tiny = tinyOf(asked, alone ? '--no-reference' : undefined);
+  const tiny = tinyOf(given, alone);
   if (tiny) options.tiny = tiny;
   const { unread, ...videos }: SingleVideo & Partial<Videos> = alone
     ? singleVideoOf(named, positionals)
     : videosOf(named, positionals, MAX_DISTORTED);
-  const { models = [], features = [] } = asked;
+  const { models = [], features = [] } = given;
   const ignored = [
-    ...(asked.ignored ?? []),
+    ...(given.ignored ?? []),
     ...(unread === undefined
       ? []
       : [`The reference ${unread} was not read: --no-reference scores without one.`]),
@@ -274,7 +270,6 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
   return { ...settings, ...(hosts && { hosts }) };
 }
 
-/** All videos that a run reads, the reference first. */
 export function videosIn({ reference, distorted }: Pick<ScoreSettings, 'reference' | 'distorted'>) {
   return [...(reference === undefined ? [] : [reference]), ...distorted];
 }
@@ -301,7 +296,7 @@ export function requestOf(settings: ScoreSettings): BatchJob {
   return { ...pairRequest(settings), options: own };
 }
 
-/** Removes masks unless a native backend is asked for; returns a sentence for each that was set. */
+/** Removes masks unless a native backend is requested; returns a sentence for each mask that was set. */
 function ignoredMasks(options: OptionsDraft): string[] {
   const { backend = 'wasm' } = options;
   if (!['wasm', 'cpu', 'webgpu', 'hybrid'].includes(backend)) return [];
@@ -318,19 +313,19 @@ function withPreset(
   use: OptionUse,
   { models = [], features = [], ignored = [], options }: Partial<AskedSettings>,
 ): Partial<AskedSettings> {
-  let [allModels, allFeatures, without] = [models, features, ignored];
+  let [allModels, allFeatures, allIgnored] = [models, features, ignored];
   for (const model of preset.models) allModels = appended(allModels, model, use, 'models');
   for (const feature of preset.features) {
     const name = extractorOf(feature);
     const earlier = preset.replaces?.includes(name)
-      ? allFeatures.findIndex((one) => extractorOf(one) === name)
+      ? allFeatures.findIndex((other) => extractorOf(other) === name)
       : -1;
     if (earlier < 0) {
       allFeatures = appended(allFeatures, feature, use, 'features');
       continue;
     }
-    without = [
-      ...without,
+    allIgnored = [
+      ...allIgnored,
       `--feature ${allFeatures[earlier]} has no effect: as in the vmaf tool, the later ${use.label} ${use.value} ` +
         `replaces it with its own ${feature}; measure it in a run without the preset.`,
     ];
@@ -339,7 +334,7 @@ function withPreset(
   return {
     models: allModels,
     features: allFeatures,
-    ignored: without,
+    ignored: allIgnored,
     ...(preset.commonBitDepth && { options: { ...options, commonBitDepth: true } }),
   };
 }
@@ -361,33 +356,30 @@ function text(use: OptionUse): string {
 }
 
 /**
- * @param needing another option that needs a model
+ * @param alone `--no-reference` needs a model
  * @throws {AnyvmafError} `usage` for options of a model if there is none
  */
 function tinyOf(
-  { tiny: { shared, models, used = undefined } = { shared: {}, models: [] } }: Partial<TinySettings>,
-  needing: string | undefined,
+  { tiny: { shared, models, used } = NO_TINY }: Partial<TinySettings>,
+  alone: boolean,
 ): ScoreOptions['tiny'] {
-  const first = used ?? needing;
   if (models.length > 0) return models.map((model) => ({ ...shared, ...model }));
-  if (first === undefined) return undefined;
-  throw usageError(`${first} requires a tiny model; add --tiny-model`);
+  if (used === undefined && !alone) return undefined;
+  throw usageError(`${used ?? '--no-reference'} requires a tiny model; add --tiny-model`);
 }
 
 function refuseContradictions(settings: ScoreSettings): void {
   const { options, distorted, format, failUnder, limits = [], drops = [], shard } = settings;
-  const ofModels =
-    failUnder !== undefined || [...limits, ...drops].some(({ metric }) => metric === undefined);
-  if (ofModels && options.noPrediction) {
+  const scored = failUnder !== undefined || [...limits, ...drops].some(({ metric }) => metric === undefined);
+  if (scored && options.noPrediction) {
     const option = failUnder !== undefined || limits.length > 0 ? '--fail-under' : '--max-drop';
     throw usageError(`${option} judges scores, but -n/--no_prediction makes none; leave out one`);
   }
-  if (distorted.length > 1 && (format === 'xml' || format === 'sub')) {
+  if (distorted.length > 1 && (format === 'xml' || format === 'sub'))
     throw usageError(
       `${format.toUpperCase()} holds one report, but ${distorted.length} distorted videos are given; use --json, --csv or --ndjson, ` +
         'or score them one at a time',
     );
-  }
   if (options.samples !== undefined) {
     const other =
       (shard && '--shard') ||
@@ -395,18 +387,14 @@ function refuseContradictions(settings: ScoreSettings): void {
       (format === 'ndjson' && '--ndjson') ||
       ((options.subsample ?? 1) > 1 && '--subsample') ||
       (options.tiny && options.tiny.length > 0 && '--tiny-model');
-    if (other) {
-      throw usageError(`--samples cannot be used with ${other}; leave out one`);
-    }
+    if (other) throw usageError(`--samples cannot be used with ${other}; leave out one`);
   }
-  if (distorted.length > 1 && shard) {
+  if (distorted.length > 1 && shard)
     throw usageError(
       `--shard measures a part of one pair, but ${distorted.length} distorted videos are given; measure them one at a time`,
     );
-  }
-  if (shard && (settings.live || options.keep)) {
+  if (shard && (settings.live || options.keep))
     throw usageError('--shard cannot be used with options of live runs; leave them out');
-  }
 }
 
 /** Refuses `REFERENCE DISTORTED --json -` and `--json /dev/stdout`, which would name a further video. */

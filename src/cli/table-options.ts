@@ -64,31 +64,20 @@ export function tableReader(name: OptionName): Option<TableSettings>['read'] {
   };
 }
 
-/** The options under a help heading, in its order. */
 export function optionsUnder(heading: OptionWords['heading']): readonly Option<TableSettings>[] {
-  const names = (Object.keys(OPTION_WORDS) as OptionName[]).filter(
-    (name) => wordsOf(name).heading === heading,
-  );
-  return names.map((name) => {
-    const { flag, short, argument, help = '', vmaf } = wordsOf(name);
+  const names = Object.keys(OPTION_WORDS) as OptionName[];
+  return names.flatMap((name) => {
+    const { flag, short, argument, help = '', vmaf, heading: group } = wordsOf(name);
+    if (group !== heading) return [];
     const optional = rowOf(name).kind === 'hosts' ? isHost : undefined;
-    return {
-      name: flag,
-      short,
-      argument,
-      optional,
-      help,
-      ours: !vmaf,
-      group: heading,
-      read: tableReader(name),
-    };
+    return { name: flag, short, argument, optional, help, ours: !vmaf, group, read: tableReader(name) };
   });
 }
 
 /** Decoder, size, rate, offset, range, filters. */
 export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
 
-/** Extensions of files that could pass for a host: in `--allow-url ref.mp4 dis.mp4` there is none. */
+/** Extensions of files that could pass for a host: `--allow-url ref.mp4 dis.mp4` names none. */
 const FILES =
   /\.(?:mp4|m4v|mov|mkv|webm|avi|m?ts|m2ts|mpe?g|mxf|ivf|obu|264|h264|265|hevc|av1|y4m|yuv|wmv|flv|ogv|gif|png|jpe?g|csv|jsonl|ndjson|json|xml|html?)$/i;
 
@@ -102,11 +91,10 @@ function isHost(text: string): boolean {
 
 /** Adds a host; `true` fetches any URL, unchecked. */
 function withHost({ label, value }: OptionUse, before: unknown): true | readonly string[] {
-  if ((value === '') === (typeof before === 'object') && before !== undefined) {
+  if ((value === '') === (typeof before === 'object') && before !== undefined)
     throw usageError(
       `${label} is given with a host and without one; with hosts nothing else is fetched, so leave out one of the two`,
     );
-  }
   if (value === '') return true;
   return [...(Array.isArray(before) ? before : []), value];
 }
@@ -115,10 +103,7 @@ function withHost({ label, value }: OptionUse, before: unknown): true | readonly
  * Returns the allowed hosts, `undefined` if none is named.
  * @throws {AnyvmafError} `usage` if no name is a URL: a host may be meant as a file
  */
-export function hostsOf(
-  { allowUrl }: PairingOptions,
-  names: readonly (string | undefined)[],
-): readonly string[] | undefined {
+export function hostsOf({ allowUrl }: PairingOptions, names: readonly (string | undefined)[]) {
   if (typeof allowUrl !== 'object') return undefined;
   if (names.some((name) => name !== undefined && isUrl(name))) return allowUrl;
   throw usageError(
@@ -129,15 +114,12 @@ export function hostsOf(
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
 export function checkPairingOptions(options: PairingOptions): void {
-  if (options.window !== undefined && options.offset !== 'auto') {
+  if (options.window !== undefined && options.offset !== 'auto')
     throw usageError('--window requires --offset auto; add that, or leave out --window');
-  }
-  if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined) {
+  if (options.crop && (options.cropReference ?? options.cropDistorted) !== undefined)
     throw usageError('--crop auto finds the crop, but --crop-ref or --crop-dis sets it; leave out one');
-  }
-  if (options.strict && options.preflight === false) {
+  if (options.strict && options.preflight === false)
     throw usageError('--strict requires preflight, but --no-preflight turns it off; leave out one');
-  }
 }
 
 /** `ref`, `dis` or `1920x1080`. */
@@ -186,11 +168,6 @@ function countValue(
   throw refusedValue(use, `from ${least} to ${most}${unit ? ` ${unit}` : ''}`);
 }
 
-interface Bound {
-  readonly value: number;
-  readonly seconds: boolean;
-}
-
 /**
  * `240-480`, `1:30-2:00`, `10s-12.5s`, `10-12.5s`, `1:30-`, `-200`. The end is exclusive. A unit on one side holds for
  * both; without any, whole numbers are frames.
@@ -198,28 +175,26 @@ interface Bound {
 function rangeValue(use: OptionUse): FrameRange {
   const [, from = '', to = ''] = /^([^-]*)-([^-]*)$/.exec(use.value.trim()) ?? [];
   const [start, end] = [from.trim(), to.trim()].map((text) => (text === '' ? null : bound(text)));
-  if (start === undefined || end === undefined || (start === null && end === null)) {
+  if (start === undefined || end === undefined || (start === null && end === null))
     throw usageError(
       `${use.label} is ${quoted(use.value)}, but it must be a range of frames such as 240-480, or of time such as ` +
         '1:30-2:00 or 10s-12.5s; one end may be left out',
     );
-  }
   const seconds = start?.seconds === true || end?.seconds === true;
   const range: FrameRange = {
     unit: seconds ? 'seconds' : 'frames',
     start: start?.value ?? 0,
     ...(end && { end: end.value }),
   };
-  if (range.end !== undefined && range.end <= range.start) {
+  if (range.end !== undefined && range.end <= range.start)
     throw usageError(
       `${use.label} is ${quoted(use.value)}, which is empty: its end must come after its start`,
     );
-  }
   return range;
 }
 
 /** `90`, `90s`, `1.5`, `1:30`, `1:02:03.5`; `undefined` for anything else. */
-function bound(text: string): Bound | undefined {
+function bound(text: string): { readonly value: number; readonly seconds: boolean } | undefined {
   if (/^\d{1,12}$/.test(text)) return { value: Number(text), seconds: false };
   const [, clock, plain] = /^(?:((?:\d+:)?\d+:\d{1,2}(?:\.\d+)?)|(\d+(?:\.\d+)?)s?)$/.exec(text) ?? [];
   if (plain !== undefined) return { value: Number(plain), seconds: true };

@@ -16,13 +16,11 @@ export interface Terminal {
   readonly interactive: boolean;
   /** Standard error is a terminal that can redraw a line. */
   readonly canDraw: boolean;
-  /** Standard output takes colour. */
+  /** Of standard output, as `columns`. */
   readonly colour: boolean;
-  /** Standard error takes colour. */
   readonly errorColour: boolean;
-  /** Columns of standard output; 80 if it is not a terminal. */
+  /** 80 if it is not a terminal. */
   readonly columns: number;
-  /** Columns of standard error; 80 if it is not a terminal. */
   readonly errorColumns: number;
   /**
    * Writes to standard output; resolves once the text has left this process.
@@ -34,12 +32,11 @@ export interface Terminal {
   draw(text: string): void;
   /** Prints one line on standard error, after the program's name; control characters are escaped. */
   complain(sentence: string): void;
-  /** Resolves once both streams are flushed. */
   flush(): Promise<void>;
 }
 
 export function openTerminal({ stdout, stderr, env }: NodeJS.Process): Terminal {
-  // Callbacks of write report failures; without a listener they would end the process with a stack.
+  // The callbacks of write report failures; without a listener, an error would end the process.
   stdout.on('error', () => {});
   stderr.on('error', () => {});
   const drawable = env.TERM !== 'dumb';
@@ -79,7 +76,6 @@ function write(stream: WriteStream, text: string): Promise<void> {
   });
 }
 
-/** Agrees in advance. */
 export const YES_OPTION: OptionRows = {
   '--yes': [
     "fetch what is missing without asking; see 'anyvmaf setup'",
@@ -99,9 +95,9 @@ export function partsDoor(terminal: Terminal, mayAsk: boolean): PartsDoor {
     if (terminal.canDraw) terminal.draw(ERASE_LINE);
   };
   return {
-    say(one) {
+    say(part) {
       erase();
-      terminal.complain(`fetching ${packageText(one)} with npm`);
+      terminal.complain(`fetching ${packageText(part)} with npm`);
     },
     ...(mayAsk &&
       terminal.canDraw &&

@@ -1,6 +1,6 @@
 /**
  * @module cli/video-options
- * The videos of a command line, named with or without options, and the geometry of raw video.
+ * The videos of a command line, and the geometry of raw video.
  */
 import { fileURLToPath } from 'node:url';
 import { usageError } from '../core/errors.js';
@@ -71,7 +71,7 @@ export interface SingleVideo extends Omit<Videos, 'reference'> {
 }
 
 /**
- * The videos of -r and -d; positional arguments fill what these leave open, the reference first.
+ * The videos of -r and -d; positional arguments name the others, the reference first.
  * @param most distorted videos that the command takes
  * @param command as messages show it: `anyvmaf` or `anyvmaf inspect`
  * @throws {AnyvmafError} `usage`
@@ -100,14 +100,12 @@ export function singleVideoOf(
 ): SingleVideo {
   const named = positionals.map(localPath);
   const [only, more] = distorted === undefined ? named : [distorted, ...named];
-  if (only === undefined || only === '') {
+  if (only === undefined || only === '')
     throw usageError('no video given; --no-reference scores the one that -d FILE names');
-  }
-  if (more !== undefined) {
+  if (more !== undefined)
     throw usageError(
       `${quoted(more)} is one argument too many; --no-reference scores one video, and no reference`,
     );
-  }
   const raw = rawFormatOf(geometry);
   return { distorted: [only], ...(raw && { raw }), ...(reference !== undefined && { unread: reference }) };
 }
@@ -119,11 +117,10 @@ export function singleVideoOf(
 export function localPath(name: string): string {
   if (!/^file:\//i.test(name)) return name;
   // A query or hash is not part of the path, though it may be meant to be.
-  if (/[?#]/.test(name)) {
+  if (/[?#]/.test(name))
     throw usageError(
       `${quoted(name)} has a "?" or "#", which ends the path of a URL; write %3F or %23, or give the path`,
     );
-  }
   try {
     return fileURLToPath(name);
   } catch {
@@ -134,24 +131,22 @@ export function localPath(name: string): string {
 function bitDepthValue(use: OptionUse): number {
   const depth = unsigned(use.value);
   if (depth !== undefined && BIT_DEPTHS.includes(depth)) return depth;
-  throw refusedValue(use, `${orList(BIT_DEPTHS.map(String))}`);
+  throw refusedValue(use, orList(BIT_DEPTHS.map(String)));
 }
 
 function chooseVideos(
   positionals: readonly string[],
-  files: { readonly reference?: string; readonly distorted?: string },
+  files: Partial<Pick<VideoSettings, 'reference' | 'distorted'>>,
   most: number,
   command: string,
 ): Pick<Videos, 'reference' | 'distorted'> {
-  const open = positionals.map(localPath);
-  const reference = files.reference ?? open.shift();
-  const first = files.distorted ?? open.shift();
-  if (reference === undefined && first === undefined) {
+  const others = positionals.map(localPath);
+  const reference = files.reference ?? others.shift();
+  const first = files.distorted ?? others.shift();
+  if (reference === undefined && first === undefined)
     throw usageError(`no videos given; try '${command} reference.mp4 distorted.mp4' or '${command} --help'`);
-  }
-  if (reference === undefined) {
+  if (reference === undefined)
     throw usageError('the reference video is missing; give it with -r FILE or before the distorted one');
-  }
   if (first === undefined) {
     const names = command === 'anyvmaf' ? COMMANDS.map((entry) => entry.name) : [];
     const near = nearest(reference, names);
@@ -160,22 +155,20 @@ function chooseVideos(
       `only one video given, "${shown(reference)}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
     );
   }
-  const distorted: [string, ...string[]] = [first, ...open];
+  const distorted: [string, ...string[]] = [first, ...others];
   const surplus = distorted[most];
-  if (surplus !== undefined) {
+  if (surplus !== undefined)
     throw usageError(
       `${quoted(surplus)} is one argument too many; ${command} takes one reference and ` +
         `${most === 1 ? 'one distorted video' : `at most ${most} distorted videos`}`,
     );
-  }
   const all = [reference, ...distorted];
   if (all.includes('')) throw usageError('the name of a video is empty');
-  if (all.filter((name) => name === '-').length > 1) {
+  if (all.filter((name) => name === '-').length > 1)
     throw usageError(
       `only one of the ${all.length === 2 ? 'two ' : ''}videos can come from standard input (-); name a file for ` +
         `the other${all.length === 2 ? '' : 's'}`,
     );
-  }
   return { reference, distorted };
 }
 

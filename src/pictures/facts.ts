@@ -3,7 +3,6 @@
  * Measures defects of a frame from its luma and the reference's (block grid, detail, contrast, noise, banding, and where the
  * two differ most) and says them in words; docs/worst-frames.md explains each fact.
  */
-
 import { capital } from '../core/errors.js';
 import { samplesOf, type VideoFormat } from '../core/frame.js';
 
@@ -77,7 +76,6 @@ export function measureFacts(reference: Uint8Array, distorted: Uint8Array, forma
 }
 
 type Both = readonly [reference: number, distorted: number];
-
 const growth = ([reference, distorted]: Both) => distorted - reference;
 const loss = ([reference, distorted]: Both) =>
   reference === 0 ? 0 : Math.max(-LARGEST_GAIN, 1 - distorted / reference);
@@ -227,8 +225,8 @@ function gradientEnergy({ width, height, levels }: Luma): number {
   for (let y = 0; y + 1 < height; y++) {
     for (let x = 0; x + 1 < width; x++) {
       const at = y * width + x;
-      const here = levels[at]!;
-      sum += (levels[at + 1]! - here) ** 2 + (levels[at + width]! - here) ** 2;
+      const level = levels[at]!;
+      sum += (levels[at + 1]! - level) ** 2 + (levels[at + width]! - level) ** 2;
     }
   }
   return sum / Math.max(1, (width - 1) * (height - 1));

@@ -2,7 +2,6 @@
  * @module pictures/heatmap
  * Draws a grid of values as colours over a frame in dim grey, and a legend strip below it with its own letters.
  */
-
 import { samplesOf } from '../core/frame.js';
 import type { FramePicture } from './frame-pair.js';
 import { STEPS, TINTS } from './palette.js';
@@ -10,9 +9,7 @@ import { type RgbImage, rgbCoefficients } from './rgb.js';
 
 /** Values of square cells of a picture, row by row; the last cells of a row or column are cut off at the border. */
 export interface CellGrid {
-  /** Cells per row. */
   readonly width: number;
-  /** Rows of cells. */
   readonly height: number;
   /** Side of a cell in pixels. */
   readonly blockSize: number;
@@ -53,34 +50,28 @@ export function drawHeatmap(picture: FramePicture, grid: CellGrid, full: number)
   return { width, height, data: new Uint8Array(data.buffer) };
 }
 
-/** Two neighbouring cells and the weight of the second. */
-interface Between {
-  readonly from: number;
-  readonly to: number;
-  readonly share: number;
-}
-
 /** Colour of NaN. */
 const CLEAR = [0, 0, 0, 0] as const;
 
-/** Position of pixel `at` between the centres of cells. */
-function between(at: number, blockSize: number, cells: number): Between {
+/** The two cells between whose centres pixel `at` lies, and the weight of the second. */
+function between(at: number, blockSize: number, cells: number) {
   const place = Math.max(0, Math.min(cells - 1, (at + 0.5) / blockSize - 0.5));
   const from = Math.floor(place);
   return { from, to: Math.min(cells - 1, from + 1), share: place - from };
 }
 
-export interface Legend {
-  /** Title in capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
+/** Brightness of the strip, and colour of its letters. */
+const PAPER = 16;
+const INK = [235, 235, 235] as const;
+/** Brightness of the grey below the bar's translucent colours. */
+const UNDER = 80;
+
+interface Legend {
+  /** In capitals: `ADM LOSS DENSITY  MEAN 0.31`. Omitted if the picture is too narrow. */
   readonly title: string;
   /** The value of the strongest colour. */
   readonly full: number;
 }
-
-/** Brightness of the strip and of its letters. */
-const [PAPER, INK] = [16, 235];
-/** Brightness of the grey below the bar's translucent colours. */
-const UNDER = 80;
 
 export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   const { width } = image;
@@ -93,28 +84,23 @@ export function addLegend(image: RgbImage, { title, full }: Legend): RgbImage {
   };
   const write = (text: string, left: number) => {
     [...text].forEach((character, i) => {
-      for (const [column, row] of dotsOf(character))
-        for (let k = 0; k < dot * dot; k++)
-          paint(left + (i * LETTER.pitch + column) * dot + (k % dot), (4 + row) * dot + Math.floor(k / dot), [
-            INK,
-            INK,
-            INK,
-          ]);
+      for (const [column, row] of dotsOf(character)) {
+        const [x, y] = [left + (i * LETTER.pitch + column) * dot, (4 + row) * dot];
+        for (let k = 0; k < dot * dot; k++) paint(x + (k % dot), y + Math.floor(k / dot), INK);
+      }
     });
   };
   const gap = 4 * dot;
   const most = `${String(full)}+`;
   const right = width - gap - widthOf(most, dot);
   // The bar fills the space that the texts leave, up to a third of the strip.
-  const bar = Math.max(
-    16 * dot,
-    Math.min(Math.floor(width / 3), right - 4 * gap - widthOf(`${title} 0`, dot)),
-  );
+  const free = right - 4 * gap - widthOf(`${title} 0`, dot);
+  const bar = Math.max(16 * dot, Math.min(Math.floor(width / 3), free));
   const barLeft = right - gap - bar;
   const zero = barLeft - gap - widthOf('0', dot);
   write(most, right);
   for (let x = 0; x < bar; x++) {
-    const [red, green, blue, cover] = TINTS[Math.floor((x * STEPS) / bar)] ?? [0, 0, 0, 0];
+    const [red, green, blue, cover] = TINTS[Math.floor((x * STEPS) / bar)] ?? CLEAR;
     const mix = (part: number) => Math.round(UNDER * (1 - cover) + part * cover);
     for (let y = 4 * dot; y < (4 + LETTER.height) * dot; y++)
       paint(barLeft + x, y, [mix(red), mix(green), mix(blue)]);
@@ -166,7 +152,6 @@ const DOTS: Readonly<Record<string, readonly number[]>> = {
   Y: [17, 17, 10, 4, 4, 4, 4],
 };
 
-/** Dots of a character; none for a space or an unknown character. */
 export function dotsOf(character: string): readonly (readonly [column: number, row: number])[] {
   return (DOTS[character] ?? []).flatMap((bits, row) =>
     Array.from({ length: LETTER.width }, (_, column) => [column, row] as const).filter(

@@ -27,12 +27,7 @@ export function toRgba(planes: FramePlanes, format: VideoFormat, meaning: ColorM
   return { width, height, data: convert(planes, format, meaning, 4) };
 }
 
-function convert(
-  planes: FramePlanes,
-  format: VideoFormat,
-  meaning: ColorMeaning,
-  channels: 3 | 4,
-): Uint8ClampedArray<ArrayBuffer> {
+function convert(planes: FramePlanes, format: VideoFormat, meaning: ColorMeaning, channels: 3 | 4) {
   const { width, height, bitDepth } = format;
   const { lumaOffset, chromaOffset, y: gain, rv, gu, gv, bu } = rgbCoefficients(meaning, bitDepth);
   const map = meaning.toneMapped && toneMap(meaning.toneMapped);
@@ -133,32 +128,22 @@ export function colorMeaning(
   facts: Pick<TrackFacts, 'width' | 'height'> &
     Partial<Pick<TrackFacts, 'matrix' | 'colorRange' | 'transfer'>>,
 ): ColorMeaning {
-  const said = NAMED[facts.matrix ?? ''];
+  const matrix = NAMED[facts.matrix ?? ''];
   const toneMapped = HDR[facts.transfer ?? ''];
   return {
-    matrix: said ?? usualMatrix(facts),
+    matrix: matrix ?? usualMatrix(facts),
     range: facts.colorRange ?? 'limited',
-    assumed: [...(said ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
+    assumed: [...(matrix ? [] : (['matrix'] as const)), ...(facts.colorRange ? [] : (['range'] as const))],
     ...(toneMapped && { toneMapped }),
   };
 }
 
 /**
- * Coefficients for RGB of 0..255: R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb'
- * and Cr' are luma and chroma minus their offsets.
+ * Coefficients for RGB of 0..255 from samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB):
+ * R = y Y' + rv Cr', G = y Y' + gu Cb' + gv Cr', B = y Y' + bu Cb', where Y', Cb' and Cr' are luma and chroma minus
+ * their offsets.
  */
-export interface RgbCoefficients {
-  readonly lumaOffset: number;
-  readonly chromaOffset: number;
-  readonly y: number;
-  readonly rv: number;
-  readonly gu: number;
-  readonly gv: number;
-  readonly bu: number;
-}
-
-/** Coefficients for samples of `bitDepth` bits (ITU-T H.273, equations 20 to 31 solved for RGB). */
-export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number): RgbCoefficients {
+export function rgbCoefficients({ matrix, range }: ColorMeaning, bitDepth: number) {
   const { kr, kb } = LUMA_WEIGHTS[matrix];
   const kg = 1 - kr - kb;
   const unit = 2 ** (bitDepth - 8);
@@ -340,9 +325,7 @@ function addRow(
   columns.forEach((shares, x) => {
     for (const { at, weight } of shares) {
       const from = start + 3 * at;
-      for (let c = 0; c < 3; c++) {
-        sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
-      }
+      for (let c = 0; c < 3; c++) sums[3 * x + c]! += rowWeight * weight * data[from + c]!;
     }
   });
 }
@@ -350,7 +333,6 @@ function addRow(
 /** Compression effort: higher levels take several times as long for a few percent. */
 const EFFORT = 3;
 
-/** The bytes of a PNG file, 8 bits per channel. */
 export async function encodePng({ width, height, data }: RgbImage): Promise<Uint8Array<ArrayBuffer>> {
   const { encode } = await import('fast-png');
   return new Uint8Array(encode({ width, height, data, channels: 3, depth: 8 }, { zlib: { level: EFFORT } }));

@@ -21,7 +21,7 @@ interface Rates {
 
 /** Files in the folder of a master playlist. */
 export interface PlaylistFiles {
-  /** @throws {AnyvmafError} `io` for a file that is not there */
+  /** @throws {AnyvmafError} `io` for a missing file */
   text(name: string): Promise<string>;
   bytes(name: string): Promise<number>;
 }
@@ -47,14 +47,11 @@ export async function measuredMaster(
   };
   // A player may fetch any rendition of a group beside the video, so count the most expensive one.
   const sounds = new Map<string, Rates>();
-  for (const line of lines.filter((one) => one.startsWith('#EXT-X-MEDIA:'))) {
+  for (const line of lines.filter((tag) => tag.startsWith('#EXT-X-MEDIA:'))) {
     const { 'GROUP-ID': group, URI: uri } = attributesOf(line);
     if (group === undefined || uri === undefined) continue;
-    const [one, other] = [await rates(uri), sounds.get(group) ?? { peak: 0, average: 0 }];
-    sounds.set(group, {
-      peak: Math.max(one.peak, other.peak),
-      average: Math.max(one.average, other.average),
-    });
+    const [own, most] = [await rates(uri), sounds.get(group) ?? { peak: 0, average: 0 }];
+    sounds.set(group, { peak: Math.max(own.peak, most.peak), average: Math.max(own.average, most.average) });
   }
   const out = [...lines];
   let streams = 0;
@@ -101,34 +98,33 @@ async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
       [seconds, range] = [Number.NaN, undefined];
     }
   }
-  if (segments.length === 0 || !(target > 0) || segments.some((one) => !(one.seconds > 0)))
+  if (segments.length === 0 || !(target > 0) || segments.some((segment) => !(segment.seconds > 0)))
     throw refused(`${name} has no segments with a duration`);
-  const all = rateOf(segments);
+  const average = rateOf(segments);
   // Peak over any run of consecutive segments that lasts 0.5 to 1.5 target durations.
   let peak = 0;
   for (const [from] of segments.entries()) {
     for (let until = from + 1; until <= segments.length; until++) {
       const run = segments.slice(from, until);
-      const length = run.reduce((sum, one) => sum + one.seconds, 0);
+      const length = run.reduce((sum, segment) => sum + segment.seconds, 0);
       if (length > 1.5 * target) break;
       if (length >= 0.5 * target) peak = Math.max(peak, rateOf(run));
     }
   }
-  return { peak: Math.max(peak, all), average: all };
+  return { peak: Math.max(peak, average), average };
 }
 
 function rateOf(segments: readonly Segment[]): number {
-  const [bytes, seconds] = segments.reduce(([a, b], one) => [a + one.bytes, b + one.seconds], [0, 0]);
+  const bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0);
+  const seconds = segments.reduce((sum, segment) => sum + segment.seconds, 0);
   return (8 * bytes) / seconds;
 }
 
 /** Attributes of a tag: `NAME=value` or `NAME="value"`, separated by commas. */
 function attributesOf(line: string): Readonly<Record<string, string>> {
-  const list = line.slice(line.indexOf(':') + 1);
+  const pairs = line.slice(line.indexOf(':') + 1).matchAll(/([A-Z0-9-]{1,40})=(?:"([^"]*)"|([^",]*))/g);
   return Object.fromEntries(
-    [...list.matchAll(/([A-Z0-9-]{1,40})=(?:"([^"]*)"|([^",]*))/g)].map(
-      ([, name = '', quoted, plain = '']) => [name, quoted ?? plain],
-    ),
+    Array.from(pairs, ([, name = '', quoted, plain = '']) => [name, quoted ?? plain]),
   );
 }
 

@@ -2,7 +2,6 @@
  * @module report/batch
  * Writes a batch job as one line of JSON, and reads such lines for pages and summaries.
  */
-
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
 import { entriesOf, type JsonEntries, quote } from './kinds.js';
@@ -40,16 +39,12 @@ export interface BatchGate {
 export interface BatchExtras {
   readonly precision: Precision;
   readonly gate?: BatchGate;
-  /** File of the per-frame values. */
   readonly frames?: string;
 }
 
 /** Line of a scored job, without line feed. */
-export function reportLine(
-  job: BatchJobFacts,
-  report: Report,
-  { precision, gate, frames }: BatchExtras,
-): string {
+export function reportLine(job: BatchJobFacts, report: Report, extras: BatchExtras): string {
+  const { precision, gate, frames } = extras;
   const number = jsonNumber(precision);
   const map: JsonEntries = [
     ['job', jobJson(job)],
@@ -91,24 +86,11 @@ function gateJson({ failUnder, limits, passed, notes }: BatchGate) {
   return { map };
 }
 
-/** A finished job; missing values are empty strings. */
-export interface BatchRow {
-  readonly line: number;
-  readonly reference: string;
-  readonly distorted: string;
-  readonly metric: string;
-  readonly mean: string;
-  readonly low: string;
-  readonly frames: string;
-  /** Time spent measuring. */
-  readonly seconds: number;
-  readonly state: 'scored' | 'failed' | 'below';
-  readonly code: string;
-  readonly notes: readonly string[];
-}
+/** A finished job; missing values are empty strings, `seconds` is the time spent measuring. */
+export type BatchRow = ReturnType<typeof batchRow>;
 
 /** @param text one result line: a JSON object */
-export function batchRow(text: string): BatchRow {
+export function batchRow(text: string) {
   const line = members(JSON.parse(text));
   const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
   const first = Array.isArray(line.models) ? members(line.models[0]).name : undefined;
@@ -116,30 +98,35 @@ export function batchRow(text: string): BatchRow {
   const pooled = members(members(line.pooled_metrics)[metric ?? '']);
   const low = members(members(members(line.distribution)[metric ?? '']).percentiles).p1;
   const failed = line.error !== undefined;
+  const state: 'scored' | 'failed' | 'below' = failed
+    ? 'failed'
+    : gate?.passed === false
+      ? 'below'
+      : 'scored';
   const seconds = Number(line.frame_count) / Number(line.fps);
   const notes = [error?.message, trust?.cause, ...(Array.isArray(gate?.notes) ? gate.notes : [])];
   return {
     line: Number(job?.line),
-    reference: words(members(line.reference).name),
-    distorted: words(members(line.distorted).name),
+    reference: textOf(members(line.reference).name),
+    distorted: textOf(members(line.distorted).name),
     metric: failed ? '' : (metric ?? ''),
     mean: digits(pooled.mean),
     low: digits(low),
-    frames: words(line.frame_count),
+    frames: textOf(line.frame_count),
     seconds: Number.isFinite(seconds) ? seconds : 0,
-    state: failed ? 'failed' : gate?.passed === false ? 'below' : 'scored',
-    code: words(error?.code),
+    state,
+    code: textOf(error?.code),
     notes: notes.filter((note) => typeof note === 'string'),
   };
 }
 
 export function batchTable(rows: readonly BatchRow[]): Table {
-  const named = (text: string) => (text === '' ? '–' : { code: text });
+  const code = (text: string) => (text === '' ? '–' : { code: text });
   return {
     heads: ['line', 'encode', 'reference', 'metric', 'mean', '1 %', 'frames', 'notes'],
     texts: [1, 2, 3, 7],
     rows: rows.map(({ line, distorted, reference, metric, mean, low, frames, notes }) => [
-      ...[`${line}`, named(distorted), named(reference), named(metric)],
+      ...[`${line}`, code(distorted), code(reference), code(metric)],
       ...[mean, low, frames].map((text) => text || '–'),
       notes.join(' '),
     ]),
@@ -151,7 +138,7 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
   return isObject(value) ? value : {};
 }
 
-function words(value: unknown): string {
+function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
 }
 

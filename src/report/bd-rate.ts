@@ -50,31 +50,26 @@ export interface BdResult {
   readonly monotone: { readonly anchor: boolean; readonly test: boolean };
 }
 
+type RatePoints = readonly RatePoint[];
+
 /** See the public `bdRate`. */
-export function bdRate(
-  anchor: readonly RatePoint[],
-  test: readonly RatePoint[],
-  options: BdOptions = {},
-): BdResult {
+export function bdRate(anchor: RatePoints, test: RatePoints, options: BdOptions = {}): BdResult {
   const pair = readPair(anchor, test, options);
   const within = common(pair.between, pair.rates && onAnchor(pair, byRate, pair.unit, pair.rates));
   const { mean, from, to, overlap } = compare(pair, byQuality, 'quality', (at) => at, within);
-  return finite({ value: Math.expm1(mean) * 100, range: { from, to }, overlap, ...said(pair) });
+  return finite({ value: Math.expm1(mean) * 100, range: { from, to }, overlap, ...curveFacts(pair) });
 }
 
 /** See the public `bdQuality`. */
-export function bdQuality(
-  anchor: readonly RatePoint[],
-  test: readonly RatePoint[],
-  options: BdOptions = {},
-): BdResult {
+export function bdQuality(anchor: RatePoints, test: RatePoints, options: BdOptions = {}): BdResult {
   const pair = readPair(anchor, test, options);
   const within = common(pair.rates, pair.between && onAnchor(pair, byQuality, 'quality', pair.between));
   const { mean, from, to, overlap } = compare(pair, byRate, pair.unit, Math.exp, within);
-  return finite({ value: mean, range: { from, to }, overlap, ...said(pair) });
+  return finite({ value: mean, range: { from, to }, overlap, ...curveFacts(pair) });
 }
 
 type Unit = 'kbps' | 'bytes';
+type Axis = 'quality' | Unit;
 type Side = 'anchor' | 'test';
 
 interface Point {
@@ -109,10 +104,10 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
     if (limits !== undefined && !(isObject(limits) && limits.min <= limits.max))
       throw wrongType(`options.${name}`, limits, `an object such as ${example}`);
   const interpolation = oneOf('options.interpolation', options.interpolation ?? 'pchip', INTERPOLATIONS);
-  const given = { anchor: requirePoints('anchor', anchor), test: requirePoints('test', test) };
-  const unit = unitOf([...given.anchor, ...given.test]);
+  const points = { anchor: requirePoints('anchor', anchor), test: requirePoints('test', test) };
+  const unit = unitOf([...points.anchor, ...points.test]);
   const read = (side: Side): Point[] =>
-    given[side]
+    points[side]
       .map((point, i) => readPoint(`${side}[${i}]`, point, unit))
       .sort((a, b) => a.rate - b.rate || a.quality - b.quality);
   const logarithms = rates && { min: Math.log(Math.max(rates.min, 0)), max: Math.log(rates.max) };
@@ -129,7 +124,7 @@ function requirePoints(side: Side, points: unknown): Record<string, unknown>[] {
 }
 
 function unitOf(points: readonly Record<string, unknown>[]): Unit {
-  const has = (unit: Unit): boolean => points.every((point) => point[unit] !== undefined);
+  const has = (unit: Unit) => points.every((point) => point[unit] !== undefined);
   if (has('kbps')) return 'kbps';
   if (has('bytes')) return 'bytes';
   throw usageError(
@@ -152,21 +147,14 @@ function ascending(points: readonly Placed[]): Placed[] {
   return sorted.filter(([x], i) => x !== sorted[i - 1]?.[0]);
 }
 
-interface Compared {
-  readonly mean: number;
-  readonly from: number;
-  readonly to: number;
-  readonly overlap: number;
-}
-
 /** @param shown converts x to the unit of `along` */
 function compare(
   pair: Pair,
   place: (point: Point) => Placed,
-  along: 'quality' | Unit,
+  along: Axis,
   shown: (at: number) => number,
   { min, max }: Limits,
-): Compared {
+) {
   const curve = (side: Side): Curve => {
     const whole = curveOf(side, ascending(pair[side].map(place)), pair.interpolation, along);
     return { ...whole, low: Math.max(whole.low, min), high: Math.min(whole.high, max) };
@@ -175,7 +163,7 @@ function compare(
   const from = Math.max(anchor.low, test.low);
   const to = Math.min(anchor.high, test.high);
   if (!(to > from)) {
-    const span = ({ low, high }: Curve): string =>
+    const span = ({ low, high }: Curve) =>
       `${Number(shown(low).toPrecision(6))} to ${Number(shown(high).toPrecision(6))}`;
     throw usageError(
       `the curves share no range of ${along}: anchor covers ${span(anchor)} and test ${span(test)}; score encodes ` +
@@ -195,14 +183,14 @@ function compare(
 function onAnchor(
   { anchor, interpolation }: Pair,
   place: (point: Point) => Placed,
-  along: 'quality' | Unit,
+  along: Axis,
   { min, max }: Limits,
 ): Limits {
   const curve = curveOf('anchor', ascending(anchor.map(place)), interpolation, along);
-  const at = (x: number) => curve.at(Math.max(curve.low, Math.min(curve.high, x)));
+  const { low, high } = curve;
   return {
-    min: min <= curve.low ? Number.NEGATIVE_INFINITY : at(min),
-    max: max >= curve.high ? Number.POSITIVE_INFINITY : at(max),
+    min: min <= low ? Number.NEGATIVE_INFINITY : curve.at(Math.min(high, min)),
+    max: max >= high ? Number.POSITIVE_INFINITY : curve.at(Math.max(low, max)),
   };
 }
 
@@ -219,12 +207,7 @@ export function rateCurve(points: readonly Point[]): Curve {
   return curveOf('test', ascending(points.map(byQuality)), 'pchip', 'quality');
 }
 
-function curveOf(
-  side: Side,
-  points: readonly Placed[],
-  interpolation: Interpolation,
-  along: 'quality' | Unit,
-): Curve {
+function curveOf(side: Side, points: readonly Placed[], interpolation: Interpolation, along: Axis): Curve {
   const fewest = FEWEST_POINTS[interpolation];
   if (points.length < fewest)
     throw usageError(
@@ -238,8 +221,8 @@ function curveOf(
   );
 }
 
-function said({ anchor, test, interpolation }: Pair): Pick<BdResult, 'interpolation' | 'monotone'> {
-  const rises = (points: readonly Point[]): boolean =>
+function curveFacts({ anchor, test, interpolation }: Pair): Pick<BdResult, 'interpolation' | 'monotone'> {
+  const rises = (points: readonly Point[]) =>
     points.every(({ rate, quality }, i) => {
       const before = points[i - 1];
       return !before || (rate > before.rate && quality > before.quality);
@@ -346,15 +329,9 @@ function akimaSlopes(x: readonly number[], y: readonly number[]): number[] {
   if (chord.length === 1) return [chord[0]!, chord[0]!];
   // Two more chords at each end, from the parabola through the last three points.
   const [first, second] = [chord[0]!, chord[1]!];
-  const [last, before] = [chord.at(-1)!, chord.at(-2)!];
-  const all = [
-    3 * first - 2 * second,
-    2 * first - second,
-    ...chord,
-    2 * last - before,
-    3 * last - 2 * before,
-  ];
-  const bends = all.slice(1).map((one, i) => Math.abs(one - all[i]!));
+  const [last, prior] = [chord.at(-1)!, chord.at(-2)!];
+  const all = [3 * first - 2 * second, 2 * first - second, ...chord, 2 * last - prior, 3 * last - 2 * prior];
+  const bends = all.slice(1).map((slope, i) => Math.abs(slope - all[i]!));
   const straight = 1e-9 * Math.max(...bends.slice(2).map((bend, i) => bend + bends[i]!));
   return x.map((_, i) => {
     const [right, left] = [bends[i + 2]!, bends[i]!];
@@ -389,15 +366,19 @@ function leastSquares(x: readonly number[], y: readonly number[]): Curve {
     before = of;
     normBefore = norm;
   }
-  const at = (point: number): number => {
-    let [sum, last, value] = [0, 0, 1];
-    for (const { shift, back, weight } of basis) {
-      sum += weight * value;
-      [last, value] = [value, (point - shift) * value - back * last];
-    }
-    return sum;
+  return {
+    low: x[0]!,
+    high: x.at(-1)!,
+    knots: [],
+    at(at) {
+      let [sum, last, value] = [0, 0, 1];
+      for (const { shift, back, weight } of basis) {
+        sum += weight * value;
+        [last, value] = [value, (at - shift) * value - back * last];
+      }
+      return sum;
+    },
   };
-  return { low: x[0]!, high: x.at(-1)!, knots: [], at };
 }
 
 function dot(a: readonly number[], b: readonly number[]): number {
@@ -406,10 +387,8 @@ function dot(a: readonly number[], b: readonly number[]): number {
 
 /** Pareto dominance: no worse in both, better in one. */
 export function dominates(
-  one: { readonly good: number; readonly bytes: number },
-  other: { readonly good: number; readonly bytes: number },
+  a: { readonly good: number; readonly bytes: number },
+  b: { readonly good: number; readonly bytes: number },
 ): boolean {
-  return (
-    one.good >= other.good && one.bytes <= other.bytes && (one.good > other.good || one.bytes < other.bytes)
-  );
+  return a.good >= b.good && a.bytes <= b.bytes && (a.good > b.good || a.bytes < b.bytes);
 }

@@ -14,6 +14,7 @@ import {
   comparedText,
   fileSizeOf,
   frameTime,
+  joined,
   referenceOf,
   sizeText,
   skippedText,
@@ -65,12 +66,12 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const scored = [...modelScores(report, view).lines, ...tinyScores(report, view)];
   const scores = new Set([...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)]);
   const shown = metricsShown(report);
-  const asked = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
+  const requested = scored.length > 0 ? askedOf(shown, [report]).filter((name) => !scores.has(name)) : shown;
   const meanOf = (name: string) => {
     const value = runValue(report, name);
     return `${printable(name)} ${value === undefined ? 'incomplete' : cell(value)}`;
   };
-  const means = mainOf(asked, [report]).slice(0, BRIEF_MEANS).map(meanOf);
+  const means = mainOf(requested, [report]).slice(0, BRIEF_MEANS).map(meanOf);
   const bare = valuesWithoutGrain(report)
     .slice(0, BRIEF_MEANS)
     .map(({ metric, value }) => `${printable(metric)}\u00a0${cell(value)}`);
@@ -78,9 +79,8 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const meaning = (scored.length === 0 && rank && valueMeaning(rank.metric)) || '';
   // A non-breaking space keeps a name and its value on one line.
   const more = scored.length > 0 ? means.map((mean) => mean.replace(' ', '\u00a0')).join(', ') : meaning;
-  const names = [distorted, referenceOf(report)].flatMap((side) =>
-    side ? [printable(baseName(side.name))] : [],
-  );
+  const inputs = [distorted, referenceOf(report)].filter((input) => input !== undefined);
+  const names = inputs.map(({ name }) => printable(baseName(name)));
   const [worst] = rank ? worstFrames(report, rank, 1) : [];
   const above = [
     style.dim(`  ${cut(names.join(' against '), width - 2, 'both')}`),
@@ -98,7 +98,7 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
   const lines = [
     ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
     ...above,
-    ...doubtLines([report], [''], view, MOST - above.length - below.length),
+    ...doubts([report], [''], view, MOST - above.length - below.length),
     ...below,
   ];
   return lines.map((line) => `${line.trimEnd()}\n`).join('');
@@ -129,20 +129,6 @@ export interface TableOptions extends TerminalOptions {
 
 const MOST_CAUSES = 5;
 
-interface EncodeRow {
-  readonly name: string;
-  /** Mean of each metric of the heading; `undefined` if it could not be pooled. */
-  readonly means: readonly (number | undefined)[];
-  /** 1st percentile of the first metric, or the 99th if high values are worse. */
-  readonly worst?: number | undefined;
-  readonly bitrate?: number | undefined;
-  readonly size?: number | undefined;
-  /** Absent if it was not scored. */
-  readonly trust?: Trust;
-  /** Frames skipped at the start of the two videos, if encodes differ in it. */
-  readonly skipped: string;
-}
-
 /** Metrics of the heading: scores of models, or else the feature that ranks frames. */
 function tableMetrics(reports: readonly Report[]): string[] {
   const scores = reports.flatMap(({ models, tiny = [] }) => [
@@ -157,27 +143,9 @@ function tableMetrics(reports: readonly Report[]): string[] {
 
 /** Metrics of the CSV: those of the heading, then others that were requested. */
 function comparedMetrics(reports: readonly Report[]): string[] {
-  const others = reports.flatMap(({ metrics }) => metrics);
-  const asked = askedOf(others, reports);
-  return [...new Set([...tableMetrics(reports), ...asked, ...mainOf(asked, reports)])];
-}
-
-function rowsOf(reports: readonly Report[], metrics: readonly string[]): EncodeRow[] {
-  const [first] = metrics;
-  const apart = beginApart(reports);
-  return reports.map((report) => {
-    const percentiles = first === undefined ? undefined : report.distribution[first]?.percentiles;
-    const high = first !== undefined && isWorseHigh(report, first);
-    return {
-      name: report.distorted.name,
-      means: metrics.map((metric) => runValue(report, metric)),
-      worst: high ? percentiles?.p99 : percentiles?.p1,
-      bitrate: bitrateOf(report),
-      size: fileSizeOf(report),
-      trust: trustOf(report),
-      skipped: apart ? skippedText(report) : '',
-    };
-  });
+  const all = reports.flatMap(({ metrics }) => metrics);
+  const requested = askedOf(all, reports);
+  return [...new Set([...tableMetrics(reports), ...requested, ...mainOf(requested, reports)])];
 }
 
 /** @throws {AnyvmafError} `usage` if the precision is invalid */
@@ -186,27 +154,25 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   const number = textNumber(options.precision ?? 'legacy');
   const [first, ...others] = reports;
   if (!first) return '';
+  const { notes = 'all', failed = [] } = options;
   const metrics = tableMetrics(reports);
-  const means = metrics.map(() => undefined);
-  const failed = (options.failed ?? []).map((name) => ({ name, means, skipped: '' }));
-  const rows: readonly EncodeRow[] = [...rowsOf(reports, metrics), ...failed];
-  const names = distinct(rows.map(({ name }) => printable(name)));
-  const best = bestRow(rows, isWorseHigh(first, metrics[0] ?? ''));
-  const { notes = 'all' } = options;
+  const trusts = reports.map(trustOf);
+  const names = distinct([...reports.map(({ distorted }) => distorted.name), ...failed].map(printable));
+  const best = names.length > 1 ? bestEncode(reports, trusts, metrics[0] ?? '') : undefined;
   return sectionsText(
     [
       { lines: reference(commonReference([first, ...others]), layout) },
       {
         table: {
           names: 'end',
-          ...cellsOf(rows, names, metrics, number),
-          tones: rows.map(({ trust }, i) => {
-            if (i >= reports.length || trust?.verdict === 'untrusted') return 'warn';
+          ...cellsOf(reports, names, trusts, metrics, number),
+          tones: names.map((_, i) => {
+            if ((trusts[i]?.verdict ?? 'untrusted') === 'untrusted') return 'warn';
             return i === best ? 'bold' : undefined;
           }),
         },
       },
-      { lines: notes === 'causes' ? doubtLines(reports, names, layout, MOST_CAUSES) : legend(rows, names) },
+      { lines: notes === 'causes' ? doubts(reports, names, layout, MOST_CAUSES) : legend(trusts, names) },
       { lines: [layout.style.dim(run(reports))] },
       ...(notes === 'all'
         ? [{ title: 'Preflight', lines: remarkLines(remarks(reports), names.map(baseName)) }]
@@ -216,28 +182,43 @@ export function encodesTable(reports: readonly Report[], options: TableOptions =
   );
 }
 
-/** Pads scores if any has the sign of a flaw, so that digits align. */
+/** One row per name: the reports, then failed encodes. Pads scores if any has the sign of a flaw, so that digits align. */
 function cellsOf(
-  rows: readonly EncodeRow[],
+  reports: readonly Report[],
   names: readonly string[],
+  trusts: readonly Trust[],
   metrics: readonly string[],
   number: (value: number) => string,
 ) {
-  const signs = rows.map(({ trust }) => (trust ? TRUST_SIGNS[trust.verdict] : ''));
+  const signs = trusts.map(({ verdict }) => TRUST_SIGNS[verdict]);
   const marked = signs.some((sign) => sign !== '');
   const flaw = (sign: string) => (marked ? ` ${sign || ' '}` : '');
-  const apart = rows.some(({ skipped }) => skipped !== '');
-  const scores = metrics.map((metric) => metric + flaw(''));
+  const apart = beginApart(reports);
+  const [first = ''] = metrics;
   return {
-    heads: ['distorted', ...scores, 'worst 1 %', 'bit rate', 'size', apart ? 'skipped' : ''],
-    rows: rows.map(({ means, worst, bitrate, size, skipped }, i) => [
-      names[i] ?? '',
-      ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
-      worst === undefined ? '-' : worst.toFixed(2),
-      bitrateText(bitrate) ?? '-',
-      sizeText(size) ?? '-',
-      apart ? skipped || '-' : '',
-    ]),
+    heads: [
+      'distorted',
+      ...metrics.map((metric) => metric + flaw('')),
+      'worst 1 %',
+      'bit rate',
+      'size',
+      apart ? 'skipped' : '',
+    ],
+    rows: names.map((name, i) => {
+      const report = reports[i];
+      if (!report) return [name, ...metrics.map(() => `-${flaw('')}`), '-', '-', '-', apart ? '-' : ''];
+      const means = metrics.map((metric) => runValue(report, metric));
+      const percentiles = report.distribution[first]?.percentiles;
+      const worst = isWorseHigh(report, first) ? percentiles?.p99 : percentiles?.p1;
+      return [
+        name,
+        ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
+        worst === undefined ? '-' : worst.toFixed(2),
+        bitrateText(bitrateOf(report)) ?? '-',
+        sizeText(fileSizeOf(report)) ?? '-',
+        apart ? skippedText(report) : '',
+      ];
+    }),
   };
 }
 
@@ -246,33 +227,30 @@ function distinct(names: readonly string[]): string[] {
   return new Set(short).size === names.length ? short : [...names];
 }
 
-function legend(rows: readonly EncodeRow[], names: readonly string[]): Line[] {
-  return rows.flatMap(({ trust }, row): Line[] => {
-    if (!trust || trust.verdict === 'fine') return [];
-    const codes = trust.codes.length > 0 ? ` [${trust.codes.join(', ')}]` : '';
-    const text = `${names[row]}: ${TRUST_WORDS[trust.verdict]}${codes}`;
-    return [{ lead: `${TRUST_SIGNS[trust.verdict]} `, text, tone: 'warn' }];
+function legend(trusts: readonly Trust[], names: readonly string[]): Line[] {
+  return trusts.flatMap(({ verdict, codes }, i): Line[] => {
+    if (verdict === 'fine') return [];
+    const text = `${names[i]}: ${TRUST_WORDS[verdict]}${codes.length > 0 ? ` [${codes.join(', ')}]` : ''}`;
+    return [{ lead: `${TRUST_SIGNS[verdict]} `, text, tone: 'warn' }];
   });
 }
 
-function bestRow(rows: readonly EncodeRow[], isLowBetter: boolean): number | undefined {
-  const means = rows.map(({ means: [mean], trust }) =>
-    trust?.verdict === 'untrusted' ? Number.NaN : (mean ?? Number.NaN),
+/** Index of the best mean among the encodes that can be trusted; -1 if there is none. */
+function bestEncode(reports: readonly Report[], trusts: readonly Trust[], metric: string): number {
+  const means = reports.map((report, i) =>
+    trusts[i]?.verdict === 'untrusted' ? Number.NaN : (runValue(report, metric) ?? Number.NaN),
   );
   const known = means.filter((mean) => !Number.isNaN(mean));
-  const best = isLowBetter ? Math.min(...known) : Math.max(...known);
-  return rows.length > 1 ? means.indexOf(best) : undefined;
+  const [first] = reports;
+  return means.indexOf(first && isWorseHigh(first, metric) ? Math.min(...known) : Math.max(...known));
 }
 
-function reference(input: ReportInput, { width, style }: Layout): string[] {
+function reference(input: ReportInput, { width, style: { dim } }: Layout): string[] {
   const facts = terminalFacts(input).join('  ');
   const name = printable(input.name);
-  const line = `reference  ${name}  ${facts}`;
-  if (columns(line) <= width) return [`${style.dim('reference')}  ${name}  ${style.dim(facts)}`];
-  return [
-    `${style.dim('reference')}  ${cut(name, width - 11, 'end')}`,
-    `${' '.repeat(11)}${style.dim(facts)}`,
-  ];
+  if (columns(`reference  ${name}  ${facts}`) <= width)
+    return [`${dim('reference')}  ${name}  ${dim(facts)}`];
+  return [`${dim('reference')}  ${cut(name, width - 11, 'end')}`, `${' '.repeat(11)}${dim(facts)}`];
 }
 
 function run(reports: readonly Report[]): string {
@@ -286,14 +264,11 @@ function run(reports: readonly Report[]): string {
 /** Columns of the CSV table that are not metrics. */
 const FACTS = ['codec', 'kbps', 'offset', 'frames', 'bitrate', 'size', 'trust', 'trust_codes'] as const;
 
-/** Column with the reason why an encode was not scored, if any failed. */
-const ERROR = 'error';
-
 /**
  * The table as CSV (RFC 4180), line by line: per encode its name; mean, harmonic mean, minimum, 1st and 5th
  * percentile of every score and requested metric; codec, kbit/s, frames by which it begins later than the
- * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces. Unknown
- * values are empty.
+ * reference, frames, bit/s, bytes, the verdict of {@link trustOf} and its codes, separated by spaces; if any
+ * encode failed, the reason. Unknown values are empty.
  * @throws {AnyvmafError} `usage` if the precision is invalid
  */
 export function* writeTableCsv(
@@ -306,11 +281,11 @@ export function* writeTableCsv(
   const metrics = comparedMetrics(reports);
   const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'] as const;
   const head = metrics.flatMap((metric) => statistics.map((name) => `${metric}_${name}`));
-  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? [ERROR] : [])]);
+  yield csvLine(['reference', 'distorted', ...head, ...FACTS, ...(failing ? ['error'] : [])]);
   for (const report of results) {
     if (!('frames' in report)) {
-      const nothing = [...head, ...FACTS].map(() => '');
-      yield csvLine([report.reference, report.distorted, ...nothing, report.message]);
+      const empty = [...head, ...FACTS].map(() => '');
+      yield csvLine([report.reference, report.distorted, ...empty, report.message]);
       continue;
     }
     const values = metrics.flatMap((metric) => {
@@ -331,7 +306,8 @@ export function* writeTableCsv(
       String(report.frames.length),
       String(bitrate ?? ''),
       String(fileSizeOf(report) ?? ''),
-      ...[verdict, codes.join(' ')],
+      verdict,
+      codes.join(' '),
       ...(failing ? [''] : []),
     ]);
   }
@@ -351,10 +327,10 @@ export interface Flaw extends Judgement {
 export function flawsOf(reports: readonly Judged[]): Flaw[] {
   const flaws = new Map<string, Flaw>();
   for (const [i, report] of reports.entries()) {
-    const found = flawOf(report);
-    if (found.trust.verdict === 'fine') continue;
-    const key = JSON.stringify(found.trust);
-    const flaw = flaws.get(key) ?? { ...found, of: [] };
+    const judgement = flawOf(report);
+    if (judgement.trust.verdict === 'fine') continue;
+    const key = JSON.stringify(judgement.trust);
+    const flaw = flaws.get(key) ?? { ...judgement, of: [] };
     flaw.of.push(i);
     flaws.set(key, flaw);
   }
@@ -373,19 +349,15 @@ export function findingValues(finding: Finding | undefined): string {
 const WORDS = { ...TRUST_WORDS, doubtful: 'doubtful' } as const;
 
 /** One doubt as a paragraph, several in a line or two each, in at most `most` lines. Empty `names` are not printed. */
-function doubtLines(
+function doubts(
   reports: readonly Report[],
   names: readonly string[],
   layout: Layout,
   most: number,
 ): string[] {
-  const grave = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
-  const flaws = flawsOf(reports).sort((a, b) => grave(a) - grave(b));
-  const named = ({ of }: Flaw) =>
-    of
-      .map((i) => names[i] ?? '')
-      .filter((name) => name !== '')
-      .join(', ');
+  const rank = ({ trust }: Flaw) => (trust.verdict === 'untrusted' ? 0 : 1);
+  const flaws = flawsOf(reports).sort((a, b) => rank(a) - rank(b));
+  const named = ({ of }: Flaw) => joined(of.map((i) => names[i]));
   const [only] = flaws;
   if (!only) return [];
   if (flaws.length === 1) return paragraph(only, named(only), layout, most);
@@ -401,19 +373,19 @@ function doubtLines(
 }
 
 /** The sentence, truncated to fit, and its remedy in full on its own line. */
-function paragraph({ trust, root }: Flaw, about: string, layout: Layout, most: number): string[] {
+function paragraph({ trust, root }: Flaw, names: string, layout: Layout, most: number): string[] {
   const remedy = remedyText(root);
-  const text = `${about === '' ? '' : `${about}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
+  const text = `${names === '' ? '' : `${names}: `}${WORDS[trust.verdict]}: ${trust.cause ?? ''}`;
   const fix = remedy === '' ? [] : [layout.style.warn(`    ${printable(remedy)}`)];
   const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
   return [...lineTexts({ lead, text, tone: 'warn', most: most - fix.length }, layout), ...fix];
 }
 
-function entry({ trust, root }: Flaw, about: string, layout: Layout): string[] {
+function entry({ trust, root }: Flaw, names: string, layout: Layout): string[] {
   const remedy = remedyText(root);
   const [code] = trust.codes;
-  const said = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
-  const text = `${cut(printable(about), layout.width - 30, 'both')}: ${said}`;
+  const verdict = `${WORDS[trust.verdict]}${code === undefined ? '' : ` [${code}]`}${remedy === '' ? '' : `; ${remedy}`}`;
+  const text = `${cut(printable(names), layout.width - 30, 'both')}: ${verdict}`;
   const lead = `  ${TRUST_SIGNS[trust.verdict]} `;
   return lineTexts({ lead, text, tone: 'warn', most: Number.POSITIVE_INFINITY }, layout);
 }

@@ -42,12 +42,11 @@ export interface ReportParts
 export function buildReport(parts: ReportParts): Report {
   const { frameNumbers, series } = parts;
   const wrong = series.find(({ values }) => values.length !== frameNumbers.length);
-  if (wrong)
-    throw new AnyvmafError(
-      'internal',
-      `Metric ${wrong.name} has ${wrong.values.length} values for ${frameNumbers.length} frames; ` +
-        'please report this as a bug.',
-    );
+  if (wrong) {
+    const { name, values } = wrong;
+    const counts = `${values.length} values for ${frameNumbers.length} frames`;
+    throw new AnyvmafError('internal', `Metric ${name} has ${counts}; please report this as a bug.`);
+  }
   const statistics = statisticsOf(
     series.map((metric) => {
       const { name, values } = metric;

@@ -17,10 +17,9 @@ import { escapeXml } from './write.js';
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
 
 /** Yields the file in pieces. An encode without checks gets one case, `scored`. */
-export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefined> {
-  const suites = verdicts.map((one) => ('checks' in one ? judgedSuite(one) : failedSuite(one)));
-  const sum = (key: 'tests' | 'failures' | 'errors') =>
-    suites.reduce((total, suite) => total + suite[key], 0);
+export function* writeJunit(verdicts: Verdicts): Generator<string> {
+  const suites = verdicts.map((encode) => ('checks' in encode ? judgedSuite(encode) : failedSuite(encode)));
+  const sum = (key: 'tests' | 'failures' | 'errors') => suites.reduce((all, suite) => all + suite[key], 0);
   yield DECLARATION;
   yield `<testsuites name="anyvmaf" tests="${sum('tests')}" failures="${sum('failures')}" errors="${sum('errors')}">\n`;
   for (const { text } of suites) yield text;
@@ -28,10 +27,7 @@ export function* writeJunit(verdicts: Verdicts): Generator<string, void, undefin
 }
 
 /** @param lines results in the order of the table: text of JSON objects */
-export function* writeBatchJunit(
-  table: string,
-  lines: readonly string[],
-): Generator<string, void, undefined> {
+export function* writeBatchJunit(table: string, lines: readonly string[]): Generator<string> {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
   const counts = `tests="${rows.length}" failures="${count('below')}" errors="${count('failed')}"`;
@@ -56,15 +52,8 @@ function jobCase({ line, reference, distorted, seconds, state, code, notes }: Ba
   }
 }
 
-interface Suite {
-  readonly tests: number;
-  readonly failures: number;
-  readonly errors: number;
-  readonly text: string;
-}
-
-function judgedSuite(one: Judged): Suite {
-  const { report, checks } = one;
+function judgedSuite(judged: Judged) {
+  const { report, checks } = judged;
   const name = report.distorted.name;
   const listed = checks.length > 0 ? checks : [{ name: 'scored', found: '', passed: true }];
   const failures = listed.filter(({ passed }) => !passed).length;
@@ -73,14 +62,14 @@ function judgedSuite(one: Judged): Suite {
     const open = `    <testcase ${attribute('classname', name)} ${attribute('name', check.name)}`;
     if (check.passed) return `${open} />\n`;
     const message = `${check.name}: ${check.found}`;
-    return `${open}>\n      <failure type="gate" ${attribute('message', message)}>${escapeXml(detail(one))}</failure>\n    </testcase>\n`;
+    return `${open}>\n      <failure type="gate" ${attribute('message', message)}>${escapeXml(detail(judged))}</failure>\n    </testcase>\n`;
   });
   const head = `  <testsuite ${attribute('name', name)} tests="${listed.length}" failures="${failures}" errors="0" time="${seconds.toFixed(3)}">\n`;
-  const tail = `    <system-out>${escapeXml(detail(one))}</system-out>\n  </testsuite>\n`;
+  const tail = `    <system-out>${escapeXml(detail(judged))}</system-out>\n  </testsuite>\n`;
   return { tests: listed.length, failures, errors: 0, text: head + cases.join('') + tail };
 }
 
-function failedSuite({ distorted, code, message }: FailedEncode): Suite {
+function failedSuite({ distorted, code, message }: FailedEncode) {
   const text =
     `  <testsuite ${attribute('name', distorted)} tests="1" failures="0" errors="1" time="0.000">\n` +
     `    <testcase ${attribute('classname', distorted)} name="scored">\n` +
@@ -88,14 +77,11 @@ function failedSuite({ distorted, code, message }: FailedEncode): Suite {
   return { tests: 1, failures: 0, errors: 1, text };
 }
 
-/** The worst moments, one per line. */
 function detail({ report }: Judged): string {
-  return worstMoments(report, 3)
-    .map(({ metric, frame, time, value }) => {
-      const at = time === undefined ? '' : ` at ${clock(time, 2)}`;
-      return printable(`worst ${metric}: ${value.toFixed(4)} in frame ${frame}${at}`);
-    })
-    .join('\n');
+  const lines = worstMoments(report, 3).map((moment) =>
+    printable(`worst ${moment.metric}: ${moment.value.toFixed(4)} in ${momentText(moment)}`),
+  );
+  return lines.join('\n');
 }
 
 function attribute(name: string, value: string): string {
@@ -110,8 +96,8 @@ const MOST_JOBS = 1000;
 export type LookCommand = (report: Report, frame: number) => string;
 
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
-  yield heading(verdicts.length, verdicts.filter((one) => !isPassed(one)).length, 'encode');
-  const judged = verdicts.filter((one) => 'checks' in one);
+  yield heading(verdicts.length, verdicts.filter((encode) => !isPassed(encode)).length, 'encode');
+  const judged = verdicts.filter((encode) => 'checks' in encode);
   const [first] = judged;
   if (first) yield* encodesTable(first.report, verdicts);
   yield* tableText(checksTable(judged), 'Checks');
@@ -130,8 +116,8 @@ export function* writeBatchSummary(lines: readonly string[]): Generator<string, 
 }
 
 function heading(all: number, failed: number, noun: string): string {
-  const what = counted(all, noun);
-  const [mark, text] = failed === 0 ? ['✅', `${what} passed`] : ['❌', `${failed} of ${what} failed`];
+  const count = counted(all, noun);
+  const [mark, text] = failed === 0 ? ['✅', `${count} passed`] : ['❌', `${failed} of ${count} failed`];
   return `## ${mark} anyvmaf: ${text}\n\n`;
 }
 
@@ -139,14 +125,16 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
   const { reference } = first;
   const isHigh = (metric: string) => isWorseHigh(first, metric);
   yield `Reference ${code(reference.name)}: ${markdown(terminalFacts(reference).join(', '))}\n\n`;
-  const metrics = [...new Set(verdicts.flatMap((one) => ('checks' in one ? headMetrics(one.report) : [])))];
+  const metrics = [
+    ...new Set(verdicts.flatMap((encode) => ('checks' in encode ? headMetrics(encode.report) : []))),
+  ];
   const heads = metrics.flatMap((name) => [
     { code: name, text: ' mean' },
     ...(isHigh(name) ? ['99 %', 'highest'] : ['1 %', 'lowest']),
   ]);
-  const rows = verdicts.map((one) => {
-    if (!('checks' in one)) return [{ code: one.distorted }, ...heads.map(() => '–'), '–', '–', '–'];
-    const { report } = one;
+  const rows = verdicts.map((encode) => {
+    if (!('checks' in encode)) return [{ code: encode.distorted }, ...heads.map(() => '–'), '–', '–', '–'];
+    const { report } = encode;
     const [worst] = worstMoments(report, 1);
     const values = metrics.flatMap((name) => {
       const pooled = pooledMetric(report, name);
@@ -163,7 +151,7 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
     heads: ['encode', ...heads, 'worst frame', 'bit rate', 'size'],
     texts: [0, heads.length + 1],
     rows,
-    tones: verdicts.map((one) => (isPassed(one) ? 'good' : 'warn')),
+    tones: verdicts.map((encode) => (isPassed(encode) ? 'good' : 'warn')),
   });
 }
 
@@ -191,25 +179,23 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
     texts: [0, 1, 3],
     rows: judged.flatMap(({ report }) =>
       worstMoments(report, WORST).map((moment) => [
-        ...[{ code: report.distorted.name }, momentText(moment)],
-        ...[
-          { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
-          { code: look(report, moment.frame) },
-        ],
+        { code: report.distorted.name },
+        momentText(moment),
+        { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
+        { code: look(report, moment.frame) },
       ]),
     ),
   };
 }
 
 function* notes(verdicts: Verdicts): Generator<string> {
-  const lines = verdicts.flatMap((one) => {
-    if (!('checks' in one)) return [`${code(one.distorted)} could not be scored: ${markdown(one.message)}`];
-    const flaw = flawOf(one.report);
-    const { trust } = flaw;
-    if (trust.verdict === 'fine') return [];
-    return [
-      `${code(one.report.distorted.name)}: ${TRUST_WORDS[trust.verdict]}: ${markdown(causeText(flaw))}`,
-    ];
+  const lines = verdicts.flatMap((encode) => {
+    if (!('checks' in encode))
+      return [`${code(encode.distorted)} could not be scored: ${markdown(encode.message)}`];
+    const flaw = flawOf(encode.report);
+    const { verdict } = flaw.trust;
+    if (verdict === 'fine') return [];
+    return [`${code(encode.report.distorted.name)}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`];
   });
   for (const line of lines) yield `- ${line}\n`;
   if (lines.length > 0) yield '\n';
@@ -223,9 +209,7 @@ function cell(value: number | null | undefined): string {
   return typeof value === 'number' && Number.isFinite(value) ? value.toFixed(2) : '–';
 }
 
-// --- Markdown ---
-
-/** A table with tones has a mark before each row. */
+/** Markdown; a table with tones has a mark before each row. */
 function* tableText({ heads, rows, texts = [], tones }: Table, title?: string): Generator<string> {
   if (rows.length === 0) return;
   if (title !== undefined) yield `### ${title}\n\n`;
@@ -250,7 +234,7 @@ function code(text: string): string {
   return `<code>${markdown(text)}</code>`;
 }
 
-/** File names must not end a table or bring in markup, links or mentions. */
+/** Escapes markup, links and mentions, and what would end a table. */
 function markdown(text: string): string {
   return printable(text).replace(/[&<>"'`*[\]|\\~$@#!]|:(?=\/\/)|^[-+=>]/g, (c) => `&#${c.charCodeAt(0)};`);
 }

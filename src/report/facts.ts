@@ -2,7 +2,6 @@
  * @module report/facts
  * Facts of a report in words: files (size, bit rate, codec), frames, models, colour conversion.
  */
-
 import type { Colour } from '../core/colour.js';
 import type { ChromaFormat } from '../core/frame.js';
 import { type Fraction, formatFixed, formatGeneral, quotientOf } from '../core/numbers.js';
@@ -103,7 +102,7 @@ interface Timed {
   readonly frameCount: number | null;
 }
 
-/** Frames per second; `undefined` if the container does not say. */
+/** Frames per second; `undefined` if unknown. */
 export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number | undefined {
   return quotientOf(rate);
 }
@@ -124,7 +123,7 @@ export function chromaText(chroma: ChromaFormat): string {
   return chroma === '400' ? 'luma only' : [...chroma].join(':');
 }
 
-/** `29.97 fps`; `undefined` if the container does not say. */
+/** `29.97 fps`; `undefined` if unknown. */
 export function rateText(input: Pick<Timed, 'frameRate'>): string | undefined {
   const rate = frameRate(input);
   return rate === undefined ? undefined : `${Number(rate.toFixed(3))} fps`;
@@ -144,8 +143,8 @@ export function framesText(count: number): string {
 
 /** Size, samples, rate and frames of a video, one phrase each. */
 export function inputFacts(input: ReportInput): string[] {
-  const { frameCount } = input;
-  return joinedFacts(input, formatFacts(input), frameCount === null ? undefined : framesText(frameCount));
+  const frames = input.frameCount === null ? undefined : framesText(input.frameCount);
+  return joinedFacts(input, formatFacts(input), frames);
 }
 
 /** As {@link inputFacts}, for terminals and Markdown. */
@@ -172,12 +171,10 @@ export function unpairedFacts(frames: FramePairing): string[] {
 
 /** True for the score of one member of a bootstrap collection: `vmaf_0001`. */
 export function isMember(collections: readonly string[], metric: string): boolean {
-  return collections.some(
-    (name) => metric.startsWith(`${name}_`) && /^[0-9]{4}$/.test(metric.slice(name.length + 1)),
-  );
+  return /_\d{4}$/.test(metric) && collections.includes(metric.slice(0, -5));
 }
 
-/** The reference of several encodes. `skipped` is 0 if they begin on different frames; {@link skippedText} has each. */
+/** The reference of several encodes; `skipped` is 0 if they begin on different frames. */
 export function commonReference(reports: readonly [Report, ...Report[]]): ReportInput {
   const [{ reference }] = reports;
   return beginApart(reports) ? { ...reference, skipped: 0 } : reference;
@@ -206,7 +203,7 @@ export function skippedText({ reference, distorted }: Sides): string {
   return joined(parts) || 'none';
 }
 
-/** Bits per second of the distorted video: as its container says, or its size over its duration. */
+/** Bits per second of the distorted video: from its container, or its size over its duration. */
 export function bitrateOf(report: Sides, bytes = fileSizeOf(report)): number | undefined {
   const { pairing, distorted } = report;
   return pairing?.distorted.bitrate ?? (distorted && averageBitrate(distorted, bytes));
@@ -228,7 +225,7 @@ export function baseName(path: string): string {
   return path.split(/[\\/]/).findLast((part) => part !== '') ?? path;
 }
 
-/** Outcome of the offset search in words. Reports of older versions lack it, which reads as found. */
+/** Outcome of the offset search in words; `found` for reports of older versions, which lack it. */
 export function offsetStateText({ offsetState }: Pick<FramePairing, 'offsetState'>): string {
   if (offsetState === 'ambiguous') return 'ambiguous, a guess';
   return offsetState === 'none' ? 'not found, a guess' : 'found';
@@ -285,7 +282,7 @@ export function describeColour(
   return parts.join(', ');
 }
 
-/** A video's colour and which parts of it are guessed; `undefined` if no colour metric ran. */
+/** A video's colour, and what of it is guessed; `undefined` if no colour metric ran. */
 export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chroma'>): string | undefined {
   if (!colour) return undefined;
   const { guessed, alpha, as } = colour;
@@ -294,7 +291,7 @@ export function colourText({ colour, chroma }: Pick<ReportInput, 'colour' | 'chr
   return words + (guessed.length > 0 ? ` (${guessed.join(', ')} guessed)` : '');
 }
 
-/** Input that the distorted video was compared with; `undefined` for a no-reference score. */
+/** `undefined` for a no-reference score. */
 export function referenceOf({ noReference, reference }: Sides): ReportInput | undefined {
   return noReference ? undefined : reference;
 }

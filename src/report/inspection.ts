@@ -2,7 +2,6 @@
  * @module report/inspection
  * Renders the inspection and the alignment of two videos, for a terminal and as JSON.
  */
-
 import type { Fraction } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
 import type { AlignResult } from '../media/pairing/types.js';
@@ -31,9 +30,7 @@ export interface InspectionView {
   readonly alignment?: AlignResult;
 }
 
-type Fact = readonly [name: string, of: (side: SideFacts) => string | undefined];
-
-const FACTS: readonly Fact[] = [
+const FACTS: readonly (readonly [name: string, textOf: (side: SideFacts) => string | undefined])[] = [
   ['codec', ({ codec, profile }) => known([codec, profile && `(${profile})`], ' ')],
   ['container', ({ container }) => container],
   ['track', ({ track }) => track && `${track.index} of ${track.tracks.length}`],
@@ -74,8 +71,8 @@ export function inspectionText(found: InspectionView, options: TerminalOptions =
 }
 
 function factTable({ reference, distorted }: InspectionView, { width, style }: Layout): string[] {
-  const rows = FACTS.flatMap(([name, of]) => {
-    const [a, b] = [of(reference), of(distorted)];
+  const rows = FACTS.flatMap(([name, textOf]) => {
+    const [a, b] = [textOf(reference), textOf(distorted)];
     if (a === undefined && b === undefined) return [];
     const differs = a !== b && !ALWAYS_DIFFERENT.includes(name);
     return [{ name, a: printable(a ?? '-'), b: printable(b ?? '-'), differs }];
@@ -159,11 +156,11 @@ export function alignmentText(result: AlignResult, options: AlignmentOptions = {
   const { style } = layout;
   const { offset, confidence, ambiguous, reason, explanation, compared, candidates } = result;
   const time = options.rate === undefined || offset === 0 ? '' : ` (${seconds(offset / options.rate)})`;
-  const sure = `confidence ${confidence.toFixed(2)}`;
+  const certainty = `confidence ${confidence.toFixed(2)}`;
   const value = `offset ${counted(offset, 'frame')}${time}`;
   const heading = ambiguous
-    ? `${style.warn(value)}  ${style.warn('uncertain')}  ${style.dim(`${sure}, ${reason}`)}`
-    : `${style.bold(style.good(value))}  ${style.dim(sure)}`;
+    ? `${style.warn(value)}  ${style.warn('uncertain')}  ${style.dim(`${certainty}, ${reason}`)}`
+    : `${style.bold(style.good(value))}  ${style.dim(certainty)}`;
   return sectionsText(
     [
       { lines: [heading, { text: explanation }] },

@@ -79,13 +79,9 @@ export function kindOf<T>(type: string, parts: Pick<Kind<T>, 'json' | 'read'> & 
 
 type Scalar = string | number | boolean | null;
 
-function scalar<T extends Scalar>(
-  type: string,
-  read: Kind<T>['read'],
-  extras: Partial<Kind<T>> = {},
-): Kind<T> {
+function scalar<T extends Scalar>(type: string, read: Kind<T>['read'], more: Partial<Kind<T>> = {}): Kind<T> {
   return kindOf(type, {
-    ...extras,
+    ...more,
     read,
     // Like JSON.stringify, which writes numbers that are not finite as null.
     json: (value) => JSON.stringify(value),
@@ -96,8 +92,8 @@ function scalar<T extends Scalar>(
 /** Attributes are text, so numeric text counts as a number. */
 function readNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value;
-  const looks = typeof value === 'string' && /^[-+]?\d/.test(value) && Number.isFinite(Number(value));
-  return looks ? Number(value) : undefined;
+  const isNumeric = typeof value === 'string' && /^[-+]?\d/.test(value) && Number.isFinite(Number(value));
+  return isNumeric ? Number(value) : undefined;
 }
 
 function readText(value: unknown): string | undefined {
@@ -183,7 +179,7 @@ export function list<T>(item: Kind<T>, separator?: string): Kind<readonly T[]> {
       if (value === undefined) return undefined;
       const words = separator === undefined ? [] : (readText(value)?.split(separator) ?? []);
       const items: readonly unknown[] = Array.isArray(value) ? value : words.filter((word) => word !== '');
-      return items.map((one) => item.read(one)).filter((one) => one !== undefined);
+      return items.map((entry) => item.read(entry)).filter((entry) => entry !== undefined);
     },
   });
 }
@@ -279,17 +275,13 @@ function membersOf(fields: Fields, value: object): [key: string, kind: Kind<unkn
 }
 
 /** Reads fields from a file; fields that it lacks are absent. */
-export function readFields<F extends Fields>(
-  fields: F,
-  source: Source,
-  prefix = '',
-): Partial<FieldValues<F>> {
-  const found = Object.entries(fields).map(([name, kind]) => [
-    name,
-    kind.take(source, prefix + keyOf(name, kind)),
-  ]);
+export function readFields<F extends Fields>(fields: F, data: Source, prefix = ''): Partial<FieldValues<F>> {
+  const found = Object.entries(fields).flatMap(([name, kind]) => {
+    const value = kind.take(data, prefix + keyOf(name, kind));
+    return value === undefined ? [] : [[name, value]];
+  });
   // Each kind reads its own type, under the name of its field.
-  return Object.fromEntries(found.filter(([, value]) => value !== undefined)) as Partial<FieldValues<F>>;
+  return Object.fromEntries(found) as Partial<FieldValues<F>>;
 }
 
 function wholeOf<T>(fields: Fields, source: Source, prefix = ''): T | undefined {
@@ -331,23 +323,23 @@ export function allOf<T>(item: Kind<T>): Kind<readonly T[]> {
     ...kind,
     take: (source, key) => {
       const items = source[key];
-      const whole = Array.isArray(items) && items.every((one) => item.read(one) !== undefined);
+      const whole = Array.isArray(items) && items.every((entry) => item.read(entry) !== undefined);
       return whole ? kind.read(items) : undefined;
     },
   };
 }
 
-/** May be empty, which absence is not: then an attribute without text in XML. */
+/** Distinguishes an empty list from an absent one: in XML, it is an attribute without text. */
 export function orEmpty<T>(item: Kind<T>): Kind<readonly T[]> {
   const kind = list(item);
   return { ...kind, attributes: (key, values) => (values.length === 0 ? [[key, '']] : []) };
 }
 
-/** Omits the usual value in files. */
-export function unless<T>(usual: T, kind: Kind<T>): Kind<T> {
+/** Omits the default in files. */
+export function unless<T>(byDefault: T, kind: Kind<T>): Kind<T> {
   return {
-    ...or(kind, () => usual),
-    entries: (key, value, write) => (value === usual ? [] : kind.entries(key, value, write)),
-    attributes: (key, value, write) => (value === usual ? [] : kind.attributes(key, value, write)),
+    ...or(kind, () => byDefault),
+    entries: (key, value, write) => (value === byDefault ? [] : kind.entries(key, value, write)),
+    attributes: (key, value, write) => (value === byDefault ? [] : kind.attributes(key, value, write)),
   };
 }

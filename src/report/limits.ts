@@ -67,12 +67,12 @@ export function parseLimit(text: string, what: 'limit' | 'target' = 'limit'): Li
 
 /** Parses `vmaf.p5`, `p5` or `vmaf`; `undefined` for other text. */
 export function parsePooledName(text: string): PooledName | undefined {
-  const statisticOf = (word: string) => POOLED_STATISTICS.find((one) => one === word.toLowerCase());
+  const statisticOf = (word: string) => POOLED_STATISTICS.find((name) => name === word.toLowerCase());
   const alone = statisticOf(text);
   if (alone) return { statistic: alone };
   const at = Math.max(text.lastIndexOf('.'), text.lastIndexOf(':'));
   const statistic = at < 0 ? undefined : statisticOf(text.slice(at + 1));
-  // libjxl's name for it.
+  // libjxl says butteraugli.norm3.
   const metric = (statistic ? text.slice(0, at) : text).replace(/^butteraugli\.norm3$/, 'butteraugli_3norm');
   if (!METRIC.test(metric)) return undefined;
   return { metric, ...(statistic && { statistic }) };
@@ -112,16 +112,14 @@ export function scoreNames({ models, tiny = [] }: Pick<Report, 'models' | 'tiny'
 }
 
 /** Extractors to add if a limit names their metric; models request the others. */
-const ON_DEMAND: readonly string[] = [
-  ...['psnr', 'psnr_hvs', 'float_ssim', 'float_ms_ssim', 'ciede', 'cambi'],
-  ...['xpsnr', 'ssimulacra2', 'butteraugli', 'cvvdp'],
-];
+const ON_DEMAND: readonly string[] =
+  'psnr psnr_hvs float_ssim float_ms_ssim ciede cambi xpsnr ssimulacra2 butteraugli cvvdp'.split(' ');
 
-/** Extractors that metrics need beyond those of models and `asked` feature strings; unknown names are ignored. */
-export function extractorsFor(names: readonly string[], asked: readonly string[]): readonly string[] {
-  const there = asked.map((text) => findExtractor(text.split('=', 1)[0] ?? '')?.name);
-  const wanted = names.map((name) => (findExtractor(name) ?? emitterOf(name))?.name ?? '');
-  return [...new Set(wanted)].filter((name) => ON_DEMAND.includes(name) && !there.includes(name));
+/** Extractors that metrics need beyond those of models and of `features`; unknown names are ignored. */
+export function extractorsFor(metrics: readonly string[], features: readonly string[]): readonly string[] {
+  const requested = features.map((text) => findExtractor(text.split('=', 1)[0] ?? '')?.name);
+  const needed = metrics.map((name) => (findExtractor(name) ?? emitterOf(name))?.name ?? '');
+  return [...new Set(needed)].filter((name) => ON_DEMAND.includes(name) && !requested.includes(name));
 }
 
 /** The extractor that emits a metric by default. */
@@ -130,7 +128,7 @@ function emitterOf(metric: string) {
     features.some(
       ({ alias, when }) =>
         alias === metric &&
-        when.every((flag) => options.some((one) => one.name === flag && one.default === true)),
+        when.every((flag) => options.some((option) => option.name === flag && option.default === true)),
     ),
   );
 }

@@ -2,7 +2,6 @@
  * @module report/picture-room
  * Sizes the pictures of a page: each moment gets an equal share of the page's size limit.
  */
-
 import { ranking, worstFrames } from './ranking.js';
 import type { Report } from './schema.js';
 
@@ -82,7 +81,7 @@ class PictureRoom {
 
   /** The best pictures that fit the share of a moment, or the smallest; `make` skips an attempt with `undefined`. */
   async take<T extends PictureFiles>(
-    make: (one: PictureTry) => Promise<T | undefined>,
+    make: (attempt: PictureTry) => Promise<T | undefined>,
   ): Promise<T | undefined> {
     const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.moments--));
     const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
@@ -102,24 +101,22 @@ class PictureRoom {
   /** The pictures that fit; `made` has the most important first. */
   within<T extends PictureFiles>(made: readonly T[]): readonly T[] {
     let room = this.#whole;
-    const beyond = made.findIndex((one) => {
-      room -= bytesOf(one);
+    const beyond = made.findIndex((files) => {
+      room -= bytesOf(files);
       return room < 0;
     });
     return made.slice(0, beyond === -1 ? undefined : beyond);
   }
 
   /** Explains in sentences why pictures are small or missing; `remedy` is the option that allows more. */
-  said(shown: number, made: number, remedy: string): readonly string[] {
+  reasons(shown: number, made: number, remedy: string): readonly string[] {
+    const { megabytes } = this;
     if (!this.exists) {
-      const without = (this.bytes / 1e6).toFixed(1);
-      return made === 0
-        ? []
-        : [
-            `No pictures: the page has ${without} MB without them, and the limit is ${this.megabytes} MB; ${remedy} allows more.`,
-          ];
+      const without = `${(this.bytes / 1e6).toFixed(1)} MB without them`;
+      const reason = `the page has ${without}, and the limit is ${megabytes} MB; ${remedy} allows more`;
+      return made === 0 ? [] : [`No pictures: ${reason}.`];
     }
-    const limit = `to keep the page below ${this.megabytes} MB; ${remedy} allows more.`;
+    const limit = `to keep the page below ${megabytes} MB; ${remedy} allows more.`;
     return [
       ...(shown < made ? [`${made - shown} of ${made} moments have no pictures, ${limit}`] : []),
       ...(shown > 0 && this.#least < TRIES[0][0]
@@ -133,7 +130,7 @@ interface Moment {
   readonly frame: number;
   /** Width over height as shown. */
   readonly aspect: number;
-  write(one: PictureTry): Promise<PictureFiles | undefined>;
+  write(attempt: PictureTry): Promise<PictureFiles | undefined>;
 }
 
 interface PagePicture extends PictureFiles {
@@ -180,7 +177,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
 ): Promise<PagePictures> {
   const most = encodes.flatMap(({ frames }) => frames).length;
   const room = new PictureRoom(megabytes, bytes, most);
-  if (!room.exists) return { pictures: [], lacking: room.said(0, most, remedy) };
+  if (!room.exists) return { pictures: [], lacking: room.reasons(0, most, remedy) };
   const made: (readonly PagePicture[])[] = [];
   const failed = new Map<string, string[]>();
   let done = 0;
@@ -209,7 +206,7 @@ export async function pagePicturesOf<E extends ListedEncode>(
   const ranked = byRank(made);
   const pictures = room.within(ranked);
   const lacking = [...failed].map(([why, names]) => noPictures(names, why));
-  return { pictures, lacking: [...lacking, ...room.said(pictures.length, ranked.length, remedy)] };
+  return { pictures, lacking: [...lacking, ...room.reasons(pictures.length, ranked.length, remedy)] };
 }
 
 export function noPictures(names: readonly string[], why: string): string {

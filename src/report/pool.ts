@@ -61,7 +61,7 @@ export function distribution(values: ArrayLike<number>): MetricDistribution | un
   };
 }
 
-/** Statistics by metric; a metric whose `values` are not known has none, `known` ones replace those of its values. */
+/** Statistics by metric: none without `values`; `known` replaces the pooled ones. */
 export function statisticsOf(
   series: Iterable<{
     readonly name: string;

@@ -5,6 +5,7 @@
  */
 import { reportedFeature } from '../metrics/extractors.js';
 import { jodOf, power } from '../metrics/jod.js';
+import type { Facts } from './facts.js';
 import { pooledMetric } from './pool.js';
 import type { Report } from './schema.js';
 
@@ -13,10 +14,7 @@ const INNER =
   /^(?:VMAF_)?(?:integer_|float_)?(?:feature_)?(?:vif|adm|aim|motion|speed|moment|ansnr|anpsnr)(?:[_\d]|$)/;
 
 /** Metrics that measure quality by themselves, without the spread of bootstrap collections. */
-export function askedOf(
-  metrics: readonly string[],
-  facts: readonly Pick<Partial<Report>, 'models'>[],
-): string[] {
+export function askedOf(metrics: readonly string[], facts: readonly Facts[]): string[] {
   const spreads = facts.flatMap(
     ({ models }) => models?.filter(({ collection }) => collection).map(({ name }) => `${name}_`) ?? [],
   );
@@ -26,27 +24,21 @@ export function askedOf(
 /** Components of a metric that also has a combined value. */
 const PARTS = /^xpsnr_(?:[yuv]|min)(?:_|$)/;
 
-/** Key of the run value that replaces a metric: ColorVideoVDP computes its JOD from the Q of all frames. */
-export function wholeOf(
-  metric: string,
-  facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
-): string {
+/** Key of the run value that replaces a metric: `cvvdp`, in JOD, is computed from the `cvvdp_q` of all frames. */
+export function wholeOf(metric: string, facts: readonly Facts[]): string {
   const whole = metric.replace(/^cvvdp_q(?=_|$)/, 'cvvdp');
   const known = facts.some(({ aggregate_metrics: values = {} }) => Object.hasOwn(values, whole));
   return known ? whole : metric;
 }
 
 /** Metrics for a short list: no components, and run values where there are any. */
-export function mainOf(
-  metrics: readonly string[],
-  facts: readonly Pick<Partial<Report>, 'aggregate_metrics'>[],
-): string[] {
+export function mainOf(metrics: readonly string[], facts: readonly Facts[]): string[] {
   return [...new Set(metrics.filter((name) => !PARTS.test(name)).map((name) => wholeOf(name, facts)))];
 }
 
 /** The run value, or the mean of the frames; `undefined` if a frame has none. */
 export function runValue(
-  { aggregate_metrics = {}, pooled_metrics }: Partial<Pick<Report, 'aggregate_metrics' | 'pooled_metrics'>>,
+  { aggregate_metrics = {}, pooled_metrics }: Facts,
   metric: string,
 ): number | undefined {
   if (Object.hasOwn(aggregate_metrics, metric)) return aggregate_metrics[metric];
@@ -80,9 +72,7 @@ export function valueMeaning(metric: string): string | undefined {
   return MEANINGS.find(([name]) => metric === name || metric.startsWith(`${name}_`))?.[1];
 }
 
-// --- run values from frame values, for samples and shots ---
-
-/** Derives a run value from frames by a mean. */
+/** Derives a run value from frames by a mean, for samples and shots. */
 export interface WholeValue {
   /** Frame metric that it derives from. */
   readonly from: string;
@@ -101,7 +91,7 @@ export function plainName(metric: string): string {
   return reportedFeature(metric)?.alias ?? '';
 }
 
-/** How a run value follows from frames; `undefined` if it does not. `metric` may end in options. */
+/** `undefined` unless the run value follows from frames. `metric` may end in options. */
 export function wholeValue(metric: string): WholeValue | undefined {
   const alias = plainName(metric);
   const found = Object.hasOwn(WHOLE, alias) ? WHOLE[alias] : undefined;

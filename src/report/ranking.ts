@@ -1,7 +1,7 @@
 /**
  * @module report/ranking
- * Which metric a report is judged by: its worst frames, kept apart so that one bad moment is listed once, and the
- * word of a viewer for its score.
+ * The metric that ranks frames, the worst frames (kept apart, so that one bad moment is listed once), and the viewer's
+ * word for a score.
  */
 import { requireArray, requireNumber, requireObject, requireText } from '../core/arguments.js';
 import { quotientOf } from '../core/numbers.js';
@@ -41,8 +41,8 @@ export function ranking(
   const [tiny] = report.tiny ?? [];
   const [score] = tiny?.metrics ?? [];
   if (tiny && score !== undefined) return { metric: score, worse: tiny.better === 'lower' ? 'high' : 'low' };
-  const first = PERCEPTUAL.flatMap((kind) => report.metrics.filter((name) => kind.test(name)));
-  for (const metric of [...first, ...report.metrics]) {
+  const perceptual = PERCEPTUAL.flatMap((kind) => report.metrics.filter((name) => kind.test(name)));
+  for (const metric of [...perceptual, ...report.metrics]) {
     const worse = reportedFeature(metric)?.worse;
     if (worse) return { metric, worse };
   }
@@ -52,8 +52,7 @@ export function ranking(
 /** Frames in a second, rounded; 10 if the frame rate is unknown. */
 export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
   requireObject('report', report, 'a report');
-  const { reference } = report;
-  return Math.max(1, Math.round(quotientOf(reference?.frameRate) ?? 10));
+  return Math.max(1, Math.round(quotientOf(report.reference?.frameRate) ?? 10));
 }
 
 /**

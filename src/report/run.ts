@@ -22,14 +22,10 @@ import {
 import type { ReportTinyModel } from './schema.js';
 
 type Row = readonly [name: string, value: string | false | undefined];
-
 type KnownRow = readonly [name: string, value: string];
 
-/** Groups of rows: what is the same for all encodes of a reference once. `apart`: they begin on different frames. */
-export function runGroups(
-  list: readonly Facts[],
-  apart = false,
-): readonly (readonly [title: string, rows: readonly KnownRow[]])[] {
+/** Groups of rows; rows that are the same for all encodes are listed once. `apart`: they begin on different frames. */
+export function runGroups(list: readonly Facts[], apart = false) {
   const [first] = list;
   if (!first) return [];
   const comparisons = list.map(comparisonRows);
@@ -52,11 +48,11 @@ export function runGroups(
   ];
   return groups.flatMap(([title, rows]) => {
     const known = rows.filter((row): row is KnownRow => Boolean(row[1]));
-    return known.length === 0 ? [] : [[title, known] as const];
+    return known.length === 0 ? [] : [[title, known] as readonly [title: string, rows: readonly KnownRow[]]];
   });
 }
 
-/** @param apart whether encodes begin on different frames of it, so that no skipped count holds for all */
+/** @param apart encodes begin on different frames of it, so no skipped count holds for all */
 function inputRows(facts: Facts, side: 'reference' | 'distorted', apart: boolean): Row[] {
   const input = facts[side];
   const pairing = facts.pairing?.[side];
@@ -76,32 +72,24 @@ function inputRows(facts: Facts, side: 'reference' | 'distorted', apart: boolean
   ];
 }
 
-const OFFSET = 'offset';
-
 function offsetRow({ pairing }: Facts): Row {
   const frames = pairing?.frames;
-  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return [OFFSET, undefined];
+  if (!frames || (frames.offset === 0 && frames.offsetRequested !== 'auto')) return ['offset', undefined];
   const { offset, offsetConfidence: confidence } = frames;
-  const sure = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
-  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${sure}` : '';
-  return [OFFSET, `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
+  const certainty = confidence === undefined ? '' : ` with confidence ${confidence.toFixed(2)}`;
+  const found = frames.offsetRequested === 'auto' ? `, ${offsetStateText(frames)}${certainty}` : '';
+  return ['offset', `${offset} frame${Math.abs(offset) === 1 ? '' : 's'}${found}`];
 }
 
 function comparisonRows(facts: Facts): Row[] {
   const { pairing, subsample = 1, frameCount } = facts;
   const { frames, range } = pairing ?? {};
   const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
+  const policy = frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`);
   return [
     ['scored as', pairing && formatFacts(pairing).join(', ')],
     ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
-    [
-      'paired by',
-      frames &&
-        joined([
-          frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`,
-          frames.by && "at the distorted video's frames",
-        ]),
-    ],
+    ['paired by', joined([policy, frames?.by && "at the distorted video's frames"])],
     offsetRow(facts),
     ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],
     ['range', range && `${range.start} to ${range.end ?? 'the end'} (${range.unit})`],
@@ -133,14 +121,12 @@ function workersText({ threads, backend_used: used, measurers }: Facts): string 
 }
 
 function engineRows(facts: Facts): Row[] {
-  const { backend_used: used, backend_requested: asked = used, fps = Number.NaN } = facts;
+  const { backend_used: used, backend_requested: requested = used, fps = Number.NaN } = facts;
+  const backend = requested === used ? used : `${used} (requested: ${requested})`;
   return [
     // A file that does not say what ran is libvmaf's.
     [used === undefined ? 'written by' : 'anyvmaf', facts.version],
-    [
-      'backend',
-      used && joined([asked === used ? used : `${used} (requested: ${asked})`, facts.implementation]),
-    ],
+    ['backend', used && joined([backend, facts.implementation])],
     ['speed', Number.isFinite(fps) && `${fps.toFixed(2)} fps`],
     ['arithmetic', facts.compat],
   ];
@@ -153,7 +139,7 @@ function measuredRows(facts: Facts): Row[] {
   if (used === undefined) return [];
   const core = native ? joined([used, implementation]) : `CPU, WebAssembly (${implementation})`;
   return [
-    ...(measurers?.map((one): Row => ['metrics', measurerText(one)]) ?? [['metrics', core] as const]),
+    ...(measurers?.map((part): Row => ['metrics', measurerText(part)]) ?? [['metrics', core] as const]),
     ['threads', threads === 0 ? 'the calling thread' : workersText(facts)],
     ...tiny.map((model): Row => ['tiny model', `${model.name}: ${tinyText(model)}`]),
   ];

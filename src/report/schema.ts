@@ -3,7 +3,6 @@
  * The result of a run: libvmaf's JSON log, then our own keys: the type of each, how it is written (docs/report.md) and read.
  * Files have the keys in snake case, in this order.
  */
-
 import { isObject, requireObject } from '../core/arguments.js';
 import {
   CHROMA_FORMATS,
@@ -54,7 +53,7 @@ import {
 } from './kinds.js';
 
 const chroma = choice(...CHROMA_FORMATS);
-
+const textOrEmpty = or(text, () => '');
 /** Separated by spaces in XML. */
 const words = list(text, ' ');
 
@@ -106,7 +105,7 @@ const colour = object({
 export const input = object({
   name: text,
   /** `y4m`, `yuv`, `frames`, or ffmpeg's short name of an encoded file's container. */
-  container: or(text, () => ''),
+  container: textOrEmpty,
   width: size,
   height: size,
   bitDepth: size,
@@ -146,15 +145,9 @@ export const model = object({
       object({
         members: integer,
         bagging: text,
-        stddev: or(text, () => ''),
-        ciLow: named(
-          'ci_p95_lo',
-          or(text, () => ''),
-        ),
-        ciHigh: named(
-          'ci_p95_hi',
-          or(text, () => ''),
-        ),
+        stddev: textOrEmpty,
+        ciLow: named('ci_p95_lo', textOrEmpty),
+        ciHigh: named('ci_p95_hi', textOrEmpty),
       }),
     ),
   ),
@@ -527,16 +520,10 @@ export interface Report extends ReportHead, ValueOf<typeof preparation>, ValueOf
 }
 
 const PART_LISTS: readonly string[] = ['frames', 'metrics', 'models', 'warnings'];
-const PART_OBJECTS: readonly string[] = [
-  'pooled_metrics',
-  'aggregate_metrics',
-  'distribution',
-  'reference',
-  'distorted',
-];
+const STATISTICS = ['pooled_metrics', 'aggregate_metrics', 'distribution'];
 
 /** Parts that summaries, pages, JSON, NDJSON and XML need. */
-export const WHOLE = [...PART_LISTS, ...PART_OBJECTS] as readonly (keyof Report)[];
+export const WHOLE = [...PART_LISTS, ...STATISTICS, 'reference', 'distorted'] as readonly (keyof Report)[];
 
 /** @throws {AnyvmafError} `usage` if `parts` are missing, as in reports read from CSV, SUB and other programs' logs */
 export function requireParts(name: string, report: unknown, parts: readonly (keyof Report)[]): void {

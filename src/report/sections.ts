@@ -3,7 +3,6 @@
  * A result as data for every view: sections with a headline, table, lines, curves, command. Writes terminals, with
  * colours, widths, columns and the progress line; report/view/sections writes HTML, report/ci Markdown.
  */
-
 import { requireNumber, requireObject } from '../core/arguments.js';
 import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
@@ -45,19 +44,13 @@ export interface CurvePoint {
   readonly label: string;
 }
 
-/** Points joined by a line, sorted by rate. */
-export interface NamedCurve {
-  readonly name: string;
-  readonly points: readonly CurvePoint[];
-}
-
 export interface CurveSet {
   /** Name of the metric. */
   readonly quality: string;
   /** Range of the metric, if bounded. */
   readonly limits?: readonly [low: number, high: number];
-  /** In the order of their colours. */
-  readonly curves: readonly NamedCurve[];
+  /** In the order of their colours; points sorted by rate. */
+  readonly curves: readonly { readonly name: string; readonly points: readonly CurvePoint[] }[];
   /** Drawn as a band beneath the curves. */
   readonly hull: readonly CurvePoint[];
   /** Drawn as rings with labels. */
@@ -119,19 +112,15 @@ function heading(title: string, { width, style }: Layout): string[] {
 export function lineTexts({ text, tone, lead = '', most }: Line, { width, style }: Layout): string[] {
   const indent = columns(lead);
   const all = wrap(printable(text), width - indent - (most === undefined ? 0 : 2));
-  const kept = most !== undefined && all.length > most ? all.slice(0, most) : all;
-  return kept.map((part, i) => {
-    const line = `${i === 0 ? lead : ' '.repeat(indent)}${part}`;
-    const whole = i === kept.length - 1 && kept.length < all.length ? `${line} …` : line;
-    return tone ? style[tone](whole) : whole;
+  const shown = most !== undefined && all.length > most ? all.slice(0, most) : all;
+  return shown.map((part, i) => {
+    const ellipsis = i === shown.length - 1 && shown.length < all.length ? ' …' : '';
+    const line = `${i === 0 ? lead : ' '.repeat(indent)}${part}${ellipsis}`;
+    return tone ? style[tone](line) : line;
   });
 }
 
-function tableLines(
-  { heads, rows, names, tones = [] }: Table,
-  layout: Layout,
-  title: string | undefined,
-): string[] {
+function tableLines({ heads, rows, names, tones = [] }: Table, layout: Layout, title?: string): string[] {
   const { width, style, indent = 2 } = layout;
   const cells = [heads, ...rows].map((row) => row.map(cellText));
   const above = title === undefined ? [] : heading(title, layout);
@@ -143,11 +132,8 @@ function tableLines(
   };
   if (!names) return [...above, style.dim(lead + head), ...lines.map((line, i) => paintRow(lead + line, i))];
   const room = Math.max(12, width - columns(head) - indent - 2);
-  const [over = '', ...labels] = shortened(
-    cells.map(([name = '']) => name),
-    room,
-    names,
-  ).map((name) => lead + name);
+  const texts = cells.map(([name = '']) => name);
+  const [over = '', ...labels] = shorten(texts, room, names).map((name) => lead + name);
   // A title goes above the names if their column has no head and is wide enough, else above the table.
   const inside = title !== undefined && over.trim() === '' && columns(title) <= room + indent;
   const [first = '', ...others] = aligned([inside ? title : over, ...labels]);
@@ -161,11 +147,7 @@ function cellText(cell: Cell): string {
   return printable(typeof cell === 'string' ? cell : cell.code + (cell.text ?? ''));
 }
 
-function shortened(
-  names: readonly string[],
-  room: number,
-  keep: 'both' | 'end' | 'apart',
-): readonly string[] {
+function shorten(names: readonly string[], room: number, keep: 'both' | 'end' | 'apart'): readonly string[] {
   if (keep !== 'apart') return names.map((name) => cut(name, room, keep));
   const different = new Set(names).size;
   const short = (['both', 'end'] as const)
@@ -216,13 +198,9 @@ export function widest(widths: readonly number[]): number {
 
 /** Rows as lines with aligned columns, two spaces apart, without empty columns. */
 export function grid(rows: readonly (readonly string[])[], align: 'left' | 'right' = 'right'): string[] {
-  const count = widest(rows.map((row) => row.length));
-  const filled = Array.from({ length: count }, (_, i) =>
-    aligned(
-      rows.map((row) => row[i] ?? ''),
-      align,
-    ),
-  ).filter((column) => column[0] !== '');
+  const length = widest(rows.map((row) => row.length));
+  const texts = Array.from({ length }, (_, i) => rows.map((row) => row[i] ?? ''));
+  const filled = texts.map((column) => aligned(column, align)).filter((column) => column[0] !== '');
   return rows.map((_, i) => filled.map((column) => column[i]).join('  '));
 }
 
@@ -273,8 +251,6 @@ export function clock(seconds: number, decimals = 0): string {
   return `${hours > 0 ? `${hours}:${two(minutes)}` : minutes}:${two(whole % 60)}${fraction}`;
 }
 
-// --- progress line ---
-
 /** Input of {@link formatProgress}, such as the `Progress` of a run. */
 export interface ProgressView {
   /** Frame pairs measured so far. */
@@ -313,7 +289,6 @@ export function formatProgress(progress: ProgressView, options: ProgressOptions 
   const speed = Number.isFinite(fps) ? [`${formatFixed(fps, 1).padStart(6)} fps`] : [];
   if (framesTotal === null)
     return firstFitting([[counted(framesDone, 'frame'), ...speed], [counted(framesDone, 'frame')]], width);
-
   const share = framesTotal > 0 ? Math.min(1, framesDone / framesTotal) : 1;
   // Rounded down, so that 100 % means done.
   const percent = `${String(Math.floor(share * 100)).padStart(3)}%`;

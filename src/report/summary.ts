@@ -69,8 +69,6 @@ export function viewOf({ precision = 'legacy', ...terminal }: SummaryOptions): V
   return { ...layoutOf(terminal), number: textNumber(precision) };
 }
 
-// --- sections ---
-
 function inputs(report: Report, { width, style }: View): string[] {
   const videos = [report.reference, report.distorted];
   const names = videos.map(({ name }) => printable(name));
@@ -159,20 +157,15 @@ export function modelScores(report: Report, { style, number, width }: View) {
 
 function confidence(report: Report, { collection }: ReportModel, number: View['number']): string[] {
   if (!collection) return [];
-  const mean = (key: string) => {
+  const { bagging, ciLow, ciHigh, stddev, members } = collection;
+  const [mean, low, high, deviation] = [bagging, ciLow, ciHigh, stddev].map((key) => {
     const pooled = pooledMetric(report, key);
     return pooled && number(pooled.mean);
-  };
-  const [bagging, low, high, stddev] = [
-    collection.bagging,
-    collection.ciLow,
-    collection.ciHigh,
-    collection.stddev,
-  ].map(mean);
-  if (bagging === undefined) return [];
+  });
+  if (mean === undefined) return [];
   return [
-    `bagging ${bagging}, ci.p95: [${low}, ${high}], stddev: ${stddev}`,
-    `(${counted(collection.members, 'bootstrap model')}; their own scores are not listed)`,
+    `bagging ${mean}, ci.p95: [${low}, ${high}], stddev: ${deviation}`,
+    `(${counted(members, 'bootstrap model')}; their own scores are not listed)`,
   ];
 }
 
@@ -190,11 +183,11 @@ function pooledTable(report: Report): Section {
 }
 
 function percentileTable(report: Report, rank: Ranking | undefined): Section {
-  const wanted = report.models.flatMap(({ name, collection }) =>
+  const scored = report.models.flatMap(({ name, collection }) =>
     collection ? [name, collection.bagging] : [name],
   );
   const names = (
-    wanted.some((name) => pooledMetric(report, name)) ? wanted : rank ? [rank.metric] : []
+    scored.some((name) => pooledMetric(report, name)) ? scored : rank ? [rank.metric] : []
   ).filter((name) => pooledMetric(report, name) && report.distribution[name]);
   const rows = names.map((name) => {
     const { p1, p5, p10, p50 } = report.distribution[name]?.percentiles ?? {};
@@ -234,13 +227,13 @@ function grainTable(report: Report): Section {
   return named('Film grain', ['with', 'without'], rows);
 }
 
-/** What is known of a file besides its name and format, which stand above. */
-const ABOVE: readonly string[] = ['file', 'video', 'encoder', 'colour'];
+/** Rows of a video that the summary shows elsewhere or not at all. */
+const OMITTED: readonly string[] = ['file', 'video', 'encoder', 'colour'];
 
 function run(report: Report, { style, width }: View): string[] {
   const [reference, distorted, ...others] = runGroups([report]);
   const sides = [reference, distorted].flatMap((group): [string, string][] => {
-    const known = group?.[1].filter(([name]) => !ABOVE.includes(name)) ?? [];
+    const known = group?.[1].filter(([name]) => !OMITTED.includes(name)) ?? [];
     return known.length === 0
       ? []
       : [[group?.[0].toLowerCase() ?? '', known.map((row) => row.join(' ')).join(', ')]];
@@ -271,8 +264,6 @@ function preflight(report: Report): Section {
   return { title: report.preflight === undefined ? only : 'Preflight', lines: remarkLines(list) };
 }
 
-// --- layout ---
-
 /** Metrics worth a row: scores first, then features, without single members of a collection. */
 export function metricsShown(report: Report): string[] {
   const scored = report.models.flatMap(({ name, collection }) =>
@@ -289,7 +280,7 @@ function named(title: string, heads: readonly string[], rows: readonly (readonly
   return rows.length === 0 ? {} : { title, table: { names: 'both', heads: ['', ...heads], rows } };
 }
 
-/** As {@link cellText}, with what is not finite as printf writes it. */
+/** As {@link cellText}, but non-finite values as printf writes them. */
 export function cell(value: number): string {
   if (Number.isFinite(value)) return cellText(value);
   return Number.isNaN(value) ? 'nan' : formatFixed(value, 4);

@@ -1,6 +1,6 @@
 /**
  * @module report/trust
- * Judges whether a report's numbers can be believed: one verdict from its findings and warnings; and lists these.
+ * Judges whether a report's numbers can be trusted, from its findings and warnings, and lists these.
  */
 import { requireArray, requireObject } from '../core/arguments.js';
 import type { Finding, Severity } from '../media/preflight/findings.js';
@@ -10,16 +10,14 @@ import type { Line } from './sections.js';
 
 export type { Trust } from './schema.js';
 
-/** Whether a report's numbers can be believed. */
+/** Whether a report's numbers can be trusted. */
 export type Verdict = Trust['verdict'];
 
-/** Findings that mean a wrong pair even as warnings, and make a finding that they follow from mean it too. */
+/** Findings that mean a wrong pair even as warnings; so do the findings that they follow from. */
 const MISMATCHED: readonly string[] = ['dynamic-range', 'dolby-vision', 'lost-frames', 'unrelated', 'offset'];
 
-/** All findings that mean a wrong pair even as warnings. */
 const WRONG_PAIR: readonly string[] = [...MISMATCHED, 'framing', 'black-borders', 'swapped'];
 
-/** Sign beside a score; findings of the same weight have the same. */
 export const TRUST_SIGNS: Readonly<Record<Verdict, string>> = { fine: '', doubtful: '!', untrusted: '×' };
 
 export const TRUST_WORDS: Readonly<Record<Verdict, string>> = {
@@ -82,10 +80,10 @@ function judgement(verdict: Verdict, grounds: readonly Ground[]): Judgement {
 }
 
 /** True if a finding, by itself or as the cause of others in `all`, means that unrelated frames are compared. */
-function isWrongPair({ code, severity }: Finding, all: readonly Finding[] = []): boolean {
+function isWrongPair({ code, severity }: Finding, all: readonly Finding[]): boolean {
   if (severity === 'info') return false;
   if (severity === 'error' || WRONG_PAIR.includes(code)) return true;
-  return all.some((one) => one.follows === code && MISMATCHED.includes(one.code));
+  return all.some((other) => other.follows === code && MISMATCHED.includes(other.code));
 }
 
 /** Causes first, then in the order of discovery. */
@@ -136,7 +134,7 @@ export interface Remark {
 }
 
 /** Merges equal findings and warnings of reports: grave first, then by severity, each followed by its consequences. */
-export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'warnings'>>[]): Remark[] {
+export function remarks(reports: readonly Judged[]): Remark[] {
   const all = new Map<string, Remark & { of: number[] }>();
   const add = (key: string, remark: Omit<Remark, 'of'>, index: number): void => {
     const known = all.get(key);
@@ -147,7 +145,7 @@ export function remarks(reports: readonly Partial<Pick<Report, 'preflight' | 'wa
     for (const finding of preflight) {
       const { severity, code, message, fix } = finding;
       const grave = isWrongPair(finding, preflight);
-      const follows = preflight.find((one) => one.code === finding.follows)?.message;
+      const follows = preflight.find((other) => other.code === finding.follows)?.message;
       add(`${severity} ${code} ${message}`, { severity, code, message, fix, finding, grave, follows }, i);
     }
     for (const message of warnings) {
@@ -167,7 +165,8 @@ function gravity({ severity, grave }: Remark): number {
 }
 
 function followersOf({ message }: Remark, list: readonly Remark[]): Remark[] {
-  return list.filter(({ follows }) => follows === message).flatMap((one) => [one, ...followersOf(one, list)]);
+  const direct = list.filter(({ follows }) => follows === message);
+  return direct.flatMap((remark) => [remark, ...followersOf(remark, list)]);
 }
 
 /** Lines of remarks; `names` of encodes prefix those that are not about all of them. */
@@ -175,8 +174,8 @@ export function remarkLines(list: readonly Remark[], names: readonly string[] = 
   return list.flatMap(({ severity, code, message, finding, follows, of }): Line[] => {
     if (follows !== undefined)
       return [{ lead: `    ${FOLLOWS} `, text: `[${code}] ${message}`, tone: 'dim', most: 1 }];
-    const about = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
-    const sentence = { lead: `  ${SIGNS[severity]} `, text: about + message };
+    const prefix = of.length < names.length ? `${of.map((i) => names[i]).join(', ')}: ` : '';
+    const sentence = { lead: `  ${SIGNS[severity]} `, text: prefix + message };
     const tail = [code === undefined ? '' : `[${code}]`, remedyText(finding)].filter((part) => part !== '');
     return [
       severity === 'info' ? sentence : { ...sentence, tone: 'warn' },

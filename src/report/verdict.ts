@@ -124,10 +124,10 @@ function finiteOf(value: number | null | undefined): number | undefined {
 /** A value that could not be pooled does not pass. Throws as {@link pooledValues}. */
 export function holdAgainst(report: Report, limit: Limit): readonly LimitResult[] {
   const { relation, bound } = limit;
-  return pooledValues(report, limit).map((found) => {
-    const { value } = found;
+  return pooledValues(report, limit).map((pooled) => {
+    const { value } = pooled;
     const passed = value !== undefined && (relation === '>=' ? value >= bound : value <= bound);
-    return { ...found, relation, bound, passed };
+    return { ...pooled, relation, bound, passed };
   });
 }
 
@@ -146,8 +146,8 @@ export interface Judged {
 /** In the order of the command line. */
 export type Verdicts = readonly (Judged | FailedEncode)[];
 
-export function isPassed(one: Judged | FailedEncode): boolean {
-  return 'checks' in one && one.checks.every(({ passed }) => passed);
+export function isPassed(verdict: Verdicts[number]): boolean {
+  return 'checks' in verdict && verdict.checks.every(({ passed }) => passed);
 }
 
 export function limitCheck({ name, relation, bound, value, passed }: LimitResult): Check {
@@ -155,12 +155,8 @@ export function limitCheck({ name, relation, bound, value, passed }: LimitResult
 }
 
 export function dropCheck({ name, most, before, value, drop, passed }: DropResult): Check {
-  const by =
-    Math.abs(drop) < 5e-7
-      ? 'as before'
-      : drop > 0
-        ? `worse by ${numberText(drop)}`
-        : `better by ${numberText(-drop)}`;
+  const direction = drop > 0 ? 'worse' : 'better';
+  const by = Math.abs(drop) < 5e-7 ? 'as before' : `${direction} by ${numberText(Math.abs(drop))}`;
   return {
     name: `${name} within ${most} of the baseline`,
     found: value === undefined ? 'no value' : `${numberText(value)}, was ${numberText(before)}: ${by}`,
@@ -220,9 +216,8 @@ export function baselineOf({ name, reports }: Baseline, distorted: string, encod
   const [only] = reports;
   if (only && reports.length === 1 && encodes <= 1) return only;
   const exact = reports.filter((report) => report.distorted.name === distorted);
-  const same =
-    exact.length > 0 ? exact : reports.filter((one) => baseName(one.distorted.name) === baseName(distorted));
-  const [found, more] = same;
+  const isNamesake = (report: Report) => baseName(report.distorted.name) === baseName(distorted);
+  const [found, more] = exact.length > 0 ? exact : reports.filter(isNamesake);
   if (found && !more) return found;
   const names = reports.map((report) => report.distorted.name).join(', ');
   throw new AnyvmafError(
@@ -239,12 +234,9 @@ export function checkBaseline(
   drops: readonly Drop[],
 ): void {
   const refuse = (why: string) => incomparable(name, why);
-  const metrics = new Set(
-    drops.flatMap(({ metric }) =>
-      metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric],
-    ),
-  );
-  for (const metric of metrics) {
+  const metricsOf = ({ metric }: Drop) =>
+    metric === undefined ? scoreNames(head) : [metricIn(head, metric) ?? metric];
+  for (const metric of new Set(drops.flatMap(metricsOf))) {
     const [now, then] = [head, before].map(({ models }) => models.find((model) => model.name === metric));
     if (now && then && modelText(now) !== modelText(then))
       throw refuse(`its ${shown(metric)} uses ${modelText(then)}, this run uses ${modelText(now)}`);
@@ -268,17 +260,12 @@ export function checkBaseline(
 }
 
 /** @throws {AnyvmafError} `mismatch` for different frames; `usage` for a metric that was not measured */
-export function holdAgainstBaseline(
-  report: Report,
-  before: Report,
-  name: string,
-  drop: Drop,
-): readonly DropResult[] {
+export function holdAgainstBaseline(report: Report, before: Report, name: string, drop: Drop): DropResult[] {
   if (report.frameCount !== before.frameCount)
     throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
-  const [here, there] = [report, before].map(firstFrame);
-  if (here !== there)
-    throw incomparable(name, `it starts at reference frame ${there}, this run at frame ${here}`);
+  const [first, earliest] = [report, before].map(firstFrame);
+  if (first !== earliest)
+    throw incomparable(name, `it starts at reference frame ${earliest}, this run at frame ${first}`);
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
@@ -314,10 +301,10 @@ const STATISTICS = {
   high: ['mean', 'p95', 'p99', 'max', 'worst_second'],
 } as const satisfies Readonly<Record<string, readonly PooledStatistic[]>>;
 
-type ChangeStatistic = (typeof STATISTICS)['low' | 'high'][number];
-
 export interface Change {
-  readonly values: readonly (DropResult & { readonly statistic: ChangeStatistic })[];
+  readonly values: readonly (DropResult & {
+    readonly statistic: (typeof STATISTICS)['low' | 'high'][number];
+  })[];
   /** Bits per second before and now. */
   readonly rates: readonly [before: number | undefined, now: number | undefined];
   readonly worst: readonly [before: number | undefined, now: number | undefined];
@@ -327,15 +314,13 @@ export interface Change {
   readonly fallen: { readonly frame: number; readonly difference: number } | undefined;
 }
 
-/** @returns a sentence if the encode and its report in the baseline are not comparable */
-export function changeOf(
-  baseline: Baseline,
-  report: Report,
-  metric: string,
-  encodes: number,
-): Change | string {
+/**
+ * @param count number of encodes
+ * @returns a sentence if the encode and its report in the baseline are not comparable
+ */
+export function changeOf(baseline: Baseline, report: Report, metric: string, count: number): Change | string {
   try {
-    const before = baselineOf(baseline, report.distorted.name, encodes);
+    const before = baselineOf(baseline, report.distorted.name, count);
     checkBaseline(report, before, baseline.name, [{ metric, most: 0 }]);
     const worse = isWorseHigh(report, metric) ? 'high' : 'low';
     const values = STATISTICS[worse].flatMap((statistic) =>
@@ -344,14 +329,14 @@ export function changeOf(
         statistic,
       })),
     );
-    const worst = [before, report].map((one) => worstFrames(one, { metric, worse }, 1)[0]?.frameNum);
+    const worst = (of: Report) => worstFrames(of, { metric, worse }, 1)[0]?.frameNum;
     const frames = differences(report, before, metric);
     return {
       values,
       rates: [bitrateOf(before), bitrateOf(report)],
-      worst: [worst[0], worst[1]],
+      worst: [worst(before), worst(report)],
       frames,
-      fallen: mostFallen(frames, metric, worse),
+      fallen: worstDrop(frames, metric, worse),
     };
   } catch (error) {
     if (error instanceof AnyvmafError) return error.message;
@@ -367,11 +352,7 @@ function differences({ frames }: Report, before: Report, metric: string): FrameM
   });
 }
 
-function mostFallen(
-  frames: readonly FrameMetrics[],
-  metric: string,
-  worse: 'low' | 'high',
-): Change['fallen'] {
+function worstDrop(frames: readonly FrameMetrics[], metric: string, worse: 'low' | 'high'): Change['fallen'] {
   const sign = worse === 'high' ? -1 : 1;
   let found: Change['fallen'];
   for (const { frameNum, metrics } of frames) {

@@ -122,7 +122,7 @@ function* writeJson(report: Report, precision: Precision = 'legacy'): Generator<
     let lineEnd = '\n';
     for (const [name, key] of keys) {
       const value = frame.metrics[name];
-      // typeof, because a metric may share its name with an inherited property.
+      // A metric may share its name with an inherited property.
       if (typeof value !== 'number') continue;
       piece += lineEnd + key + number(value);
       lineEnd = ',\n';
@@ -162,12 +162,10 @@ export function pooledEntries(report: Report, number: NumberText): JsonEntries {
     const map = entriesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
     return [name, { map }] as const;
   });
-  const aggregates = Object.entries(report.aggregate_metrics).map(
-    ([name, value]) => [name, number(value)] as const,
-  );
+  const map = Object.entries(report.aggregate_metrics).map(([name, value]) => [name, number(value)] as const);
   return [
     ['pooled_metrics', { map: statistics }],
-    ['aggregate_metrics', { map: aggregates }],
+    ['aggregate_metrics', { map }],
   ];
 }
 
@@ -274,7 +272,7 @@ function* writeXml(report: Report, precision: Precision = 'legacy'): Generator<s
     let piece = `    <frame frameNum="${frame.frameNum}" `;
     for (const name of report.metrics) {
       const value = frame.metrics[name];
-      // typeof, because a metric may share its name with an inherited property.
+      // A metric may share its name with an inherited property.
       if (typeof value === 'number') piece += `${name}="${number(value)}" `;
     }
     yield `${piece}/>\n`;
@@ -285,9 +283,8 @@ function* writeXml(report: Report, precision: Precision = 'legacy'): Generator<s
     yield `    <metric name="${name}" ${attributeText(values)}/>\n`;
   }
   const aggregates = Object.entries(report.aggregate_metrics);
-  yield `  </pooled_metrics>\n  <aggregate_metrics ${aggregates
-    .map(([name, value]) => `${name}="${number(value)}" `)
-    .join('')}/>\n`;
+  const totals = aggregates.map(([name, value]) => `${name}="${number(value)}" `).join('');
+  yield `  </pooled_metrics>\n  <aggregate_metrics ${totals}/>\n`;
   yield* ownElement(report, number);
   yield '</VMAF>\n';
 }
@@ -296,32 +293,31 @@ function* ownElement(report: Report, number: NumberText): Generator<string, void
   const attributes = ({ fields }: { readonly fields: Fields }, value: object) =>
     attributeText(attributesOf(fields, value, number));
   const elements = (name: string, kind: { readonly fields: Fields }, values: readonly object[] = []) =>
-    values.map((one) => `    <${name} ${attributes(kind, one)}/>\n`).join('');
+    values.map((value) => `    <${name} ${attributes(kind, value)}/>\n`).join('');
   const facts = [schema.run, schema.inputs, schema.preparation, schema.outcome]
     .map((kind) => attributes(kind, report))
     .join('');
   yield `  <anyvmaf ${facts.trimEnd()}>\n`;
   for (const role of ROLES) yield elements(role, schema.input, [report[role]]);
-  const { pairing: paired, native, sampling: sampled } = report;
-  if (paired) {
-    yield `    <pairing ${attributes(schema.pairing, paired).trimEnd()}>\n`;
-    for (const role of ROLES) yield `  ${elements(role, schema.inputPairing, [paired[role]])}`;
+  const { pairing, preflight = [], native, sampling } = report;
+  if (pairing) {
+    yield `    <pairing ${attributes(schema.pairing, pairing).trimEnd()}>\n`;
+    for (const role of ROLES) yield `  ${elements(role, schema.inputPairing, [pairing[role]])}`;
     yield '    </pairing>\n';
   }
-  for (const one of report.preflight ?? []) {
-    const places = (one.places ?? [])
-      .map((place) => `<place ${attributes(schema.findingPlace, place)}/>`)
-      .join('');
-    yield `    <finding ${attributes(schema.finding, one).trimEnd()}>${escapeXml(one.message)}${places}</finding>\n`;
+  for (const finding of preflight) {
+    const { message, places = [] } = finding;
+    const marks = places.map((place) => `<place ${attributes(schema.findingPlace, place)}/>`).join('');
+    yield `    <finding ${attributes(schema.finding, finding).trimEnd()}>${escapeXml(message)}${marks}</finding>\n`;
   }
   yield elements('model', schema.model, report.models);
   yield elements('tiny', schema.tinyModel, report.tiny);
   if (native) yield elements('native', schema.nativeRun, [native]);
   yield elements('measurer', schema.measurer, report.measurers);
   yield elements('swap', schema.swap, report.swaps);
-  if (sampled) {
-    yield `    <sampling ${attributes(schema.sampling, sampled).trimEnd()}>\n`;
-    for (const one of sampled.intervals) yield `  ${elements('interval', schema.sampledInterval, [one])}`;
+  if (sampling) {
+    yield `    <sampling ${attributes(schema.sampling, sampling).trimEnd()}>\n`;
+    for (const part of sampling.intervals) yield `  ${elements('interval', schema.sampledInterval, [part])}`;
     yield '    </sampling>\n';
   }
   yield elements('without_grain', schema.metricValue, report.withoutGrain);

@@ -24,11 +24,10 @@ const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
 };
 
 /** @param rate frames per second as a Y4M ratio */
-export function y4mHeader(format: VideoFormat, rate = '25:1'): string {
-  const depth = format.bitDepth > 8 ? `${format.chroma === '400' ? '' : 'p'}${format.bitDepth}` : '';
-  const tag =
-    format.bitDepth === 8 && format.chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[format.chroma]}${depth}`;
-  return `YUV4MPEG2 W${format.width} H${format.height} F${rate} Ip A1:1 C${tag}\n`;
+export function y4mHeader({ width, height, bitDepth, chroma }: VideoFormat, rate = '25:1'): string {
+  const depth = bitDepth > 8 ? `${chroma === '400' ? '' : 'p'}${bitDepth}` : '';
+  const tag = bitDepth === 8 && chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[chroma]}${depth}`;
+  return `YUV4MPEG2 W${width} H${height} F${rate} Ip A1:1 C${tag}\n`;
 }
 
 function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
@@ -59,25 +58,18 @@ export function yuvFile(clip: SampleClip, side: SampleSide, frames: number): Uin
 }
 
 /** The packed top left part of a plane: files round chroma sizes up, frame readers round them down. */
-function crop(
-  plane: SamplePlane,
-  width: number,
-  height: number,
-  bytesPerSample: number,
-  into: Uint8Array,
-): void {
+function crop(plane: SamplePlane, width: number, height: number, into: Uint8Array): void {
   const bytes = sampleBytes(plane);
-  const rowBytes = width * bytesPerSample;
+  const { BYTES_PER_ELEMENT: size } = plane.samples;
   for (let y = 0; y < height; y++) {
-    const from = y * plane.width * bytesPerSample;
-    into.set(bytes.subarray(from, from + rowBytes), y * rowBytes);
+    const from = y * plane.width * size;
+    into.set(bytes.subarray(from, from + width * size), y * width * size);
   }
 }
 
 /** A source of `frames` frames in memory. */
 export function sampleSource(clip: SampleClip, side: SampleSide, frames: number): FrameSource {
   const { format } = clip;
-  const bytesPerSample = format.bitDepth > 8 ? 2 : 1;
   const chromaWidth = format.chroma === '444' ? format.width : format.width >> 1;
   const chromaHeight = format.chroma === '420' ? format.height >> 1 : format.height;
   return {
@@ -86,11 +78,9 @@ export function sampleSource(clip: SampleClip, side: SampleSide, frames: number)
     readFrame(index: number, into: FramePlanes): boolean {
       if (index >= frames) return false;
       const [luma, cb, cr] = clip.frame(side, index);
-      if (luma !== undefined) crop(luma, format.width, format.height, bytesPerSample, into.y);
-      if (cb !== undefined && into.cb !== undefined)
-        crop(cb, chromaWidth, chromaHeight, bytesPerSample, into.cb);
-      if (cr !== undefined && into.cr !== undefined)
-        crop(cr, chromaWidth, chromaHeight, bytesPerSample, into.cr);
+      if (luma) crop(luma, format.width, format.height, into.y);
+      if (cb && into.cb) crop(cb, chromaWidth, chromaHeight, into.cb);
+      if (cr && into.cr) crop(cr, chromaWidth, chromaHeight, into.cr);
       return true;
     },
     close() {},

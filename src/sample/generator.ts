@@ -3,7 +3,6 @@
  * Deterministic video pairs for demonstrations, benchmarks and tests: moving texture, edges, grain and a scene cut,
  * with coding-like distortions. Integer arithmetic only, so that every platform makes the same samples.
  */
-
 import type { VideoFormat } from '../core/frame.js';
 import type { PictureSize } from '../core/size.js';
 
@@ -61,7 +60,7 @@ const WORK_BITS = 16;
 /** Moving objects per scene. */
 const OBJECTS = 12;
 
-/** Sizes of the planes of a frame as files store them: chroma rounded up. */
+/** Sizes of the planes of a frame, chroma rounded up. */
 export function samplePlaneSizes(format: VideoFormat): PictureSize[] {
   const { width, height, chroma } = format;
   const luma = { width, height };
@@ -136,34 +135,15 @@ function noise(seed: number): Uint16Array {
   return texture;
 }
 
-/** A moving rectangle or disc. Positions are in 1/16 sample, speeds in 1/16 sample a frame. */
-interface MovingObject {
-  readonly disc: boolean;
-  readonly x: number;
-  readonly y: number;
-  readonly dx: number;
-  readonly dy: number;
-  readonly halfWidth: number;
-  readonly halfHeight: number;
-  readonly level: number;
-  /** Width of its stripes in samples; 0 for a plain object. */
-  readonly stripe: number;
-}
+type Scene = ReturnType<typeof makeScene>;
 
-/** What stays constant until a cut. */
-interface Scene {
-  readonly coarse: Uint16Array;
-  readonly fine: Uint16Array;
-  readonly motion: readonly [number, number, number, number];
-  readonly objects: readonly MovingObject[];
-}
-
-function makeScene(seed: number, format: VideoFormat): Scene {
+/** What stays constant until a cut: textures and their motion, and moving rectangles and discs. */
+function makeScene(seed: number, format: VideoFormat) {
   const random = (index: number, below: number) => mix(seed, index, 77) % below;
-  const objects: MovingObject[] = [];
-  for (let k = 0; k < OBJECTS; k++) {
+  // Positions are in 1/16 sample, speeds in 1/16 sample a frame; `stripe` is a width in samples, 0 without stripes.
+  const objects = Array.from({ length: OBJECTS }, (_, k) => {
     const r = 100 + 16 * k;
-    objects.push({
+    return {
       disc: (k & 1) === 1,
       x: random(r, format.width * 16),
       y: random(r + 1, format.height * 16),
@@ -173,14 +153,10 @@ function makeScene(seed: number, format: VideoFormat): Scene {
       halfHeight: 2 + random(r + 5, 1 + (format.height >> 3)),
       level: random(r + 6, 65536),
       stripe: random(r + 7, 3) === 0 ? 1 + random(r + 8, 6) : 0,
-    });
-  }
-  return {
-    coarse: makeTexture(mix(seed, 1, 0)),
-    fine: makeTexture(mix(seed, 2, 0)),
-    motion: [random(1, 7) - 3, random(2, 5) - 2, random(3, 11) - 5, random(4, 7) - 3],
-    objects,
-  };
+    };
+  });
+  const motion = [random(1, 7) - 3, random(2, 5) - 2, random(3, 11) - 5, random(4, 7) - 3] as const;
+  return { coarse: makeTexture(mix(seed, 1, 0)), fine: makeTexture(mix(seed, 2, 0)), motion, objects };
 }
 
 /** Paints one plane of the reference at WORK_BITS. Plane 0 is luma; chroma planes see another part of the scene. */
@@ -330,22 +306,16 @@ function store(format: VideoFormat, plane: Uint16Array): Samples {
 
 /** Moving textures, objects and grain, distorted as requested. */
 export function makeSample(format: VideoFormat, options: SampleOptions = {}): SampleClip {
-  const seed = options.seed ?? 1;
-  const cut = options.cut ?? 0;
-  const { blur = 0, quantiser = 0, noise = 0, brightness = 0 } = options.distortion ?? SAMPLE_DISTORTION;
+  const { seed = 1, cut = 0, distortion = SAMPLE_DISTORTION } = options;
+  const { blur = 0, quantiser = 0, noise = 0, brightness = 0 } = distortion;
   const scenes = new Map<number, Scene>();
   const sizes = samplePlaneSizes(format);
-
-  const sceneAt = (index: number): Scene => {
+  const sceneAt = (index: number) => {
     const number = cut > 0 && index >= cut ? 1 : 0;
-    let scene = scenes.get(number);
-    if (scene === undefined) {
-      scene = makeScene(mix(seed, number, 9), format);
-      scenes.set(number, scene);
-    }
+    const scene = scenes.get(number) ?? makeScene(mix(seed, number, 9), format);
+    scenes.set(number, scene);
     return scene;
   };
-
   return {
     format,
     frame(side, index) {

@@ -1,8 +1,8 @@
 /**
  * @module scripts/fuzz/targets/arguments
  * Hostile arguments from grammars: filters, options of encoders, models and paths, quoted, escaped, nested, with links,
- * devices and protocols. Through the MCP server, the queue and the live server, each call ends in time, and nothing outside of
- * the allowed folder is opened, written or told of.
+ * devices and protocols. Through the MCP server, the queue and the live server, each call ends in time, and nothing outside
+ * the allowed folder is opened, written or disclosed.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
@@ -29,7 +29,7 @@ import { loadBuilt } from '../../lib/project.mjs';
 import { messageFault } from '../contract.mjs';
 import { HELLO } from './mcp.mjs';
 
-/** Seconds that a call may take, and milliseconds after these in which it must have ended. */
+/** Seconds that a call may take, and milliseconds of grace after it. */
 const LIMIT = 3;
 const GRACE = 2000;
 
@@ -72,7 +72,7 @@ function number(random, depth = 0) {
   ])();
 }
 
-/** A text as quoting and escaping hide it. */
+/** A text disguised by quoting and escaping. */
 function disguised(random, text) {
   switch (random.int(0, 6)) {
     case 0:
@@ -140,7 +140,7 @@ class Grammar {
   }
 
   filters(random) {
-    const one = () => {
+    const filter = () => {
       const args = Array.from({ length: random.int(0, 3) }, () =>
         random.oneIn(2)
           ? `${disguised(random, random.pick(KEYS))}=${this.value(random)}`
@@ -149,7 +149,7 @@ class Grammar {
       if (random.oneIn(12)) args.push(`/${random.pick(KEYS)}=${this.path(random)}`);
       return `${disguised(random, random.pick(FILTERS))}${args.length > 0 ? '=' : ''}${args.join(':')}`;
     };
-    return Array.from({ length: random.pick([1, 1, 2, 4, 40]) }, one).join(
+    return Array.from({ length: random.pick([1, 1, 2, 4, 40]) }, filter).join(
       random.pick([',', ',', ',', ';', '[a];[a]']),
     );
   }
@@ -191,10 +191,10 @@ class Grammar {
   }
 }
 
-/** The same text about files that are not there. */
+/** The same text about missing files. */
 const absent = (text) => text.replaceAll('secret.', 'absent.');
 
-/** An allowed folder with a good video and links, and beside it what nobody may touch. */
+/** An allowed folder with a good video and links, and files beside it that must not be touched. */
 function makePlace() {
   const home = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-arguments-')));
   const [allowed, outside] = ['allowed', 'outside'].map((name) => join(home, name));
@@ -215,7 +215,7 @@ function makePlace() {
   return { home, allowed, outside, video };
 }
 
-/** Names, sizes and times of all that may not change. */
+/** Names, sizes and times of all files that must not change. */
 function stateOf(folders) {
   return JSON.stringify(
     folders.flatMap((folder) =>
@@ -237,7 +237,7 @@ function isPipeRead(path) {
   }
 }
 
-/** What a door answers, and what is wrong with how it does. */
+/** The answer of a door, and what is wrong with it. */
 async function ask(door, given) {
   const start = performance.now();
   const ended = (refused, text, fault) => {
@@ -248,13 +248,13 @@ async function ask(door, given) {
   try {
     return ended(false, JSON.stringify(await door(given)));
   } catch (error) {
-    const told = error?.name === 'Refused' || /^(?:string|number)$/.test(typeof error?.code);
-    if (!told || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
+    const foreseen = error?.name === 'Refused' || /^(?:string|number)$/.test(typeof error?.code);
+    if (!foreseen || error.code === 'internal') return ended(true, '', `a defect: ${error?.stack ?? error}`);
     return ended(true, error.message, messageFault(error.message));
   }
 }
 
-/** A client of the MCP server on lines. @returns a function that calls a tool */
+/** A client of the MCP server over lines. @returns a function that calls a tool */
 function connect(host, serveLines) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const waiting = new Map();
@@ -274,7 +274,7 @@ function connect(host, serveLines) {
   };
 }
 
-/** What the MCP server said. */
+/** An error from the MCP server. */
 class Refused extends Error {
   code = 'refused';
 }

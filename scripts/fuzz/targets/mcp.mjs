@@ -1,6 +1,6 @@
 /**
  * @module scripts/fuzz/targets/mcp
- * The MCP server over lines: whatever comes in, it answers with JSON-RPC of bounded size and goes on serving.
+ * The MCP server over lines: it answers any input with JSON-RPC of bounded size and keeps serving.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -13,7 +13,7 @@ import { damageText } from '../mutate.mjs';
 /** Maximum bytes of an answer that common clients accept. */
 const ANSWER = 1 << 20;
 
-/** Tools that work with any arguments, and are slow. */
+/** Tools that accept any arguments and are slow. */
 const SLOW = new Set(['run_benchmark', 'probe_backend', 'list_backends', 'vmaf_version']);
 
 export const HELLO = {
@@ -59,7 +59,7 @@ async function talk({ host, serveLines }, lines) {
     ...lines,
   ])
     input.write(`${line}\n`);
-  // The calls before it are answered first, or not at all.
+  // Earlier calls are answered first, or not at all.
   await host.idle(10_000);
   input.write('\n{"jsonrpc":"2.0","id":"last","method":"resources/list"}\n');
   await Promise.race([answered, serving]);
@@ -69,7 +69,6 @@ async function talk({ host, serveLines }, lines) {
   return answers;
 }
 
-/** What is wrong with the answers. */
 function faultOf(answers) {
   if (!answers.some((line) => line.includes('"id":"last"'))) return 'the server ended, or did not answer';
   for (const line of answers) {
@@ -77,13 +76,13 @@ function faultOf(answers) {
     const { jsonrpc, error, result } = JSON.parse(line);
     if (jsonrpc !== '2.0') return `an answer that is no JSON-RPC: ${line.slice(0, 200)}`;
     if (error?.code === -32603) return `an internal error: ${error.message}`;
-    const said = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
-    const fault = said === undefined ? undefined : messageFault(said);
+    const message = error?.message ?? (result?.isError ? result.content?.[0]?.text : undefined);
+    const fault = message === undefined ? undefined : messageFault(message);
     if (fault) return fault;
   }
 }
 
-/** Lines that are nearly messages. */
+/** Almost valid messages. */
 export async function lines() {
   const server = await openServer();
   const call = (method, params) => JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -22,7 +22,7 @@ export async function onnx() {
   };
 }
 
-/** Tables, all the way to their evaluation. */
+/** Tables, including their evaluation. */
 export async function parquet() {
   const { evaluateModel } = await loadBuilt('index.js');
   const file = join(ROOT, 'model/tiny/fr_vmaf_v0.6.1.onnx');

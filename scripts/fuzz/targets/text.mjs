@@ -9,7 +9,7 @@ import { damageText } from '../mutate.mjs';
 
 const model = (name) => readFileSync(join(ROOT, 'model', `${name}.json`), 'utf8');
 
-/** Files of VMAF models. What is accepted must predict a number or say why not. */
+/** Files of VMAF models. An accepted model must predict a number or say why not. */
 export async function modelJson() {
   const { parseModelFile } = await loadBuilt('models/parse.js');
   const { evaluate } = await loadBuilt('models/libsvm.js');
@@ -93,7 +93,7 @@ export async function modelString() {
         'motion.motion_fps_weight=',
         ':',
       ]),
-    // Do not try paths of this machine.
+    // Do not probe paths of this machine.
     run: async (input) =>
       void (await loadModels([input], { ...store, readFile: () => Promise.resolve('{}') })),
   };

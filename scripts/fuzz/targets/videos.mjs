@@ -33,7 +33,7 @@ export async function y4m() {
   return {
     make(random) {
       const which = random.int(0, corpus.length - 1);
-      // The header is where it matters.
+      // Damage the header most.
       const bytes = corpus[which];
       const head = damageBytes(random, bytes.subarray(0, 60));
       const damaged = random.oneIn(3)
@@ -56,7 +56,7 @@ export async function raw() {
   const { clips, yuvFile } = await samples();
   return {
     make: (random) => {
-      // One in three has the format it says, whole or not.
+      // One in three has the format that it claims, complete or not.
       if (random.oneIn(3)) {
         const which = random.int(0, FORMATS.length - 1);
         const whole = yuvFile(clips[which], 'distorted', 2);
@@ -80,7 +80,7 @@ export async function raw() {
 
 const H264 = ['-c:v', 'libx264', '-crf', '35', '-g', '4'];
 
-/** How the containers are made, with codecs that every decoder knows: mediabunny refuses MPEG-2 unread. */
+/** Encodes of the containers, with codecs that every decoder knows: mediabunny refuses MPEG-2 unread. */
 const ENCODE = {
   mp4: H264,
   mkv: H264,
@@ -99,7 +99,7 @@ export async function encoded(container, decoder) {
   execFileSync('ffmpeg', ['-v', 'error', ...source, '-pix_fmt', 'yuv420p', ...ENCODE[container], whole]);
   const bytes = readFileSync(whole);
   const file = join(folder, `damaged.${container}`);
-  // What a decoder loads once, such as ffmpeg.wasm, is no time of an input.
+  // One-time loading, such as of ffmpeg.wasm, is not the time of an input.
   await score({ reference: whole, distorted: whole }, { ...CHEAP, decoder });
   return {
     make: (random) => damageBytes(random, bytes),

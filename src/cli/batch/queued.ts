@@ -16,24 +16,21 @@ import { followJobs, retryJobs } from '../../queue/submit.js';
 import { queueSettings } from '../queue/queue-run.js';
 import type { BatchSettings, OpenJob } from './table.js';
 
-/** Defaults of `--part-length`, `--priority` and `--attempts`. */
 const USUAL_PART: PartLength = { unit: 'seconds', length: 60 };
 const USUAL_PRIORITY = 100;
 const USUAL_ATTEMPTS = 3;
 /** Milliseconds between updates of the progress line. */
-const SHOW = 2000;
+const UPDATE = 2000;
 
 interface Followed {
   readonly open: readonly OpenJob[];
   readonly settings: BatchSettings;
   readonly signal: AbortSignal;
-  /** Draws the progress line. */
   readonly show: ((text: string) => void) | undefined;
   /** Reports connection trouble that is being retried. */
   readonly complain: (sentence: string) => void;
 }
 
-/** A finished job: its results, or why it failed. */
 interface QueuedResult {
   readonly done: OpenJob;
   readonly line?: string;
@@ -53,20 +50,19 @@ export async function* followBatch(
 ): AsyncGenerator<QueuedResult, void, undefined> {
   const address = queueAddress(url, process.env);
   hideArguments();
-  const jobs = new Map(open.map((one) => [one, queueJob(one, settings)]));
-  const byKey = new Map([...jobs].map(([one, { key }]) => [key, one]));
+  const jobs = new Map(open.map((job) => [job, queueJob(job, settings)]));
+  const byKey = new Map([...jobs].map(([job, { key }]) => [key, job]));
   const files = await ResultsFolder.open(settings.results, hostsOf(settings));
   const connection = await QueueConnection.open(address);
   connection.onTrouble = (why) => complain(`lost the queue at ${address.shown}; retrying: ${why}`);
   const progress = { ended: 0, failed: 0 };
-  const showing = show && setInterval(() => void say().catch(() => {}), SHOW);
-  async function say(): Promise<void> {
+  const update = async () => {
     const { waiting, delayed, active } = await connection.counts();
     const failed = progress.failed > 0 ? `, ${progress.failed} failed` : '';
-    show?.(
-      `${progress.ended} of ${open.length} jobs${failed}; queue: ${active} running, ${waiting + delayed} waiting`,
-    );
-  }
+    const queue = `queue: ${active} running, ${waiting + delayed} waiting`;
+    show?.(`${progress.ended} of ${open.length} jobs${failed}; ${queue}`);
+  };
+  const updates = show && setInterval(() => void update().catch(() => {}), UPDATE);
   try {
     const ended = followJobs(
       [...jobs.values()],
@@ -89,18 +85,18 @@ export async function* followBatch(
         continue;
       }
       const read = (stored: Stored) => files.read(job.key, stored);
-      const { line: kept, frames: packed } = outcome;
-      const line = await read(kept);
-      const frames = packed && Buffer.from(await read(packed), 'base64');
+      const { line: storedLine, frames: storedFrames } = outcome;
+      const line = await read(storedLine);
+      const frames = storedFrames && Buffer.from(await read(storedFrames), 'base64');
       if (isLineOf(line, job)) yield { done, line, ...(frames && { frames }) };
       else
         yield { done, failure: { code: 'io', message: 'the queue returned a malformed result of this job' } };
-      await files.clear(job.key, true, packed ? [kept, packed] : [kept]);
+      await files.clear(job.key, true, storedFrames ? [storedLine, storedFrames] : [storedLine]);
     }
   } catch (error) {
     throw queueError(error, address);
   } finally {
-    clearInterval(showing);
+    clearInterval(updates);
     await connection.close();
   }
 }
@@ -135,7 +131,7 @@ function hostsOf({ common }: BatchSettings): readonly string[] {
 function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
   const { line } = job;
   const args = job.args.map(withoutAccess);
-  const run = job.args.filter((arg) => !arg.startsWith('--allow-url')).map(wholePath);
+  const run = job.args.filter((arg) => !arg.startsWith('--allow-url')).map(absolutePaths);
   if (run.some((arg) => arg.length > MOST_ARG || /[\0\n\r]/.test(arg)))
     throw usageError(
       `line ${line}: a name or option has more than ${MOST_ARG} characters, a line break or NUL, which a queue ` +
@@ -158,7 +154,7 @@ function queueJob({ job, id }: OpenJob, settings: BatchSettings): QueueJob {
 }
 
 /** Makes the paths in an option `--name=value` absolute. */
-function wholePath(arg: string): string {
+function absolutePaths(arg: string): string {
   const [, name, value = ''] = /^--([^=]+)=(.*)$/s.exec(arg) ?? [];
   switch (name) {
     case 'reference':
@@ -167,14 +163,15 @@ function wholePath(arg: string): string {
     case 'tiny-model':
       return /[/\\]|\.onnx$/i.test(value) ? `--${name}=${resolve(value)}` : arg;
     case 'model': {
-      const items = value.split(':');
-      const whole = items.map((item) =>
-        item.startsWith('path=') ? `path=${resolve(item.slice('path='.length))}` : item,
-      );
-      return `--${name}=${whole.join(':')}`;
+      const items = value.split(':').map((item) => {
+        const [, path] = /^path=(.*)$/s.exec(item) ?? [];
+        return path === undefined ? item : `path=${resolve(path)}`;
+      });
+      return `--${name}=${items.join(':')}`;
     }
+    default:
+      return arg;
   }
-  return arg;
 }
 
 /** True if a worker's result belongs to the job; the queue is not trusted. */

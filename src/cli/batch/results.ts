@@ -36,7 +36,7 @@ import type { Terminal } from '../terminal.js';
 import type { BatchSettings, Job, OpenJob } from './table.js';
 
 export interface ResultLine {
-  /** As written, without its line feed. */
+  /** Without line feed. */
   readonly text: string;
   readonly id: string;
   /** Line of the table when it was written. */
@@ -44,7 +44,7 @@ export interface ResultLine {
   readonly failed: boolean;
   /** The gate failed: the score is below its limit, or cannot be trusted. */
   readonly below: boolean;
-  /** The score is not to be trusted, with or without a gate. */
+  /** The score cannot be trusted, with or without a gate. */
   readonly untrusted: boolean;
 }
 
@@ -79,12 +79,12 @@ export class ResultsFile {
         .split('\n')
         .slice(0, -1)
         .map((line, i) => readLine(line, i + 1, path));
-      const kept = retry ? lines.filter(({ failed }) => !failed) : lines;
-      if (kept.length < lines.length) await output.write(kept.map((line) => `${line.text}\n`));
+      const remaining = retry ? lines.filter(({ failed }) => !failed) : lines;
+      const dropped = remaining.length < lines.length;
+      if (dropped) await output.write(remaining.map((line) => `${line.text}\n`));
       const fd = openSync(path, 'a');
-      if (kept.length === lines.length && whole.length < text.length)
-        ftruncateSync(fd, Buffer.byteLength(whole));
-      return new ResultsFile(path, fd, lock, kept);
+      if (!dropped && whole.length < text.length) ftruncateSync(fd, Buffer.byteLength(whole));
+      return new ResultsFile(path, fd, lock, remaining);
     } catch (error) {
       await lock?.release();
       throw error instanceof AnyvmafError ? error : writeError(path, error);
@@ -146,9 +146,8 @@ const ENDS = 64 * 1024;
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
   const { hosts } = settings;
   const files = videosIn(settings);
-  const facts = await Promise.all(
-    files.map((file) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file))),
-  );
+  const factsOf = (file: string) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file));
+  const facts = await Promise.all(files.map(factsOf));
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));
   const line = facts.some((fact, i) => fact === null && isUrl(files[i] ?? '')) ? own : own.map(withoutAccess);
   return textDigest(JSON.stringify([line, facts]), 32);
@@ -159,9 +158,9 @@ async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
   for (const path of videosIn(settings)) {
     const found = isUrl(path) ? undefined : await stat(path).catch(() => undefined);
     if (!found || found.isFile() || found.isDirectory()) continue;
-    const what = found.isFIFO() ? 'a named pipe' : 'a device or a socket';
+    const kind = found.isFIFO() ? 'a named pipe' : 'a device or a socket';
     return ioError(
-      `${shown(path)} is ${what}, but a batch reads files; store the video, or score it by itself.`,
+      `${shown(path)} is ${kind}, but a batch reads files; store the video, or score it by itself.`,
     );
   }
   return undefined;
@@ -191,11 +190,7 @@ async function fileFacts(path: string): Promise<Facts | null> {
 }
 
 /** `null` if ranges cannot be read, or if no hosts are listed. */
-async function urlFacts(
-  url: string,
-  hosts: readonly string[] | undefined,
-  signal: AbortSignal | undefined,
-): Promise<Facts | null> {
+async function urlFacts(url: string, hosts?: readonly string[], signal?: AbortSignal): Promise<Facts | null> {
   if (!hosts) return null;
   try {
     const [{ AllowedHosts }, { RemoteFile }] = await Promise.all([
@@ -236,7 +231,7 @@ interface BatchWork {
   readonly bar: ProgressBar | undefined;
 }
 
-/** Repeated lines that are named; further ones are only counted. */
+/** Repeated lines that are named; others are counted. */
 const MOST_REPEATS = 10;
 
 /**
@@ -244,9 +239,7 @@ const MOST_REPEATS = 10;
  * @returns the line of each distinct job in table order, and how many were there before
  * @throws {AnyvmafError} `io` if results cannot be written; the signal's reason
  */
-export async function scoreJobs(
-  work: BatchWork,
-): Promise<{ readonly lines: readonly ResultLine[]; readonly before: number }> {
+export async function scoreJobs(work: BatchWork) {
   const { jobs, settings, terminal, signal, results, bar } = work;
   bar?.say(`checking the files of ${jobs.length} jobs`);
   const ids = new Map<string, OpenJob>();
@@ -263,14 +256,14 @@ export async function scoreJobs(
     terminal.complain(`${repeats - MOST_REPEATS} more lines repeat earlier ones; each job is scored once`);
   const open = [...ids.values()].filter(({ id }) => !results.get(id));
   try {
-    const fit: OpenJob[] = [];
-    for (const one of open) {
-      const error = await onceOnly(one.job);
-      if (error) await addFailure(work, one, error);
-      else fit.push(one);
+    const ready: OpenJob[] = [];
+    for (const entry of open) {
+      const error = await onceOnly(entry.job);
+      if (error) await addFailure(work, entry, error);
+      else ready.push(entry);
     }
-    if (fit.length > 0)
-      await (settings.queue === undefined ? scoreOpen(work, fit) : followOpen(work, settings.queue, fit));
+    if (ready.length > 0)
+      await (settings.queue === undefined ? scoreOpen(work, ready) : followOpen(work, settings.queue, ready));
   } finally {
     bar?.clear();
   }
@@ -305,7 +298,6 @@ async function scoreOpen(work: BatchWork, open: readonly OpenJob[]): Promise<voi
   }
 }
 
-/** Follows the jobs that queue workers score, and adds their lines. */
 async function followOpen(work: BatchWork, address: string, open: readonly OpenJob[]): Promise<void> {
   const { settings, terminal, signal, results, bar } = work;
   const { followBatch } = await import('./queued.js');
@@ -326,17 +318,16 @@ async function followOpen(work: BatchWork, address: string, open: readonly OpenJ
   }
 }
 
-/** @param failure why a job failed */
 function complainOfJob(
   { terminal, bar }: BatchWork,
   { job }: OpenJob,
-  added: ResultLine,
+  { failed, below }: ResultLine,
   failure = '',
 ): void {
-  if (!added.failed && !added.below) return;
+  if (!failed && !below) return;
   bar?.clear();
-  const said = added.failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
-  terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${said}`);
+  const problem = failed ? `: ${failure}` : ' is below its limit or cannot be trusted';
+  terminal.complain(`line ${job.line}, ${withoutAccess(job.settings.distorted[0])}${problem}`);
 }
 
 async function addFailure(
@@ -377,10 +368,8 @@ async function saveFrames({ settings, inputs }: BatchWork, id: string, bytes: Ui
   return path;
 }
 
-function progressText(
-  { jobsDone, jobsFailed, jobsTotal, fraction, secondsLeft }: BatchProgress,
-  before: number,
-): string {
+function progressText(progress: BatchProgress, before: number): string {
+  const { jobsDone, jobsFailed, jobsTotal, fraction, secondsLeft } = progress;
   const failed = jobsFailed > 0 ? `, ${jobsFailed} failed` : '';
   const left = secondsLeft === null ? '' : `, ${durationText(secondsLeft)} left`;
   return `${before + jobsDone} of ${before + jobsTotal} jobs${failed}, ${Math.floor(100 * fraction)} %${left}`;

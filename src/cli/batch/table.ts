@@ -1,7 +1,6 @@
 /**
  * @module cli/batch/table
- * The settings of a batch and its jobs: from a CSV or JSON lines table, or from the names of encodes and a rule for their
- * references.
+ * The settings and jobs of a batch: from a CSV or JSON lines table, or from names of encodes and a rule for references.
  */
 import { readdir, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
@@ -41,7 +40,7 @@ export interface BatchSettings {
   readonly quiet: boolean;
   /** URL of the queue whose workers score the jobs, instead of this process. */
   readonly queue?: string;
-  /** Folder shared by workers and this machine. */
+  /** Folder shared with the workers. */
   readonly results?: string;
   readonly partLength?: PartLength;
   readonly priority?: number;
@@ -49,7 +48,7 @@ export interface BatchSettings {
 }
 
 /** Options of a whole batch, or without meaning for one line. */
-const NOT_OF_LINES: ReadonlySet<string> = new Set(
+const BATCH_ONLY: ReadonlySet<string> = new Set(
   (
     'distorted output xml json csv sub ndjson html baseline max-drop junit summary github-summary ' +
     'no-pictures html-size live dashboard alarm allow precision quiet shard yes help version c'
@@ -57,9 +56,7 @@ const NOT_OF_LINES: ReadonlySet<string> = new Set(
 );
 
 /** Options that a line may set, and a batch for all lines. */
-export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(
-  ({ name }) => !NOT_OF_LINES.has(name),
-);
+export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(({ name }) => !BATCH_ONLY.has(name));
 
 /** A flag has no values. */
 export interface LineOption {
@@ -105,8 +102,8 @@ export function tableLines(text: string, name: string): readonly TableLine[] {
 function linesOfCsv(text: string, name: string): readonly TableLine[] {
   const list = shown(name);
   return csvTable(text, list).rows.map(({ entries, line }) => {
-    const given = entries.filter(([, value]) => value !== '');
-    return lineOf(given, line, `line ${line} of ${list}`);
+    const filled = entries.filter(([, value]) => value !== '');
+    return lineOf(filled, line, `line ${line} of ${list}`);
   });
 }
 
@@ -134,9 +131,8 @@ function lineOf(entries: readonly (readonly [string, unknown])[], line: number, 
   for (const [column, value] of entries) {
     const key = spelt(column);
     if (key === 'reference' || key === 'distorted') {
-      if (typeof value !== 'string' || value === '') {
+      if (typeof value !== 'string' || value === '')
         throw usageError(`${key} in ${where} is ${showValue(value)}, but it must be the name of a file`);
-      }
       videos[key] = value;
       continue;
     }
@@ -159,22 +155,21 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
     );
   }
   const { name } = spec;
-  if (name === 'allow-url') {
+  if (name === 'allow-url')
     throw usageError(
       `${where} has ${quoted(column)}, but only the command line may allow hosts; give --allow-url=HOST there`,
     );
-  }
   if (value === null || value === undefined) return undefined;
   if (spec.argument === undefined) {
-    const said = String(value).toLowerCase();
-    if (['true', '1', 'yes'].includes(said)) return { name, values: [] };
-    if (['false', '0', 'no'].includes(said)) return undefined;
+    const word = String(value).toLowerCase();
+    if (['true', '1', 'yes'].includes(word)) return { name, values: [] };
+    if (['false', '0', 'no'].includes(word)) return undefined;
     throw usageError(`${name} in ${where} is ${showValue(value)}, but it must be true or false`);
   }
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
-  for (const one of values) {
-    if (typeof one === 'string' || typeof one === 'number') continue;
-    throw usageError(`${name} in ${where} is ${showValue(one)}, but it must be a string or a number`);
+  for (const item of values) {
+    if (typeof item === 'string' || typeof item === 'number') continue;
+    throw usageError(`${name} in ${where} is ${showValue(item)}, but it must be a string or a number`);
   }
   return { name, values: values.map(String) };
 }
@@ -211,14 +206,12 @@ export function jobsOf(
       throw usageError(`${where}: ${messageOf(error)}`, { cause: error });
     }
     if (typeof settings === 'string') throw usageError(`${where} asks for ${settings}`);
-    if (settings.live) {
+    if (settings.live)
       throw usageError(
         `${where} sets a time for --window, which is for live runs and not for a batch; leave it out`,
       );
-    }
-    if ([settings.reference, ...settings.distorted].includes('-')) {
+    if ([settings.reference, ...settings.distorted].includes('-'))
       throw usageError(`${where} names standard input (-), which a batch cannot read again; name a file`);
-    }
     return { line, args, settings };
   });
 }
@@ -230,29 +223,23 @@ const VIDEOS: ReadonlySet<string> = new Set(
   ),
 );
 
-/** How the reference of an encode is found. */
 type ReferenceRule = Required<Pick<BatchSettings, 'reference'>> & Pick<BatchSettings, 'match'>;
 
 /**
  * Returns the jobs in the order of the names. Folders are not searched recursively.
  * @throws {AnyvmafError} `io` for an unreadable folder; `usage` if nothing is found, or the rule does not fit
  */
-export async function encodeLines(
-  names: readonly string[],
-  rule: ReferenceRule,
-): Promise<readonly TableLine[]> {
-  const found: string[] = [];
-  for (const name of names) found.push(...(await videosOf(name)));
-  const lines = [...new Set(found)].map((distorted, i) => ({
-    line: i + 1,
+export async function encodeLines(names: readonly string[], rule: ReferenceRule): Promise<TableLine[]> {
+  const videos: string[] = [];
+  for (const name of names) videos.push(...(await videosOf(name)));
+  const pairs = [...new Set(videos)].map((distorted) => ({
     reference: referenceOf(distorted, rule),
     distorted,
-    options: [],
   }));
   // A folder may hold the reference too.
-  const encodes = lines.filter(({ reference, distorted }) => reference !== distorted);
+  const encodes = pairs.filter(({ reference, distorted }) => reference !== distorted);
   if (encodes.length === 0) throw usageError(`there are no videos in ${shown(names.join(', '))}`);
-  return encodes.map((line, i) => ({ ...line, line: i + 1 }));
+  return encodes.map((pair, i) => ({ line: i + 1, ...pair, options: [] }));
 }
 
 async function videosOf(name: string): Promise<readonly string[]> {
@@ -261,8 +248,7 @@ async function videosOf(name: string): Promise<readonly string[]> {
     const matches = globTest(basename(name));
     return (await filesOf(dirname(name))).filter((path) => matches(basename(path)));
   }
-  const isFolder = (await stat(name).catch(() => undefined))?.isDirectory() === true;
-  if (!isFolder) return [name];
+  if (!(await stat(name).catch(() => undefined))?.isDirectory()) return [name];
   return (await filesOf(name)).filter(
     (path) => VIDEOS.has(extname(path).toLowerCase()) && !basename(path).startsWith('.'),
   );
@@ -280,11 +266,10 @@ async function filesOf(folder: string): Promise<readonly string[]> {
 
 function referenceOf(distorted: string, { reference, match }: ReferenceRule): string {
   const groups = match?.exec(distorted);
-  if (match && !groups) {
+  if (match && !groups)
     throw usageError(
       `${shown(distorted)} does not match ${shown(match.source)}, so its reference is unknown`,
     );
-  }
   return reference.replace(/\{([^{}]*)\}/g, (_, name: string) => {
     switch (name) {
       case 'stem':

@@ -38,7 +38,6 @@ import { GITHUB_SUMMARY_HELP, PRECISION_HELP, precisionValue } from '../output-o
 import { type Terminal, YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf batch';
-
 const MOST_TOGETHER = 64;
 
 const OWN = optionTable<BatchSettings>({
@@ -107,13 +106,10 @@ const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name ==
   (option): Option<BatchSettings> => ({
     ...option,
     read: ({ name, value }, { common = [] }) => {
-      const before = common.find((one) => one.name === name);
+      const before = common.find((other) => other.name === name);
       const values = [...(before?.values ?? []), ...(option.argument === undefined ? [] : [value])];
-      return {
-        common: before
-          ? common.map((one) => (one === before ? { name, values } : one))
-          : [...common, { name, values }],
-      };
+      if (!before) return { common: [...common, { name, values }] };
+      return { common: common.map((other) => (other === before ? { name, values } : other)) };
     },
   }),
 );
@@ -147,7 +143,7 @@ export const batch: Command = {
   page,
   run: async (args, terminal) => {
     const settings = batchSettings(args);
-    return settings === 'help' ? page : runBatch(settings, args, terminal);
+    return settings === 'help' ? page : run(settings, args, terminal);
   },
 };
 
@@ -157,24 +153,20 @@ export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
   if (options.at(-1)?.name === 'help') return 'help';
   const draft = settingsOf(options, BATCH_OPTIONS);
   const [first, ...others] = positionals;
-  if (first === undefined) {
+  if (first === undefined)
     throw usageError(`no jobs given; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
-  }
-  if (draft.output === undefined || draft.output === '-') {
+  if (draft.output === undefined || draft.output === '-')
     throw usageError('a batch needs a results file, also used to resume; name one: -o results.jsonl');
-  }
   const isTable = others.length === 0 && /\.(csv|jsonl|ndjson)$/i.test(first);
-  if (isTable && (draft.reference !== undefined || draft.match)) {
+  if (isTable && (draft.reference !== undefined || draft.match))
     throw usageError(
       '--reference and --match are for encodes, but a table names its references; leave them out',
     );
-  }
-  if (!isTable && draft.reference === undefined) {
+  if (!isTable && draft.reference === undefined)
     throw usageError(
       `${first} is not a table (.csv, .jsonl), and encodes need a rule for their reference: --reference ` +
         "'masters/{stem}.mov'",
     );
-  }
   refuseSharedFiles(draft);
   refuseWithoutQueue(draft);
   return {
@@ -234,23 +226,16 @@ function patternValue(use: OptionUse): RegExp {
   }
 }
 
-async function runBatch(
-  settings: BatchSettings,
-  args: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
+async function run(settings: BatchSettings, args: readonly string[], terminal: Terminal): Promise<number> {
   const jobs = await readJobs(settings);
-  const inputs = [
-    ...settings.sources,
-    ...jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]),
-  ];
+  const videos = jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]);
+  const inputs = [...new Set([...settings.sources, ...videos])];
   const summarize = await openSummaries(settings, inputs, args);
   return interruptible(async (stop) => {
-    const kept = [...new Set(inputs)];
-    const results = await ResultsFile.open(settings.output, kept, settings.retryFailed);
+    const results = await ResultsFile.open(settings.output, inputs, settings.retryFailed);
     const bar = openProgressBar(terminal, settings.quiet);
     try {
-      const work = { jobs, settings, terminal, inputs: kept, signal: stop.signal, results, bar };
+      const work = { jobs, settings, terminal, inputs, signal: stop.signal, results, bar };
       const { lines, before } = await scoreJobs(work);
       await summarize(
         lines.map(({ text }) => text),
@@ -260,13 +245,12 @@ async function runBatch(
       const failed = lines.filter((line) => line.failed).length;
       const below = lines.filter((line) => line.below).length;
       if (!settings.quiet) {
-        const known = before > 0 ? `, ${before} from earlier runs` : '';
-        const wrong = lines.filter((line) => line.untrusted && !line.below).length;
-        const doubt = wrong > 0 ? `, ${wrong} scored but untrusted` : '';
+        const earlier = before > 0 ? `, ${before} from earlier runs` : '';
+        const untrusted = lines.filter((line) => line.untrusted && !line.below).length;
+        const wrong = untrusted > 0 ? `, ${untrusted} scored but untrusted` : '';
         const low = below > 0 ? `, ${below} below the limit or untrusted` : '';
-        await terminal.print(
-          `${settings.output}: ${counted(lines.length, 'job')}${known}; ${failed} failed${low}${doubt}\n`,
-        );
+        const count = counted(lines.length, 'job');
+        await terminal.print(`${settings.output}: ${count}${earlier}; ${failed} failed${low}${wrong}\n`);
       }
       return failed > 0 ? EXIT.failed : below > 0 ? EXIT.below : EXIT.ok;
     } finally {
@@ -282,17 +266,14 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
     const lines = await encodeLines(sources, { reference, match });
     return jobsOf(lines, common, 'the list of encodes', (path) => path);
   }
-  const text = await readText(table);
-  const folder = dirname(table);
-  const isElsewhere = (path: string) => isAbsolute(path) || hasScheme(path);
-  return jobsOf(tableLines(text, table), common, table, (path) =>
-    isElsewhere(path) ? path : join(folder, path),
-  );
+  const lines = tableLines(await readText(table), table);
+  const locate = (path: string) => (isAbsolute(path) || hasScheme(path) ? path : join(dirname(table), path));
+  return jobsOf(lines, common, table, locate);
 }
 
 /**
  * Opens the summary files before anything is scored.
- * @param args of the batch, for the page
+ * @param args command line shown on the page
  * @returns writes them; takes the lines of results in table order
  * @throws {AnyvmafError} `io`, `usage`
  */

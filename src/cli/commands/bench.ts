@@ -54,9 +54,8 @@ const page: HelpText = {
 
 export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const [stray] = positionals;
-  if (stray !== undefined) {
+  if (stray !== undefined)
     throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
-  }
   const { json = false, ...options } = settings;
   const { benchData, benchOutput, runBenchmark } = await import('../../bench/run.js');
   const bar = openProgressBar(terminal);

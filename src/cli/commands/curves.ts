@@ -127,7 +127,6 @@ interface ResultSettings {
   readonly source: string;
   /** Files; the extension of each names its format. */
   readonly outputs: readonly string[];
-  /** Format of standard output. */
   readonly format: ResultFormat;
   readonly quiet: boolean;
 }
@@ -187,8 +186,7 @@ function formatOf(path: string): ResultFormat {
 }
 
 const SHORT_BAR = 16;
-
-/** Columns of the name of a curve, which loses its middle if longer. */
+/** Columns of the name of a curve; a longer one is cut in its middle. */
 const CURVE_NAME = 24;
 
 type CurvePoint = EncodedPoint & { readonly quality: number };
@@ -201,9 +199,7 @@ export function curveLine(curve: string, { value, quality, kbps, cached }: Curve
 }
 
 const LADDER = 'anyvmaf ladder';
-
 const SPACINGS = ['rate', 'quality'] as const;
-
 const MOST_RUNGS = 32;
 
 interface LadderSettings
@@ -271,15 +267,15 @@ export const ladder = command(
   LADDER_OPTIONS,
   ladderPage,
   async ({ settings, positionals, terminal }) => {
-    const { masters: [master, ...more] = [], ...asked } = settings;
+    const { masters: [master, ...more] = [], ...rest } = settings;
     if (master !== undefined) {
-      if (more.length + Object.keys(asked).length + positionals.length === 0)
+      if (more.length + Object.keys(rest).length + positionals.length === 0)
         return measureMaster(master, terminal);
       throw usageError(
         `--master measures existing files and takes no other arguments; type ${LADDER} --master master.m3u8`,
       );
     }
-    const { result, options } = resultOf(LADDER, positionals, asked);
+    const { result, options } = resultOf(LADDER, positionals, rest);
     const { encoder, sizes, ...others } = options;
     if (encoder === undefined) throw usageError(`${LADDER} needs an encoder, for instance --encoder libx264`);
     if (sizes === undefined) throw usageError(`${LADDER} needs sizes, for instance --sizes 1080,720,540,360`);
@@ -297,7 +293,6 @@ export const ladder = command(
   },
 );
 
-/** Most bytes of a playlist or manifest. */
 const MOST_TEXT = 16 * 1024 * 1024;
 
 /** Writes measured bandwidths into a master playlist, and into a manifest of the same streams beside it. */
@@ -305,11 +300,12 @@ async function measureMaster(path: string, terminal: Terminal): Promise<number> 
   const { measuredManifest, measuredMaster } = await import('../../report/bandwidth.js');
   const folder = dirname(path);
   const sizeOf = async (name: string) => {
-    const facts = await stat(join(folder, name)).catch((cause: Error) => {
-      throw ioError(`${shown(join(folder, name))} cannot be read: ${cause.message}.`, { cause });
+    const file = join(folder, name);
+    const facts = await stat(file).catch((cause: Error) => {
+      throw ioError(`${shown(file)} cannot be read: ${cause.message}.`, { cause });
     });
     if (facts.isFile()) return facts.size;
-    throw usageError(`${shown(join(folder, name))} is not a regular file.`);
+    throw usageError(`${shown(file)} is not a regular file.`);
   };
   const text = async (name: string) => {
     if ((await sizeOf(name)) > MOST_TEXT) throw usageError(`${shown(name)} is too large for a playlist.`);
@@ -376,11 +372,10 @@ const comparePage: HelpText = {
 export const compareEncodersCommand = command(COMPARE, COMPARE_OPTIONS, comparePage, async (line) => {
   const { result, options } = resultOf(COMPARE, line.positionals, line.settings);
   const { encoders = [], ...others } = options;
-  if (encoders.length < 2) {
+  if (encoders.length < 2)
     throw usageError(
       `${COMPARE} needs two encoders or more, for instance --encoder libx264 --encoder libx265`,
     );
-  }
   const { compareEncoders } = await import('../../index.js');
   const columns = ['encoder', 'value', options.metric ?? 'quality'] as const;
   await curvesRun(result, line.terminal, columns, ({ show, ...listeners }) => {

@@ -3,25 +3,17 @@
  * Opens the files of a result, and delivers it: to files, to the gate, and as a summary for people.
  */
 import { EXIT, type Interruption } from '../exit.js';
-import type { Gate } from '../gate.js';
-import { type OutputFile, openOutput } from '../output.js';
+import { openOutput } from '../output.js';
 import { isGated } from '../output-options.js';
 import type { DeliverySettings, LiveLines, Outcome } from '../printed.js';
 import type { Terminal } from '../terminal.js';
 
-/** Absent: standard output, or not wanted. */
-interface Outputs {
-  readonly file: OutputFile | undefined;
-  readonly page: OutputFile | undefined;
-  readonly gate: Gate | undefined;
-}
-
-/** Opens all output files, those of the gate too, before scoring starts; `-` is standard output. */
+/** Opens all output files, those of the gate too, before scoring starts; none for `-`, standard output. */
 export async function openOutputs(
   settings: DeliverySettings,
   videos: readonly string[],
   hosts?: readonly string[],
-): Promise<Outputs> {
+) {
   const { output, html, distorted, baseline } = settings;
   const inputs = baseline === undefined ? videos : [...videos, baseline];
   const open = async (path: string | undefined) =>
@@ -35,9 +27,8 @@ export async function openOutputs(
 interface Delivery {
   readonly terminal: Terminal;
   readonly stop: Interruption;
-  /** Makes the page of `--html`. */
   readonly makePage: () => Promise<Iterable<string>>;
-  /** What has printed the report already. */
+  /** Set if it has printed the report. */
   readonly live?: LiveLines | undefined;
 }
 
@@ -45,7 +36,7 @@ interface Delivery {
 export async function deliver(
   outcome: Outcome,
   settings: DeliverySettings,
-  { file, page, gate }: Outputs,
+  { file, page, gate }: Awaited<ReturnType<typeof openOutputs>>,
   { terminal, stop, makePage, live }: Delivery,
 ): Promise<number> {
   const { printResult, reportText } = await import('../printed.js');

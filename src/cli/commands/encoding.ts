@@ -1,7 +1,6 @@
 /**
  * @module cli/commands/encoding
- * Shared by the commands that encode a source: options and their parsing, output files, progress, and lines of points and
- * results.
+ * Shared by the commands that encode a source: options, output files, progress, and lines of points and results.
  */
 import { usageError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
@@ -141,11 +140,7 @@ export function oneSource(command: string, positionals: readonly string[], advic
   throw usageError(`${command} takes one source, but ${found}; ${advice}`);
 }
 
-/** Adds an option such as `preset=slow`. */
-function withEncoderOption(
-  options: EncoderChoice['encoderOptions'],
-  use: OptionUse,
-): Readonly<Record<string, string>> {
+function withEncoderOption(options: EncoderChoice['encoderOptions'], use: OptionUse): Record<string, string> {
   const equals = use.value.indexOf('=');
   if (equals > 0) return { ...options, [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
   throw refusedValue(use, 'NAME=VALUE, such as preset=slow');
@@ -209,9 +204,8 @@ export async function encodingRun<Result>(
   });
 }
 
-/** Columns of a bar, of one beside a name, and of that name, which loses its middle if longer. */
 const BAR = 24;
-/** Columns of value, quality and rate; of number, first frame, frame count and start of a shot. */
+/** Columns of value, quality and rate. */
 export const POINT = [10, 9, 9] as const;
 
 /** Right-aligns texts in columns of fixed widths, for lines printed as they come. */
@@ -232,8 +226,6 @@ export function megabytes(bytes: number): string {
   return `${(bytes / 1e6).toFixed(bytes < 1e7 ? 2 : 1)} MB`;
 }
 
-// --- points ---
-
 export function pointsHead(parameter: string, metric: string): string {
   return row(POINT, [parameter, metric, 'kb/s']);
 }
@@ -242,7 +234,7 @@ export function reachedText({ reached }: { readonly reached: boolean }): string 
   return reached ? 'which reaches the target' : 'which misses the target';
 }
 
-/** An unwritten file and how to get it, warnings, and the number of encodes. */
+/** The unwritten file and how to get it, warnings, and the number of encodes. */
 export function endLines({
   unwritten,
   unfinished = null,
@@ -258,8 +250,6 @@ export function endLines({
     `${counted(encodes, 'encode')}, ${counted(cached, 'cached point')}.`,
   ];
 }
-
-// --- what is being done ---
 
 export function stageText(stage: SearchStage): string {
   if (stage.kind === 'reading') return 'reading the source';

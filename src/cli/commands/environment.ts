@@ -3,7 +3,6 @@
  * `anyvmaf backends` lists backends; `anyvmaf doctor` reports what is installed, what works, and how to get the rest;
  * `anyvmaf setup` fetches, lists or removes optional components.
  */
-
 import { arch, cpus, platform, release } from 'node:os';
 import { OWN_GPU_BACKENDS, PART_NAMES, type PartName } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
@@ -100,8 +99,6 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['webgpu', 'measures on a GPU'],
 ];
 
-type AdapterFacts = NonNullable<BackendHealth['adapter']>;
-
 /** Packages that `anyvmaf setup` fetches as parts. */
 const PART_OF: Readonly<Record<string, PartName>> = {
   '@ffmpeg/core': 'decoder',
@@ -140,8 +137,7 @@ function isInstalled(name: string): boolean {
   return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
 }
 
-/** The command that installs a package. */
-function how(name: string): string {
+function installCommand(name: string): string {
   const part = PART_OF[name];
   return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
 }
@@ -161,10 +157,7 @@ function diagnosisText(found: Diagnosis, facts: ReturnType<typeof machineFacts>,
     runtimeRow(facts.node),
     ['system', facts.system],
     ['processor', `${facts.processor}, ${cores} thread${cores === 1 ? '' : 's'}`],
-    [
-      'built-in core',
-      core?.runtime_healthy ? `WebAssembly with SIMD: ${healthText(core)}` : healthText(core),
-    ],
+    ['built-in core', `${core?.runtime_healthy ? 'WebAssembly with SIMD: ' : ''}${healthText(core)}`],
   ];
   const decoding = decoders.map(({ id, usable, version: of, reason }): [string, string] => [
     id,
@@ -174,7 +167,7 @@ function diagnosisText(found: Diagnosis, facts: ReturnType<typeof machineFacts>,
     backends.details
       .filter(({ backend }) => backend !== 'cpu' && names.includes(backend) === own)
       .map(({ backend, runs, advice }): [string, string] => {
-        const state = health.find((one) => one.backend === backend);
+        const state = health.find((other) => other.backend === backend);
         const by = state?.adapter ? adapterText(state.adapter) : (runs ?? '');
         return [backend, runs === null ? `not available. ${advice ?? ''}` : `${healthText(state)} (${by})`];
       });
@@ -183,7 +176,7 @@ function diagnosisText(found: Diagnosis, facts: ReturnType<typeof machineFacts>,
   const program = flavour === null ? (error ?? '') : `${flavour} ${release ?? 'of an unknown version'}`;
   const packages = facts.packages.map(({ name, installed, use }): [string, string] => [
     name,
-    `${installed ? 'installed' : `not installed; ${how(name)}`}: ${use}`,
+    `${installed ? 'installed' : `not installed; ${installCommand(name)}`}: ${use}`,
   ]);
   const section = (title: string, rows: readonly [string, string][]) =>
     `${title}:\n${twoColumns(rows, width)}\n`;
@@ -197,7 +190,8 @@ function diagnosisText(found: Diagnosis, facts: ReturnType<typeof machineFacts>,
   ].join('\n');
 }
 
-function adapterText({ vendor, architecture, device, description, software }: AdapterFacts): string {
+function adapterText(adapter: NonNullable<BackendHealth['adapter']>): string {
+  const { vendor, architecture, device, description, software } = adapter;
   const parts = [description, vendor, architecture, device].filter((part) => part !== '');
   return `${parts.join(', ') || 'unnamed GPU'}${software ? '; software, not selected automatically' : ''}`;
 }
@@ -248,8 +242,8 @@ export const setup = command(SETUP, SETUP_OPTIONS, setupPage, async ({ settings,
       const { installPart } = await import('../../parts/install.js');
       fetched.set(name, (await installPart(name, { signal: stop.signal, onPackage })).fetched);
     }
-    const wanted = names.length > 0 ? names : PART_NAMES;
-    const states = wanted.map((name) => stateOf(PARTS[name], fetched.get(name)));
+    const listed = names.length > 0 ? names : PART_NAMES;
+    const states = listed.map((name) => stateOf(PARTS[name], fetched.get(name)));
     const text = names.length > 0 ? states.map(fetchedText).join('') : listText(states, terminal.columns);
     await terminal.print(json ? asJson(states) : text);
     return EXIT.ok;
@@ -257,19 +251,17 @@ export const setup = command(SETUP, SETUP_OPTIONS, setupPage, async ({ settings,
 });
 
 function partName(text: string): PartName {
-  const name = PART_NAMES.find((one) => one === text);
+  const name = PART_NAMES.find((known) => known === text);
   if (name) return name;
   const near = nearest(text, PART_NAMES);
-  throw usageError(
-    `there is no part ${quoted(text)}; ${near === undefined ? `the parts are ${orList(PART_NAMES)}` : `did you mean ${near}?`}`,
-  );
+  const hint = near === undefined ? `the parts are ${orList(PART_NAMES)}` : `did you mean ${near}?`;
+  throw usageError(`there is no part ${quoted(text)}; ${hint}`);
 }
 
 async function remove(names: readonly PartName[], json: boolean, terminal: Terminal): Promise<number> {
   const removed: string[] = [];
   for (const name of names.length > 0 ? names : PART_NAMES) removed.push(...(await removePart(name)));
-  const text =
-    removed.length > 0 ? removed.map((place) => `removed ${place}\n`).join('') : 'nothing to remove\n';
+  const text = removed.map((place) => `removed ${place}\n`).join('') || 'nothing to remove\n';
   await terminal.print(json ? asJson({ removed }) : text);
   return EXIT.ok;
 }

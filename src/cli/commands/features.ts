@@ -4,7 +4,7 @@
  */
 import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
-import { quoted } from '../../core/printable.js';
+import { counted, quoted } from '../../core/printable.js';
 import { csvTable, readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/sections.js';
@@ -102,7 +102,6 @@ const OF_LISTS = new Set(['json', 'help']);
 
 export interface FeatureTable {
   readonly output: string;
-  /** The pairs, or the file that lists them. */
   readonly pairs: readonly DatasetPair[] | { readonly list: string; readonly raw?: DatasetPair['raw'] };
   readonly options: DatasetOptions;
   readonly quiet: boolean;
@@ -110,7 +109,7 @@ export interface FeatureTable {
 }
 
 /**
- * Parses the command line: writes a table exactly if `--parquet` is given; otherwise lists extractors.
+ * Parses the command line: a table with `--parquet`, else the list of extractors.
  * @throws {AnyvmafError} `usage`
  */
 export function featuresSettings(args: readonly string[]): FeatureTable | 'list' | 'help' {
@@ -118,49 +117,39 @@ export function featuresSettings(args: readonly string[]): FeatureTable | 'list'
   if (parsed.options.at(-1)?.name === 'help') return 'help';
   if (!parsed.options.some(({ name }) => name === 'parquet')) {
     const stray = parsed.options.find(({ name }) => !OF_LISTS.has(name));
-    if (stray) {
+    if (stray)
       throw usageError(
         `${stray.label} is for a table of features; name the file to write with --parquet FILE`,
       );
-    }
-    if (parsed.positionals.length > 1) {
+    if (parsed.positionals.length > 1)
       throw usageError(
         `"${parsed.positionals[1]}" is one argument too many: name one feature extractor, or give --parquet FILE to ` +
           'measure videos and write a table',
       );
-    }
     return 'list';
   }
   return tableOf(settingsOf(parsed.options, FEATURES_OPTIONS), parsed.positionals);
 }
 
-function tableOf(asked: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
-  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = asked;
-  const { features, teacher, options: pairing = {} } = asked;
+function tableOf(settings: Partial<AskedSettings>, positionals: readonly string[]): FeatureTable {
+  const { parquet: output = '', list, keys = [], opinions = [], quiet = false, json = false } = settings;
+  const { features, teacher, options: pairing = {} } = settings;
   checkPairingOptions(pairing);
   const options = { ...pairing, ...(teacher !== undefined && { teacher }), ...(features && { features }) };
+  const option = keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined;
   const pairs =
     list === undefined
-      ? namedPairs(videosOf(asked, positionals, MAX_DISTORTED, NAME), keys, opinions)
-      : listedPairs(
-          list,
-          asked,
-          positionals[0] ?? (keys.length > 0 ? '--key' : opinions.length > 0 ? '--mos' : undefined),
-        );
+      ? namedPairs(videosOf(settings, positionals, MAX_DISTORTED, NAME), keys, opinions)
+      : listedPairs(list, settings, positionals[0] ?? option);
   return { output, options, quiet, json, pairs };
 }
 
 /** @param surplus an argument that names videos beside the list */
-function listedPairs(
-  list: string,
-  videos: Partial<VideoSettings>,
-  surplus: string | undefined,
-): FeatureTable['pairs'] {
-  if (surplus !== undefined) {
+function listedPairs(list: string, videos: Partial<VideoSettings>, surplus?: string): FeatureTable['pairs'] {
+  if (surplus !== undefined)
     throw usageError(
       `${surplus} cannot be used with --pairs, whose list names the videos with their keys and opinion scores`,
     );
-  }
   const { raw } = videosOf(videos, [list, list], 1, NAME);
   return { list, ...(raw && { raw }) };
 }
@@ -189,12 +178,11 @@ function modelString(use: OptionUse): string {
 
 /** Returns the value for each distorted video; a single value applies to all. */
 function oneOrEach<T>(values: readonly T[], count: number, label: string): (index: number) => T | undefined {
-  if (values.length > 1 && values.length !== count) {
+  if (values.length > 1 && values.length !== count)
     throw usageError(
       `${label} is given ${values.length} times, but there ${count === 1 ? 'is one distorted video' : `are ${count} distorted videos`}; ` +
         'give it once, or once for each',
     );
-  }
   return (index) => (values.length === 1 ? values[0] : values[index]);
 }
 
@@ -215,12 +203,11 @@ export function parsePairs(
   const { columns, rows } = csvTable(text, list);
   const names = columns.map((name) => name.trim().toLowerCase());
   const unknown = names.find((name) => !COLUMNS.includes(name));
-  if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted')) {
+  if (unknown !== undefined || !names.includes('reference') || !names.includes('distorted'))
     throw usageError(
       `the first line of ${list} must name the columns reference and distorted and, optionally, key, clip and mos` +
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
-  }
   if (rows.length === 0) throw usageError(`${list} lists no pairs of videos`);
   return rows.map(({ entries, line }) => {
     const field = (name: string) => entries[names.indexOf(name)]?.[1] || undefined;
@@ -229,17 +216,15 @@ export function parsePairs(
       if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
       return locate(path);
     };
-    const mos = field('mos');
+    const value = field('mos');
+    const label = `mos in line ${line} of ${list}`;
     return {
       reference: video('reference'),
       distorted: video('distorted'),
       ...(raw && { raw }),
       key: field('key'),
       clip: field('clip'),
-      mos:
-        mos === undefined
-          ? undefined
-          : numberValue({ name: 'mos', label: `mos in line ${line} of ${list}`, value: mos }),
+      mos: value === undefined ? undefined : numberValue({ name: 'mos', label, value }),
     };
   });
 }
@@ -262,12 +247,9 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
     if (!summary) throw new AnyvmafError('internal', `nothing was written to ${output}`);
     for (const warning of summary.warnings) terminal.complain(`warning: ${warning}`);
     const { rows, columns } = summary;
-    await terminal.print(
-      json
-        ? asJson({ file: output, rows, pairs: pairs.length, columns })
-        : `${output}: ${rows} ${rows === 1 ? 'row' : 'rows'} of ${pairs.length} ${pairs.length === 1 ? 'pair' : 'pairs'}, ` +
-            `columns ${columns.join(' ')}\n`,
-    );
+    const counts = `${counted(rows, 'row')} of ${counted(pairs.length, 'pair')}`;
+    const text = `${output}: ${counts}, columns ${columns.join(' ')}\n`;
+    await terminal.print(json ? asJson({ file: output, rows, pairs: pairs.length, columns }) : text);
     return EXIT.ok;
   });
 }
@@ -320,9 +302,9 @@ function describe({ name, description, options, features: emitted }: ExtractorSp
     `${option.description} ${valueText(option)}`,
   ]);
   const names = emitted.map(({ alias, when, emitted: time, stills }): [string, string] => {
-    const needs = when.length > 0 ? [`with ${when.join(' and ')}`] : [];
-    const given = time === 'sequence' ? 'one value for all frames' : stills ? 'of stills' : 'per frame';
-    return [alias, [given, ...needs].join(', ')];
+    const needs = when.length > 0 ? `, with ${when.join(' and ')}` : '';
+    const scope = time === 'sequence' ? 'one value for all frames' : stills ? 'of stills' : 'per frame';
+    return [alias, scope + needs];
   });
   return [
     `${name}\n`,

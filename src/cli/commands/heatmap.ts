@@ -8,7 +8,7 @@ import { MAP_KINDS, type MapKind } from '../../core/choices.js';
 import { ioError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
-import type { QualityMapOptions, QualityMaps } from '../../index.js';
+import type { QualityMaps } from '../../index.js';
 import { command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import {
@@ -97,31 +97,27 @@ export const heatmap = command(NAME, HEATMAP_OPTIONS, page, async ({ settings, p
 );
 
 /** @throws {AnyvmafError} `usage` for conflicting options */
-export function heatmapSettings(asked: Partial<AskedSettings>, positionals: readonly string[]) {
-  const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = asked;
-  if (frames && worst !== undefined) {
+export function heatmapSettings(settings: Partial<AskedSettings>, positionals: readonly string[]) {
+  const { frames, worst, output = '.', of = 'both', blockSize, neg = false } = settings;
+  if (frames && worst !== undefined)
     throw usageError('--frame names the frames to draw and --worst finds them; leave one of them out');
-  }
-  if (of === 'butteraugli' && (neg || blockSize !== undefined)) {
+  if (of === 'butteraugli' && (neg || blockSize !== undefined))
     throw usageError(
       '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
     );
-  }
-  const request = pairOf(asked, positionals, NAME);
+  const request = pairOf(settings, positionals, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;
-  if (count > MOST_FRAMES) {
+  if (count > MOST_FRAMES)
     throw usageError(`${count} frames are requested, but at most ${MOST_FRAMES} are drawn at a time`);
-  }
-  if (isFile(output) && count > 1) {
+  if (isFile(output) && count > 1)
     throw usageError(
       `${count} frames do not fit into the one file "${shown(output)}"; name a folder with -o/--output`,
     );
-  }
   return {
     request,
     options: {
-      ...asked.options,
+      ...settings.options,
       ...(blockSize !== undefined && { blockSize }),
       ...(neg && { enhnGainLimit: 1 }),
       ...(of === 'butteraugli' && { butteraugli: true }),
@@ -140,7 +136,7 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
   const { request, output, of } = settings;
   const inputs = [request.reference, request.distorted];
   const single = isFile(output) ? await openOutput(output, inputs) : undefined;
-  if (!single) await refuseNoFolder(output);
+  if (!single) await requireFolder(output);
   return interruptible(async (stop) => {
     const { frames, options, scores } = await choose(settings, terminal, stop.signal);
     const { qualityMaps } = await import('../../index.js');
@@ -150,14 +146,16 @@ async function draw(settings: HeatmapSettings, terminal: Terminal): Promise<numb
       drawn.push({
         index,
         png: await maps.render({ of }).png(),
-        line: maps.butteraugli ? saidOf(maps.butteraugli) : said(maps.features, scores.get(index)),
+        line: maps.butteraugli
+          ? butteraugliText(maps.butteraugli)
+          : featureText(maps.features, scores.get(index)),
       });
     }
     const paths = drawn.map(({ index }) =>
       single ? output : join(output, `heatmap_${String(index).padStart(6, '0')}.png`),
     );
-    const pictures = drawn.map(({ png }) => png);
-    await writePictures(pictures, paths, inputs, single, stop.signal);
+    const pngs = drawn.map(({ png }) => png);
+    await writePictures(pngs, paths, inputs, single, stop.signal);
     for (const [i, { index, line }] of drawn.entries())
       await terminal.print(`frame ${index}: ${line}: ${paths[i]}\n`);
     return EXIT.ok;
@@ -207,12 +205,8 @@ async function choose(
   { request, options, frames, neg }: HeatmapSettings,
   terminal: Terminal,
   signal: AbortSignal,
-): Promise<{
-  readonly frames: readonly number[];
-  readonly options: QualityMapOptions;
-  readonly scores: ReadonlyMap<number, number>;
-}> {
-  if (typeof frames !== 'number') return { frames, options, scores: new Map() };
+) {
+  if (typeof frames !== 'number') return { frames, options, scores: new Map<number, number>() };
   const [{ score }, { ranking, worstFrames }] = await Promise.all([
     import('../../index.js'),
     import('../../report/ranking.js'),
@@ -242,13 +236,13 @@ async function choose(
   }
 }
 
-function said(features: Readonly<Record<string, number>>, score: number | undefined): string {
+function featureText(features: Readonly<Record<string, number>>, score: number | undefined): string {
   const vif = [0, 1, 2, 3].map((scale) => features[`integer_vif_scale${scale}`]?.toFixed(4));
-  const known = score === undefined ? '' : `vmaf ${score.toFixed(2)}, `;
-  return `${known}adm2 ${features.integer_adm2?.toFixed(4)}, vif ${vif.join(' ')}`;
+  const vmaf = score === undefined ? '' : `vmaf ${score.toFixed(2)}, `;
+  return `${vmaf}adm2 ${features.integer_adm2?.toFixed(4)}, vif ${vif.join(' ')}`;
 }
 
-function saidOf({ maximum, norm3 }: NonNullable<QualityMaps['butteraugli']>): string {
+function butteraugliText({ maximum, norm3 }: NonNullable<QualityMaps['butteraugli']>): string {
   return `butteraugli ${maximum.toFixed(4)}, 3-norm ${norm3.toFixed(4)}`;
 }
 
@@ -257,17 +251,16 @@ function isFile(output: string): boolean {
 }
 
 /** @throws {AnyvmafError} `io` if the path exists and is not a folder */
-async function refuseNoFolder(path: string): Promise<void> {
+async function requireFolder(path: string): Promise<void> {
   const found = await stat(path).catch(() => undefined);
-  if (found && !found.isDirectory()) {
+  if (found && !found.isDirectory())
     throw ioError(`cannot write into "${shown(path)}": it is not a folder; name a folder or a .png file`);
-  }
 }
 
 /** `12` or `12,250`. */
 function frameNumbers(use: OptionUse): number[] {
-  const numbers = use.value.split(',').map((text) => unsigned(text.trim()));
-  return numbers.map((number) => {
+  return use.value.split(',').map((text) => {
+    const number = unsigned(text.trim());
     if (number !== undefined && number <= 1e9) return number;
     throw refusedValue(use, 'the number of a frame such as 12, or several such as 12,250');
   });
@@ -282,5 +275,5 @@ function worstValue(use: OptionUse): number {
 function blockValue(use: OptionUse): number {
   const side = unsignedValue(use, 16);
   if (BLOCKS.includes(side)) return side;
-  throw refusedValue(use, `${orList(BLOCKS.map(String))}`);
+  throw refusedValue(use, orList(BLOCKS.map(String)));
 }

@@ -15,7 +15,7 @@ import {
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const INSPECT = 'anyvmaf inspect';
-/** Options without meaning here: nothing is scored. */
+/** Options of scoring. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
 interface InspectSettings extends VideoSettings, TableSettings {
@@ -61,9 +61,8 @@ export const inspect = command(
       const inspection = await api.inspect(request, { ...pairing, ...(models && { models }), signal });
       const found = { ...inspection, findings: findingsInFlags(inspection.findings) };
       const { columns: width, colour: color } = terminal;
-      await terminal.print(
-        json ? asJson(view.inspectionData(found)) : view.inspectionText(found, { width, color }),
-      );
+      const text = json ? asJson(view.inspectionData(found)) : view.inspectionText(found, { width, color });
+      await terminal.print(text);
       const refused = found.findings.some(
         ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
       );
@@ -107,11 +106,9 @@ export const align = command(ALIGN, ALIGN_OPTIONS, alignPage, async ({ settings,
   return interruptible(async ({ signal }) => {
     const result = await api.align(request, { ...options, signal });
     const { columns: width, colour: color } = terminal;
-    await terminal.print(
-      json
-        ? asJson(view.alignmentData(result))
-        : view.alignmentText(result, { width, color, advice: alignmentAdvice(result) }),
-    );
+    const advice = alignmentAdvice(result);
+    const text = () => view.alignmentText(result, { width, color, advice });
+    await terminal.print(json ? asJson(view.alignmentData(result)) : text());
     return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
   });
 });

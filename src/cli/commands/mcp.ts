@@ -117,30 +117,30 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
 export const mcp: Command = {
   page,
   run: async (args, terminal) => {
-    const asked = readMcpArguments(args);
-    if (asked === 'help') return page;
-    if (asked.vmafBin !== undefined) process.env.VMAF_BIN = asked.vmafBin;
+    const parsed = readMcpArguments(args);
+    if (parsed === 'help') return page;
+    if (parsed.vmafBin !== undefined) process.env.VMAF_BIN = parsed.vmafBin;
     const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
-    liveOn(log);
+    surviveErrors(log);
     const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
       import('../../mcp/host.js'),
       import('../../mcp/tools/index.js'),
       // Needed soon: loading it in parallel starts the server sooner.
-      asked.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
+      parsed.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
     ]);
     const host = await McpHost.open({
-      allow: asked.allow,
+      allow: parsed.allow,
       env: process.env,
       cwd: process.cwd(),
       log,
-      tools: asked.tools === undefined ? TOOLS : toolsOf(asked.tools),
-      ...(asked.callLimit !== undefined && { callLimit: asked.callLimit }),
-      ...(asked.maxSeconds !== undefined && { maxSeconds: asked.maxSeconds }),
+      tools: parsed.tools === undefined ? TOOLS : toolsOf(parsed.tools),
+      ...(parsed.callLimit !== undefined && { callLimit: parsed.callLimit }),
+      ...(parsed.maxSeconds !== undefined && { maxSeconds: parsed.maxSeconds }),
     });
     const stop = interruption();
     try {
-      if (asked.http === undefined) await overStdio(host, terminal, stop.signal);
-      else await overHttp(host, asked, asked.http, stop.signal, log);
+      if (parsed.http === undefined) await overStdio(host, terminal, stop.signal);
+      else await overHttp(host, parsed, parsed.http, stop.signal, log);
       return EXIT.ok;
     } finally {
       await host.close();
@@ -178,7 +178,7 @@ async function overHttp(
 }
 
 /** Keeps the server running after a failed call, and standard output free for the protocol. */
-function liveOn(log: (message: string) => void): void {
+function surviveErrors(log: (message: string) => void): void {
   console.log = console.error;
   console.info = console.error;
   const report = (error: unknown) =>

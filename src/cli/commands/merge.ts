@@ -51,11 +51,10 @@ export const merge = command(
   page,
   async ({ settings: asked, positionals, args, terminal }) => {
     const { options = {}, ...reported } = asked;
-    if (positionals.length === 0) {
+    if (positionals.length === 0)
       throw usageError(
         `no parts given; name the records that anyvmaf --shard I/N wrote: ${NAME} part-*.json`,
       );
-    }
     const settings = outputsOf(reported);
     const hosts = hostsOf(options, [...positionals, settings.output, settings.html]) ?? [];
     const outputs = await openOutputs({ ...settings, distorted: [] }, positionals, hosts);
@@ -66,8 +65,7 @@ export const merge = command(
         stop.signal.throwIfAborted();
         shards.push(await api.readShard(await textOf(name, hosts, stop.signal), withoutAccess(name)));
       }
-      const merged = await api.mergeShards(shards, { signal: stop.signal });
-      const report = completeReport(merged, []);
+      const report = completeReport(await api.mergeShards(shards, { signal: stop.signal }), []);
       const outcome = { reports: [report], failures: [] };
       const makePage = async () => (await import('../printed.js')).htmlText(outcome, ['merge', ...args]);
       const delivery = { ...settings, distorted: [report.distorted.name] };

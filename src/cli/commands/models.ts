@@ -36,20 +36,17 @@ const modelsPull = command(
   async ({ settings, positionals, terminal }) => {
     const { from, json } = settings;
     const [name, surplus] = positionals;
-    if (name === undefined) {
+    if (name === undefined)
       throw usageError("no model given; 'anyvmaf models' lists them, and all fetches all");
-    }
-    if (surplus !== undefined) {
+    if (surplus !== undefined)
       throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
-    }
     return interruptible(async (stop) => {
       const { pullModel } = await import('../../index.js');
       const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
       const lines = pulled.map(
         (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,
       );
-      const text =
-        lines.length > 0 ? lines.join('') : `${name} ships with the package; there is nothing to fetch\n`;
+      const text = lines.join('') || `${name} ships with the package; there is nothing to fetch\n`;
       await terminal.print(json ? asJson(pulled) : text);
       return EXIT.ok;
     });
@@ -86,18 +83,15 @@ export const models: Command = {
 
 /** Lists the models that ship, then those to be pulled. */
 function tables(list: readonly ModelSummary[], width: number): string {
-  const ours = list.filter(({ availability }) => availability === 'built-in');
-  const others = list.filter(({ availability }) => availability !== 'built-in');
-  const rows = (some: readonly ModelSummary[]) =>
-    some.map(({ name, intendedUse, availability }): [string, string] => [
-      name,
-      availability === 'built-in' ? intendedUse : `${intendedUse} (${availability})`,
-    ]);
-  const rest =
-    others.length > 0
-      ? `\nNot in the package; 'anyvmaf models pull NAME' fetches one, or all:\n\n${twoColumns(rows(others), width)}\n`
-      : '';
-  return `${twoColumns(rows(ours), width)}\n${rest}`;
+  const builtIn: [string, string][] = [];
+  const others: [string, string][] = [];
+  for (const { name, intendedUse, availability } of list) {
+    if (availability === 'built-in') builtIn.push([name, intendedUse]);
+    else others.push([name, `${intendedUse} (${availability})`]);
+  }
+  const head = "\nNot in the package; 'anyvmaf models pull NAME' fetches one, or all:\n\n";
+  const rest = others.length > 0 ? `${head}${twoColumns(others, width)}\n` : '';
+  return `${twoColumns(builtIn, width)}\n${rest}`;
 }
 
 function describeAbsent({ name, intendedUse, features }: ModelSummary, width: number): string {
@@ -112,15 +106,11 @@ function describeAbsent({ name, intendedUse, features }: ModelSummary, width: nu
 function describe(model: ModelDescription, width: number): string {
   const { name, kind, intendedUse, inputs, clip, transform, supportVectors, licence, sha256 } = model;
   const members = supportVectors.length;
+  const collection = `the model and ${members - 1} more for a confidence interval`;
+  const range = clip && `clipped to ${clip[0]}..${clip[1]} unless disable_clip is given`;
   const facts: [string, string][] = [
-    [
-      'kind',
-      kind === 'single' ? 'single model' : `the model and ${members - 1} more for a confidence interval`,
-    ],
-    [
-      'scores',
-      clip === null ? 'not clipped' : `clipped to ${clip[0]}..${clip[1]} unless disable_clip is given`,
-    ],
+    ['kind', kind === 'single' ? 'single model' : collection],
+    ['scores', range ?? 'not clipped'],
     ['transform', transformText(transform)],
     ['vectors', `${supportVectors.slice(0, 3).join(', ')}${members > 3 ? ', ...' : ''} support vectors`],
     ['licence', licence],

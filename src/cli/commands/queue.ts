@@ -2,7 +2,6 @@
  * @module cli/commands/queue
  * `anyvmaf work` runs a worker of a queue; `anyvmaf queue` shows a queue, lists and retries its dead jobs, cancels jobs.
  */
-
 import { availableParallelism, hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../../core/abort.js';
@@ -33,10 +32,8 @@ import {
 import type { Terminal } from '../terminal.js';
 
 const QUEUE = 'anyvmaf queue';
-
 /** Milliseconds between redraws. */
 const REFRESH = 1000;
-
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
@@ -70,8 +67,6 @@ const QUEUE_OPTIONS = optionTable<QueueSettings>({
 
 const ACTIONS = ['view', 'dead', 'retry', 'cancel'] as const;
 
-type Action = (typeof ACTIONS)[number];
-
 const queuePage: HelpText = {
   usage: [
     `${QUEUE} --queue URL`,
@@ -86,7 +81,7 @@ const queuePage: HelpText = {
 };
 
 interface QueueTask {
-  readonly action: Action;
+  readonly action: (typeof ACTIONS)[number];
   readonly ids: readonly string[];
   readonly settings: Partial<QueueSettings>;
 }
@@ -105,11 +100,8 @@ export const queue = command(QUEUE, QUEUE_OPTIONS, queuePage, async ({ settings,
   }
 });
 
-function actionOf(
-  [first = 'view', ...ids]: readonly string[],
-  all: boolean,
-): Pick<QueueTask, 'action' | 'ids'> {
-  const action = ACTIONS.find((one) => one === first);
+function actionOf([first = 'view', ...ids]: readonly string[], all: boolean) {
+  const action = ACTIONS.find((name) => name === first);
   if (action === undefined)
     throw usageError(`there is no action ${quoted(first)}; the actions are ${orList(ACTIONS.slice(1))}`);
   const wrong = ids.find((id) => !/^[\w-]{4,100}$/.test(id));
@@ -135,11 +127,7 @@ function requireQueue(address: string | undefined, command: string): string {
   );
 }
 
-async function act(
-  { action, ids, settings }: QueueTask,
-  connection: QueueConnection,
-  terminal: Terminal,
-): Promise<number> {
+async function act({ action, ids, settings }: QueueTask, connection: QueueConnection, terminal: Terminal) {
   const { json, all, results, hosts } = settings;
   if (action === 'view') return view(settings, connection, terminal);
   if (action === 'dead') {
@@ -158,11 +146,7 @@ async function act(
   return count === 0 && ids.length > 0 ? EXIT.failed : EXIT.ok;
 }
 
-async function view(
-  { json, once }: Partial<QueueSettings>,
-  connection: QueueConnection,
-  terminal: Terminal,
-): Promise<number> {
+async function view({ json, once }: Partial<QueueSettings>, connection: QueueConnection, terminal: Terminal) {
   const look = async () => {
     const [counts, workers, open] = await Promise.all([
       connection.counts(),
@@ -176,11 +160,7 @@ async function view(
     return EXIT.ok;
   }
   if (once || !terminal.interactive) {
-    await terminal.print(
-      viewText(await look())
-        .join('\n')
-        .concat('\n'),
-    );
+    await terminal.print(`${viewText(await look()).join('\n')}\n`);
     return EXIT.ok;
   }
   await interruptible(async ({ signal }) => {
@@ -222,10 +202,9 @@ function deadJson({ taskId, task, reason, attempts }: DeadTask) {
 function deadText(dead: readonly DeadTask[]): string {
   if (dead.length === 0) return 'no dead jobs\n';
   const lines = dead.map(({ taskId, task, reason }) => {
-    const distorted = task?.job.args
-      .find((arg) => arg.startsWith('--distorted='))
-      ?.slice('--distorted='.length);
-    return `${shown(taskId.slice(0, 12))}  ${distorted === undefined ? '' : `${shown(distorted)}: `}${printable(reason)}`;
+    const option = task?.job.args.find((arg) => arg.startsWith('--distorted='));
+    const distorted = option === undefined ? '' : `${shown(option.slice('--distorted='.length))}: `;
+    return `${shown(taskId.slice(0, 12))}  ${distorted}${printable(reason)}`;
   });
   return `${lines.join('\n')}\n`;
 }
@@ -314,7 +293,7 @@ export const work = command(WORK, WORK_OPTIONS, workPage, async ({ settings, pos
 });
 
 function metricsValue(use: OptionUse): MetricsAddress {
-  const [, six, host = six ?? '127.0.0.1', port] =
+  const [, ipv6, host = ipv6 ?? '127.0.0.1', port] =
     /^(?:(?:\[([0-9a-f:.]+)\]|([\w.-]+)):)?(\d{1,5})$/i.exec(use.value) ?? [];
   if (port !== undefined && Number(port) <= 65_535) return { host, port: Number(port) };
   throw refusedValue(use, 'PORT or HOST:PORT, such as 9464');
@@ -327,7 +306,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
   const folders = await realFolders(allow, process.cwd(), (folder) =>
     usageError(`--allow ${quoted(folder)} is not a readable folder`),
   );
-  // Refuses what is no host before anything starts.
+  // Refuse invalid hosts before anything starts.
   new AllowedHosts(hosts);
   const files = await ResultsFolder.open(settings.results, hosts);
   const stop = interruption(PATIENCE);
@@ -369,11 +348,7 @@ async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<nu
 }
 
 /** Adds counts of the queue if it answers within a second. */
-async function metricsText(
-  { metrics }: QueueWorker,
-  connection: QueueConnection,
-  concurrency: number,
-): Promise<string> {
+async function metricsText({ metrics }: QueueWorker, connection: QueueConnection, concurrency: number) {
   const counts = await Promise.race([
     connection.counts().catch(() => undefined),
     new Promise<undefined>((resolve) => setTimeout(resolve, 1000, undefined)),

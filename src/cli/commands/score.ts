@@ -2,7 +2,6 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores encodes of a reference; with `--shard I/N` measures one part of a pair.
  */
-
 import { withoutAccess } from '../../core/printable.js';
 import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/schema.js';
@@ -85,11 +84,7 @@ export const score: Command = {
   },
 };
 
-async function scoreVideos(
-  settings: ScoreSettings,
-  args: readonly string[],
-  terminal: Terminal,
-): Promise<number> {
+async function scoreVideos(settings: ScoreSettings, args: readonly string[], terminal: Terminal) {
   const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
@@ -113,7 +108,7 @@ async function scoreVideos(
   });
 }
 
-/** Makes the page while the videos are there, and complains about missing pictures. */
+/** Makes the page with pictures of the worst frames, and complains about missing ones. */
 async function pictured(
   outcome: Outcome,
   { reference, distorted, raw, options, noPictures, htmlSize }: ScoreSettings,
@@ -215,22 +210,19 @@ async function measureMany(
   const failures: Failure[] = [];
   const reports = await api.scoreMany(reference, distorted, {
     ...options,
-    onReport: (report, index) =>
-      live?.end(
-        completeReport(report, ignored, () => false),
-        index,
-      ),
+    onReport(report, index) {
+      const complete = completeReport(report, ignored, () => false);
+      live?.end(complete, index);
+    },
     ...(raw && { raw }),
     ...(sum && { onProgress: sum }),
     onFailure(error, index) {
-      const { code } = error;
-      const message = messageInFlags(error);
       const failed = {
         version: api.version,
         reference: withoutAccess(reference),
         distorted: withoutAccess(distorted[index] ?? ''),
-        code,
-        message,
+        code: error.code,
+        message: messageInFlags(error),
       };
       failures.push({ index, error, failed });
       sum?.(null, index);
@@ -251,10 +243,7 @@ function ofAllReports(reports: readonly Report[]): (finding: Finding) => boolean
   return (finding) => found.every((texts) => texts.has(text(finding)));
 }
 
-async function measurePart(
-  settings: ScoreSettings & { readonly shard: ShardChoice },
-  terminal: Terminal,
-): Promise<number> {
+async function measurePart(settings: ScoreSettings & { readonly shard: ShardChoice }, terminal: Terminal) {
   const { options, output, quiet, shard, ignored, hosts } = settings;
   const inputs = videosIn(settings);
   const file = output === undefined || output === '-' ? undefined : await openOutput(output, inputs, hosts);

@@ -157,8 +157,6 @@ export function pointLine({ value, quality, kbps, margin, cached }: SearchPoint,
   return `${point}  ${bar(quality / 100)}  ${verdict}${cached ? ' (cached)' : ''}`;
 }
 
-// --- answers ---
-
 export function answerText(result: SearchResult): string {
   const { encoder, parameter, value, targets, shortfall, predicted, samples, final } = result;
   const found = `${encoder} ${parameter} ${valueText(parameter, value)}`;
@@ -171,7 +169,7 @@ export function answerText(result: SearchResult): string {
     samples && samples.length > 1 ? ` (99 % confidence: ${low.toFixed(2)} to ${high.toFixed(2)})` : '';
   lines.push(`Predicted: ${predicted.value.toFixed(2)}${spread}, about ${megabytes(result.predictedBytes)}.`);
   if (result.notMonotone.length > 0) {
-    const places = result.notMonotone.map((one) => valueText(parameter, one)).join(', ');
+    const places = result.notMonotone.map((place) => valueText(parameter, place)).join(', ');
     const verb = result.notMonotone.length === 1 ? 'scores' : 'score';
     lines.push(`The curve is not monotone: ${places} ${verb} better than the next finer value.`);
   }
@@ -190,18 +188,15 @@ export function answerText(result: SearchResult): string {
 }
 
 /** What is known so far, and how to resume. */
-function unfinishedLines(
-  { shortfall, parameter, unfinished }: SearchResult,
-  found: string,
-  aims: string,
-): string[] {
-  const so =
+function unfinishedLines(result: SearchResult, found: string, aims: string): string[] {
+  const { shortfall, parameter, unfinished } = result;
+  const state =
     shortfall?.reason === 'target'
       ? `nothing reaches ${aims} yet; the closest, ${found}, is ${shortfall.by.toFixed(2)} below`
       : `${found} reaches ${aims}, and a smaller file may, too`;
   const [min, max] = [unfinished?.min ?? 0, unfinished?.max ?? 0].map((value) => valueText(parameter, value));
   return [
-    `Unfinished: ${so}.`,
+    `Unfinished: ${state}.`,
     `The answer lies between ${min} and ${max}: run the same command to resume from the cached points; without a cache, add ` +
       `--values ${unfinished?.min}..${unfinished?.max}.`,
   ];

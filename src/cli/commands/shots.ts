@@ -44,7 +44,6 @@ import {
 } from './encoding.js';
 
 const NAME = 'anyvmaf shots';
-
 const GOALS = ['each', 'whole'] as const satisfies readonly ShotGoal[];
 
 interface ShotsSettings extends TuneShotsOptions {
@@ -137,7 +136,7 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
     const { files, signal, say, clear } = tools;
     const [file] = files;
     const { detectShots, formatShots, tuneShots } = await import('../../index.js');
-    const give = async (text: string, data: string): Promise<void> => {
+    const deliver = async (text: string, data: string): Promise<void> => {
       clear();
       await file?.write([data], signal);
       await terminal.print(format === undefined || file ? text : data);
@@ -145,21 +144,19 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
     if (encoder === undefined) {
       const onProgress = (frames: number, total: number) => say?.(`reading frame ${frames} of ${total}`);
       const found = await detectShots(source, { ...limits, onProgress, signal });
-      await give(foundText(found), format === 'csv' ? foundCsv(found) : asJson(found));
+      await deliver(foundText(found), format === 'csv' ? foundCsv(found) : asJson(found));
       return EXIT.ok;
     }
     const onStage = (stage: ShotStage) => say?.(shotStageText(stage, rest.parameter ?? 'crf'));
     const result = await tuneShots(source, { ...rest, encoder, onStage, signal });
-    await give(tunedText(result), await formatShots(result, format ?? 'json'));
+    await deliver(tunedText(result), await formatShots(result, format ?? 'json'));
     return result.reached && result.final?.reached !== false ? EXIT.ok : EXIT.below;
   });
 });
 
+/** Columns of number, first frame, frame count and start of a shot. */
 const PLACE = [5, 8, 7, 10] as const;
-
-// --- shots ---
-
-const placeHead = row(PLACE, ['shot', 'first', 'frames', 'time']);
+const PLACE_HEAD = row(PLACE, ['shot', 'first', 'frames', 'time']);
 
 function placeText({ first, count, start }: Shot, number: number): string {
   return row(PLACE, [number, first, count, clock(start, 2)]);
@@ -173,7 +170,7 @@ export function foundText({ shots, frames, frameRate }: DetectedShots): string {
   );
   const rate = Number(frameRate.toFixed(3));
   const total = `${counted(shots.length, 'shot')}, ${frames} frames at ${rate} per second.`;
-  return `${[placeHead, ...lines, total].join('\n')}\n`;
+  return `${[PLACE_HEAD, ...lines, total].join('\n')}\n`;
 }
 
 export function foundCsv({ shots }: DetectedShots): string {
@@ -193,16 +190,12 @@ export function tunedText(result: TuneShotsResult): string {
   const { shots, parameter, targets } = result;
   const metric = targets[0]?.metric ?? 'vmaf';
   const most = Math.max(...shots.map(({ kbps }) => kbps));
-  const lines = shots.map((shot) => shotLine(shot, result, metric, most));
-  return `${[`${placeHead} ${pointsHead(parameter, metric)}`, ...lines, ...tunedLines(result, metric)].join('\n')}\n`;
+  const lines = shots.map((shot) => lineOf(shot, result, metric, most));
+  const head = `${PLACE_HEAD} ${pointsHead(parameter, metric)}`;
+  return `${[head, ...lines, ...tunedLines(result, metric)].join('\n')}\n`;
 }
 
-function shotLine(
-  shot: TunedShot,
-  { parameter, goal }: TuneShotsResult,
-  metric: string,
-  most: number,
-): string {
+function lineOf(shot: TunedShot, { parameter, goal }: TuneShotsResult, metric: string, most: number): string {
   const mean = shot.pooled[metric]?.mean ?? Number.NaN;
   const point = row(POINT, [valueText(parameter, shot.value), mean.toFixed(2), Math.round(shot.kbps)]);
   const missed = goal === 'each' && shot.margin < 0 ? `  missed by ${(-shot.margin).toFixed(2)}` : '';
@@ -212,11 +205,11 @@ function shotLine(
 function tunedLines(result: TuneShotsResult, metric: string): string[] {
   const { goal, targets, reached, margin, pooled, bytes, kbps, final } = result;
   const aims = targets.map(targetText).join(' and ');
-  const who = goal === 'each' ? 'Every shot reaches' : 'All shots together reach';
-  const not = goal === 'each' ? 'Not every shot reaches' : 'The shots together do not reach';
+  const success = goal === 'each' ? 'Every shot reaches' : 'All shots together reach';
+  const failure = goal === 'each' ? 'Not every shot reaches' : 'The shots together do not reach';
   const mean = pooled[metric]?.mean ?? Number.NaN;
   const lines = [
-    `${reached ? who : not} ${aims}${reached ? '.' : `; the worst is ${(-margin).toFixed(2)} below.`}`,
+    reached ? `${success} ${aims}.` : `${failure} ${aims}; the worst is ${(-margin).toFixed(2)} below.`,
     `All: ${metric} ${mean.toFixed(2)}, ${megabytes(bytes)}, ${Math.round(kbps)} kb/s.`,
     savingText(result),
   ];

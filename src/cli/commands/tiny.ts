@@ -58,9 +58,8 @@ const tinyListing = command(
     const [action, model, surplus] = positionals;
     const api = await import('../../index.js');
     const excess = action === 'describe' || action === 'manifest' ? surplus : model;
-    if (excess !== undefined) {
+    if (excess !== undefined)
       throw usageError(`${quoted(excess)} is one argument too many: ${listingPage.usage.join(', or ')}`);
-    }
     const print = async <T>(data: T, text: (data: T) => string): Promise<number> => {
       await terminal.print(settings.json ? asJson(data) : text(data));
       return EXIT.ok;
@@ -69,9 +68,9 @@ const tinyListing = command(
     if (action === 'devices') return print(await api.listTinyDevices(), (list) => devices(list, width));
     if (model === undefined) throw usageError(`${NAME} ${action} needs a model: ${NAME} ${action} MODEL`);
     const found = await api.describeTinyModel(model);
+    if (action === 'describe') return print(found, (description) => describe(description, width));
     // Exactly the bytes that are signed.
-    if (action === 'manifest') await terminal.print(found.manifest);
-    else return print(found, (description) => describe(description, width));
+    await terminal.print(found.manifest);
     return EXIT.ok;
   },
 );
@@ -79,13 +78,11 @@ const tinyListing = command(
 function listing(list: readonly TinyRegistryEntry[], width: number): string {
   if (list.length === 0)
     return 'No tiny model ships with this package; --tiny-model takes the path of an ONNX file.\n';
-  const rows = list.map(({ id, kind, description, notes, smoke, experimental }): [string, string] => [
-    id,
-    printable(
-      `${kind}${smoke ? ', for load tests only' : ''}${experimental === undefined ? '' : ', experimental'}: ` +
-        `${description ?? notes ?? ''}${experimental === undefined ? '' : ` Values are ${experimental}.`}`,
-    ),
-  ]);
+  const rows = list.map(({ id, kind, description, notes, smoke, experimental }): [string, string] => {
+    const uses = `${smoke ? ', for load tests only' : ''}${experimental === undefined ? '' : ', experimental'}`;
+    const values = experimental === undefined ? '' : ` Values are ${experimental}.`;
+    return [id, printable(`${kind}${uses}: ${description ?? notes ?? ''}${values}`)];
+  });
   return `Tiny models, for --tiny-model ID; see '${NAME} describe ID':\n\n${twoColumns(rows, width)}\n`;
 }
 
@@ -211,26 +208,22 @@ const page: HelpText = {
     'PLCC. list, describe and devices show the models, what one consists of, and what can run it.',
 };
 
-const ACTIONS = ['eval', 'compare'] as const;
-
 const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const [action, ...files] = positionals;
   if (action !== 'eval' && action !== 'compare') throw unknownAction(action);
   const features = files.pop();
   const [model, surplus] = files;
-  if (features === undefined || model === undefined) {
+  if (features === undefined || model === undefined)
     throw usageError(
       `${NAME} ${action} needs ${action === 'eval' ? 'a model' : 'models'} and a table: ${USAGE[action]}`,
     );
-  }
-  if (action === 'eval' && surplus !== undefined) {
+  if (action === 'eval' && surplus !== undefined)
     throw usageError(`eval takes one model, but ${files.length} are given; '${NAME} compare' ranks several`);
-  }
-  const { json = false, ...asked } = settings;
+  const { json = false, ...rest } = settings;
   const width = helpWidth(terminal.columns);
   const { compareModels, evaluateModel } = await import('../../index.js');
   return interruptible(async ({ signal }) => {
-    const options: EvaluateOptions = { ...asked, signal };
+    const options: EvaluateOptions = { ...rest, signal };
     if (action === 'eval') {
       const found = await evaluateModel(model, features, options);
       await terminal.print(json ? asJson(found) : evaluationText(found, width));
@@ -249,13 +242,10 @@ export const tiny: Command = {
 };
 
 function unknownAction(action: string | undefined): AnyvmafError {
-  const near = action === undefined ? undefined : nearest(action, [...ACTIONS, ...LISTINGS]);
-  return usageError(
-    `${action === undefined ? `${NAME} needs an action` : `${NAME} has no action ${quoted(action)}`}; ` +
-      (near === undefined
-        ? `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`
-        : `did you mean ${near}?`),
-  );
+  const near = action === undefined ? undefined : nearest(action, ['eval', 'compare', ...LISTINGS]);
+  const problem = action === undefined ? 'needs an action' : `has no action ${quoted(action)}`;
+  const all = `it has list, describe, manifest, devices, eval and compare, see '${NAME} --help'`;
+  return usageError(`${NAME} ${problem}; ${near === undefined ? all : `did you mean ${near}?`}`);
 }
 
 /** Keys shown, worst first; JSON has all. */
@@ -290,12 +280,12 @@ export function evaluationText(evaluation: Evaluation, width: number): string {
 export function comparisonText({ ranked }: Comparison, width: number): string {
   const [first] = ranked;
   if (!first) return '';
-  const rows = ranked.map((one, i) => [
+  const rows = ranked.map((model, i) => [
     String(i + 1),
-    ...FIGURES.map(([name]) => figure(one[name])),
-    interval(one.intervals, 'plcc'),
-    String(one.n),
-    printable(one.model),
+    ...FIGURES.map(([name]) => figure(model[name])),
+    interval(model.intervals, 'plcc'),
+    String(model.n),
+    printable(model.model),
   ]);
   const head = ['#', ...FIGURES.map(([, label]) => label), 'of PLCC', 'n', 'model'];
   const common = first.notes.filter((note) => ranked.every(({ notes }) => notes.includes(note)));
@@ -320,18 +310,16 @@ function scope({ split, target, n, per_key: keys, bootstrap }: Evaluation): stri
 
 function keyTable(keys: readonly KeyAgreement[]): string {
   const worst = [...keys].sort((a, b) => b.rmse - a.rmse).slice(0, SHOWN_KEYS);
-  const rows = worst.map((one) => [
-    ...FIGURES.map(([name]) => figure(one[name])),
-    figure(one.mean_prediction),
-    figure(one.mean_target),
-    String(one.n),
-    printable(one.key),
+  const rows = worst.map((agreement) => [
+    ...FIGURES.map(([name]) => figure(agreement[name])),
+    figure(agreement.mean_prediction),
+    figure(agreement.mean_target),
+    String(agreement.n),
+    printable(agreement.key),
   ]);
   const head = [...FIGURES.map(([, label]) => label), 'predicted', 'target', 'n', 'key'];
-  const title =
-    keys.length > SHOWN_KEYS
-      ? `The ${SHOWN_KEYS} keys of the largest error, of ${keys.length}`
-      : 'Keys by error';
+  const largest = `The ${SHOWN_KEYS} keys of the largest error, of ${keys.length}`;
+  const title = keys.length > SHOWN_KEYS ? largest : 'Keys by error';
   return `${title}\n${linesOf(grid([head, ...rows], 'right'))}`;
 }
 

@@ -15,7 +15,7 @@ if (major > 20 || (major === 20 && minor >= 19)) {
   process.exitCode = 2;
 }
 
-/** Reports too many open files, which can keep the program itself from loading. */
+/** Reports too many open files, which can keep the program from loading. */
 function explain(error: NodeJS.ErrnoException): never {
   if (error.code !== 'EMFILE' && error.code !== 'ENFILE') throw error;
   process.stderr.write(

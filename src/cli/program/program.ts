@@ -40,7 +40,6 @@ export function loadCommand(name: CommandName): Promise<Command> {
   return LOADERS[name]();
 }
 
-/** Runs the process's command line and ends the process. */
 export async function main(args: readonly string[]): Promise<never> {
   const terminal = openTerminal(process);
   const stray = (error: unknown) => process.exit(report(error, terminal));
@@ -99,14 +98,13 @@ const help = command(
   },
   async ({ positionals: [name = COMMANDS[0].name], terminal }) => {
     const names = COMMANDS.map((entry) => entry.name);
-    const wanted = names.find((one) => one === name);
-    if (wanted === undefined) {
+    const known = names.find((other) => other === name);
+    if (known === undefined) {
       const near = nearest(name, names);
-      throw usageError(
-        `there is no command ${quoted(name)}; ${near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`}`,
-      );
+      const hint = near === undefined ? `the commands are ${orList(names)}` : `did you mean ${near}?`;
+      throw usageError(`there is no command ${quoted(name)}; ${hint}`);
     }
-    const { page } = await loadCommand(wanted);
+    const { page } = await loadCommand(known);
     await terminal.print(renderHelp(page, helpWidth(terminal.columns)));
     return EXIT.ok;
   },

@@ -14,14 +14,11 @@ import type { ScoringRules } from '../../queue/scoring-process.js';
 import { completeReport } from '../exit.js';
 import { requestOf, type ScoreSettings, scoreSettings } from '../score-options.js';
 
-/** API options that a job may set. The others name programs or addresses, or say how a machine is used. */
+/** API options that a job may set. Others name programs or addresses, or depend on the machine. */
 const ALLOWED = optionsOf('job');
 
 /** Backends that run no installed program. */
-const BACKENDS: ReadonlySet<string | undefined> = new Set([
-  undefined,
-  ...'auto cpu wasm webgpu hybrid'.split(' '),
-]);
+const BACKENDS = new Set<string | undefined>([undefined, ...'auto cpu wasm webgpu hybrid'.split(' ')]);
 
 /** Settings that a job may have; a worker writes nothing but the result of the job. */
 const JUDGED: ReadonlySet<string> = new Set(
@@ -43,13 +40,11 @@ export function queueSettings(job: Pick<QueueJob, 'run'>): ScoreSettings {
   const settings = scoreSettings(job.run);
   if (typeof settings === 'string') throw usageError(`the job asks for ${settings}`);
   const { options, distorted, reference } = settings;
-  const strange = Object.entries(options).find(
-    ([name, value]) => value !== undefined && !ALLOWED.includes(name),
-  )?.[0];
-  if (strange !== undefined) throw usageError(`a job of a queue cannot set ${strange}; leave it out`);
-  const other = Object.entries(settings).find(
-    ([name, value]) => value !== undefined && !JUDGED.has(name),
-  )?.[0];
+  const setNames = (values: object) =>
+    Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : name));
+  const forbidden = setNames(options).find((name) => !ALLOWED.includes(name));
+  if (forbidden !== undefined) throw usageError(`a job of a queue cannot set ${forbidden}; leave it out`);
+  const other = setNames(settings).find((name) => !JUDGED.has(name));
   if (other !== undefined)
     throw usageError(
       'a job of a queue cannot run live, be a part, be compared with a baseline or write its own files, but ' +
@@ -88,12 +83,13 @@ export async function queuedRun(
   const reference =
     settings.reference === undefined ? undefined : await allowedFile(settings.reference, files, hosts);
   const checkedModels = models && (await Promise.all(models.map((text) => allowedModel(text, files))));
+  const isPath = (model: string) => /[/\\]|\.onnx$/i.test(model);
   const checkedTiny =
     tiny &&
     (await Promise.all(
-      tiny.map(async (one) => ({
-        ...one,
-        model: /[/\\]|\.onnx$/i.test(one.model) ? await files.resolveInput(one.model) : one.model,
+      tiny.map(async (options) => ({
+        ...options,
+        model: isPath(options.model) ? await files.resolveInput(options.model) : options.model,
       })),
     ));
   return {

@@ -24,7 +24,7 @@ import { endNow, messageInFlags } from '../exit.js';
 import { gateOf } from '../gate.js';
 import { type QueuedRun, queuedRun, submittedReport } from './queue-run.js';
 
-/** So many parts that the first has no pairs: measuring it only counts the pairs. */
+/** So many parts that the first has no pairs; measuring it counts the pairs. */
 const PROBE = { number: 1, count: 100_000 };
 /** Containers with times scattered between the pictures: each part of a URL would transfer the whole file. */
 const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;
@@ -72,8 +72,7 @@ async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
     case 'part': {
       const { scoreShard, formatShard } = await import('../../index.js');
       const { number, count } = work;
-      const shard = await scoreShard(queued.request, { number, count }, queued.options);
-      const text = await formatShard(shard);
+      const text = await formatShard(await scoreShard(queued.request, { number, count }, queued.options));
       return (await folder).keep(work.job.key, `part-${number}-${count}`, text);
     }
     case 'merge':
@@ -85,10 +84,10 @@ async function pair(job: QueueJob, { request, options, settings }: QueuedRun): P
   const { score } = await import('../../index.js');
   const count = await partsOf(job.part, request, options);
   if (count > 1) return { count };
-  return kept(job, settings, await score(request, options));
+  return store(job, settings, await score(request, options));
 }
 
-/** Into how many parts to cut a pair; 1 if it is short, or cannot be cut. */
+/** Number of parts to split a pair into; 1 if it is short or cannot be split. */
 async function partsOf(
   { unit, length }: PartLength,
   request: QueuedRun['request'],
@@ -109,13 +108,9 @@ async function partsOf(
     if (error instanceof AnyvmafError) return 1;
     throw error;
   }
-  const { frameRate, container } = probe.distorted;
-  const found = [
-    ...(isUrl(distorted) ? [container] : []),
-    ...(isUrl(reference) ? [probe.reference.container] : []),
-  ];
-  if (!found.every((name) => INDEXED.test(name))) return 1;
-  const rate = quotientOf(frameRate) ?? USUAL_RATE;
+  if (isUrl(distorted) && !INDEXED.test(probe.distorted.container)) return 1;
+  if (isUrl(reference) && !INDEXED.test(probe.reference.container)) return 1;
+  const rate = quotientOf(probe.distorted.frameRate) ?? USUAL_RATE;
   const frames = unit === 'frames' ? length : Math.max(1, length * rate);
   return Math.min(MOST_PARTS, Math.ceil(probe.pairs.total / frames));
 }
@@ -140,10 +135,10 @@ async function merge(
   if (lost.length > 0) return { lost };
   const { origin, signal } = options;
   const report = await mergeShards(shards, { origin, ...(signal && { signal }) });
-  return kept(job, settings, report);
+  return store(job, settings, report);
 }
 
-async function kept(job: QueueJob, settings: QueuedRun['settings'], scored: Report): Promise<ScoredPair> {
+async function store(job: QueueJob, settings: QueuedRun['settings'], scored: Report): Promise<ScoredPair> {
   const results = await folder;
   const report = submittedReport(scored, settings);
   const { frames: path, id, line, args } = job;

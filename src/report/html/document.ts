@@ -11,7 +11,6 @@ import { frameGap, worstFrames } from '../ranking.js';
 import { type Report, requireParts, WHOLE } from '../schema.js';
 import { accepts, causeText, remarks, TRUST_SIGNS, TRUST_WORDS, trustOf } from '../trust.js';
 import * as view from '../view/index.js';
-
 import { html, type Markup, pageOpening, scriptJson, templates } from './markup.js';
 import {
   type HtmlOptions,
@@ -38,7 +37,7 @@ export function* writeHtml(
   options: HtmlOptions = {},
 ): Generator<string, void, undefined> {
   requireObject('options', options);
-  // TypeScript cannot narrow a readonly array by isArray.
+  // TypeScript does not narrow readonly arrays by isArray.
   const list = isArray(reports) ? (reports as readonly Report[]) : [reports as Report];
   for (const report of list) requireParts('report', report, WHOLE);
   const [first, ...others] = list;
@@ -131,8 +130,6 @@ function failureSection({ options: { failed = [] } }: Page): Markup | undefined 
   return html`<section><div class="bar"><h2>Not scored</h2></div><ul class="findings">${items}</ul></section>`;
 }
 
-// --- worst frames ---
-
 function worstSection(page: Page): Markup | undefined {
   const { list, ranking } = page;
   if (!ranking) return undefined;
@@ -162,7 +159,7 @@ const VIEWS = [
   ['loss', 'Loss', 'where quality is lost'],
 ] as const;
 
-/** One moment, large; the script fills it. */
+/** A moment enlarged; the script fills it. */
 const STAGE = html`<figure class="split needs-script" data-view="split"><div class="bar"><span class="tools" role="group" aria-label="View">${VIEWS.map(
   ([name, label, hint]) =>
     html`<button class="tool" data-view="${name}" data-hint="${hint}" aria-pressed="${name === 'split'}">${label}</button>`,
@@ -177,16 +174,14 @@ function shotsOf(pictures: HtmlPictures | undefined): Markup | undefined {
   return html`<span class="shots" aria-hidden="true">${shot('reference', 'reference')}${shot('distorted', 'encode')}${shot('map', 'loss')}</span>`;
 }
 
-// --- tables ---
-
-/** Rarely needed, so the script folds it. */
+/** A section that the script folds, as it is rarely needed. */
 function fold(heading: string, body: Markup): Markup {
   return html`<section class="fold"><details open><summary><h2>${heading}</h2></summary>${body}</details></section>`;
 }
 
 function pooledSection(page: Page): Markup | undefined {
-  const metric = page.ranking?.metric;
   if (page.metrics.length === 0) return undefined;
+  const metric = page.ranking?.metric;
   return fold(
     'Pooled values',
     html`${view.pooledTables(templates, page)}${metric !== undefined && html`<h3>Percentiles of ${view.labelOf(metric)}</h3><div class="scroll" tabindex="0" role="region" aria-label="percentiles">${view.percentileTable(templates, page, metric)}</div>`}`,
@@ -246,10 +241,9 @@ function several(page: Page): Markup {
   const [{ facts: first }] = list;
   const model = first.models.find(({ name }) => name === metric);
   const range = model && page.rangeOf(metric);
-  const compared = view.compare(page);
   const reference = apart ? { ...first.reference, skipped: 0 } : first.reference;
   const further = view.furtherMetrics(page);
-  const rows = compared.map((row, i) => {
+  const rows = view.compare(page).map((row, i) => {
     const { facts, name } = list[i] ?? list[0];
     const [mean, tail, rate, size] = row.texts;
     return html`<div class="encode" .style=${view.colourOf(i)}>
@@ -285,14 +279,8 @@ function rateCurve(page: Page): Markup | undefined {
   const label = view.labelOf(metric);
   const left = view.leftOutText(page);
   const { curves } = view.comparableCurves(page, points, metric);
-  const { drawing, key } = view.rateChart(
-    templates,
-    page,
-    metric,
-    points,
-    ROOM,
-    view.comparedCurves(curves, { ...choice, metric }),
-  );
+  const areas = view.comparedCurves(curves, { ...choice, metric });
+  const { drawing, key } = view.rateChart(templates, page, metric, points, ROOM, areas);
   return html`<div class="rates"><h2 style="margin-top:18px">${label} over bit rate</h2>
 ${key.length > 0 && html`<p class="key small soft" aria-hidden="true">${key}</p>`}
 <div class="plot" role="img" aria-label="${label} over bit rate; the values are in the table above">${drawing}</div></div>
@@ -341,14 +329,14 @@ function still({ list }: Page, metric: string): Markup {
   return html`<p class="faint small">${view.shortText(range.high)}</p><svg viewBox="0 0 ${STILL_COLUMNS} ${STILL_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${metric} of every frame">${paths}</svg><p class="faint small">${view.shortText(range.low)}</p>`;
 }
 
-/** Small charts of requested metrics, on the frames of the large one; features of a score are folded. */
+/** Small charts of requested metrics; features of a score are folded. */
 function featureSections(page: Page): Markup {
   const main = page.ranking?.metric;
-  const asked = page.asked.filter((name) => name !== main);
+  const further = page.asked.filter((name) => name !== main);
   const inner = page.inner.filter((name) => name !== main);
   const shown =
-    asked.length > 0 &&
-    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, asked)}</section>`;
+    further.length > 0 &&
+    html`<section class="needs-script"><div class="bar"><h2>Features</h2><span class="hint faint small">the numbers are means; all charts zoom together</span></div>${charts(page, further)}</section>`;
   const folded =
     inner.length > 0 &&
     html`<section class="fold needs-script"><details open><summary><h2>All features</h2><span class="hint faint small">inputs of the score: detail, contrast and motion</span></summary>${charts(page, inner)}</details></section>`;
@@ -357,13 +345,13 @@ function featureSections(page: Page): Markup {
 
 function charts(page: Page, names: readonly string[]): Markup {
   const [only, ...more] = page.list;
-  const one = (name: string) => {
+  const chart = (name: string) => {
     const pooled = more.length === 0 ? page.pooled(only, name) : undefined;
     const mean = pooled ? view.shortText(pooled.mean) : '';
     const meaning = view.featureMeaning(name);
     return html`<div class="feature"><h3><span title="${name}">${view.labelOf(name)}</span><span class="now" data-mean="${mean}">${mean}</span></h3>${meaning !== undefined && html`<p class="faint meaning">${meaning}</p>`}<div class="chart tiny" data-metric="${name}"></div></div>`;
   };
-  return html`<div class="features">${names.map(one)}</div>`;
+  return html`<div class="features">${names.map(chart)}</div>`;
 }
 
 /** Histogram or cumulative share; `undefined` without a metric that has values. */
@@ -372,11 +360,8 @@ function distributionSection(page: Page): Markup | undefined {
   if (metric === undefined) return undefined;
   const [only, ...more] = page.list;
   const kind = view.spreadKind(page.list.length);
-  const shown = view.distribution(
-    templates,
-    page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) })),
-    kind,
-  );
+  const spreads = page.list.map((encode) => ({ index: encode.index, values: seriesOf(encode, metric) }));
+  const shown = view.distribution(templates, spreads, kind);
   if (!shown) return undefined;
   return html`<section>
 <div class="bar"><h2>Distribution</h2><span class="faint small">share of the frames ${kind === 'histogram' ? 'by' : 'at or below'} ${metric}</span></div>

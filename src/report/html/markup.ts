@@ -89,12 +89,8 @@ export function escapeHtml(text: string): string {
 
 /** JSON for a script element: nothing in it ends the element or opens a comment. */
 export function scriptJson(value: unknown): Markup {
-  return new Markup(
-    JSON.stringify(value).replace(
-      /[<>&\u2028\u2029]/g,
-      (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`,
-    ),
-  );
+  const codeOf = (c: string) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return new Markup(JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, codeOf));
 }
 
 /** Styles that the report lacks. */
@@ -109,11 +105,9 @@ tr.warn > * { background: color-mix(in srgb, var(--bad) 12%, transparent); }
 
 /** @returns the page; its title is the first headline */
 export function plainPage(kind: string, sections: readonly Section[]): string {
-  const shown = htmlSections(
-    templates,
-    sections,
-    (drawing, label) => html`<div class="plot" role="img" aria-label="${label}">${drawing}</div>`,
-  );
+  const plot = (drawing: readonly Markup[], label: string) =>
+    html`<div class="plot" role="img" aria-label="${label}">${drawing}</div>`;
+  const shown = htmlSections(templates, sections, plot);
   return html`${pageOpening({ title: sections[0]?.headline, version, styles: STYLES + OWN_STYLES, kind })}${shown}
 <footer>anyvmaf ${version} · this page loads nothing from the network</footer>
 </main>
@@ -127,9 +121,6 @@ export function batchPage(lines: readonly string[], command: string): string {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
   const about = `${count('scored')} passed, ${count('below')} below the limit or untrusted, ${count('failed')} failed.`;
-  const title = 'Mean and 1st percentile';
-  return plainPage('batch', [
-    { headline: `${rows.length} jobs`, about, command },
-    { title, table: batchTable(rows) },
-  ]);
+  const table = { title: 'Mean and 1st percentile', table: batchTable(rows) };
+  return plainPage('batch', [{ headline: `${rows.length} jobs`, about, command }, table]);
 }

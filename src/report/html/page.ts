@@ -11,6 +11,7 @@ import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
 import type { CurveChoice } from '../view/bd.js';
 import { distinctNames, type Encode, EncodeList, type Pooled, statedPooled } from '../view/encodes.js';
+import { extentOf } from '../view/scales.js';
 
 /** What a page shows besides its reports. */
 export interface HtmlOptions {
@@ -70,9 +71,8 @@ export class Page extends EncodeList<ReportEncode> {
     this.options = options;
     checkLooks(options);
     this.picturesLacking = checkLacking(options.picturesLacking);
-    this.#pictures = new Map(
-      checkPictures(options.pictures).map((one) => [`${one.report} ${one.frame}`, one] as const),
-    );
+    const pictures = checkPictures(options.pictures);
+    this.#pictures = new Map(pictures.map((picture) => [`${picture.report} ${picture.frame}`, picture]));
   }
 
   picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {
@@ -84,19 +84,19 @@ export class Page extends EncodeList<ReportEncode> {
   }
 }
 
-export function seriesOf({ frames }: ReportEncode, metric: string): Float64Array {
+export function seriesOf({ frames }: Pick<Report, 'frames'>, metric: string): Float64Array {
   return Float64Array.from(frames, ({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
 /** @throws {AnyvmafError} `usage` for invalid looks or curves */
 function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
   if (!isArray(looks)) throw usageError('options.looks must be a list with an object for each report.');
-  for (const [i, one] of looks.entries()) {
-    requireObject(`options.looks[${i}]`, one, 'an object such as { colour: 2, series: "slow" }');
-    const { colour = 0, series = '' } = one;
+  for (const [i, look] of looks.entries()) {
+    requireObject(`options.looks[${i}]`, look, 'an object such as { colour: 2, series: "slow" }');
+    const { colour = 0, series = '' } = look;
     if (!Number.isInteger(colour) || colour < 0 || typeof series !== 'string')
       throw usageError(
-        `options.looks[${i}] is ${showValue(one)}, but colour must be a whole number, 0 or more, and series a string.`,
+        `options.looks[${i}] is ${showValue(look)}, but colour must be a whole number, 0 or more, and series a string.`,
       );
   }
   requireObject('options.curves', curves, 'an object such as { anchor: "h264" }');
@@ -106,8 +106,6 @@ function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
       `options.curves is ${showValue(curves)}, but metric and anchor must be strings: the names of a metric and of a curve.`,
     );
 }
-
-// --- pictures: small files from the caller, embedded ---
 
 /** Pictures of one frame: JPEG, PNG, WebP or AVIF files. */
 export interface HtmlPictures extends PictureFiles {
@@ -127,7 +125,7 @@ const STARTS = [
   ['image/avif', [-1, -1, -1, -1, ...Array.from('ftypavif', (letter) => letter.charCodeAt(0))]],
 ] as const;
 
-/** Data URL of a picture. @throws {AnyvmafError} `usage` unless it is a picture of at most 1 MiB */
+/** @throws {AnyvmafError} `usage` unless it is a picture of at most 1 MiB */
 export function pictureUrl(name: string, bytes: unknown): string {
   if (!(bytes instanceof Uint8Array))
     throw usageError(`${name} must be the bytes of a JPEG, PNG, WebP or AVIF file.`);
@@ -144,7 +142,7 @@ export function pictureUrl(name: string, bytes: unknown): string {
 function checkLacking(lacking: unknown): readonly string[] {
   if (lacking === undefined) return [];
   const list = isArray(lacking) ? (lacking as readonly unknown[]) : [undefined];
-  if (!list.every((one) => typeof one === 'string'))
+  if (!list.every((why) => typeof why === 'string'))
     throw usageError('options.picturesLacking must be a list of sentences.');
   return list;
 }
@@ -154,17 +152,15 @@ function checkPictures(pictures: unknown): readonly HtmlPictures[] {
   if (pictures === undefined) return [];
   if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
   const list = pictures as readonly HtmlPictures[];
-  for (const [i, one] of list.entries()) {
+  for (const [i, files] of list.entries()) {
     const name = `options.pictures[${i}]`;
-    requireObject(name, one, 'pictures of a frame');
-    const { aspect = 1 } = one;
+    requireObject(name, files, 'pictures of a frame');
+    const { aspect = 1 } = files;
     if (!(typeof aspect === 'number' && aspect > 0 && Number.isFinite(aspect)))
       throw usageError(`${name}.aspect must be a number above 0, but is ${showValue(aspect)}.`);
   }
   return list;
 }
-
-// --- frames, packed ---
 
 /** The k-th value is `low + code * (high - low) / top`; the code `top + 1` means none. */
 export interface PackedMetric {
@@ -180,27 +176,20 @@ export type PackedFrames =
   | { readonly first: number; readonly step: number; readonly count: number }
   | { readonly gaps: readonly number[] };
 
-/** Up to here values keep about seven digits; longer runs keep nearly five, finer than a chart can show. */
+/** Up to this many frames, values keep about seven digits, beyond it nearly five: finer than a chart can show. */
 const FINE_FRAMES = 40_000;
 
 /** Packs non-finite values as missing. */
 export function packMetric(frames: readonly FrameMetrics[], metric: string): PackedMetric {
   const bytes = frames.length <= FINE_FRAMES ? 3 : 2;
   const top = 2 ** (8 * bytes) - 2;
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const frame of frames) {
-    const value = frame.metrics[metric];
-    if (!isNumber(value)) continue;
-    if (value < low) low = value;
-    if (value > high) high = value;
-  }
-  if (low > high) [low, high] = [0, 0];
+  const values = seriesOf({ frames }, metric);
+  const { low, high } = extentOf([values]) ?? { low: 0, high: 0 };
   const scale = high > low ? top / (high - low) : 0;
   const codes = new Uint8Array(frames.length * bytes);
   let at = 0;
-  for (const frame of frames) {
-    const value = frame.metrics[metric];
-    const code = isNumber(value) ? Math.round((value - low) * scale) : top + 1;
+  for (const value of values) {
+    const code = Number.isFinite(value) ? Math.round((value - low) * scale) : top + 1;
     if (bytes === 3) codes[at++] = code >>> 16;
     codes[at++] = code >>> 8;
     codes[at++] = code;
@@ -215,8 +204,4 @@ export function packFrames(frames: readonly FrameMetrics[], shift = 0): PackedFr
   if (frames.every((frame, i) => frame.frameNum === first + i * step))
     return { first: first + shift, step, count: frames.length };
   return { gaps: frames.map((frame, i) => frame.frameNum - (frames[i - 1]?.frameNum ?? -1 - shift)) };
-}
-
-function isNumber(value: number | undefined): value is number {
-  return typeof value === 'number' && Number.isFinite(value);
 }

@@ -27,11 +27,8 @@ export interface ViewerRun {
   readonly metrics: Readonly<Record<string, PackedMetric>>;
 }
 
-const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(
-  document.getElementById('data')?.textContent ?? '',
-);
-
-// --- data ---
+const json = document.getElementById('data')?.textContent ?? '';
+const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(json);
 
 function columnsOf({ frames, metrics }: ViewerRun): FrameColumns {
   const unpacked = new Map<string, Float64Array>();
@@ -107,8 +104,6 @@ const encodes: FrameEncodes = {
 };
 const state = new ChartState(encodes);
 
-// --- charts ---
-
 state.moments.value = [...document.querySelectorAll<HTMLElement>('[data-frame]')].map(({ dataset }) => ({
   encode: Number(dataset.of),
   frame: Number(dataset.frame),
@@ -128,7 +123,7 @@ const charts = Object.entries(CLASSES).flatMap(([name, kind]) =>
 const [big] = charts;
 if (big?.kind === 'large') big.element.addEventListener('keydown', (event) => onKey(event, state));
 
-/** Shows each small chart's values in the frame pointed at, beside its name. */
+/** Shows values of the frame pointed at beside the name of each small chart. */
 state.pointed.watch((frame) => {
   for (const { element, metric } of charts) {
     const now = element.parentElement?.querySelector<HTMLElement>('.now');
@@ -162,12 +157,10 @@ addEventListener('afterprint', () => {
   for (const chart of charts) chart.complete();
 });
 
-// --- the pictures of a moment ---
-
 const stage = document.querySelector<HTMLElement>('.split');
 
-/** Updates the caption, and blinks in that view. */
-function look(): void {
+/** Updates the caption; starts or stops blinking. */
+function updateStage(): void {
   if (!stage) return;
   const pressed = stage.querySelector<HTMLElement>('[data-view][aria-pressed=true]');
   const { view, moment } = stage.dataset;
@@ -193,26 +186,24 @@ function showAs(button: HTMLElement): void {
     return;
   }
   stage.dataset.view = view;
-  for (const one of stage.querySelectorAll<HTMLElement>('button'))
-    one.setAttribute('aria-pressed', String(one === button));
-  look();
+  for (const other of stage.querySelectorAll<HTMLElement>('button'))
+    other.setAttribute('aria-pressed', String(other === button));
+  updateStage();
 }
 
-function divide(moment: Element | null | undefined): void {
+function showMoment(moment: Element | null): void {
   const shots = [...(moment?.querySelectorAll<HTMLImageElement>('.shot img') ?? [])];
   if (!stage || shots.length < 2) return;
   const { frame, of } = (moment as HTMLElement).dataset;
   const name = list.length > 1 ? `${list[Number(of)]?.name}, ` : '';
   stage.querySelector('.pictures')?.replaceChildren(...shots.map((shot) => shot.cloneNode()));
   stage.dataset.moment = `${name}${encodes.said(Number(frame))}`;
-  look();
+  updateStage();
 }
-divide(document.querySelector('[data-frame]:has(.shot)'));
+showMoment(document.querySelector('[data-frame]:has(.shot)'));
 stage?.querySelector('input')?.addEventListener('input', ({ target }) => {
   if (target instanceof HTMLInputElement) stage.style.setProperty('--at', `${target.value}%`);
 });
-
-// --- buttons ---
 
 const reset = document.querySelector<HTMLButtonElement>('[data-zoom="0"]');
 state.zoom.watch((zoom) => {
@@ -236,7 +227,7 @@ document.addEventListener('click', (event) => {
   else if (zoom !== undefined) state.zoomBy(zoom === 'in' ? 0.5 : 2);
   else if (run !== undefined) state.toggle(Number(run));
   else if (frame !== undefined) {
-    divide(target);
+    showMoment(target);
     // A click on pictures does not scroll to the chart.
     if ((event.target as Element).closest('.shots')) return stage?.scrollIntoView({ block: 'nearest' });
     const at = Number(frame);

@@ -2,9 +2,8 @@
  * @module report/read/formats
  * Reads the text of each file format, JSON, NDJSON, and libvmaf's XML, CSV and SUB, and says where it is damaged.
  */
-
 import { isObject } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { type AnyvmafError, ioError } from '../../core/errors.js';
 import { wholeNumber } from '../../core/numbers.js';
 import { quoted, shown } from '../../core/printable.js';
 import { list, measured, measuredText, readFields, type Source, text } from '../kinds.js';
@@ -32,7 +31,6 @@ export interface SavedParts extends Partial<Omit<Report, 'frames'>> {
   readonly notes: readonly string[];
 }
 
-/** A saved report and its name in messages. */
 export interface SavedText {
   readonly name: string;
   readonly text: string;
@@ -44,16 +42,14 @@ export function faultAt({ name, text }: SavedText, offset: number, what: string)
   const line = before.split('\n').length;
   const column = offset - before.lastIndexOf('\n');
   const found = offset >= text.length ? 'the file ends here' : `found ${excerpt(text, offset)}`;
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `${name}, line ${line}, column ${column}: ${what}, ${found}; the file is damaged, cut off or was changed by hand.`,
   );
 }
 
 /** Error for a well-formed file that is not a report. */
 export function notReport({ name }: Pick<SavedText, 'name'>, why: string): AnyvmafError {
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `${name} is not a report: ${why}. Reports are the JSON, NDJSON, XML, CSV and SUB files that anyvmaf and libvmaf write.`,
   );
 }
@@ -110,7 +106,7 @@ export function readNdjson(saved: SavedText): SavedParts {
     const at = start;
     start = end < 0 ? lines.length : end + 1;
     if (content.trim() === '') continue;
-    // The line that was being written when the program ended.
+    // The program ended while it wrote this line.
     if (end < 0 && line > 1 && jsonFault(content)) {
       notes.push(`Line ${line} is cut off and was ignored.`);
       break;
@@ -158,11 +154,13 @@ function jsonFrame(frame: unknown, where: string, saved: SavedText): FrameMetric
 }
 
 function summaryParts(top: Source): Partial<SavedParts> {
-  const statistics = membersOf(top.pooled_metrics, (one) =>
-    isObject(one) ? (pooled.read(one) ?? {}) : undefined,
+  const statistics = membersOf(top.pooled_metrics, (value) =>
+    isObject(value) ? (pooled.read(value) ?? {}) : undefined,
   );
-  const aggregates = membersOf(top.aggregate_metrics, (one) => (typeof one === 'number' ? one : Number.NaN));
-  const distribution = membersOf(top.distribution, (one) => spread.read(one));
+  const aggregates = membersOf(top.aggregate_metrics, (value) =>
+    typeof value === 'number' ? value : Number.NaN,
+  );
+  const distribution = membersOf(top.distribution, spread.read);
   return {
     ...(statistics && { metrics: Object.keys(statistics), pooled_metrics: statistics }),
     ...(aggregates && { aggregate_metrics: aggregates }),
@@ -173,12 +171,8 @@ function summaryParts(top: Source): Partial<SavedParts> {
 /** The members that can be read; `undefined` unless it is an object. */
 function membersOf<T>(values: unknown, read: (value: unknown) => T | undefined) {
   if (!isObject(values)) return undefined;
-  const found: [string, T][] = [];
-  for (const [name, value] of Object.entries(values)) {
-    const member = read(value);
-    if (member !== undefined) found.push([name, member]);
-  }
-  return Object.fromEntries(found);
+  const members = Object.entries(values).map(([name, value]) => [name, read(value)] as const);
+  return Object.fromEntries(members.filter((member): member is [string, T] => member[1] !== undefined));
 }
 
 const BLANKS = /[ \t\n\r]*/y;
@@ -186,7 +180,7 @@ const BLANKS = /[ \t\n\r]*/y;
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[ !#-[\]-\uffff]*)*"/y;
 const WORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?|true|false|null/y;
 
-/** First place where a text is not JSON, and what was expected; engines word it differently or do not say where. */
+/** First place where a text is not JSON, and what was expected; messages of engines differ, and may not say where. */
 function jsonFault(text: string): { readonly offset: number; readonly expected: string } | undefined {
   let at = 0;
   /** Closing characters of the open objects and lists. */
@@ -244,10 +238,10 @@ interface Tag {
 /** Reports are three elements deep. */
 const MAX_DEPTH = 32;
 
-/** Elements inside `<anyvmaf>` that occur once in theirs, under their own name. */
+/** Elements inside `<anyvmaf>` that occur once in their parent. */
 const PARTS: readonly string[] = ['reference', 'distorted', 'pairing', 'native', 'sampling'];
 
-/** The others, each an item of the list of a key. */
+/** Elements that are items of lists, by the key of the list. */
 const LISTS: ReadonlyMap<string, string> = new Map([
   ['model', 'models'],
   ['finding', 'preflight'],
@@ -270,7 +264,7 @@ export function readXml(saved: SavedText): SavedParts {
   const distributions: [string, MetricDistribution][] = [];
   const aggregates: [string, number][] = [];
   const own: Record<string, unknown> = {};
-  /** The last element at each path, which has those inside it. */
+  /** The last element at each path, to which its children are added. */
   const last = new Map<string, Record<string, unknown>>([['anyvmaf', own]]);
   const seen = new Set<string>();
   for (const tag of tags(saved)) {
@@ -295,7 +289,7 @@ export function readXml(saved: SavedText): SavedParts {
       const value = { ...record(), ...(path === 'anyvmaf/finding' && { message: tag.content }) };
       last.set(path, value);
       const list = LISTS.get(tag.name);
-      if (parent && list) addTo(parent, list, tag.name === 'warning' ? tag.content : value);
+      if (parent && list) append(parent, list, tag.name === 'warning' ? tag.content : value);
       else if (parent && PARTS.includes(tag.name)) parent[tag.name] = value;
     }
   }
@@ -313,7 +307,7 @@ export function readXml(saved: SavedText): SavedParts {
   };
 }
 
-function addTo(parent: Record<string, unknown>, key: string, item: unknown): void {
+function append(parent: Record<string, unknown>, key: string, item: unknown): void {
   const list = parent[key];
   if (Array.isArray(list)) list.push(item);
   else parent[key] = [item];
@@ -329,7 +323,7 @@ function attribute({ attributes }: Tag, name: string): string | undefined {
   return attributes.find(([key]) => key === name)?.[1];
 }
 
-/** Attributes as numbers, except for the one that is `text`. */
+/** Attributes as numbers, without the attribute `text`. */
 function numbers(tag: Tag, saved: SavedText, text?: string): [name: string, value: number][] {
   return tag.attributes
     .filter(([name]) => name !== text)
@@ -390,15 +384,9 @@ function markup(saved: SavedText, from: number): number {
   }
 }
 
-const ENTITIES: ReadonlyMap<string, string> = new Map([
-  ['amp', '&'],
-  ['lt', '<'],
-  ['gt', '>'],
-  ['quot', '"'],
-  ['apos', "'"],
-]);
+const ENTITIES = new Map(Object.entries({ amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" }));
 
-/** Unknown entities stay: libvmaf escapes nothing. */
+/** Decodes entities; unknown ones stay, because libvmaf escapes nothing. */
 function plain(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:#(\d{1,7})|#x([0-9a-fA-F]{1,6})|(\w+));/g, (whole, decimal, hex, name) => {
@@ -409,7 +397,7 @@ function plain(text: string): string {
 }
 
 /**
- * Leaves out rows with fewer values than metrics: writers skip missing values, so which ones is unknown.
+ * Ignores rows with fewer values than metrics: writers skip missing values, so which are missing is unknown.
  * @throws {AnyvmafError} `io`
  */
 export function readCsv(saved: SavedText): SavedParts {
@@ -439,18 +427,14 @@ export function readCsv(saved: SavedText): SavedParts {
       continue;
     }
     let at = offset + first.length + 1;
-    frames.push({
-      frameNum,
-      metrics: Object.fromEntries(
-        metrics.map((name, i): [string, number] => {
-          const text = values[i] ?? '';
-          const value = measuredText(text);
-          if (value === undefined) throw faultAt(saved, at, `expected a number for ${shown(name)}`);
-          at += text.length + 1;
-          return [name, value];
-        }),
-      ),
+    const measured = metrics.map((name, i): [string, number] => {
+      const text = values[i] ?? '';
+      const value = measuredText(text);
+      if (value === undefined) throw faultAt(saved, at, `expected a number for ${shown(name)}`);
+      at += text.length + 1;
+      return [name, value];
     });
+    frames.push({ frameNum, metrics: Object.fromEntries(measured) });
   }
   return { frames, metrics, notes: summarized(notes) };
 }
@@ -482,16 +466,8 @@ export function readSub(saved: SavedText): SavedParts {
   return { frames, notes };
 }
 
-interface Line {
-  readonly content: string;
-  /** From 1. */
-  readonly number: number;
-  readonly offset: number;
-  /** Whether a line end follows. */
-  readonly ended: boolean;
-}
-
-function linesOf(text: string): Line[] {
+/** Lines with their `number` from 1 and their `offset`; `ended` if a line end follows. */
+function linesOf(text: string) {
   let offset = 0;
   const parts = text.split('\n');
   return parts.map((part, i) => {

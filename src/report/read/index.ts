@@ -3,7 +3,7 @@
  * Reads saved reports, ours and libvmaf's, in any format.
  */
 import { requireObject, requireText } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { ioError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { Kind } from '../kinds.js';
 import { statisticsOf } from '../pool.js';
@@ -83,41 +83,40 @@ export function isReport(read: ReadReport): read is ReadReport & Report {
 
 /** @throws {AnyvmafError} `io` unless it is a report, or a JSON array of reports, that says which models ran */
 export function readBaseline(text: string, name: string): Baseline {
-  return baselineFrom(
-    reportTexts(text, name).map((one) => readReport(one, name)),
-    name,
-  );
+  const reads = reportTexts(text, name).map((report) => readReport(report, name));
+  return baselineFrom(reads, name);
 }
 
 /** @throws {AnyvmafError} `io` if a report does not say which models ran, or cannot be trusted */
 export function baselineFrom(reads: readonly ReadReport[], name: string): Baseline {
   const reports = reads.map((read) => {
     if (isReport(read)) return read;
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `the baseline ${shown(name)} does not name the models of its scores; use a JSON report written by anyvmaf`,
     );
   });
-  if (reports.length === 0) throw new AnyvmafError('io', `the baseline ${shown(name)} has no report`);
+  if (reports.length === 0) throw ioError(`the baseline ${shown(name)} has no report`);
   for (const { distorted, preflight, warnings } of reports) {
     const trust = trustOf({ preflight, warnings });
     if (trust.verdict !== 'untrusted') continue;
-    throw new AnyvmafError(
-      'io',
+    throw ioError(
       `the score of ${shown(distorted.name)} in the baseline ${shown(name)} cannot be trusted: ${trust.cause ?? ''} Make the baseline again`,
     );
   }
   return { name, reports };
 }
 
-/** Texts of the reports in a JSON array without failed encodes, or the text itself. Throws `io` for a damaged array. */
+/**
+ * Texts of the reports in a JSON array, without failed encodes; or the text itself.
+ * @throws {AnyvmafError} `io` for a damaged array
+ */
 export function reportTexts(text: string, name: string): readonly string[] {
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;
   try {
     list = JSON.parse(text.replace(/^\uFEFF/, ''));
   } catch (cause) {
-    throw new AnyvmafError('io', `${shown(name)} is damaged: ${(cause as Error).message}`, { cause });
+    throw ioError(`${shown(name)} is damaged: ${(cause as Error).message}`, { cause });
   }
   const items = Array.isArray(list) ? list : [];
   return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));

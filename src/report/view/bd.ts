@@ -2,7 +2,6 @@
  * @module report/view/bd
  * Compares curves of quality over bit rate: a table of Bjontegaard deltas, and the areas that they average.
  */
-
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
 import { ranking } from '../ranking.js';
@@ -47,15 +46,12 @@ function signOf(metric: string): 1 | -1 {
 export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[] {
   const sign = signOf(metric);
   const listed = points.toSorted((a, b) => a.index - b.index);
-  const names = [...new Set(listed.flatMap(({ curve }) => curve ?? []))];
-  return names
-    .map((name) => ({
-      name,
-      points: points
-        .filter((point) => point.curve === name)
-        .map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })),
-    }))
-    .filter((curve) => new Set(curve.points.map(({ quality }) => quality)).size > 1);
+  const names = new Set(listed.flatMap(({ curve }) => curve ?? []));
+  return [...names].flatMap((name) => {
+    const own = points.filter((point) => point.curve === name);
+    if (new Set(own.map(({ quality }) => quality)).size < 2) return [];
+    return { name, points: own.map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })) };
+  });
 }
 
 /** Curves of encodes whose numbers are comparable, and names of the other encodes. */
@@ -64,16 +60,10 @@ export function comparableCurves(
   points: readonly RatePoint[],
   metric: string,
 ): { readonly curves: readonly RateCurve[]; readonly without: readonly string[] } {
-  const { alike, others } = comparable(
-    list.filter(({ index }) => points.some((point) => point.index === index)),
-  );
-  return {
-    curves: curvesOf(
-      points.filter((point) => alike.some(({ index }) => index === point.index)),
-      metric,
-    ),
-    without: others.map(({ encode }) => encode.name),
-  };
+  const rated = list.filter(({ index }) => points.some((point) => point.index === index));
+  const { alike, others } = comparable(rated);
+  const used = points.filter((point) => alike.some(({ index }) => index === point.index));
+  return { curves: curvesOf(used, metric), without: others.map(({ encode }) => encode.name) };
 }
 
 /** Steps on each side of an outline. */
@@ -126,14 +116,14 @@ export function bdTable<T>(
   const { html } = templates;
   const { curves, without } = comparableCurves(encodes, points, metric);
   if (curves.length < 2) return undefined;
-  const asked = { ...choice, metric };
+  const choices = { ...choice, metric };
   const anchor = curves.find(({ name }) => name === choice.anchor);
   const [heads, rows] = anchor
-    ? againstAnchor(templates, anchor, curves, asked)
-    : againstEach(templates, curves, asked);
+    ? againstAnchor(templates, anchor, curves, choices)
+    : againstEach(templates, curves, choices);
   const heading = 'BD-rate between curves';
   const left = without.length > 0 ? [`Without ${without.join(', ')}: not comparable.`] : [];
-  const notes = [...left, ...notesOf(curves, asked)].map((note) => html`<p class="soft small">${note}</p>`);
+  const notes = [...left, ...notesOf(curves, choices)].map((note) => html`<p class="soft small">${note}</p>`);
   return html`<div class="bd"><h3>${heading}</h3><p class="soft small">Mean difference in bit rate at equal ${labelOf(metric)}; negative: needs a lower bit rate than the curve in the heading.</p>
 <div class="scroll" tabindex="0" role="region" aria-label="${heading}"><table class="tight"><caption class="unseen">${heading}</caption><thead><tr><th scope="col">curve</th>${heads.map((head) => html`<th scope="col">${head}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>
 ${notes}</div>`;
@@ -199,29 +189,24 @@ function percent(share: number): string {
 /** Why a value is missing or unreliable; once per pair. */
 function notesOf(curves: readonly RateCurve[], choice: CurveChoice): string[] {
   const pairs = curves.flatMap((anchor, i) => curves.slice(i + 1).map((test) => [anchor, test] as const));
-  const chosen = ({ name }: RateCurve) => name === choice.anchor;
-  const shown = curves.some(chosen) ? pairs.filter((pair) => pair.some(chosen)) : pairs;
-  const notes = shown.flatMap(([one, other]) => {
-    const [anchor, test] = chosen(other) ? [other, one] : [one, other];
+  const isAnchor = ({ name }: RateCurve) => name === choice.anchor;
+  const shown = curves.some(isAnchor) ? pairs.filter((pair) => pair.some(isAnchor)) : pairs;
+  const notes = shown.flatMap(([first, second]) => {
+    const [anchor, test] = isAnchor(second) ? [second, first] : [first, second];
     const names = `${test.name} against ${anchor.name}`;
     const compared = comparedWith(anchor, test, choice);
-    if ('refused' in compared)
-      return [
-        `${names}: no value, as their quality ranges do not overlap${choice.rates ? ' at these bit rates' : ''}.`,
-      ];
+    const where = choice.rates ? ' at these bit rates' : '';
+    if ('refused' in compared) return `${names}: no value, as their quality ranges do not overlap${where}.`;
     const { overlap } = compared.rate;
     if (overlap >= 0.5) return [];
-    return [
-      `${names}: only ${percent(overlap)} of the shorter curve is compared, so the value is unreliable.`,
-    ];
+    return `${names}: only ${percent(overlap)} of the shorter curve is compared, so the value is unreliable.`;
   });
   const uneven = curves.filter(({ points }) => !bdRate(points, points).monotone.anchor);
   const few = curves.filter(({ points }) => points.length < 4);
+  const fewNames = few.map(({ name }) => name).join(', ');
   return [
     ...notes,
     ...uneven.map(({ name }) => `${name}: quality does not always rise with bit rate.`),
-    ...(few.length > 0
-      ? [`Curves with fewer than four encodes: ${few.map(({ name }) => name).join(', ')}.`]
-      : []),
+    ...(few.length > 0 ? [`Curves with fewer than four encodes: ${fewNames}.`] : []),
   ];
 }

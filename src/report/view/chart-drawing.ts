@@ -4,7 +4,7 @@
  */
 import { type FrameTick, type Line, type Span, searchFrame, thinned, ticks } from './scales.js';
 
-/** Canvas methods that charts use, so that they can also be drawn elsewhere. */
+/** What charts use of a canvas, so that they can also be drawn elsewhere. */
 export type Pen = Pick<
   CanvasRenderingContext2D,
   | 'arc'
@@ -79,7 +79,7 @@ export function penOf(canvas: HTMLCanvasElement, width: number, height: number):
 /** Colours by CSS custom property. */
 export type Colours = (name: string) => string;
 
-/** Pixels for values, of the 40 left of the large chart's lines; longer texts are condensed. */
+/** Pixels for values, within the 40 left of a large chart; longer texts are condensed. */
 const VALUE_ROOM = 31;
 
 export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], colour: Colours): void {
@@ -109,8 +109,8 @@ export function drawAxes(pen: Pen, scale: Scale, frames: readonly FrameTick[], c
 }
 
 /**
- * Strokes a line as adjacent hairlines, which look almost like one line of their total width. Without a
- * graphics card that takes a sixth of the time: a hairline has no outline to compute and fill.
+ * Strokes a line as adjacent hairlines, which look almost like one wide line. Without a graphics card it takes a sixth
+ * of the time: a hairline has no outline to compute and fill.
  */
 function strokeRoughly(pen: Pen, trace: (shift: number) => void): void {
   const { lineWidth } = pen;
@@ -188,7 +188,7 @@ interface Point {
   readonly y: number;
 }
 
-/** Height of a label, distance to its line, margin around it, and greatest distance to its line. */
+/** Height of a label, its usual distance to its line, the margin around it, and its greatest distance. */
 const [TALL, OFF, AIR, FAR] = [16, 10, 4, 48];
 
 /**

@@ -25,7 +25,6 @@ export interface FrameEncodes {
   /** True while more frames arrive. */
   readonly coming: boolean;
   isScore(metric: string): boolean;
-  /** Describes a frame of the axis. */
   said(frame: number): string;
   valueText(metric: string, value: number): string;
   /** Mean of a metric; `undefined` if it has no values. */
@@ -63,10 +62,10 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   readonly lead = new Cell(0);
   /** The highlighted encode, whose name is hovered; `null`: none. */
   readonly lit = new Cell<number | null>(null);
-  /** The hovered chart, which has the readout; `null`: the large one has it. */
+  /** The hovered chart, which shows the readout; `null`: the large one does. */
   over: HTMLElement | null = null;
   readonly #pieces: (() => void)[] = [];
-  /** True if a key or button pointed last: its frame stays until the pointer moves. */
+  /** True if a key or button pointed last; the frame stays until the pointer moves. */
   pinned = false;
 
   /** @param axis state of charts over the same frames, to show the same part of them */
@@ -80,7 +79,7 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
     this.shown = new Cell<readonly boolean[]>(encodes.list.map(() => true));
   }
 
-  /** True while the shown part may go on changing. */
+  /** True while the shown part changes. */
   get moving(): boolean {
     return this.rest.value !== this.zoom.value;
   }
@@ -138,12 +137,8 @@ export class ChartState<E extends FrameEncodes = FrameEncodes> {
   }
 
   nearest(position: number): number | null {
-    return (
-      nearestFrame(
-        this.visible.map(({ columns }) => columns.numbers),
-        position,
-      ) ?? null
-    );
+    const numbers = this.visible.map(({ columns }) => columns.numbers);
+    return nearestFrame(numbers, position) ?? null;
   }
 
   /** Points at the frame `by` scored frames further on, and keeps it in view. */

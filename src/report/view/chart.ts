@@ -2,7 +2,6 @@
  * @module report/view/chart
  * One frame chart, on the page and in the HTML report: thinned to its width, zoomed with all others, with a readout.
  */
-
 import {
   type Colours,
   drawAxes,
@@ -62,7 +61,7 @@ export class FrameChart {
   #closed = false;
   #stale = true;
   #rough = false;
-  /** The fine drawing in progress that will replace it. */
+  /** The fine drawing in progress, which will replace the rough one. */
   #fine: Generator | undefined;
   #resting: ReturnType<typeof setTimeout> | undefined;
   readonly #stop: (() => void)[];
@@ -132,17 +131,16 @@ export class FrameChart {
     this.update();
   }
 
-  /** Redraws before the next paint; out of view, once it comes into view or all is at rest. */
+  /** Redraws before the next paint; out of view, when scrolled into view or at rest. */
   update(): void {
-    const waits = this.#stale;
+    const scheduled = this.#stale;
     this.#stale = true;
-    const { coming } = this.state.encodes;
-    if (!this.#seen) {
-      clearTimeout(this.#resting);
-      if (!coming) this.#resting = setTimeout(() => this.soon(() => this.#late()), REST);
+    if (this.#seen) {
+      if (!scheduled) this.#schedule();
       return;
     }
-    if (!waits) this.#schedule();
+    clearTimeout(this.#resting);
+    if (!this.state.encodes.coming) this.#resting = setTimeout(() => this.soon(() => this.#late()), REST);
   }
 
   #schedule(): void {
@@ -186,8 +184,6 @@ export class FrameChart {
       if (away(encode) < distance) [best, distance] = [encode.index, away(encode)];
     return best;
   }
-
-  // --- drawing ---
 
   get #insets() {
     return this.kind === 'large' ? LARGE : this.kind === 'lane' ? LANE : BARE;
@@ -248,11 +244,7 @@ export class FrameChart {
   }
 
   /** Draws line by line. `rough` as for {@link drawLine}. */
-  *#drawing(
-    pen: Pen,
-    [width, height]: readonly [width: number, height: number],
-    rough: boolean,
-  ): Generator<undefined, void> {
+  *#drawing(pen: Pen, [width, height]: readonly [width: number, height: number], rough: boolean) {
     const { encodes, visible } = this.state;
     const [top, right, bottom, left] = this.#insets;
     const scale = new Scale(width - left - right, height - top - bottom, this.#span, this.#range());
@@ -328,8 +320,6 @@ export class FrameChart {
     return valueRange(extent, least, score && this.kind === 'large');
   }
 
-  // --- what is pointed at ---
-
   #make(tag: 'div' | 'span' | 'b' | 'i', name: string, style = '', text = ''): HTMLElement {
     const element = this.element.ownerDocument.createElement(tag);
     element.className = name;
@@ -379,11 +369,8 @@ export class FrameChart {
       this.#listed = listed;
       const rows = names.map(([index, name]) => {
         const row = this.#make('div', '');
-        row.append(
-          this.#make('span', 'swatch', colourOf(index)),
-          this.#make('span', '', '', name),
-          this.#make('b', ''),
-        );
+        const swatch = this.#make('span', 'swatch', colourOf(index));
+        row.append(swatch, this.#make('span', '', '', name), this.#make('b', ''));
         return row;
       });
       this.#tip.replaceChildren(this.#make('div', 'soft'), ...rows);

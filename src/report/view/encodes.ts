@@ -38,7 +38,7 @@ export interface Encode {
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, if the facts do not say. */
   readonly fileSize: number | undefined;
-  /** Facts of the distorted video before it is scored. */
+  /** Facts of the distorted video from its inspection. */
   readonly looked?: SideFacts;
   /** True if its run was stopped: the values cover only its first frames. */
   readonly partial?: boolean;
@@ -58,13 +58,8 @@ export interface Pooled extends PooledMetric {
 export function statedPooled({ pooled_metrics, distribution }: Facts, metric: string): Pooled | undefined {
   const pooled = pooled_metrics && pooledMetric({ pooled_metrics }, metric);
   const spread = distribution?.[metric];
-  return (
-    pooled && {
-      ...pooled,
-      stddev: spread?.stddev,
-      percentile: (percent) => spread?.percentiles[`p${percent}`],
-    }
-  );
+  if (!pooled) return undefined;
+  return { ...pooled, stddev: spread?.stddev, percentile: (percent) => spread?.percentiles[`p${percent}`] };
 }
 
 /** Scores in logs that name no models: libvmaf calls them `vmaf` or `vmaf_...`. */
@@ -73,7 +68,7 @@ const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 /** Why numbers of encodes are not comparable. */
 export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts' | 'frames';
 
-/** Must be equal for numbers to be comparable, gravest first. */
+/** Facts that comparable encodes share, the gravest first. */
 const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = [
   ['references', ({ facts }) => facts.reference?.name],
   ['models', ({ facts }) => facts.models?.map(({ name, source, options }) => [name, source, options])],
@@ -85,15 +80,12 @@ const COMMON: readonly (readonly [Difference, (encode: Encode) => unknown])[] = 
   ['frames', ({ skipped = 0 }) => skipped],
 ];
 
-/** Encodes whose numbers are comparable, and the others with the reason. */
-export interface Comparable<E> {
-  /** At least two, or none. */
-  readonly alike: readonly E[];
-  readonly others: readonly { readonly encode: E; readonly why: Difference }[];
-}
-
-/** The largest group with the same reference, models, size and frames; the first of equally large ones. */
-export function comparable<E extends Encode>(list: readonly E[]): Comparable<E> {
+/**
+ * Finds encodes whose numbers are comparable: the largest group with the same reference, models, size and frames, or
+ * the first of equally large ones.
+ * @returns at least two `alike`, or none, and the others with the reason
+ */
+export function comparable<E extends Encode>(list: readonly E[]) {
   const keyOf = (encode: E) => JSON.stringify(COMMON.map(([, key]) => key(encode)));
   const taken = list.filter(({ left }) => !left);
   const whole = taken.filter(({ partial }) => !partial);
@@ -139,9 +131,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
   get metrics(): string[] {
     const models = this.list.flatMap(({ facts }) => facts.models?.filter((model) => model.collection) ?? []);
     const names = models.length > 0 ? models.map(({ name }) => name) : ['vmaf'];
-    return [...new Set(this.list.flatMap(({ metrics }) => metrics))].filter(
-      (metric) => !isMember(names, metric),
-    );
+    const all = new Set(this.list.flatMap(({ metrics }) => metrics));
+    return [...all].filter((metric) => !isMember(names, metric));
   }
 
   /** `metrics`, the main one first. */
@@ -152,10 +143,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
 
   /** Scores, and metrics that measure quality by themselves, such as PSNR; the main one first. */
   get asked(): string[] {
-    return askedOf(
-      this.ordered,
-      this.list.map(({ facts }) => facts),
-    );
+    const facts = this.list.map((encode) => encode.facts);
+    return askedOf(this.ordered, facts);
   }
 
   get inner(): string[] {
@@ -191,10 +180,8 @@ export abstract class EncodeList<E extends Encode = Encode> {
 
   /** Range that scores are clipped to, 0 to 100 by default; `undefined` if a model does not clip. */
   rangeOf(metric: string | undefined): readonly [least: number, greatest: number] | undefined {
-    const models = this.list.flatMap(
-      ({ facts }) => facts.models?.filter(({ name }) => name === metric) ?? [],
-    );
-    const ranges = models.map(rangeOf);
+    const models = this.list.flatMap(({ facts }) => facts.models ?? []);
+    const ranges = models.filter(({ name }) => name === metric).map(rangeOf);
     const known = ranges.filter((range) => range !== undefined);
     if (known.length < ranges.length) return undefined;
     if (known.length === 0) return [0, 100];
@@ -218,7 +205,7 @@ export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
 }
 
-/** The distorted video as its report describes it, or as inspected before. */
+/** The distorted video as its report or its inspection describes it. */
 export function videoOf({ facts, looked }: Encode): VideoFacts | undefined {
   return facts.pairing?.distorted ?? looked;
 }

@@ -6,10 +6,10 @@ import type { FrameChart } from './chart.js';
 import type { ChartState } from './chart-state.js';
 import { pinchFactor } from './scales.js';
 
-/** Milliseconds after scrolling elsewhere for which the wheel still scrolls the page past a chart. */
+/** Milliseconds after scrolling elsewhere during which the wheel scrolls the page past a chart. */
 const SCROLLING = 300;
 
-/** Adds the gestures; returns what removes the listeners on `window`. */
+/** @returns removes the listeners on `window` */
 export function listen(chart: FrameChart): () => void {
   if (chart.kind === 'map') {
     dragWindow(chart);
@@ -35,10 +35,7 @@ function point(chart: FrameChart): () => void {
   };
   // Runs after the chart's own listeners, which compare with the previous event.
   window.addEventListener('pointermove', remember);
-  /**
-   * Browsers also report a pointer at rest when a chart moves below it or away, even before it first moves
-   * there. Such events must not move the frame that keys point at.
-   */
+  // Browsers also report a pointer at rest when a chart moves below it; such events must not move the pinned frame.
   const rests = ({ type, screenX, screenY }: PointerEvent) =>
     state.pinned && (last ? screenX === last[0] && screenY === last[1] : type === 'pointerleave');
   element.addEventListener('pointerdown', ({ pointerType, pointerId, clientX }) => {
@@ -143,12 +140,9 @@ function zoomByWheel(chart: FrameChart): () => void {
       event.preventDefault();
       const [from, to] = state.span;
       const shift = (deltaX / element.clientWidth) * (to - from);
+      const factor = 2 ** (Math.sign(deltaY) * Math.min(1, Math.abs(deltaY) / 120));
       if (sideways) state.zoomTo(from + shift, to + shift);
-      else
-        state.zoomBy(
-          2 ** (Math.sign(deltaY) * Math.min(1, Math.abs(deltaY) / 120)),
-          chart.frameAt(event.clientX),
-        );
+      else state.zoomBy(factor, chart.frameAt(event.clientX));
     },
     { passive: false },
   );

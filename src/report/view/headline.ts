@@ -2,10 +2,8 @@
  * @module report/view/headline
  * The headline: an encode's score, what it means and where it lies; and how several encodes compare.
  */
-
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
 import { type Ranking, viewerOpinion } from '../ranking.js';
-import type { ReportModel } from '../schema.js';
 import { TRUST_SIGNS, type Trust, trustOf, type Verdict } from '../trust.js';
 import {
   comparable,
@@ -32,17 +30,10 @@ import { ticks } from './scales.js';
 
 export { comparedText } from '../facts.js';
 
-export interface Meaning {
-  readonly trust: Trust;
-  readonly model: ReportModel | undefined;
-  readonly word: string | undefined;
-  readonly tone: string | undefined;
-  readonly text: string;
-}
-
 const TONES = { bad: 'bad', poor: 'bad', fair: 'warn', good: 'good', excellent: 'good' } as const;
 
-export function meaningOf(encodes: EncodeList, encode: Encode): Meaning {
+/** @returns `word` is a viewer's word for the score, `text` explains the score */
+export function meaningOf(encodes: EncodeList, encode: Encode) {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const trust = trustOf(facts);
@@ -78,10 +69,7 @@ function featureText(encodes: EncodeList, encode: Encode, { metric, worse }: Ran
 }
 
 /** The number at the top: the run value that stands for the metric, or the metric's mean. */
-export function headlineOf(
-  encodes: EncodeList,
-  encode: Encode,
-): { readonly metric: string; readonly value: number } | undefined {
+export function headlineOf(encodes: EncodeList, encode: Encode) {
   const { metric } = encodes.ranking ?? {};
   if (metric === undefined) return undefined;
   const name = wholeOf(metric, [encode.facts]);
@@ -93,13 +81,11 @@ const NO_OPINION =
   'This model has no opinion scale: compare its scores only with others of the same model at the same size.';
 const NO_MODEL = 'The file does not name the model, so the score has no rating.';
 
-/** SSIM may be in decibels, which its name does not show, but a value above 1 does. */
+/** SSIM may be in decibels, which only a value above 1 reveals. */
 function isDecibels(pooled: Pooled | undefined, metric: string): boolean {
   if (/^(x?psnr|float_psnr|float_anp?snr)/.test(metric)) return true;
   return /^float_(ms_)?ssim$/.test(metric) && (pooled?.max ?? 0) > 1;
 }
-
-// --- trust ---
 
 const FLAW_TONES: Readonly<Record<Verdict, string>> = { fine: 'note', doubtful: 'warn', untrusted: 'bad' };
 
@@ -116,7 +102,7 @@ export function verdictBadge<T>({ html }: Templates<T>, facts: Facts): T | undef
   return html`<span class="badge" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${words}</span>`;
 }
 
-/** For a place beside the names, since it says nothing about the score; set if preflight ran and found nothing. */
+/** Set if preflight ran and found nothing; shown beside the names, as it says nothing about the score. */
 export function matchText(...all: readonly Facts[]): string | undefined {
   const match = all.every((facts) => facts.preflight && trustOf(facts).verdict === 'fine');
   return match ? 'Videos match' : undefined;
@@ -133,8 +119,6 @@ export function flawNote<T>(
   if (verdict === 'fine') return undefined;
   return html`<p class="flaw-note" .style=${`--tone:var(--${FLAW_TONES[verdict]})`}>${name === undefined ? '' : `${name}: `}<b>${note}:</b> ${cause}</p>`;
 }
-
-// --- where the score lies ---
 
 /** Viewers' words, and how wide the range of scores of each is (report/ranking). */
 const WORDS = [
@@ -179,7 +163,7 @@ ${known ? html`<span class="range" .style=${range}></span>` : ''}
 ${word === undefined ? numbers : html`<div class="words">${names}</div>`}</div>`;
 }
 
-/** @param awaited whether values that are still unknown have a place */
+/** @param awaited shows unknown values as dashes, because they may come */
 export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: Encode, awaited = false): T {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
@@ -190,7 +174,7 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
   const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
-  // Per-frame values may be of another metric than the run value above them.
+  // The run value above may be of another metric than the per-frame values.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
   const further = furtherMetrics(encodes).filter((name) => name !== top);
@@ -216,17 +200,15 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   return html`<dl class="tiles" .style=${rows}>${known.map(([name, text]) => html`<div><dt>${name}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
-// --- several encodes ---
-
 /** Columns of further metrics at most. */
 const MOST_COLUMNS = 6;
 
 /** Requested metrics besides the main one; of several planes only the first, the most telling one. */
 export function furtherMetrics(encodes: EncodeList): string[] {
   const main = encodes.ranking?.metric;
-  const asked = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
+  const requested = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
   const facts = encodes.list.map((encode) => encode.facts);
-  return mainOf(asked, facts)
+  return mainOf(requested, facts)
     .filter((name) => name !== main)
     .slice(0, MOST_COLUMNS);
 }
@@ -250,7 +232,7 @@ export interface ComparedRow {
   readonly band: readonly [left: number, width: number] | undefined;
 }
 
-/** Only encodes with comparable numbers can be the best of a column, and only trusted ones have the best score. */
+/** Only comparable encodes can be the best of a column, and only trusted ones have the best score. */
 export function compare(encodes: EncodeList): ComparedRow[] {
   const { list } = encodes;
   const { metric, worse } = encodes.ranking ?? {};
@@ -273,12 +255,10 @@ export function compare(encodes: EncodeList): ComparedRow[] {
     columnOf(rates, rates.map(bitrateText), 'low', any),
     columnOf(sizes, sizes.map(sizeText), 'low', any),
   ];
-  const known = [...means, ...tails, ...tops].filter(
-    (value) => value !== undefined && Number.isFinite(value),
-  );
+  const known = [...means, ...tails, ...tops].filter(Number.isFinite).map(Number);
   const [from, to] = (encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined) ?? [
-    Math.min(...known.map(Number)),
-    Math.max(...known.map(Number)),
+    Math.min(...known),
+    Math.max(...known),
   ];
   const at = (value: number) => percentOf(value, from, to);
   const names = furtherMetrics(encodes);
@@ -311,7 +291,7 @@ function columnOf(
   counted: readonly boolean[],
 ): { readonly texts: readonly (string | undefined)[]; readonly best: readonly number[] } {
   const values = all.map((value, i) => (counted[i] ? value : undefined));
-  const known = values.filter((value) => value !== undefined && Number.isFinite(value)).map(Number);
+  const known = values.filter(Number.isFinite).map(Number);
   const best = better === 'high' ? Math.max(...known) : Math.min(...known);
   const word = texts[values.indexOf(best)];
   const rows = texts.flatMap((own, i) => (own === word && counted[i] ? [i] : []));

@@ -16,7 +16,6 @@ import {
 } from './numbers.js';
 import { RatePlot, type Room } from './scales.js';
 
-/** An encode with a bit rate and a quality. */
 export interface RatePoint {
   readonly index: number;
   readonly name: string;
@@ -31,21 +30,19 @@ const isUntrusted = ({ facts }: Encode) => trustOf(facts).verdict === 'untrusted
 
 /** Says which encodes the curves leave out, and why; empty if none. */
 export function leftOutText(encodes: EncodeList): string {
-  const said = (list: readonly Encode[], one: string, several: string) =>
+  const sentence = (list: readonly Encode[], reason: string, ofSeveral: string) =>
     list.length > 0 &&
-    `Left out because ${list.length === 1 ? one : several}: ${list.map(({ name }) => name).join(', ')}.`;
+    `Left out because ${list.length === 1 ? reason : ofSeveral}: ${list.map(({ name }) => name).join(', ')}.`;
   const stopped = encodes.taken.filter(({ partial }) => partial);
   const wrong = encodes.taken.filter((encode) => !encode.partial && isUntrusted(encode));
-  return joined(
-    [
-      said(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
-      said(stopped, 'its run was stopped', 'their runs were stopped'),
-    ],
-    ' ',
-  );
+  const sentences = [
+    sentence(wrong, 'its score cannot be trusted', 'their scores cannot be trusted'),
+    sentence(stopped, 'its run was stopped', 'their runs were stopped'),
+  ];
+  return joined(sentences, ' ');
 }
 
-/** `undefined` if the score cannot be trusted or is of a part. */
+/** The bit rate; `undefined` if the score cannot be trusted or is partial. */
 function ratedAt(encode: Encode): number | undefined {
   const rate = encode.partial || isUntrusted(encode) ? undefined : rateOf(encode);
   return rate !== undefined && rate > 0 ? rate : undefined;
@@ -109,7 +106,11 @@ export function rateChart<T>(
   const places = points.map((point) => ({ point, x: plot.x(point.rate), y: plot.y(point.quality) }));
   const named = [...new Set(points.map(({ curve }) => curve))];
   const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));
-  const colours = curves.map(curveColour);
+  // Several curves have the colours of their middle encodes, whose shade is the hue itself.
+  const colours = curves.map((line) => {
+    const middle = line[Math.floor((line.length - 1) / 2)];
+    return curves.length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
+  });
   const lines = curves.map((line, i) => {
     const path = plot.path(line.map(({ point }) => [point.rate, point.quality]));
     return svg`<path d="${path}" fill="none" stroke="${colours[i]}" stroke-width="1.5" stroke-dasharray="${dashOf(i)}" vector-effect="non-scaling-stroke"></path>`;
@@ -132,16 +133,6 @@ export function rateChart<T>(
     key: named.length > 1 ? named.map((curve, i) => curveKey(html, curve, colours[i] ?? '', i)) : [],
     places,
   };
-}
-
-/** With several curves, the colour of the encode in the middle, whose shade is the hue itself. */
-function curveColour(
-  line: readonly { readonly point: RatePoint }[],
-  _: number,
-  { length }: readonly unknown[],
-): string {
-  const middle = line[Math.floor((line.length - 1) / 2)];
-  return length < 2 || !middle ? 'var(--faint)' : encodeColour(middle.point.index);
 }
 
 function curveKey<T>(html: Templates<T>['html'], curve: string | undefined, colour: string, i: number): T {
@@ -217,8 +208,6 @@ function crosses([left, top, right, bottom]: Box, [x0, y0]: Pixels, [x1, y1]: Pi
   return enters <= leaves;
 }
 
-// --- the curves that encodes belong to ---
-
 /** File name with its numbers replaced, because they mostly tell the rate. */
 const skeleton = ({ name }: Encode) =>
   baseName(name)
@@ -254,14 +243,11 @@ export function curveNames(list: readonly Encode[]): (string | undefined)[] {
     const [only, ...others] = new Set(group.flatMap(({ series }) => series ?? []));
     return others.length === 0 && only !== undefined ? only : unique[i];
   });
-  return list.map(
-    (encode) =>
-      encode.series ??
-      (codecOf(encode) === undefined ? undefined : guessed[all.findIndex((group) => group.includes(encode))]),
-  );
+  const guessOf = (encode: Encode) => guessed[all.findIndex((group) => group.includes(encode))];
+  return list.map((encode) => encode.series ?? (codecOf(encode) === undefined ? undefined : guessOf(encode)));
 }
 
-/** The pattern without words at its end that no other has: `slow_crf#` for `slow_crf#_again` beside `slow_crf#`. */
+/** The pattern without words at its end that no other has: `slow_crf#_again` beside `slow_crf#` is `slow_crf#`. */
 function sharedPattern(pattern: string, kin: readonly string[]): string {
   if (kin.indexOf(pattern) !== kin.lastIndexOf(pattern)) return pattern;
   const begins = (other: string) =>
@@ -294,30 +280,22 @@ function nameOf(group: Group, all: readonly Group[]): string {
   const differ = (key: (encode: Encode) => unknown) => new Set(kin.map(([other]) => key(other))).size > 1;
   // Others of the same kind have other settings.
   const alike = kin.filter(([other]) => kindOf(other) === kindOf(first));
-  return joined(
-    [
-      codecOf(first),
-      differ(sizeOf) && sizeOf(first),
-      differ(depthOf) && depthOf(first),
-      alike.length > 1 && settingsName(group, alike),
-    ],
-    ' ',
-  );
+  const format = [codecOf(first), differ(sizeOf) && sizeOf(first), differ(depthOf) && depthOf(first)];
+  return joined([...format, alike.length > 1 && settingsName(group, alike)], ' ');
 }
 
-/** By what only its file names have in common; else by the settings that differ; else by the pattern of its names. */
+/** The common start of its file names if distinct, else the settings that differ, else the pattern of its names. */
 function settingsName(group: Group, alike: readonly Group[]): string {
   const starts = alike.map(commonStart);
   const start = commonStart(group);
   if (start !== '' && new Set(starts).size === starts.length)
-    return start.slice(withoutEnd(beginning(starts), /[a-z0-9.]/i).length);
-  const settings = ([one]: Group) => settingsOf(one)?.split(' ') ?? [];
-  const own = settings(group).filter((one) => !alike.every((other) => settings(other).includes(one)));
+    return start.slice(withoutEnd(commonPrefix(starts), /[a-z0-9.]/i).length);
+  const settings = ([encode]: Group) => settingsOf(encode)?.split(' ') ?? [];
+  const own = settings(group).filter((word) => !alike.every((other) => settings(other).includes(word)));
   return own.length > 0 ? own.slice(0, 3).join(' ') : skeleton(group[0]);
 }
 
-/** Longest common prefix. */
-function beginning([first = '', ...others]: readonly string[]): string {
+function commonPrefix([first = '', ...others]: readonly string[]): string {
   let end = first.length;
   while (!others.every((other) => other.startsWith(first.slice(0, end)))) end--;
   return first.slice(0, end);
@@ -326,7 +304,7 @@ function beginning([first = '', ...others]: readonly string[]): string {
 /** Common prefix of the names, up to the last whole word: `slow` of `slow_crf23.mp4` and `slow_crf28.mp4`. */
 function commonStart(group: Group): string {
   const bare = group.map(({ name }) => baseName(name).replace(/\.\w+$/, ''));
-  const start = withoutEnd(beginning(bare), /[\d.]/);
+  const start = withoutEnd(commonPrefix(bare), /[\d.]/);
   return withoutEnd(start.replace(/(?:crf|cq|qp|q)$/i, ''), /[^a-z0-9]/i);
 }
 

@@ -114,11 +114,7 @@ export function frameTicks(
 }
 
 /** Range of all values with a margin, at least `least` wide. With `ceiling`, scores near 100 end at 100. */
-export function valueRange(
-  extent: Extent | undefined,
-  least: number,
-  ceiling: boolean,
-): [low: number, high: number] {
+export function valueRange(extent: Extent | undefined, least: number, ceiling: boolean): Span {
   if (!extent) return [0, 1];
   let { low, high } = extent;
   if (high - low < least) [low, high] = [(low + high - least) / 2, (low + high + least) / 2];
@@ -142,11 +138,7 @@ export interface Line {
  * @param columns more frames than these are reduced to at most two points per column
  * @returns positions in frames with a value each; NaN is a gap
  */
-export function thinned(
-  { frames, values }: Line,
-  [from, to]: Span,
-  columns: number,
-): { readonly x: number[]; readonly y: number[] } {
+export function thinned({ frames, values }: Line, [from, to]: Span, columns: number) {
   const start = Math.max(0, searchFrame(frames, from) - 1);
   const end = Math.min(frames.length, searchFrame(frames, to) + 2);
   const x: number[] = [];
@@ -208,8 +200,6 @@ export function linePath(line: Line, span: Span, range: Extent, columns: number,
   });
   return path;
 }
-
-// --- the frame axis ---
 
 /** First and last frame of a part. */
 export type Span = readonly [from: number, to: number];

@@ -50,17 +50,11 @@ function htmlTable<T>(
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${title}"><table><thead><tr>${top}</tr></thead><tbody>${lines}</tbody></table></div>`;
 }
 
-/** For an element with the class `plot`. */
-interface CurveChart<T> {
-  readonly drawing: readonly T[];
-  readonly key: readonly T[];
-}
-
 /** Size that the number of ticks suits; pages differ in width. */
 const ROOM = { width: 720, height: 240 } as const;
 
-/** Needs at least one point. */
-function curveChart<T>(templates: Templates<T>, set: CurveSet): CurveChart<T> {
+/** Needs at least one point. @returns `drawing` for an element with the class `plot` */
+function curveChart<T>(templates: Templates<T>, set: CurveSet) {
   const { html, svg } = templates;
   const { curves, hull, chosen, target, limits } = set;
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
@@ -75,7 +69,7 @@ function curveChart<T>(templates: Templates<T>, set: CurveSet): CurveChart<T> {
       svg`<path d="${path(curve.points)}" fill="none" stroke="${encodeColour(i)}" stroke-width="1.5" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`,
   );
   const band = svg`<path d="${path(hull)}" fill="none" stroke="var(--line)" stroke-width="9" stroke-linecap="round" stroke-linejoin="round" vector-effect="non-scaling-stroke"></path>`;
-  const wanted =
+  const targetLine =
     target === undefined
       ? ''
       : svg`<path d="${`M0 ${plot.y(target)}H100`}" fill="none" stroke="var(--faint)" stroke-width="1" stroke-dasharray="4 4" vector-effect="non-scaling-stroke"></path>`;
@@ -90,7 +84,11 @@ function curveChart<T>(templates: Templates<T>, set: CurveSet): CurveChart<T> {
       html`<i class="ring" .style=${place(point)} title="${point.label}"></i><span class="tag${plot.x(1000 * point.kbps) > 70 ? ' left' : ''}" .style=${place(point)}>${point.label}</span>`,
   );
   return {
-    drawing: plot.drawing(templates, [hull.length > 1 ? band : '', wanted, ...lines], [...dots, ...rings]),
+    drawing: plot.drawing(
+      templates,
+      [hull.length > 1 ? band : '', targetLine, ...lines],
+      [...dots, ...rings],
+    ),
     key: curves.map(
       ({ name }, i) =>
         html`<span><span class="swatch" .style=${colourOf(i)}></span><span>${name}</span></span>`,

@@ -19,8 +19,6 @@ import {
 } from './numbers.js';
 import { type Extent, extentOf, fixed, roundStep, ticks } from './scales.js';
 
-// --- pooled values ---
-
 const COLUMNS: readonly (readonly [head: string, of: (pooled: Pooled) => number | undefined])[] = [
   ['mean', ({ mean }) => mean],
   ['harmonic', ({ harmonic_mean }) => harmonic_mean],
@@ -74,14 +72,10 @@ function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {
   ] as const;
   return kinds.flatMap(([title, entries]) => {
     if (entries.length === 0) return [];
-    const values = entries.map(
-      ([name, value], i) => html`${i > 0 ? ', ' : ''}${name} <b>${cellText(value)}</b>`,
-    );
+    const values = entries.map(([name, value], i) => html`${i ? ', ' : ''}${name} <b>${cellText(value)}</b>`);
     return html`<p class="small soft whole">${title}: ${values}</p>`;
   });
 }
-
-// --- distribution ---
 
 const BINS = 42;
 const HEIGHT = 100;
@@ -222,10 +216,8 @@ export function percentileTable<T>({ html }: Templates<T>, encodes: EncodeList, 
 
 /** Everything needed to reproduce the numbers, as lists of names and values. */
 export function runTables<T>({ html }: Templates<T>, { list, apart }: EncodeList): T[] {
-  return runGroups(
-    list.map(({ facts }) => facts),
-    apart,
-  ).map(
+  const facts = list.map((encode) => encode.facts);
+  return runGroups(facts, apart).map(
     ([title, rows]) =>
       html`<div><h3>${title}</h3><dl>${rows.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl></div>`,
   );
