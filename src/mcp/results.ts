@@ -1,18 +1,17 @@
 /**
  * @module mcp/results
- * What a call sends to its client: strictly increasing notifications of its progress, and an answer that a model can
- * read; one that is too long is published and answered in outline. Imports no library, since the live server's thread
- * loads it too.
+ * What a call sends to its client: strictly increasing progress, and an answer that a model can read; a longer one is
+ * published and cut. Imports no library: the live server's thread loads it too.
  */
 import { isObject } from '../core/arguments.js';
 import { counted } from '../core/printable.js';
 import type { CallAnswer, Spare, ToolOutcome, ToolProgress, ToolResources } from './tool.js';
 
-/** Most characters of images in one answer, as clients refuse messages of more than 10 MB; others are dropped. */
+/** Most characters of images in an answer: clients refuse messages above 10 MB. Others are dropped. */
 const IMAGE_BUDGET = 6 << 20;
 
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
-  // Parsed again so that both agree: JSON has no infinities, NaN or undefined.
+  // Parse it again, so that both forms agree: JSON has no infinities, NaN or undefined.
   const text = JSON.stringify(document);
   let room = IMAGE_BUDGET;
   const fitting = content.filter((item) => {
@@ -31,15 +30,15 @@ export function refusal(sentence: string): CallAnswer {
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
 }
 
-/** Most characters of an answer, unless the call asks for more; about 4 make a token. */
+/** Most characters of an answer unless the call asks for more; about 4 make a token. */
 export const USUAL_CHARACTERS = 4000;
 
 /** Most tokens of a long answer's text. */
 export const MOST_TOKENS = 20_000;
 
-/** Characters that a cut text keeps at least. */
+/** Least characters of a cut text. */
 const LEAST_TEXT = 400;
-
+/** Most cuts to name. */
 const NAMED = 20;
 
 interface Cut {
@@ -49,8 +48,8 @@ interface Cut {
 }
 
 /**
- * Drops what an outcome can spare, then cuts its longest lists and texts. `left_out` says what is missing;
- * `full_result` and a link lead to the whole, unless the document does so itself.
+ * Drops spare members, then cuts the longest lists and texts. `left_out` names what is missing; `full_result` and a link
+ * lead to the whole, unless the document already does.
  */
 export async function fitting(
   tool: string,
@@ -171,7 +170,7 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     total += size;
     most = Math.max(most, size);
   }
-  // Keep a list that one item dominates, and cut that item instead, if possible.
+  // If one item dominates a list, cut the item instead.
   if (Array.isArray(value) && value.length > 0 && (most <= total / 2 || found.length === 0)) {
     const cut = {
       where,
@@ -210,10 +209,9 @@ export interface ProgressNotice {
   readonly message: string;
 }
 
-/** Milliseconds between notifications while the total is unknown. */
+/** Milliseconds between notifications: while the total is unknown, and at most otherwise. */
 const PACE = 500;
-/** Milliseconds until any progress is worth a notification, however small. */
-const LIFE = 2000;
+const LONGEST_PACE = 2000;
 
 export class CallProgress {
   readonly #send: (notice: ProgressNotice) => void;
@@ -223,7 +221,6 @@ export class CallProgress {
   #at = Number.NEGATIVE_INFINITY;
   #message: string | undefined;
   #waits = 0;
-  /** From the last report. */
   #done = -1;
   /** Set if progress is a fraction of 1: the name of the call. */
   readonly #whole: string | undefined;
@@ -239,19 +236,19 @@ export class CallProgress {
     if (whole !== undefined) this.#tell(0, 1, `starting ${whole}`);
   }
 
-  /** Notifies about the end of a call whose progress is a fraction of 1. */
   end(): void {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
-  /** Notifies if percentage or message changed, or after two seconds; with an unknown total, after half a second. */
+  /** Notifies if the percentage or the message has changed, or after the pace. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
     const percent = known === undefined ? undefined : Math.floor((100 * done) / known);
     const now = this.#now();
-    const due = now - this.#at >= (percent === undefined ? PACE : LIFE) || (percent ?? -1) > this.#percent;
+    const due =
+      now - this.#at >= (percent === undefined ? PACE : LONGEST_PACE) || (percent ?? -1) > this.#percent;
     if (!due && message === this.#message) return;
     this.#done = done;
     this.#percent = percent ?? this.#percent;
@@ -267,7 +264,7 @@ export class CallProgress {
     else this.#tell(this.#part(done, known), 1, text);
   }
 
-  /** Reports that the call waits, with values below 1, where frames start. */
+  /** Reports that the call waits, with values below 1, which is the first frame. */
   wait(label: string, ahead: number, running: number): void {
     const waited = this.#waits / (this.#waits + 1);
     const progress = this.#whole === undefined ? waited : this.#part(0);

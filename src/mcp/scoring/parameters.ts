@@ -1,7 +1,7 @@
 /**
  * @module mcp/scoring/parameters
- * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise; and
- * what they become: options of the API, and the pair to score.
+ * Shared parameters, with the reference MCP server's names, ranges and defaults unless the description says otherwise, and
+ * their conversion to options of the API and pairs to score.
  */
 import * as z from 'zod/v4';
 import {
@@ -71,7 +71,7 @@ export const anyPair = {
   distorted: inputPath('Distorted video.'),
 };
 
-/** The geometry of raw videos, for tools that also take others. */
+/** The geometry of raw video, for tools that also take other files. */
 export const optionalGeometry = {
   width: geometry.width.describe('Frame width. Raw YUV needs these four.').optional(),
   height: geometry.height.describe('Frame height.').optional(),
@@ -96,7 +96,7 @@ type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
 type Row<N extends Name> = (typeof OPTIONS)[N];
 type Words<N extends Name> = (typeof OPTION_WORDS)[N];
 
-/** Types of checked values by the kind of option; all others are text. */
+/** Types of values by the kind of option; others are text. */
 interface Values {
   readonly count: number;
   readonly mask: number;
@@ -111,7 +111,7 @@ type ValueOf<N extends Name> =
       ? Values[Row<N>['kind']]
       : string;
 
-/** Without a default, or if its words say so, a parameter is optional. */
+/** A parameter is optional without a default, or if its words say so. */
 type SchemaOf<N extends Name> =
   Words<N> extends { readonly optional: true }
     ? z.ZodOptional<z.ZodType<ValueOf<N>>>
@@ -156,8 +156,8 @@ function tableParameters<A extends Among>(among: A): TableParameters<A> {
     const { parameter, about, optional } = words;
     const schema = SCHEMAS[row.kind]?.(row, words) ?? z.string();
     const described = about === undefined ? schema : schema.describe(about);
-    const left = optional || row.default === undefined;
-    return [parameter, left ? described.optional() : described.default(row.default)];
+    const mayLack = optional || row.default === undefined;
+    return [parameter, mayLack ? described.optional() : described.default(row.default)];
   });
   return Object.fromEntries(parameters);
 }
@@ -276,7 +276,7 @@ export const callLimits = {
 
 export const encodingLimits = { full: flag('Encode the whole source, not samples.'), ...callLimits };
 
-/** Options from the table: their parameters name no files and need no conversion. */
+/** Options of the table, whose parameters name no files. */
 export type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
 
 export function tableOptions(input: object): TableOptions {
@@ -286,7 +286,7 @@ export function tableOptions(input: object): TableOptions {
     const given = among === 'filters' ? Object(all.filters) : all;
     for (const name of namesAmong(among)) {
       const value = given[wordsOf(name).parameter];
-      // Parameters left out stay unset: defaults depend on the videos.
+      // Leave others unset: their defaults depend on the videos.
       if (value !== undefined)
         options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
     }
@@ -323,9 +323,8 @@ export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
 /** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
-  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
+  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined)
     return { width, height, chroma, bitDepth };
-  }
   const missing = (['width', 'height', 'pixfmt', 'bitdepth'] as const).filter(
     (name) => input[name] === undefined,
   );

@@ -3,7 +3,7 @@
  * `run_compare`: compares encoders or presets on one source; `run_ladder`: builds a bitrate ladder.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
 import type {
@@ -13,7 +13,7 @@ import type {
   LadderResult,
   PictureSize,
 } from '../../index.js';
-import { choice, each, flag, numbers, rows, text, texts, value, whole } from '../schemas.js';
+import { choice, each, flag, numbers, rows, text, textOrNull, texts, value, whole } from '../schemas.js';
 import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
@@ -91,7 +91,7 @@ export const runCompareTool = defineTool({
         .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
       bd_vmaf: value.describe('Mean quality difference at equal rate.'),
       overlap: value.describe('Fraction of the shorter curve that was compared.'),
-      refused: z.string().nullable().describe('Why there is no BD-rate.'),
+      refused: textOrNull.describe('Why there is no BD-rate.'),
     }),
     encodes: z.int(),
     results: encodingResults('the curves'),
@@ -212,7 +212,7 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   };
 }
 
-/** The encoder with the lowest rate, and its ties; the next call searches for its setting. */
+/** The verdict on the lowest rate and its ties; the next call searches for the setting. */
 function headOfComparison(
   result: ComparisonResult,
   { encoder, encoderOptions }: Pick<ComparedEncoder, 'encoder' | 'encoderOptions'>,
@@ -243,7 +243,7 @@ function headOfComparison(
   });
 }
 
-/** Curves with a smaller common range say little about each other. */
+/** Curves with a smaller common range are barely comparable. */
 const SMALL_OVERLAP = 0.5;
 
 function hasNoInterval({ deltas }: ComparisonResult): boolean {
@@ -319,17 +319,14 @@ async function runLadder(input: LadderInput, context: ToolContext) {
   };
 }
 
-function encodesOf(targets: readonly number[]): number {
-  return ENCODES_OF_SEARCH * Math.max(1, targets.length);
-}
+const encodesOf = (targets: readonly number[]): number => ENCODES_OF_SEARCH * Math.max(1, targets.length);
 
 /** Parses `1280x720`, `720` or `720p`. */
 function sizeOf(text: string): PictureSize | number {
   const size = parseSize(text);
   if (size) return size;
   if (/^\d{1,5}p?$/.test(text)) return Number.parseInt(text, 10);
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `resolutions has ${JSON.stringify(text)}, but it must have sizes such as 1280x720, or heights such as 720.`,
   );
 }
@@ -339,22 +336,22 @@ const NO_INTERVAL =
 
 function comparisonDocument(result: ComparisonResult) {
   const { curves, deltas, encodes, metric, least, ties = [] } = result;
-  const texts = deltas.map(({ test, anchor, rate }) =>
+  const sentences = deltas.map(({ test, anchor, rate }) =>
     rate
       ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
       : `${test} and ${anchor} have no common range of ${metric}`,
   );
   const [only] = curves;
-  if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
-  const told = [
-    `${texts.join('; ')}.`,
+  if (sentences.length === 0 && only) sentences.push(`${only.name} at ${only.points.length} values`);
+  const summary = [
+    `${sentences.join('; ')}.`,
     ...(ties.length > 0
       ? [`The difference between ${ties.join(', ')} and ${least} is within measurement error.`]
       : []),
     ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
   ];
   return {
-    summary: told.join(' '),
+    summary: summary.join(' '),
     metric,
     ties,
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({

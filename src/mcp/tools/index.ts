@@ -25,9 +25,9 @@ import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { scoreBatchTool } from './score-batch.js';
 import { vmafScore, vmafScoreEncoded } from './vmaf-score.js';
 
-/** The order is part of what clients see and cache: add to it, do not sort it. */
+/** Clients see and cache this order: add to it, do not sort it. */
 export const TOOLS: readonly Tool[] = [
-  // Those of the reference MCP server, in its order.
+  // Of the reference MCP server, in its order.
   vmafScore,
   listModelsTool,
   listBackendsTool,
@@ -55,7 +55,7 @@ export const TOOLS: readonly Tool[] = [
   listLiveTool,
 ];
 
-/** Tools for one purpose, by the names that --tools takes; every set also gets the tools for jobs. */
+/** Sets of tools for --tools; each also gets the tools for jobs. */
 const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
   score: [
     vmafScoreEncoded,
@@ -89,8 +89,8 @@ const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
 
 /** In the order of {@link TOOLS}. @throws {AnyvmafError} `usage` for an unknown set */
 export function toolsOf(text: string): readonly Tool[] {
-  const names = text.split(',').map((name) => name.trim());
-  const sets = names.map((name) => {
+  const sets = text.split(',').map((part) => {
+    const name = part.trim();
     if (Object.hasOwn(TOOLSETS, name)) return TOOLSETS[name] ?? [];
     throw usageError(
       `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; available: ${Object.keys(TOOLSETS).join(', ')}.`,

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/score-batch
- * `score_batch`: many pairs, each scored if possible, in one table that is also a resource. Ours.
+ * `score_batch`: scores many pairs into one table, which is also a resource.
  */
 import * as z from 'zod/v4';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -116,10 +116,7 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
   };
 }
 
-/**
- * The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest.
- * @param rows one per pair, in the order of the pairs
- */
+/** The verdict on all pairs; the next call is for an untrusted pair, one that misses the target, or the lowest. */
 function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
   const scored = rows.filter(({ error }) => error === undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
@@ -140,7 +137,7 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   });
 }
 
-/** The pair with the lowest score, of those that can be trusted. */
+/** The trusted pair with the lowest score. */
 function worstOf(scored: readonly Row[]): Row | undefined {
   return scored
     .filter(({ trust }) => trust?.verdict !== 'untrusted')
@@ -153,11 +150,10 @@ interface Pair {
 }
 
 function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
-  if (references.length !== 1 && references.length !== distorted.length) {
+  if (references.length !== 1 && references.length !== distorted.length)
     throw usageError(
       `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
     );
-  }
   return distorted.flatMap((one, i) => {
     const reference = references[references.length === 1 ? 0 : i];
     return reference ? [{ reference, distorted: one }] : [];
@@ -173,9 +169,8 @@ async function runPairs(
   await refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];
   const open = pairs.flatMap(({ reference, distorted }, place) => {
-    if ('path' in reference && 'path' in distorted) {
+    if ('path' in reference && 'path' in distorted)
       return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
-    }
     outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
     return [];
   });
