@@ -60,16 +60,10 @@ function crossed(from: Crossing): unknown {
 }
 
 export class CallThreads {
-  readonly #script: URL;
   /** A stack, so that surplus threads stay idle and end. */
   readonly #idle: CallThread[] = [];
   readonly #all = new Set<CallThread>();
   #closed = false;
-
-  /** @param script the thread's script; replaced in tests */
-  constructor(script: URL = SCRIPT) {
-    this.#script = script;
-  }
 
   /**
    * Functions that run in a thread; arguments and results are copied.
@@ -103,7 +97,7 @@ export class CallThreads {
   }
 
   #start(): CallThread {
-    const thread = new CallThread(this.#script, () => {
+    const thread = new CallThread(() => {
       this.#all.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -131,10 +125,10 @@ class CallThread {
   #usable = true;
 
   /** @param onGone called when the thread takes no more work; may be called twice */
-  constructor(script: URL, onGone: () => void) {
+  constructor(onGone: () => void) {
     try {
       // Do not inherit flags of the process, such as --import of a test runner.
-      this.#worker = new Worker(script, {
+      this.#worker = new Worker(SCRIPT, {
         ...{ name: 'anyvmaf-call', execArgv: [], env: SHARE_ENV, workerData: this.#returned },
         // Frames lie outside the heap; the default of 48 MB for young objects would only delay collection.
         resourceLimits: { maxYoungGenerationSizeMb: 4 },

@@ -70,32 +70,28 @@ function isVisionLibrary(found: unknown): found is VisionLibrary {
   return names.every((name) => name in found && typeof Reflect.get(found, name) === 'function');
 }
 
-export interface LoadedModel {
+interface LoadedModel {
   /** @param extra inputs of the generation */
   ask(image: RgbImage, question: string, extra: ModelInputs): Promise<string>;
 }
 
-export interface VisionModel {
+interface VisionModel {
   /** Name in results. */
   readonly id: string;
-  /** Repository of its ONNX files. */
-  readonly repository: string;
-  load(library: VisionLibrary, onProgress: LoadOptions['progress_callback']): Promise<LoadedModel>;
+  load(library: VisionLibrary, options: LoadOptions): Promise<LoadedModel>;
 }
 
-/** Most tokens of an answer: a few sentences. */
+/** A few sentences. */
 const MAX_TOKENS = 128;
 /** With four-bit decoders both models run on a CPU within 4 GB. */
 const DTYPES = { embed_tokens: 'fp16', vision_encoder: 'q8', decoder_model_merged: 'q4' } as const;
 
 const smolVlm: VisionModel = {
   id: 'HuggingFaceTB/SmolVLM-Instruct',
-  repository: 'HuggingFaceTB/SmolVLM-Instruct',
-  async load(library, onProgress) {
-    const options = { progress_callback: onProgress };
-    const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
+  async load(library, options) {
+    const processor = await library.AutoProcessor.from_pretrained(this.id, options);
     const precise = { ...options, dtype: DTYPES };
-    const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, precise);
+    const model = await library.AutoModelForVision2Seq.from_pretrained(this.id, precise);
     return {
       async ask(image, question, extra) {
         const content = [{ type: 'image' }, { type: 'text', text: question }];
@@ -110,17 +106,18 @@ const smolVlm: VisionModel = {
   },
 };
 
+/** Repository of Moondream's ONNX files. */
+const MOONDREAM = 'Xenova/moondream2';
+
 const moondream2: VisionModel = {
   id: 'vikhyatk/moondream2',
-  repository: 'Xenova/moondream2',
-  async load(library, onProgress) {
-    const options = { progress_callback: onProgress };
+  async load(library, options) {
     const [processor, tokenizer] = await Promise.all([
-      library.AutoProcessor.from_pretrained(this.repository, options),
-      library.AutoTokenizer.from_pretrained(this.repository, options),
+      library.AutoProcessor.from_pretrained(MOONDREAM, options),
+      library.AutoTokenizer.from_pretrained(MOONDREAM, options),
     ]);
     const precise = { ...options, dtype: DTYPES };
-    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(this.repository, precise);
+    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(MOONDREAM, precise);
     return {
       async ask(image, question, extra) {
         const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
@@ -164,10 +161,9 @@ export interface NoDescriber {
   readonly hint: string;
 }
 
-export interface DescriberOptions {
+interface DescriberOptions {
   /** Default: the installed package. */
   readonly library?: () => Promise<VisionLibrary>;
-  readonly models?: readonly VisionModel[];
   /** Called while files of a model are downloaded. */
   readonly onProgress?: (message: string) => void;
 }
@@ -190,8 +186,10 @@ export function reasonOf(error: unknown): string {
 }
 
 /** Tries the models in turn; never throws. */
-export async function findDescriber(options: DescriberOptions = {}): Promise<Describer | NoDescriber> {
-  const { library: load = importVisionLibrary, models = VISION_MODELS, onProgress } = options;
+export async function findDescriber({
+  library: load = importVisionLibrary,
+  onProgress,
+}: DescriberOptions): Promise<Describer | NoDescriber> {
   let library: VisionLibrary;
   try {
     library = await load();
@@ -202,11 +200,13 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
     return { modelId: null, hint };
   }
   const failures: string[] = [];
-  for (const model of models) {
+  for (const model of VISION_MODELS) {
     try {
-      const loaded = await model.load(library, ({ status, file, progress }) => {
-        if (status !== 'progress' || file === undefined) return;
-        onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+      const loaded = await model.load(library, {
+        progress_callback({ status, file, progress }) {
+          if (status !== 'progress' || file === undefined) return;
+          onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+        },
       });
       return describer(model.id, loaded, library);
     } catch (error) {

@@ -25,7 +25,6 @@ export interface PageRequest {
   readonly to?: number;
   /** Every `step`-th frame, or second. */
   readonly step: number;
-  /** Default json. */
   readonly format?: (typeof FORMATS)[number];
 }
 

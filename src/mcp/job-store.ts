@@ -164,7 +164,8 @@ export class JobStore {
   }
 
   /** Removes old and surplus jobs, except running ones; at most once a minute. */
-  async sweep(now = Date.now()): Promise<void> {
+  async sweep(): Promise<void> {
+    const now = Date.now();
     const root = now - this.#swept < 60_000 ? undefined : await this.#existing();
     if (root === undefined) return;
     this.#swept = now;

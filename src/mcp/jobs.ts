@@ -14,7 +14,7 @@ import type { CallThreads } from './call-threads.js';
 import { isServed, type JobRecord, type JobStore, KEPT_DAYS, KEPT_TIME, pointsName } from './job-store.js';
 import type { WorkPool } from './pool.js';
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
-import { answer, fitting, refusal } from './results.js';
+import { answer, type CallProgress, fitting, refusal } from './results.js';
 import type {
   CallAnswer,
   JobDocument,
@@ -42,10 +42,7 @@ export const JOB_TOOLS: ReadonlySet<string> = new Set(
   'job_start job_status job_result job_cancel list_jobs'.split(' '),
 );
 
-interface JobListener {
-  report(report: ToolProgress): void;
-  wait(label: string, ahead: number, running: number): void;
-}
+type JobListener = Pick<CallProgress, 'report' | 'wait'>;
 
 export class Job {
   readonly id = randomUUID();

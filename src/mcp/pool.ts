@@ -47,10 +47,6 @@ export class WorkPool {
   /** Number of running tasks beyond the limit, 0 or 1. */
   #extra = 0;
 
-  /**
-   * @param limit most tasks at a time, at least 1
-   * @param cores hardware threads
-   */
   constructor(limit: number, cores: number) {
     this.#limit = limit;
     this.#cores = Math.max(1, cores);

@@ -38,15 +38,9 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.sh': 'text/x-shellscript',
 };
 
-export interface ResultOfJob {
-  readonly name: string;
-  readonly path: string;
-  /** In bytes. */
-  readonly size: number;
+export interface ResultOfJob extends Pick<StoredResult, 'name' | 'path' | 'size' | 'owner'> {
   /** The folder in which tools may open it. */
   readonly all: string;
-  /** Owner of a {@link ResourceScope}. */
-  readonly owner: string;
 }
 
 /** Finds a result of a job that the client may see. */
@@ -64,6 +58,7 @@ interface StoredResult extends ResourceEntry {
   readonly pictured?: Pictured;
   readonly folder: string;
   readonly path: string;
+  /** Owner of a {@link ResourceScope}. */
   readonly owner: string;
   /** True if it is deleted with the server. */
   readonly isOwn: boolean;

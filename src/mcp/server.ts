@@ -47,10 +47,7 @@ const INSTRUCTIONS = [
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-export interface ListedTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
+export interface ListedTool extends Pick<Tool, 'name' | 'title' | 'description'> {
   readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
   readonly outputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
   readonly annotations: Pick<Tool['annotations'], 'readOnlyHint' | 'openWorldHint'> &

@@ -65,13 +65,13 @@ export class LineTransport implements Transport {
     this.#resolveEnded = resolve;
   });
 
-  constructor(input: Readable, output: Writable, limit = MESSAGE_LIMIT) {
+  constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
-    this.#splitter = new LineSplitter(limit, {
+    this.#splitter = new LineSplitter(MESSAGE_LIMIT, {
       line: (text) => this.#waiting.push(text),
       tooLong: (head, tail) => {
-        const problem = `A message has more than ${limit} bytes.`;
+        const problem = `A message has more than ${MESSAGE_LIMIT} bytes.`;
         this.#sendError(idAtEdge(head, tail), ProtocolErrorCode.InvalidRequest, problem);
       },
     });

@@ -20,7 +20,7 @@ export interface ToolAnnotations {
   readonly readOnlyHint: boolean;
   /** May overwrite or delete. Meaningless for a read-only tool. */
   readonly destructiveHint?: boolean;
-  /** Repeating the call changes nothing more. */
+  /** Repeating a call changes nothing. */
   readonly idempotentHint: boolean;
   /** Reaches beyond this machine. */
   readonly openWorldHint: boolean;
@@ -63,7 +63,6 @@ export type Given<T> = T extends readonly (infer Item)[]
     : T;
 type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
-/** Checked arguments. */
 export type InputOf<Schema extends z.ZodObject> = CheckedArguments<z.output<Schema>>;
 
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
@@ -72,7 +71,6 @@ export interface ToolDefinition<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
 > {
-  /** Letters, digits and underscores. */
   readonly name: string;
   readonly title: string;
   /** For the model that chooses a tool: what it does, when to use it, what to do next. */
@@ -174,12 +172,8 @@ export interface Pictured {
   readonly origin: Origin;
 }
 
-export interface Publication {
-  /** File name with extension, of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
-  readonly name: string;
-  readonly mimeType: string;
-  /** One sentence for the model. */
-  readonly description?: string;
+/** A file to publish; its name has letters, digits, `.`, `_` and `-` only. */
+export interface Publication extends Pick<ResourceEntry, 'name' | 'mimeType' | 'description'> {
   readonly data: string | Uint8Array;
   /** For a report.json: the pair whose pictures its HTML page shows. */
   readonly pictured?: Pictured;

@@ -140,45 +140,38 @@ class OneProcess {
     const ticket = ++this.#tickets;
     return new Promise((resolve, reject) => {
       let frames = 0;
-      let watch: NodeJS.Timeout | undefined;
-      const stuck = () => {
-        reject(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
-        finish();
-        this.end().catch(() => {});
-      };
-      const alive = () => {
-        clearTimeout(watch);
-        watch = setTimeout(stuck, STUCK);
-      };
-      const stop = () => {
-        // Reject at once: a task that is given back must not wait.
-        reject(signal.reason);
-        finish();
-        this.end(ticket).catch(() => {});
-      };
       const finish = () => {
         clearTimeout(watch);
         signal.removeEventListener('abort', stop);
         this.#running = undefined;
       };
+      const fail = (error: unknown) => {
+        finish();
+        reject(error);
+      };
+      // Fail at once: a task that is given back must not wait.
+      const stop = () => {
+        fail(signal.reason);
+        this.end(ticket).catch(() => {});
+      };
+      const watch = setTimeout(() => {
+        fail(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
+        this.end().catch(() => {});
+      }, STUCK);
       this.#running = {
         ticket,
         settle: (result) => {
           finish();
           resolve(result);
         },
-        fail: (error) => {
-          finish();
-          reject(error);
-        },
+        fail,
         progressed: (done) => {
-          alive();
+          watch.refresh();
           onFrames(Math.max(0, done - frames));
           frames = done;
         },
       };
       signal.addEventListener('abort', stop, { once: true });
-      alive();
       this.#send({ kind: 'work', ticket, work });
     });
   }

@@ -217,8 +217,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
 
 /** First and last frame, inclusive. */
 type Span = Readonly<Record<'first' | 'last', number>>;
-
-type SpanArguments = Readonly<Partial<Record<'first' | 'last' | 'last_frames' | 'last_seconds', number>>>;
+type SpanArguments = Partial<Span & Readonly<Record<'last_frames' | 'last_seconds', number>>>;
 
 /** The requested frames; `undefined` for all. */
 function spanOf(

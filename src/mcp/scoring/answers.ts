@@ -101,6 +101,16 @@ export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Gr
   };
 }
 
+/** The codes that apply. */
+export function codesOf(conditions: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(conditions).filter((code) => conditions[code]);
+}
+
+/** Joins the sentences that apply. */
+export function joinSentences(...sentences: readonly (string | false | undefined)[]): string {
+  return sentences.filter((sentence) => sentence).join(' ');
+}
+
 export function leastOf(all: readonly Confidence[]): Confidence {
   return CONFIDENCE.find((level) => all.includes(level)) ?? 'high';
 }

@@ -14,7 +14,7 @@ import type { Origin } from '../../core/origin.js';
 import { quoted, showValue } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/folders.js';
-import type { CurveResult, ShotStage } from '../../index.js';
+import type { CurveResult, SearchOptions, ShotStage, TuneShotsOptions } from '../../index.js';
 import { y4mHeader } from '../../sample/files.js';
 import type { Measuring } from '../call-threads.js';
 import {
@@ -33,16 +33,8 @@ import type { callLimits, encodingSource } from './parameters.js';
 type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
 /** Options of all work with a source. */
-export interface EncodingCall {
-  readonly threads: number;
-  /** Folder of measured points. */
-  readonly cache: string;
-  readonly scratchBytes: number;
-  readonly signal: AbortSignal;
-  readonly onStage: (stage: ShotStage) => void;
-  /** Asks work to end with what it has. */
-  readonly finish?: AbortSignal;
-}
+type EncodingCall = Pick<SearchOptions, 'finish'> &
+  Required<Pick<TuneShotsOptions, 'threads' | 'cache' | 'scratchBytes' | 'signal' | 'onStage'>>;
 
 /** Most encodes of a search or a curve. */
 export const ENCODES_OF_SEARCH = 8;

@@ -12,7 +12,7 @@ import {
   TINY_RESIZES,
 } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
-import { type FrameRange, MOST_FRAMES } from '../../core/frame.js';
+import { MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import { parseSize, SIZE_PATTERN } from '../../core/size.js';
@@ -92,24 +92,12 @@ export const precision = z
   .default('legacy')
   .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
-type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
+type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS & keyof TableOptions;
 type Row<N extends Name> = (typeof OPTIONS)[N];
 type Words<N extends Name> = (typeof OPTION_WORDS)[N];
 
-/** Types of values by the kind of option; others are text. */
-interface Values {
-  readonly count: number;
-  readonly mask: number;
-  readonly flag: boolean;
-  readonly offset: number | 'auto';
-  readonly range: FrameRange;
-}
-type ValueOf<N extends Name> =
-  Row<N> extends { readonly of: readonly (infer Choice)[] }
-    ? Choice
-    : Row<N>['kind'] extends keyof Values
-      ? Values[Row<N>['kind']]
-      : string;
+/** The option's type; sizes are text. */
+type ValueOf<N extends Name> = Row<N>['kind'] extends 'size' ? string : NonNullable<TableOptions[N]>;
 
 /** A parameter is optional without a default, or if its words say so. */
 type SchemaOf<N extends Name> =

@@ -12,9 +12,11 @@ import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
 import { each, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import {
+  codesOf,
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
@@ -276,11 +278,7 @@ function headOfDecision(
     outcome: ship === null ? undefined : outcome,
     // Whether a quality is worth its bytes cannot be measured.
     sure: isTradeOff ? 'medium' : 'high',
-    reasons: [
-      reason,
-      ...(isTradeOff ? ['trade-off'] : []),
-      ...(others.length > 0 ? ['others-untrusted'] : []),
-    ],
+    reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others.length > 0 }),
     next:
       (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
       nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
@@ -338,12 +336,12 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
 
 export function targetSentence(
   rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
-): readonly string[] {
-  if (!rows.some(({ target }) => target)) return [];
+): string | undefined {
+  if (!rows.some(({ target }) => target)) return undefined;
   const reached = rows.filter(({ target }) => target?.verdict === 'reached');
-  if (reached.length === 0) return ['None reaches the target.'];
-  if (reached.length > 1 && reached.length === rows.length) return ['All reach the target.'];
-  return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
+  if (reached.length === 0) return 'None reaches the target.';
+  if (reached.length > 1 && reached.length === rows.length) return 'All reach the target.';
+  return `${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`;
 }
 
 /** Sorts by score, then size, then the caller's order. Untrusted encodes come last and dominate none. */
@@ -373,18 +371,17 @@ function summary(
   const [best] = rows;
   const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
   const doubted = rows.filter((row) => !wrong.includes(row) && row.preflight.length > 0);
-  return [
-    ship === null ? `${counted(rows.length, 'encode')}; no score can be trusted.` : explanation,
-    ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
-    ...(ship === null
-      ? []
-      : [`${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${scoreOf(best)}.`]),
+  const count = counted(rows.length, 'encode');
+  return joinSentences(
+    ship === null ? `${count}; no score can be trusted.` : explanation,
+    reason !== 'none-reaches' && targetSentence(rows),
+    ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
     ...wrong
       .slice(0, MOST_NAMES)
       .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
-    ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
-    ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
-  ].join(' ');
+    errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
+    doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
+  );
 }
 
 export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';

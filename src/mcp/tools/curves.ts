@@ -14,7 +14,7 @@ import type {
   PictureSize,
 } from '../../index.js';
 import { choice, each, flag, numbers, rows, text, textOrNull, texts, value, whole } from '../schemas.js';
-import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
+import { codesOf, encodingResults, type Head, headKeys, headOf, joinSentences } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
@@ -227,14 +227,14 @@ function headOfComparison(
   return headOf({
     outcome: ties.length > 0 ? 'tied' : 'decided',
     sure: isSmall ? 'low' : samples ? 'medium' : 'high',
-    reasons: [
-      'least-rate',
-      ...(samples ? ['measured-on-samples'] : []),
-      ...(deltas.some(({ refused }) => refused !== null) ? ['no-common-range'] : []),
-      ...(hasNoInterval(result) ? ['no-interval'] : []),
-      ...(isSmall ? ['small-overlap'] : []),
-      ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
-    ],
+    reasons: codesOf({
+      'least-rate': true,
+      'measured-on-samples': samples,
+      'no-common-range': deltas.some(({ refused }) => refused !== null),
+      'no-interval': hasNoInterval(result),
+      'small-overlap': isSmall,
+      'not-monotone': curves.some(({ notMonotone }) => notMonotone.length > 0),
+    }),
     // find_quality takes no raw video.
     next:
       context.args.width === undefined
@@ -298,10 +298,7 @@ async function runLadder(input: LadderInput, context: ToolContext) {
     document: {
       ...headOf({
         sure: result.samples ? 'medium' : 'high',
-        reasons: [
-          ...(result.samples ? ['measured-on-samples'] : []),
-          ...(result.warnings.length > 0 ? ['warnings'] : []),
-        ],
+        reasons: codesOf({ 'measured-on-samples': result.samples, warnings: result.warnings.length > 0 }),
         next: context.instead('run_tune_per_shot', {
           target_vmaf: Math.round(result.rungs.at(-1)?.quality ?? 95),
           format: undefined,
@@ -343,15 +340,13 @@ function comparisonDocument(result: ComparisonResult) {
   );
   const [only] = curves;
   if (sentences.length === 0 && only) sentences.push(`${only.name} at ${only.points.length} values`);
-  const summary = [
-    `${sentences.join('; ')}.`,
-    ...(ties.length > 0
-      ? [`The difference between ${ties.join(', ')} and ${least} is within measurement error.`]
-      : []),
-    ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
-  ];
   return {
-    summary: summary.join(' '),
+    summary: joinSentences(
+      `${sentences.join('; ')}.`,
+      ties.length > 0 &&
+        `The difference between ${ties.join(', ')} and ${least} is within measurement error.`,
+      hasNoInterval(result) && NO_INTERVAL,
+    ),
     metric,
     ties,
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({

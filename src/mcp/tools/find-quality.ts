@@ -8,7 +8,7 @@ import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
 import { each, flag, numbers, rows, texts, wholeOrNull } from '../schemas.js';
-import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
+import { codesOf, encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
   encoderName,
@@ -135,14 +135,14 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
   return headOf({
     outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
     sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
-    reasons: [
-      ...(shortfall ? [`shortfall:${shortfall.reason}`] : []),
-      ...(samples && !final ? ['predicted-from-samples'] : []),
-      ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
-      ...(warnings.length > 0 ? ['warnings'] : []),
+    reasons: codesOf({
+      [`shortfall:${shortfall?.reason}`]: shortfall,
+      'predicted-from-samples': samples && !final,
+      'not-monotone': result.notMonotone.length > 0,
+      warnings: warnings.length > 0,
       // No other call helps.
-      ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
-    ],
+      [missed ? 'no-value-does' : 'run-command']: next === null,
+    }),
     next,
   });
 }

@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import type { TuneShotsResult } from '../../index.js';
 import { outputPath } from '../paths.js';
 import { choice, each, textOrNull, texts } from '../schemas.js';
-import { headKeys, headOf } from '../scoring/answers.js';
+import { codesOf, headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, sourceCall } from '../scoring/encoding.js';
 import {
   callLimits,
@@ -126,11 +126,11 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const facts = {
     ...headOf({
       outcome: isReached ? 'reached' : 'missed',
-      reasons: [
-        ...(result.warnings.length > 0 ? ['warnings'] : []),
-        ...(isReached && final ? ['encode-written'] : []),
-        ...(isReached && !final && text !== null ? [format === 'csv' ? 'table-written' : 'run-script'] : []),
-      ],
+      reasons: codesOf({
+        warnings: result.warnings.length > 0,
+        'encode-written': isReached && final,
+        [format === 'csv' ? 'table-written' : 'run-script']: isReached && !final && text !== null,
+      }),
       next: nextAfter(isReached, input, context),
     }),
     ...{ target_vmaf: input.target_vmaf, format, output: text, notes },

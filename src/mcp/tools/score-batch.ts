@@ -11,9 +11,11 @@ import type { FailedEncode } from '../../report/schema.js';
 import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
 import { each, rows, value } from '../schemas.js';
 import {
+  codesOf,
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   nextForPair,
   type TargetDocument,
   targetDocument,
@@ -129,10 +131,7 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   return headOf({
     trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
     outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
-    reasons: [
-      ...(missed.length > 0 ? ['below-target'] : []),
-      ...(scored.length < rows.length ? ['some-failed'] : []),
-    ],
+    reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': scored.length < rows.length }),
     next: nextForPair(context, tool, wrong ? {} : { n: 3 }, names),
   });
 }
@@ -203,11 +202,11 @@ function summaryOf(rows: readonly Row[]): string {
   const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
   const worst = worstOf(scored);
   const failed = rows.filter(({ error }) => error !== undefined);
-  return [
-    ...targetSentence(scored),
+  return joinSentences(
+    targetSentence(scored),
     `${counted(scored.length, 'pair')} scored.`,
-    ...(worst ? [`The lowest is ${worst.distorted} with ${scoreOf(worst)}.`] : []),
-    ...(wrong.length > 0 ? [`Do not trust ${namesOf(wrong)}; see trust for the cause.`] : []),
-    ...(failed.length > 0 ? [`${namesOf(failed)} could not be scored; see error.`] : []),
-  ].join(' ');
+    worst && `The lowest is ${worst.distorted} with ${scoreOf(worst)}.`,
+    wrong.length > 0 && `Do not trust ${namesOf(wrong)}; see trust for the cause.`,
+    failed.length > 0 && `${namesOf(failed)} could not be scored; see error.`,
+  );
 }

@@ -24,6 +24,7 @@ import {
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   leastOf,
   mismatchedModelWarning,
   nextForPair,
@@ -438,18 +439,16 @@ function headline(
   const when = lowest?.seconds === undefined ? '' : `, at ${lowest.seconds} s`;
   // Findings that change what was scored come first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
-  const summary = [
-    ...(target ? [verdictText(target)] : []),
+  const summary = joinSentences(
+    target && verdictText(target),
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
-    ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),
-    ...(lowest ? [`The worst moment is frame ${lowest.frame}${when}.`] : []),
-    ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
-    ...(findings.length > 0
-      ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
-      : []),
-  ];
-  return { summary: summary.join(' '), worst_frames: worst };
+    bare.length > 0 && `Without film grain: ${bare.join('; ')} on average.`,
+    lowest && `The worst moment is frame ${lowest.frame}${when}.`,
+    trust.verdict === 'doubtful' && grave.length === 0 && trustSentence(trust),
+    findings.length > 0 && `Preflight found ${counted(findings.length, 'problem')}; see preflight.`,
+  );
+  return { summary, worst_frames: worst };
 }
 
 const short = (value: number): string => value.toFixed(2);

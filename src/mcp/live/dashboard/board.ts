@@ -11,14 +11,10 @@ import type { Progress, Story } from '../hub.js';
 /** Events of the stream by name; each names its measurement. */
 export interface BoardEvents {
   readonly progress: Progress & { readonly fresh: readonly SecondPoint[] };
-  readonly state: { readonly measurement: string; readonly state: Story['state'] };
+  readonly state: Pick<Story, 'measurement' | 'state'>;
   readonly swap: Story['swaps'][number] & { readonly measurement: string };
   readonly alarm: Alarm & { readonly measurement: string };
-  readonly end: {
-    readonly measurement: string;
-    readonly state: Story['state'];
-    readonly error?: string;
-  };
+  readonly end: Pick<Story, 'measurement' | 'state'> & { readonly error?: string };
 }
 
 export interface Incident {
