@@ -158,7 +158,7 @@ export class Alarms {
       throw usageError(
         `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
       );
-    if (this.#watches.some((one) => one.rule.text === text)) return;
+    if (this.#watches.some((watched) => watched.rule.text === text)) return;
     if (this.#watches.length >= Math.max(MOST_RULES, this.#rules.length))
       throw usageError(`${this.#watches.length} alarms are set, the maximum; ${quoted(text)} was not added.`);
     this.#watches = [...this.#watches, { rule, watch: new AlarmWatch(rule, perSecond) }];

@@ -14,7 +14,6 @@ import {
   type FromServer,
   Link,
   type Listening,
-  type Refusal,
   type SecondLine,
   type ServerSettings,
   type ToServer,
@@ -223,8 +222,9 @@ class MeasurementServer implements EmbeddedServer {
     });
     this.#tickets.delete(ticket);
     if (this.#tickets.size === 0) this.#port.unref();
-    if (answer.refusal) throw errorOf(answer.refusal);
-    return { address: answer.address ?? '' };
+    const { refusal, address = '' } = answer;
+    if (refusal) throw new AnyvmafError(refusal.code as ErrorCode, refusal.message);
+    return { address };
   }
 
   close(): Promise<void> {
@@ -274,5 +274,3 @@ class MeasurementServer implements EmbeddedServer {
 
 /** Milliseconds until a closing thread is terminated. */
 const CLOSE_TIME = 3000;
-
-const errorOf = ({ code, message }: Refusal): AnyvmafError => new AnyvmafError(code as ErrorCode, message);

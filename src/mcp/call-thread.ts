@@ -49,12 +49,12 @@ function tell(name: string, values: readonly unknown[]): void {
 }
 
 async function run({ name, args, functions, signals: named }: ThreadCall): Promise<void> {
-  const own = new Map(named.map((key) => [key, new AbortController()]));
-  signals = own;
+  const controllers = new Map(named.map((key) => [key, new AbortController()]));
+  signals = controllers;
   const options = {
     ...Object(args.at(-1)),
     ...Object.fromEntries(functions.map((key) => [key, (...values: unknown[]) => tell(key, values)])),
-    ...Object.fromEntries([...own].map(([key, { signal }]) => [key, signal])),
+    ...Object.fromEntries([...controllers].map(([key, { signal }]) => [key, signal])),
   };
   const call = measuring[name] as (...args: readonly unknown[]) => Promise<unknown>;
   try {

@@ -92,7 +92,8 @@ export function framesOf(text: string): Framed | undefined {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
   const { frames, reference } = report;
-  const fits = (one: unknown) => isObject(one) && typeof one.frameNum === 'number' && isObject(one.metrics);
+  const fits = (frame: unknown) =>
+    isObject(frame) && typeof frame.frameNum === 'number' && isObject(frame.metrics);
   if (!Array.isArray(frames) || !frames.every(fits)) return undefined;
   const { frame_rate: fraction, skipped } = Object(reference) as Record<string, unknown>;
   const [num = Number.NaN, den = 1] = String(fraction).split('/').map(Number);

@@ -118,7 +118,7 @@ export class JobStore {
       const known = this.#ended.get(id);
       if (known) return [known];
       try {
-        return [await this.read(id)].filter((one) => one !== undefined);
+        return [await this.read(id)].filter((record) => record !== undefined);
       } catch (error) {
         problems.push(messageOf(error));
         return [];
@@ -170,16 +170,16 @@ export class JobStore {
     if (root === undefined) return;
     this.#swept = now;
     const { jobs } = await this.list();
-    const known = new Map(jobs.map((one) => [one.id, one]));
+    const known = new Map(jobs.map((job) => [job.id, job]));
     let [count, bytes] = [0, 0];
     // Drop calls that were answered at once before jobs: clients make many of them.
     const ranked = jobs.toSorted((a, b) => Number(b.kept ?? false) - Number(a.kept ?? false));
-    const gone = ranked.filter((one) => {
-      if (one.status === 'working') return false;
-      [count, bytes] = [count + 1, bytes + one.bytes];
-      return isOld(one.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
+    const expired = ranked.filter((job) => {
+      if (job.status === 'working') return false;
+      [count, bytes] = [count + 1, bytes + job.bytes];
+      return isOld(job.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
     });
-    const paths = gone.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
+    const paths = expired.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
     // Also remove damaged jobs, points of searches, and results without a job.
     for (const folder of [root, join(root, RESULTS)]) {
       for (const name of await readdir(folder).catch(() => [])) {

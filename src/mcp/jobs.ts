@@ -210,9 +210,9 @@ export class Jobs {
 
   async #start(name: string, args: Readonly<Record<string, unknown>>, scope: ResourceScope) {
     const tools = this.#server.tools.filter((tool) => !JOB_TOOLS.has(tool.name));
-    const tool = tools.find((one) => one.name === name);
+    const tool = tools.find((known) => known.name === name);
     if (!tool) {
-      const names = tools.map((one) => one.name);
+      const names = tools.map((known) => known.name);
       throw usageError(`No tool ${quoted(name, 100)} can run as a job; ${suggestion(name, names)}`);
     }
     const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
@@ -314,12 +314,12 @@ export class Jobs {
 
   async #list(scope: ResourceScope) {
     // Copy first: the record of a job that ends while the list is read may still say working.
-    const kept = new Map(this.#kept);
+    const running = new Map(this.#kept);
     const { jobs, problems } = await this.#store.list();
-    const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
+    const owned = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
-    for (const stored of own.slice(0, LISTED)) {
-      const job = kept.get(stored.id);
+    for (const stored of owned.slice(0, LISTED)) {
+      const job = running.get(stored.id);
       const record = job ? await this.#recordOf(job) : stored;
       if (await this.#sees(record, scope)) seen.push(this.#document(record));
     }
@@ -460,7 +460,7 @@ function contextOf(
     },
     again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
     instead: (other, changes) => {
-      const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
+      const takes = server.tools.find((tool) => tool.name === other)?.inputSchema.shape;
       if (!takes) return undefined;
       const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
       return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };

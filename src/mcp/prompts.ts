@@ -110,12 +110,14 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
     })),
   }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: values = {} } }) => {
-    const prompt = prompts.find((one) => one.name === name);
+    const prompt = prompts.find((known) => known.name === name);
     if (!prompt) throw refused(`Unknown prompt ${quoted(name, 100)}`, name, prompts);
-    const unknown = Object.keys(values).find((key) => !prompt.arguments.some((one) => one.name === key));
+    const unknown = Object.keys(values).find(
+      (key) => !prompt.arguments.some((argument) => argument.name === key),
+    );
     if (unknown !== undefined)
       throw refused(`The prompt ${name} has no argument ${quoted(unknown, 100)}`, unknown, prompt.arguments);
-    const missing = prompt.arguments.find((one) => one.required && !values[one.name]?.trim());
+    const missing = prompt.arguments.find((argument) => argument.required && !values[argument.name]?.trim());
     if (missing) {
       const what = missing.description.replace(/\.$/, '').toLowerCase();
       throw invalidParams(`The prompt ${name} needs the argument ${missing.name}, the ${what}.`);
@@ -148,8 +150,8 @@ export async function complete(
   { ref, argument: { name, value }, context }: CompleteRequest['params'],
   sources: CompletionSources,
 ): Promise<CompleteResult> {
-  const prompt = ref.type === 'ref/prompt' ? PROMPTS.find((one) => one.name === ref.name) : undefined;
-  const of = prompt?.arguments.find((one) => one.name === name)?.of;
+  const prompt = ref.type === 'ref/prompt' ? PROMPTS.find((known) => known.name === ref.name) : undefined;
+  const of = prompt?.arguments.find((argument) => argument.name === name)?.of;
   const typed = value.slice(0, MOST_TYPED);
   // Complete the last item of a list.
   const start = of === 'videos' ? typed.lastIndexOf(',') + 1 : 0;
@@ -161,7 +163,7 @@ export async function complete(
         ? []
         : await namesOf(of, last, sources);
   const found = ranked(names, last);
-  const values = found.slice(0, MOST).map((one) => head + one);
+  const values = found.slice(0, MOST).map((match) => head + match);
   return { completion: { values, total: found.length, hasMore: found.length > MOST } };
 }
 
@@ -196,9 +198,9 @@ async function namesOf(of: Completed, typed: string, sources: CompletionSources)
 
 /** Names that begin with the typed text, then those that contain it, in their order. */
 function ranked(names: readonly string[], typed: string): readonly string[] {
-  const wanted = typed.toLowerCase();
-  const begins = names.filter((name) => name.toLowerCase().startsWith(wanted));
-  const contains = names.filter((name) => name.toLowerCase().indexOf(wanted) > 0);
+  const lower = typed.toLowerCase();
+  const begins = names.filter((name) => name.toLowerCase().startsWith(lower));
+  const contains = names.filter((name) => name.toLowerCase().indexOf(lower) > 0);
   return [...begins, ...contains];
 }
 
@@ -220,7 +222,7 @@ async function videosFor(typed: string, { folders }: CompletionSources): Promise
   const paths = await listed.paths;
   if (isAbsolute(typed)) return paths;
   const short = paths.map((path) => {
-    const folder = folders.find((one) => path.startsWith(one.endsWith(sep) ? one : one + sep));
+    const folder = folders.find((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
     return folder === undefined ? path : relative(folder, path);
   });
   const count = new Map<string, number>();

@@ -61,7 +61,7 @@ async function picturesOf(
   const { window: _, ...pairing } = pickOptions<ExtractOptions>(options, ({ by: takers }) =>
     takers.includes('extract'),
   );
-  const made: HtmlPictures[] = [];
+  const drawn: HtmlPictures[] = [];
   await api.takePairs(
     {
       ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
@@ -72,7 +72,7 @@ async function picturesOf(
     {
       signal,
       onPair({ index, aspect, previews, pictures }) {
-        made.push({
+        drawn.push({
           ...{ report: 0, frame: index, aspect },
           reference: (previews.reference ?? pictures.reference).bytes,
           distorted: (previews.distorted ?? pictures.distorted).bytes,
@@ -81,5 +81,5 @@ async function picturesOf(
       },
     },
   );
-  return made;
+  return drawn;
 }

@@ -73,15 +73,15 @@ export async function fitting(
         })
       : undefined;
   const cuts = new Map<string, Cut>();
-  const gone: string[] = [];
+  const dropped: string[] = [];
   const document = JSON.parse(text) as Record<string, unknown>;
   const outline = () => ({
     ...document,
     ...(published && { full_result: { uri: published.uri, path: published.path } }),
-    left_out: [...goneText(gone), ...[...cuts.values()].slice(0, NAMED).map(cutText)],
+    left_out: [...goneText(dropped), ...[...cuts.values()].slice(0, NAMED).map(cutText)],
   });
   const isLong = () => !fits(JSON.stringify(outline()));
-  for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
+  for (const member of spare) if (isLong() && spared(document, member)) dropped.push(spareText(member));
   while (isLong() && cutLargest(document, cuts));
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
@@ -103,15 +103,15 @@ function goneText(gone: readonly string[]): readonly string[] {
   });
 }
 
-function spared(document: Record<string, unknown>, one: Spare): boolean {
-  if (typeof one === 'string') return remove(document, one.split('.'));
-  return one.names.map((name) => remove(document, [one.of, name])).includes(true);
+function spared(document: Record<string, unknown>, spare: Spare): boolean {
+  if (typeof spare === 'string') return remove(document, spare.split('.'));
+  return spare.names.map((name) => remove(document, [spare.of, name])).includes(true);
 }
 
-function spareText(one: Spare): string {
-  if (typeof one === 'string') return one;
-  const [first = ''] = one.names;
-  return `${one.of}: ${first}${one.names.length > 1 ? ` and ${one.names.length - 1} more` : ''}`;
+function spareText(spare: Spare): string {
+  if (typeof spare === 'string') return spare;
+  const [first = ''] = spare.names;
+  return `${spare.of}: ${first}${spare.names.length > 1 ? ` and ${spare.names.length - 1} more` : ''}`;
 }
 
 /**
@@ -143,7 +143,7 @@ function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): 
   measure(document, '', found);
   const [first] = found;
   if (!first) return false;
-  const largest = found.reduce((most, one) => (one.size > most.size ? one : most), first);
+  const largest = found.reduce((most, candidate) => (candidate.size > most.size ? candidate : most), first);
   largest.shorten();
   const { where, of, kept } = largest;
   cuts.set(where, { where, of: cuts.get(where)?.of ?? of, kept });

@@ -61,9 +61,9 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    override: ({ jsonSchema: made }) => {
-      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
-      if (UNREACHED.has(made.maximum)) delete made.maximum;
+    override: ({ jsonSchema: json }) => {
+      if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
+      if (UNREACHED.has(json.maximum)) delete json.maximum;
     },
   });
   return { ...rest, type: 'object' };
@@ -175,8 +175,9 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   };
   server.setRequestHandler('tools/list', (_, context) => {
     const hasViews = showsViews(capabilitiesOf(server, context));
-    const viewOf = ({ name }: ListedTool) => hasViews && VIEW_TOOLS.has(name) && { _meta: LINKED };
-    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...viewOf(tool) })) };
+    const view = hasViews && { _meta: { ui: { resourceUri: VIEW_URI } } };
+    const tools = listed(host.tools);
+    return { tools: tools.map((tool) => ({ ...tool, ...(VIEW_TOOLS.has(tool.name) && view) })) };
   });
   const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
@@ -187,8 +188,10 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     }
     await readRoots(context);
     const given = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
-    const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(given, server, context) : given;
-    return 'args' in asked ? host.track(call({ host, scope }, tool, asked.args, context)) : asked;
+    const answered = canAnswer(capabilitiesOf(server, context))
+      ? await chosen(given, server, context)
+      : given;
+    return 'args' in answered ? host.track(call({ host, scope }, tool, answered.args, context)) : answered;
   });
   serveTasks(server, jobs);
   servePrompts(server, host.tools);
@@ -291,7 +294,6 @@ const VIEW_TOOLS: ReadonlySet<string> = new Set(
   'vmaf_score vmaf_score_encoded describe_worst_frames compare_encodes job_start'.split(' '),
 );
 
-const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
 /** An empty policy: the view loads nothing. */
 const VIEW_META = { ui: { csp: {}, prefersBorder: true } } as const;
 

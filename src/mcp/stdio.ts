@@ -88,7 +88,7 @@ export class LineTransport implements Transport {
     if (this.#closed) return;
     if ('id' in message && message.id !== undefined && !('method' in message)) {
       this.#open.delete(message.id);
-      this.#version = versionIn(message) ?? this.#version;
+      if ('result' in message) this.#version = Object(message.result).protocolVersion ?? this.#version;
       const batch = this.#batches.get(message.id);
       this.#batches.delete(message.id);
       await (batch ? this.#answer(batch, message) : this.#write(message));
@@ -230,10 +230,6 @@ export class LineTransport implements Transport {
       if (this.#waiting.length > 0) this.#handOver();
     });
   }
-}
-
-function versionIn(message: JSONRPCMessage): unknown {
-  return 'result' in message ? Object(message.result).protocolVersion : undefined;
 }
 
 const ID = '"id"\\s*:\\s*(-?\\d{1,15}|"[^"\\\\]{0,100}")';

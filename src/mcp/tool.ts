@@ -388,9 +388,10 @@ function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unkno
 function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): unknown {
   if (type instanceof z.ZodArray) {
     const item = innermost(type.element as z.ZodType);
-    const texts = commas && typeof value === 'string' ? value.split(',').map((one) => one.trim()) : undefined;
+    const texts =
+      commas && typeof value === 'string' ? value.split(',').map((item) => item.trim()) : undefined;
     const items = texts ?? (Array.isArray(value) ? value : typeof value === 'object' ? undefined : [value]);
-    return items ? items.map((one) => coerced(item, one, false)) : value;
+    return items ? items.map((each) => coerced(item, each, false)) : value;
   }
   if (type instanceof z.ZodObject && isObject(value)) return coercedMembers(type, value);
   if (typeof value !== 'string') return value;
@@ -448,8 +449,8 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 
 function synonym(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.toLowerCase();
-  return SYNONYMS.filter((names) => names.includes(wanted))
+  const lower = name.toLowerCase();
+  return SYNONYMS.filter((names) => names.includes(lower))
     .flatMap((names) => names.filter((other) => known.includes(other)))
     .at(0);
 }

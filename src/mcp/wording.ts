@@ -45,9 +45,9 @@ function fixText(hint: Hint, place: Place): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-function merged(one: Values, other: Values): Values {
-  const both = Object.entries(other).map(([name, value]) => [name, joined(one[name], value)]);
-  return { ...one, ...Object.fromEntries(both) };
+function merged(values: Values, added: Values): Values {
+  const both = Object.entries(added).map(([name, value]) => [name, joined(values[name], value)]);
+  return { ...values, ...Object.fromEntries(both) };
 }
 
 /** Merges filters and lists; replaces other values. */
@@ -109,8 +109,8 @@ function storedValuesOf(hint: OptionHint): Values | undefined {
 /** Names the other tool that takes a parameter; empty if this one does. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
-  const own = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
-  if (place === 'encoded' || own || storedValuesOf(hint)) return '';
+  const isOwn = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
+  if (place === 'encoded' || isOwn || storedValuesOf(hint)) return '';
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
 }
 

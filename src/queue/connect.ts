@@ -106,8 +106,6 @@ const PATIENCE = 10_000;
 /** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
 const AT_ONCE = 500;
-const ADVICE = 'npm install bullmq ioredis';
-
 export class QueueConnection implements TaskQueue {
   readonly address: QueueAddress;
   readonly store: RedisStore;
@@ -141,7 +139,7 @@ export class QueueConnection implements TaskQueue {
     const libraries = await load().catch((cause: unknown) => {
       const [why] = messageOf(cause).split('\n', 1);
       throw backendError(
-        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
+        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: npm install bullmq ioredis`,
         { cause },
       );
     });

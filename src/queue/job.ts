@@ -216,7 +216,7 @@ export function checkOutcome(value: unknown): Outcome {
       return { kind: 'scored', line: checkStored(source.line), ...(frames && { frames }) };
     }
     case 'failed': {
-      const code = CODES.find((one) => one === source.code);
+      const code = CODES.find((known) => known === source.code);
       if (code === undefined) throw refuse(what, 'its code is unknown');
       return { kind: 'failed', code, message: text(what, source, 'message', MOST_MESSAGE, /^/) };
     }
@@ -241,7 +241,7 @@ export function reasonText(code: ErrorCode, message: string): string {
 /** Parses {@link reasonText}; any other text becomes an internal error. */
 export function readReason(reason: string): { readonly code: ErrorCode; readonly message: string } {
   const [, name, message] = /^([a-z]+): (.*)$/s.exec(reason) ?? [];
-  const code = CODES.find((one) => one === name);
+  const code = CODES.find((known) => known === name);
   if (code !== undefined && message !== undefined) return { code, message: message.slice(0, MOST_MESSAGE) };
   if (/stalled/.test(reason))
     return { code: 'internal', message: 'every worker that scored it died or stopped responding' };

@@ -193,12 +193,12 @@ async function tellDead({ store, dead }: SweepTools): Promise<number> {
     task ? [{ key: task.job.key, reason }] : [],
   );
   const outcomes = await store.outcomes(known.map(({ key }) => key));
-  let told = 0;
+  let settled = 0;
   for (const [i, { key, reason }] of known.entries()) {
     if (outcomes[i]) continue;
-    if (await store.settle(key, { kind: 'failed', ...readReason(reason) })) told++;
+    if (await store.settle(key, { kind: 'failed', ...readReason(reason) })) settled++;
   }
-  return told;
+  return settled;
 }
 
 /** Removes files of ended jobs that a killed worker left. */

@@ -86,7 +86,7 @@ export class ScoringProcesses implements Scorer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((one) => one.end()));
+    await Promise.all([...this.#all].map((child) => child.end()));
   }
 
   async #run<Kind extends ScoringWork['kind']>(

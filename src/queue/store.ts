@@ -183,7 +183,8 @@ export class RedisStore {
   async #script(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
     const keys = [this.#key('outcome', key), this.#key('parts', key), this.#open(), this.#key('lost', key)];
     try {
-      return await this.#redis.evalsha(digestOf(script), keys.length, ...keys, ...args);
+      const digest = createHash('sha1').update(script).digest('hex');
+      return await this.#redis.evalsha(digest, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
       return this.#redis.eval(script, keys.length, ...keys, ...args);
@@ -198,7 +199,5 @@ export class RedisStore {
     return `${this.#prefix}:cut`;
   }
 }
-
-const digestOf = (script: string): string => createHash('sha1').update(script).digest('hex');
 
 const isNumber = (name: string): boolean => /^[1-9]\d{0,4}$/.test(name);

@@ -91,8 +91,8 @@ export class QueueWorker {
     } catch (error) {
       throw new UnrecoverableError(reasonText('usage', messageOf(error)));
     }
-    const own = new AbortController();
-    this.#running.set(own, task);
+    const controller = new AbortController();
+    this.#running.set(controller, task);
     this.metrics.active++;
     const begun = performance.now();
     const end = (outcome: TaskOutcome) =>
@@ -103,7 +103,7 @@ export class QueueWorker {
       const { maxSeconds } = this.#settings;
       const late = `it took longer than ${maxSeconds} s, the limit of this worker (--max-seconds)`;
       const tools = { queue, store: queue.store, scorer: this.#scorer, files: this.#files };
-      const ended = await withinSeconds(maxSeconds, new TimeLimitError(late), own.signal, (signal) =>
+      const ended = await withinSeconds(maxSeconds, new TimeLimitError(late), controller.signal, (signal) =>
         runTask(task, tools, signal),
       );
       if (ended.settled !== undefined) this.metrics.settled++;
@@ -129,7 +129,7 @@ export class QueueWorker {
         : new Error(reason);
     } finally {
       this.metrics.active--;
-      this.#running.delete(own);
+      this.#running.delete(controller);
     }
   }
 

@@ -11,7 +11,7 @@ import type { Alarm } from '../../live/alarms.js';
 import { History, type SecondPoint, type WorstMoment } from '../../live/history.js';
 import type { Command, FromServer, Refusal, RunState, ServerSettings, ToServer } from '../../live/link.js';
 
-/** Milliseconds of a pause, which delays answers at most so long. */
+/** Milliseconds of a pause, the longest delay of an answer. */
 const REST = 25;
 /** The thread pauses after more than MANY rounds within SPAN milliseconds. */
 const [MANY, SPAN] = [6, 150];

@@ -201,7 +201,9 @@ export class Session {
         ? new CallProgress((notice) => this.#send('notifications/progress', { progressToken, ...notice }))
         : undefined;
     const ending = new AbortController();
-    const forget = [this.#hub.signal, gone].map((one) => onAbort(one, (reason) => ending.abort(reason)));
+    const forget = [this.#hub.signal, gone].map((signal) =>
+      onAbort(signal, (reason) => ending.abort(reason)),
+    );
     if (!this.#isShared) this.#calls.set(id, ending);
     const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {

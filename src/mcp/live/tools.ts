@@ -130,7 +130,7 @@ export function statusOf(measurement: History, hub: Hub): object {
   const { queueDepth } = hub.settings;
   return {
     measurement: name,
-    measurements: hub.measurements.map((one) => one.name),
+    measurements: hub.measurements.map((each) => each.name),
     state,
     ...(error !== undefined && { error }),
     ...(facts && {

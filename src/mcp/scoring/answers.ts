@@ -68,8 +68,7 @@ export const headKeys = {
     ),
 };
 
-const head = z.object(headKeys);
-export type Head = Given<z.input<typeof head>>;
+export type Head = Given<z.input<z.ZodObject<typeof headKeys>>>;
 
 export interface Grounds {
   /** Of the pair, or the worst of several. */
@@ -128,7 +127,7 @@ export function sureOf(
 export function worstTrust(
   all: readonly Pick<Trust, 'verdict' | 'codes'>[],
 ): Pick<Trust, 'verdict' | 'codes'> {
-  const has = (verdict: Trust['verdict']) => all.some((one) => one.verdict === verdict);
+  const has = (verdict: Trust['verdict']) => all.some((trust) => trust.verdict === verdict);
   const verdict = has('untrusted') ? 'untrusted' : has('doubtful') ? 'doubtful' : 'fine';
   return { verdict, codes: all.flatMap(({ codes }) => codes) };
 }
@@ -144,8 +143,8 @@ function pairOf(
   args: ToolContext['args'],
 ): { readonly reference: string; readonly distorted: string } | undefined {
   if (args.no_reference === true) return undefined;
-  for (const [one, other] of PAIRS) {
-    const [reference, distorted] = [args[one], args[other]];
+  for (const [first, second] of PAIRS) {
+    const [reference, distorted] = [args[first], args[second]];
     if (typeof reference === 'string' && typeof distorted === 'string') return { reference, distorted };
   }
   return undefined;
@@ -167,8 +166,8 @@ export function nextForPair(
   changes: Readonly<Record<string, unknown>> = {},
   pair = pairOf(context.args),
 ): NextAction | undefined {
-  const [one, other] = PAIRS[PAIR_TOOLS[tool]];
-  return pair && context.instead(tool, { ...changes, [one]: pair.reference, [other]: pair.distorted });
+  const [first, second] = PAIRS[PAIR_TOOLS[tool]];
+  return pair && context.instead(tool, { ...changes, [first]: pair.reference, [second]: pair.distorted });
 }
 
 /**
@@ -312,7 +311,9 @@ export function targetAnswer(
   digits: (value: number) => number,
 ): TargetDocument {
   const checks = limits.flatMap((limit) =>
-    checksOf(report, limit).map((one) => (one.found === null ? one : { ...one, found: digits(one.found) })),
+    checksOf(report, limit).map((check) =>
+      check.found === null ? check : { ...check, found: digits(check.found) },
+    ),
   );
   const untrusted = trustOf(report).verdict === 'untrusted';
   const reached = checks.every(({ reached }) => reached);
@@ -364,11 +365,7 @@ export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score 
 }
 
 /** The worst frames, apart from each other; `undefined` if no metric has a direction. */
-export function worstDocumentOf(
-  report: Report,
-  precision: Precision,
-  count = WORST,
-): WorstDocument | undefined {
+export function worstDocumentOf(report: Report, precision: Precision, count = 5): WorstDocument | undefined {
   const by = ranking(report);
   if (!by) return undefined;
   const digits = rounder(precision);
@@ -378,8 +375,6 @@ export function worstDocumentOf(
   });
   return { ...by, frames };
 }
-
-const WORST = 5;
 
 export function rounder(precision: Precision): (value: number) => number {
   if (precision === 'max') return (value) => value;

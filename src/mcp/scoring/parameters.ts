@@ -123,7 +123,7 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: Optio
       .min(words.least ?? least)
       .max(most),
   mask: ({ least = 0, most = MOST_FRAMES }) => whole(least, most),
-  choice: ({ of = [] }, { without }) => z.enum(of.filter((one) => one !== without)),
+  choice: ({ of = [] }, { without }) => z.enum(of.filter((choice) => choice !== without)),
   version: ({ of = [] }) => z.enum(of),
   crop: ({ of = [] }) => z.enum(of),
   offset: () => z.union([z.int(), z.enum(['auto'])]),

@@ -37,7 +37,7 @@ export async function runScore(
   });
 }
 
-/** Videos that share one decoding of the reference, at least. */
+/** Least number of videos that share one decoding of the reference. */
 const TOGETHER = 8;
 
 /** One failed video does not stop the others. @throws {AnyvmafError} those of `scoreMany`; the signal's reason */

@@ -175,18 +175,14 @@ interface ScoredEncode {
 /** @throws those of {@link compareEncodes} */
 async function scoreAll(input: ComparisonInput, context: ToolContext) {
   const { distorted } = input;
-  const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
-  const reports = await runScoreMany(
-    input.reference.path,
-    found.map(({ path }) => path),
-    { ...pairOptions(input), raw: rawFormat(input) },
-    context,
-  );
+  const paths = distorted.flatMap((item) => ('path' in item ? item.path : []));
+  const options = { ...pairOptions(input), raw: rawFormat(input) };
+  const reports = [...(await runScoreMany(input.reference.path, paths, options, context))];
   const scored: ScoredEncode[] = [];
   const failed: FailedPair[] = [];
-  for (const [place, item] of distorted.entries()) {
+  for (const item of distorted) {
     const { named } = item;
-    const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
+    const outcome = 'refusal' in item ? item.refusal : reports.shift();
     if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
     else failed.push({ named, cause: outcome });
   }
@@ -272,7 +268,7 @@ function headOfDecision(
   const outcome = hasTarget ? onTarget : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
   const isTradeOff = smaller !== null && !hasTarget;
-  const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
+  const others = encodes.filter((encode) => encode !== row && encode.trust.verdict === 'untrusted');
   return headOf({
     trust: row?.trust,
     outcome: ship === null ? undefined : outcome,

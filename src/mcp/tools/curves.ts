@@ -175,9 +175,9 @@ const USUAL_TARGETS = [94, 96, 97, 98];
 
 /** @throws {AnyvmafError} those of the public `compareEncoders`; `resource` at the limits of the call */
 async function runCompare(input: CompareInput, context: ToolContext) {
-  const { target_vmaf: one, target_vmafs: several } = input;
-  const targets = [...new Set([...(one === undefined ? [] : [one]), ...(several ?? [])])];
-  if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
+  const { target_vmaf: target, target_vmafs: several } = input;
+  const targets = [...new Set([target ?? [], several ?? []].flat())];
+  if (target === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const { parseEncoder } = await import('../../index.js');
   const encoders = input.encoders.map((name) => ({ name, ...parseEncoder(name) }));
   const began = performance.now();
@@ -189,16 +189,18 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   if ('fits' in done) return done;
   const { result, notes } = done;
   const { uris, content } = await publishResult(result, context);
-  const single = several === undefined && one !== undefined;
+  const isSingle = several === undefined && target !== undefined;
   const rows = rowsOf(result);
   return {
     document: {
       ...headOfComparison(result, parseEncoder(result.least ?? 'libx264'), targets, context),
       src: input.src.named,
-      ...(single ? { target_vmaf: one } : { schema_version: 2, target_vmafs: targets }),
+      ...(isSingle ? { target_vmaf: target } : { schema_version: 2, target_vmafs: targets }),
       tool_version: version,
       wall_time_ms: Math.round(performance.now() - began),
-      rows: single ? byRate(rows) : rows,
+      rows: isSingle
+        ? rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps)
+        : rows,
       ...comparisonDocument(result),
       notes,
       results: uris,
@@ -253,8 +255,6 @@ function hasNoInterval({ deltas }: ComparisonResult): boolean {
 const millisecondsOf = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : seconds * 1000;
 
-type CompareRow = ReturnType<typeof rowsOf>[number];
-
 function rowsOf({ curves }: ComparisonResult) {
   return curves.flatMap(({ name, encoder, version: encoder_version, points, atTargets }) =>
     atTargets.map(({ target, value, kbps, quality, reached }) => ({
@@ -272,10 +272,6 @@ function rowsOf({ curves }: ComparisonResult) {
       error: reached ? '' : `no value reaches ${target}; this is the nearest`,
     })),
   );
-}
-
-function byRate(rows: readonly CompareRow[]): CompareRow[] {
-  return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
 }
 
 /** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */

@@ -219,8 +219,8 @@ export async function showWorstFrames(
     const files = await publish(pair, job, shownPictures(input), content, context);
     const when = moment(pair, value, report, metric);
     summary ||= when;
-    const told = { summary: `${when} ${pair.facts.summary}`, description };
-    shown.push(shownFrame(pair, { vmaf, metrics, ...told, files }));
+    const words = { summary: `${when} ${pair.facts.summary}`, description };
+    shown.push(shownFrame(pair, { vmaf, metrics, ...words, files }));
   }
   const pictured = { request, options, origin };
   const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);

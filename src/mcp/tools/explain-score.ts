@@ -329,8 +329,8 @@ function segmentsOf(
 
 /** Fraction of an ADM feature's points at a scale; 0 for other features. */
 function admPart(feature: string, scale: number, parts: readonly number[]): number {
-  const own = /adm_scale([0-3])/.exec(feature)?.[1];
-  if (own !== undefined) return Number(own) === scale ? 1 : 0;
+  const ownScale = /adm_scale([0-3])/.exec(feature)?.[1];
+  if (ownScale !== undefined) return Number(ownScale) === scale ? 1 : 0;
   return /adm/.test(feature) ? (parts[scale] ?? 0) : 0;
 }
 

@@ -172,8 +172,8 @@ function nextAfter(
 }
 
 /** Prefers the smaller file among points that reach the targets, else the point nearest to them. */
-function isBetter(one: SearchPoint, other: SearchPoint): boolean {
-  return one.margin >= 0 && other.margin >= 0 ? one.kbps < other.kbps : one.margin > other.margin;
+function isBetter(point: SearchPoint, other: SearchPoint): boolean {
+  return point.margin >= 0 && other.margin >= 0 ? point.kbps < other.kbps : point.margin > other.margin;
 }
 
 function documentOf(result: SearchResult) {

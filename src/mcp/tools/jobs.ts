@@ -8,8 +8,6 @@ import { internalError } from '../../core/errors.js';
 import { texts } from '../schemas.js';
 import { defineTool, jobDocument, READ_ONLY, type Tool } from '../tool.js';
 
-const failure = z.object({ error: z.string() });
-
 const job_id = z.string().max(64).describe('From the answer that started the job.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
 
@@ -80,6 +78,6 @@ const listJobs = defineTool({
 export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];
 
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
-  const parsed = failure.safeParse(jsonOf(first?.text ?? ''));
+  const parsed = z.object({ error: z.string() }).safeParse(jsonOf(first?.text ?? ''));
   return parsed.success ? parsed.data.error : 'The job failed without a stored reason.';
 }

@@ -177,9 +177,9 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
-        const withStatus = measurements.map(async (one) => ({
-          ...one,
-          status: http === undefined ? undefined : await statusOf(http, one.name, signal),
+        const withStatus = measurements.map(async (measurement) => ({
+          ...measurement,
+          status: http === undefined ? undefined : await statusOf(http, measurement.name, signal),
         }));
         const mcp = http && new URL('/mcp', http).href;
         return { ...record, mcp, measurements: await Promise.all(withStatus) };

@@ -169,11 +169,11 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
   const short = `${(-margin).toFixed(2)} below`;
   const each = reached ? 'every shot reaches' : `the worst shot stays ${short}`;
   const all = reached ? 'together they reach' : `together they stay ${short}`;
-  const what = goal === 'each' ? each : all;
+  const outcome = goal === 'each' ? each : all;
   const share = `${(saving * 100).toFixed(1)} %`;
   return {
     summary:
-      `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
+      `${shots.length} shots with ${encoder}: ${outcome} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
       `${single.reached ? `reaches the same, and a value per shot saves ${share}` : 'does not reach the same'}.`,
     ...{ encoder, parameter, metric, goal, reached },
     shots: shots.map(({ number: shot, first, count, start, begins, value, pooled, kbps, bytes, margin }) => ({

@@ -153,9 +153,9 @@ function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
     throw usageError(
       `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
     );
-  return distorted.flatMap((one, i) => {
+  return distorted.flatMap((encode, i) => {
     const reference = references[references.length === 1 ? 0 : i];
-    return reference ? [{ reference, distorted: one }] : [];
+    return reference ? [{ reference, distorted: encode }] : [];
   });
 }
 

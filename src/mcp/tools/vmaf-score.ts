@@ -56,8 +56,6 @@ import {
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
 import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
 
-const frameDocument = z.object({ frameNum: z.int(), metrics: z.record(z.string(), value) });
-
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
 export const scoreDocument = z.looseObject({
@@ -69,7 +67,9 @@ export const scoreDocument = z.looseObject({
   fps: value.optional(),
   pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
   aggregate_metrics: z.record(z.string(), value).optional(),
-  frames: z.array(frameDocument).optional().describe('With detail frames.'),
+  frames: rows({ frameNum: z.int(), metrics: z.record(z.string(), value) })
+    .optional()
+    .describe('With detail frames.'),
   distribution: z
     .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
     .optional()
@@ -412,8 +412,8 @@ function withoutFrames(report: Report): Report {
   const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
   const named = new Set([...scoresOf(report), ...bagged]);
   const spreads = Object.entries(report.distribution);
-  const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
-  return { ...report, frames: [], distribution: Object.fromEntries(kept) };
+  const shown = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  return { ...report, frames: [], distribution: Object.fromEntries(shown) };
 }
 
 function headline(

@@ -186,11 +186,11 @@ function draw(): void {
   element('notice', HTMLElement).classList.toggle('bad', state === 'failed');
   rows(
     'worst',
-    story.worst.map((one) => [
-      timeOf(story, one.frame),
-      grouped(one.frame),
-      labelOf(one.metric),
-      scoreText(one.value),
+    story.worst.map((moment) => [
+      timeOf(story, moment.frame),
+      grouped(moment.frame),
+      labelOf(moment.metric),
+      scoreText(moment.value),
     ]),
   );
   rows(
@@ -208,7 +208,7 @@ function noticeOf(story: Story): string {
   if (state === 'failed') return `The measurement failed: ${error ?? 'unknown error'}`;
   if (state === 'finished') return 'The measurement has ended.';
   const alarms = alarmsOn(story).map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`);
-  return [answer, ...alarms].filter((one) => one !== '').join('; ');
+  return [answer, ...alarms].filter((text) => text !== '').join('; ');
 }
 
 function drawChoice(): void {

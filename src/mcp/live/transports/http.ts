@@ -273,9 +273,9 @@ function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<str
 
 /** Aborts when the client disconnects. */
 function goneOf(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  return gone.signal;
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function json(response: ServerResponse, status: number, text: string): void {

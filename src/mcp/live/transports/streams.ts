@@ -240,18 +240,18 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
     connections.add(connection);
   });
   // Bind it under a temporary name: linking that to the path fails if another process was faster.
-  const made = nameIn(folder);
-  await bind(server, made);
+  const temporary = nameIn(folder);
+  await bind(server, temporary);
   let own: BigIntStats;
   try {
-    chmodSync(made, 0o700);
-    own = lstatSync(made, { bigint: true });
-    await claim(path, made);
+    chmodSync(temporary, 0o700);
+    own = lstatSync(temporary, { bigint: true });
+    await claim(path, temporary);
   } catch (error) {
     server.close();
     throw failure(`Cannot listen at ${quoted(path)}`, error);
   } finally {
-    remove(made);
+    remove(temporary);
   }
   return {
     address: path,
