@@ -1,7 +1,7 @@
 /**
  * @module api
- * The public functions for a platform, documented in `index`. Separate functions rather than one object, so that bundlers
- * drop unused ones; each loads its code when called.
+ * The public functions for a platform, documented in `index`. Separate functions rather than one object, so that
+ * bundlers drop unused ones; each loads its code when called.
  */
 import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';

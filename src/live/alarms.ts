@@ -50,9 +50,9 @@ export interface AlarmRule {
 const RULE = /^(?:(.{1,120}?)\s*([<>]=?)\s*)?([-+.\d]{1,40})(?:\s+for\s+(\d+)(s|f))?$/;
 
 /**
- * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison, a limit,
- * and how long it must hold (`for 3s`; default 1) or the frames to pool (`for 75f`). A number alone is a limit below which
- * the mean raises the alarm.
+ * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison,
+ * a limit, and how long it must hold (`for 3s`; default 1) or the frames to pool (`for 75f`). A number alone is a
+ * limit below which the mean raises the alarm.
  * @throws {AnyvmafError} `usage` for anything else
  */
 export function parseAlarm(text: string): AlarmRule {

@@ -37,7 +37,6 @@ export class History {
   state: RunState = 'waiting';
   error: string | undefined;
   taken = 0;
-  /** Number of scored frames. */
   measured = 0;
   /** Last scored frame; -1 before the first. */
   last = -1;

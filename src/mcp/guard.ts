@@ -133,7 +133,7 @@ export class Guard {
     );
   }
 
-  /** Stops DNS rebinding, where a page sends its own name. Other than loopback servers rely on their token. */
+  /** Stops DNS rebinding, where a page sends its own name. Servers on other addresses rely on their token. */
   #knowsHost(header: string | null): boolean {
     const { host: own } = this.#options.address;
     if (!isLoopback(own)) return true;
@@ -153,7 +153,6 @@ const FLUSH_TIME = 500;
 
 export interface Listening {
   readonly server: Server;
-  /** The bound port. */
   readonly port: number;
   /** Stops listening, runs `finish`, then closes all connections. */
   close(finish: () => Promise<void> | void): Promise<void>;

@@ -51,13 +51,11 @@ export class Job {
   listener: JobListener | undefined;
   /** Set once the job is kept. */
   onProgress: (() => void) | undefined;
-  /** Time of the last notification. */
   notified = Number.NEGATIVE_INFINITY;
   /** Set right after construction. */
   answer!: Promise<CallAnswer>;
   /** Resolves when the job has ended and, if it is kept, its answer is stored. */
   saved!: Promise<void>;
-  /** The current write of the record. */
   writing: Promise<void> = Promise.resolve();
   kept = false;
   cancelled = false;

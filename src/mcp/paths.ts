@@ -166,12 +166,8 @@ function orRefusal<T>(check: Check<T>): Check<T | RefusedItem> {
   };
 }
 
-async function realPath(named: string, files: ToolFiles): Promise<CheckedPath> {
-  return (await files.resolveInput(named)) as CheckedPath;
-}
-
 export async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
-  return { named, path: await realPath(named, files) };
+  return { named, path: (await files.resolveInput(named)) as CheckedPath };
 }
 
 /** Files of the package by their names in list_models, which are always allowed. */
@@ -218,6 +214,6 @@ async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
   const format = MODEL_FORMATS.find((known) => extname(named) === `.${known}`);
   if (format === undefined)
     throw modelError(`model '${named}' not found; run list_models to see available models.`);
-  const path = await realPath(named, files);
+  const { path } = await checkFile(named, files);
   return { path, format, ...(format === 'json' && { text: modelOfFile(path) as CheckedModel }) };
 }

@@ -67,7 +67,7 @@ interface StoredResult extends ResourceEntry {
 const OUTSIDE_ROOTS =
   "this client's roots limit the allowed folders (see list_videos); change its roots to use others";
 
-/** Owners shared by several clients: hosts on standard input, which belong to one user, and clients without sessions. */
+/** Owners of several clients: hosts on standard input (of one user), and clients without sessions. */
 export const LOCAL_OWNER = 'local';
 export const SHARED_OWNER = 'shared';
 const SHARED: ReadonlySet<string> = new Set([LOCAL_OWNER, SHARED_OWNER]);

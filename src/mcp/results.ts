@@ -48,8 +48,8 @@ interface Cut {
 }
 
 /**
- * Drops spare members, then cuts the longest lists and texts. `left_out` names what is missing; `full_result` and a link
- * lead to the whole, unless the document already does.
+ * Drops spare members, then cuts the longest lists and texts. `left_out` names what is missing; `full_result`
+ * and a link lead to the whole, unless the document already does.
  */
 export async function fitting(
   tool: string,
@@ -158,30 +158,20 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     const path = Array.isArray(value) ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`;
     const size = measure(member, path, found) + (Array.isArray(value) ? 1 : key.length + 4);
     if (typeof member === 'string' && member.length > LEAST_TEXT) {
-      const cut = {
-        where: path,
-        of: member.length,
-        kept: Math.max(LEAST_TEXT, member.length >> 1),
-        size,
-        shorten: () => Object.assign(value, { [key]: member.slice(0, cut.kept) }),
-      };
-      found.push(cut);
+      const kept = Math.max(LEAST_TEXT, member.length >> 1);
+      const shorten = () => Object.assign(value, { [key]: member.slice(0, kept) });
+      found.push({ where: path, of: member.length, kept, size, shorten });
     }
     total += size;
     most = Math.max(most, size);
   }
   // If one item dominates a list, cut the item instead.
   if (Array.isArray(value) && value.length > 0 && (most <= total / 2 || found.length === 0)) {
-    const cut = {
-      where,
-      of: value.length,
-      kept: value.length - Math.max(1, value.length >> 3),
-      size: total,
-      shorten: () => {
-        value.length = cut.kept;
-      },
+    const kept = value.length - Math.max(1, value.length >> 3);
+    const shorten = () => {
+      value.length = kept;
     };
-    found.push(cut);
+    found.push({ where, of: value.length, kept, size: total, shorten });
   }
   return total;
 }
@@ -240,7 +230,7 @@ export class CallProgress {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
-  /** Notifies if the percentage or the message has changed, or after the pace. */
+  /** Notifies if the percentage or the message has changed, or the pace has passed. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;
@@ -254,12 +244,11 @@ export class CallProgress {
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
-    // The message names steps before scoring, which have no frame count.
-    const plain = message === undefined ? [`${done} frames`] : [];
-    const frames = known === undefined ? plain : [`${done}/${known} frames`];
-    const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];
-    const parts = [...(message === undefined ? [] : [message]), ...frames, ...speed];
-    const text = `${percent === undefined ? '' : `${percent} %: `}${parts.join(', ')}`;
+    // Steps before scoring have a message, but no frame count.
+    const frames = known === undefined ? (message ?? `${done} frames`) : `${done}/${known} frames`;
+    const named = message === undefined || known === undefined ? frames : `${message}, ${frames}`;
+    const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? `, ${fps.toFixed(1)} fps` : '';
+    const text = `${percent === undefined ? '' : `${percent} %: `}${named}${speed}`;
     if (this.#whole === undefined) this.#tell(done, known, text);
     else this.#tell(this.#part(done, known), 1, text);
   }

@@ -115,8 +115,8 @@ export class LineTransport implements Transport {
   };
 
   /**
-   * Passes on few more lines than are answered, and none while the client does not read its answers, which would pile up
-   * in memory. Pauses the input meanwhile.
+   * Passes on few more lines than are answered, and none while the client does not read its answers, which would
+   * pile up in memory. Pauses the input meanwhile.
    */
   readonly #handOver = () => {
     if (this.#handing) return;

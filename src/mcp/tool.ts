@@ -1,7 +1,7 @@
 /**
  * @module mcp/tool
- * A tool as one object: its schemas give validation, types, lists and docs/mcp-tools.md. The context of a call, a tool's
- * only link to the server. Checks of arguments, whose errors a model can act on.
+ * Tools as objects, whose schemas give validation, types, lists and docs/mcp-tools.md; the context of a call, the only
+ * link to the server; and checks of arguments, with errors that a model can act on.
  */
 import * as z from 'zod/v4';
 import { isObject, MAX_STRING, requireLength } from '../core/arguments.js';
@@ -139,7 +139,6 @@ export interface ToolProgress {
   readonly total: number | null;
   /** True if `total` covers only the steps so far and more may follow. */
   readonly isOpen?: boolean;
-  /** Frame pairs per second so far. */
   readonly fps?: number;
   /** Current step before or after scoring: `decoding frame 12`. */
   readonly message?: string;

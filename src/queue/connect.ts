@@ -1,7 +1,7 @@
 /**
  * @module queue/connect
- * Opens a queue by its address (user, password, TLS, name) with BullMQ and its Redis client, optional packages that only
- * this module loads. Messages never show the password.
+ * Opens a queue by its address (user, password, TLS, name) with BullMQ and its Redis client, optional packages that
+ * only this module loads. Messages never show the password.
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';

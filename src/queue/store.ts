@@ -1,7 +1,7 @@
 /**
  * @module queue/store
- * State of jobs in Redis. Each call is one command, script or transaction: a Redis that loses its last second loses whole
- * steps.
+ * State of jobs in Redis. Each call is one command, script or transaction: a Redis that loses its last second loses
+ * whole steps.
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';

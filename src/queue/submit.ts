@@ -208,7 +208,7 @@ async function reopen(
   await connection.add(jobs.map(({ job }): Task => ({ kind: 'pair', job })));
 }
 
-/** Cancels jobs; workers stop within seconds. Also removes dead tasks unless all are selected. @returns the jobs' number */
+/** Cancels jobs, and unless all are selected removes dead tasks; workers stop within seconds. @returns the jobs' number */
 export async function cancelJobs(
   connection: QueueConnection,
   files: Files,

@@ -1,7 +1,7 @@
 /**
  * @module queue/worker
- * Takes tasks, scores them in processes of its own, and gives back those that it cannot finish. Serves its counters in the
- * text format of Prometheus.
+ * Takes tasks, scores them in processes of its own, and gives back those that it cannot finish. Serves its counters
+ * in the text format of Prometheus.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,8 +1,8 @@
 /**
  * @module mcp/live/tools
- * The tools of the live server, and the check of their arguments. Tools that read answer at once, except `vmaf.watch`,
- * which waits less than a host's timeout; tools that steer take effect at a frame boundary; `compute_vmaf` scores a pair of
- * files beside the measurement.
+ * The tools of the live server, and the check of their arguments. Tools that read answer at once, except
+ * `vmaf.watch`, which waits less than a host's timeout; tools that steer take effect at a frame boundary;
+ * `compute_vmaf` scores a pair of files beside the measurement.
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';

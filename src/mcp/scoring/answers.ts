@@ -1,7 +1,7 @@
 /**
  * @module mcp/scoring/answers
- * Shared parts of scoring tools' answers, with their schemas: the head (verdict, confidence, reasons, next call), trust,
- * target, worst frames, and keys from the schema of reports.
+ * Shared parts of scoring tools' answers, with schemas: the head (verdict, confidence, reasons, next call),
+ * trust, target, worst frames, and keys from the schema of reports.
  */
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';

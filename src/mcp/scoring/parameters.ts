@@ -1,6 +1,6 @@
 /**
  * @module mcp/scoring/parameters
- * Shared parameters, with the reference MCP server's names, ranges and defaults unless the description says otherwise, and
+ * Shared parameters, with names, ranges and defaults of the reference MCP server unless described otherwise, and
  * their conversion to options of the API and pairs to score.
  */
 import * as z from 'zod/v4';

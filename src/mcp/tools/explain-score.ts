@@ -1,11 +1,11 @@
 /**
  * @module mcp/tools/explain-score
- * `explain_score`: divides the loss against a perfect copy among features, by Shapley values, and among scales and moments.
+ * `explain_score`: divides the loss against a perfect copy among features (Shapley values), scales and moments.
  *
- * A perfect copy has ADM and VIF of 1 at every scale and the motion of the reference; its score is the ceiling of a frame.
- * Setting some features to 1 gives a score for every subset; a feature's share is its average gain over all orders in which
- * features can be repaired one by one. No other division is symmetric, gives nothing to a feature without effect, and adds
- * up to ceiling minus score (up to rounding). It explains the model, not the eye.
+ * A perfect copy has ADM and VIF of 1 at every scale and the reference's motion; its score is a frame's ceiling.
+ * Setting some features to 1 gives a score for every subset; a feature's share is its average gain over all orders
+ * in which features can be repaired one by one. No other division is symmetric, gives nothing to a feature without
+ * effect, and adds up to ceiling minus score (up to rounding). It explains the model, not the eye.
  */
 import * as z from 'zod/v4';
 import { modelError, usageError } from '../../core/errors.js';

@@ -154,8 +154,8 @@ function resume({ unfinished, encodes }: SearchResult, input: QualityInput, cont
 }
 
 /**
- * Verifies the value on the whole source; if that misses, searches the whole; if no value does, searches all values, then
- * compares encoders. `null` if nothing is left to try, or the result's command makes the encode.
+ * Verifies the value on the whole source; if that misses, searches the whole; if no value does, searches all
+ * values, then compares encoders. `null` if nothing is left to try, or the result's command makes the encode.
  */
 function nextAfter(
   { value, shortfall, final, targets }: SearchResult,

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/dashboard/viewer
- * The dashboard's script: follows the event stream and shows the chosen measurement, with a chart of each second's scores
- * for pointer and keys.
+ * The dashboard's script: follows the event stream and shows the chosen measurement, with a chart of each second's
+ * scores for pointer and keys.
  */
 import { messageOf } from '../../../core/errors.js';
 import {

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/transports/http
- * HTTP on 127.0.0.1: events and requests at one path, Streamable HTTP at `/mcp`, and an optional page. Event streams (SSE)
- * replay their latest events to clients that reconnect.
+ * HTTP on 127.0.0.1: events and requests at one path, Streamable HTTP at `/mcp`, and an optional page. Event
+ * streams (SSE) replay their latest events to clients that reconnect.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/transports/streams
- * Clients on streams, dropped if they do not read: on two descriptors of the caller, since standard input and output belong
- * to the program, or at a Unix socket of mode 0700, whose access control is a folder that only its owner may enter.
+ * Clients on streams, dropped if they do not read: on two descriptors of the caller (standard input and output
+ * belong to the program), or at a Unix socket of mode 0700 in a folder that only its owner may enter.
  */
 import { randomInt } from 'node:crypto';
 import {
