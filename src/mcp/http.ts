@@ -142,8 +142,7 @@ class Endpoint {
     if (request.method === 'OPTIONS' && request.headers.has('origin'))
       return new Response(null, { status: 204 });
     const refused = this.#guard.refuseCall({ authorization: request.headers.get('authorization') });
-    if (refused) return refuse(refused);
-    return this.#protocol(request);
+    return refused ? refuse(refused) : this.#protocol(request);
   }
 
   async #protocol(request: Request): Promise<Response> {

@@ -126,8 +126,7 @@ function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolea
       .includes(true);
   if (Array.isArray(value)) return /^\d+$/.test(step) && value.splice(Number(step), 1).length > 0;
   if (!Object.hasOwn(value, step)) return false;
-  if (rest.length > 0) return remove(Object(value)[step], rest);
-  return Reflect.deleteProperty(value, step);
+  return rest.length > 0 ? remove(Object(value)[step], rest) : Reflect.deleteProperty(value, step);
 }
 
 /** A list or text that can be cut. */

@@ -297,8 +297,7 @@ function remove(path: string): void {
 }
 
 function failure(what: string, cause: unknown): AnyvmafError {
-  if (cause instanceof AnyvmafError) return cause;
-  return ioError(`${what}: ${messageOf(cause)}.`, { cause });
+  return cause instanceof AnyvmafError ? cause : ioError(`${what}: ${messageOf(cause)}.`, { cause });
 }
 
 /** Creates the folder if necessary. @throws {AnyvmafError} `io` if others may enter it */
