@@ -1,9 +1,8 @@
 /**
  * @module api
- * The public functions for a platform; `index` documents them. Separate functions rather than one object, so
- * that bundlers drop unused ones; each loads its code when called.
+ * The public functions for a platform, documented in `index`. Separate functions rather than one object, so that
+ * bundlers drop unused ones; each loads its code when called.
  */
-
 import { AnyvmafError } from './core/errors.js';
 import type { Platform } from './engine/contract/platform.js';
 import * as registry from './models/registry.js';
@@ -27,7 +26,7 @@ type Load<Host, Args extends readonly unknown[], Returned> = () => Promise<
   (platform: Host, ...args: Args) => Returned
 >;
 
-/** Binds a function to a platform; its code is loaded when it is called. */
+/** Binds a function to a platform; a call loads its code. */
 function loaded<Host, Args extends readonly unknown[], Result>(
   platform: Host,
   load: Load<Host, Args, Promise<Result> | Result>,
@@ -36,8 +35,8 @@ function loaded<Host, Args extends readonly unknown[], Result>(
 }
 
 /**
- * Like {@link loaded}, but limits the platform to what the origin of the options may open.
- * @param at which argument the options are
+ * Like {@link loaded}, but limits the platform to files that the options' origin may open.
+ * @param at index of the options among the arguments
  */
 function bound<Args extends readonly unknown[], Result>(
   platform: Platform,
@@ -47,7 +46,7 @@ function bound<Args extends readonly unknown[], Result>(
   return async (...args) => loaded(await from(platform, args[at]), load)(...args);
 }
 
-/** Like {@link bound}, for functions that yield. */
+/** {@link bound} for generators. */
 function yielding<Args extends readonly unknown[], Item, Result>(
   platform: Platform,
   load: Load<Platform, Args, AsyncGenerator<Item, Result, undefined>>,
@@ -58,13 +57,13 @@ function yielding<Args extends readonly unknown[], Item, Result>(
   };
 }
 
-/** @throws {AnyvmafError} `usage` for an origin that is none */
+/** @throws {AnyvmafError} `usage` if the origin is invalid */
 async function from(platform: Platform, options: unknown): Promise<Platform> {
   let origin: Origin | undefined;
   try {
     origin = Object(options).origin;
   } catch {
-    // Options that cannot be read are refused where they are checked.
+    // Unreadable options are refused where they are checked.
   }
   if (origin === undefined) return platform;
   const { checkOrigin } = await import('./core/origin.js');
@@ -101,7 +100,7 @@ export const mergeShards = (platform: Platform) =>
   bound(platform, async () => (await import('./engine/shards/merge.js')).mergeRun);
 
 /**
- * The record of a shard as the text of a file.
+ * Formats the record of a shard as the text of a file.
  * @throws {AnyvmafError} `usage` if it is not a record
  */
 export async function formatShard(shard: Shard): Promise<string> {
@@ -144,7 +143,7 @@ export const buildLadder = (platform: SearchPlatform) =>
 export const compareEncoders = (platform: SearchPlatform) =>
   loaded(platform, async () => (await loadCurves()).compareEncoders);
 
-/** Replaces the live server where there are no sockets. @throws {AnyvmafError} `backend` */
+/** Refuses a live server where there are no sockets. @throws {AnyvmafError} `backend` */
 export async function refuseEmbeddedServer(
   measurement: Scorer | ScoreRun,
   _options: EmbeddedServerOptions = {},

@@ -56,7 +56,7 @@ export const scoreMany = /* @__PURE__ */ api.scoreMany(nodePlatform);
 
 /**
  * Scores many pairs, each with its own options. Pairs of one reference run at the same time and share its
- * decoding; a failed pair becomes a result with its error, and the others go on.
+ * decoding; a failed pair becomes a result with its error, and the others continue.
  * @param options as for {@link score}, for all jobs; a job's own override them
  * @returns the result of each job, as it ends
  * @throws {AnyvmafError} `usage` for jobs or options of a wrong type; the signal's reason if aborted
@@ -330,7 +330,7 @@ export const compareModels = /* @__PURE__ */ api.compareModels(nodePlatform);
 export const writeFeatures = /* @__PURE__ */ api.writeFeatures(nodePlatform);
 
 /**
- * The values per frame of a report as a Parquet file: the column `frame`, and one of doubles for each metric.
+ * Writes the values per frame of a report as a Parquet file: the column `frame`, and one of doubles for each metric.
  * Loads hyparquet-writer when called.
  * @throws {AnyvmafError} `usage` if it is not a report
  */
@@ -346,7 +346,7 @@ export const listTinyModels = /* @__PURE__ */ api.listTinyModels(nodePlatform);
  */
 export const describeTinyModel = /* @__PURE__ */ api.describeTinyModel(nodePlatform);
 
-/** Lists the devices that can run tiny models here; a broken driver shows only when a session starts. */
+/** Lists the devices that can run tiny models here; broken drivers show only when a session starts. */
 export const listTinyDevices = /* @__PURE__ */ api.listTinyDevices(nodePlatform);
 
 /**
@@ -362,7 +362,7 @@ export const listBackends = /* @__PURE__ */ api.listBackends(nodePlatform);
  */
 export const probeBackend = /* @__PURE__ */ api.probeBackend(nodePlatform);
 
-/** Describes the installed program that native backends run: its path, its version and what it was built with. */
+/** Describes the installed program that native backends run: path, version and build flags. */
 export const describeNative = /* @__PURE__ */ api.describeNative(nodePlatform);
 
 /** Checks what is installed here: the core, decoders and native backends. */

@@ -1,9 +1,8 @@
 /**
  * @module public
- * What the public API shares on all platforms: types, errors, tables and report writers. Modules exported with `*` contain
- * public names only.
+ * The public API's types, errors, tables and report writers, for all platforms. Modules exported with `*` contain public
+ * names only.
  */
-
 export type {
   AomCtc,
   BackendChoice,

@@ -2,7 +2,6 @@
  * @module live/alarms
  * Alarm rules such as `vmaf.p5<80 for 3s`, and the key of a measurement's main score, frame by frame.
  */
-
 import { usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { SwapOutcome } from '../engine/live/steering.js';
@@ -17,15 +16,15 @@ import { statisticOf } from '../report/verdict.js';
 
 const MAX_RULE = 200;
 
-/** Most rules of a measurement, unless more were given at the start. */
+/** Most rules of a measurement, unless it started with more. */
 export const MOST_RULES = 32;
 
 /** Most seconds, or frames, of a rule. */
 const MOST = 86_400;
 
-/** The beginning or the end of an alarm. */
+/** The beginning or end of an alarm. */
 export interface Alarm {
-  /** The rule as it was given. */
+  /** The rule as given. */
   readonly rule: string;
   readonly metric: string;
   /** True when the alarm begins, false when it ends. */
@@ -51,9 +50,9 @@ export interface AlarmRule {
 const RULE = /^(?:(.{1,120}?)\s*([<>]=?)\s*)?([-+.\d]{1,40})(?:\s+for\s+(\d+)(s|f))?$/;
 
 /**
- * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison, a
- * limit, and how long it must hold (`for 3s`; default 1) or over how many frames it is taken (`for 75f`). A number
- * alone means that the mean is below it.
+ * Parses a rule: a pooled value as in gates (`vmaf.p5`, `p5`, `min(psnr_y)`; percentiles p0 to p99), a comparison,
+ * a limit, and how long it must hold (`for 3s`; default 1) or the frames to pool (`for 75f`). A number alone is a
+ * limit below which the mean raises the alarm.
  * @throws {AnyvmafError} `usage` for anything else
  */
 export function parseAlarm(text: string): AlarmRule {
@@ -62,12 +61,11 @@ export function parseAlarm(text: string): AlarmRule {
   const length = Number(time ?? 1);
   const limit = decimalBound(bound);
   const name = parseName(what);
-  if (!found || !name || limit === undefined || length < 1 || length > MOST) {
+  if (!found || !name || limit === undefined || length < 1 || length > MOST)
     throw usageError(
       `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a pooled value, a comparison and a time, such as ` +
         "'p5<80 for 3s' or 'psnr_y.min<30 for 50f'",
     );
-  }
   return {
     text: text.trim(),
     ...name,
@@ -136,8 +134,8 @@ export class Alarms {
 
   /**
    * @param framesPerSecond scored frames per second of video
-   * @param main key of the score for rules that name no metric
-   * @throws {AnyvmafError} `usage` for a rule about a metric that is not measured
+   * @param main score for rules without a metric
+   * @throws {AnyvmafError} `usage` for a rule about an unmeasured metric
    */
   start(framesPerSecond: number, metrics: readonly string[], main: string | undefined): void {
     this.#measured = { perSecond: framesPerSecond, metrics, ...(main !== undefined && { main }) };
@@ -146,7 +144,7 @@ export class Alarms {
 
   /**
    * Adds a rule, unless it is watched already.
-   * @throws {AnyvmafError} `usage` before the start, at the limit of rules, or for a metric that is not measured
+   * @throws {AnyvmafError} `usage` before the start, at the limit of rules, or for an unmeasured metric
    */
   add(rule: AlarmRule): void {
     const { text, metric } = rule;
@@ -160,14 +158,14 @@ export class Alarms {
       throw usageError(
         `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
       );
-    if (this.#watches.some((one) => one.rule.text === text)) return;
+    if (this.#watches.some((watched) => watched.rule.text === text)) return;
     if (this.#watches.length >= Math.max(MOST_RULES, this.#rules.length))
       throw usageError(`${this.#watches.length} alarms are set, the maximum; ${quoted(text)} was not added.`);
     this.#watches = [...this.#watches, { rule, watch: new AlarmWatch(rule, perSecond) }];
   }
 
   /**
-   * @param main key of the score for rules that name no metric
+   * @param main score for rules without a metric
    * @returns alarms that begin or end with this frame
    */
   take(
@@ -193,7 +191,7 @@ function missing(metric: string): string {
     : 'which this run does not measure; ask for its feature, or';
 }
 
-/** The scores of one second after another. */
+/** Divides scores into seconds of video. */
 export class Seconds {
   #count = 0;
   #frames = 0;
@@ -230,7 +228,7 @@ export class MainScore {
     this.#coming.push(swap);
   }
 
-  /** Advances to a frame; frames come in order. @returns the key of its score */
+  /** Advances to a frame, in order. @returns the key of its score */
   at(frame: number): string | undefined {
     for (let next = this.#coming[0]; next && next.frame <= frame; next = this.#coming[0]) {
       this.#coming.shift();

@@ -1,10 +1,10 @@
 /**
  * @module live/embedded
- * Serves running measurements from their process: a thread for clients, and a link for each measurement.
+ * Serves running measurements in their process: a thread for clients, and a link for each measurement.
  */
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { oneOf, requireObject } from '../core/arguments.js';
-import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, internalError, usageError } from '../core/errors.js';
 import { CHECKS, checkCount, fitting, isTexts } from '../core/option-checks.js';
 import { quoted, showValue } from '../core/printable.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
@@ -14,14 +14,12 @@ import {
   type FromServer,
   Link,
   type Listening,
-  type Refusal,
   type SecondLine,
   type ServerSettings,
   type ToServer,
 } from './link.js';
 
 const SCRIPT = new URL('./live-thread.js', import.meta.url);
-
 /** Limit of the thread's young generation, in MB; Node.js defaults to 48. */
 const YOUNG_MEGABYTES = 8;
 
@@ -91,13 +89,11 @@ export function openEmbeddedServer(
   return server;
 }
 
-interface Checked extends ServerSettings {
-  readonly maxDrainPerFrame: number;
-}
+type Checked = ServerSettings & { readonly maxDrainPerFrame: number };
 
 const counted = (most: number) => (name: string, value: unknown) => checkCount(name, value, 1, most);
 
-/** A measurement's name is checked where it is added. */
+/** The name is checked when the measurement is added. */
 const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, (name: string, value: unknown) => void>> = {
   queueDepth: counted(4096),
   maxDrainPerFrame: counted(64),
@@ -164,7 +160,7 @@ class MeasurementServer implements EmbeddedServer {
     this.#worker = new Worker(script, {
       name: 'anyvmaf-live',
       execArgv: [],
-      // Answers are short-lived, so a larger young generation would only make the process larger.
+      // Answers are short-lived; a larger young generation would only enlarge the process.
       resourceLimits: { maxYoungGenerationSizeMb: YOUNG_MEGABYTES },
       // Descriptors come from the caller and are closed with their connection.
       trackUnmanagedFds: false,
@@ -217,7 +213,7 @@ class MeasurementServer implements EmbeddedServer {
     oneOf('transport', transport, ['stdio', 'unix', 'sse']);
     refuseUnknown(`option of the transport ${transport}:`, where, LISTENING[transport]);
     if (this.#closing) throw usageError('The server is closed; create another one.');
-    if (this.#failure) throw new AnyvmafError('internal', 'The server has failed.', { cause: this.#failure });
+    if (this.#failure) throw internalError('The server has failed.', { cause: this.#failure });
     const ticket = this.#ticket++;
     this.#port.ref();
     const answer = await new Promise<FromServer & { readonly kind: 'listening' }>((resolve) => {
@@ -226,8 +222,9 @@ class MeasurementServer implements EmbeddedServer {
     });
     this.#tickets.delete(ticket);
     if (this.#tickets.size === 0) this.#port.unref();
-    if (answer.refusal) throw errorOf(answer.refusal);
-    return { address: answer.address ?? '' };
+    const { refusal, address = '' } = answer;
+    if (refusal) throw new AnyvmafError(refusal.code as ErrorCode, refusal.message);
+    return { address };
   }
 
   close(): Promise<void> {
@@ -253,22 +250,18 @@ class MeasurementServer implements EmbeddedServer {
     if (this.#failure === undefined) this.#port.postMessage(message, transfer);
   }
 
-  /** Takes messages that arrive while a long task keeps this thread from its event loop. */
+  /** Takes messages that arrive while a long task blocks the event loop. */
   #poll(): void {
-    for (;;) {
-      const received = receiveMessageOnPort(this.#port);
-      if (!received) return;
-      this.#take(received.message);
-    }
+    for (let next = receiveMessageOnPort(this.#port); next; next = receiveMessageOnPort(this.#port))
+      this.#take(next.message);
   }
 
   #take(message: FromServer): void {
     if (message.kind === 'listening') this.#tickets.get(message.ticket)?.(message);
-    if (message.kind !== 'command') return;
-    this.#byId[message.id]?.command(message.call, message.command);
+    else this.#byId[message.id]?.command(message.call, message.command);
   }
 
-  /** Called once the thread is gone: the measurements continue without it. */
+  /** Called when the thread has ended; the measurements continue. */
   #fail(error: unknown): void {
     this.#failure ??= error;
     for (const link of this.#byId) link.detach();
@@ -281,7 +274,3 @@ class MeasurementServer implements EmbeddedServer {
 
 /** Milliseconds until a closing thread is terminated. */
 const CLOSE_TIME = 3000;
-
-function errorOf({ code, message }: Refusal): AnyvmafError {
-  return new AnyvmafError(code as ErrorCode, message);
-}

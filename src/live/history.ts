@@ -1,21 +1,20 @@
 /**
  * @module live/history
- * The server thread's copy of one measurement, which answers questions even while the measuring side is busy.
+ * The server thread's copy of a measurement, which answers questions while the measuring side is busy.
  */
-
 import { USUAL_RATE } from '../core/numbers.js';
 import type { SwapOutcome } from '../engine/live/steering.js';
 import { Series } from '../engine/results/series.js';
 import { distribution, pool } from '../report/pool.js';
 import type { MetricDistribution, PooledMetric } from '../report/schema.js';
 import { type Alarm, type AlarmRule, Alarms, MainScore, MOST_RULES, Seconds } from './alarms.js';
-import type { MeasurementFacts, RunState, ServerSettings } from './link.js';
+import type { MeasurementFacts, RunState, SecondLine, ServerSettings } from './link.js';
 
 const WORST = 32;
 export const KEPT_ALARMS = 256;
 /** Window of the current rate, in milliseconds. */
 const RATE_TIME = 5000;
-/** Cached percentiles stay valid for at least `SPREAD_TIME` milliseconds, and `SPREAD_SHARE` times what they took. */
+/** Cached percentiles are valid for at least `SPREAD_TIME` milliseconds, and `SPREAD_SHARE` times their cost. */
 const SPREAD_TIME = 250;
 const SPREAD_SHARE = 50;
 export const KEPT_SECONDS = 7200;
@@ -27,12 +26,7 @@ export interface WorstMoment {
   readonly value: number;
 }
 
-export interface SecondPoint {
-  readonly second: number;
-  readonly metric: string;
-  readonly mean: number;
-  readonly min: number;
-}
+export type SecondPoint = Omit<SecondLine, 'frame'>;
 
 export type Pooled = PooledMetric & Partial<MetricDistribution> & { readonly frames: number };
 
@@ -43,7 +37,6 @@ export class History {
   state: RunState = 'waiting';
   error: string | undefined;
   taken = 0;
-  /** Number of scored frames. */
   measured = 0;
   /** Last scored frame; -1 before the first. */
   last = -1;
@@ -82,13 +75,13 @@ export class History {
     return (this.facts?.rate ?? USUAL_RATE) / (this.facts?.subsample ?? 1);
   }
 
-  /** Frames that the run will score; `null` while unknown. */
+  /** Frames to score in all; `null` while unknown. */
   get toScore(): number | null {
     const { total, subsample } = this.facts ?? {};
     return total == null ? null : Math.ceil(total / (subsample ?? 1));
   }
 
-  /** Frames that were read or pushed and are still to be scored. */
+  /** Frames read or pushed but not scored yet. */
   get queued(): number {
     return Math.max(0, Math.ceil(this.taken / (this.facts?.subsample ?? 1)) - this.measured);
   }
@@ -152,15 +145,15 @@ export class History {
   }
 
   /**
-   * Watches a client's rule, from the first kept frame on.
-   * @returns its latest alarms, which begin and end in turn; later ones are added to the same array
-   * @throws {AnyvmafError} `usage` for a metric that is not measured
+   * Watches a client's rule from the first kept frame on.
+   * @returns its latest alarms, which begin and end in turn; the array grows
+   * @throws {AnyvmafError} `usage` for an unmeasured metric
    */
   watch(rule: AlarmRule): readonly Alarm[] {
     const known = this.#watched.get(rule.text) ?? this.#begin(rule);
     this.#watched.delete(rule.text);
     this.#watched.set(rule.text, known);
-    // Evict the rule that was asked for least recently.
+    // Evict the least recently used rule.
     const [oldest] = this.#watched.keys();
     if (this.#watched.size > MOST_RULES && oldest !== undefined) this.#watched.delete(oldest);
     return known.told;
@@ -176,15 +169,15 @@ export class History {
     const told: Alarm[] = [];
     const columns = this.#series.columns();
     for (const [row, frame] of this.#series.frames.entries()) {
-      const there = columns.filter(({ present }) => present?.[row] !== 0);
-      const values = Float64Array.from(there, (column) => column.values[row] ?? Number.NaN);
-      const names = there.map(({ name }) => name);
+      const measured = columns.filter(({ present }) => present?.[row] !== 0);
+      const values = Float64Array.from(measured, (column) => column.values[row] ?? Number.NaN);
+      const names = measured.map(({ name }) => name);
       for (const alarm of alarms.take(frame, values, names, main.at(frame))) remember(told, alarm);
     }
     return { alarms, told };
   }
 
-  /** Frames per second of wall time: recently, and since the start. */
+  /** Frames per second of wall time, recently and since the start. */
   rate(): { readonly now: number; readonly average: number } {
     const [first] = this.#arrived;
     const end = this.isOver ? this.#lastAt : performance.now();
@@ -216,7 +209,7 @@ export class History {
     return first === undefined || last === undefined ? undefined : [first, last];
   }
 
-  /** Over all frames, kept or not; percentiles need every frame to be kept, and may lag, since their cost grows. */
+  /** Statistics over all frames. Percentiles need every frame to be kept, and may lag: their cost grows. */
   pooled(metric: string): Pooled | undefined {
     const all = this.#series.pooled()?.get(metric);
     if (!all) return undefined;
@@ -226,7 +219,6 @@ export class History {
     return { ...all, frames, ...(whole && { percentiles: kept.percentiles, stddev: kept.stddev }) };
   }
 
-  /** Mean over all frames, kept or not. */
   mean(metric: string): number | undefined {
     return this.#series.pooled()?.get(metric)?.mean;
   }
@@ -234,11 +226,9 @@ export class History {
   #spread(metric: string): Pooled | undefined {
     const now = performance.now();
     const known = this.#spreads.get(metric);
-    const fresh = known && (known.version === this.version || now < known.until);
-    if (fresh) return known.pooled;
+    if (known && (known.version === this.version || now < known.until)) return known.pooled;
     const pooled = this.range(metric, 0, Number.POSITIVE_INFINITY);
-    const cost = performance.now() - now;
-    const until = now + Math.max(SPREAD_TIME, SPREAD_SHARE * cost);
+    const until = now + Math.max(SPREAD_TIME, SPREAD_SHARE * (performance.now() - now));
     this.#spreads.set(metric, { version: this.version, until: this.isOver ? 0 : until, pooled });
     return pooled;
   }

@@ -1,9 +1,8 @@
 /**
  * @module live/link
- * Links a measurement to the server's thread: the messages between them, its progress, and commands that it carries out at
- * frame boundaries. Frames travel as plain doubles.
+ * Links a measurement to the server's thread: their messages, its progress, and commands, which it carries out at frame
+ * boundaries. Frames travel as plain doubles.
  */
-
 import { AnyvmafError, messageOf, usageError } from '../core/errors.js';
 import { USUAL_RATE } from '../core/numbers.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
@@ -61,7 +60,7 @@ export type Listening =
     };
 
 export interface ServerSettings {
-  /** Most waiting commands of one measurement; more are answered "busy". */
+  /** Most waiting commands of a measurement; others are answered "busy". */
   readonly queueDepth: number;
   /** Frames of each measurement to keep; absent for all. */
   readonly keep?: number;
@@ -109,7 +108,7 @@ export type RunState = 'waiting' | 'running' | 'paused' | 'stopping' | 'finished
 const BATCH_TIME = 50;
 /** Most scored frames that wait to be sent. */
 const BATCH = 256;
-/** Milliseconds until commands are carried out without a new frame: a pause counts as a frame boundary. */
+/** Milliseconds until commands run without a new frame: a pause counts as a frame boundary. */
 const IDLE_TIME = 20;
 
 export interface LinkOptions {
@@ -187,7 +186,7 @@ export class Link implements RunObserver {
     this.#flush();
   }
 
-  /** Lets the measurement continue on its own, since no client can resume it any more. */
+  /** Releases the measurement: no client can resume it any more. */
   detach(): void {
     this.#detached = true;
     for (const { call } of this.#waiting.splice(0)) this.#refuse(call, closing());
@@ -296,7 +295,7 @@ export class Link implements RunObserver {
     }
   }
 
-  /** No frame is being scored between two tasks of this thread, so commands need not wait for the next one. */
+  /** Between two tasks of this thread no frame is being scored, so commands need not wait for the next. */
   #drainLater(): void {
     if (this.#idle || this.#waiting.length === 0) return;
     this.#idle = setTimeout(() => {

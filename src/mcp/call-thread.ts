@@ -1,6 +1,6 @@
 /**
  * @module mcp/call-thread
- * Worker thread that measures for calls of a server, see mcp/call-threads.
+ * Worker thread that measures, see mcp/call-threads.
  */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { AnyvmafError } from '../core/errors.js';
@@ -39,7 +39,7 @@ function hear(message: ToCallThread): void {
   else signals.get(message.signal)?.abort(new AnyvmafError('aborted', 'The call was cancelled.'));
 }
 
-/** Reports a callback's call. For the awaited one, blocks until it has returned, and takes abort messages first. */
+/** Reports a callback's call. Blocks until the awaited one has returned, then takes pending abort messages. */
 function tell(name: string, values: readonly unknown[]): void {
   const before = Atomics.load(returned, 0);
   post({ kind: 'told', name, args: values.map(crossing) });
@@ -49,13 +49,12 @@ function tell(name: string, values: readonly unknown[]): void {
 }
 
 async function run({ name, args, functions, signals: named }: ThreadCall): Promise<void> {
-  const own = new Map(named.map((key) => [key, new AbortController()]));
-  signals = own;
-  const told = (key: string) => [key, (...values: unknown[]) => tell(key, values)];
+  const controllers = new Map(named.map((key) => [key, new AbortController()]));
+  signals = controllers;
   const options = {
     ...Object(args.at(-1)),
-    ...Object.fromEntries(functions.map(told)),
-    ...Object.fromEntries([...own].map(([key, { signal }]) => [key, signal])),
+    ...Object.fromEntries(functions.map((key) => [key, (...values: unknown[]) => tell(key, values)])),
+    ...Object.fromEntries([...controllers].map(([key, { signal }]) => [key, signal])),
   };
   const call = measuring[name] as (...args: readonly unknown[]) => Promise<unknown>;
   try {

@@ -1,22 +1,19 @@
 /**
  * @module mcp/call-threads
- * Worker threads that measure, so that the server's own thread stays free for short calls. Calls reuse them one at a
- * time; idle ones end. A thread that crashes or does not stop fails only its own call.
+ * Worker threads that measure, which keeps the server's thread free for short calls. Each runs one call at a time and
+ * ends when idle. A thread that crashes or does not stop fails only its own call.
  */
 import { SHARE_ENV, Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
-import { AnyvmafError, type ErrorData, errorData } from '../core/errors.js';
+import { AnyvmafError, type ErrorData, errorData, internalError } from '../core/errors.js';
 import { limitError } from '../core/system-limits.js';
 import type * as checked from './checked-api.js';
 
 const SCRIPT = new URL('./call-thread.js', import.meta.url);
-
-/** Milliseconds until an idle thread is ended. */
+/** Milliseconds until an idle thread ends. */
 const IDLE_TIME = 30_000;
-
-/** Milliseconds until a thread that does not stop is terminated; long, since a GPU driver may not survive it. */
+/** Milliseconds until a thread that does not stop is terminated; long, since that can crash a GPU driver. */
 const STOP_TIME = 15_000;
-
 /** Milliseconds for a thread to remove its files and exit. */
 const END_TIME = 300;
 
@@ -25,18 +22,15 @@ const NAMES = [
   ...(['searchQuality', 'buildLadder', 'compareEncoders', 'tuneShots'] as const),
 ] as const;
 
-/**
- * The callback that may abort the work before its next step: the thread blocks until it has returned. Awaiting others
- * would slow the work down while the server's thread is busy.
- */
+/** The callback that may abort the work: the thread blocks until it returns, which for others would cost time. */
 export const AWAITED = 'onStage';
 
 export type Measuring = Pick<typeof checked, (typeof NAMES)[number]>;
 
-/** A value between threads; errors would lose their class. */
+/** A value sent between threads; an error alone would lose its class. */
 type Crossing = { readonly value: unknown } | { readonly error: ErrorData };
 
-/** Callbacks and signals stay with the caller: the thread reports calls of callbacks, and has its own signals. */
+/** Callbacks and signals cannot cross: the thread reports calls of callbacks, and has its own signals. */
 export interface ThreadCall {
   readonly kind: 'call';
   readonly name: (typeof NAMES)[number];
@@ -66,16 +60,10 @@ function crossed(from: Crossing): unknown {
 }
 
 export class CallThreads {
-  readonly #script: URL;
-  /** Used as a stack, so that surplus threads stay idle and end. */
+  /** A stack, so that surplus threads stay idle and end. */
   readonly #idle: CallThread[] = [];
   readonly #all = new Set<CallThread>();
   #closed = false;
-
-  /** @param script the thread's script; replaced in tests */
-  constructor(script: URL = SCRIPT) {
-    this.#script = script;
-  }
 
   /**
    * Functions that run in a thread; arguments and results are copied.
@@ -109,7 +97,7 @@ export class CallThreads {
   }
 
   #start(): CallThread {
-    const thread = new CallThread(this.#script, () => {
+    const thread = new CallThread(() => {
       this.#all.delete(thread);
       const at = this.#idle.indexOf(thread);
       if (at >= 0) this.#idle.splice(at, 1);
@@ -119,10 +107,10 @@ export class CallThreads {
   }
 }
 
-type Told = (...args: unknown[]) => void;
+type Callback = (...args: unknown[]) => void;
 
 interface Running {
-  readonly functions: ReadonlyMap<string, Told>;
+  readonly functions: ReadonlyMap<string, Callback>;
   settle(result: unknown): void;
   fail(error: unknown): void;
 }
@@ -137,12 +125,12 @@ class CallThread {
   #usable = true;
 
   /** @param onGone called when the thread takes no more work; may be called twice */
-  constructor(script: URL, onGone: () => void) {
+  constructor(onGone: () => void) {
     try {
       // Do not inherit flags of the process, such as --import of a test runner.
-      this.#worker = new Worker(script, {
+      this.#worker = new Worker(SCRIPT, {
         ...{ name: 'anyvmaf-call', execArgv: [], env: SHARE_ENV, workerData: this.#returned },
-        // Its large data are outside the heap, so the default of 48 MB for young objects would only delay collection.
+        // Frames lie outside the heap; the default of 48 MB for young objects would only delay collection.
         resourceLimits: { maxYoungGenerationSizeMb: 4 },
       });
     } catch (error) {
@@ -152,9 +140,7 @@ class CallThread {
       this.#usable = false;
       onGone();
       const died = 'The thread of this call stopped';
-      this.#running?.fail(
-        limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}; call again.`),
-      );
+      this.#running?.fail(limitError(how, died) ?? internalError(`${died}: ${how}; call again.`));
     };
     this.#worker.on('message', (message: FromCallThread) => this.#hear(message));
     this.#worker.on('error', (error) => ended(error.message));
@@ -173,11 +159,11 @@ class CallThread {
 
   async run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
     const data: Record<string, unknown> = { ...Object(args.at(-1)) };
-    const functions = new Map<string, Told>();
+    const functions = new Map<string, Callback>();
     const signals = new Map<string, AbortSignal>();
-    for (const [key, one] of Object.entries(data)) {
-      if (typeof one === 'function') functions.set(key, one as Told);
-      else if (one instanceof AbortSignal) signals.set(key, one);
+    for (const [key, option] of Object.entries(data)) {
+      if (typeof option === 'function') functions.set(key, option as Callback);
+      else if (option instanceof AbortSignal) signals.set(key, option);
       else continue;
       delete data[key];
     }
@@ -192,7 +178,7 @@ class CallThread {
     try {
       const named = { functions: [...functions.keys()], signals: [...signals.keys()] };
       this.#post({ kind: 'call', name, args: [...args.slice(0, -1), data], ...named });
-      for (const [key, one] of signals) forget.push(onAbort(one, () => this.#abort(key)));
+      for (const [key, each] of signals) forget.push(onAbort(each, () => this.#abort(key)));
       return await result;
     } catch (error) {
       throw signal?.aborted ? signal.reason : error;
@@ -203,7 +189,7 @@ class CallThread {
     }
   }
 
-  /** Waits for the next call without keeping the process alive; ends after a time. */
+  /** Waits for the next call without keeping the process alive, then ends. */
   rest(milliseconds: number): void {
     this.#worker.unref();
     this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
@@ -219,7 +205,7 @@ class CallThread {
 
   #abort(signal: string): void {
     this.#post({ kind: 'abort', signal });
-    // After any other signal the work ends in its own time.
+    // Other signals let the work finish.
     if (signal === 'signal') this.#timer = setTimeout(() => void this.end(), STOP_TIME);
   }
 

@@ -1,13 +1,13 @@
 /**
  * @module mcp/checked-api
- * The public functions that open files, typed for tools: only with checked paths and models, and an origin; and pictures
- * of frame pairs, measured and encoded. Runs in the threads of mcp/call-threads.
+ * The public functions that open files, typed to take only checked paths and models, and an origin; and pictures of
+ * frame pairs. Runs in the threads of mcp/call-threads.
  */
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 
-/** A pair of videos; without a reference for no-reference scores. */
+/** A pair; without a reference for no-reference scores. */
 export interface CheckedRequest {
   readonly reference?: CheckedPath;
   readonly distorted: CheckedPath;
@@ -85,7 +85,7 @@ export interface PictureJob {
   /** Numbers of frame pairs. */
   readonly frames: readonly number[];
   readonly options: Omit<api.ExtractOptions, 'signal'> & { readonly origin: api.Origin };
-  /** Draws the map of Butteraugli instead of VIF and ADM. */
+  /** Map Butteraugli instead of VIF and ADM. */
   readonly butteraugli: boolean;
   /** Longest side of the pictures in samples; absent for full size. */
   readonly maxSide?: number;
@@ -153,7 +153,7 @@ async function picturesOf(
   const maps = await api.mapQuality(pair, { butteraugli });
   const pictures = {} as Record<PictureName, Png>;
   for (const name of PICTURES) {
-    // The thread receives an abort between two turns of its event loop.
+    // Let the thread receive an abort.
     await new Promise((next) => setImmediate(next));
     signal.throwIfAborted();
     pictures[name] = await png(maps, name, maxSide);
@@ -196,19 +196,16 @@ function imageOf(maps: api.QualityMaps, name: PictureName, size: api.ImageOption
 }
 
 const ATTEMPTS = 8;
-
 /** JPEG quality, high enough not to hide artefacts of the video. */
 const QUALITY = 88;
-
-/** Fraction of the largest side that should fit: a margin, since smaller pictures have more detail in a sample. */
+/** Fraction of the largest side that should fit: a margin, as smaller pictures have more detail per sample. */
 const AIM = 0.93;
-
 const LEAST_SIDE = 16;
 
-/** Bytes per sample of the last JPEG of each kind, which predict those of the next frame. */
+/** Bytes per sample of the last JPEG of each kind, to predict the next frame's. */
 type Densities = Map<PictureName, number>;
 
-/** A whole or reduced PNG if that fits, else a JPEG, which has four times the samples of a noisy picture per byte. */
+/** A whole or reduced PNG if it fits, else a JPEG, which holds four times the samples of a noisy picture. */
 async function fitting(
   maps: api.QualityMaps,
   name: PictureName,
@@ -230,7 +227,7 @@ async function fitting(
     const density = small.bytes.length / (small.width * small.height);
     densities.set(name, density);
     const over = small.bytes.length > maxBytes;
-    // The previous frame needed more than twice as many bytes.
+    // Enlarge it once if the previous frame needed more than twice as many bytes.
     const spare = attempt === 0 && 2 * small.bytes.length < maxBytes;
     const next = within(over ? Math.min(0.95 * side, aimed(density)) : aimed(density));
     if (!(over || spare) || next === side) break;

@@ -1,6 +1,6 @@
 /**
  * @module mcp/describer
- * Finds a vision-language model that runs here, once. Declares the types that it needs of an optional package.
+ * Finds a vision-language model that runs here. Declares the types that it needs of an optional package.
  */
 import { onAbort, unlessAborted } from '../core/abort.js';
 import { messageOf } from '../core/errors.js';
@@ -14,7 +14,7 @@ export interface TokenTensor {
 
 export type ModelInputs = Readonly<Record<string, unknown>>;
 
-/** Prepares pictures and, for SmolVLM, the text. */
+/** Prepares pictures and, for SmolVLM, text. */
 export interface Processor {
   (...inputs: readonly unknown[]): Promise<ModelInputs>;
   apply_chat_template(
@@ -33,16 +33,10 @@ export interface GenerativeModel {
   generate(inputs: ModelInputs): Promise<TokenTensor>;
 }
 
-/** Which precision to load of each file, and a progress callback. */
 export interface LoadOptions {
+  /** Precision of each file. */
   readonly dtype?: Readonly<Record<string, string>>;
-  readonly progress_callback?: (event: LoadEvent) => void;
-}
-
-interface LoadEvent {
-  readonly status?: string;
-  readonly file?: string;
-  readonly progress?: number;
+  readonly progress_callback?: (event: { status?: string; file?: string; progress?: number }) => void;
 }
 
 export interface Loader<T> {
@@ -59,7 +53,7 @@ export interface VisionLibrary {
   readonly InterruptableStoppingCriteria?: new () => { interrupt(): void };
 }
 
-/** A variable, so that neither compiler nor bundlers resolve the package. */
+/** A variable, so that compiler and bundlers do not resolve the package. */
 export const VISION_PACKAGE: string = '@huggingface/transformers';
 
 /** @throws errors of the import, and an `Error` if the package lacks necessary classes */
@@ -76,38 +70,33 @@ function isVisionLibrary(found: unknown): found is VisionLibrary {
   return names.every((name) => name in found && typeof Reflect.get(found, name) === 'function');
 }
 
-export interface LoadedModel {
-  /** @param extra further inputs of the generation */
+interface LoadedModel {
+  /** @param extra inputs of the generation */
   ask(image: RgbImage, question: string, extra: ModelInputs): Promise<string>;
 }
 
-export interface VisionModel {
-  /** Its well-known name, for results. */
+interface VisionModel {
+  /** Name in results. */
   readonly id: string;
-  /** Repository of its ONNX files. */
-  readonly repository: string;
-  load(library: VisionLibrary, onProgress: LoadOptions['progress_callback']): Promise<LoadedModel>;
+  load(library: VisionLibrary, options: LoadOptions): Promise<LoadedModel>;
 }
 
-/** Most tokens of an answer: a few sentences. */
+/** A few sentences. */
 const MAX_TOKENS = 128;
-
-/** Four-bit decoders; with these precisions both models run on a CPU within 4 GB. */
+/** With four-bit decoders both models run on a CPU within 4 GB. */
 const DTYPES = { embed_tokens: 'fp16', vision_encoder: 'q8', decoder_model_merged: 'q4' } as const;
 
 const smolVlm: VisionModel = {
   id: 'HuggingFaceTB/SmolVLM-Instruct',
-  repository: 'HuggingFaceTB/SmolVLM-Instruct',
-  async load(library, onProgress) {
-    const options = { progress_callback: onProgress };
-    const processor = await library.AutoProcessor.from_pretrained(this.repository, options);
+  async load(library, options) {
+    const processor = await library.AutoProcessor.from_pretrained(this.id, options);
     const precise = { ...options, dtype: DTYPES };
-    const model = await library.AutoModelForVision2Seq.from_pretrained(this.repository, precise);
+    const model = await library.AutoModelForVision2Seq.from_pretrained(this.id, precise);
     return {
       async ask(image, question, extra) {
         const content = [{ type: 'image' }, { type: 'text', text: question }];
-        const asked = [{ role: 'user', content }];
-        const text = processor.apply_chat_template(asked, { add_generation_prompt: true });
+        const messages = [{ role: 'user', content }];
+        const text = processor.apply_chat_template(messages, { add_generation_prompt: true });
         const inputs = await processor(text, [rawImage(library, image)]);
         const tokens = await generate(model, inputs, extra);
         const answer = tokens.slice(null, [promptLength(inputs), null]);
@@ -117,25 +106,26 @@ const smolVlm: VisionModel = {
   },
 };
 
+/** Repository of Moondream's ONNX files. */
+const MOONDREAM = 'Xenova/moondream2';
+
 const moondream2: VisionModel = {
   id: 'vikhyatk/moondream2',
-  repository: 'Xenova/moondream2',
-  async load(library, onProgress) {
-    const options = { progress_callback: onProgress };
+  async load(library, options) {
     const [processor, tokenizer] = await Promise.all([
-      library.AutoProcessor.from_pretrained(this.repository, options),
-      library.AutoTokenizer.from_pretrained(this.repository, options),
+      library.AutoProcessor.from_pretrained(MOONDREAM, options),
+      library.AutoTokenizer.from_pretrained(MOONDREAM, options),
     ]);
     const precise = { ...options, dtype: DTYPES };
-    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(this.repository, precise);
+    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(MOONDREAM, precise);
     return {
       async ask(image, question, extra) {
         const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
         const inputs = { ...text, ...(await processor(rawImage(library, image))) };
         const tokens = await generate(model, inputs, extra);
-        const [said = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
+        const [output = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
         // The output repeats the question.
-        return said.slice(said.lastIndexOf('Answer:') + 'Answer:'.length);
+        return output.slice(output.lastIndexOf('Answer:') + 'Answer:'.length);
       },
     };
   },
@@ -171,10 +161,9 @@ export interface NoDescriber {
   readonly hint: string;
 }
 
-export interface DescriberOptions {
+interface DescriberOptions {
   /** Default: the installed package. */
   readonly library?: () => Promise<VisionLibrary>;
-  readonly models?: readonly VisionModel[];
   /** Called while files of a model are downloaded. */
   readonly onProgress?: (message: string) => void;
 }
@@ -191,14 +180,16 @@ function isMissing(error: unknown): boolean {
   );
 }
 
-/** The message of an error on one short line. */
+/** An error's message on one short line. */
 export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
 /** Tries the models in turn; never throws. */
-export async function findDescriber(options: DescriberOptions = {}): Promise<Describer | NoDescriber> {
-  const { library: load = importVisionLibrary, models = VISION_MODELS, onProgress } = options;
+export async function findDescriber({
+  library: load = importVisionLibrary,
+  onProgress,
+}: DescriberOptions): Promise<Describer | NoDescriber> {
   let library: VisionLibrary;
   try {
     library = await load();
@@ -209,11 +200,13 @@ export async function findDescriber(options: DescriberOptions = {}): Promise<Des
     return { modelId: null, hint };
   }
   const failures: string[] = [];
-  for (const model of models) {
+  for (const model of VISION_MODELS) {
     try {
-      const loaded = await model.load(library, ({ status, file, progress }) => {
-        if (status !== 'progress' || file === undefined) return;
-        onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+      const loaded = await model.load(library, {
+        progress_callback({ status, file, progress }) {
+          if (status !== 'progress' || file === undefined) return;
+          onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+        },
       });
       return describer(model.id, loaded, library);
     } catch (error) {
@@ -231,10 +224,9 @@ function describer(modelId: string, model: LoadedModel, library: VisionLibrary):
       const Criteria = library.InterruptableStoppingCriteria;
       const criteria = Criteria && new Criteria();
       const forget = onAbort(signal, () => criteria?.interrupt());
-      const asked = model.ask(image, question, criteria ? { stopping_criteria: criteria } : {});
+      const answer = model.ask(image, question, criteria ? { stopping_criteria: criteria } : {});
       try {
-        const said = await unlessAborted(signal, asked);
-        return said.replace(/\s+/g, ' ').trim();
+        return (await unlessAborted(signal, answer)).replace(/\s+/g, ' ').trim();
       } finally {
         forget();
       }
@@ -244,7 +236,7 @@ function describer(modelId: string, model: LoadedModel, library: VisionLibrary):
 
 let found: Promise<Describer | NoDescriber> | undefined;
 
-/** {@link findDescriber}, once in a process: models take seconds to load and gigabytes of memory. */
+/** {@link findDescriber}, once per process: models take seconds to load and gigabytes of memory. */
 export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
   found ??= findDescriber({ onProgress });
   return found;

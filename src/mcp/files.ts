@@ -1,7 +1,7 @@
 /**
  * @module mcp/files
- * The files that calls may use: folders that the user allowed, narrowed by the roots of a client (the folders its user
- * works in), the videos in them, and questions to the user for a missing file or the format of raw video.
+ * Files that calls may use: the folders that the user allowed, narrowed by the client's roots, and the videos in them.
+ * Asks the user for a missing file or the format of raw video.
  */
 import type { Dirent } from 'node:fs';
 import { lstat, readdir, realpath } from 'node:fs/promises';
@@ -37,7 +37,7 @@ export interface RootSources {
   readonly cwd: string;
 }
 
-/** Splits an environment variable into folders, at colons and semicolons; on Windows not at the colon of a drive. */
+/** Splits folders at colons and semicolons; on Windows not after a drive letter. */
 export function splitRoots(value: string, windows = process.platform === 'win32'): string[] {
   const colon = windows ? /;|(?<!(?:^|[;:])\s*[A-Za-z]):|:(?![\\/])/ : /[;:]/;
   return value
@@ -47,8 +47,8 @@ export function splitRoots(value: string, windows = process.platform === 'win32'
 }
 
 /**
- * Finds the allowed folders: those of the command line and the environment, else the working directory, unless that
- * is the root of a file system, where some hosts start servers.
+ * Finds the allowed folders: those of the command line and the environment, else the working directory unless it is the
+ * root of a file system, where some hosts start servers.
  * @throws {AnyvmafError} `usage` if --allow does not name a folder
  */
 export async function findRoots({ allow, env, cwd }: RootSources) {
@@ -74,15 +74,14 @@ export async function findRoots({ allow, env, cwd }: RootSources) {
 }
 
 const MOST_ROOTS = 100;
-
 /** Milliseconds for a client's answer, and failures after which it is not asked again. */
 const PATIENCE = 2000;
 const MOST_FAILURES = 3;
 
 /**
- * Returns a function to be awaited before files are used: it asks the client for its roots during the first request,
- * whose stream can carry the question, and again after each change. Roots narrow the folders, never widen them; clients
- * since 2026-07-28 are not asked, as that version advises against roots.
+ * Returns a function to await before files are used. It asks the client for its roots during the first request, whose
+ * stream can carry the question, and after each change. Roots only narrow the folders. Clients since 2026-07-28 are not
+ * asked: that version advises against roots.
  */
 export function serveRoots(server: Server, scope: ResourceScope): (context: ServerContext) => Promise<void> {
   let reading: Promise<void> | undefined;
@@ -94,22 +93,22 @@ export function serveRoots(server: Server, scope: ResourceScope): (context: Serv
   return async (context) => {
     if (!isOlder(server) || !server.getClientCapabilities()?.roots || failures >= MOST_FAILURES) return;
     if (!reading) {
-      const mine = foldersOf(context).then(
+      const current = foldersOf(context).then(
         (folders) => {
-          if (reading === mine) scope.roots = folders;
+          if (reading === current) scope.roots = folders;
         },
         () => {
           failures++;
-          if (reading === mine) reading = undefined;
+          if (reading === current) reading = undefined;
         },
       );
-      reading = mine;
+      reading = current;
     }
     await reading;
   };
 }
 
-/** Real paths of the roots that are folders of this machine. */
+/** Real paths of the roots that are folders here. */
 async function foldersOf({ mcpReq }: ServerContext): Promise<readonly string[]> {
   const { roots } = await mcpReq.send({ method: 'roots/list' }, { timeout: PATIENCE });
   const folderOf = async (uri: string) => realFolder(fileURLToPath(uri));
@@ -117,7 +116,7 @@ async function foldersOf({ mcpReq }: ServerContext): Promise<readonly string[]> 
   return (await Promise.all(found)).filter((folder) => folder !== undefined);
 }
 
-/** Most names to read, and most levels below an allowed folder. */
+/** Most names to read, and most levels below a folder. */
 const MOST_NAMES = 20_000;
 const MOST_DEPTH = 6;
 
@@ -127,7 +126,7 @@ export interface FoundVideo {
   readonly modified: Date;
 }
 
-/** Newest first. @param contains part of their path, in lower case */
+/** Newest first. @param contains part of the path, in lower case */
 export async function findVideos(
   folders: readonly string[],
   contains?: string,
@@ -163,7 +162,7 @@ function newestFirst(found: Iterable<FoundVideo>): FoundVideo[] {
 async function entriesOf(folder: string): Promise<Dirent[]> {
   try {
     const entries = await readdir(folder, { withFileTypes: true });
-    // Checked afterwards: if it is no link now, it was none while it was read.
+    // Check afterwards: a folder that is no link now was none while it was read.
     return (await realpath(folder)) === folder ? entries : [];
   } catch {
     return [];
@@ -179,7 +178,7 @@ function isVideo(path: string, contains: string | undefined): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-interface Made {
+interface ToolCall {
   readonly tool: Tool;
   readonly args: Values;
   readonly files: ToolFiles;
@@ -193,40 +192,38 @@ interface Question {
 
 /** Milliseconds to wait for the user. */
 const ANSWER_TIME = 120_000;
-
 const MOST_FILES = 20;
 
-/** True if a client can show a form. */
+/** True if a client can show forms. */
 export function canAnswer({ elicitation }: ClientCapabilities): boolean {
   return elicitation !== undefined && ('form' in elicitation || Object.keys(elicitation).length === 0);
 }
 
 /** The arguments with the user's choice or, since version 2026-07-28, the question that the client must ask first. */
 export async function chosen(
-  made: Made,
+  call: ToolCall,
   server: Server,
   { mcpReq }: ServerContext,
 ): Promise<{ readonly args: Values } | InputRequiredResult> {
-  const question = (await referenceQuestion(made)) ?? geometryQuestion(made) ?? (await filesQuestion(made));
-  if (!question) return made;
+  const question = (await referenceQuestion(call)) ?? geometryQuestion(call) ?? (await filesQuestion(call));
+  if (!question) return call;
   const { message, fields } = question;
   const names = Object.keys(fields);
-  const requestedSchema = { type: 'object' as const, properties: fields, required: names };
-  const form = { message, requestedSchema };
+  const form = { message, requestedSchema: { type: 'object' as const, properties: fields, required: names } };
   let answer: Values | undefined;
   if (isOlder(server)) {
-    const asked = await mcpReq.elicitInput(form, { timeout: ANSWER_TIME }).catch(() => undefined);
-    answer = asked?.action === 'accept' ? asked.content : undefined;
+    const reply = await mcpReq.elicitInput(form, { timeout: ANSWER_TIME }).catch(() => undefined);
+    answer = reply?.action === 'accept' ? reply.content : undefined;
   } else if (mcpReq.inputResponses) answer = acceptedContent(mcpReq.inputResponses, 'choice');
   else return inputRequired({ inputRequests: { choice: inputRequired.elicit(form) } });
   const isKnown = names.some((name) => answer?.[name] !== undefined);
-  return { args: answer && isKnown ? question.apply(answer) : made.args };
+  return { args: answer && isKnown ? question.apply(answer) : call.args };
 }
 
 const REFERENCES = ['reference_encoded', 'ref', 'reference'];
 
-async function referenceQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
-  const name = REFERENCES.find((one) => one in tool.inputSchema.shape);
+async function referenceQuestion({ tool, args, files }: ToolCall): Promise<Question | undefined> {
+  const name = REFERENCES.find((key) => key in tool.inputSchema.shape);
   const encode = args.distorted_encoded ?? args.dis ?? args.distorted;
   if (name === undefined || args[name] || args.no_reference || typeof encode !== 'string') return undefined;
   const [{ found }, path] = await Promise.all([
@@ -234,9 +231,9 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
     files.resolveInput(encode).catch(() => undefined),
   ]);
   if (path === undefined) return undefined;
-  const others = found.map((one) => one.path).filter((one) => one !== path);
-  const isNear = (one: string) => dirname(one) === dirname(path);
-  const paths = [...others.filter(isNear), ...others.filter((one) => !isNear(one))].slice(0, MOST_FILES);
+  const others = found.map((video) => video.path).filter((other) => other !== path);
+  const isNear = (other: string) => dirname(other) === dirname(path);
+  const paths = [...others.filter(isNear), ...others.filter((other) => !isNear(other))].slice(0, MOST_FILES);
   if (paths.length === 0) return undefined;
   return {
     message: `Which video is the reference of ${encode}?`,
@@ -245,9 +242,9 @@ async function referenceQuestion({ tool, args, files }: Made): Promise<Question 
   };
 }
 
-function geometryQuestion({ tool, args }: Made): Question | undefined {
+function geometryQuestion({ tool, args }: ToolCall): Question | undefined {
   const raw = Object.values(args).find(
-    (one): one is string => typeof one === 'string' && one.toLowerCase().endsWith(RAW_ENDING),
+    (arg): arg is string => typeof arg === 'string' && arg.toLowerCase().endsWith(RAW_ENDING),
   );
   if (raw === undefined || !('bitdepth' in tool.inputSchema.shape)) return undefined;
   const { width, height } = sizeInName(raw) ?? {};
@@ -271,7 +268,7 @@ function geometryQuestion({ tool, args }: Made): Question | undefined {
   };
 }
 
-async function filesQuestion({ tool, args, files }: Made): Promise<Question | undefined> {
+async function filesQuestion({ tool, args, files }: ToolCall): Promise<Question | undefined> {
   try {
     await tool.prepare(args, files);
     return undefined;
@@ -282,7 +279,7 @@ async function filesQuestion({ tool, args, files }: Made): Promise<Question | un
       message: `Several files match ${named}; which one?`,
       fields: { file: { type: 'string', title: 'File', enum: paths.slice(0, MOST_FILES) } },
       apply: ({ file }) =>
-        Object.fromEntries(Object.entries(args).map(([name, one]) => [name, one === named ? file : one])),
+        Object.fromEntries(Object.entries(args).map(([name, arg]) => [name, arg === named ? file : arg])),
     };
   }
 }

@@ -25,12 +25,10 @@ export interface PageRequest {
   readonly to?: number;
   /** Every `step`-th frame, or second. */
   readonly step: number;
-  /** Default json. */
   readonly format?: (typeof FORMATS)[number];
 }
 
 const PARAMETERS: readonly string[] = ['metric', 'from', 'to', 'step', 'format'];
-
 const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))?$/;
 
 /**
@@ -40,12 +38,12 @@ const ADDRESS = /^anyvmaf:\/\/results\/([\w-]{1,64})\/frames(?:\?([^#]{0,2000}))
 export function readPageAddress(uri: string): PageRequest | undefined {
   const [, id, query = ''] = ADDRESS.exec(uri) ?? [];
   if (id === undefined) return undefined;
-  const asked = new URLSearchParams(query);
-  const unknown = [...asked.keys()].find((name) => !PARAMETERS.includes(name));
+  const given = new URLSearchParams(query);
+  const unknown = [...given.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined)
     throw usageError(`unknown query parameter ${quoted(unknown)}; available: ${PARAMETERS.join(', ')}.`);
   const whole = (name: string, least: number) => {
-    const text = asked.get(name);
+    const text = given.get(name);
     if (text === null) return undefined;
     if (/^\d{1,9}$/.test(text) && Number(text) >= least) return Number(text);
     throw usageError(`${name} is ${showValue(text)}, but it must be a whole number from ${least}.`);
@@ -53,21 +51,26 @@ export function readPageAddress(uri: string): PageRequest | undefined {
   const [from, to] = [whole('from', 0), whole('to', 0)];
   if (from !== undefined && to !== undefined && from > to)
     throw usageError(`from is ${from} and to is ${to}, but from must not come after to.`);
-  const format = asked.get('format') ?? undefined;
-  const known = FORMATS.find((one) => one === format);
-  if (format !== undefined && !known)
-    throw usageError(`format is ${showValue(format)}, but it must be one of ${FORMATS.join(', ')}.`);
-  const metrics = asked
+  const named = given.get('format') ?? undefined;
+  const format = FORMATS.find((known) => known === named);
+  if (named !== undefined && !format)
+    throw usageError(`format is ${showValue(named)}, but it must be one of ${FORMATS.join(', ')}.`);
+  const metrics = given
     .getAll('metric')
     .flatMap((names) => names.split(','))
     .filter((name) => name !== '');
   const step = whole('step', 1) ?? 1;
-  return { id, step, from, to, format: known, metrics: metrics.length > 0 ? metrics : undefined };
+  return { id, step, from, to, format, metrics: metrics.length > 0 ? metrics : undefined };
 }
 
 export function pageAddress({ id, metrics = [], from, to, step, format }: PageRequest): string {
-  const metric = metrics.join(',') || undefined;
-  const parts = { metric, from, to, step: step === 1 ? undefined : step, format };
+  const parts = {
+    metric: metrics.join(',') || undefined,
+    from,
+    to,
+    step: step === 1 ? undefined : step,
+    format,
+  };
   const stated = Object.entries(parts).filter(([, value]) => value !== undefined);
   const query = new URLSearchParams(stated.map(([name, value]) => [name, String(value)]));
   return `anyvmaf://results/${id}/frames${query.size > 0 ? `?${query}` : ''}`;
@@ -80,7 +83,7 @@ interface Frame {
 
 interface Framed {
   readonly frames: readonly Frame[];
-  /** Frames per second of the reference, if known, and number of its frames before the report's first. */
+  /** Frames per second of the reference, if known, and its frames before the report's first. */
   readonly rate: number | undefined;
   readonly skipped: number;
 }
@@ -89,15 +92,16 @@ export function framesOf(text: string): Framed | undefined {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
   const { frames, reference } = report;
-  const fits = (one: unknown) => isObject(one) && typeof one.frameNum === 'number' && isObject(one.metrics);
+  const fits = (frame: unknown) =>
+    isObject(frame) && typeof frame.frameNum === 'number' && isObject(frame.metrics);
   if (!Array.isArray(frames) || !frames.every(fits)) return undefined;
   const { frame_rate: fraction, skipped } = Object(reference) as Record<string, unknown>;
   const [num = Number.NaN, den = 1] = String(fraction).split('/').map(Number);
   return { frames, rate: num / den > 0 ? num / den : undefined, skipped: Number(skipped ?? 0) };
 }
 
-/** A row of a page; `at` is the number of its first frame. */
 interface Row {
+  /** First frame. */
   readonly at: number;
   readonly cells: readonly (number | null)[];
 }

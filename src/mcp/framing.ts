@@ -1,28 +1,25 @@
 /**
  * @module mcp/framing
- * Messages in a stream of bytes of a client: one a line of bounded length, or each behind a `Content-Length` header; the
- * first bytes decide.
+ * Splits a client's bytes into messages: lines of bounded length, or `Content-Length` frames, as the first bytes tell.
  */
 
 interface LineSink {
   /** @param text without its end of line */
   line(text: string): void;
-  /** Called at the end of a line over the limit, with its first and its last bytes. */
+  /** Called at the end of a line over the limit, with its first and last bytes. */
   tooLong(head: string, tail: string): void;
 }
 
 const NEWLINE = 0x0a;
-
 /** Bytes of head and tail. */
 const EDGE = 512;
 
-/** Collects lines of at most `limit` bytes. */
 export class LineSplitter {
   readonly #limit: number;
   readonly #sink: LineSink;
   #parts: Buffer[] = [];
   #length = 0;
-  /** Ends of a line that is too long. */
+  /** Both ends of a line over the limit. */
   #edges: { readonly head: string; tail: Buffer } | undefined;
 
   constructor(limit: number, sink: LineSink) {
@@ -41,7 +38,7 @@ export class LineSplitter {
     this.#take(chunk.subarray(start));
   }
 
-  /** Ends the current line and drops what was collected of it. */
+  /** Ends the current line and discards its bytes. */
   end(): void {
     if (this.#edges) this.#sink.tooLong(this.#edges.head, this.#edges.tail.toString('utf8').trimEnd());
     this.#edges = undefined;
@@ -75,10 +72,9 @@ export interface MessageSink {
 
 export class Framing {
   readonly #sink: MessageSink;
-  readonly #headers: boolean;
   readonly #lines: LineSplitter;
   #start: Buffer = Buffer.alloc(0);
-  #kind: 'unknown' | 'lines' | 'headers' = 'unknown';
+  #kind: 'unknown' | 'lines' | 'headers';
   #buffer: Buffer = Buffer.alloc(0);
   /** Bytes left of an oversized body that is being skipped. */
   #skip = 0;
@@ -86,8 +82,7 @@ export class Framing {
   /** @param headers true to accept `Content-Length` framing, false for lines only */
   constructor(sink: MessageSink, headers: boolean) {
     this.#sink = sink;
-    this.#headers = headers;
-    if (!headers) this.#kind = 'lines';
+    this.#kind = headers ? 'unknown' : 'lines';
     this.#lines = new LineSplitter(MESSAGE_LIMIT, {
       line: (text) => {
         if (text.trim() !== '') sink.message(text);
@@ -117,9 +112,8 @@ export class Framing {
   #guess(): 'unknown' | 'lines' | 'headers' {
     const start = this.#start.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
     if (start === HEADER) return 'headers';
-    // Leading blanks decide nothing.
-    const early = this.#start.length <= HEADER_LIMIT;
-    return this.#headers && early && HEADER.startsWith(start) ? 'unknown' : 'lines';
+    // Still undecided after leading blanks or part of the header's name.
+    return this.#start.length <= HEADER_LIMIT && HEADER.startsWith(start) ? 'unknown' : 'lines';
   }
 
   #pushHeaders(chunk: Buffer): void {

@@ -1,10 +1,10 @@
 /**
  * @module mcp/guard
- * Access to HTTP servers: listening addresses and time limits, allowed Host and Origin headers, and the token.
+ * Access to HTTP servers: listening addresses, time limits, allowed Host and Origin headers, tokens.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type Server, type ServerOptions } from 'node:http';
-import { AnyvmafError, usageError } from '../core/errors.js';
+import { type AnyvmafError, ioError, usageError } from '../core/errors.js';
 
 export interface Address {
   /** Name or address; IPv6 without brackets. */
@@ -14,7 +14,6 @@ export interface Address {
 }
 
 const DEFAULT_PORT = 8765;
-
 const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 
 /** Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing. @throws {AnyvmafError} `usage` for anything else */
@@ -46,13 +45,13 @@ export function authority({ host, port }: Address): string {
 }
 
 export interface Target {
-  /** Name and port of the server, from the client's point of view. */
+  /** Name and port of the server as the client sees it. */
   readonly host: string;
   /** Path and query. */
   readonly path: string;
 }
 
-/** Name or address with an optional port; no user name, which would hide the host behind it. */
+/** Name or address with an optional port. No user name, which could disguise the host. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?$/i;
 
 /**
@@ -87,11 +86,10 @@ export interface Refusal {
 export function checkOrigin(origin: string): string {
   if (origin === '*') return origin;
   const parsed = URL.canParse(origin) ? new URL(origin) : undefined;
-  if (parsed === undefined || parsed.origin === 'null') {
+  if (parsed === undefined || parsed.origin === 'null')
     throw usageError(
       `--cors ${origin} is not an origin; give scheme, host and port, such as http://localhost:6274`,
     );
-  }
   return parsed.origin;
 }
 
@@ -108,7 +106,7 @@ export class Guard {
     this.#digest = options.token === undefined ? undefined : digest(options.token);
   }
 
-  /** Checks the sender of every request, CORS preflights included; `undefined` if it is accepted. */
+  /** Checks the sender of any request, CORS preflights included; `undefined` if it is accepted. */
   refuseSender({ host, origin }: Pick<Sender, 'host' | 'origin'>): Refusal | undefined {
     const sentence = !this.#knowsHost(host)
       ? 'The Host header does not name this server; use the address it was started with.'
@@ -135,7 +133,7 @@ export class Guard {
     );
   }
 
-  /** Stops DNS rebinding, where a page sends its own name; a server on all interfaces relies on its token instead. */
+  /** Stops DNS rebinding, where a page sends its own name. Servers on other addresses rely on their token. */
   #knowsHost(header: string | null): boolean {
     const { host: own } = this.#options.address;
     if (!isLoopback(own)) return true;
@@ -145,20 +143,16 @@ export class Guard {
   }
 }
 
-function digest(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
-}
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
 
-/** Milliseconds for the headers and body of a request to arrive, and between checks of that. */
+/** Milliseconds for a request to arrive, and between checks of that. */
 const ARRIVAL = 10_000;
 const ARRIVAL_CHECK = 1000;
-
 /** Milliseconds to send the last answers. */
 const FLUSH_TIME = 500;
 
 export interface Listening {
   readonly server: Server;
-  /** The bound port. */
   readonly port: number;
   /** Stops listening, runs `finish`, then closes all connections. */
   close(finish: () => Promise<void> | void): Promise<void>;
@@ -171,7 +165,7 @@ export async function listen(address: Address, options: ServerOptions = {}): Pro
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: NodeJS.ErrnoException) => {
       const why = cause.code === 'EADDRINUSE' ? 'the address is already in use' : cause.message;
-      reject(new AnyvmafError('io', `Cannot listen on ${authority(address)}: ${why}.`, { cause }));
+      reject(ioError(`Cannot listen on ${authority(address)}: ${why}.`, { cause }));
     });
     server.listen(address.port, address.host, resolve);
   });

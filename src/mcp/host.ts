@@ -1,6 +1,6 @@
 /**
  * @module mcp/host
- * State that all connections of one server process share: allowed files, pool, results, running calls, shutdown.
+ * State shared by all connections of a server process: allowed files, pool, results, running calls, shutdown.
  */
 import { setMaxListeners } from 'node:events';
 import { availableParallelism } from 'node:os';
@@ -23,12 +23,11 @@ export interface HostOptions extends RootSources {
   readonly maxSeconds?: number;
   /** Seconds until a call continues as a job; 0 for never. Default 45. */
   readonly callLimit?: number;
-  /** Folder of jobs. Default: in the user's cache. */
+  /** Folder of jobs. Default: within the user's cache. */
   readonly jobs?: string;
 }
 
 const MAX_CALL_SECONDS = 3600;
-
 /** Seconds until a call continues as a job; many hosts time out after 60. */
 const CALL_LIMIT = 45;
 
@@ -67,7 +66,7 @@ export class McpHost implements CallServices {
     const { folders, warnings } = await findRoots(options);
     for (const warning of warnings) options.log(warning);
     const host = new McpHost(options, folders);
-    // Deferred until the client has its first answer.
+    // Deferred so that the client's first answer does not wait.
     setImmediate(() => void host.resources.sweep().catch(() => {}));
     return host;
   }

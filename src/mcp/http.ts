@@ -1,7 +1,7 @@
 /**
  * @module mcp/http
- * The server over Streamable HTTP: `/mcp` for all versions of the protocol, `/health` for monitoring. Clients before
- * 2026-07-28 have sessions, whose id leads a cancellation to its call.
+ * The server over Streamable HTTP: `/mcp` for all versions of the protocol, `/health` for monitoring. Versions before
+ * 2026-07-28 have sessions, by which a cancellation finds its call.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -31,29 +31,26 @@ import { SHARED_OWNER } from './resources.js';
 import { createServer } from './server.js';
 
 const BODY_LIMIT = 4 << 20;
-
-/** Methods that are handled or refused with 405; the Request class rejects others. */
+/** Methods that the Request class accepts. */
 const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 'PUT', 'PATCH'];
-
-/** Milliseconds for running calls to finish before a closing server cancels them. */
+/** Milliseconds for running calls to finish when the server closes. */
 const GRACE = 500;
 
 export interface RunningHttp {
   /** `http://127.0.0.1:8765/mcp` */
   readonly url: string;
-  /** Refuses new calls, gives running ones a moment to finish, cancels the rest, and closes. */
+  /** Refuses new calls, lets running ones finish for a moment, cancels the rest, and closes. */
   close(): Promise<void>;
 }
 
 /** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
 export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
   const { address, token } = options;
-  if (token === undefined && !isLoopback(address.host)) {
+  if (token === undefined && !isLoopback(address.host))
     throw usageError(
       `--http ${authority(address)} can be reached from other machines; set a token with --token or ` +
         'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
     );
-  }
   const { server, port, close } = await listen(address);
   const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });
   const handler = toNodeHandler(endpoint, {
@@ -83,7 +80,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
 
 const JSON_BODY = { 'content-type': 'application/json', connection: 'close' };
 
-/** What is wrong with a request. Splits an absolute request target into Host header and path. */
+/** Finds the problem of a request. Splits an absolute request target into Host header and path. */
 function malformation(request: IncomingMessage): string | undefined {
   const { method = 'GET', url = '/', headers, rawHeaders } = request;
   const hosts = rawHeaders.filter((name, i) => i % 2 === 0 && name.toLowerCase() === 'host');
@@ -108,7 +105,7 @@ class Endpoint {
       if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
     };
     this.#sessions = new Sessions(() => createServer(host));
-    // Clients without sessions share a scope, so results are not listed: only their URI gives access.
+    // Clients without sessions share a scope that lists no results: only the URI gives access.
     const shared = host.resources.scope(SHARED_OWNER);
     this.#handler = createMcpHandler(() => createServer(host, shared), {
       onerror,
@@ -145,8 +142,7 @@ class Endpoint {
     if (request.method === 'OPTIONS' && request.headers.has('origin'))
       return new Response(null, { status: 204 });
     const refused = this.#guard.refuseCall({ authorization: request.headers.get('authorization') });
-    if (refused) return refuse(refused);
-    return this.#protocol(request);
+    return refused ? refuse(refused) : this.#protocol(request);
   }
 
   async #protocol(request: Request): Promise<Response> {
@@ -198,11 +194,9 @@ function corsHeaders(origin: string, request: Request): [string, string][] {
 
 /** Most sessions; the least recently used one is closed first. */
 const MOST_SESSIONS = 256;
-
 /** Milliseconds until an unused session is closed. */
 const IDLE_TIME = 30 * 60_000;
-
-/** A comment that opens an event stream: headers leave with the first bytes, and clients wait for them. */
+/** A comment that opens an event stream: headers are sent with the first bytes, and clients wait for them. */
 const OPENING = new TextEncoder().encode(':\n\n');
 
 type RequestId = string | number;
@@ -229,7 +223,7 @@ class Sessions {
     const session = new Session(transport);
     await this.#makeServer().connect(transport);
     const response = await session.serve(request, body);
-    // The request did not open a session.
+    // The request opened no session.
     if (transport.sessionId === undefined) await transport.close();
     return response;
   }
@@ -257,7 +251,6 @@ class Sessions {
 
 /** Requests of one body, answered on one event stream. */
 interface Exchange {
-  /** Neither answered nor cancelled yet. */
   readonly open: Set<RequestId>;
   readonly cancelled: Set<RequestId>;
 }
@@ -302,7 +295,7 @@ class Session {
     const hangUp = () => {
       // Disconnecting before the answer cancels the call.
       for (const id of ids) this.#cancel(id);
-      // Otherwise the transport would refuse the client's next stream until it writes to this one.
+      // Else the transport refuses the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
     };
@@ -319,11 +312,11 @@ class Session {
     }
     listening = request.method === 'GET' && response.ok;
     if (request.signal.aborted) hangUp();
-    const events = response.headers.get('content-type') === 'text/event-stream';
+    const isStream = response.headers.get('content-type') === 'text/event-stream';
     const tracked = response.body.pipeThrough(
       new TransformStream({
         start: (stream) => {
-          if (events) stream.enqueue(OPENING);
+          if (isStream) stream.enqueue(OPENING);
         },
         flush: done,
       }),
@@ -343,7 +336,7 @@ class Session {
     this.#settle(id, true);
   }
 
-  /** Settles a request. The transport ends a stream only once all its requests are answered. */
+  /** Settles a request; the transport ends a stream only if all its requests are answered. */
   #settle(id: RequestId, cancelled: boolean): void {
     const exchange = this.#exchanges.get(id);
     if (!exchange?.open.delete(id)) return;
@@ -351,7 +344,7 @@ class Session {
     if (cancelled) exchange.cancelled.add(id);
     if (exchange.open.size > 0 || exchange.cancelled.size === 0) return;
     for (const missing of exchange.cancelled) this.#transport.closeSSEStream(missing);
-    // The stream has ended: this only makes the transport drop the request.
+    // The stream has ended; the transport only drops the request.
     for (const missing of exchange.cancelled)
       void this.#send(errorBody('The request was cancelled.', -32000, missing)).catch(() => {});
   }
@@ -367,6 +360,4 @@ function cancelledId(message: unknown): RequestId[] {
   return method === 'notifications/cancelled' ? idOf(Object(params).requestId) : [];
 }
 
-function idOf(id: unknown): RequestId[] {
-  return typeof id === 'string' || typeof id === 'number' ? [id] : [];
-}
+const idOf = (id: unknown): RequestId[] => (typeof id === 'string' || typeof id === 'number' ? [id] : []);

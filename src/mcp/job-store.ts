@@ -1,13 +1,13 @@
 /**
  * @module mcp/job-store
- * Jobs in a folder that outlives the server. Everything read is checked: no path comes from a file.
+ * Stores jobs in a folder that outlives the server. Checks all that it reads; no path comes from a file.
  */
 import { closeSync, fstatSync, readSync } from 'node:fs';
 import { lstat, mkdir, readdir, realpath, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import * as z from 'zod/v4';
 import { jsonOf } from '../core/arguments.js';
-import { AnyvmafError, messageOf } from '../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
 import { textDigest } from '../files/digest.js';
@@ -15,19 +15,16 @@ import { isAlive, machineMark, openPrivate, processMark, writeReason, writeWhole
 import type { ResultOfJob } from './resources.js';
 import { type CallAnswer, jobDocument } from './tool.js';
 
-/** Days that a job is kept after its last change, and limits of all jobs together; the oldest go first. */
+/** Days that a job is kept after its last change, and limits for all jobs; the oldest go first. */
 export const KEPT_DAYS = 7;
 export const KEPT_TIME = KEPT_DAYS * 86_400_000;
 const MOST_JOBS = 500;
 const MOST_BYTES = 2 ** 31;
-
 /** Most bytes of a record, and of an answer, which may hold pictures. */
 const RECORD_BYTES = 256 << 10;
 const ANSWER_BYTES = 16 << 20;
-
-/** Milliseconds without a write after which a job of another machine is interrupted; its server writes more often. */
+/** Milliseconds without a write after which a job of another machine counts as interrupted. */
 const SILENCE = 120_000;
-
 const ID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 const RECORD = 'job.json';
 const ANSWER = 'answer.json';
@@ -39,21 +36,21 @@ const recordSchema = z.object({
   tool: z.string().max(64),
   /** As the client sent them. */
   arguments: z.record(z.string(), z.unknown()),
-  /** States of the protocol's tasks, and `interrupted` if the server ended before the job. */
+  /** `interrupted`: the server ended before the job. */
   status: jobDocument.shape.status,
   /** Milliseconds since 1970. */
   created: z.number(),
   updated: z.number(),
-  /** Mark of the process that runs it, see `processMark`. */
+  /** `processMark` of the process that runs it. */
   server: z.string().regex(/^[0-9a-z]{1,12}-\d{1,10}-[0-9a-z]{1,13}$/),
-  /** The owner that started it, see `ResourceScope`. */
+  /** Owner of its `ResourceScope`. */
   owner: z.string().max(64),
-  /** Folders that were allowed at the time. */
+  /** Folders that were allowed at the start. */
   folders: z.array(z.string()),
   progress: jobDocument.shape.progress,
   /** False for a call that was answered at once. */
   kept: z.boolean().optional(),
-  /** Of answer and results. */
+  /** Size of answer and results. */
   bytes: z.int().min(0),
 });
 
@@ -69,7 +66,7 @@ export class JobStore {
   readonly #named: string;
   #root: Promise<string> | undefined;
   #swept = Number.NEGATIVE_INFINITY;
-  /** Records of ended jobs, which do not change, from the last list. */
+  /** Ended jobs of the last list, whose records no longer change. */
   #ended: ReadonlyMap<string, JobRecord> = new Map();
 
   /** @param folder created with the first job; readable by this user only */
@@ -77,13 +74,12 @@ export class JobStore {
     this.#named = resolve(folder);
   }
 
-  /** @throws {AnyvmafError} `io` if it cannot be written; `usage` if its arguments are too long */
+  /** @throws {AnyvmafError} `io` if the folder is not writable; `usage` if the arguments are too long */
   async write(record: JobRecord): Promise<void> {
     const text = JSON.stringify(record);
     const bytes = Buffer.byteLength(text);
     if (bytes > RECORD_BYTES)
-      throw new AnyvmafError(
-        'usage',
+      throw usageError(
         `The job with its arguments takes ${bytes} bytes, but ${RECORD_BYTES} is the limit; name fewer files in one job.`,
       );
     await this.#put(record.id, RECORD, text);
@@ -96,7 +92,7 @@ export class JobStore {
     await this.write({ ...record, bytes: record.bytes + Buffer.byteLength(text) });
   }
 
-  /** A job whose server has ended counts as interrupted. @throws {AnyvmafError} `io` if it is damaged */
+  /** A job whose server has ended is interrupted. @throws {AnyvmafError} `io` if it is damaged */
   async read(id: string): Promise<JobRecord | undefined> {
     const text = await this.#text(id, RECORD, RECORD_BYTES);
     if (text === undefined) return undefined;
@@ -122,7 +118,7 @@ export class JobStore {
       const known = this.#ended.get(id);
       if (known) return [known];
       try {
-        return [await this.read(id)].filter((one) => one !== undefined);
+        return [await this.read(id)].filter((record) => record !== undefined);
       } catch (error) {
         problems.push(messageOf(error));
         return [];
@@ -134,7 +130,7 @@ export class JobStore {
     return { jobs: jobs.sort((a, b) => b.created - a.created), problems };
   }
 
-  /** Creates a folder for one result of a job; `all` is the folder of the results of all jobs. */
+  /** Creates a folder for one result of a job; `all` holds the results of all jobs. */
   resultFolder(id: string, number: number): Promise<{ readonly folder: string; readonly all: string }> {
     return this.#writing(async (root) => {
       const all = join(root, RESULTS);
@@ -144,7 +140,7 @@ export class JobStore {
     });
   }
 
-  /** A result of a job by its number; `undefined` if it is not a regular file of the store. */
+  /** Finds a result of a job; `undefined` if it is not a regular file of the store. */
   async result(id: string, number: number): Promise<Omit<ResultOfJob, 'owner'> | undefined> {
     const root = await this.#existing();
     if (root === undefined || !ID.test(id)) return undefined;
@@ -162,28 +158,29 @@ export class JobStore {
       await rm(join(root, RESULTS, id), { recursive: true, force: true }).catch(() => {});
   }
 
-  /** Folder for points measured of a source; kept as long as a job. */
+  /** Folder for measured points of a source, kept as long as a job. */
   points(source: string): Promise<string> {
     return this.#writing(async (root) => join(root, pointsName(source)));
   }
 
   /** Removes old and surplus jobs, except running ones; at most once a minute. */
-  async sweep(now = Date.now()): Promise<void> {
+  async sweep(): Promise<void> {
+    const now = Date.now();
     const root = now - this.#swept < 60_000 ? undefined : await this.#existing();
     if (root === undefined) return;
     this.#swept = now;
     const { jobs } = await this.list();
-    const known = new Map(jobs.map((one) => [one.id, one]));
+    const known = new Map(jobs.map((job) => [job.id, job]));
     let [count, bytes] = [0, 0];
-    // Calls that were answered at once go first: clients may make many, and wait for their jobs.
+    // Drop calls that were answered at once before jobs: clients make many of them.
     const ranked = jobs.toSorted((a, b) => Number(b.kept ?? false) - Number(a.kept ?? false));
-    const gone = ranked.filter((one) => {
-      if (one.status === 'working') return false;
-      [count, bytes] = [count + 1, bytes + one.bytes];
-      return isOld(one.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
+    const expired = ranked.filter((job) => {
+      if (job.status === 'working') return false;
+      [count, bytes] = [count + 1, bytes + job.bytes];
+      return isOld(job.updated, now) || count > MOST_JOBS || bytes > MOST_BYTES;
     });
-    const paths = gone.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
-    // Also damaged jobs, points of searches, and results without a job.
+    const paths = expired.flatMap(({ id }) => [join(root, id), join(root, RESULTS, id)]);
+    // Also remove damaged jobs, points of searches, and results without a job.
     for (const folder of [root, join(root, RESULTS)]) {
       for (const name of await readdir(folder).catch(() => [])) {
         const found = await lstat(join(folder, name)).catch(() => undefined);
@@ -234,8 +231,7 @@ export class JobStore {
       return await write(await this.#open());
     } catch (cause) {
       if (cause instanceof AnyvmafError) throw cause;
-      throw new AnyvmafError(
-        'io',
+      throw ioError(
         `Jobs cannot be kept in ${quoted(this.#named)}: ${writeReason(cause)}; make it writable, or name another folder with ANYVMAF_CACHE.`,
         { cause },
       );
@@ -251,11 +247,9 @@ export class JobStore {
   }
 }
 
-export function pointsName(source: string): string {
-  return `points-${textDigest(source, 32)}`;
-}
+export const pointsName = (source: string): string => `points-${textDigest(source, 32)}`;
 
-/** True while the server that started a job runs. */
+/** True while the job's server runs. */
 export async function isServed({ server, updated }: JobRecord): Promise<boolean> {
   if (server === (await processMark())) return true;
   const [machine, pid, start = ''] = server.split('-');
@@ -263,13 +257,10 @@ export async function isServed({ server, updated }: JobRecord): Promise<boolean>
   return Date.now() - updated < SILENCE;
 }
 
-function isOld(changed: number, now: number): boolean {
-  return now - changed > KEPT_TIME;
-}
+const isOld = (changed: number, now: number) => now - changed > KEPT_TIME;
 
 function damaged(id: string, file: string): AnyvmafError {
-  return new AnyvmafError(
-    'io',
+  return ioError(
     `The job ${id} cannot be used: its ${file} is missing, damaged or not a file of the store; start it again with job_start.`,
   );
 }

@@ -1,7 +1,6 @@
 /**
  * @module mcp/jobs
- * Runs every call as a job, within the limits of the server; a kept one outlives the request that started it, and its
- * client polls it by id.
+ * Runs every call as a job, within the server's limits. A kept job outlives its request; the client polls it by id.
  */
 import { randomUUID } from 'node:crypto';
 import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../core/abort.js';
@@ -15,7 +14,7 @@ import type { CallThreads } from './call-threads.js';
 import { isServed, type JobRecord, type JobStore, KEPT_DAYS, KEPT_TIME, pointsName } from './job-store.js';
 import type { WorkPool } from './pool.js';
 import { LOCAL_OWNER, type ResourceScope, type ResultOfJob } from './resources.js';
-import { answer, fitting, refusal } from './results.js';
+import { answer, type CallProgress, fitting, refusal } from './results.js';
 import type {
   CallAnswer,
   JobDocument,
@@ -29,45 +28,34 @@ import type {
 import { sentenceOf } from './wording.js';
 
 const MOST_WORKING = 100;
-
 const LISTED = 50;
-
-/** Milliseconds between writes of a running job's record. */
-const BEAT = 5000;
-
-/** Milliseconds between polls of another server's job. */
-const LOOK = 500;
-
+/** Milliseconds between writes of a running job's record, and between polls of another server's job. */
+const WRITE_INTERVAL = 5000;
+const POLL_INTERVAL = 500;
 /** Least milliseconds between two updates about a running job. */
-const NEWS = 1000;
-
+const UPDATE_INTERVAL = 1000;
 /** Milliseconds that a cancelling client waits for its job to stop. */
 const STOP_TIME = 2000;
 
-/** Tools for jobs, which cannot be jobs themselves. */
+/** Tools that cannot run as jobs. */
 export const JOB_TOOLS: ReadonlySet<string> = new Set(
   'job_start job_status job_result job_cancel list_jobs'.split(' '),
 );
 
-interface JobListener {
-  report(report: ToolProgress): void;
-  wait(label: string, ahead: number, running: number): void;
-}
+type JobListener = Pick<CallProgress, 'report' | 'wait'>;
 
 export class Job {
   readonly id = randomUUID();
   readonly created = Date.now();
   readonly ending = new AbortController();
   listener: JobListener | undefined;
-  /** Notifies about progress; set once the job is kept. */
-  moved: (() => void) | undefined;
-  /** Time of the last notification. */
-  told = Number.NEGATIVE_INFINITY;
+  /** Set once the job is kept. */
+  onProgress: (() => void) | undefined;
+  notified = Number.NEGATIVE_INFINITY;
   /** Set right after construction. */
   answer!: Promise<CallAnswer>;
-  /** Resolves when the job has ended and, if it is kept, the store has its answer. */
+  /** Resolves when the job has ended and, if it is kept, its answer is stored. */
   saved!: Promise<void>;
-  /** The current write of the record. */
   writing: Promise<void> = Promise.resolve();
   kept = false;
   cancelled = false;
@@ -101,7 +89,7 @@ export class Job {
       seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
     this.listener?.report(report);
-    this.moved?.();
+    this.onProgress?.();
   }
 
   wait(ahead: number, running: number): void {
@@ -122,7 +110,7 @@ export class Jobs {
     this.#server = server;
   }
 
-  /** Adds a listener for progress and ends of this server's kept jobs. @returns a function that removes it */
+  /** Listens to progress and ends of this server's kept jobs. @returns a function that removes the listener */
   hear(listener: (id: string, owner: string) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -130,8 +118,8 @@ export class Jobs {
 
   #tell(job: Job): void {
     const now = performance.now();
-    if (!job.ended && now - job.told < NEWS) return;
-    job.told = now;
+    if (!job.ended && now - job.notified < UPDATE_INTERVAL) return;
+    job.notified = now;
     for (const listener of this.#listeners) listener(job.id, job.scope.owner);
   }
 
@@ -140,7 +128,7 @@ export class Jobs {
   }
 
   /**
-   * Keeps a running call, so that its client can poll it by id.
+   * Keeps a running call as a job.
    * @throws {AnyvmafError} `usage` if there are too many, `io` if nothing can be written
    */
   async keep(job: Job): Promise<JobDocument> {
@@ -153,10 +141,10 @@ export class Jobs {
     await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
     job.kept = true;
     job.listener = undefined;
-    job.moved = () => this.#tell(job);
+    job.onProgress = () => this.#tell(job);
     this.#kept.set(job.id, job);
     if (job.ended) await this.#save(job, job.ended);
-    else void this.#beat(job);
+    else void this.#keepWriting(job);
     return this.#document(await this.#recordOf(job));
   }
 
@@ -167,7 +155,7 @@ export class Jobs {
       result: async (id, seconds, signal) => {
         const { status } = await this.#wait(id, scope, seconds, signal);
         if (status !== 'completed' && status !== 'failed') return undefined;
-        // Until it is saved, its paths may lead to files that are deleted with the session.
+        // Until then its paths may lead to files that are deleted with the session.
         await this.#kept.get(id)?.saved;
         return this.#kept.get(id)?.ended ?? this.#store.answer(id);
       },
@@ -176,7 +164,7 @@ export class Jobs {
     };
   }
 
-  /** A result of a job, which an earlier server may have published, if the client may see it. */
+  /** Finds a result of a job that the client may see, perhaps of an earlier server. */
   async findResult(id: string, number: number, scope: ResourceScope): Promise<ResultOfJob | undefined> {
     const record = await this.#store.read(id).catch(() => undefined);
     if (!record || !(await this.#sees(record, scope))) return undefined;
@@ -184,7 +172,7 @@ export class Jobs {
     return found && { ...found, owner: record.owner };
   }
 
-  /** Resolves when the store has the answers of all kept jobs. */
+  /** Resolves when the answers of all kept jobs are stored. */
   async settled(): Promise<void> {
     await Promise.allSettled([...this.#kept.values()].map(({ saved }) => saved));
   }
@@ -195,7 +183,7 @@ export class Jobs {
     job.answer = answerCall(this.#server, job, run, {
       jobs: this.of(scope),
       resources: {
-        // If the store cannot be written, points live as long as the server.
+        // Without a writable store, points live as long as the server.
         points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
@@ -211,7 +199,7 @@ export class Jobs {
 
   async #publish(job: Job, publication: Parameters<ResourceScope['publish']>[0]) {
     const number = ++job.results;
-    // If the store cannot be written, results live as long as the server.
+    // Without a writable store, results live as long as the server.
     const place = await this.#store.resultFolder(job.id, number).catch(() => undefined);
     const published = await job.scope.publish(publication, { id: `${job.id}-${number}`, ...place });
     job.bytes += published.link.size ?? 0;
@@ -220,9 +208,9 @@ export class Jobs {
 
   async #start(name: string, args: Readonly<Record<string, unknown>>, scope: ResourceScope) {
     const tools = this.#server.tools.filter((tool) => !JOB_TOOLS.has(tool.name));
-    const tool = tools.find((one) => one.name === name);
+    const tool = tools.find((known) => known.name === name);
     if (!tool) {
-      const names = tools.map((one) => one.name);
+      const names = tools.map((known) => known.name);
       throw usageError(`No tool ${quoted(name, 100)} can run as a job; ${suggestion(name, names)}`);
     }
     const job = this.#run(tool, args, scope, await tool.prepare(args, scope.filesOf(this.#server.files)));
@@ -235,9 +223,9 @@ export class Jobs {
   }
 
   /** Updates the record until the job ends. */
-  async #beat(job: Job): Promise<void> {
+  async #keepWriting(job: Job): Promise<void> {
     while (!job.ended) {
-      await pause(BEAT, [job.answer]);
+      await pause(WRITE_INTERVAL, [job.answer]);
       if (job.ended) return;
       job.writing = this.#recordOf(job).then((record) => this.#store.write(record));
       await job.writing.catch(() => {});
@@ -273,7 +261,7 @@ export class Jobs {
     };
   }
 
-  /** The record of a job that the client may see. @throws {AnyvmafError} `usage` if there is none */
+  /** Finds the record of a job that the client may see. @throws {AnyvmafError} `usage` if there is none */
   async #find(id: string, scope: ResourceScope): Promise<JobRecord> {
     const job = this.#kept.get(id);
     const record = job ? await this.#recordOf(job) : await this.#store.read(id);
@@ -284,14 +272,14 @@ export class Jobs {
   }
 
   /**
-   * A client sees its own jobs and, once their session has ended, those whose (unguessable) id it sends, while all
-   * folders allowed at their start still are.
+   * A client sees its own jobs and, by their unguessable id, those of ended sessions, if all folders allowed at their
+   * start still are.
    */
   async #sees(record: JobRecord, scope: ResourceScope): Promise<boolean> {
     const { allowed } = this.#server.files;
     const isAllowed = record.folders.every((folder) => allowed.some((root) => isInside(root, folder)));
     if (!isAllowed || !scope.sees(record.owner)) return false;
-    // Sessions of another server are unknown here, except that they end with it.
+    // All that is known of another server's sessions is that they end with it.
     const isElsewhere = record.server !== (await processMark());
     return record.owner === scope.owner || !isElsewhere || !(await isServed(record));
   }
@@ -304,12 +292,12 @@ export class Jobs {
       const left = until - performance.now();
       if (record.status !== 'working' || left <= 0 || signal.aborted) return record;
       const job = this.#kept.get(id);
-      await pause(job ? left : Math.min(left, LOOK), job ? [job.saved, aborted] : [aborted]);
+      await pause(job ? left : Math.min(left, POLL_INTERVAL), job ? [job.saved, aborted] : [aborted]);
     }
   }
 
   async #cancel(id: string, scope: ResourceScope): Promise<JobDocument> {
-    // Looked up first: a job that ends while its record is read is no longer among these.
+    // Look it up first: a job that ends while its record is read is removed.
     const job = this.#kept.get(id);
     const record = await this.#find(id, scope);
     if (record.status === 'working' && !job)
@@ -323,22 +311,22 @@ export class Jobs {
   }
 
   async #list(scope: ResourceScope) {
-    // Copied first: the record of a job that ends while the list is read may still say working.
-    const kept = new Map(this.#kept);
+    // Copy first: the record of a job that ends while the list is read may still say working.
+    const running = new Map(this.#kept);
     const { jobs, problems } = await this.#store.list();
-    const own = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
+    const owned = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
-    for (const stored of own.slice(0, LISTED)) {
-      const job = kept.get(stored.id);
+    for (const stored of owned.slice(0, LISTED)) {
+      const job = running.get(stored.id);
       const record = job ? await this.#recordOf(job) : stored;
       if (await this.#sees(record, scope)) seen.push(this.#document(record));
     }
-    const unlisted =
-      'Clients without a session cannot be told apart, so their jobs are not listed; query one by its job_id.';
     return {
       jobs: seen,
       problems: scope.owner === LOCAL_OWNER ? problems : [],
-      note: scope.listed ? undefined : unlisted,
+      note: scope.listed
+        ? undefined
+        : 'Clients without a session cannot be told apart, so their jobs are not listed; query one by its job_id.',
     };
   }
 
@@ -393,11 +381,11 @@ export async function pause(milliseconds: number, earlier: readonly Promise<unkn
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, milliseconds);
   });
-  await Promise.race([late, ...earlier.map((one) => one.catch(() => {}))]);
+  await Promise.race([late, ...earlier.map((each) => each.catch(() => {}))]);
   clearTimeout(timer);
 }
 
-/** Tools that take seconds; the pool reserves a place for them. */
+/** Tools that take seconds, for which the pool reserves a slot. */
 const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
 
 export interface CallServices {
@@ -410,7 +398,7 @@ export interface CallServices {
   readonly log: (message: string) => void;
 }
 
-/** Runs a call; an error of the tool becomes an answer too. */
+/** Runs a call and turns errors into answers. */
 async function answerCall(
   server: CallServices,
   job: Job,
@@ -418,25 +406,29 @@ async function answerCall(
   own: Pick<ToolContext, 'jobs' | 'resources'>,
 ): Promise<CallAnswer> {
   const { tool } = job;
-  const { signal: ending } = job.ending;
-  // Not AbortSignal.any: each result stays registered with its sources, and `closing` lives as long as the server.
+  // Not AbortSignal.any: its results stay registered with `closing`, which lives as long as the server.
   const forget = onAbort(server.closing, (reason) => job.ending.abort(reason));
   const late = `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`;
   try {
-    return await withinSeconds(server.maxSeconds, new TimeLimitError(late), ending, async (signal) => {
-      const outcome = await run(contextOf(server, job, own, signal));
-      // Checked before it is cut to the size of an answer.
-      const schema = 'fits' in outcome ? outcome.fits : tool.outputSchema;
-      const { error } = schema.safeParse(answer(outcome).structuredContent);
-      if (!error) return answer(await fitting(tool.name, outcome, own.resources));
-      const [issue] = error.issues;
-      server.log(
-        `${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`,
-      );
-      return refusal(
-        `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
-      );
-    });
+    return await withinSeconds(
+      server.maxSeconds,
+      new TimeLimitError(late),
+      job.ending.signal,
+      async (signal) => {
+        const outcome = await run(contextOf(server, job, own, signal));
+        // Check before cutting it to the size of an answer.
+        const schema = 'fits' in outcome ? outcome.fits : tool.outputSchema;
+        const { error } = schema.safeParse(answer(outcome).structuredContent);
+        if (!error) return answer(await fitting(tool.name, outcome, own.resources));
+        const [issue] = error.issues;
+        server.log(
+          `${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`,
+        );
+        return refusal(
+          `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
+        );
+      },
+    );
   } catch (error) {
     if (server.closing.aborted)
       return refusal('The server is shutting down; call again once it has restarted.');
@@ -452,8 +444,8 @@ function contextOf(
   own: Pick<ToolContext, 'jobs' | 'resources'>,
   signal: AbortSignal,
 ): ToolContext {
-  const { tool, args, scope } = job;
-  const { name } = tool;
+  const { args, scope } = job;
+  const { name } = job.tool;
   const onWait = (ahead: number, running: number) => job.wait(ahead, running);
   return {
     ...{ ...own, tool: name, args, signal, files: scope.filesOf(server.files) },
@@ -466,7 +458,7 @@ function contextOf(
     },
     again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
     instead: (other, changes) => {
-      const takes = server.tools.find((one) => one.name === other)?.inputSchema.shape;
+      const takes = server.tools.find((tool) => tool.name === other)?.inputSchema.shape;
       if (!takes) return undefined;
       const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
       return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };

@@ -1,12 +1,12 @@
 /**
  * @module mcp/paths
- * Parameters that name files: schemas declare them with these functions, and the tool layer checks them before the
- * handler runs. Also endings of video files.
+ * Parameters that name files: schemas declare them with these functions, and the paths are checked before the handler
+ * runs. Also endings of video files.
  */
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type AllowedPaths, allowedModel, modelOfFile } from '../files/allowed-paths.js';
 import type { ModelSummary, TinyRegistryEntry } from '../index.js';
@@ -20,10 +20,7 @@ export const VIDEO_ENDINGS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
-/**
- * Resolves paths in a tool's arguments, before the handler runs. Pass their origin to every function that opens a file,
- * since a path may lead elsewhere after it was resolved.
- */
+/** Resolves paths. Pass `origin` to every function that opens a file: a path may lead elsewhere after the check. */
 export type ToolFiles = Pick<
   AllowedPaths,
   'origin' | 'allowed' | 'resolveInput' | 'sizeOf' | 'resolveOutput'
@@ -34,7 +31,7 @@ declare const kind: unique symbol;
 /** The real path of an allowed file. */
 export type CheckedPath = string & { readonly [kind]: 'path' };
 
-/** A VMAF model string or a tiny model; a file in it is the real path of an allowed one. */
+/** A VMAF model string or a tiny model; files are real paths of allowed ones. */
 export type CheckedModel = string & { readonly [kind]: 'model' };
 
 /** A file as the caller named it, and its real path. */
@@ -43,7 +40,7 @@ export interface InputFile {
   readonly path: CheckedPath;
 }
 
-/** A model as the caller named it, and its string for the API. */
+/** A model as the caller named it, and as the API takes it. */
 export interface InputModel {
   readonly named: string;
   readonly text: CheckedModel;
@@ -55,22 +52,22 @@ export interface RefusedItem {
   readonly refusal: AnyvmafError;
 }
 
-/** The reference of a pair; without a path for a no-reference score. */
+/** A reference; without a path for a no-reference score. */
 export interface ReferenceFile {
   readonly named: string;
   readonly path?: CheckedPath;
 }
 
-/** @param others the object that holds the argument */
+/** @param others the object with the argument */
 type Check<T> = (named: string, files: ToolFiles, others: object) => Promise<T>;
 
-/** An argument that names a file, before its check. */
+/** An argument that names a file, not checked yet. */
 export class Unchecked<T> {
   /** @param check throws an {@link AnyvmafError} `io` for a file that is missing or not allowed */
   constructor(readonly check: (files: ToolFiles, others: object) => Promise<T>) {}
 }
 
-/** Arguments with every {@link Unchecked} replaced by its checked value. */
+/** Arguments with checked files. */
 export type CheckedArguments<T> =
   T extends Unchecked<infer Checked>
     ? Checked
@@ -101,7 +98,7 @@ export function outputPath(description: string) {
   return declared(z.string().min(1).max(4096), async (named, files): Promise<InputFile> => {
     const path = (await files.resolveOutput(named)) as CheckedPath;
     if (!existsSync(path)) return { named, path };
-    throw new AnyvmafError('io', `${quoted(named)} already exists and is not overwritten; name another file`);
+    throw ioError(`${quoted(named)} already exists and is not overwritten; name another file`);
   })
     .optional()
     .describe(description);
@@ -169,15 +166,11 @@ function orRefusal<T>(check: Check<T>): Check<T | RefusedItem> {
   };
 }
 
-async function realPath(named: string, files: ToolFiles): Promise<CheckedPath> {
-  return (await files.resolveInput(named)) as CheckedPath;
-}
-
 export async function checkFile(named: string, files: ToolFiles): Promise<InputFile> {
-  return { named, path: await realPath(named, files) };
+  return { named, path: (await files.resolveInput(named)) as CheckedPath };
 }
 
-/** Files that ship with the package, under their names in list_models; allowed everywhere. */
+/** Files of the package by their names in list_models, which are always allowed. */
 const SHIPPED_TINY = /^model\/tiny\/([\w./-]+\.onnx)$/;
 
 export async function checkModelString(named: string, files: ToolFiles): Promise<InputModel> {
@@ -219,9 +212,8 @@ async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
   );
   if (tiny) return { tiny };
   const format = MODEL_FORMATS.find((known) => extname(named) === `.${known}`);
-  if (format === undefined) {
-    throw new AnyvmafError('model', `model '${named}' not found; run list_models to see available models.`);
-  }
-  const path = await realPath(named, files);
+  if (format === undefined)
+    throw modelError(`model '${named}' not found; run list_models to see available models.`);
+  const { path } = await checkFile(named, files);
   return { path, format, ...(format === 'json' && { text: modelOfFile(path) as CheckedModel }) };
 }

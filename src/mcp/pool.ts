@@ -1,6 +1,6 @@
 /**
  * @module mcp/pool
- * Limits how many calls score at a time, first come first served, and gives each its share of the cores.
+ * Limits how many calls score at a time, in order of arrival, and gives each its share of the cores.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError, usageError } from '../core/errors.js';
@@ -10,26 +10,25 @@ import type { PoolGrant } from './tool.js';
 const MAX_WAITING = 1000;
 
 /**
- * The calls that score at a time, from `VMAF_MCP_MAX_CONCURRENT`; default: one per core, from 2 to 8.
+ * Parses `VMAF_MCP_MAX_CONCURRENT`; default: one call per core, from 2 to 8.
  * @throws {AnyvmafError} `usage` unless the value is a whole number from 1 to 1000
  */
 export function limitFrom(value: string | undefined, cores: number): number {
   if (value === undefined || value.trim() === '') return Math.min(8, Math.max(2, cores));
   const limit = Number(value);
-  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000)
     throw usageError(
       `VMAF_MCP_MAX_CONCURRENT is ${quoted(value)}, but it must be a whole number from 1 to 1000`,
     );
-  }
   return limit;
 }
 
 export interface Turn {
   /** Worker threads wanted; `null` for as many as possible. */
   readonly weight: number | null;
-  /** Ends the wait; a running task must listen to it itself. */
+  /** Ends the wait; a running task handles it itself. */
   readonly signal: AbortSignal;
-  /** The task takes seconds: one such task may run beyond the limit. */
+  /** A task of seconds: one such task may run beyond the limit. */
   readonly short?: boolean;
   /** Called when the task has to wait, and whenever the queue ahead changes. */
   readonly onWait?: (ahead: number, running: number) => void;
@@ -40,7 +39,6 @@ interface Waiting extends Turn {
   readonly leave: () => void;
 }
 
-/** Runs a limited number of tasks at a time, and one more if it is short. */
 export class WorkPool {
   readonly #limit: number;
   readonly #cores: number;
@@ -49,10 +47,6 @@ export class WorkPool {
   /** Number of running tasks beyond the limit, 0 or 1. */
   #extra = 0;
 
-  /**
-   * @param limit most tasks at a time, at least 1
-   * @param cores hardware threads
-   */
   constructor(limit: number, cores: number) {
     this.#limit = limit;
     this.#cores = Math.max(1, cores);
@@ -79,8 +73,10 @@ export class WorkPool {
   async #enter(turn: Turn): Promise<boolean> {
     const slot = this.#queue.length === 0 || turn.short ? this.#freeSlot(turn) : undefined;
     if (slot) return this.#take(slot);
-    const full = `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`;
-    if (this.#queue.length >= MAX_WAITING) throw new AnyvmafError('resource', full);
+    if (this.#queue.length >= MAX_WAITING) {
+      const full = `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`;
+      throw new AnyvmafError('resource', full);
+    }
     return new Promise((resolve, reject) => {
       const leave = onAbort(turn.signal, (reason) => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
@@ -118,7 +114,7 @@ export class WorkPool {
     for (const [ahead, { onWait }] of this.#queue.entries()) onWait?.(ahead, this.#running);
   }
 
-  /** Threads for a task that starts now: its share of the cores among running and waiting tasks, within the limit. */
+  /** Divides the cores among the running and waiting tasks, up to the limit. */
   #share(weight: number | null): number {
     const sharers = Math.min(this.#limit, this.#running + this.#queue.length);
     const fair = Math.max(1, Math.floor(this.#cores / Math.max(1, sharers)));

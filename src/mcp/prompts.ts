@@ -1,21 +1,16 @@
 /**
  * @module mcp/prompts
- * Prompts for common questions, and completion, which compares only with names that the client may see.
+ * Prompts for common questions, and completion with names that the client may see.
  */
 import { isAbsolute, relative, sep } from 'node:path';
-import {
-  type CompleteRequest,
-  type CompleteResult,
-  ProtocolError,
-  ProtocolErrorCode,
-  type Server,
-} from '@modelcontextprotocol/server';
+import type { CompleteRequest, CompleteResult, ProtocolError, Server } from '@modelcontextprotocol/server';
 import { COMMON_ENCODERS } from '../core/encoder-names.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { findVideos } from './files.js';
 import { PAGES_TEMPLATE, pageAddress } from './frame-pages.js';
 import { JOB_TEMPLATE } from './jobs.js';
+import { invalidParams } from './protocol-server.js';
 import type { ResourceScope } from './resources.js';
 import type { Tool, ToolJobs } from './tool.js';
 
@@ -38,8 +33,7 @@ interface Prompt {
   text(values: Readonly<Record<string, string>>): readonly string[];
 }
 
-/** Quotes a value within a sentence. */
-const told = (value = '') => JSON.stringify(value);
+const quote = (value = '') => JSON.stringify(value);
 
 const TRUST =
   'If trust says that a score is doubtful or untrusted, call inspect_pair for that pair, and tell me the cause before any number.';
@@ -57,11 +51,11 @@ const PROMPTS: readonly Prompt[] = [
     ],
     tools: ['compare_encodes', 'inspect_pair'],
     text: ({ reference, encodes = '', target }) => [
-      `Compare these encodes of ${told(reference)}: ${encodes
+      `Compare these encodes of ${quote(reference)}: ${encodes
         .split(',')
-        .map((one) => told(one.trim()))
+        .map((encode) => quote(encode.trim()))
         .join(', ')}.`,
-      `Call compare_encodes with all of them${target ? ` and the target ${told(target)}` : ''}.`,
+      `Call compare_encodes with all of them${target ? ` and the target ${quote(target)}` : ''}.`,
       `${TRUST} ${JOBS}`,
       'Then say which one to ship: its score, its worst 1 %, its bit rate, and how the others compare in size and quality.',
     ],
@@ -78,10 +72,10 @@ const PROMPTS: readonly Prompt[] = [
     ],
     tools: ['inspect_pair', 'explain_score', 'describe_worst_frames'],
     text: ({ reference, distorted, metric, model }) => [
-      `Find what is wrong with ${told(distorted)}, an encode of ${told(reference)}.`,
+      `Find what is wrong with ${quote(distorted)}, an encode of ${quote(reference)}.`,
       `1. inspect_pair shows whether they match; apply the fix of each error in all further calls.`,
       `2. explain_score${model ? ` with the model version=${model}` : ''} shows which feature, scale and moments cost the most.`,
-      `3. describe_worst_frames${metric ? ` with the metric ${told(metric)}` : ''} shows them: look at the pictures.`,
+      `3. describe_worst_frames${metric ? ` with the metric ${quote(metric)}` : ''} shows them: look at the pictures.`,
       JOBS,
       'Then say what a viewer sees, at which times, what in the encoding causes it, and what to change.',
     ],
@@ -98,7 +92,7 @@ const PROMPTS: readonly Prompt[] = [
     ],
     tools: ['find_quality'],
     text: ({ source, encoder, target, model }) => [
-      `Choose settings to encode ${told(source)} with ${encoder || 'libx264'} so that it reaches ${target || '95'}.`,
+      `Choose settings to encode ${quote(source)} with ${encoder || 'libx264'} so that it reaches ${target || '95'}.`,
       `Call find_quality with these${model ? ` and the model version=${model}` : ''}, first with dry_run, and tell me what it costs.`,
       JOBS,
       'Then give me the ffmpeg command, the score with its interval, and the size. If the target is missed, say by how much.',
@@ -116,16 +110,17 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
     })),
   }));
   server.setRequestHandler('prompts/get', ({ params: { name, arguments: values = {} } }) => {
-    const prompt = prompts.find((one) => one.name === name);
+    const prompt = prompts.find((known) => known.name === name);
     if (!prompt) throw refused(`Unknown prompt ${quoted(name, 100)}`, name, prompts);
-    const unknown = Object.keys(values).find((key) => !prompt.arguments.some((one) => one.name === key));
+    const unknown = Object.keys(values).find(
+      (key) => !prompt.arguments.some((argument) => argument.name === key),
+    );
     if (unknown !== undefined)
       throw refused(`The prompt ${name} has no argument ${quoted(unknown, 100)}`, unknown, prompt.arguments);
-    const missing = prompt.arguments.find((one) => one.required && !values[one.name]?.trim());
+    const missing = prompt.arguments.find((argument) => argument.required && !values[argument.name]?.trim());
     if (missing) {
       const what = missing.description.replace(/\.$/, '').toLowerCase();
-      const sentence = `The prompt ${name} needs the argument ${missing.name}, the ${what}.`;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentence);
+      throw invalidParams(`The prompt ${name} needs the argument ${missing.name}, the ${what}.`);
     }
     const text = prompt.text(values).join('\n');
     return { description: prompt.description, messages: [{ role: 'user', content: { type: 'text', text } }] };
@@ -134,16 +129,14 @@ export function servePrompts(server: Server, tools: readonly Tool[]): void {
 
 function refused(what: string, typed: string, known: readonly { readonly name: string }[]): ProtocolError {
   const names = known.map(({ name }) => name);
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, `${what}; ${suggestion(typed, names)}`);
+  return invalidParams(`${what}; ${suggestion(typed, names)}`);
 }
 
 /** Most values of one answer, a limit of the protocol. */
 const MOST = 100;
-
 /** Most characters to compare; no name is longer. */
 const MOST_TYPED = 4096;
-
-/** Milliseconds for which a list of videos is reused while the user types. */
+/** Milliseconds that a list of videos is reused while the user types. */
 const LISTED_TIME = 3000;
 
 interface CompletionSources {
@@ -152,15 +145,13 @@ interface CompletionSources {
   readonly jobs: ToolJobs;
 }
 
-type Params = CompleteRequest['params'];
-
 /** Answers `completion/complete`; unknown names have no completions. */
 export async function complete(
-  { ref, argument: { name, value }, context }: Params,
+  { ref, argument: { name, value }, context }: CompleteRequest['params'],
   sources: CompletionSources,
 ): Promise<CompleteResult> {
-  const prompt = ref.type === 'ref/prompt' ? PROMPTS.find((one) => one.name === ref.name) : undefined;
-  const of = prompt?.arguments.find((one) => one.name === name)?.of;
+  const prompt = ref.type === 'ref/prompt' ? PROMPTS.find((known) => known.name === ref.name) : undefined;
+  const of = prompt?.arguments.find((argument) => argument.name === name)?.of;
   const typed = value.slice(0, MOST_TYPED);
   // Complete the last item of a list.
   const start = of === 'videos' ? typed.lastIndexOf(',') + 1 : 0;
@@ -172,11 +163,11 @@ export async function complete(
         ? []
         : await namesOf(of, last, sources);
   const found = ranked(names, last);
-  const values = found.slice(0, MOST).map((one) => head + one);
+  const values = found.slice(0, MOST).map((match) => head + match);
   return { completion: { values, total: found.length, hasMore: found.length > MOST } };
 }
 
-/** Values for a variable of a resource template. @param id value chosen before for the variable `id` */
+/** Values for a variable of a resource template. @param id value already chosen for the variable `id` */
 async function partsOf(
   template: string,
   variable: string,
@@ -205,11 +196,11 @@ async function namesOf(of: Completed, typed: string, sources: CompletionSources)
   return [...new Set(listExtractors().flatMap(({ features }) => features.map(({ name }) => name)))];
 }
 
-/** Names that begin with the typed text, then those that contain it, each in their order. */
+/** Names that begin with the typed text, then those that contain it, in their order. */
 function ranked(names: readonly string[], typed: string): readonly string[] {
-  const wanted = typed.toLowerCase();
-  const begins = names.filter((name) => name.toLowerCase().startsWith(wanted));
-  const contains = names.filter((name) => name.toLowerCase().indexOf(wanted) > 0);
+  const lower = typed.toLowerCase();
+  const begins = names.filter((name) => name.toLowerCase().startsWith(lower));
+  const contains = names.filter((name) => name.toLowerCase().indexOf(lower) > 0);
   return [...begins, ...contains];
 }
 
@@ -217,7 +208,7 @@ let listed:
   | { readonly key: string; readonly at: number; readonly paths: Promise<readonly string[]> }
   | undefined;
 
-/** Videos of the folders, newest first: absolute if the typed path is, else relative where that is unique. */
+/** Videos, newest first: absolute paths if the typed one is, else relative ones where unique. */
 async function videosFor(typed: string, { folders }: CompletionSources): Promise<readonly string[]> {
   const key = folders.join('\n');
   const now = performance.now();
@@ -231,7 +222,7 @@ async function videosFor(typed: string, { folders }: CompletionSources): Promise
   const paths = await listed.paths;
   if (isAbsolute(typed)) return paths;
   const short = paths.map((path) => {
-    const folder = folders.find((one) => path.startsWith(one.endsWith(sep) ? one : one + sep));
+    const folder = folders.find((root) => path.startsWith(root.endsWith(sep) ? root : root + sep));
     return folder === undefined ? path : relative(folder, path);
   });
   const count = new Map<string, number>();

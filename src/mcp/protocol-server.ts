@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three changes: a sentence about invalid parameters, the error code for a missing resource by
- * the protocol's version, and no server icon in every answer.
+ * The SDK's server with three changes: it explains invalid parameters in a sentence, restores the older error code for
+ * missing resources, and does not send its icon with every answer.
  */
 import {
   type Implementation,
@@ -19,9 +19,12 @@ import type * as z from 'zod/v4';
 import { jsonOf } from '../core/arguments.js';
 import { argumentSentence } from './tool.js';
 
-/** True if the client speaks a version before 2026-07-28, in which a server may send requests within a session. */
-export function isOlder(server: Server): boolean {
-  return (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+/** True before version 2026-07-28, when servers may send requests within a session. */
+export const isOlder = (server: Server): boolean => (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+
+/** The protocol's error for invalid parameters. */
+export function invalidParams(message: string, data?: object): ProtocolError {
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, message, data);
 }
 
 type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
@@ -33,13 +36,13 @@ export class ProtocolServer extends Server {
     await super.connect(transport);
   }
 
-  /** Restores the code for a missing resource of versions up to 2025-11-25, which the SDK replaces. */
+  /** Restores the code for a missing resource in versions up to 2025-11-25; the SDK sends the newer one. */
   #inItsVersion(message: JSONRPCMessage): JSONRPCMessage {
     if (!isOlder(this) || !('error' in message) || !isAboutResource(message.error)) return message;
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
-  /** Every answer names the server since version 2026-07-28; omits the icons there. */
+  /** Since version 2026-07-28 every answer names the server; leave out the icons. */
   protected override _outboundServerInfo(): Implementation | undefined {
     const info = super._outboundServerInfo();
     if (!info) return undefined;
@@ -58,7 +61,7 @@ export class ProtocolServer extends Server {
         const issues = issuesOf(error);
         if (issues === undefined) throw error;
         const sentence = argumentSentence({ issues: issues.map((issue) => withInput(issue, request)) });
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${sentence}`);
+        throw invalidParams(`${method}: ${sentence}`);
       }
     };
   }
@@ -66,12 +69,12 @@ export class ProtocolServer extends Server {
 
 const RESOURCE_NOT_FOUND = -32_002;
 
-/** Only the error about a missing resource has a URI. */
+/** Only errors about missing resources have a URI. */
 function isAboutResource({ code, data }: { readonly code: number; readonly data?: unknown }): boolean {
   return code === ProtocolErrorCode.InvalidParams && typeof Object(data).uri === 'string';
 }
 
-/** The zod issues in the SDK's error, which are JSON in its message. */
+/** Parses the zod issues from the message of the SDK's error. */
 function issuesOf(error: unknown): z.core.$ZodIssue[] | undefined {
   const text = error instanceof Error ? error.message : '';
   const start = text.indexOf('[');
@@ -84,7 +87,7 @@ function isIssue(value: unknown): value is z.core.$ZodIssue {
   return code !== undefined && Array.isArray(path);
 }
 
-/** Adds the value that an issue is about, which the SDK leaves out. */
+/** Adds the invalid value, which the SDK leaves out. */
 function withInput(issue: z.core.$ZodIssue, request: unknown): z.core.$ZodIssue {
   let input = request;
   for (const part of issue.path) input = Object(input)[part];

@@ -1,6 +1,6 @@
 /**
  * @module mcp/report-page
- * The HTML page of a report, made when it is read, with pictures of its worst frames if its videos can still be read.
+ * Makes the HTML page of a report when it is read, with pictures of the worst frames if the videos are still there.
  */
 import { pickOptions } from '../core/options.js';
 import {
@@ -14,17 +14,16 @@ import {
 import { isReport, readReport } from '../report/read/index.js';
 import type { Report } from '../report/schema.js';
 import type { Measuring } from './call-threads.js';
-import type { Png } from './checked-api.js';
 import type { Pictured } from './tool.js';
 import { sentenceOf } from './wording.js';
 
-/** Moments with pictures, and limits of a picture; with three pictures each, a page stays below 2 MB. */
+/** Moments with three pictures each, and limits of a picture: a page stays below 2 MB. */
 const MOMENTS = 4;
 const SIDE = 640;
 const BYTES = 100_000;
 
 /**
- * @param text the report as JSON
+ * @param text JSON of the report
  * @throws the signal's reason; {AnyvmafError} `io` if the text is not a report
  */
 export async function reportPage(
@@ -62,8 +61,7 @@ async function picturesOf(
   const { window: _, ...pairing } = pickOptions<ExtractOptions>(options, ({ by: takers }) =>
     takers.includes('extract'),
   );
-  const made: HtmlPictures[] = [];
-  const bytes = ({ bytes: own }: Png) => own;
+  const drawn: HtmlPictures[] = [];
   await api.takePairs(
     {
       ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
@@ -74,14 +72,14 @@ async function picturesOf(
     {
       signal,
       onPair({ index, aspect, previews, pictures }) {
-        made.push({
+        drawn.push({
           ...{ report: 0, frame: index, aspect },
-          reference: bytes(previews.reference ?? pictures.reference),
-          distorted: bytes(previews.distorted ?? pictures.distorted),
-          map: bytes(previews.map ?? pictures.map),
+          reference: (previews.reference ?? pictures.reference).bytes,
+          distorted: (previews.distorted ?? pictures.distorted).bytes,
+          map: (previews.map ?? pictures.map).bytes,
         });
       },
     },
   );
-  return made;
+  return drawn;
 }

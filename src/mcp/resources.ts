@@ -1,13 +1,12 @@
 /**
  * @module mcp/resources
- * Resources of the protocol: large results of tools, as files in a private folder that is deleted with the server, and a
- * pair of sample videos.
+ * Resources of the protocol: large results, as files in a private folder that is deleted with the server, and samples.
  */
 import { randomUUID } from 'node:crypto';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { AnyvmafError } from '../core/errors.js';
+import { AnyvmafError, ioError } from '../core/errors.js';
 import type { VideoFormat } from '../core/frame.js';
 import { quoted } from '../core/printable.js';
 import type { AllowedPaths } from '../files/allowed-paths.js';
@@ -17,23 +16,17 @@ import type { ToolFiles } from './paths.js';
 import type { Pictured, Publication, Published, ResourceEntry } from './tool.js';
 
 const RESULTS = 'anyvmaf://results/';
-
 /** Name of reports, whose frames can be read in pages, and of their HTML pages. */
 const REPORT = 'report.json';
 const PAGE = '/report.html';
-
 /** Most bytes of stored results; the oldest are deleted first. */
 const MAX_STORED_BYTES = 2 ** 31;
-
 /** Most known results; those of jobs are found again on demand. */
 const MOST_KNOWN = 2000;
-
-/** Most results in a list, the newest. */
+/** Most listed results, the newest. */
 const LISTED = 100;
-
-/** Most bytes of a resource in one answer: clients refuse messages of more than 10 MB, and base64 adds a third. */
+/** Most bytes of a resource in an answer: clients refuse messages above 10 MB, and base64 adds a third. */
 const MOST_BYTES = 6 << 20;
-
 const NAME = /^[\w-][\w.-]{0,99}$/;
 
 const MIME_TYPES: Readonly<Record<string, string>> = {
@@ -45,25 +38,19 @@ const MIME_TYPES: Readonly<Record<string, string>> = {
   '.sh': 'text/x-shellscript',
 };
 
-export interface ResultOfJob {
-  readonly name: string;
-  readonly path: string;
-  /** In bytes. */
-  readonly size: number;
-  /** The only folder in which tools may open it. */
+export interface ResultOfJob extends Pick<StoredResult, 'name' | 'path' | 'size' | 'owner'> {
+  /** The folder in which tools may open it. */
   readonly all: string;
-  /** Owner of a {@link ResourceScope}. */
-  readonly owner: string;
 }
 
-/** Finds a result of a job by its number, if the client may see it. */
+/** Finds a result of a job that the client may see. */
 type FindOfJob = (job: string, number: number, scope: ResourceScope) => Promise<ResultOfJob | undefined>;
 
 export type ResourceContents =
   | { readonly uri: string; readonly mimeType: string; readonly text: string }
   | { readonly uri: string; readonly mimeType: string; readonly blob: string };
 
-/** Makes the page of a report, when the machine has time. */
+/** Makes the page of a report. */
 export type ReadPage = (report: string, pictured: Pictured | undefined) => Promise<string>;
 
 interface StoredResult extends ResourceEntry {
@@ -71,6 +58,7 @@ interface StoredResult extends ResourceEntry {
   readonly pictured?: Pictured;
   readonly folder: string;
   readonly path: string;
+  /** Owner of a {@link ResourceScope}. */
   readonly owner: string;
   /** True if it is deleted with the server. */
   readonly isOwn: boolean;
@@ -79,21 +67,21 @@ interface StoredResult extends ResourceEntry {
 const OUTSIDE_ROOTS =
   "this client's roots limit the allowed folders (see list_videos); change its roots to use others";
 
-/** Owners that several clients share: hosts on standard input, all of one user, and clients without sessions. */
+/** Owners of several clients: hosts on standard input (of one user), and clients without sessions. */
 export const LOCAL_OWNER = 'local';
 export const SHARED_OWNER = 'shared';
 const SHARED: ReadonlySet<string> = new Set([LOCAL_OWNER, SHARED_OWNER]);
 
 export interface ResultPlace {
   readonly id: string;
-  /** An empty folder, and the one in which tools may open it; default: a folder of the server. */
+  /** An empty folder, and the folder in which tools may open it; default: a folder of the server. */
   readonly folder?: string;
   readonly all?: string;
 }
 
-/** The resources of one connection: the samples and its own results, not those of others. */
+/** The resources of one connection: the samples and its own results. */
 export class ResourceScope {
-  /** Real paths of the client's roots; its files must be in one of them too, unless that leaves no folder. */
+  /** Real paths of the client's roots, which also limit its files unless that leaves no folder. */
   roots: readonly string[] = [];
 
   constructor(
@@ -101,7 +89,7 @@ export class ResourceScope {
     readonly owner: string,
   ) {}
 
-  /** True if lists contain results; clients that share a scope must know a result's URI instead. */
+  /** True if results are listed; clients that share a scope must know their URIs. */
   get listed(): boolean {
     return this.owner !== SHARED_OWNER;
   }
@@ -110,12 +98,12 @@ export class ResourceScope {
     return this.all.publish(publication, this.owner, place);
   }
 
-  /** True if an owner's results can be read by URI: one's own, and those of ended sessions. */
+  /** True if an owner's results can be read by URI: those of this scope and of ended sessions. */
   sees(owner: string): boolean {
     return owner === this.owner || !(SHARED.has(owner) || this.all.open.has(owner));
   }
 
-  /** Ends the scope: from now on every client that knows the URIs of its results can read them. */
+  /** Ends the scope: from now on any client can read its results by URI. */
   end(): void {
     this.all.open.delete(this.owner);
   }
@@ -126,9 +114,9 @@ export class ResourceScope {
   }
 
   /**
-   * Reads a resource; each report.json also has a page, report.html.
+   * Reads a resource; every report.json also has a page, report.html.
    * @returns `undefined` for an unknown URI
-   * @throws {AnyvmafError} `io` if it is too large for a message, with the path of its file
+   * @throws {AnyvmafError} `io` if it is too large for a message
    */
   async read(uri: string, pageOf?: ReadPage): Promise<ResourceContents | undefined> {
     return (await this.#hides(uri)) ? undefined : this.all.read(uri, pageOf);
@@ -145,7 +133,7 @@ export class ResourceScope {
   filesOf(allowed: AllowedPaths): ToolFiles {
     return allowed.within(this.roots, OUTSIDE_ROOTS, async (path) => {
       if (!(await this.#hides(path))) return this.all.pathOf(path);
-      throw new AnyvmafError('io', `There is no result ${quoted(path)} in this session.`);
+      throw ioError(`There is no result ${quoted(path)} in this session.`);
     });
   }
 }
@@ -153,7 +141,6 @@ export class ResourceScope {
 export class ServerResources {
   /** Results by URI, oldest first. */
   readonly #stored = new Map<string, StoredResult>();
-  /** Files of samples by name, made or being made. */
   readonly #samples = new Map<SampleName, Promise<string>>();
   readonly #findOfJob: FindOfJob;
   readonly #allow: (folder: string) => void;
@@ -187,7 +174,7 @@ export class ServerResources {
     return (this.#stored.get(uri) ?? this.#reportOf(page))?.owner;
   }
 
-  /** Finds the result of a job that an earlier server published, if the client may see it. */
+  /** Finds the result of a job of an earlier server, if the client may see it. */
   async restore(uri: string, scope: ResourceScope): Promise<void> {
     const [start = '', id, job = '', number] =
       /^anyvmaf:\/\/results\/(([\w-]{36})-(\d{1,6}))\//.exec(uri) ?? [];
@@ -209,15 +196,15 @@ export class ServerResources {
     );
   }
 
-  async #page(uri: string, asked: PageRequest): Promise<ResourceContents | undefined> {
-    const stored = this.#reportOf(asked.id);
+  async #page(uri: string, page: PageRequest): Promise<ResourceContents | undefined> {
+    const stored = this.#reportOf(page.id);
     if (!stored) return undefined;
-    // Cached, since pages are read one after the other.
+    // Cached: pages are read one after the other.
     if (this.#paged?.uri !== stored.uri)
       this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
     const { frames } = this.#paged;
-    const mimeType = asked.format === 'csv' ? 'text/csv' : 'application/json';
-    return frames && { uri, mimeType, text: pageOf(frames, asked) };
+    const mimeType = page.format === 'csv' ? 'text/csv' : 'application/json';
+    return frames && { uri, mimeType, text: pageOf(frames, page) };
   }
 
   /** Path of a folder that is deleted with the server; the caller creates it. */
@@ -250,7 +237,7 @@ export class ServerResources {
 
   listOf(owner: string): ResourceEntry[] {
     return [...this.#stored.values()]
-      .filter((one) => one.owner === owner)
+      .filter((result) => result.owner === owner)
       .reverse()
       .slice(0, LISTED)
       .map(({ uri, name, mimeType, description, size }) => ({ uri, name, mimeType, size, description }));
@@ -273,7 +260,7 @@ export class ServerResources {
     const stored = this.#stored.get(uri);
     const path = await this.pathOf(uri);
     const size = path === undefined ? undefined : (await stat(path).catch(() => undefined))?.size;
-    // Unknown, or the job has expired.
+    // Unknown, or of an expired job.
     if (path === undefined || size === undefined) return undefined;
     const mimeType = stored?.mimeType ?? 'application/octet-stream';
     const [, id = ''] = uri.slice(RESULTS.length - 1).split('/');
@@ -293,7 +280,7 @@ export class ServerResources {
 
   /** A sample's file, generated on first use; `undefined` for another URI. */
   #sample(uri: string): Promise<string> | undefined {
-    const name = SAMPLE_FILES.find((one) => uri === `${SAMPLES_URI}/${one}`);
+    const name = SAMPLE_FILES.find((file) => uri === `${SAMPLES_URI}/${file}`);
     if (name === undefined) return undefined;
     const known = this.#samples.get(name);
     if (known) return known;
@@ -341,10 +328,10 @@ export class ServerResources {
   }
 }
 
-/** @throws {AnyvmafError} `io` if it is too large for a message */
+/** @throws {AnyvmafError} `io` if a resource is too large for a message */
 function requireRoom(uri: string, size: number, instead: string): void {
   if (size > MOST_BYTES)
-    throw new AnyvmafError('io', `${uri} has ${Math.ceil(size)} bytes, too many for one message; ${instead}`);
+    throw ioError(`${uri} has ${Math.ceil(size)} bytes, too many for one message; ${instead}`);
 }
 
 const SAMPLES_URI = 'anyvmaf://samples';
@@ -360,7 +347,6 @@ const SAMPLE_FILES = [
 type SampleName = (typeof SAMPLE_FILES)[number];
 
 const SAMPLE_FORMAT: VideoFormat = { width: 576, height: 324, bitDepth: 8, chroma: '420' };
-
 /** Frames of each sample; the scene changes in the middle. */
 const SAMPLE_FRAMES = 24;
 
@@ -375,12 +361,13 @@ const SAMPLES: ResourceEntry = {
 function describeSamples(): object {
   const { width, height, chroma, bitDepth } = SAMPLE_FORMAT;
   const geometry = { width, height, pixfmt: chroma, bitdepth: bitDepth };
-  const [ref, dis] = SAMPLE_FILES.map((name) => `${SAMPLES_URI}/${name}`);
+  const files = SAMPLE_FILES.map((name) => `${SAMPLES_URI}/${name}`);
+  const [ref, dis] = files;
   return {
     about:
       'A generated pair, the distorted video blurred, quantised in blocks and noisy. Every name is also a path.',
     format: { ...geometry, frames: SAMPLE_FRAMES },
-    files: SAMPLE_FILES.map((name) => `${SAMPLES_URI}/${name}`),
+    files,
     example: { name: 'vmaf_score', arguments: { ref, dis, ...geometry } },
   };
 }

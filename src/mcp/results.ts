@@ -1,18 +1,17 @@
 /**
  * @module mcp/results
- * What a call sends to its client: strictly increasing notifications of its progress, and an answer that a model can
- * read; one that is too long is published and answered in outline. Imports no library, since the live server's thread
- * loads it too.
+ * What a call sends to its client: strictly increasing progress, and an answer that a model can read; a longer one is
+ * published and cut. Imports no library: the live server's thread loads it too.
  */
 import { isObject } from '../core/arguments.js';
 import { counted } from '../core/printable.js';
 import type { CallAnswer, Spare, ToolOutcome, ToolProgress, ToolResources } from './tool.js';
 
-/** Most characters of images in one answer, as clients refuse messages of more than 10 MB; others are dropped. */
+/** Most characters of images in an answer: clients refuse messages above 10 MB. Others are dropped. */
 const IMAGE_BUDGET = 6 << 20;
 
 export function answer({ document, content = [] }: ToolOutcome<unknown>): CallAnswer {
-  // Parsed again so that both agree: JSON has no infinities, NaN or undefined.
+  // Parse it again, so that both forms agree: JSON has no infinities, NaN or undefined.
   const text = JSON.stringify(document);
   let room = IMAGE_BUDGET;
   const fitting = content.filter((item) => {
@@ -31,15 +30,15 @@ export function refusal(sentence: string): CallAnswer {
   return { content: [{ type: 'text', text: JSON.stringify({ error }) }], isError: true };
 }
 
-/** Most characters of an answer, unless the call asks for more; about 4 make a token. */
+/** Most characters of an answer unless the call asks for more; about 4 make a token. */
 export const USUAL_CHARACTERS = 4000;
 
 /** Most tokens of a long answer's text. */
 export const MOST_TOKENS = 20_000;
 
-/** Characters that a cut text keeps at least. */
+/** Least characters of a cut text. */
 const LEAST_TEXT = 400;
-
+/** Most cuts to name. */
 const NAMED = 20;
 
 interface Cut {
@@ -49,8 +48,8 @@ interface Cut {
 }
 
 /**
- * Drops what an outcome can spare, then cuts its longest lists and texts. `left_out` says what is missing;
- * `full_result` and a link lead to the whole, unless the document does so itself.
+ * Drops spare members, then cuts the longest lists and texts. `left_out` names what is missing; `full_result`
+ * and a link lead to the whole, unless the document already does.
  */
 export async function fitting(
   tool: string,
@@ -74,15 +73,15 @@ export async function fitting(
         })
       : undefined;
   const cuts = new Map<string, Cut>();
-  const gone: string[] = [];
+  const dropped: string[] = [];
   const document = JSON.parse(text) as Record<string, unknown>;
   const outline = () => ({
     ...document,
     ...(published && { full_result: { uri: published.uri, path: published.path } }),
-    left_out: [...goneText(gone), ...[...cuts.values()].slice(0, NAMED).map(cutText)],
+    left_out: [...goneText(dropped), ...[...cuts.values()].slice(0, NAMED).map(cutText)],
   });
   const isLong = () => !fits(JSON.stringify(outline()));
-  for (const one of spare) if (isLong() && spared(document, one)) gone.push(spareText(one));
+  for (const member of spare) if (isLong() && spared(document, member)) dropped.push(spareText(member));
   while (isLong() && cutLargest(document, cuts));
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
@@ -104,15 +103,15 @@ function goneText(gone: readonly string[]): readonly string[] {
   });
 }
 
-function spared(document: Record<string, unknown>, one: Spare): boolean {
-  if (typeof one === 'string') return remove(document, one.split('.'));
-  return one.names.map((name) => remove(document, [one.of, name])).includes(true);
+function spared(document: Record<string, unknown>, spare: Spare): boolean {
+  if (typeof spare === 'string') return remove(document, spare.split('.'));
+  return spare.names.map((name) => remove(document, [spare.of, name])).includes(true);
 }
 
-function spareText(one: Spare): string {
-  if (typeof one === 'string') return one;
-  const [first = ''] = one.names;
-  return `${one.of}: ${first}${one.names.length > 1 ? ` and ${one.names.length - 1} more` : ''}`;
+function spareText(spare: Spare): string {
+  if (typeof spare === 'string') return spare;
+  const [first = ''] = spare.names;
+  return `${spare.of}: ${first}${spare.names.length > 1 ? ` and ${spare.names.length - 1} more` : ''}`;
 }
 
 /**
@@ -127,8 +126,7 @@ function remove(value: unknown, [step = '', ...rest]: readonly string[]): boolea
       .includes(true);
   if (Array.isArray(value)) return /^\d+$/.test(step) && value.splice(Number(step), 1).length > 0;
   if (!Object.hasOwn(value, step)) return false;
-  if (rest.length > 0) return remove(Object(value)[step], rest);
-  return Reflect.deleteProperty(value, step);
+  return rest.length > 0 ? remove(Object(value)[step], rest) : Reflect.deleteProperty(value, step);
 }
 
 /** A list or text that can be cut. */
@@ -144,7 +142,7 @@ function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): 
   measure(document, '', found);
   const [first] = found;
   if (!first) return false;
-  const largest = found.reduce((most, one) => (one.size > most.size ? one : most), first);
+  const largest = found.reduce((most, candidate) => (candidate.size > most.size ? candidate : most), first);
   largest.shorten();
   const { where, of, kept } = largest;
   cuts.set(where, { where, of: cuts.get(where)?.of ?? of, kept });
@@ -159,30 +157,20 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
     const path = Array.isArray(value) ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`;
     const size = measure(member, path, found) + (Array.isArray(value) ? 1 : key.length + 4);
     if (typeof member === 'string' && member.length > LEAST_TEXT) {
-      const cut = {
-        where: path,
-        of: member.length,
-        kept: Math.max(LEAST_TEXT, member.length >> 1),
-        size,
-        shorten: () => Object.assign(value, { [key]: member.slice(0, cut.kept) }),
-      };
-      found.push(cut);
+      const kept = Math.max(LEAST_TEXT, member.length >> 1);
+      const shorten = () => Object.assign(value, { [key]: member.slice(0, kept) });
+      found.push({ where: path, of: member.length, kept, size, shorten });
     }
     total += size;
     most = Math.max(most, size);
   }
-  // Keep a list that one item dominates, and cut that item instead, if possible.
+  // If one item dominates a list, cut the item instead.
   if (Array.isArray(value) && value.length > 0 && (most <= total / 2 || found.length === 0)) {
-    const cut = {
-      where,
-      of: value.length,
-      kept: value.length - Math.max(1, value.length >> 3),
-      size: total,
-      shorten: () => {
-        value.length = cut.kept;
-      },
+    const kept = value.length - Math.max(1, value.length >> 3);
+    const shorten = () => {
+      value.length = kept;
     };
-    found.push(cut);
+    found.push({ where, of: value.length, kept, size: total, shorten });
   }
   return total;
 }
@@ -210,10 +198,9 @@ export interface ProgressNotice {
   readonly message: string;
 }
 
-/** Milliseconds between notifications while the total is unknown. */
+/** Milliseconds between notifications: while the total is unknown, and at most otherwise. */
 const PACE = 500;
-/** Milliseconds until any progress is worth a notification, however small. */
-const LIFE = 2000;
+const LONGEST_PACE = 2000;
 
 export class CallProgress {
   readonly #send: (notice: ProgressNotice) => void;
@@ -223,7 +210,6 @@ export class CallProgress {
   #at = Number.NEGATIVE_INFINITY;
   #message: string | undefined;
   #waits = 0;
-  /** From the last report. */
   #done = -1;
   /** Set if progress is a fraction of 1: the name of the call. */
   readonly #whole: string | undefined;
@@ -239,35 +225,34 @@ export class CallProgress {
     if (whole !== undefined) this.#tell(0, 1, `starting ${whole}`);
   }
 
-  /** Notifies about the end of a call whose progress is a fraction of 1. */
   end(): void {
     if (this.#whole !== undefined) this.#tell(1, 1, `${this.#whole} done`);
   }
 
-  /** Notifies if percentage or message changed, or after two seconds; with an unknown total, after half a second. */
+  /** Notifies if the percentage or the message has changed, or the pace has passed. */
   report({ done, total, fps, message }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
     const percent = known === undefined ? undefined : Math.floor((100 * done) / known);
     const now = this.#now();
-    const due = now - this.#at >= (percent === undefined ? PACE : LIFE) || (percent ?? -1) > this.#percent;
+    const due =
+      now - this.#at >= (percent === undefined ? PACE : LONGEST_PACE) || (percent ?? -1) > this.#percent;
     if (!due && message === this.#message) return;
     this.#done = done;
     this.#percent = percent ?? this.#percent;
     this.#at = now;
     this.#message = message;
-    // The message names steps before scoring, which have no frame count.
-    const plain = message === undefined ? [`${done} frames`] : [];
-    const frames = known === undefined ? plain : [`${done}/${known} frames`];
-    const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? [`${fps.toFixed(1)} fps`] : [];
-    const parts = [...(message === undefined ? [] : [message]), ...frames, ...speed];
-    const text = `${percent === undefined ? '' : `${percent} %: `}${parts.join(', ')}`;
+    // Steps before scoring have a message, but no frame count.
+    const frames = known === undefined ? (message ?? `${done} frames`) : `${done}/${known} frames`;
+    const named = message === undefined || known === undefined ? frames : `${message}, ${frames}`;
+    const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? `, ${fps.toFixed(1)} fps` : '';
+    const text = `${percent === undefined ? '' : `${percent} %: `}${named}${speed}`;
     if (this.#whole === undefined) this.#tell(done, known, text);
     else this.#tell(this.#part(done, known), 1, text);
   }
 
-  /** Reports that the call waits, with values below 1, where frames start. */
+  /** Reports that the call waits, with values below 1, which is the first frame. */
   wait(label: string, ahead: number, running: number): void {
     const waited = this.#waits / (this.#waits + 1);
     const progress = this.#whole === undefined ? waited : this.#part(0);

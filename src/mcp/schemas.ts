@@ -1,14 +1,14 @@
 /**
  * @module mcp/schemas
- * Short names for schemas that many tools use.
+ * Schemas that many tools use.
  */
 import * as z from 'zod/v4';
 
-/** `null` stands for a number that is not finite, or not known. */
+/** `null`: not finite, or unknown. */
 export const value = z.number().nullable();
-
+export const textOrNull = z.string().nullable();
+export const wholeOrNull = z.int().nullable();
 export const texts = z.array(z.string());
-
 export const numbers = z.array(z.number());
 
 /** Never empty. */

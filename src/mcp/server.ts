@@ -28,7 +28,7 @@ import type { McpHost } from './host.js';
 import { KEPT_TIME } from './job-store.js';
 import { JOB_TEMPLATE, JOB_TOOLS, type Job, type Jobs, jobAddress, pause } from './jobs.js';
 import { complete, servePrompts } from './prompts.js';
-import { isOlder, ProtocolServer } from './protocol-server.js';
+import { invalidParams, isOlder, ProtocolServer } from './protocol-server.js';
 import type { ReadPage, ResourceContents, ResourceScope } from './resources.js';
 import { answer, CallProgress, type ProgressNotice } from './results.js';
 import type { JobDocument, Tool, ToolJobs } from './tool.js';
@@ -43,14 +43,11 @@ const INSTRUCTIONS = [
   'Read anyvmaf://samples for a pair to try the tools with.',
 ].join(' ');
 
-/** Cache hints in milliseconds: lists last as long as the server, but that of tools depends on the client. */
+/** Cache hints: lists last as long as the server; the list of tools depends on the client. */
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-export interface ListedTool {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
+export interface ListedTool extends Pick<Tool, 'name' | 'title' | 'description'> {
   readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
   readonly outputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
   readonly annotations: Pick<Tool['annotations'], 'readOnlyHint' | 'openWorldHint'> &
@@ -64,9 +61,9 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
-    override: ({ jsonSchema: made }) => {
-      if (made.minimum === Number.MIN_SAFE_INTEGER) delete made.minimum;
-      if (UNREACHED.has(made.maximum)) delete made.maximum;
+    override: ({ jsonSchema: json }) => {
+      if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum;
+      if (UNREACHED.has(json.maximum)) delete json.maximum;
     },
   });
   return { ...rest, type: 'object' };
@@ -82,30 +79,25 @@ export function describeTools(tools: readonly Tool[]): ListedTool[] {
   }));
 }
 
-/**
- * Short, since a model may have to read it all: schemas of results are in docs/mcp-tools.md only, and the server
- * checks parameters against the complete schemas.
- */
+/** The tools as clients list them: brief, since models read it all. The server checks the complete schemas. */
 export function listTools(tools: readonly Tool[]): ListedTool[] {
   return tools.map(({ name, title, description, inputSchema, annotations }) => ({
     ...{ name, title, description },
     inputSchema: brief(jsonSchema(inputSchema, 'input')),
     outputSchema: { type: 'object' },
-    annotations: meant(annotations),
+    annotations: briefHints(annotations),
   }));
 }
 
-/** Hints that add something: the title is listed anyway, and two hints mean nothing for a read-only tool. */
-function meant(annotations: Tool['annotations']): ListedTool['annotations'] {
+/** Leaves out the title, which is listed anyway, and hints that mean nothing for a read-only tool. */
+function briefHints(annotations: Tool['annotations']): ListedTool['annotations'] {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
   return readOnlyHint ? both : { ...both, destructiveHint, idempotentHint };
 }
 
-/** Seldom reached bounds; the server's error names them instead. */
-const BOUNDS: ReadonlySet<string> = new Set([
-  ...['minLength', 'maxLength', 'minItems', 'maxItems', 'pattern', 'propertyNames'],
-]);
+/** Bounds that errors name instead. */
+const BOUNDS = new Set('minLength maxLength minItems maxItems pattern propertyNames'.split(' '));
 
 /** Drops reserved parameters, aliases, bounds of texts and lists, and `false` defaults. */
 function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
@@ -117,8 +109,7 @@ function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
 }
 
 function isUnlisted(value: unknown): boolean {
-  const { description } = Object(value) as { readonly description?: unknown };
-  return typeof description === 'string' && /^(?:Reserved;|Another name of|Short for) /.test(description);
+  return /^(?:Reserved;|Another name of|Short for) /.test(String(Object(value).description));
 }
 
 const TEMPLATES = [
@@ -159,7 +150,7 @@ function listed(tools: readonly Tool[]): ListedTool[] {
   return list;
 }
 
-/** @param shared scope of its results; default: its own, which ends with the connection */
+/** @param shared scope of results; default: a scope that ends with the connection */
 export function createServer(host: McpHost, shared?: ResourceScope): Server {
   const scope = shared ?? host.resources.scope();
   const server = new ProtocolServer(
@@ -174,9 +165,9 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
     },
   );
   const jobs = host.jobs.of(scope);
-  const deafen = serveSubscriptions(server, host.jobs, scope);
+  const unsubscribe = serveSubscriptions(server, host.jobs, scope);
   server.onclose = () => {
-    deafen?.();
+    unsubscribe?.();
     if (!shared) scope.end();
   };
   server.onerror = (error) => {
@@ -184,21 +175,23 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
   };
   server.setRequestHandler('tools/list', (_, context) => {
     const hasViews = showsViews(capabilitiesOf(server, context));
-    const seen = ({ name }: ListedTool) => hasViews && VIEW_TOOLS.has(name) && { _meta: LINKED };
-    return { tools: listed(host.tools).map((tool) => ({ ...tool, ...seen(tool) })) };
+    const view = hasViews && { _meta: { ui: { resourceUri: VIEW_URI } } };
+    const tools = listed(host.tools);
+    return { tools: tools.map((tool) => ({ ...tool, ...(VIEW_TOOLS.has(tool.name) && view) })) };
   });
   const readRoots = serveRoots(server, scope);
   server.setRequestHandler('tools/call', async ({ params }, context) => {
     const tool = host.tools.find(({ name }) => name === params.name);
     if (tool === undefined) {
       const names = host.tools.map(({ name }) => name);
-      const what = `Unknown tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`;
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, what);
+      throw invalidParams(`Unknown tool ${quoted(params.name, 100)}; ${suggestion(params.name, names)}`);
     }
     await readRoots(context);
-    const made = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
-    const asked = canAnswer(capabilitiesOf(server, context)) ? await chosen(made, server, context) : made;
-    return 'args' in asked ? host.track(call({ host, scope }, tool, asked.args, context)) : asked;
+    const given = { tool, args: params.arguments ?? {}, files: scope.filesOf(host.files) };
+    const answered = canAnswer(capabilitiesOf(server, context))
+      ? await chosen(given, server, context)
+      : given;
+    return 'args' in answered ? host.track(call({ host, scope }, tool, answered.args, context)) : answered;
   });
   serveTasks(server, jobs);
   servePrompts(server, host.tools);
@@ -213,11 +206,9 @@ export function createServer(host: McpHost, shared?: ResourceScope): Server {
 function serveResources(server: Server, host: McpHost, scope: ResourceScope): void {
   const jobs = host.jobs.of(scope);
   server.setRequestHandler('resources/list', (_, context) => ({
-    resources: [...(showsViews(capabilitiesOf(server, context)) ? [{ ...VIEW_ENTRY }] : []), ...scope.list()],
+    resources: [...(showsViews(capabilitiesOf(server, context)) ? [VIEW_ENTRY] : []), ...scope.list()],
   }));
-  server.setRequestHandler('resources/templates/list', () => ({
-    resourceTemplates: TEMPLATES.map((one) => ({ ...one })),
-  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: [...TEMPLATES] }));
   server.setRequestHandler('resources/read', async ({ params: { uri } }, { mcpReq: { signal } }) => {
     const pageOf: ReadPage = (...report) =>
       host.pool.run({ weight: 1, signal, short: true }, async () => {
@@ -225,23 +216,22 @@ function serveResources(server: Server, host: McpHost, scope: ResourceScope): vo
         return reportPage(...report, host.threads.measuring, signal);
       });
     if (uri === VIEW_URI) return { contents: [{ uri, mimeType: VIEW_TYPE, text: VIEW, _meta: VIEW_META }] };
-    const { InternalError, InvalidParams } = ProtocolErrorCode;
     const reading = async () => (await readJob(uri, jobs)) ?? scope.read(uri, pageOf);
     const contents = await reading().catch((error: unknown) => {
-      const usage = error instanceof AnyvmafError && error.code === 'usage';
-      throw new ProtocolError(usage ? InvalidParams : InternalError, sentenceOf(error));
+      if (error instanceof AnyvmafError && error.code === 'usage') throw invalidParams(sentenceOf(error));
+      throw new ProtocolError(ProtocolErrorCode.InternalError, sentenceOf(error));
     });
     if (contents) return { contents: [contents] };
-    throw new ProtocolError(InvalidParams, `Unknown resource ${uri.slice(0, 200)}.`, { uri });
+    throw invalidParams(`Unknown resource ${uri.slice(0, 200)}.`, { uri });
   });
 }
 
-/** The client's capabilities, which it announces once or with each request. */
+/** The client's capabilities, announced once or with each request. */
 function capabilitiesOf(server: Server, { mcpReq }: ServerContext): ClientCapabilities {
   return Object(mcpReq.envelope)[CLIENT_CAPABILITIES_META_KEY] ?? server.getClientCapabilities() ?? {};
 }
 
-/** `undefined` if the client asks for none; a fraction of 1 for `run_` tools, as in the reference MCP server. */
+/** `undefined` if the client wants none; a fraction of 1 for `run_` tools, as in the reference MCP server. */
 function progressOf({ name }: Tool, { mcpReq }: ServerContext): CallProgress | undefined {
   const token = mcpReq._meta?.progressToken;
   if (token === undefined) return undefined;
@@ -267,10 +257,11 @@ async function call(
   try {
     const limit = JOB_TOOLS.has(tool.name) ? 0 : host.callLimit;
     if (limit > 0) await pause(limit * 1000, [job.answer]);
-    const going = limit > 0 && !job.ended && !cancelled.aborted ? await goOn(host, job, context) : undefined;
-    if (going) return going;
+    const kept =
+      limit > 0 && !job.ended && !cancelled.aborted ? await keepJob(host, job, context) : undefined;
+    if (kept) return kept;
     const { content, ...result } = await job.answer;
-    // So that a client that restarts the server finds its results again.
+    // A client that restarts the server must find its results again.
     await job.saved;
     if (!result.isError) progress?.end();
     return { content: [...content], ...result };
@@ -279,11 +270,11 @@ async function call(
   }
 }
 
-/** Answers a call that continues as a job; `undefined` if it cannot be stored and stays a call. */
-async function goOn(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
+/** Keeps a call as a job and answers with it; `undefined` if it cannot be stored. */
+async function keepJob(host: McpHost, job: Job, context: ServerContext): Promise<CallToolResult | undefined> {
   try {
     const document = await host.jobs.keep(job);
-    // The SDK has no type for a result of another type.
+    // The SDK has no type for such results.
     if (takesTasks(context)) return { ...taskOf(document), resultType: 'task' } as unknown as CallToolResult;
     const summary = `This takes longer than ${host.callLimit} s and continues as a job. ${document.summary}`;
     const { content, ...rest } = answer({ document: { ...document, summary } });
@@ -303,8 +294,6 @@ const VIEW_TOOLS: ReadonlySet<string> = new Set(
   'vmaf_score vmaf_score_encoded describe_worst_frames compare_encodes job_start'.split(' '),
 );
 
-const LINKED = { ui: { resourceUri: VIEW_URI } } as const;
-
 /** An empty policy: the view loads nothing. */
 const VIEW_META = { ui: { csp: {}, prefersBorder: true } } as const;
 
@@ -317,7 +306,7 @@ const VIEW_ENTRY = {
   _meta: VIEW_META,
 } as const;
 
-/** True if a client shows the page beside a result, which turns into the report. */
+/** True if a client shows views of MCP Apps. */
 function showsViews(capabilities: unknown): boolean {
   const { mimeTypes } = Object(Object(Object(capabilities).extensions)[VIEWS]);
   return Array.isArray(mimeTypes) && mimeTypes.includes(VIEW_TYPE);
@@ -337,7 +326,7 @@ const VIEW = `<!doctype html>
 /** Most subscriptions of one connection; the oldest is dropped. */
 const MOST_SUBSCRIBED = 1000;
 
-/** Reads the state of a job. @returns `undefined` for another URI, or a job that this client may not see */
+/** Reads the state of a job. @returns `undefined` for another URI or a hidden job */
 async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | undefined> {
   const id = /^anyvmaf:\/\/jobs\/([\w-]{1,64})$/.exec(uri)?.[1];
   if (id === undefined) return undefined;
@@ -351,8 +340,8 @@ async function readJob(uri: string, jobs: ToolJobs): Promise<ResourceContents | 
 }
 
 /**
- * Handles subscriptions of one connection. Accepts any URI, so that the answer does not reveal which jobs exist.
- * @returns a function that stops it; `undefined` for clients without sessions, whose transport sends updates itself
+ * Handles the subscriptions of a connection. Accepts any URI, to reveal no jobs.
+ * @returns a function that stops updates; `undefined` without sessions, when the transport sends them
  */
 function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (() => void) | undefined {
   const subscribed = new Set<string>();
@@ -375,10 +364,9 @@ function serveSubscriptions(server: Server, jobs: Jobs, scope: ResourceScope): (
   });
 }
 
-/** Name of the extension in the capabilities of both sides. */
+/** The extension's name in capabilities. */
 const TASKS = 'io.modelcontextprotocol/tasks';
-
-/** Milliseconds between polls of a task, as advised to clients. */
+/** Milliseconds between polls of a task, as clients are advised. */
 const POLL = 2000;
 
 const named = z.looseObject({ taskId: z.string().max(64) });
@@ -392,10 +380,9 @@ function takesTasks({ mcpReq }: ServerContext): boolean {
 /** A job as a task; a tool's error counts as completed with a result, an interrupted job as failed. */
 function taskOf({ job_id, status, summary, started, kept_until }: JobDocument) {
   const until = Date.parse(kept_until);
-  const states = { failed: 'completed', interrupted: 'failed' } as const;
   return {
     taskId: job_id,
-    status: status === 'failed' || status === 'interrupted' ? states[status] : status,
+    status: status === 'failed' ? 'completed' : status === 'interrupted' ? 'failed' : status,
     statusMessage: summary,
     createdAt: started,
     lastUpdatedAt: new Date(until - KEPT_TIME).toISOString(),
@@ -407,7 +394,7 @@ function taskOf({ job_id, status, summary, started, kept_until }: JobDocument) {
 function serveTasks(server: Server, jobs: ToolJobs): void {
   const known = <T>(work: Promise<T>): Promise<T> =>
     work.catch((error: unknown) => {
-      throw new ProtocolError(ProtocolErrorCode.InvalidParams, sentenceOf(error));
+      throw invalidParams(sentenceOf(error));
     });
   const on = (method: string, answer: (taskId: string, signal: AbortSignal) => Promise<object>) =>
     server.setRequestHandler(method, { params: named }, async ({ taskId }, context) => {
@@ -426,7 +413,7 @@ function serveTasks(server: Server, jobs: ToolJobs): void {
       ...(job.status === 'interrupted' && { error }),
     };
   });
-  // No task asks for input.
+  // Tasks never ask for input.
   on('tasks/update', async (taskId, signal) => {
     await known(jobs.status(taskId, 0, signal));
     return {};

@@ -1,6 +1,6 @@
 /**
  * @module mcp/stdio
- * The server on standard input and output: one JSON-RPC message a line. Answers malformed lines with an error.
+ * The server on standard input and output: one JSON-RPC message per line. Answers malformed lines with an error.
  */
 import type { Readable, Writable } from 'node:stream';
 import {
@@ -19,19 +19,16 @@ import { createServer } from './server.js';
 
 export const MESSAGE_LIMIT = 4 << 20;
 
-/** Milliseconds for pending calls after the end of the input, before they are cancelled. */
+/** Milliseconds for pending calls to finish after the end of the input. */
 const FLUSH_TIME = 150;
-
 /** The only version of the protocol with batches. */
 const BATCH_VERSION = '2025-03-26';
-
 const MAX_BATCH = 100;
-
-/** Most messages to pass on before answers leave, and milliseconds after which as many more follow anyway. */
+/** Most messages to pass on without an answer, and milliseconds after which as many more follow anyway. */
 const MAX_AHEAD = 64;
 const PATIENCE = 20;
 
-/** Requests that came together and are answered together. */
+/** Requests of one line, whose answers are one line. */
 interface Batch {
   readonly answers: unknown[];
   missing: number;
@@ -53,13 +50,12 @@ export class LineTransport implements Transport {
   readonly #open = new Set<string | number>();
   /** Incomplete batches, by the ids of their requests. */
   readonly #batches = new Map<string | number, Batch>();
-  /** Lines that were read but not passed on yet. */
+  /** Lines not passed on yet. */
   #waiting: string[] = [];
-  /** Number of messages that may be passed on now. */
+  /** Messages that may be passed on now. */
   #ahead = MAX_AHEAD;
   #handing = false;
   #patience: NodeJS.Timeout | undefined;
-  /** The negotiated version. */
   #version: unknown;
   #ending: NodeJS.Timeout | undefined;
   #closed = false;
@@ -69,13 +65,13 @@ export class LineTransport implements Transport {
     this.#resolveEnded = resolve;
   });
 
-  constructor(input: Readable, output: Writable, limit = MESSAGE_LIMIT) {
+  constructor(input: Readable, output: Writable) {
     this.#input = input;
     this.#output = output;
-    this.#splitter = new LineSplitter(limit, {
+    this.#splitter = new LineSplitter(MESSAGE_LIMIT, {
       line: (text) => this.#waiting.push(text),
       tooLong: (head, tail) => {
-        const problem = `A message has more than ${limit} bytes.`;
+        const problem = `A message has more than ${MESSAGE_LIMIT} bytes.`;
         this.#sendError(idAtEdge(head, tail), ProtocolErrorCode.InvalidRequest, problem);
       },
     });
@@ -92,7 +88,7 @@ export class LineTransport implements Transport {
     if (this.#closed) return;
     if ('id' in message && message.id !== undefined && !('method' in message)) {
       this.#open.delete(message.id);
-      this.#version = versionIn(message) ?? this.#version;
+      if ('result' in message) this.#version = Object(message.result).protocolVersion ?? this.#version;
       const batch = this.#batches.get(message.id);
       this.#batches.delete(message.id);
       await (batch ? this.#answer(batch, message) : this.#write(message));
@@ -119,8 +115,8 @@ export class LineTransport implements Transport {
   };
 
   /**
-   * Passes on not many more lines than are answered, and none while the client does not read its answers, which would
-   * pile up in memory; pauses the input meanwhile.
+   * Passes on few more lines than are answered, and none while the client does not read its answers, which would
+   * pile up in memory. Pauses the input meanwhile.
    */
   readonly #handOver = () => {
     if (this.#handing) return;
@@ -147,7 +143,7 @@ export class LineTransport implements Transport {
     }, PATIENCE);
   };
 
-  /** At the end of the input, sends answers that are almost ready and cancels other calls. */
+  /** Sends answers that are almost ready, then cancels other calls. */
   readonly #onEnd = () => {
     this.#splitter.end();
     for (const line of this.#waiting.splice(0)) this.#receive(line);
@@ -155,7 +151,6 @@ export class LineTransport implements Transport {
     else this.#ending ??= setTimeout(() => void this.close(), FLUSH_TIME);
   };
 
-  /** The reader of the output has closed it. */
   readonly #onGone = () => void this.close();
 
   #receive(text: string): void {
@@ -166,7 +161,6 @@ export class LineTransport implements Transport {
     else this.#receiveMessage(data);
   }
 
-  /** Only version 2025-03-26 has batches; their answers are one line. */
   #receiveBatch(messages: readonly unknown[]): void {
     if (this.#version !== BATCH_VERSION || messages.length === 0 || messages.length > MAX_BATCH) {
       const why =
@@ -238,14 +232,10 @@ export class LineTransport implements Transport {
   }
 }
 
-function versionIn(message: JSONRPCMessage): unknown {
-  return 'result' in message ? Object(message.result).protocolVersion : undefined;
-}
-
 const ID = '"id"\\s*:\\s*(-?\\d{1,15}|"[^"\\\\]{0,100}")';
 const OTHERS = '(?:"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*,\\s*)*';
 const AT_HEAD = new RegExp(`^\\s*\\{\\s*${OTHERS}${ID}`);
-/** The last brace of a message is its own, so an id right before it is the message's. */
+/** The last brace closes the message itself, so an id before it is the message's. */
 const AT_TAIL = new RegExp(
   `[,{]\\s*${ID}\\s*(?:,\\s*"(?:jsonrpc|method)"\\s*:\\s*"[^"\\\\]{0,100}"\\s*)*\\}$`,
 );

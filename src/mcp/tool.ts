@@ -1,8 +1,7 @@
 /**
  * @module mcp/tool
- * A tool of the server as one object, from whose schemas validation, types, lists and docs/mcp-tools.md are made; the
- * context of its calls, through which alone it depends on the server; and the check of its arguments, which explains
- * problems in a sentence that a model can act on.
+ * Tools as objects, whose schemas give validation, types, lists and docs/mcp-tools.md; the context of a call, the only
+ * link to the server; and checks of arguments, with errors that a model can act on.
  */
 import * as z from 'zod/v4';
 import { isObject, MAX_STRING, requireLength } from '../core/arguments.js';
@@ -15,13 +14,13 @@ import type { CheckedRequest } from './checked-api.js';
 import { type CheckedArguments, checkPaths, type ToolFiles } from './paths.js';
 import { each } from './schemas.js';
 
-/** Hints for hosts that decide whether a model may call a tool. */
+/** Hints by which hosts decide whether a model may call a tool. */
 export interface ToolAnnotations {
   /** Changes nothing outside of the server. */
   readonly readOnlyHint: boolean;
   /** May overwrite or delete. Meaningless for a read-only tool. */
   readonly destructiveHint?: boolean;
-  /** Repeating the call changes nothing more. */
+  /** Repeating a call changes nothing. */
   readonly idempotentHint: boolean;
   /** Reaches beyond this machine. */
   readonly openWorldHint: boolean;
@@ -35,7 +34,7 @@ export const READ_ONLY: ToolAnnotations = {
   openWorldHint: false,
 };
 
-/** A member such as `rows.[].trust` (`[]`: all items of a list, `*`: all members), or some members by name. */
+/** Path of a member, such as `rows.[].trust` (`[]`: all items, `*`: all members), or several members by name. */
 export type Spare = string | { readonly of: string; readonly names: readonly string[] };
 
 export interface ToolOutcome<Document> {
@@ -44,19 +43,19 @@ export interface ToolOutcome<Document> {
   readonly content?: readonly ExtraContent[];
   /** Members to drop from an answer that is too long, least important first: `distribution`. */
   readonly spare?: readonly Spare[];
-  /** The member that links to the whole result; without one, a document that is too long is published. */
+  /** The member that links to the whole result. Without one, a document that is too long is published. */
   readonly whole?: string;
-  /** Allows a longer answer, since the caller asked for more than usual. */
+  /** Allows a longer answer: the caller asked for more than usual. */
   readonly long?: boolean;
 }
 
-/** A result of another kind than the tool's usual one, such as a dry run. */
+/** A result with a schema of its own, such as that of a dry run. */
 export interface OtherOutcome extends ToolOutcome<unknown> {
   /** Replaces the tool's `outputSchema`. */
   readonly fits: z.ZodObject;
 }
 
-/** The input type of a document, readonly, and open to members that a loose schema does not name. */
+/** A document's input type, readonly, without the index signature of a loose schema. */
 export type Given<T> = T extends readonly (infer Item)[]
   ? readonly Given<Item>[]
   : T extends object
@@ -64,7 +63,6 @@ export type Given<T> = T extends readonly (infer Item)[]
     : T;
 type IsLoose<T, Key extends keyof T> = string extends Key ? (unknown extends T[Key] ? true : false) : false;
 
-/** Checked arguments. */
 export type InputOf<Schema extends z.ZodObject> = CheckedArguments<z.output<Schema>>;
 
 export type PreparedCall = (context: ToolContext) => Promise<ToolOutcome<unknown> | OtherOutcome>;
@@ -73,20 +71,18 @@ export interface ToolDefinition<
   Input extends z.ZodObject = z.ZodObject,
   Output extends z.ZodObject = z.ZodObject,
 > {
-  /** Letters, digits and underscores. */
   readonly name: string;
-  /** A few words for people. */
   readonly title: string;
   /** For the model that chooses a tool: what it does, when to use it, what to do next. */
   readonly description: string;
-  /** Every parameter, each with `.describe()`. The server refuses others. */
+  /** Every parameter, each with `.describe()`; others are refused. */
   readonly inputSchema: Input;
-  /** Schema of the document. To pass on keys that it does not name, use `z.looseObject`. */
+  /** Schema of the document; use `z.looseObject` to keep keys that it does not name. */
   readonly outputSchema: Output;
   /** Default: {@link READ_ONLY}. */
   readonly annotations?: ToolAnnotations;
   /**
-   * Answers one call; `input` is checked. Import scoring code here dynamically, so that the server starts without it.
+   * Answers one call with checked input. Import scoring code dynamically here: the server starts without it.
    * @throws {AnyvmafError} with a message for the model; other errors are reported as internal failures
    */
   handler(
@@ -107,7 +103,7 @@ export interface Tool extends Omit<ToolDefinition, 'handler'> {
   call(args: unknown, context: ToolContext): Promise<ToolOutcome<unknown> | OtherOutcome>;
 }
 
-/** Declares a tool; its handler's types follow from the schemas. */
+/** Infers the handler's types from the schemas. */
 export function defineTool<Input extends z.ZodObject, Output extends z.ZodObject>(
   definition: ToolDefinition<Input, Output>,
 ): Tool {
@@ -143,16 +139,15 @@ export interface ToolProgress {
   readonly total: number | null;
   /** True if `total` covers only the steps so far and more may follow. */
   readonly isOpen?: boolean;
-  /** Frame pairs per second so far. */
   readonly fps?: number;
-  /** Current step, unless it is scoring: `decoding frame 12`. */
+  /** Current step before or after scoring: `decoding frame 12`. */
   readonly message?: string;
   /** Best result so far, in words. */
   readonly best?: string;
 }
 
 export interface PoolGrant {
-  /** Worker threads for this task, at least 1: its fair share of the cores at its start. Never pass more on. */
+  /** Most worker threads to use, at least 1: a fair share of the cores at the start. */
   readonly threads: number;
   /** Measures and reads videos outside the server's own thread. */
   readonly api: Measuring;
@@ -160,15 +155,15 @@ export interface PoolGrant {
 
 export interface ToolPool {
   /**
-   * Runs a task when its turn comes; until then the call's progress says that it waits. Decode and score inside a
-   * task, and never start a task inside another.
+   * Runs a task when its turn comes; until then the progress says that it waits. Decode and score inside a task; never
+   * nest tasks.
    * @param weight worker threads wanted, at least 1; `null` for as many as possible
    * @throws the signal's reason if the call is cancelled while it waits
    */
   run<T>(weight: number | null, task: (grant: PoolGrant) => Promise<T>): Promise<T>;
 }
 
-/** The pair behind a report, from which pictures of frames are taken. */
+/** The pair behind a report, for pictures of its frames. */
 export interface Pictured {
   readonly request: CheckedRequest;
   /** Options of its score; those for single frames apply. */
@@ -176,12 +171,8 @@ export interface Pictured {
   readonly origin: Origin;
 }
 
-export interface Publication {
-  /** File name with extension, of letters, digits, `.`, `_` and `-`: `report.json`, `frame_000012_reference.png`. */
-  readonly name: string;
-  readonly mimeType: string;
-  /** One sentence for the model. */
-  readonly description?: string;
+/** A file to publish; its name has letters, digits, `.`, `_` and `-` only. */
+export interface Publication extends Pick<ResourceEntry, 'name' | 'mimeType' | 'description'> {
   readonly data: string | Uint8Array;
   /** For a report.json: the pair whose pictures its HTML page shows. */
   readonly pictured?: Pictured;
@@ -193,17 +184,16 @@ export interface Published {
   readonly uri: string;
   /** Absolute path of the file, private to this user. */
   readonly path: string;
-  /** Content to append to a tool's result. */
   readonly link: ResourceLink;
 }
 
 export interface ToolResources {
   publish(publication: Publication): Promise<Published>;
-  /** Folder for points measured from encodes of a source. If possible it outlives the server, for later calls. */
+  /** Folder for measured points of a source's encodes. It outlives the server if possible. */
   points(source: string): Promise<string>;
 }
 
-/** A call that can be sent as it is, in results. */
+/** A call for the client to send unchanged. */
 export const nextAction = z.object({ tool: z.string(), arguments: z.record(z.string(), z.unknown()) });
 export type NextAction = Readonly<z.output<typeof nextAction>>;
 
@@ -245,14 +235,9 @@ export interface ToolJobs {
   }>;
 }
 
-/** Content after a result's JSON document: pictures for the model, and links to large results. */
+/** Content after the JSON document: pictures, and links to large results. */
 export type ExtraContent =
-  | {
-      readonly type: 'image';
-      readonly mimeType: string;
-      /** Base64. */
-      readonly data: string;
-    }
+  | { readonly type: 'image'; readonly mimeType: string /** Base64. */; readonly data: string }
   | ResourceLink;
 
 export interface CallAnswer {
@@ -263,9 +248,9 @@ export interface CallAnswer {
 
 export interface ToolContext {
   readonly tool: string;
-  /** Aborts when the call is cancelled, its client disconnects or the server ends. Pass it on everywhere. */
+  /** Aborts when the call is cancelled, its client disconnects or the server ends. */
   readonly signal: AbortSignal;
-  /** Reports progress to the client, which gets at most one notification per percent. */
+  /** Notifies the client at most once per percent. */
   progress(report: ToolProgress): void;
   readonly files: ToolFiles;
   readonly pool: ToolPool;
@@ -275,18 +260,17 @@ export interface ToolContext {
   readonly args: Readonly<Record<string, unknown>>;
   /** This call with some parameters changed. */
   again(changes: Readonly<Record<string, unknown>>): NextAction;
-  /** A call of another tool with the arguments that both take, changed; `undefined` if it is not offered. */
+  /** A call of another tool with the arguments that both take and `changes`; `undefined` if it is not offered. */
   instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
   /** Writes a line to standard error, for the server's operator. */
   log(message: string): void;
 }
 
 const MAX_PROBLEMS = 4;
-
 /** Most characters of a value in a message. */
 const SHOWN = 60;
 
-/** `models[2]`. */
+/** Formats a path such as `models[2]`. */
 function nameOf(path: readonly PropertyKey[]): string {
   return path
     .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i === 0 ? '' : '.'}${String(part)}`))
@@ -358,7 +342,7 @@ function problem(issue: z.core.$ZodIssue): string {
 
 /** One sentence about every invalid argument. */
 export function argumentSentence({ issues }: { readonly issues: readonly z.core.$ZodIssue[] }): string {
-  // One problem for each parameter: a value of the wrong type also fails length checks, which adds nothing.
+  // One problem per parameter: a value of the wrong type also fails length checks.
   const first = new Map(issues.map((issue) => [nameOf(issue.path), issue] as const).toReversed());
   const problems = issues.filter((issue) => first.get(nameOf(issue.path)) === issue).map(problem);
   const rest = problems.length - MAX_PROBLEMS;
@@ -384,7 +368,7 @@ export function checkArguments<Schema extends z.ZodObject>(
   return schema.parse(coercedMembers(schema, sent), { reportInput: true });
 }
 
-/** Lists that may also come as text with commas, as in other tools. */
+/** Lists that are also accepted as comma-separated text. */
 const COMMA_LISTS: ReadonlySet<string> = new Set(['encoders', 'resolutions', 'target_vmafs']);
 
 /** Adapts what hosts send: drops `null` for optional parameters, parses numbers and booleans, wraps single items. */
@@ -403,9 +387,10 @@ function coercedMembers(schema: z.ZodObject, sent: object): Record<string, unkno
 function coerced(type: z.ZodType | undefined, value: unknown, commas: boolean): unknown {
   if (type instanceof z.ZodArray) {
     const item = innermost(type.element as z.ZodType);
-    const texts = commas && typeof value === 'string' ? value.split(',').map((one) => one.trim()) : undefined;
+    const texts =
+      commas && typeof value === 'string' ? value.split(',').map((item) => item.trim()) : undefined;
     const items = texts ?? (Array.isArray(value) ? value : typeof value === 'object' ? undefined : [value]);
-    return items ? items.map((one) => coerced(item, one, false)) : value;
+    return items ? items.map((each) => coerced(item, each, false)) : value;
   }
   if (type instanceof z.ZodObject && isObject(value)) return coercedMembers(type, value);
   if (typeof value !== 'string') return value;
@@ -426,21 +411,19 @@ function innermost(type: z.core.$ZodType | undefined): z.ZodType | undefined {
 /** Refuses oversized texts and lists before they are parsed. @throws {AnyvmafError} `usage` */
 function requireSize(value: unknown, name: string, depth = 0): void {
   if (typeof value === 'string') requireLength(`A text in ${shown(name, SHOWN)}`, value, MAX_STRING);
-  // Deeper values fail to parse, since no schema nests as deep.
+  // No schema nests deeper.
   if (typeof value !== 'object' || value === null || depth > MAX_DEPTH) return;
   const members = Object.entries(value);
-  if (members.length > MAX_MEMBERS) {
+  if (members.length > MAX_MEMBERS)
     throw usageError(
       `${shown(name, SHOWN)} has ${grouped(members.length)} members; at most ${MAX_MEMBERS} are allowed.`,
     );
-  }
   for (const [key, member] of members) {
     requireLength(`The name of a parameter in ${shown(name, SHOWN)}`, key);
     requireSize(member, Array.isArray(value) ? name : key, depth + 1);
   }
 }
 
-/** More than any parameter has. */
 const MAX_MEMBERS = 1000;
 const MAX_DEPTH = 8;
 
@@ -465,8 +448,8 @@ const SYNONYMS: readonly (readonly string[])[] = [
 ];
 
 function synonym(name: string, known: readonly string[]): string | undefined {
-  const wanted = name.toLowerCase();
-  return SYNONYMS.filter((names) => names.includes(wanted))
+  const lower = name.toLowerCase();
+  return SYNONYMS.filter((names) => names.includes(lower))
     .flatMap((names) => names.filter((other) => known.includes(other)))
     .at(0);
 }

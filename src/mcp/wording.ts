@@ -20,15 +20,13 @@ import { limitError } from '../core/system-limits.js';
 import type { Finding, Objection } from '../index.js';
 import { argumentSentence } from './tool.js';
 
-/** Whose parameters to name: those of a tool for any two videos, or of `vmaf_score` with stored or raw video. */
+/** Whose parameters to name: those of a tool for encoded videos, or of `vmaf_score` with stored or raw video. */
 export type Place = 'encoded' | 'stored' | 'raw';
 
 /** The first clause of a description, of at least 20 characters. */
-export function inShort(text: string): string {
-  return /^.{20,}?(?=[.:;] |\.$)/.exec(text)?.[0] ?? text;
-}
+export const inShort = (text: string): string => /^.{20,}?(?=[.:;] |\.$)/.exec(text)?.[0] ?? text;
 
-/** Gives a finding a fix of parameters with values, as JSON: `{"offset":12}`. */
+/** Gives a finding a fix in parameters, as JSON: `{"offset":12}`. */
 export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;
   return hint ? { ...rest, fix: fixText(hint, place) } : rest;
@@ -47,21 +45,19 @@ function fixText(hint: Hint, place: Place): string {
 
 type Values = Readonly<Record<string, unknown>>;
 
-function merged(one: Values, other: Values): Values {
-  const both = Object.entries(other).map(([name, value]) => [name, joined(one[name], value)] as const);
-  return { ...one, ...Object.fromEntries(both) };
+function merged(values: Values, added: Values): Values {
+  const both = Object.entries(added).map(([name, value]) => [name, joined(values[name], value)]);
+  return { ...values, ...Object.fromEntries(both) };
 }
 
-/** Merges into the filters and lists of a call instead of replacing them. */
+/** Merges filters and lists; replaces other values. */
 export function joined(given: unknown, value: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
   return isObject(given) && isObject(value) ? { ...given, ...value } : value;
 }
 
-type NamedHint = Parameters<HintName>[0];
-
 /** Parameters within a sentence: `offset: 12`. */
-function parametersOf(hint: NamedHint, place: Place): string {
+function parametersOf(hint: Parameters<HintName>[0], place: Place): string {
   if (hint.purpose === 'pull') return `'anyvmaf models pull ${hint.model}'`;
   if (hint.purpose === 'install') return `'anyvmaf setup ${hint.part}'`;
   const { parameter, among, given = parameter } = wordsOf(hint.option);
@@ -110,11 +106,11 @@ function storedValuesOf(hint: OptionHint): Values | undefined {
   return { ...(start > 0 && { frame_skip_ref: start, frame_skip_dist: start }), frame_cnt: end - start };
 }
 
-/** The other tool that takes a parameter; empty if this tool does. */
+/** Names the other tool that takes a parameter; empty if this one does. */
 function elsewhere(hint: OptionHint, place: Place): string {
   if (hint.option === 'window') return ' to find_alignment';
-  const own = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
-  if (place === 'encoded' || own || storedValuesOf(hint)) return '';
+  const isOwn = wordsOf(hint.option).stored || ['model', 'raw', 'swap'].includes(hint.option);
+  if (place === 'encoded' || isOwn || storedValuesOf(hint)) return '';
   return ` to vmaf_score_encoded${place === 'raw' ? ', once ffmpeg has written the raw videos as Y4M' : ''}`;
 }
 
@@ -126,7 +122,7 @@ export function errorInParameters(error: AnyvmafError, place: Place = 'encoded')
   return new AnyvmafError(code, text, { cause: error });
 }
 
-/** For a container, names the tool that takes it instead of an option. */
+/** For a container, names the tool that takes it. */
 function sentElsewhere(objection: Objection): Objection {
   const encoded = objection.hints?.some((hint) => typeof hint === 'object' && hint.option === 'decoder');
   return encoded ? { ...objection, hints: ['vmaf_score_encoded takes it directly'] } : objection;

@@ -1,11 +1,11 @@
 /**
  * @module queue/connect
- * Opens a queue by its address (user, password, TLS, name) on BullMQ and its Redis client, optional packages that are
- * loaded only here. Messages never show the password.
+ * Opens a queue by its address (user, password, TLS, name) with BullMQ and its Redis client, optional packages that
+ * only this module loads. Messages never show the password.
  */
 import type { Job, JobsOptions, Queue, QueueEvents, Worker, WorkerOptions } from 'bullmq';
 import type { Redis } from 'ioredis';
-import { AnyvmafError, backendError, messageOf, usageError } from '../core/errors.js';
+import { type AnyvmafError, backendError, ioError, messageOf, usageError } from '../core/errors.js';
 import { shown, withoutAccess } from '../core/printable.js';
 import { checkTask, type DeadTask, type QueueCounts, type Task, type TaskQueue, taskId } from './job.js';
 import { RedisStore } from './store.js';
@@ -43,11 +43,10 @@ export function queueAddress(
   const password = decoded(url.password) || env[PASSWORD_VARIABLE] || undefined;
   const username = decoded(url.username) || undefined;
   const name = url.searchParams.get('queue') ?? 'anyvmaf';
-  if (!/^[\w.-]{1,64}$/.test(name)) {
+  if (!/^[\w.-]{1,64}$/.test(name))
     throw refuse('must have a queue name of 1 to 64 letters, digits, dots, dashes and underscores');
-  }
   const unix = scheme === 'redis+unix';
-  // Other schemes have the database in their path.
+  // Others have the database in their path.
   const known = unix ? ['queue', 'db'] : ['queue'];
   const others = [...url.searchParams.keys()].filter((key) => !known.includes(key));
   if (others.length > 0)
@@ -102,17 +101,11 @@ export interface QueueLibraries {
 
 /** BullMQ's name of the queue; the address's queue name is the prefix of its keys. */
 const TASKS = 'tasks';
-
 /** Milliseconds for the server's first answer. */
 const PATIENCE = 10_000;
-
 /** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
-
 const AT_ONCE = 500;
-
-const ADVICE = 'npm install bullmq ioredis';
-
 export class QueueConnection implements TaskQueue {
   readonly address: QueueAddress;
   readonly store: RedisStore;
@@ -146,7 +139,7 @@ export class QueueConnection implements TaskQueue {
     const libraries = await load().catch((cause: unknown) => {
       const [why] = messageOf(cause).split('\n', 1);
       throw backendError(
-        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: ${ADVICE}`,
+        `a queue needs the packages bullmq and ioredis, which are not installed here (${why}); install them next to anyvmaf: npm install bullmq ioredis`,
         { cause },
       );
     });
@@ -281,14 +274,14 @@ export class QueueConnection implements TaskQueue {
 
 function unusable({ shown: address }: QueueAddress, cause: unknown): AnyvmafError {
   const why = withoutPassword(messageOf(cause));
-  return new AnyvmafError('io', `cannot use the queue at ${address}: ${why}`, { cause });
+  return ioError(`cannot use the queue at ${address}: ${why}`, { cause });
 }
 
 /** Turns an error of the server into a user-facing one; returns others unchanged. */
 export function queueError(error: unknown, { shown: address }: QueueAddress): unknown {
   if (!(error instanceof Error) || error.name !== 'ReplyError') return error;
   const why = withoutPassword(error.message);
-  return new AnyvmafError('io', `the queue server at ${address} refused: ${why}`, { cause: error });
+  return ioError(`the queue server at ${address} refused: ${why}`, { cause: error });
 }
 
 function prefixOf({ name }: QueueAddress): string {
@@ -347,18 +340,17 @@ function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Pr
   return new Promise((resolve, reject) => {
     let last = 'it does not answer';
     const fail = () => {
+      clearTimeout(timer);
       reject(unusable(address, last));
     };
     const timer = setTimeout(fail, PATIENCE);
-    // Keep the listener: an unhandled error event would end the process.
+    // Keep this listener: an unhandled error event would end the process.
     redis.on('error', (error: Error & { code?: string }) => {
       last = withoutPassword(error.message || error.code || String(error));
-      const said = `${last} ${error.code}`;
+      const text = `${last} ${error.code}`;
       // A wrong name or password stays wrong.
-      const final = /ENOTFOUND|WRONGPASS|NOAUTH|NOPERM|CERT|SSL|altnames|self.signed/i.test(said);
-      if (!final && (patience || !/ECONNREFUSED|ENOENT/.test(said))) return;
-      clearTimeout(timer);
-      fail();
+      const final = /ENOTFOUND|WRONGPASS|NOAUTH|NOPERM|CERT|SSL|altnames|self.signed/i.test(text);
+      if (final || (!patience && /ECONNREFUSED|ENOENT/.test(text))) fail();
     });
     redis.ping().then(
       () => {
@@ -366,7 +358,6 @@ function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Pr
         resolve();
       },
       (error: Error) => {
-        clearTimeout(timer);
         last = withoutPassword(error.message);
         fail();
       },

@@ -1,15 +1,15 @@
 /**
  * @module queue/job
- * Jobs and tasks of a queue, and their outcomes: types, and checks of data from Redis, which anyone may have written. Pure.
+ * Jobs, tasks and outcomes of a queue: types, and checks of data from Redis, which anyone may have written. Pure.
  */
 import { isObject, jsonOf } from '../core/arguments.js';
-import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import { type AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 
 export interface QueueJob {
   /** Equal for equal work: 32 hexadecimal digits. */
   readonly key: string;
-  /** Identity, line and command line in its table, repeated in its result. */
+  /** Identity, line and command line in the table, repeated in the result. */
   readonly id: string;
   readonly line: number;
   readonly args: readonly string[];
@@ -17,11 +17,11 @@ export interface QueueJob {
   readonly run: readonly string[];
   /** Digits of numbers in the result, as for --precision. */
   readonly precision: string;
-  /** Where the submitter puts the values per frame; absent if not wanted. */
+  /** Where the submitter writes the values per frame; absent for none. */
   readonly frames?: string;
   /** Longer pairs are cut. */
   readonly part: PartLength;
-  /** From 1, the first, to 1000. */
+  /** 1 (first) to 1000. */
   readonly priority: number;
   /** Attempts per task. */
   readonly attempts: number;
@@ -120,10 +120,10 @@ const CODES: readonly ErrorCode[] = [
 type Source = Readonly<Record<string, unknown>>;
 
 function refuse(what: string, why: string): AnyvmafError {
-  return new AnyvmafError('usage', `${what} in the queue is invalid: ${why}; remove it from the queue`);
+  return usageError(`${what} in the queue is invalid: ${why}; remove it from the queue`);
 }
 
-/** Own members only; refuses unknown ones. */
+/** Copies own members; refuses unknown ones. */
 function known(what: string, value: unknown, keys: readonly string[]): Source {
   if (!isObject(value)) throw refuse(what, 'it is not an object');
   const strange = Object.keys(value).find((key) => !keys.includes(key));
@@ -216,7 +216,7 @@ export function checkOutcome(value: unknown): Outcome {
       return { kind: 'scored', line: checkStored(source.line), ...(frames && { frames }) };
     }
     case 'failed': {
-      const code = CODES.find((one) => one === source.code);
+      const code = CODES.find((known) => known === source.code);
       if (code === undefined) throw refuse(what, 'its code is unknown');
       return { kind: 'failed', code, message: text(what, source, 'message', MOST_MESSAGE, /^/) };
     }
@@ -225,17 +225,15 @@ export function checkOutcome(value: unknown): Outcome {
 }
 
 /** Text that is not JSON is checked as `undefined`. */
-export function parsed<T>(json: string, check: (value: unknown) => T): T {
-  return check(jsonOf(json));
-}
+export const parsed = <T>(json: string, check: (value: unknown) => T): T => check(jsonOf(json));
 
-/** The same for the same step of the same job. */
+/** Equal for the same step of a job. */
 export function taskId(task: Task): string {
   const { key } = task.job;
   return task.kind === 'part' ? `${key}-${task.number}-${task.count}` : `${key}-${task.kind}`;
 }
 
-/** Errors are kept in the queue as `code: message`. */
+/** Formats an error for the queue. */
 export function reasonText(code: ErrorCode, message: string): string {
   return `${code}: ${message}`.slice(0, MOST_MESSAGE);
 }
@@ -243,15 +241,12 @@ export function reasonText(code: ErrorCode, message: string): string {
 /** Parses {@link reasonText}; any other text becomes an internal error. */
 export function readReason(reason: string): { readonly code: ErrorCode; readonly message: string } {
   const [, name, message] = /^([a-z]+): (.*)$/s.exec(reason) ?? [];
-  const code = CODES.find((one) => one === name);
+  const code = CODES.find((known) => known === name);
   if (code !== undefined && message !== undefined) return { code, message: message.slice(0, MOST_MESSAGE) };
-  if (/stalled/.test(reason)) {
+  if (/stalled/.test(reason))
     return { code: 'internal', message: 'every worker that scored it died or stopped responding' };
-  }
   return { code: 'internal', message: shown(reason, MOST_MESSAGE) };
 }
 
 /** Tasks that wait, run or will be retried. */
-export function pending({ waiting, delayed, active }: QueueCounts): number {
-  return waiting + delayed + active;
-}
+export const pending = ({ waiting, delayed, active }: QueueCounts): number => waiting + delayed + active;

@@ -1,6 +1,6 @@
 /**
  * @module queue/results-folder
- * Keeps results too large for Redis in a shared folder or below a URL, per job, in files known by name and hash.
+ * Keeps results too large for Redis in a shared folder or below a URL, in files known by name and hash.
  */
 import { closeSync, fstatSync, readFileSync } from 'node:fs';
 import { mkdir, readdir, realpath, rm, rmdir, stat } from 'node:fs/promises';
@@ -14,7 +14,7 @@ import { writeReason, writeWhole } from '../files/folders.js';
 import type { RemoteStore } from '../remote/remote-file.js';
 import { INLINE_BYTES, type Stored } from './job.js';
 
-/** A file of results that is missing or differs from its record. */
+/** A result file is missing or differs from its record. */
 export class LostFile extends AnyvmafError {}
 
 const JOB = /^[0-9a-f]{32}$/;
@@ -59,13 +59,12 @@ export class ResultsFolder {
   async keep(key: string, name: string, text: string): Promise<Stored> {
     const bytes = Buffer.byteLength(text);
     if (bytes <= INLINE_BYTES) return { text };
-    if (this.#root === undefined) {
+    if (this.#root === undefined)
       throw new AnyvmafError(
         'resource',
         `a result of ${bytes} bytes exceeds the ${INLINE_BYTES} that are kept in Redis; start all workers and the ` +
           'batch with --results DIR, a folder that all of them share.',
       );
-    }
     const sha256 = textDigest(text);
     const file = `${name}-${sha256.slice(0, 16)}.json`;
     if (this.#store) {

@@ -1,9 +1,9 @@
 /**
  * @module queue/run-task
- * Runs a task, and repairs what lost messages, crashes and lost Redis writes leave. Every step may run twice, on two
+ * Runs tasks, and repairs the effects of crashes, lost messages and lost Redis writes. Every step may run twice, on two
  * workers, or stop anywhere: the first result of a part or job counts, and completeness is checked, never assumed.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { ioError, usageError } from '../core/errors.js';
 import {
   type DeadTask,
   pending,
@@ -51,7 +51,7 @@ export interface TaskEnd {
   readonly settled?: string;
 }
 
-/** Times that files of parts may be lost before a job fails. */
+/** Times that part files may be lost before a job fails. */
 const MOST_LOSSES = 3;
 
 /** @throws {AnyvmafError} the reason of failure; the signal's reason if aborted */
@@ -127,17 +127,15 @@ async function mergeParts(
   const merged = await tools.scorer.merge(job, parts, signal);
   if (!('lost' in merged)) return settle(job, merged, tools, [...parts.values()]);
   const { lost } = merged;
-  if ((await tools.store.dropParts(job.key, lost)) > MOST_LOSSES) {
-    throw new AnyvmafError(
-      'usage',
+  if ((await tools.store.dropParts(job.key, lost)) > MOST_LOSSES)
+    throw usageError(
       `the files of ${lost.length} of ${count} parts cannot be read by the worker that merges them; give all workers ` +
         'the same folder with --results DIR.',
     );
-  }
   await tools.queue.add(lost.map((number) => ({ kind: 'part', job, number, count }) as const));
   // The queue ignored this task's own part, which it already has.
   if (own !== undefined && lost.includes(own))
-    throw new AnyvmafError('io', `the file of part ${own} is lost; the part must be measured again.`);
+    throw ioError(`the file of part ${own} is lost; the part must be measured again.`);
   return {};
 }
 
@@ -148,7 +146,7 @@ async function settle(
   parts: readonly Stored[] = [],
 ): Promise<TaskEnd> {
   const first = await store.settle(job.key, { kind: 'scored', ...scored });
-  // Another worker's result may be in a file of the same name.
+  // If not first, another worker's result may have a file of the same name.
   if (first) await files.clear(job.key, false, parts);
   return { settled: job.key };
 }
@@ -161,16 +159,12 @@ interface SweepTools {
   dead(most: number): Promise<readonly DeadTask[]>;
 }
 
-interface Swept {
-  readonly merges: number;
-  readonly resumed: number;
-  readonly failed: number;
-}
-
 const MOST_DEAD = 1000;
 
-/** One process of a fleet runs it, every minute or so. */
-export async function sweep(tools: SweepTools): Promise<Swept> {
+/** Repairs jobs; one process of a fleet runs it, about every minute. */
+export async function sweep(
+  tools: SweepTools,
+): Promise<{ readonly merges: number; readonly resumed: number; readonly failed: number }> {
   const { queue, store } = tools;
   const failed = await tellDead(tools);
   const [open, counts] = [await store.cutJobs(), await queue.counts()];
@@ -193,18 +187,18 @@ export async function sweep(tools: SweepTools): Promise<Swept> {
   return { merges, resumed, failed };
 }
 
-/** Settles jobs whose worker died before reporting a dead task. @returns the number of jobs */
+/** Settles jobs whose worker died before it reported a dead task. @returns their number */
 async function tellDead({ store, dead }: SweepTools): Promise<number> {
   const known = (await dead(MOST_DEAD)).flatMap(({ task, reason }) =>
     task ? [{ key: task.job.key, reason }] : [],
   );
   const outcomes = await store.outcomes(known.map(({ key }) => key));
-  let told = 0;
+  let settled = 0;
   for (const [i, { key, reason }] of known.entries()) {
     if (outcomes[i]) continue;
-    if (await store.settle(key, { kind: 'failed', ...readReason(reason) })) told++;
+    if (await store.settle(key, { kind: 'failed', ...readReason(reason) })) settled++;
   }
-  return told;
+  return settled;
 }
 
 /** Removes files of ended jobs that a killed worker left. */

@@ -1,12 +1,11 @@
 /**
  * @module queue/scoring-process
- * Scoring processes of a worker, one per running task: its own thread stays free to renew locks, and a crash or lack
- * of memory ends one task only.
+ * Scoring processes of a worker, one per running task: its own thread stays free to renew locks, and a crash or lack of
+ * memory ends one task only.
  */
-
 import { type ChildProcess, fork } from 'node:child_process';
 import { TimeLimitError } from '../core/abort.js';
-import { AnyvmafError, type ErrorCode } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, internalError } from '../core/errors.js';
 import type { QueueJob, Stored, Task } from './job.js';
 import type { Scorer } from './run-task.js';
 
@@ -45,12 +44,11 @@ export type FromScoring =
       readonly ticket: number;
       readonly code: ErrorCode;
       readonly message: string;
-      /** It exceeded its time limit: do not retry. */
+      /** The time limit was exceeded: do not retry. */
       readonly late?: boolean;
     };
 
 const SCRIPT = new URL('./scoring-child.js', import.meta.url);
-
 /** Milliseconds to stop before the process is killed. */
 const GRACE = 1000;
 /** Milliseconds without progress after which a run is aborted. */
@@ -88,7 +86,7 @@ export class ScoringProcesses implements Scorer {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#all].map((one) => one.end()));
+    await Promise.all([...this.#all].map((child) => child.end()));
   }
 
   async #run<Kind extends ScoringWork['kind']>(
@@ -96,17 +94,17 @@ export class ScoringProcesses implements Scorer {
     signal: AbortSignal,
   ): Promise<ScoringResults[Kind]> {
     signal.throwIfAborted();
-    let one = this.#free.pop();
+    let child = this.#free.pop();
     // It may have ended meanwhile.
-    for (; one && !one.usable; one = this.#free.pop()) this.#all.delete(one);
-    one ??= new OneProcess(this.#rules);
-    this.#all.add(one);
+    for (; child && !child.usable; child = this.#free.pop()) this.#all.delete(child);
+    child ??= new OneProcess(this.#rules);
+    this.#all.add(child);
     try {
       // The process answers with the result of this kind of work.
-      return (await one.run(work, signal, this.#onFrames)) as ScoringResults[Kind];
+      return (await child.run(work, signal, this.#onFrames)) as ScoringResults[Kind];
     } finally {
-      if (one.usable) this.#free.push(one);
-      else this.#all.delete(one);
+      if (child.usable) this.#free.push(child);
+      else this.#all.delete(child);
     }
   }
 }
@@ -125,7 +123,7 @@ class OneProcess {
     this.#ended = new Promise((resolve) => {
       const end = (why: string) => {
         this.#alive = false;
-        this.#running?.fail(new AnyvmafError('internal', `the scoring process ended: ${why}.`));
+        this.#running?.fail(internalError(`the scoring process ended: ${why}.`));
         resolve();
       };
       this.#child.on('error', (error) => end(error.message));
@@ -142,45 +140,38 @@ class OneProcess {
     const ticket = ++this.#tickets;
     return new Promise((resolve, reject) => {
       let frames = 0;
-      let watch: NodeJS.Timeout | undefined;
-      const stuck = () => {
-        reject(new AnyvmafError('internal', `aborted after ${STUCK / 60_000} minutes without progress.`));
-        finish();
-        this.end().catch(() => {});
-      };
-      const alive = () => {
-        clearTimeout(watch);
-        watch = setTimeout(stuck, STUCK);
-      };
-      const stop = () => {
-        // Reject at once, so that a task that is given back does not wait.
-        reject(signal.reason);
-        finish();
-        this.end(ticket).catch(() => {});
-      };
       const finish = () => {
         clearTimeout(watch);
         signal.removeEventListener('abort', stop);
         this.#running = undefined;
       };
+      const fail = (error: unknown) => {
+        finish();
+        reject(error);
+      };
+      // Fail at once: a task that is given back must not wait.
+      const stop = () => {
+        fail(signal.reason);
+        this.end(ticket).catch(() => {});
+      };
+      const watch = setTimeout(() => {
+        fail(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
+        this.end().catch(() => {});
+      }, STUCK);
       this.#running = {
         ticket,
         settle: (result) => {
           finish();
           resolve(result);
         },
-        fail: (error) => {
-          finish();
-          reject(error);
-        },
+        fail,
         progressed: (done) => {
-          alive();
+          watch.refresh();
           onFrames(Math.max(0, done - frames));
           frames = done;
         },
       };
       signal.addEventListener('abort', stop, { once: true });
-      alive();
       this.#send({ kind: 'work', ticket, work });
     });
   }

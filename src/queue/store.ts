@@ -1,7 +1,7 @@
 /**
  * @module queue/store
- * State of jobs in Redis. Each call is one command, script or transaction, so that a Redis that loses its last second
- * loses whole steps.
+ * State of jobs in Redis. Each call is one command, script or transaction: a Redis that loses its last second loses
+ * whole steps.
  */
 import { createHash } from 'node:crypto';
 import type { Redis } from 'ioredis';
@@ -17,12 +17,11 @@ import {
   type Stored,
 } from './job.js';
 
-/** Seconds that results wait for their submitter, and parts for the others. */
+/** Seconds that results wait for their submitter, and parts for other parts. */
 const KEPT = 14 * 24 * 3600;
-/** Seconds to remember that a submitter has a result, so that a worker's late one does not count. */
+/** Seconds to remember that a submitter has a result, so that a late one does not count. */
 const REMEMBERED = 24 * 3600;
 const AT_ONCE = 100;
-
 /** Fields of {@link RedisStore}'s hashes besides the numbered parts. */
 const [COUNT, JOB] = ['count', 'job'] as const;
 
@@ -61,7 +60,7 @@ if ARGV[2] == '1' then redis.call('DEL', KEYS[2]) end
 if redis.call('EXISTS', KEYS[2]) == 1 then redis.call('SADD', KEYS[3], ARGV[1]) else redis.call('SREM', KEYS[3], ARGV[1]) end
 `;
 
-/** State of jobs besides their tasks: Redis, or a fake in tests. */
+/** Redis, or a fake in tests. */
 export type JobStore = Omit<RedisStore, 'elected'>;
 
 /** All keys of a queue are in one hash slot. */
@@ -88,9 +87,8 @@ export class RedisStore {
   /** The first outcome counts. @returns whether this was the first */
   async settle(key: string, outcome: Outcome): Promise<boolean> {
     const value = JSON.stringify(outcome);
-    const again = outcome.kind === 'failed' && outcome.code !== 'aborted';
-    const first = await this.#script(SETTLE, key, [value, KEPT, key, again ? '0' : '1']);
-    return first === 1;
+    const mayRetry = outcome.kind === 'failed' && outcome.code !== 'aborted';
+    return (await this.#script(SETTLE, key, [value, KEPT, key, mayRetry ? '0' : '1'])) === 1;
   }
 
   /** Marks outcomes as being on a submitter's disk. */
@@ -106,7 +104,7 @@ export class RedisStore {
     await Promise.all(keys.map((key) => this.#script(REOPEN, key, [key, parts ? '1' : '0'])));
   }
 
-  /** Before work: whether the job has ended, how it was cut, and whether the part is there. */
+  /** Reads whether the job has ended, how it was cut, and whether the part is measured. */
   async begin(key: string, number?: number): Promise<Begun> {
     const fields = [COUNT, ...(number === undefined ? [] : [String(number)])];
     const [settled, [count, part]] = await Promise.all([
@@ -125,7 +123,7 @@ export class RedisStore {
     return Number(await this.#script(CUT, job.key, [job.key, count, JSON.stringify(job), KEPT]));
   }
 
-  /** The first one counts. */
+  /** The first part counts. */
   async putPart(key: string, number: number, part: Stored): Promise<PutPart> {
     const answer = await this.#script(PUT_PART, key, [number, JSON.stringify(part)]);
     const [kept, settled, present, count] = Array.isArray(answer) ? answer.map(Number) : [];
@@ -185,7 +183,8 @@ export class RedisStore {
   async #script(script: string, key: string, args: readonly (string | number)[]): Promise<unknown> {
     const keys = [this.#key('outcome', key), this.#key('parts', key), this.#open(), this.#key('lost', key)];
     try {
-      return await this.#redis.evalsha(digestOf(script), keys.length, ...keys, ...args);
+      const digest = createHash('sha1').update(script).digest('hex');
+      return await this.#redis.evalsha(digest, keys.length, ...keys, ...args);
     } catch (error) {
       if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
       return this.#redis.eval(script, keys.length, ...keys, ...args);
@@ -201,10 +200,4 @@ export class RedisStore {
   }
 }
 
-function digestOf(script: string): string {
-  return createHash('sha1').update(script).digest('hex');
-}
-
-function isNumber(name: string): boolean {
-  return /^[1-9]\d{0,4}$/.test(name);
-}
+const isNumber = (name: string): boolean => /^[1-9]\d{0,4}$/.test(name);

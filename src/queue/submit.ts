@@ -1,7 +1,7 @@
 /**
  * @module queue/submit
- * Submits jobs and follows them, puts dead ones back, and cancels them. Events of ended tasks only say where to look:
- * outcomes are read from the store, and silent jobs are checked again.
+ * Submits, follows, retries and cancels jobs. Events of ended tasks only tell where to look: outcomes are read from the
+ * store, and silent jobs are checked again.
  */
 import { onAbort } from '../core/abort.js';
 import type { QueueConnection } from './connect.js';
@@ -17,8 +17,8 @@ import {
 import type { Files } from './run-task.js';
 import type { JobStore } from './store.js';
 
-/** Milliseconds until all open jobs are checked: more for more jobs. */
-const lookAfter = (open: number) => Math.min(30_000, 3000 + 10 * open);
+/** Milliseconds between checks of all open jobs: more for more jobs. */
+const checkInterval = (open: number) => Math.min(30_000, 3000 + 10 * open);
 const AT_ONCE = 100;
 
 export interface SubmitTools {
@@ -42,11 +42,6 @@ export interface Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
-interface SubmitOptions {
-  readonly retryFailed: boolean;
-  readonly signal: AbortSignal;
-}
-
 export interface EndedJob {
   readonly job: QueueJob;
   readonly outcome: Exclude<Outcome, { kind: 'taken' }>;
@@ -60,7 +55,7 @@ export interface EndedJob {
 export async function* followJobs(
   jobs: readonly QueueJob[],
   tools: SubmitTools,
-  { retryFailed, signal }: SubmitOptions,
+  { retryFailed, signal }: { readonly retryFailed: boolean; readonly signal: AbortSignal },
 ): AsyncGenerator<EndedJob, void, undefined> {
   const { queue, store, clock } = tools;
   const followed = new FollowedJobs(jobs, tools);
@@ -79,18 +74,18 @@ export async function* followJobs(
   const forget = onAbort(signal, () => woken.abort());
   try {
     yield* followed.submit(retryFailed, signal);
-    for (let looked = clock.now(); open.size > 0; ) {
+    for (let checked = clock.now(); open.size > 0; ) {
       signal.throwIfAborted();
       if (heard.size === 0) {
-        const next = looked + lookAfter(open.size);
+        const next = checked + checkInterval(open.size);
         await clock.wait(Math.max(0, next - clock.now()), woken.signal);
       }
       woken = new AbortController();
       signal.throwIfAborted();
-      if (clock.now() >= looked + lookAfter(open.size)) {
-        looked = clock.now();
+      if (clock.now() >= checked + checkInterval(open.size)) {
+        checked = clock.now();
         for (const key of open.keys()) heard.add(key);
-        // With fewer tasks than jobs, some are lost; the queue ignores those that it already has.
+        // With fewer tasks than jobs, some are lost; the queue ignores jobs that it already has.
         if (pending(await queue.counts()) < open.size) await followed.addAgain();
       }
       const keys = [...heard];
@@ -137,14 +132,14 @@ class FollowedJobs {
       const [job, outcome] = [this.open.get(key), outcomes[i]];
       if (!job || !outcome) continue;
       if (outcome.kind === 'taken') {
-        // Another file of results has it, this one does not.
+        // Another results file has it.
         await store.reopen([key], true);
         await queue.add([{ kind: 'pair', job }]);
         continue;
       }
       yield { job, outcome };
       this.open.delete(key);
-      // A failure stays, so that it is not retried unasked.
+      // A failure stays, so that only the user retries it.
       if (outcome.kind === 'scored') await store.take([key]);
     }
   }
@@ -166,7 +161,7 @@ type Selection = 'all' | readonly string[];
 const selects = (selection: Selection, id: string) =>
   selection === 'all' || selection.some((prefix) => id.startsWith(prefix));
 
-/** Returns the number of jobs put back. Keeps their measured parts, unless these do not match. */
+/** Retries dead jobs. Keeps their measured parts unless these do not match. @returns the number of jobs */
 export async function retryDead(
   connection: QueueConnection,
   files: Files,
@@ -174,12 +169,12 @@ export async function retryDead(
 ): Promise<number> {
   const dead = (await connection.dead(MOST_DEAD)).filter(({ taskId }) => selects(selection, taskId));
   const byKey = new Map<string, { readonly job: QueueJob; readonly tasks: DeadTask[] }>();
-  for (const one of dead) {
-    if (!one.task) continue;
-    const { job } = one.task;
+  for (const deadTask of dead) {
+    if (!deadTask.task) continue;
+    const { job } = deadTask.task;
     const known = byKey.get(job.key);
-    if (known) known.tasks.push(one);
-    else byKey.set(job.key, { job, tasks: [one] });
+    if (known) known.tasks.push(deadTask);
+    else byKey.set(job.key, { job, tasks: [deadTask] });
   }
   await reopen(connection, files, [...byKey.values()]);
   return byKey.size;
@@ -205,17 +200,15 @@ async function reopen(
   jobs: readonly { readonly job: QueueJob; readonly tasks: readonly DeadTask[] }[],
 ): Promise<void> {
   for (const { job, tasks } of jobs) {
-    const apart = tasks.some(({ reason }) => readReason(reason).code === 'mismatch');
-    if (apart) await files.clear(job.key, true);
+    const mismatched = tasks.some(({ reason }) => readReason(reason).code === 'mismatch');
+    if (mismatched) await files.clear(job.key, true);
     await connection.remove(tasks.map(({ taskId }) => taskId));
-    await connection.store.reopen([job.key], apart);
+    await connection.store.reopen([job.key], mismatched);
   }
   await connection.add(jobs.map(({ job }): Task => ({ kind: 'pair', job })));
 }
 
-/**
- * Returns the number of jobs. Also removes selected dead tasks, unless all are selected. Workers stop within seconds.
- */
+/** Cancels jobs, and unless all are selected removes dead tasks; workers stop within seconds. @returns the jobs' number */
 export async function cancelJobs(
   connection: QueueConnection,
   files: Files,

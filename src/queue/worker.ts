@@ -1,14 +1,13 @@
 /**
  * @module queue/worker
- * Takes tasks, scores them in processes of its own, and gives back those it cannot finish; its counters are served in the
- * text format of Prometheus.
+ * Takes tasks, scores them in processes of its own, and gives back those that it cannot finish. Serves its counters
+ * in the text format of Prometheus.
  */
-
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Job, Worker } from 'bullmq';
 import { TimeLimitError, withinSeconds } from '../core/abort.js';
-import { AnyvmafError, type ErrorCode, messageOf } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, ioError, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { QueueConnection } from './connect.js';
 import { checkTask, type QueueCounts, readReason, reasonText, type Task } from './job.js';
@@ -27,14 +26,13 @@ interface WorkerSettings {
   readonly say: (sentence: string) => void;
 }
 
-/** Workers that may die or fall silent on one task before it is dead: it may be the cause. */
+/** Workers that may die or fall silent on a task, which may be the cause, before it is dead. */
 const MOST_LOST = 5;
 /** Milliseconds between checks for cancelled jobs. */
 const CANCEL_CHECK = 5000;
 /** Milliseconds between sweeps of a fleet. */
 const SWEEP = 60_000;
-
-/** Errors that no retry avoids. */
+/** Errors that a retry would repeat. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['usage', 'media', 'mismatch', 'model', 'feature']);
 
 class GivenBack extends Error {}
@@ -75,7 +73,7 @@ export class QueueWorker {
     ];
   }
 
-  /** Stops; running tasks go back to the queue at once and do not count as failures. */
+  /** Stops. Running tasks return to the queue at once and do not count as failures. */
   async stop(): Promise<void> {
     this.#stopping = true;
     for (const timer of this.#timers) clearInterval(timer);
@@ -93,23 +91,20 @@ export class QueueWorker {
     } catch (error) {
       throw new UnrecoverableError(reasonText('usage', messageOf(error)));
     }
-    const own = new AbortController();
-    this.#running.set(own, task);
+    const controller = new AbortController();
+    this.#running.set(controller, task);
     this.metrics.active++;
     const begun = performance.now();
-    const end = (outcome: Parameters<WorkerMetrics['ended']>[1]) =>
+    const end = (outcome: TaskOutcome) =>
       this.metrics.ended(task.kind, outcome, (performance.now() - begun) / 1000);
     try {
       // The task arrived while the worker stops.
       if (this.#stopping) throw new GivenBack('the worker stops');
-      const ended = await withinSeconds(
-        this.#settings.maxSeconds,
-        new TimeLimitError(
-          `it took longer than ${this.#settings.maxSeconds} s, the limit of this worker (--max-seconds)`,
-        ),
-        own.signal,
-        (signal) =>
-          runTask(task, { queue, store: queue.store, scorer: this.#scorer, files: this.#files }, signal),
+      const { maxSeconds } = this.#settings;
+      const late = `it took longer than ${maxSeconds} s, the limit of this worker (--max-seconds)`;
+      const tools = { queue, store: queue.store, scorer: this.#scorer, files: this.#files };
+      const ended = await withinSeconds(maxSeconds, new TimeLimitError(late), controller.signal, (signal) =>
+        runTask(task, tools, signal),
       );
       if (ended.settled !== undefined) this.metrics.settled++;
       end('done');
@@ -134,19 +129,19 @@ export class QueueWorker {
         : new Error(reason);
     } finally {
       this.metrics.active--;
-      this.#running.delete(own);
+      this.#running.delete(controller);
     }
   }
 
-  /** Settles the job of a task that is not retried. If this crashes, a sweep repairs it. */
+  /** Settles the job of a task that is not retried. A sweep does if this crashes. */
   async #tellFailure(job: Job | undefined, error: Error): Promise<void> {
     const { code, message } = readReason(error.message);
     if (!job || this.#stopping) return;
     const dead = await job.isFailed();
     this.#settings.say(`${dead ? 'failed' : 'failed, will retry'}: ${job.id}: ${message}`);
     if (!dead) return;
-    const task = checkTask(job.data);
-    await this.#connection.store.settle(task.job.key, { kind: 'failed', code, message });
+    const { key } = checkTask(job.data).job;
+    await this.#connection.store.settle(key, { kind: 'failed', code, message });
   }
 
   async #stopCancelled(): Promise<void> {
@@ -208,12 +203,8 @@ class WorkerMetrics {
     };
     family('anyvmaf_build_info', 'gauge', 'Version of anyvmaf.', [[`version="${version}"`, 1]]);
     family(`${PREFIX}_tasks_total`, 'counter', 'Tasks that ended on this worker.', this.#tasks);
-    family(
-      `${PREFIX}_task_seconds_total`,
-      'counter',
-      'Total duration of ended tasks in seconds.',
-      this.#seconds,
-    );
+    const duration = 'Total duration of ended tasks in seconds.';
+    family(`${PREFIX}_task_seconds_total`, 'counter', duration, this.#seconds);
     family(`${PREFIX}_errors_total`, 'counter', 'Failed attempts by error code.', this.#errors);
     family(`${PREFIX}_frames_total`, 'counter', 'Frame pairs measured.', [['', this.frames]]);
     family(`${PREFIX}_jobs_settled_total`, 'counter', 'Jobs settled by this worker.', [['', this.settled]]);
@@ -265,7 +256,7 @@ export async function serveMetrics(
   });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (cause: Error) =>
-      reject(new AnyvmafError('io', `cannot serve metrics at ${host}:${port}: ${cause.message}`, { cause })),
+      reject(ioError(`cannot serve metrics at ${host}:${port}: ${cause.message}`, { cause })),
     );
     server.listen(port, host, resolve);
   });

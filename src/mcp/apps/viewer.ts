@@ -1,10 +1,9 @@
 /**
  * @module mcp/apps/viewer
- * The script of that page: reads a result's report over JSON-RPC with the host (SEP-1865) and shows it.
+ * The script of the view in MCP Apps: reads a result's report over JSON-RPC with the host (SEP-1865) and shows it.
  */
 
 const VERSION = '2026-01-26';
-
 /** Least milliseconds between two polls of a job. */
 const PAUSE = 1000;
 
@@ -16,9 +15,7 @@ const waiting = new Map<unknown, { resolve(result: Data): void; reject(error: Er
 let asked = 0;
 let isShown = false;
 
-function dataOf(value: unknown): Data {
-  return typeof value === 'object' && value !== null ? (value as Data) : {};
-}
+const dataOf = (value: unknown): Data => (typeof value === 'object' && value !== null ? (value as Data) : {});
 
 function send(message: Data): void {
   // A view is not told its host's origin.
@@ -75,7 +72,7 @@ async function show(result: Data): Promise<void> {
   become(String(dataOf(Array.isArray(contents) ? contents[0] : {}).text ?? ''));
 }
 
-/** Replaces this document by the page. */
+/** Replaces this document with the page. */
 function become(text: string): void {
   const page = new DOMParser().parseFromString(text, 'text/html');
   if (isShown || !page.querySelector('main')) return;

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/hub
- * The measurements of the server's thread: their commands, listeners and events, their story so far, with which the
- * dashboard begins, and a limit on the thread's wake-ups.
+ * The measurements of the server's thread: commands, listeners, events, the story so far for the dashboard, and a limit
+ * on the thread's wake-ups.
  */
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
@@ -11,19 +11,19 @@ import type { Alarm } from '../../live/alarms.js';
 import { History, type SecondPoint, type WorstMoment } from '../../live/history.js';
 import type { Command, FromServer, Refusal, RunState, ServerSettings, ToServer } from '../../live/link.js';
 
-/** Milliseconds of a pause, the most that it delays an answer. */
+/** Milliseconds of a pause, the longest delay of an answer. */
 const REST = 25;
 /** The thread pauses after more than MANY rounds within SPAN milliseconds. */
 const [MANY, SPAN] = [6, 150];
 
-/** Limits how often the thread wakes up: a round answers all requests that have arrived. */
+/** Limits wake-ups of the thread: a round answers all requests that have arrived. */
 export class Rounds {
   readonly #cell = new Int32Array(new SharedArrayBuffer(4));
   /** Times of the latest rounds with requests, oldest first. */
   readonly #latest: number[] = [];
   #ending: NodeJS.Immediate | undefined;
 
-  /** Notes a request. The round ends once everything that has arrived is taken. */
+  /** Notes a request; the round ends once all that have arrived are taken. */
   asked(): void {
     this.#ending ??= setImmediate(() => this.#end());
   }
@@ -35,14 +35,14 @@ export class Rounds {
     latest.push(now);
     if (latest.length <= MANY) return;
     const first = latest.shift() ?? now;
-    // Blocks the thread: nothing else keeps the system from waking it for each request.
+    // Block the thread: nothing else keeps the system from waking it for each request.
     if (now - first < SPAN) Atomics.wait(this.#cell, 0, 0, REST);
   }
 }
 
 /** Least milliseconds between two progress notifications. */
 const UPDATE_TIME = 500;
-/** Milliseconds for which a status is reused, since rates and times change by themselves. */
+/** Milliseconds that a status is reused: rates and times change by themselves. */
 const RECENT_TIME = 100;
 
 export interface LiveEvent {
@@ -55,23 +55,17 @@ export interface LiveEvent {
 const MOST_SECONDS = 600;
 
 /** When progress was sent, and up to which second of video. */
-interface Due {
+interface SentProgress {
   readonly at: number;
   timer: NodeJS.Timeout | undefined;
-  readonly told: number;
-}
-
-interface Recent {
-  readonly change: number;
-  readonly until: number;
-  readonly document: object;
+  readonly second: number;
 }
 
 export class Hub {
   readonly settings: ServerSettings;
   readonly rounds = new Rounds();
-  readonly #recent = new Map<History, Recent>();
-  /** Counts changes that outdate answers. */
+  readonly #recent = new Map<History, { change: number; until: number; document: object }>();
+  /** Counts changes, each of which outdates answers. */
   #change = 0;
   readonly #post: (message: FromServer) => void;
   readonly #histories = new Map<number, History>();
@@ -80,7 +74,7 @@ export class Hub {
     { resolve(result: object): void; reject(reason: unknown): void; id: number }
   >();
   readonly #listeners = new Set<(event: LiveEvent) => void>();
-  readonly #due = new Map<History, Due>();
+  readonly #sent = new Map<History, SentProgress>();
   readonly #closing = new AbortController();
   #call = 0;
 
@@ -93,7 +87,7 @@ export class Hub {
     return [...this.#histories.values()];
   }
 
-  /** A measurement's status, cached briefly while nothing changes, since many clients ask. @param make builds it */
+  /** A measurement's status, cached briefly while nothing changes, for many clients. @param make builds it */
   recent(measurement: History, make: () => object): object {
     const now = performance.now();
     const known = this.#recent.get(measurement);
@@ -103,14 +97,14 @@ export class Hub {
     return document;
   }
 
-  /** Adds a listener for events. @returns a function that removes it */
+  /** Listens to events. @returns a function that removes the listener */
   listen(listener: (event: LiveEvent) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
   /**
-   * Waits until a question has an answer; asks again after each event.
+   * Waits for an answer other than `undefined`; asks again after each event.
    * @returns `undefined` after `milliseconds`
    * @throws errors of `ask`, and the signal's reason
    */
@@ -136,7 +130,7 @@ export class Hub {
     return unlessAborted(signal, found).finally(end);
   }
 
-  /** Aborts the thread's own work once the server is closed. */
+  /** Aborts the thread's own work when the server closes. */
   get signal(): AbortSignal {
     return this.#closing.signal;
   }
@@ -144,9 +138,9 @@ export class Hub {
   /** The first measurement if no name is given. @throws {AnyvmafError} `usage` for an unknown name */
   measurement(name: string | undefined): History {
     const all = this.measurements;
-    const names = all.map((one) => one.name).join(', ');
-    const found = name === undefined ? all[0] : all.find((one) => one.name === name);
+    const found = name === undefined ? all[0] : all.find((measurement) => measurement.name === name);
     if (found) return found;
+    const names = all.map((measurement) => measurement.name).join(', ');
     throw usageError(`Unknown measurement ${quoted(name ?? '')}; available: ${names}.`);
   }
 
@@ -155,8 +149,8 @@ export class Hub {
   }
 
   /**
-   * Sends a command to be carried out at a frame boundary.
-   * @throws {AnyvmafError} `resource` (busy) at once if too many wait; the measuring side's refusal
+   * Sends a command for a frame boundary.
+   * @throws {AnyvmafError} `resource` (busy) if too many wait; the measuring side's refusal
    */
   command(measurement: History, command: Command): Promise<object> {
     const { queueDepth } = this.settings;
@@ -190,8 +184,8 @@ export class Hub {
   }
 
   close(): void {
-    for (const { timer } of this.#due.values()) clearTimeout(timer);
-    this.#due.clear();
+    for (const { timer } of this.#sent.values()) clearTimeout(timer);
+    this.#sent.clear();
     this.#listeners.clear();
   }
 
@@ -242,21 +236,19 @@ export class Hub {
 
   /** Schedules a progress notification, at most two a second. */
   #progress(measurement: History): void {
-    const due = this.#due.get(measurement) ?? { at: 0, timer: undefined, told: 0 };
-    this.#due.set(measurement, due);
-    if (due.timer) return;
-    const wait = Math.max(0, due.at + UPDATE_TIME - performance.now());
-    due.timer = setTimeout(() => this.#emitProgress(measurement), wait);
-    due.timer.unref();
+    const sent = this.#sent.get(measurement) ?? { at: 0, timer: undefined, second: 0 };
+    this.#sent.set(measurement, sent);
+    if (sent.timer) return;
+    const wait = Math.max(0, sent.at + UPDATE_TIME - performance.now());
+    sent.timer = setTimeout(() => this.#emitProgress(measurement), wait).unref();
   }
 
   #emitProgress(measurement: History): void {
-    const due = this.#due.get(measurement);
-    clearTimeout(due?.timer);
-    const told = due?.told ?? 0;
-    const fresh = measurement.seconds.slice(-MOST_SECONDS).filter(({ second }) => second > told);
+    const { timer, second: sent = 0 } = this.#sent.get(measurement) ?? {};
+    clearTimeout(timer);
+    const fresh = measurement.seconds.slice(-MOST_SECONDS).filter(({ second }) => second > sent);
     const { second = 0 } = measurement.seconds.at(-1) ?? {};
-    this.#due.set(measurement, { at: performance.now(), timer: undefined, told: second });
+    this.#sent.set(measurement, { at: performance.now(), timer: undefined, second });
     this.#emit({ kind: 'progress', measurement, data: { ...progressOf(measurement), fresh } });
   }
 
@@ -276,13 +268,13 @@ export interface Progress {
   readonly state: RunState;
   /** Frames scored so far. */
   readonly frames: number;
-  /** Frames read or pushed that are still to be scored. */
+  /** Frames read or pushed but not scored yet. */
   readonly queued: number;
-  /** Frames that the run will score; `null` while unknown. */
+  /** Frames to score in all; `null` while unknown. */
   readonly total: number | null;
   /** Frames per second of wall time. */
   readonly rate: { readonly now: number; readonly average: number };
-  /** Frames per second of video; 25 if the videos do not say. */
+  /** Frames per second of video; 25 if unknown. */
   readonly fps: number;
   /** Key of the current main score; `null` without a model. */
   readonly metric: string | null;

@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/running
- * Lists running live servers, through a file of each in its user's cache; removes files of ended processes.
+ * Lists running live servers: each has a file in the user's cache. Removes files of ended processes.
  */
 import { lstat, readdir, readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -18,20 +18,17 @@ import type { Hub } from './hub.js';
 
 /** `MACHINE-PID-START-RANDOM.json`, the first three from `processMark`. */
 const NAME = /^([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}\.json$/;
-
 /** Most bytes of a file, and most files to read. */
 const MOST_BYTES = 64 << 10;
 const MOST_FILES = 100;
 
-function named(): string {
-  return join(cacheFolder(), 'live');
-}
+const named = (): string => join(cacheFolder(), 'live');
 
 function folder(): Promise<string> {
   return openPrivate(named(), 'where running measurements are listed', 'name another with ANYVMAF_CACHE');
 }
 
-/** The file of one server. Failures to write it are ignored: the measurement matters more. */
+/** The file of one server. Ignores failures to write it: the measurement matters more. */
 export class RunningFile {
   readonly #hub: Hub;
   readonly #started = new Date().toISOString();
@@ -78,7 +75,7 @@ export class RunningFile {
   }
 }
 
-/** Live servers of this user on this machine, oldest first: process id, and the text of its file. */
+/** Process ids and files of this user's live servers on this machine, oldest first. */
 export async function readRunning(): Promise<readonly { readonly pid: number; readonly text: string }[]> {
   if (!(await lstat(named()).catch(() => undefined))) return [];
   const root = await folder();
@@ -87,7 +84,7 @@ export async function readRunning(): Promise<readonly { readonly pid: number; re
   const all = await Promise.all(
     names.map(async (name) => {
       const [, on, pid, start = ''] = NAME.exec(name) ?? [];
-      // Machines may share the cache, but addresses on 127.0.0.1 belong to one.
+      // Machines may share the cache, but an address on 127.0.0.1 belongs to one.
       if (on !== machine) return [];
       const path = join(root, name);
       if (!(await isAlive(Number(pid), start))) {

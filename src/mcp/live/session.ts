@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/session
- * One client's session. Written without the SDK to stay small: it runs beside a measurement that needs the machine,
- * and clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
+ * One client's session. Does without the SDK to stay small: it runs beside a measurement that needs the machine, and
+ * clients may poll ten times a second. Tools refuse with an `AnyvmafError`, the protocol with its own class.
  */
 import { onAbort } from '../../core/abort.js';
 import { isObject, jsonOf } from '../../core/arguments.js';
@@ -26,12 +26,10 @@ class ProtocolFailure extends Error {
 
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
-/** Most frames in the report so far, the latest. */
+/** Most frames in the report so far. */
 const FRAMES = 100;
 
-function uriOf({ name }: History): string {
-  return `vmaf://measurement/${name}/report`;
-}
+const uriOf = ({ name }: History): string => `vmaf://measurement/${name}/report`;
 
 function resourceOf(measurement: History): object {
   const description = 'The report so far: status, pooled values, worst moments, latest frames.';
@@ -49,10 +47,10 @@ function measurementOf(hub: Hub, uri: unknown): History {
 
 function readResource(hub: Hub, uri: unknown): object {
   const measurement = measurementOf(hub, uri);
-  const last = Math.max(0, measurement.last - FRAMES + 1);
-  const frames = Array.from({ length: Math.max(0, measurement.last - last + 1) }, (_, i) => ({
-    frame: last + i,
-    metrics: measurement.frame(last + i),
+  const first = Math.max(0, measurement.last - FRAMES + 1);
+  const frames = Array.from({ length: Math.max(0, measurement.last - first + 1) }, (_, i) => ({
+    frame: first + i,
+    metrics: measurement.frame(first + i),
   })).filter(({ metrics }) => metrics !== undefined);
   const pooled = measurement.metrics.map((name) => [name, measurement.pooled(name) ?? null]);
   const worst = measurement.worst(10);
@@ -125,7 +123,7 @@ export class Session {
     }
     const { id, method, params } = message;
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
-    // A response, though this server sends no requests.
+    // A response, though the server sends no requests.
     if (method === undefined && ('result' in message || 'error' in message)) return undefined;
     if (typeof method !== 'string') return failed(known, CODE.request, 'The message has no method.');
     if (method === 'notifications/cancelled') this.#cancel(params);
@@ -176,9 +174,9 @@ export class Session {
   }
 
   #initialize({ protocolVersion }: Readonly<Record<string, unknown>>): object {
-    const asked = protocolVersion ?? VERSIONS[0];
+    const requested = protocolVersion ?? VERSIONS[0];
     return {
-      protocolVersion: VERSIONS.find((one) => one === asked) ?? VERSIONS.at(-1),
+      protocolVersion: VERSIONS.find((known) => known === requested) ?? VERSIONS.at(-1),
       serverInfo: { name: this.#hub.settings.name, title: 'anyvmaf, live', version },
       capabilities: { tools: {}, resources: { subscribe: true }, logging: {} },
       instructions: INSTRUCTIONS,
@@ -191,19 +189,21 @@ export class Session {
     id: Id,
     gone: AbortSignal | undefined,
   ): Promise<CallAnswer | undefined> {
-    const tool = TOOLS.find((one) => one.name === name);
+    const tool = TOOLS.find((known) => known.name === name);
     if (!tool) {
-      const names = TOOLS.map((one) => one.name).join(', ');
-      const what = `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`;
-      throw new ProtocolFailure(CODE.params, what);
+      const names = TOOLS.map((known) => known.name).join(', ');
+      const problem = `Unknown tool ${quoted(String(name).slice(0, 100))}; available: ${names}.`;
+      throw new ProtocolFailure(CODE.params, problem);
     }
-    const { progressToken } = Object(meta) as { readonly progressToken?: unknown };
+    const { progressToken } = Object(meta);
     const progress =
       typeof progressToken === 'string' || typeof progressToken === 'number'
         ? new CallProgress((notice) => this.#send('notifications/progress', { progressToken, ...notice }))
         : undefined;
     const ending = new AbortController();
-    const forget = [this.#hub.signal, gone].map((one) => onAbort(one, (reason) => ending.abort(reason)));
+    const forget = [this.#hub.signal, gone].map((signal) =>
+      onAbort(signal, (reason) => ending.abort(reason)),
+    );
     if (!this.#isShared) this.#calls.set(id, ending);
     const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {
@@ -219,17 +219,17 @@ export class Session {
   }
 
   #cancel(params: unknown): void {
-    const { requestId } = Object(params) as { readonly requestId?: Id };
+    const { requestId } = Object(params);
     if (requestId !== undefined) this.#calls.get(requestId)?.abort(left());
   }
 
   #tell({ kind, measurement, data }: LiveEvent): void {
     const uri = uriOf(measurement);
-    // The end arrives as progress, too.
+    // The end is also reported as progress.
     if (kind === 'progress' && this.#subscribed.has(uri))
       this.#send('notifications/resources/updated', { uri });
-    const said = { level: 'warning', logger: measurement.name, data: { kind, ...data } };
-    if (kind === 'alarm') this.#send('notifications/message', said);
+    const warning = { level: 'warning', logger: measurement.name, data: { kind, ...data } };
+    if (kind === 'alarm') this.#send('notifications/message', warning);
   }
 
   #send(method: string, params: object): void {

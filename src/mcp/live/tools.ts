@@ -1,8 +1,8 @@
 /**
  * @module mcp/live/tools
- * The tools of the live server, and the check of their arguments. Those that read answer without waiting for the
- * measurement, except `vmaf.watch`, which waits less than a host's timeout; those that steer take effect at a frame
- * boundary; `compute_vmaf` scores a pair of files beside it, in one worker.
+ * The tools of the live server, and the check of their arguments. Tools that read answer at once, except
+ * `vmaf.watch`, which waits less than a host's timeout; tools that steer take effect at a frame boundary;
+ * `compute_vmaf` scores a pair of files beside the measurement.
  */
 import { realpath } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -16,7 +16,7 @@ import type { History } from '../../live/history.js';
 import type { NextAction, ToolAnnotations, ToolContext } from '../tool.js';
 import type { Hub } from './hub.js';
 
-/** A parameter, in the subset of JSON Schema that the tools use. */
+/** A parameter in JSON Schema. */
 export interface Parameter {
   readonly type: 'string' | 'integer' | 'number';
   readonly description: string;
@@ -28,16 +28,14 @@ export interface Parameter {
 
 type Parameters = Readonly<Record<string, Parameter>>;
 
-/** Checked arguments of a tool with these parameters. */
 type Arguments<Own extends Parameters = Parameters> = {
   readonly [Name in keyof Own]?: ValueOf<Own[Name]['type']>;
 };
 type ValueOf<Type> = Type extends 'string' ? string : number;
 
-/** Annotations of tools that change nothing: the default. */
 export const READS: ToolAnnotations = { readOnlyHint: true, idempotentHint: true, openWorldHint: false };
 
-/** Like a tool of the file server, but without zod: the thread runs beside a measurement that needs the machine. */
+/** Like a tool of the file server, but without zod: the thread must stay small beside a measurement. */
 export interface LiveTool<Own extends Parameters = Parameters> {
   readonly name: string;
   readonly title: string;
@@ -46,11 +44,11 @@ export interface LiveTool<Own extends Parameters = Parameters> {
   readonly required?: readonly string[];
   /** Default: {@link READS}. */
   readonly annotations?: ToolAnnotations;
-  /** Returns the document for the client. @throws {AnyvmafError} with a message for the client */
+  /** @throws {AnyvmafError} with a message for the client */
   call(args: Arguments<Own>, hub: Hub, context: LiveContext): object | Promise<object>;
 }
 
-/** Declares a tool; the types of its arguments follow from its parameters. */
+/** Infers the types of arguments from the parameters. */
 const liveTool = <const Own extends Parameters>(tool: LiveTool<Own>): LiveTool => tool;
 
 export type LiveContext = Pick<ToolContext, 'signal' | 'progress'>;
@@ -75,7 +73,7 @@ export function checkArguments(tool: LiveTool, given: unknown): Arguments {
   return args;
 }
 
-/** What the value must be; `undefined` if it fits. */
+/** The expectation that a value fails; `undefined` if it fits. */
 function mismatch(value: unknown, parameter: Parameter): string | undefined {
   const { type, minimum, maximum, maxLength = 1024 } = parameter;
   if (parameter.enum && !parameter.enum.some((choice) => choice === value))
@@ -103,7 +101,7 @@ const LIST_FEATURES = liveTool({
   description: 'Lists the feature extractors, by the names used in feature strings.',
   parameters: {},
   async call() {
-    // Loaded with the first call, so that the thread starts quickly beside a measurement.
+    // Loaded on demand, so that the thread starts quickly.
     const { listExtractors } = await import('../../index.js');
     const features = [...new Set(listExtractors().map(({ name }) => name))];
     return { features, count: features.length };
@@ -132,7 +130,7 @@ export function statusOf(measurement: History, hub: Hub): object {
   const { queueDepth } = hub.settings;
   return {
     measurement: name,
-    measurements: hub.measurements.map((one) => one.name),
+    measurements: hub.measurements.map((each) => each.name),
     state,
     ...(error !== undefined && { error }),
     ...(facts && {
@@ -219,8 +217,7 @@ function metricsOf(measurement: History, metric: string | undefined): readonly s
 
 /** First and last frame, inclusive. */
 type Span = Readonly<Record<'first' | 'last', number>>;
-
-type SpanArguments = Readonly<Partial<Record<'first' | 'last' | 'last_frames' | 'last_seconds', number>>>;
+type SpanArguments = Partial<Span & Readonly<Record<'last_frames' | 'last_seconds', number>>>;
 
 /** The requested frames; `undefined` for all. */
 function spanOf(
@@ -236,7 +233,7 @@ function spanOf(
   return { first: first ?? 0, last: last ?? Math.max(0, end) };
 }
 
-/** The kept part of a range, or the range itself if none of it is kept. */
+/** The kept part of a range, or the range itself if none is kept. */
 function keptOf({ kept }: History, { first, last }: Span): Span {
   const [from, to] = [Math.max(first, kept?.[0] ?? 0), Math.min(last, kept?.[1] ?? last)];
   return from <= to ? { first: from, last: to } : { first, last };
@@ -244,8 +241,7 @@ function keptOf({ kept }: History, { first, last }: Span): Span {
 
 /** Most seconds that a call waits; many hosts time out after 60. */
 const LONGEST = 45;
-
-/** Seconds of video before an alarm in its next action. */
+/** Seconds of video before an alarm that its next action shows. */
 const BEFORE = 5;
 
 const RULE = {
@@ -285,11 +281,11 @@ const WATCH = liveTool({
       const { facts, last, measured, toScore } = measurement;
       if (facts) {
         progress({ done: measured, total: toScore });
-        const told = measurement.watch(rule);
-        const latest = told.at(-1);
+        const alarms = measurement.watch(rule);
+        const latest = alarms.at(-1);
         since ??= latest?.raised ? latest.frame - 1 : last;
         const from = since;
-        const found = told.find(({ raised, frame }) => raised && frame > from);
+        const found = alarms.find(({ raised, frame }) => raised && frame > from);
         if (found) return found;
       }
       return measurement.isOver ? 'over' : undefined;
@@ -372,15 +368,12 @@ const steering = (kind: 'pause' | 'resume' | 'stop', title: string, description:
 
 const PAUSED = 'Pauses the measurement at a frame boundary; frames in progress are finished.';
 const STOPPED = 'Stops the measurement after the frames taken so far; its program gets a report of these.';
-
 const LAYOUTS: readonly ChromaFormat[] = ['420', '422', '444', '400'];
 const DEFAULT_MODEL = 'vmaf_v0.6.1';
-
 const MAX_SECONDS = 600;
-
 const HOW_TO_OPEN = 'start the server with --allow DIR, or the option folders of the API, to allow one';
 
-/** Hubs that are scoring a pair: one at a time each, since the measurement comes first. */
+/** Hubs that are scoring a pair, one at a time: the measurement comes first. */
 const scoring = new WeakSet<Hub>();
 
 const SIDE = { type: 'integer', minimum: 1, maximum: 16384 } as const;
@@ -415,7 +408,7 @@ export const COMPUTE_VMAF = liveTool({
       throw new AnyvmafError('resource', 'busy: another pair is being scored; try again later.');
     scoring.add(hub);
     try {
-      // Do not delay a closing server, whose connections do not wait long.
+      // A closing server does not wait for the pair.
       return await unlessAborted(context.signal, compute(args, raw, hub.settings, context));
     } catch (error) {
       if (!(error instanceof AnyvmafError)) throw error;
@@ -432,7 +425,7 @@ async function compute(
   settings: Hub['settings'],
   { signal, progress }: LiveContext,
 ) {
-  // Loaded with the first pair: other tools need none of it.
+  // Loaded on demand: other tools need none of it.
   const [{ AllowedPaths }, { checkFile, checkModelString }, { score }] = await Promise.all([
     import('../../files/allowed-paths.js'),
     import('../paths.js'),
@@ -467,7 +460,7 @@ async function compute(
   };
 }
 
-/** Follows links, since files are compared with the real paths of folders. */
+/** Follows links: files are compared with the real paths of folders. */
 async function realName(path: string): Promise<string> {
   const absolute = resolve(path);
   return realpath(absolute).catch(() => absolute);

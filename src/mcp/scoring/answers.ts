@@ -1,9 +1,8 @@
 /**
  * @module mcp/scoring/answers
- * Parts that answers of scoring tools share, and their schemas: the head (what to conclude, how reliable the figures are,
- * why, and the next call), trust, target, worst frames, and keys from the schema of reports.
+ * Shared parts of scoring tools' answers, with schemas: the head (verdict, confidence, reasons, next call),
+ * trust, target, worst frames, and keys from the schema of reports.
  */
-
 import { isDeepStrictEqual } from 'node:util';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../core/errors.js';
@@ -42,11 +41,9 @@ const CONFIDENCE = ['low', 'medium', 'high'] as const;
 export type Confidence = (typeof CONFIDENCE)[number];
 
 const VERDICTS = [
-  // Trust in the figures, if nothing was to be reached.
+  // About the figures, a target, and several encodes or encoders.
   ...['fine', 'doubtful', 'untrusted'],
-  // A target.
   ...['reached', 'missed', 'unfinished'],
-  // Several encodes or encoders.
   ...['decided', 'tied'],
   'planned',
 ] as const;
@@ -71,19 +68,18 @@ export const headKeys = {
     ),
 };
 
-const head = z.object(headKeys);
-export type Head = Given<z.input<typeof head>>;
+export type Head = Given<z.input<z.ZodObject<typeof headKeys>>>;
 
 export interface Grounds {
-  /** Of the pair; of several pairs the worst. */
+  /** Of the pair, or the worst of several. */
   readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
-  /** Verdict on the request; default: whether figures can be trusted. */
+  /** Verdict on the request. Default: the trust. */
   readonly outcome?: Exclude<Head['verdict'], Trust['verdict']>;
   /** Confidence from intervals. Default: high. */
   readonly sure?: Confidence;
   /** Codes beside those of findings. */
   readonly reasons?: readonly string[];
-  /** `null` if nothing is left to do; the last reason then says why. */
+  /** `null` if nothing is left to do, as the last reason says. */
   readonly next?: NextAction | null | undefined;
 }
 
@@ -94,24 +90,31 @@ const TRUSTED: Readonly<Record<Trust['verdict'], Confidence>> = {
 };
 
 export function headOf({ trust, outcome, sure = 'high', reasons = [], next }: Grounds): Head {
-  const believed = trust?.verdict ?? 'fine';
-  const codes = [
-    ...(trust?.codes ?? []),
-    ...(believed === 'doubtful' && trust?.codes.length === 0 ? ['warning'] : []),
-  ];
+  const { verdict = 'fine', codes = [] } = trust ?? {};
+  const unnamed = verdict === 'doubtful' && codes.length === 0 ? ['warning'] : [];
   return {
-    verdict: believed === 'untrusted' ? believed : (outcome ?? believed),
-    confidence: leastOf([sure, TRUSTED[believed]]),
-    reasons: [...new Set([...codes, ...reasons])],
+    verdict: verdict === 'untrusted' ? verdict : (outcome ?? verdict),
+    confidence: leastOf([sure, TRUSTED[verdict]]),
+    reasons: [...new Set([...codes, ...unnamed, ...reasons])],
     next_action: next,
   };
 }
 
-export function leastOf(all: readonly Confidence[]): Confidence {
-  return CONFIDENCE.find((one) => all.includes(one)) ?? 'high';
+/** The codes that apply. */
+export function codesOf(conditions: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(conditions).filter((code) => conditions[code]);
 }
 
-/** Confidence about the side of a bound on which a value lies. @param intervals of 95 and 99 per cent */
+/** Joins the sentences that apply. */
+export function joinSentences(...sentences: readonly (string | false | undefined)[]): string {
+  return sentences.filter((sentence) => sentence).join(' ');
+}
+
+export function leastOf(all: readonly Confidence[]): Confidence {
+  return CONFIDENCE.find((level) => all.includes(level)) ?? 'high';
+}
+
+/** Confidence that a value lies on its side of a bound. @param intervals of 95 and 99 per cent */
 export function sureOf(
   bound: number,
   intervals: readonly (readonly [low: number, high: number])[],
@@ -124,10 +127,9 @@ export function sureOf(
 export function worstTrust(
   all: readonly Pick<Trust, 'verdict' | 'codes'>[],
 ): Pick<Trust, 'verdict' | 'codes'> {
-  const verdict = (['untrusted', 'doubtful'] as const).find((word) =>
-    all.some((one) => one.verdict === word),
-  );
-  return { verdict: verdict ?? 'fine', codes: all.flatMap(({ codes }) => codes) };
+  const has = (verdict: Trust['verdict']) => all.some((trust) => trust.verdict === verdict);
+  const verdict = has('untrusted') ? 'untrusted' : has('doubtful') ? 'doubtful' : 'fine';
+  return { verdict, codes: all.flatMap(({ codes }) => codes) };
 }
 
 /** Parameter names of the two videos. */
@@ -141,8 +143,8 @@ function pairOf(
   args: ToolContext['args'],
 ): { readonly reference: string; readonly distorted: string } | undefined {
   if (args.no_reference === true) return undefined;
-  for (const [one, other] of PAIRS) {
-    const [reference, distorted] = [args[one], args[other]];
+  for (const [first, second] of PAIRS) {
+    const [reference, distorted] = [args[first], args[second]];
     if (typeof reference === 'string' && typeof distorted === 'string') return { reference, distorted };
   }
   return undefined;
@@ -157,19 +159,19 @@ const PAIR_TOOLS = {
   describe_worst_frames: 2,
 } as const;
 
-/** Another tool for the pair of this call, with those of its arguments that the tool takes. */
+/** A call of another tool for this pair, with the arguments that it takes. */
 export function nextForPair(
   context: ToolContext,
   tool: keyof typeof PAIR_TOOLS,
   changes: Readonly<Record<string, unknown>> = {},
   pair = pairOf(context.args),
 ): NextAction | undefined {
-  const [one, other] = PAIRS[PAIR_TOOLS[tool]];
-  return pair && context.instead(tool, { ...changes, [one]: pair.reference, [other]: pair.distorted });
+  const [first, second] = PAIRS[PAIR_TOOLS[tool]];
+  return pair && context.instead(tool, { ...changes, [first]: pair.reference, [second]: pair.distorted });
 }
 
 /**
- * A call that applies a finding's fix; `undefined` if the fix is not a call, or this call has it already.
+ * A call that applies a finding's fix; `undefined` if the fix is no call, or applied already.
  * @param fix arguments as JSON, perhaps with the tool that takes them
  */
 export function nextWithFix(
@@ -187,7 +189,7 @@ export function nextWithFix(
   const given = pairOf(args);
   const isSwapped = reference !== undefined && distorted !== undefined;
   const pair = given && isSwapped ? { reference: given.distorted, distorted: given.reference } : given;
-  const other = named === undefined ? tool : (named as keyof typeof PAIR_TOOLS);
+  const other = (named as keyof typeof PAIR_TOOLS | undefined) ?? tool;
   if (other) return nextForPair(context, other, changes, pair);
   const names = PAIRS.find(([one]) => args[one] !== undefined);
   if (pair && isSwapped && names)
@@ -222,7 +224,7 @@ const TYPES: Readonly<Record<string, (kind: Kind<unknown>) => z.ZodType>> = {
   list: ({ item }) => z.array(item ? typeOf(item) : z.unknown()),
 };
 
-/** Zod types for the keys of an object in a report. @param words descriptions of some keys */
+/** Zod types for the keys of a report's object. @param words descriptions of some keys */
 export function documentKeys<T, F extends Fields>(
   { fields }: ObjectKind<T, F>,
   words: Readonly<Record<string, string>> = {},
@@ -232,7 +234,6 @@ export function documentKeys<T, F extends Fields>(
     const type = kind.optional ? typeOf(kind).optional() : typeOf(kind);
     return [key, words[key] === undefined ? type : type.describe(words[key])];
   });
-  // The keys are built from the same fields.
   return Object.fromEntries(keys) as Keys<F>;
 }
 
@@ -265,13 +266,13 @@ export const worstDocument = z.object({
   ),
 });
 
-/** A file with data that is too long for the answer. */
+/** A file whose data is too long for the answer. */
 export const resourceDocument = z.object({
   uri: z.string().describe('For resources/read.'),
   path: z.string().describe('The same as a file, until the server ends.'),
 });
 
-/** Resources with the whole result of a tool that encodes. @param drawn contents of the page */
+/** Resources with a tool's whole result. @param drawn contents of the page */
 export const encodingResults = (drawn: string) =>
   z.object({
     json: z.string().describe('URI of all points.'),
@@ -310,7 +311,9 @@ export function targetAnswer(
   digits: (value: number) => number,
 ): TargetDocument {
   const checks = limits.flatMap((limit) =>
-    checksOf(report, limit).map((one) => (one.found === null ? one : { ...one, found: digits(one.found) })),
+    checksOf(report, limit).map((check) =>
+      check.found === null ? check : { ...check, found: digits(check.found) },
+    ),
   );
   const untrusted = trustOf(report).verdict === 'untrusted';
   const reached = checks.every(({ reached }) => reached);
@@ -329,10 +332,8 @@ function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
   } catch (error) {
     // A missing metric must not cost the caller the scores.
     if (!(error instanceof AnyvmafError)) throw error;
-    const note = error.message;
-    return [
-      { value_of: pooledText(limit), must_be: `${relation}${bound}`, found: null, reached: false, note },
-    ];
+    const must_be = `${relation}${bound}`;
+    return [{ value_of: pooledText(limit), must_be, found: null, reached: false, note: error.message }];
   }
 }
 
@@ -351,10 +352,8 @@ export function publishReport(
   });
 }
 
-/** The used backend by its name in the reference MCP server. */
-export function backendUsed({ backend_used: used }: Report): string {
-  return used === 'wasm' ? 'cpu' : used;
-}
+/** The backend's name in the reference MCP server. */
+export const backendUsed = ({ backend_used: used }: Report): string => (used === 'wasm' ? 'cpu' : used);
 
 /** The verdict on a score as a sentence. @param score subject of the sentence */
 export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score = 'this score'): string {
@@ -365,12 +364,8 @@ export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score 
     : `The score is doubtful${named}: ${cause}${advice}`;
 }
 
-/** The worst frames, at a distance from each other; `undefined` if no metric has a direction. */
-export function worstDocumentOf(
-  report: Report,
-  precision: Precision,
-  count = WORST,
-): WorstDocument | undefined {
+/** The worst frames, apart from each other; `undefined` if no metric has a direction. */
+export function worstDocumentOf(report: Report, precision: Precision, count = 5): WorstDocument | undefined {
   const by = ranking(report);
   if (!by) return undefined;
   const digits = rounder(precision);
@@ -381,8 +376,6 @@ export function worstDocumentOf(
   return { ...by, frames };
 }
 
-const WORST = 5;
-
 export function rounder(precision: Precision): (value: number) => number {
   if (precision === 'max') return (value) => value;
   return precision === 'legacy'
@@ -390,7 +383,7 @@ export function rounder(precision: Precision): (value: number) => number {
     : (value) => Number(value.toPrecision(precision));
 }
 
-/** Warns of models meant for pictures of another class than those scored. @param models versions or paths */
+/** Warns of models meant for pictures of another size. @param models versions or paths */
 export function mismatchedModelWarning(
   report: Report,
   models: readonly string[] = report.models.map(({ source }) => source),
@@ -411,13 +404,13 @@ export function mismatchedModelWarning(
   return sentences.join(' ') || undefined;
 }
 
-/** Class of pictures that a model is meant for; `undefined` for models of unknown purpose. */
+/** Class of pictures that a model is meant for; `undefined` if unknown. */
 function presetOf(model: string): '4k' | 'hd' | undefined {
   if (/vmaf_float_4k|vmaf_4k|vmaf_v1\.0\.16_(hfr_)?(1d5h|3d0h)_2160/.test(model)) return '4k';
   return /vmaf_float_|vmaf_v1\.0\.16|vmaf_v0\.6\.1|vmaf_b_v0\.6\.3/.test(model) ? 'hd' : undefined;
 }
 
-/** Advises to score small pictures at screen size, as preflight does, which knows the sample aspect ratio. */
+/** Advises to score small pictures at screen size; prefers preflight's, which knows the sample aspect ratio. */
 function scaledUp({ reference, distorted, preflight = [] }: Report): string {
   const raw = [reference, distorted].some(({ container }) => container === 'yuv');
   const advised = preflight.flatMap(({ hint }) =>

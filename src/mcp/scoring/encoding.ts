@@ -1,21 +1,20 @@
 /**
  * @module mcp/scoring/encoding
- * Runs work that encodes a source within one call, with progress and limits of time and disk; raw YUV is a source as a
- * Y4M copy.
+ * Runs work that encodes a source within a call, with progress and limits of time and disk. Raw YUV is copied to Y4M.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
 import { basename, extname, join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/v4';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { AnyvmafError, ioError, usageError } from '../../core/errors.js';
 import { type ChromaFormat, formatProblem, storedFrameBytes, type VideoFormat } from '../../core/frame.js';
 import { quotedWord } from '../../core/names.js';
 import type { Origin } from '../../core/origin.js';
 import { quoted, showValue } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/folders.js';
-import type { CurveResult, ShotStage } from '../../index.js';
+import type { CurveResult, SearchOptions, ShotStage, TuneShotsOptions } from '../../index.js';
 import { y4mHeader } from '../../sample/files.js';
 import type { Measuring } from '../call-threads.js';
 import {
@@ -33,29 +32,20 @@ import type { callLimits, encodingSource } from './parameters.js';
 
 type EncodingLimits = z.output<z.ZodObject<typeof callLimits>>;
 
-/** Options that all work with a source takes. */
-export interface EncodingCall {
-  readonly threads: number;
-  /** Folder of measured points. */
-  readonly cache: string;
-  readonly scratchBytes: number;
-  readonly signal: AbortSignal;
-  /** For shots, includes the stages of every search. */
-  readonly onStage: (stage: ShotStage) => void;
-  /** Asks work that `finishes` to end with what it has. */
-  readonly finish?: AbortSignal;
-}
+/** Options of all work with a source. */
+type EncodingCall = Pick<SearchOptions, 'finish'> &
+  Required<Pick<TuneShotsOptions, 'threads' | 'cache' | 'scratchBytes' | 'signal' | 'onStage'>>;
 
-/** Most encodes of a search for one quality, and of a curve. */
+/** Most encodes of a search or a curve. */
 export const ENCODES_OF_SEARCH = 8;
 
 export interface EncodingTask<Result> {
-  /** Path of the source, by which later calls find the points measured of it. */
+  /** Path of the source, by which later calls find its points. */
   readonly source: string;
   readonly limits: EncodingLimits;
   /** True if the work can end at the limits with what it has. */
   readonly finishes?: boolean;
-  /** Most encodes, by the number of shots. */
+  /** Most encodes for a number of shots. */
   most(shots: number): number;
   /** @param onBest receives the best result so far, in words */
   work(call: EncodingCall, api: Measuring, onBest: (best: string) => void): Promise<Result>;
@@ -91,14 +81,14 @@ export function encodingCall<Result extends object>(
         : { signal: AbortSignal.any([context.signal, finish]) }),
       onStage(stage) {
         if (stage.kind === 'cutting') frames ??= stage.frames;
-        // Later reports of the same encode have a frame count.
+        // Later reports of an encode have a frame count.
         if (stage.kind === 'encoding' && stage.frames === undefined) encodes++;
         if (stage.kind === 'cutting' || stage.kind === 'encoding') shots = Math.max(1, stage.shots ?? 1);
         if (dry_run ? shots > 0 : encodes > max_encodes) limit.abort();
         onStage(stage);
       },
     };
-    // Not AbortSignal.timeout: if only AbortSignal.any refers to it, it and its timer may be garbage collected.
+    // Not AbortSignal.timeout, which may be garbage collected if only AbortSignal.any refers to it.
     const timer = dry_run ? undefined : setTimeout(() => limit.abort(), max_seconds * 1000);
     try {
       const result = await work(call, api, onBest);
@@ -110,7 +100,7 @@ export function encodingCall<Result extends object>(
     } finally {
       clearTimeout(timer);
     }
-    // Without a first encode, an earlier call has measured everything.
+    // No encode began: an earlier call has measured everything.
     return planOf(shots === 0 ? 0 : Math.min(most(shots), max_encodes), frames, context);
   });
 }
@@ -142,19 +132,16 @@ export function sourceCall<Result>(
   most: EncodingTask<Result>['most'],
   work: (source: EncodingSource, options: SourceOptions, api: Measuring) => Promise<Result>,
 ): Promise<{ readonly result: Result; readonly notes: readonly string[] } | OtherOutcome> {
-  const task = { source: input.src.path, limits: input, most };
-  return encodingCall(
-    {
-      ...task,
-      work: (call, api) =>
-        withSource(input, { files: context.files, signal: call.signal }, async (source) => {
-          const { origin, scratchBytes, pixelFormat, notes } = source;
-          const options = { ...call, models: [input.model.text], origin, scratchBytes, pixelFormat };
-          return { result: await work(source, options, api), notes };
-        }),
-    },
-    context,
-  );
+  const task: EncodingTask<{ readonly result: Result; readonly notes: readonly string[] }> = {
+    ...{ source: input.src.path, limits: input, most },
+    work: (call, api) =>
+      withSource(input, { files: context.files, signal: call.signal }, async (source) => {
+        const { origin, scratchBytes, pixelFormat, notes } = source;
+        const options = { ...call, models: [input.model.text], origin, scratchBytes, pixelFormat };
+        return { result: await work(source, options, api), notes };
+      }),
+  };
+  return encodingCall(task, context);
 }
 
 type SourceOptions = EncodingCall &
@@ -167,10 +154,10 @@ const PACE = 1000;
 
 function encodingProgress({ progress }: ToolContext) {
   let [before, frames, total] = [0, 0, 0];
-  let [at, said] = [Number.NEGATIVE_INFINITY, ''];
+  let [at, last] = [Number.NEGATIVE_INFINITY, ''];
   let best: string | undefined;
   const tell = (message: string) => {
-    [at, said] = [performance.now(), message];
+    [at, last] = [performance.now(), message];
     const known = total > 0 ? before + total : null;
     progress({ done: before + frames, total: known, isOpen: true, message, best });
   };
@@ -180,17 +167,17 @@ function encodingProgress({ progress }: ToolContext) {
     },
     onStage(stage: ShotStage): void {
       const message = stageText(stage);
-      if (message !== said) {
+      if (message !== last) {
         // The previous stage is complete.
         before += Math.max(total, 1);
         [frames, total] = [0, 0];
       }
       if ('total' in stage && stage.frames !== undefined && stage.total !== undefined)
         [frames, total] = [stage.frames, stage.total];
-      if (message !== said || frames === total || performance.now() - at >= PACE) tell(message);
+      if (message !== last || frames === total || performance.now() - at >= PACE) tell(message);
     },
     end(): void {
-      if (said === '') return;
+      if (last === '') return;
       [before, frames] = [before + total, 0];
       total = 0;
       progress({ done: before + 1, total: before + 1, message: 'done' });
@@ -224,7 +211,7 @@ export async function publishResult(
   return { uris: { json: json.uri, html: html.uri }, content: [json.link, html.link] };
 }
 
-/** `pix_fmt` is that of raw YUV, or of the encodes of any other source. */
+/** `pix_fmt` is that of raw YUV, or of the encodes of other sources. */
 type SourceInput = CheckedArguments<z.output<z.ZodObject<typeof encodingSource>>> & EncodingLimits;
 
 export interface EncodingSource {
@@ -243,7 +230,7 @@ export interface EncodingSource {
   script(text: string): string;
 }
 
-/** Default frame rate of raw video, as in ffmpeg. */
+/** ffmpeg's default for raw video. */
 const USUAL_RATE = 25;
 
 /**
@@ -273,12 +260,11 @@ async function withSource<Result>(
       script: (text) => text,
     });
   }
-  if (width === undefined || height === undefined) {
+  if (width === undefined || height === undefined)
     throw usageError(
       `src, ${quoted(basename(src.named))}, is raw video: pass width and height, and pix_fmt and framerate if they are not ` +
         `yuv420p and ${USUAL_RATE}.`,
     );
-  }
   const format = formatOf(width, height, pix_fmt ?? 'yuv420p');
   const rate = rateOf(framerate ?? USUAL_RATE);
   const bytes = files.sizeOf(src.path);
@@ -311,7 +297,7 @@ async function withSource<Result>(
   }
 }
 
-/** Raw video: by its ending, or by a geometry and an ending that is not a video's. */
+/** True by the ending, or by a geometry and no video's ending. */
 function isRaw({ path }: InputFile, hasGeometry: boolean): boolean {
   const ending = extname(path).toLowerCase();
   return ending === RAW_ENDING || (hasGeometry && !VIDEO_ENDINGS.has(ending));
@@ -321,18 +307,17 @@ const PIXELS = /^(?:yuv(420|422|444)p|gray)(9|10|12|14|16)?(?:le)?$/;
 
 function formatOf(width: number, height: number, pixels: string): VideoFormat {
   const [, chroma = '400', depth = '8'] = PIXELS.exec(pixels) ?? [];
-  if (!PIXELS.test(pixels)) {
+  if (!PIXELS.test(pixels))
     throw usageError(
       `pix_fmt of raw YUV is ${showValue(pixels)}, but it must be planar and little endian, such as yuv420p, yuv422p10le or gray.`,
     );
-  }
   const format = { width, height, chroma: chroma as ChromaFormat, bitDepth: Number(depth) };
   const problem = formatProblem(format);
   if (problem) throw usageError(`The format given for raw video is invalid: ${problem}.`);
   return format;
 }
 
-/** Frame rate in Y4M's notation; rates of film and television are fractions of 1001. */
+/** Frame rate in Y4M's notation; film and television have fractions of 1001. */
 function rateOf(rate: number): string {
   if (Math.abs(rate - Math.round(rate)) < 1e-6) return `${Math.round(rate)}:1`;
   const television = Math.round(rate * 1.001);
@@ -382,14 +367,12 @@ async function writeCopy(
 function checkSize({ named }: InputFile, format: VideoFormat, bytes: number, limit: number): void {
   const name = quoted(basename(named));
   const frame = storedFrameBytes(format);
-  if (bytes === 0 || bytes % frame !== 0) {
+  if (bytes === 0 || bytes % frame !== 0)
     throw usageError(
       `src, ${name}, has ${bytes} bytes, which is not a whole number of frames of ${frame} bytes; check width, height and pix_fmt.`,
     );
-  }
   if (bytes <= limit) return;
-  throw new AnyvmafError(
-    'io',
+  throw ioError(
     `src, ${name}, is raw video of ${(bytes / 1e9).toFixed(1)} GB and needs a temporary copy, but max_temp_gb is ` +
       `${limit / 1e9}; raise it.`,
   );

@@ -1,7 +1,7 @@
 /**
  * @module mcp/scoring/parameters
- * Shared parameters: names, ranges and defaults of the reference MCP server, unless their description says otherwise; and
- * what they become: options of the API, and the pair to score.
+ * Shared parameters, with names, ranges and defaults of the reference MCP server unless described otherwise, and
+ * their conversion to options of the API and pairs to score.
  */
 import * as z from 'zod/v4';
 import {
@@ -12,7 +12,7 @@ import {
   TINY_RESIZES,
 } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
-import { type FrameRange, MOST_FRAMES } from '../../core/frame.js';
+import { MOST_FRAMES } from '../../core/frame.js';
 import { namesAmong, type OPTION_WORDS, type OptionWords, wordsOf } from '../../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionRow } from '../../core/options.js';
 import { parseSize, SIZE_PATTERN } from '../../core/size.js';
@@ -71,7 +71,7 @@ export const anyPair = {
   distorted: inputPath('Distorted video.'),
 };
 
-/** The geometry of raw videos, for tools that also take others. */
+/** The geometry of raw video, for tools that also take other files. */
 export const optionalGeometry = {
   width: geometry.width.describe('Frame width. Raw YUV needs these four.').optional(),
   height: geometry.height.describe('Frame height.').optional(),
@@ -92,26 +92,14 @@ export const precision = z
   .default('legacy')
   .describe('Digits: legacy (six decimals), 1 to 17, max or full (17).');
 
-type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS;
+type Name = keyof typeof OPTION_WORDS & keyof typeof OPTIONS & keyof TableOptions;
 type Row<N extends Name> = (typeof OPTIONS)[N];
 type Words<N extends Name> = (typeof OPTION_WORDS)[N];
 
-/** Types of checked values by the kind of option; all others are text. */
-interface Values {
-  readonly count: number;
-  readonly mask: number;
-  readonly flag: boolean;
-  readonly offset: number | 'auto';
-  readonly range: FrameRange;
-}
-type ValueOf<N extends Name> =
-  Row<N> extends { readonly of: readonly (infer Choice)[] }
-    ? Choice
-    : Row<N>['kind'] extends keyof Values
-      ? Values[Row<N>['kind']]
-      : string;
+/** The option's type; sizes are text. */
+type ValueOf<N extends Name> = Row<N>['kind'] extends 'size' ? string : NonNullable<TableOptions[N]>;
 
-/** Without a default, or if its words say so, a parameter is optional. */
+/** A parameter is optional without a default, or if its words say so. */
 type SchemaOf<N extends Name> =
   Words<N> extends { readonly optional: true }
     ? z.ZodOptional<z.ZodType<ValueOf<N>>>
@@ -135,7 +123,7 @@ const SCHEMAS: Readonly<Partial<Record<OptionKind, (row: OptionRow, words: Optio
       .min(words.least ?? least)
       .max(most),
   mask: ({ least = 0, most = MOST_FRAMES }) => whole(least, most),
-  choice: ({ of = [] }, { without }) => z.enum(of.filter((one) => one !== without)),
+  choice: ({ of = [] }, { without }) => z.enum(of.filter((choice) => choice !== without)),
   version: ({ of = [] }) => z.enum(of),
   crop: ({ of = [] }) => z.enum(of),
   offset: () => z.union([z.int(), z.enum(['auto'])]),
@@ -156,8 +144,8 @@ function tableParameters<A extends Among>(among: A): TableParameters<A> {
     const { parameter, about, optional } = words;
     const schema = SCHEMAS[row.kind]?.(row, words) ?? z.string();
     const described = about === undefined ? schema : schema.describe(about);
-    const left = optional || row.default === undefined;
-    return [parameter, left ? described.optional() : described.default(row.default)];
+    const mayLack = optional || row.default === undefined;
+    return [parameter, mayLack ? described.optional() : described.default(row.default)];
   });
   return Object.fromEntries(parameters);
 }
@@ -276,7 +264,7 @@ export const callLimits = {
 
 export const encodingLimits = { full: flag('Encode the whole source, not samples.'), ...callLimits };
 
-/** Options from the table: their parameters name no files and need no conversion. */
+/** Options of the table, whose parameters name no files. */
 export type TableOptions = Omit<ScoreOptions, 'models' | 'tiny' | 'backend' | 'features'>;
 
 export function tableOptions(input: object): TableOptions {
@@ -286,7 +274,7 @@ export function tableOptions(input: object): TableOptions {
     const given = among === 'filters' ? Object(all.filters) : all;
     for (const name of namesAmong(among)) {
       const value = given[wordsOf(name).parameter];
-      // Parameters left out stay unset: defaults depend on the videos.
+      // Leave others unset: their defaults depend on the videos.
       if (value !== undefined)
         options[name] = OPTIONS[name].kind === 'size' ? (parseSize(value) ?? value) : value;
     }
@@ -323,9 +311,8 @@ export type OptionalGeometry = z.output<z.ZodObject<typeof optionalGeometry>>;
 /** `undefined` without a geometry. @throws {AnyvmafError} `usage` for an incomplete geometry */
 export function rawFormat(input: OptionalGeometry): RawVideoFormat | undefined {
   const { width, height, pixfmt: chroma, bitdepth: bitDepth } = input;
-  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined) {
+  if (width !== undefined && height !== undefined && chroma !== undefined && bitDepth !== undefined)
     return { width, height, chroma, bitDepth };
-  }
   const missing = (['width', 'height', 'pixfmt', 'bitdepth'] as const).filter(
     (name) => input[name] === undefined,
   );

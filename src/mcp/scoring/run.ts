@@ -1,7 +1,7 @@
 /**
  * @module mcp/scoring/run
- * Runs the engine inside a call, with its share of the machine, its signal and its progress. Strings that would write files
- * are refused.
+ * Runs the engine for a call, with its share of the machine, its signal and its progress. Refuses strings that would
+ * write files.
  */
 import { usageError } from '../../core/errors.js';
 import type { AnyvmafError, Precision, Report, ScoreManyOptions, ScoreOptions } from '../../index.js';
@@ -20,13 +20,13 @@ export async function runScore(
 ): Promise<Report> {
   await refuseWriting(options);
   const { signal, files } = context;
-  // Only vmaf_score sets decoder none: it compares frames as stored, and has no pairing parameters.
+  // Only vmaf_score sets decoder none: it compares frames as stored.
   const isStored = options.decoder === 'none';
   return context.pool.run(weight, async ({ threads, api }) => {
     const scoring = api.score(request, {
       ...options,
       origin: files.origin,
-      // A limit, not a number of threads: a short clip needs no worker.
+      // A limit: a short clip needs no worker.
       maxThreads: threads,
       signal,
       onProgress: ({ framesDone, framesTotal, fps }) =>
@@ -66,7 +66,7 @@ export async function runScoreMany(
       states[index] = { done: frames, total: frames, fps: 0 };
       outcome[index] = result;
     };
-    // All videos of a batch are decoded at once, and each has a worker.
+    // A batch is decoded at once, with a worker for each video.
     const size = Math.max(threads, TOGETHER);
     for (let first = 0; first < distorted.length; first += size) {
       const batch = distorted.slice(first, first + size);
@@ -103,12 +103,11 @@ export function targetLimits(text: string | undefined): readonly Limit[] | undef
 }
 
 /** Extractors for the bounds of a target, beside the requested ones. */
-export function featuresOf(
-  target: readonly Limit[] | undefined,
-  asked: readonly string[] = [],
-): readonly string[] {
-  const named = (target ?? []).flatMap(({ metric }) => metric ?? []);
-  return extractorsFor(named, asked);
+export function featuresOf(target: readonly Limit[] = [], asked: readonly string[] = []): readonly string[] {
+  return extractorsFor(
+    target.flatMap(({ metric }) => metric ?? []),
+    asked,
+  );
 }
 
 /** Parses a precision as the reference MCP server spells it. */

@@ -1,25 +1,25 @@
 /**
  * @module mcp/tools/backends
- * `list_backends`, `probe_backend`, `run_benchmark`, `vmaf_version` and `list_extractors`: what measures here.
+ * `list_backends`, `probe_backend`, `run_benchmark`, `vmaf_version` and `list_extractors`: backends and extractors.
  */
 import * as z from 'zod/v4';
 import { GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
-import { each, flag, rows, texts, value } from '../schemas.js';
+import { each, flag, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import { BACKENDS } from '../scoring/parameters.js';
 import { defineTool, READ_ONLY } from '../tool.js';
 import { inShort } from '../wording.js';
 
-/** One flag for each backend, by the names of the reference MCP server. */
+/** A flag for each backend of the reference MCP server. */
 const backendFlags = { ...each(z.boolean(), 'cpu', 'cuda', 'sycl', 'hip', 'metal') };
 
-/** An installed program that contains libvmaf, or the reason why there is none. */
+/** An installed program with libvmaf, or why there is none. */
 const programDocument = z.object({
-  ...each(z.string().nullable(), 'binary_path', 'version'),
+  ...each(textOrNull, 'binary_path', 'version'),
   build_flags: z.object(backendFlags),
   flavour: z.enum(['vmaf', 'ffmpeg', 'ffprobe']).nullable(),
-  error: z.string().nullable(),
+  error: textOrNull,
 });
 
 export const listBackendsTool = defineTool({
@@ -34,16 +34,16 @@ export const listBackendsTool = defineTool({
     details: rows({
       backend: z.string().describe('native-cpu: an installed libvmaf on the CPU, selected by native_cpu.'),
       compiled_in: z.boolean(),
-      runs: z.string().nullable().describe('Program or core that would run.'),
-      advice: z.string().nullable().describe('How to make it available.'),
+      runs: textOrNull.describe('Program or core that would run.'),
+      advice: textOrNull.describe('How to make it available.'),
     }),
     native: programDocument,
     tiny: rows({
       device: z.string(),
       available: z.boolean(),
-      runtime: z.string().nullable(),
-      adapter: z.string().nullable().describe('GPU, if known.'),
-      advice: z.string().nullable().describe('How to make it available.'),
+      runtime: textOrNull,
+      adapter: textOrNull.describe('GPU, if known.'),
+      advice: textOrNull.describe('How to make it available.'),
     }).describe('Devices for tiny_device; those available were tested and work.'),
   }),
   async handler(_, { signal }) {
@@ -75,7 +75,7 @@ export const probeBackendTool = defineTool({
     ...each(z.boolean(), 'compiled_in', 'runtime_healthy'),
     latency_ms: value,
     score: value.describe('Near 100 if the backend works.'),
-    error: z.string().nullable(),
+    error: textOrNull,
     adapter: adapterDocument.optional().describe('For webgpu and hybrid: the GPU in use.'),
   }),
   async handler({ backend }, { pool, signal }) {
@@ -96,10 +96,10 @@ export const vmafVersion = defineTool({
     'Shows which installed vmaf program native backends would run, and the version of the built-in core.',
   inputSchema: z.object({}),
   outputSchema: z.object({
-    binary_path: z.string().nullable().describe('The installed program; null if none was found.'),
-    version: z.string().nullable().describe('Version of the installed program.'),
+    binary_path: textOrNull.describe('The installed program; null if none was found.'),
+    version: textOrNull.describe('Version of the installed program.'),
     build_flags: z.object(backendFlags).describe('cpu is always true: the built-in core.'),
-    error: z.string().nullable(),
+    error: textOrNull,
     engine: z.object({
       ...each(z.string(), 'name', 'version'),
       libvmaf: z
@@ -132,12 +132,12 @@ const run = z.object({
   max_difference: value.describe(
     "Largest difference of a frame's VMAF from the portable result; 0: equal to the last bit.",
   ),
-  max_difference_frame: z.int().nullable(),
+  max_difference_frame: wholeOrNull,
   identical: z
     .boolean()
     .nullable()
     .describe('Whether every metric of every frame equals the portable result to the last bit.'),
-  error: z.string().nullable(),
+  error: textOrNull,
 });
 
 export const runBenchmarkTool = defineTool({
@@ -174,7 +174,7 @@ export const runBenchmarkTool = defineTool({
       api.runBenchmark({ full, maxThreads: threads, signal, onProgress: progress, shapes, reports }),
     );
     const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
-    // The tables have the same contents.
+    // The tables say the same.
     return { document: { exit_code, stdout, stderr, ...benchData(result) }, spare: ['tests', 'skipped'] };
   },
 });

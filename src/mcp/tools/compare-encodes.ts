@@ -1,20 +1,22 @@
 /**
  * @module mcp/tools/compare-encodes
- * `compare_encodes`: one reference, many encodes, one table with score, cost, and which encodes are dominated. Ours.
+ * `compare_encodes`: compares many encodes of one reference by score and size, and decides which to ship.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../core/errors.js';
+import { mediaError } from '../../core/errors.js';
 import { counted } from '../../core/printable.js';
 import type { DecidedEncode, EncodeDecision, Report } from '../../index.js';
 import { dominates } from '../../report/bd-rate.js';
 import type { Limit } from '../../report/limits.js';
 import { trustOf } from '../../report/trust.js';
 import { inputPaths } from '../paths.js';
-import { each, rows, texts, value } from '../schemas.js';
+import { each, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import {
+  codesOf,
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   mismatchedModelWarning,
   nextForPair,
   nextWithFix,
@@ -65,7 +67,7 @@ export const compareEncodesTool = defineTool({
     ...headKeys,
     summary: z.string(),
     decision: z.object({
-      ship: z.string().nullable().describe('The encode to ship; null if no score can be trusted.'),
+      ship: textOrNull.describe('The encode to ship; null if no score can be trusted.'),
       reason: z
         .enum([
           ...(['smallest-that-reaches', 'none-reaches', 'best-and-smallest'] as const),
@@ -94,14 +96,13 @@ export const compareEncodesTool = defineTool({
       p1: value.describe('1 % of the frames score below this.'),
       p5: value,
       bitrate: value.describe('Bits per second of the video.'),
-      size_bytes: z.int().nullable(),
-      dominated_by: z
-        .string()
-        .nullable()
-        .describe('An encode that is no larger and scores no lower, and is better in one of the two.'),
+      size_bytes: wholeOrNull,
+      dominated_by: textOrNull.describe(
+        'An encode that is no larger and scores no lower, and is better in one of the two.',
+      ),
       ...each(z.int(), 'width', 'height', 'frames'),
-      codec: z.string().nullable(),
-      worst_frame: z.int().nullable(),
+      codec: textOrNull,
+      worst_frame: wholeOrNull,
       bits_per_pixel: value,
       points_per_doubling: value.describe(
         'On the Pareto front: points gained per doubling of the size, from the next smaller encode.',
@@ -124,7 +125,6 @@ export const compareEncodesTool = defineTool({
 
 interface FailedRow {
   readonly distorted: string;
-  /** A full sentence. */
   readonly error: string;
 }
 
@@ -172,21 +172,17 @@ interface ScoredEncode {
   readonly named: string;
 }
 
-/** At least one encode has a score. @throws those of {@link compareEncodes} */
+/** @throws those of {@link compareEncodes} */
 async function scoreAll(input: ComparisonInput, context: ToolContext) {
   const { distorted } = input;
-  const found = distorted.flatMap((item, place) => ('path' in item ? [{ path: item.path, place }] : []));
-  const reports = await runScoreMany(
-    input.reference.path,
-    found.map(({ path }) => path),
-    { ...pairOptions(input), raw: rawFormat(input) },
-    context,
-  );
+  const paths = distorted.flatMap((item) => ('path' in item ? item.path : []));
+  const options = { ...pairOptions(input), raw: rawFormat(input) };
+  const reports = [...(await runScoreMany(input.reference.path, paths, options, context))];
   const scored: ScoredEncode[] = [];
   const failed: FailedPair[] = [];
-  for (const [place, item] of distorted.entries()) {
+  for (const item of distorted) {
     const { named } = item;
-    const outcome = 'refusal' in item ? item.refusal : reports[found.findIndex((one) => one.place === place)];
+    const outcome = 'refusal' in item ? item.refusal : reports.shift();
     if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
     else failed.push({ named, cause: outcome });
   }
@@ -205,10 +201,10 @@ const SPARE = [
   ...['bitrate', 'p1', 'trust'],
 ].map((key) => `encodes.[].${key}`);
 
-/** Most frames of all encodes on a page, which has about 40 bytes for each and is built at once. */
+/** Most frames on a page, which takes about 40 bytes for each and is built in memory. */
 const MOST_FRAMES = 200_000;
 
-/** A page with the charts of all encodes; `undefined` if there is too much to draw. */
+/** Publishes a page with charts of all encodes; `undefined` above {@link MOST_FRAMES}. */
 async function publishPage(
   reports: readonly Report[],
   errors: readonly FailedRow[],
@@ -227,11 +223,11 @@ async function publishPage(
   });
 }
 
-function figuresOf(one: DecidedEncode | undefined) {
+function figuresOf(encode: DecidedEncode | undefined) {
   return {
-    bits_per_pixel: one?.bitsPerPixel == null ? null : Number(one.bitsPerPixel.toPrecision(3)),
-    points_per_doubling: one?.perDoubling == null ? null : Number(one.perDoubling.toFixed(2)),
-    worst_moments: (one?.moments ?? []).map(({ frame, time, value }) => ({
+    bits_per_pixel: encode?.bitsPerPixel == null ? null : Number(encode.bitsPerPixel.toPrecision(3)),
+    points_per_doubling: encode?.perDoubling == null ? null : Number(encode.perDoubling.toFixed(2)),
+    worst_moments: (encode?.moments ?? []).map(({ frame, time, value }) => ({
       frame,
       seconds: time && Number(time.toFixed(2)),
       value: Number(value.toFixed(2)),
@@ -267,18 +263,18 @@ function headOfDecision(
   context: ToolContext,
 ): Head {
   const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
-  const isAimed = /reaches$/.test(reason);
-  const aimed = reason === 'none-reaches' ? 'missed' : 'reached';
-  const outcome = isAimed ? aimed : rivals.length > 0 ? 'tied' : 'decided';
+  const hasTarget = /reaches$/.test(reason);
+  const onTarget = reason === 'none-reaches' ? 'missed' : 'reached';
+  const outcome = hasTarget ? onTarget : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
-  const isOpen = smaller !== null && !isAimed;
-  const others = encodes.filter((one) => one !== row && one.trust.verdict === 'untrusted');
+  const isTradeOff = smaller !== null && !hasTarget;
+  const others = encodes.filter((encode) => encode !== row && encode.trust.verdict === 'untrusted');
   return headOf({
     trust: row?.trust,
     outcome: ship === null ? undefined : outcome,
-    // No measurement tells which quality is worth its bytes.
-    sure: isOpen ? 'medium' : 'high',
-    reasons: [reason, ...(isOpen ? ['trade-off'] : []), ...(others.length > 0 ? ['others-untrusted'] : [])],
+    // Whether a quality is worth its bytes cannot be measured.
+    sure: isTradeOff ? 'medium' : 'high',
+    reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others.length > 0 }),
     next:
       (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
       nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
@@ -290,12 +286,12 @@ interface FailedPair {
   readonly cause: unknown;
 }
 
-/** The error that all share, else one that lists theirs. @param what `encode` */
+/** The error that all share, or one that lists them. @param what `encode` */
 export function noneScored(what: string, failed: readonly FailedPair[]): unknown {
   const sentences = failed.map(({ cause }) => sentenceOf(cause));
   if (new Set(sentences).size === 1) return failed[0]?.cause;
   const reasons = failed.map(({ named }, i) => `${named}: ${sentences[i]}`).join(' ');
-  return new AnyvmafError('media', `None of the ${counted(failed.length, what)} can be scored. ${reasons}`);
+  return mediaError(`None of the ${counted(failed.length, what)} can be scored. ${reasons}`);
 }
 
 type ScoredRow = ReturnType<typeof encodeRow>;
@@ -305,7 +301,7 @@ type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
   const digits = readPrecision(precision);
   const round = rounder(digits);
-  const said = (value: number | undefined) =>
+  const figure = (value: number | undefined) =>
     value === undefined || !Number.isFinite(value) ? null : round(value);
   const metric = report.models[0]?.name ?? '';
   const pooled = report.pooled_metrics[metric];
@@ -313,11 +309,11 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   const video = report.pairing?.distorted;
   return {
     distorted,
-    mean: said(pooled?.mean),
-    harmonic_mean: said(pooled?.harmonic_mean),
-    min: said(pooled?.min),
-    p1: said(spread?.p1),
-    p5: said(spread?.p5),
+    mean: figure(pooled?.mean),
+    harmonic_mean: figure(pooled?.harmonic_mean),
+    min: figure(pooled?.min),
+    p1: figure(spread?.p1),
+    p5: figure(spread?.p5),
     bitrate: video?.bitrate ?? null,
     size_bytes: video?.fileSize ?? report.distorted.fileSize ?? null,
     width: video?.width ?? report.distorted.width,
@@ -336,15 +332,15 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
 
 export function targetSentence(
   rows: readonly { readonly distorted: string; readonly target?: TargetDocument }[],
-): readonly string[] {
-  if (!rows.some(({ target }) => target)) return [];
+): string | undefined {
+  if (!rows.some(({ target }) => target)) return undefined;
   const reached = rows.filter(({ target }) => target?.verdict === 'reached');
-  if (reached.length === 0) return ['None reaches the target.'];
-  if (reached.length > 1 && reached.length === rows.length) return ['All reach the target.'];
-  return [`${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`];
+  if (reached.length === 0) return 'None reaches the target.';
+  if (reached.length > 1 && reached.length === rows.length) return 'All reach the target.';
+  return `${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`;
 }
 
-/** By score, then smaller size, then the caller's order; untrusted encodes come last and dominate none. */
+/** Sorts by score, then size, then the caller's order. Untrusted encodes come last and dominate none. */
 export function rank<Row extends Unranked>(rows: readonly Row[]) {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
@@ -356,10 +352,10 @@ export function rank<Row extends Unranked>(rows: readonly Row[]) {
       Number(trusted(b)) - Number(trusted(a)) ||
       (score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a)),
   );
-  return order.map((one, i) => ({
-    ...one,
+  return order.map((row, i) => ({
+    ...row,
     rank: i + 1,
-    dominated_by: order.find((other) => better(other, one))?.distorted ?? null,
+    dominated_by: order.find((other) => better(other, row))?.distorted ?? null,
   }));
 }
 
@@ -371,18 +367,17 @@ function summary(
   const [best] = rows;
   const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
   const doubted = rows.filter((row) => !wrong.includes(row) && row.preflight.length > 0);
-  return [
-    ship === null ? `${counted(rows.length, 'encode')}; no score can be trusted.` : explanation,
-    ...(reason === 'none-reaches' ? [] : targetSentence(rows)),
-    ...(ship === null
-      ? []
-      : [`${counted(rows.length, 'encode')}; the best is ${best?.distorted} with ${scoreOf(best)}.`]),
+  const count = counted(rows.length, 'encode');
+  return joinSentences(
+    ship === null ? `${count}; no score can be trusted.` : explanation,
+    reason !== 'none-reaches' && targetSentence(rows),
+    ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
     ...wrong
       .slice(0, MOST_NAMES)
       .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
-    ...(errors.length > 0 ? [`${namesOf(errors)} could not be scored; see errors.`] : []),
-    ...(doubted.length > 0 ? [`Preflight found problems with ${namesOf(doubted)}; see preflight.`] : []),
-  ].join(' ');
+    errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
+    doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
+  );
 }
 
 export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';

@@ -3,7 +3,7 @@
  * `run_compare`: compares encoders or presets on one source; `run_ladder`: builds a bitrate ladder.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError } from '../../core/errors.js';
+import { usageError } from '../../core/errors.js';
 import { parseSize } from '../../core/size.js';
 import { version } from '../../core/version.js';
 import type {
@@ -13,8 +13,8 @@ import type {
   LadderResult,
   PictureSize,
 } from '../../index.js';
-import { choice, each, flag, numbers, rows, text, texts, value, whole } from '../schemas.js';
-import { encodingResults, type Head, headKeys, headOf } from '../scoring/answers.js';
+import { choice, each, flag, numbers, rows, text, textOrNull, texts, value, whole } from '../schemas.js';
+import { codesOf, encodingResults, type Head, headKeys, headOf, joinSentences } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, publishResult, sourceCall } from '../scoring/encoding.js';
 import { encoderOptions, encodingLimits, encodingSource, model } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
@@ -91,7 +91,7 @@ export const runCompareTool = defineTool({
         .describe('Of bd_rate_percent; a tie if it contains 0. null: too few parts of the video.'),
       bd_vmaf: value.describe('Mean quality difference at equal rate.'),
       overlap: value.describe('Fraction of the shorter curve that was compared.'),
-      refused: z.string().nullable().describe('Why there is no BD-rate.'),
+      refused: textOrNull.describe('Why there is no BD-rate.'),
     }),
     encodes: z.int(),
     results: encodingResults('the curves'),
@@ -175,9 +175,9 @@ const USUAL_TARGETS = [94, 96, 97, 98];
 
 /** @throws {AnyvmafError} those of the public `compareEncoders`; `resource` at the limits of the call */
 async function runCompare(input: CompareInput, context: ToolContext) {
-  const { target_vmaf: one, target_vmafs: several } = input;
-  const targets = [...new Set([...(one === undefined ? [] : [one]), ...(several ?? [])])];
-  if (one === undefined && several === undefined) targets.push(...USUAL_TARGETS);
+  const { target_vmaf: target, target_vmafs: several } = input;
+  const targets = [...new Set([target ?? [], several ?? []].flat())];
+  if (target === undefined && several === undefined) targets.push(...USUAL_TARGETS);
   const { parseEncoder } = await import('../../index.js');
   const encoders = input.encoders.map((name) => ({ name, ...parseEncoder(name) }));
   const began = performance.now();
@@ -189,16 +189,18 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   if ('fits' in done) return done;
   const { result, notes } = done;
   const { uris, content } = await publishResult(result, context);
-  const single = several === undefined && one !== undefined;
+  const isSingle = several === undefined && target !== undefined;
   const rows = rowsOf(result);
   return {
     document: {
       ...headOfComparison(result, parseEncoder(result.least ?? 'libx264'), targets, context),
       src: input.src.named,
-      ...(single ? { target_vmaf: one } : { schema_version: 2, target_vmafs: targets }),
+      ...(isSingle ? { target_vmaf: target } : { schema_version: 2, target_vmafs: targets }),
       tool_version: version,
       wall_time_ms: Math.round(performance.now() - began),
-      rows: single ? byRate(rows) : rows,
+      rows: isSingle
+        ? rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps)
+        : rows,
       ...comparisonDocument(result),
       notes,
       results: uris,
@@ -212,7 +214,7 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   };
 }
 
-/** The encoder with the lowest rate, and its ties; the next call searches for its setting. */
+/** The verdict on the lowest rate and its ties; the next call searches for the setting. */
 function headOfComparison(
   result: ComparisonResult,
   { encoder, encoderOptions }: Pick<ComparedEncoder, 'encoder' | 'encoderOptions'>,
@@ -227,14 +229,14 @@ function headOfComparison(
   return headOf({
     outcome: ties.length > 0 ? 'tied' : 'decided',
     sure: isSmall ? 'low' : samples ? 'medium' : 'high',
-    reasons: [
-      'least-rate',
-      ...(samples ? ['measured-on-samples'] : []),
-      ...(deltas.some(({ refused }) => refused !== null) ? ['no-common-range'] : []),
-      ...(hasNoInterval(result) ? ['no-interval'] : []),
-      ...(isSmall ? ['small-overlap'] : []),
-      ...(curves.some(({ notMonotone }) => notMonotone.length > 0) ? ['not-monotone'] : []),
-    ],
+    reasons: codesOf({
+      'least-rate': true,
+      'measured-on-samples': samples,
+      'no-common-range': deltas.some(({ refused }) => refused !== null),
+      'no-interval': hasNoInterval(result),
+      'small-overlap': isSmall,
+      'not-monotone': curves.some(({ notMonotone }) => notMonotone.length > 0),
+    }),
     // find_quality takes no raw video.
     next:
       context.args.width === undefined
@@ -243,7 +245,7 @@ function headOfComparison(
   });
 }
 
-/** Curves with a smaller common range say little about each other. */
+/** Curves with a smaller common range are barely comparable. */
 const SMALL_OVERLAP = 0.5;
 
 function hasNoInterval({ deltas }: ComparisonResult): boolean {
@@ -252,8 +254,6 @@ function hasNoInterval({ deltas }: ComparisonResult): boolean {
 
 const millisecondsOf = (seconds: number | undefined): number | null =>
   seconds === undefined ? null : seconds * 1000;
-
-type CompareRow = ReturnType<typeof rowsOf>[number];
 
 function rowsOf({ curves }: ComparisonResult) {
   return curves.flatMap(({ name, encoder, version: encoder_version, points, atTargets }) =>
@@ -272,10 +272,6 @@ function rowsOf({ curves }: ComparisonResult) {
       error: reached ? '' : `no value reaches ${target}; this is the nearest`,
     })),
   );
-}
-
-function byRate(rows: readonly CompareRow[]): CompareRow[] {
-  return rows.toSorted((a, b) => Number(b.ok) - Number(a.ok) || a.bitrate_kbps - b.bitrate_kbps);
 }
 
 /** @throws {AnyvmafError} those of the public `buildLadder`; `resource` at the limits of the call */
@@ -298,10 +294,7 @@ async function runLadder(input: LadderInput, context: ToolContext) {
     document: {
       ...headOf({
         sure: result.samples ? 'medium' : 'high',
-        reasons: [
-          ...(result.samples ? ['measured-on-samples'] : []),
-          ...(result.warnings.length > 0 ? ['warnings'] : []),
-        ],
+        reasons: codesOf({ 'measured-on-samples': result.samples, warnings: result.warnings.length > 0 }),
         next: context.instead('run_tune_per_shot', {
           target_vmaf: Math.round(result.rungs.at(-1)?.quality ?? 95),
           format: undefined,
@@ -319,17 +312,14 @@ async function runLadder(input: LadderInput, context: ToolContext) {
   };
 }
 
-function encodesOf(targets: readonly number[]): number {
-  return ENCODES_OF_SEARCH * Math.max(1, targets.length);
-}
+const encodesOf = (targets: readonly number[]): number => ENCODES_OF_SEARCH * Math.max(1, targets.length);
 
 /** Parses `1280x720`, `720` or `720p`. */
 function sizeOf(text: string): PictureSize | number {
   const size = parseSize(text);
   if (size) return size;
   if (/^\d{1,5}p?$/.test(text)) return Number.parseInt(text, 10);
-  throw new AnyvmafError(
-    'usage',
+  throw usageError(
     `resolutions has ${JSON.stringify(text)}, but it must have sizes such as 1280x720, or heights such as 720.`,
   );
 }
@@ -339,22 +329,20 @@ const NO_INTERVAL =
 
 function comparisonDocument(result: ComparisonResult) {
   const { curves, deltas, encodes, metric, least, ties = [] } = result;
-  const texts = deltas.map(({ test, anchor, rate }) =>
+  const sentences = deltas.map(({ test, anchor, rate }) =>
     rate
       ? `${test} needs ${Math.abs(rate.value).toFixed(1)} % ${rate.value < 0 ? 'less' : 'more'} than ${anchor} for equal ${metric}`
       : `${test} and ${anchor} have no common range of ${metric}`,
   );
   const [only] = curves;
-  if (texts.length === 0 && only) texts.push(`${only.name} at ${only.points.length} values`);
-  const told = [
-    `${texts.join('; ')}.`,
-    ...(ties.length > 0
-      ? [`The difference between ${ties.join(', ')} and ${least} is within measurement error.`]
-      : []),
-    ...(hasNoInterval(result) ? [NO_INTERVAL] : []),
-  ];
+  if (sentences.length === 0 && only) sentences.push(`${only.name} at ${only.points.length} values`);
   return {
-    summary: told.join(' '),
+    summary: joinSentences(
+      `${sentences.join('; ')}.`,
+      ties.length > 0 &&
+        `The difference between ${ties.join(', ')} and ${least} is within measurement error.`,
+      hasNoInterval(result) && NO_INTERVAL,
+    ),
     metric,
     ties,
     encoders: curves.map(({ name, encoder, parameter, framesPerSecond, atTargets, points, notMonotone }) => ({

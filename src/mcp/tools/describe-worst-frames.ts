@@ -1,11 +1,10 @@
 /**
  * @module mcp/tools/describe-worst-frames
- * `describe_worst_frames`: scores a pair, picks its worst moments, publishes their pictures, measures their faults and
- * describes them.
+ * `describe_worst_frames`: scores a pair, then shows, measures and describes its worst moments.
  */
 import * as z from 'zod/v4';
 import { unlessAborted } from '../../core/abort.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { internalError } from '../../core/errors.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { ExtractOptions, Report } from '../../index.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
@@ -15,7 +14,7 @@ import type { Measuring } from '../call-threads.js';
 import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
 import { DESCRIBED_SIDE, type Describer, type NoDescriber, reasonOf, sharedDescriber } from '../describer.js';
 import { inputPath } from '../paths.js';
-import { each, text, texts, value, whole } from '../schemas.js';
+import { each, text, textOrNull, texts, value, whole, wholeOrNull } from '../schemas.js';
 import {
   backendKeys,
   backendUsed,
@@ -97,10 +96,9 @@ const file = z.object({
   path: z.string().describe('Full-size PNG, until the server ends.'),
   uri: z.string().describe('The same for resources/read, scaled down if it has more than 100 kB.'),
   ...each(z.int(), 'width', 'height'),
-  content: z
-    .int()
-    .nullable()
-    .describe('0-based index of its picture in the content of this answer; null if it has none.'),
+  content: wholeOrNull.describe(
+    '0-based index of its picture in the content of this answer; null if it has none.',
+  ),
 });
 
 const fact = z.object({
@@ -126,7 +124,7 @@ const frameDocument = z.object({
   difference: z.object({
     mean: z.number().describe('Mean absolute difference of luma in 8-bit levels.'),
     largest: z.number(),
-    part: z.string().nullable().describe('The ninth of the picture with the most squared error.'),
+    part: textOrNull.describe('The ninth of the picture with the most squared error.'),
     share: z.number().describe('Fraction of the squared error in it; 0.11 if spread evenly.'),
     gain: z.number().describe('Factor by which the difference picture is amplified.'),
   }),
@@ -145,12 +143,9 @@ const frameDocument = z.object({
 const worstFramesDocument = z.object({
   ...headKeys,
   summary: z.string(),
-  model_id: z
-    .string()
-    .nullable()
-    .describe('The vision-language model that described the frames; null if none did.'),
+  model_id: textOrNull.describe('The vision-language model that described the frames; null if none did.'),
   frames: z.array(frameDocument).describe('Worst first.'),
-  hint: z.string().nullable().describe('How to get descriptions, if there are none.'),
+  hint: textOrNull.describe('How to get descriptions, if there are none.'),
   metric: z.string().describe('Metric that ranks the frames.'),
   mean: value.describe('Its mean over all frames.'),
   frame_count: z.int().describe('Frame pairs scored.'),
@@ -171,7 +166,7 @@ export const describeWorstFramesTool = defineTool({
     'you trust the description.',
   inputSchema: worstFramesInput,
   outputSchema: worstFramesDocument,
-  // A describing model that is not cached yet is downloaded from the hub.
+  // Downloads the describing model once.
   annotations: { ...READ_ONLY, openWorldHint: true },
   handler: (input, context) => showWorstFrames(input, context),
 });
@@ -186,12 +181,9 @@ export interface WorstFramesParts {
 }
 
 const PICTURES: readonly PictureName[] = ['reference', 'distorted', 'difference', 'map'];
-
-/** Most bytes of a picture in an answer or behind a link; the files have full size. */
+/** Most bytes of a picture in an answer or behind a link. */
 const PICTURE_BYTES = 100_000;
-
 const BASE64 = 4 / 3;
-
 /** Frames of half a second if the rate is unknown. */
 const USUAL_HALF_SECOND = 12;
 
@@ -217,28 +209,28 @@ export async function showWorstFrames(
   const taken = await context.pool.run(1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
-  let said = '';
+  let summary = '';
   for (const { frameNum, value } of worst) {
     const pair = taken.get(frameNum);
-    if (!pair) throw new AnyvmafError('internal', `The pictures of frame ${frameNum} were not made.`);
+    if (!pair) throw internalError(`The pictures of frame ${frameNum} were not made.`);
     const { metrics = {} } = report.frames.find((frame) => frame.frameNum === frameNum) ?? {};
     const vmaf = metrics[score] ?? Number.NaN;
     const description = await describe(pair, vmaf, describer, steps, context);
     const files = await publish(pair, job, shownPictures(input), content, context);
     const when = moment(pair, value, report, metric);
-    said ||= when;
-    const summary = `${when} ${pair.facts.summary}`;
-    shown.push(shownFrame(pair, { vmaf, metrics, summary, description, files }));
+    summary ||= when;
+    const words = { summary: `${when} ${pair.facts.summary}`, description };
+    shown.push(shownFrame(pair, { vmaf, metrics, ...words, files }));
   }
   const pictured = { request, options, origin };
   const { uri, path } = await publishReport(report, 'legacy', context.resources, pictured);
   const trust = trustOf(report);
-  // If the answer has only links, the next call is for the pictures.
+  // If the answer has only links, the next call gets the pictures.
   const all = input.images === 'none' ? context.again({ images: 'all' }) : undefined;
   return {
     document: {
       ...headOf({ trust, next: nextWithFix(context, trust.fix) ?? all }),
-      summary: said,
+      summary,
       model_id: describer.modelId,
       frames: shown,
       hint: 'hint' in describer ? describer.hint : null,
@@ -275,7 +267,7 @@ const SPARE = [
   ...['difference', 'reference', 'map'].map((key) => `frames.[].files.${key}`),
 ];
 
-/** A cancelled call does not wait for a loading model, which can take minutes. */
+/** Loading a model can take minutes, for which a cancelled call does not wait. */
 async function findModel(
   { describe }: WorstFramesInput,
   find: NonNullable<WorstFramesParts['describer']>,
@@ -287,16 +279,16 @@ async function findModel(
   return pool.run(1, () => unlessAborted(signal, find(steps.more)));
 }
 
-function pickWorst(report: Report, { n, min_distance: asked, metric: wanted }: WorstFramesInput) {
+function pickWorst(report: Report, { n, min_distance: least, metric: wanted }: WorstFramesInput) {
   const score = ranking(report);
-  if (!score) throw new AnyvmafError('internal', 'The model gave no score to rank frames by.');
+  if (!score) throw internalError('The model gave no score to rank frames by.');
   const metric = wanted === undefined ? score.metric : metricIn(report, wanted);
   if (metric === undefined || !report.metrics.includes(metric)) throw notMeasured(wanted ?? '', report);
   const by: Ranking = { metric, worse: isWorseHigh(report, metric) ? 'high' : 'low' };
   const rate = quotientOf(report.reference.frameRate);
   const half = rate === undefined ? USUAL_HALF_SECOND : Math.round(rate / 2);
   const fitting = Math.max(1, Math.floor(report.frames.length / n));
-  const distance = asked ?? Math.max(1, Math.min(half, fitting));
+  const distance = least ?? Math.max(1, Math.min(half, fitting));
   return { score: score.metric, metric, distance, worst: worstFrames(report, by, n, distance) };
 }
 
@@ -304,7 +296,7 @@ function shownPictures({ images }: WorstFramesInput): readonly PictureName[] {
   return images === 'all' ? PICTURES : images === 'distorted' ? ['distorted'] : [];
 }
 
-/** A picture job whose previews fit into one answer together. */
+/** A picture job whose previews fit into one answer. */
 function pictureJob(
   input: WorstFramesInput,
   job: Omit<PictureJob, 'previews' | 'plainSide'>,
@@ -339,7 +331,7 @@ async function take(
 
 type Steps = ReturnType<typeof stepsOf>;
 
-/** Steps after scoring: one for the describing model, two for each frame (taken, described), so each message advances. */
+/** Progress of the steps after scoring: one for the describing model, two for each frame (taken, described). */
 function stepsOf(context: ToolContext, frames: number) {
   const after = 1 + 2 * frames;
   let [scored, taken, part] = [0, 0, 0];
@@ -372,7 +364,7 @@ async function describe(
   context: ToolContext,
 ): Promise<string> {
   if (describer.modelId === null) return `${facts.summary} (VLM unavailable: ${describer.hint})`;
-  if (!plain) throw new AnyvmafError('internal', `Frame ${index} has no picture to describe.`);
+  if (!plain) throw internalError(`Frame ${index} has no picture to describe.`);
   steps.next(`describing frame ${index} with ${describer.modelId}`);
   const question =
     `This frame of an encoded video has a VMAF score of ${vmaf.toFixed(1)} out of 100. Describe the visible compression ` +
@@ -407,7 +399,7 @@ async function publish(
             name: `frame_${number}_${name}_small.${preview.mimeType === 'image/png' ? 'png' : 'jpg'}`,
           });
     const isShown = shown.includes(name);
-    // Its index in the content is the new length, since the JSON document comes first.
+    // Its index is the new length: the JSON document comes first in the content.
     const place = isShown
       ? content.push({
           ...{ type: 'image', mimeType: preview.mimeType },

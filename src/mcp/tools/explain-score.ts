@@ -1,16 +1,14 @@
 /**
  * @module mcp/tools/explain-score
- * `explain_score`: divides a pair's loss against a perfect copy among features, by Shapley values, and among scales and
- * moments. Ours.
+ * `explain_score`: divides the loss against a perfect copy among features (Shapley values), scales and moments.
  *
- * A perfect copy has ADM and VIF of 1 at every scale and the motion of the reference; the model's score for it is the
- * ceiling of a frame. Setting some features to 1 and keeping the others gives a score for every subset; a feature's
- * share is its average gain over all orders in which features can be repaired one by one. This is the only division
- * that is symmetric, gives nothing to a feature that changes nothing, and adds up to ceiling minus score, in points,
- * up to rounding. It explains the model, not the eye.
+ * A perfect copy has ADM and VIF of 1 at every scale and the reference's motion; its score is a frame's ceiling.
+ * Setting some features to 1 gives a score for every subset; a feature's share is its average gain over all orders
+ * in which features can be repaired one by one. No other division is symmetric, gives nothing to a feature without
+ * effect, and adds up to ceiling minus score (up to rounding). It explains the model, not the eye.
  */
 import * as z from 'zod/v4';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { modelError, usageError } from '../../core/errors.js';
 import { counted, quoted } from '../../core/printable.js';
 import type { FeatureModel, FrameMetrics, Report } from '../../index.js';
 import { frameTime } from '../../report/facts.js';
@@ -125,11 +123,9 @@ export const explainScoreTool = defineTool({
 
 /** Most frames to explain, each with dozens of predictions; of longer videos, evenly spread ones. */
 const MOST_FRAMES = 2000;
-
-/** Milliseconds of prediction until other calls get a turn. */
+/** Milliseconds of prediction between turns of other calls. */
 const SLICE = 15;
-
-/** Points of loss that count as none: in fixed point, features of a perfect copy are 1 only to about a millionth. */
+/** Loss that counts as none: in fixed point, features of a perfect copy are 1 only to about a millionth. */
 const NOTHING = 0.005;
 
 const SCALES = [
@@ -141,21 +137,20 @@ const SCALES = [
 
 interface ExplainedFrame extends FrameAttribution {
   readonly frameNum: number;
-  /** Fractions of ADM's loss by scale, which add up to 1. */
+  /** Fractions of ADM's loss by scale. */
   readonly admScales: readonly number[];
 }
 
 /** @throws {AnyvmafError} those of `score`; `usage` for model auto; `model` as {@link Attribution} */
 export async function explainScore(input: ExplanationInput, context: ToolContext) {
-  if (/^auto(:|$)/.test(input.model.named)) {
+  if (/^auto(:|$)/.test(input.model.named))
     throw usageError(
       'model is auto, but an explanation needs one model; pass version=vmaf_v0.6.1, or version=vmaf_4k_v0.6.1 for 4K.',
     );
-  }
   const { openModel } = await import('../checked-api.js');
   const model = await openModel(input.model.text, { origin: context.files.origin });
   const attribution = new Attribution(model);
-  // The model predicts here; ADM's debug features are its sums by scale.
+  // The model predicts below; ADM's debug features are its sums by scale.
   const options = { ...tableOptions(input), models: [], features: model.features.map(withSums) };
   const report = await runScore(anyRequest(input), { options, weight: null }, context);
   const frames = await explainFrames(report, attribution, context);
@@ -197,7 +192,7 @@ async function explainFrames(
   return explained;
 }
 
-/** Fractions of ADM's loss: ADM is a quotient of sums over scales, so its distance from 1 is a sum over them. */
+/** Fractions of ADM's loss by scale: ADM is a quotient of sums over scales, so its distance from 1 is such a sum. */
 function admScales({ metrics }: FrameMetrics, { features }: Attribution): readonly number[] {
   const suffix = features.find((name) => name.startsWith(ADM))?.slice(ADM.length) ?? '';
   const lacking = SCALES.map((_, scale) => {
@@ -205,8 +200,8 @@ function admScales({ metrics }: FrameMetrics, { features }: Attribution): readon
     const den = metrics[`integer_adm_den_scale${scale}${suffix}`] ?? 0;
     return Math.abs(den - num);
   });
-  const total = lacking.reduce((sum, one) => sum + one, 0);
-  return lacking.map((one) => (total > 0 ? one / total : 1 / lacking.length));
+  const total = sum(lacking);
+  return lacking.map((loss) => (total > 0 ? loss / total : 1 / lacking.length));
 }
 
 const ADM = 'integer_adm2';
@@ -228,7 +223,7 @@ function describe(
   const worst = [...frames].sort((a, b) => b.ceiling - b.score - (a.ceiling - a.score));
   const [main] = rows;
   const [costliest] = segments;
-  const heaviest = scales.reduce((most, one) => (one.points > most.points ? one : most));
+  const heaviest = scales.reduce((most, scale) => (scale.points > most.points ? scale : most));
   return {
     explanation:
       loss > NOTHING && main && costliest
@@ -332,10 +327,10 @@ function segmentsOf(
   return segments.sort((a, b) => b.loss - a.loss || a.first_frame - b.first_frame);
 }
 
-/** Fraction of an ADM feature's points that belongs to a scale; 0 for other features. */
+/** Fraction of an ADM feature's points at a scale; 0 for other features. */
 function admPart(feature: string, scale: number, parts: readonly number[]): number {
-  const own = /adm_scale([0-3])/.exec(feature)?.[1];
-  if (own !== undefined) return Number(own) === scale ? 1 : 0;
+  const ownScale = /adm_scale([0-3])/.exec(feature)?.[1];
+  if (ownScale !== undefined) return Number(ownScale) === scale ? 1 : 0;
   return /adm/.test(feature) ? (parts[scale] ?? 0) : 0;
 }
 
@@ -362,18 +357,17 @@ interface FrameAttribution {
 
 /** The number of scores doubles with each feature. */
 const MAX_FEATURES = 10;
-
 /** Internal names of features that are 1 in a perfect copy. */
 const ONE_WHEN_PERFECT = /(^|_)(adm|adm2|adm3|adm_scale[0-3]|vif|vif_scale[0-3])(_score)?$/;
 
-/** Divides the loss of frames for one model. */
+/** Divides the loss of frames of one model. */
 export class Attribution {
   /** Log names of the repaired features. */
   readonly features: readonly string[];
-  /** Log names of features that describe the reference, not the damage, and stay as measured. */
+  /** Log names of features that describe the reference and stay as measured. */
   readonly kept: readonly string[];
   readonly #model: FeatureModel;
-  /** Weight of a feature's gain, by the number of features repaired before it. */
+  /** Weights of a gain, by the number of features repaired before. */
   readonly #weights: readonly number[];
 
   /** @throws {AnyvmafError} `model` if no feature, or too many, have a known value for a perfect copy */
@@ -383,13 +377,11 @@ export class Attribution {
     this.features = [...new Set(repaired.map(({ logName }) => logName))];
     this.kept = model.inputs.map(({ logName }) => logName).filter((name) => !this.features.includes(name));
     const count = this.features.length;
-    if (count === 0 || count > MAX_FEATURES) {
-      throw new AnyvmafError(
-        'model',
+    if (count === 0 || count > MAX_FEATURES)
+      throw modelError(
         `The model ${quoted(model.source)} reads ${count} features with a known value for a perfect copy, but a score can be ` +
           `explained by 1 to ${MAX_FEATURES} of them; use vmaf_v0.6.1.`,
       );
-    }
     // k! (n - 1 - k)! / n!
     const weights: number[] = [1 / count];
     for (let k = 1; k < count; k++) weights.push(((weights[k - 1] ?? 0) * k) / (count - k));

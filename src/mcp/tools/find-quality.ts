@@ -1,14 +1,14 @@
 /**
  * @module mcp/tools/find-quality
- * `find_quality`: finds the setting with which an encoder reaches a quality. Ours.
+ * `find_quality`: finds the setting with which an encoder reaches a quality.
  */
 import * as z from 'zod/v4';
 import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
-import { each, flag, numbers, rows, texts } from '../schemas.js';
-import { encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
+import { each, flag, numbers, rows, texts, wholeOrNull } from '../schemas.js';
+import { codesOf, encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
   encoderName,
@@ -80,7 +80,7 @@ export const findQualityTool = defineTool({
       margin: z.number().describe('Above the hardest target; negative: missed.'),
     }),
     not_monotone: numbers.describe('Values that score better than the next finer one.'),
-    sampled_frames: z.int().nullable().describe('Frames scored; null: all.'),
+    sampled_frames: wholeOrNull.describe('Frames scored; null: all.'),
     encodes: z.int(),
     final: z
       .object({
@@ -131,31 +131,31 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
   const [{ atLeast, atMost } = {}] = targets;
   const bound = atLeast ?? atMost ?? Number.NaN;
   const missed = shortfall !== null || final?.reached === false;
-  const next = unfinished ? goOn(result, input, context) : nextAfter(result, input, context);
+  const next = unfinished ? resume(result, input, context) : nextAfter(result, input, context);
   return headOf({
     outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
     sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
-    reasons: [
-      ...(shortfall ? [`shortfall:${shortfall.reason}`] : []),
-      ...(samples && !final ? ['predicted-from-samples'] : []),
-      ...(result.notMonotone.length > 0 ? ['not-monotone'] : []),
-      ...(warnings.length > 0 ? ['warnings'] : []),
-      // No further call helps.
-      ...(next === null ? [missed ? 'no-value-does' : 'run-command'] : []),
-    ],
+    reasons: codesOf({
+      [`shortfall:${shortfall?.reason}`]: shortfall,
+      'predicted-from-samples': samples && !final,
+      'not-monotone': result.notMonotone.length > 0,
+      warnings: warnings.length > 0,
+      // No other call helps.
+      [missed ? 'no-value-does' : 'run-command']: next === null,
+    }),
     next,
   });
 }
 
-/** Resumes a search that ended at its limits; with more time if that was too short for one encode. */
-function goOn({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
+/** Resumes a search that ended at its limits, with more time if it was too short for one encode. */
+function resume({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
   const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
   return context.again({ range: { ...unfinished }, ...more });
 }
 
 /**
- * Verify the value on the whole source; if that misses, search the whole; if no value does, search all values, then
- * compare encoders. `null` if nothing is left to try, or the result's command makes the encode.
+ * Verifies the value on the whole source; if that misses, searches the whole; if no value does, searches all
+ * values, then compares encoders. `null` if nothing is left to try, or the result's command makes the encode.
  */
 function nextAfter(
   { value, shortfall, final, targets }: SearchResult,
@@ -171,31 +171,34 @@ function nextAfter(
   return context.instead('run_compare', { src: context.args.source, target_vmaf: atLeast });
 }
 
-/** Prefers the smaller file among points that reach the targets, else the nearest to them. */
-function isBetter(one: SearchPoint, other: SearchPoint): boolean {
-  if (one.margin >= 0 && other.margin >= 0) return one.kbps < other.kbps;
-  return one.margin > other.margin;
+/** Prefers the smaller file among points that reach the targets, else the point nearest to them. */
+function isBetter(point: SearchPoint, other: SearchPoint): boolean {
+  return point.margin >= 0 && other.margin >= 0 ? point.kbps < other.kbps : point.margin > other.margin;
 }
 
 function documentOf(result: SearchResult) {
-  const { encoder, parameter, value, shortfall, predicted, points, samples, final, targets } = result;
+  const { encoder, parameter, value, shortfall, unfinished, predicted, samples, final, targets } = result;
   const [{ metric } = { metric: 'vmaf' }] = targets;
-  const mean = (pooled: SearchResult['points'][number]['pooled']) => pooled[metric]?.mean ?? Number.NaN;
+  const mean = (pooled: SearchPoint['pooled']) => pooled[metric]?.mean ?? Number.NaN;
   const reached = targets.map(targetText).join(' and ');
   const [low, high] = predicted.interval99;
   const range = samples ? `, 99 % interval ${low.toFixed(2)} to ${high.toFixed(2)}` : '';
-  const { unfinished } = result;
-  const so = unfinished
+  const soFar = unfinished
     ? `Stopped at max_seconds or max_encodes; the value is between ${unfinished.min} and ${unfinished.max}: call again with that range. So far `
     : '';
   return {
     summary:
-      `${so}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
+      `${soFar}${encoder} ${parameter} ${value} ${shortfall ? 'is nearest to' : 'reaches'} ${reached}: predicted ` +
       `${predicted.value.toFixed(2)}${range}, ${counted(result.encodes, 'encode')}.`,
     ...{ encoder, parameter, value, shortfall, unfinished, predicted: predicted.value },
     ...{ interval_95: predicted.interval95, interval_99: predicted.interval99 },
     predicted_bytes: Math.round(result.predictedBytes),
-    points: points.map(({ value, pooled, kbps, margin }) => ({ value, mean: mean(pooled), kbps, margin })),
+    points: result.points.map(({ value, pooled, kbps, margin }) => ({
+      value,
+      mean: mean(pooled),
+      kbps,
+      margin,
+    })),
     not_monotone: result.notMonotone,
     sampled_frames: samples ? samples.reduce((sum, { count }) => sum + count, 0) : null,
     final: final && {

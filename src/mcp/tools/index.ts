@@ -25,9 +25,9 @@ import { runTunePerShotTool } from './run-tune-per-shot.js';
 import { scoreBatchTool } from './score-batch.js';
 import { vmafScore, vmafScoreEncoded } from './vmaf-score.js';
 
-/** The order is part of what clients see and cache: add to it, do not sort it. */
+/** Clients see and cache this order: add to it, do not sort it. */
 export const TOOLS: readonly Tool[] = [
-  // Those of the reference MCP server, in its order.
+  // Of the reference MCP server, in its order.
   vmafScore,
   listModelsTool,
   listBackendsTool,
@@ -55,47 +55,26 @@ export const TOOLS: readonly Tool[] = [
   listLiveTool,
 ];
 
-/** Tools for one purpose, by the names that --tools takes; every set also gets the tools for jobs. */
-const TOOLSETS: Readonly<Record<string, readonly Tool[]>> = {
-  score: [
-    vmafScoreEncoded,
-    inspectPairTool,
-    listVideosTool,
-    listModelsTool,
-    listExtractorsTool,
-    scoreBatchTool,
-  ],
-  raw: [vmafScore, listModelsTool, listExtractorsTool, listBackendsTool, probeBackendTool, vmafVersion],
-  explain: [
-    compareEncodesTool,
-    inspectPairTool,
-    findAlignmentTool,
-    explainScoreTool,
-    describeWorstFramesTool,
-    listVideosTool,
-  ],
-  encode: [
-    findQualityTool,
-    runCompareTool,
-    runLadderTool,
-    runTunePerShotTool,
-    compareEncodesTool,
-    listVideosTool,
-  ],
-  models: [listModelsTool, describeModelTool, evalModelOnSplit, compareModels],
-  live: [listLiveTool],
-  machine: [listBackendsTool, probeBackendTool, runBenchmarkTool, vmafVersion],
+/** Tools of the sets that --tools takes; every set also gets the tools for jobs. */
+const TOOLSETS: Readonly<Record<string, string>> = {
+  score: 'vmaf_score_encoded inspect_pair list_videos list_models list_extractors score_batch',
+  raw: 'vmaf_score list_models list_extractors list_backends probe_backend vmaf_version',
+  explain: 'compare_encodes inspect_pair find_alignment explain_score describe_worst_frames list_videos',
+  encode: 'find_quality run_compare run_ladder run_tune_per_shot compare_encodes list_videos',
+  models: 'list_models describe_model eval_model_on_split compare_models',
+  live: 'list_live',
+  machine: 'list_backends probe_backend run_benchmark vmaf_version',
 };
 
 /** In the order of {@link TOOLS}. @throws {AnyvmafError} `usage` for an unknown set */
 export function toolsOf(text: string): readonly Tool[] {
-  const names = text.split(',').map((name) => name.trim());
-  const sets = names.map((name) => {
-    if (Object.hasOwn(TOOLSETS, name)) return TOOLSETS[name] ?? [];
+  const names = text.split(',').flatMap((part) => {
+    const set = part.trim();
+    if (Object.hasOwn(TOOLSETS, set)) return TOOLSETS[set]?.split(' ') ?? [];
     throw usageError(
-      `--tools is ${quoted(text)}, but ${quoted(name)} is not a set of tools; available: ${Object.keys(TOOLSETS).join(', ')}.`,
+      `--tools is ${quoted(text)}, but ${quoted(set)} is not a set of tools; available: ${Object.keys(TOOLSETS).join(', ')}.`,
     );
   });
-  const chosen = new Set([...sets.flat(), ...JOB_TOOL_LIST]);
-  return TOOLS.filter((tool) => chosen.has(tool));
+  const chosen = new Set([...names, ...JOB_TOOL_LIST.map(({ name }) => name)]);
+  return TOOLS.filter(({ name }) => chosen.has(name));
 }

@@ -1,12 +1,12 @@
 /**
  * @module mcp/tools/inspect-pair
- * `inspect_pair`: checks a pair for problems; `find_alignment`: finds the frame offset of two videos. Ours.
+ * `inspect_pair`: checks a pair for problems; `find_alignment`: finds the frame offset between two videos.
  */
 import * as z from 'zod/v4';
 import type { SideFacts, Trust } from '../../index.js';
 import { namedCause, TRUST_OUTLOOK, trustOf } from '../../report/trust.js';
 import type { InputModel } from '../paths.js';
-import { each, rows, value, whole } from '../schemas.js';
+import { each, rows, textOrNull, value, whole, wholeOrNull } from '../schemas.js';
 import {
   findingDocument,
   headKeys,
@@ -32,13 +32,13 @@ const { preflight: _preflight, strict: _strict, ...pairing } = pairingParameters
 
 const sideDocument = z.looseObject({
   name: z.string(),
-  ...each(z.string().nullable(), 'container', 'codec'),
+  ...each(textOrNull, 'container', 'codec'),
   ...each(z.int(), 'width', 'height', 'bit_depth'),
   chroma: z.string(),
-  frame_rate: z.string().nullable(),
-  frame_count: z.int().nullable(),
+  frame_rate: textOrNull,
+  frame_count: wholeOrNull,
   ...each(value, 'duration', 'bitrate'),
-  size_bytes: z.int().nullable(),
+  size_bytes: wholeOrNull,
 });
 
 export const inspectPairTool = defineTool({

@@ -1,14 +1,12 @@
 /**
  * @module mcp/tools/jobs
- * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive their request. Ours.
+ * `job_start`, `job_status`, `job_result`, `job_cancel` and `list_jobs`: calls that outlive their request.
  */
 import * as z from 'zod/v4';
 import { jsonOf } from '../../core/arguments.js';
-import { AnyvmafError } from '../../core/errors.js';
+import { internalError } from '../../core/errors.js';
 import { texts } from '../schemas.js';
 import { defineTool, jobDocument, READ_ONLY, type Tool } from '../tool.js';
-
-const failure = z.object({ error: z.string() });
 
 const job_id = z.string().max(64).describe('From the answer that started the job.');
 const wait = z.number().min(0).max(45).default(45).describe('Seconds to wait.');
@@ -48,8 +46,8 @@ const jobResult = defineTool({
     const answer = await jobs.result(id, seconds, signal);
     if (!answer) return { document: await jobs.status(id, 0, signal) };
     const { structuredContent: document = {}, content, isError } = answer;
-    if (isError) throw new AnyvmafError('internal', reasonOf(content));
-    // The answer was fitted when it was made.
+    if (isError) throw internalError(reasonOf(content));
+    // The answer was cut to size when it was made.
     return { document, content: content.filter((item) => item.type !== 'text'), long: true };
   },
 });
@@ -80,6 +78,6 @@ const listJobs = defineTool({
 export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];
 
 function reasonOf([first]: readonly { readonly type: string; readonly text?: string }[]): string {
-  const told = failure.safeParse(jsonOf(first?.text ?? ''));
-  return told.success ? told.data.error : 'The job failed without a stored reason.';
+  const parsed = z.object({ error: z.string() }).safeParse(jsonOf(first?.text ?? ''));
+  return parsed.success ? parsed.data.error : 'The job failed without a stored reason.';
 }

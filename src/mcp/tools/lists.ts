@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/lists
- * `list_videos`: the allowed folders and the videos in them; `list_live`: running measurements with a live server. Ours.
+ * `list_videos`: the allowed folders and their videos; `list_live`: running measurements with a live server.
  */
 import { extname, parse } from 'node:path';
 import * as z from 'zod/v4';
@@ -13,13 +13,13 @@ import type { SideFacts } from '../../index.js';
 import { type FoundVideo, findVideos } from '../files.js';
 import { readRunning } from '../live/running.js';
 import { checkFile, RAW_ENDING } from '../paths.js';
-import { each, rows, text, texts, value, whole } from '../schemas.js';
+import { each, rows, text, textOrNull, texts, value, whole } from '../schemas.js';
 import { defineTool, READ_ONLY, type ToolContext } from '../tool.js';
 import { errorInParameters } from '../wording.js';
 
-/** Most files to probe at a time, and most files whose facts are cached. */
+/** Most files to probe at a time, and to cache. */
 const AT_ONCE = 4;
-const MOST_REMEMBERED = 5000;
+const MOST_CACHED = 5000;
 
 export const listVideosTool = defineTool({
   name: 'list_videos',
@@ -54,12 +54,12 @@ export const listVideosTool = defineTool({
     const { allowed: folders } = files;
     const { found, complete } = await findVideos(folders, contains?.toLowerCase(), signal);
     const listed = found.slice(0, limit);
-    const entryOf = async (one: FoundVideo) => ({
-      ...{ path: one.path, bytes: one.bytes, modified: one.modified.toISOString() },
-      ...(details && (await knownFacts(one, context))),
+    const entryOf = async (video: FoundVideo) => ({
+      ...{ path: video.path, bytes: video.bytes, modified: video.modified.toISOString() },
+      ...(details && (await cachedFacts(video, context))),
     });
     const videos: Awaited<ReturnType<typeof entryOf>>[] = [];
-    // Probing is cheap, so it does not wait for a turn in the pool.
+    // Probing is cheap and does not wait for the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
       context.progress({ done: i, total: listed.length, message: 'opening videos' });
@@ -78,18 +78,18 @@ function adviceOf(folders: readonly string[]): string | undefined {
   return undefined;
 }
 
-type Facts = Partial<ReturnType<typeof known>> & { readonly note?: string };
+type Facts = Partial<ReturnType<typeof detailsOf>> & { readonly note?: string };
 
 /** Facts by path, size and modification time, least recently used first. */
-const remembered = new Map<string, Facts>();
+const cache = new Map<string, Facts>();
 
-async function knownFacts(one: FoundVideo, context: ToolContext): Promise<Facts> {
-  const key = `${one.path}\n${one.bytes}\n${one.modified.getTime()}`;
-  const facts = remembered.get(key) ?? (await factsOf(one.path, context));
-  remembered.delete(key);
-  remembered.set(key, facts);
-  const [oldest] = remembered.keys();
-  if (remembered.size > MOST_REMEMBERED && oldest !== undefined) remembered.delete(oldest);
+async function cachedFacts({ path, bytes, modified }: FoundVideo, context: ToolContext): Promise<Facts> {
+  const key = `${path}\n${bytes}\n${modified.getTime()}`;
+  const facts = cache.get(key) ?? (await factsOf(path, context));
+  cache.delete(key);
+  cache.set(key, facts);
+  const [oldest] = cache.keys();
+  if (cache.size > MOST_CACHED && oldest !== undefined) cache.delete(oldest);
   return facts;
 }
 
@@ -97,11 +97,9 @@ async function factsOf(path: string, { files, signal }: ToolContext): Promise<Fa
   if (extname(path).toLowerCase() === RAW_ENDING)
     return { note: 'Raw YUV has no header: pass width, height, pixfmt and bitdepth.' };
   try {
-    const [{ path: checked }, { describeVideo }] = [
-      await checkFile(path, files),
-      await import('../checked-api.js'),
-    ];
-    return known(await describeVideo(checked, { origin: files.origin, signal }));
+    const { path: checked } = await checkFile(path, files);
+    const { describeVideo } = await import('../checked-api.js');
+    return detailsOf(await describeVideo(checked, { origin: files.origin, signal }));
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof AnyvmafError)) throw error;
@@ -109,7 +107,16 @@ async function factsOf(path: string, { files, signal }: ToolContext): Promise<Fa
   }
 }
 
-function known({ container, codec, width, height, bitDepth, frameRate, frameCount, duration }: SideFacts) {
+function detailsOf({
+  container,
+  codec,
+  width,
+  height,
+  bitDepth,
+  frameRate,
+  frameCount,
+  duration,
+}: SideFacts) {
   const rate = quotientOf(frameRate);
   const seconds = duration ?? (rate && frameCount !== null ? frameCount / rate : undefined);
   return {
@@ -122,12 +129,11 @@ function known({ container, codec, width, height, bitDepth, frameRate, frameCoun
 
 /** Seconds for a live server to answer. */
 const ANSWER_TIME = 1;
-
 /** HTTP on this machine, or a Unix socket. */
 const ADDRESS = /^(?:http:\/\/127\.0\.0\.1:\d{1,5}\/[\w./-]{1,101}|\/.{1,255})$/;
 
 const statusSchema = z.object({
-  model: z.string().nullable(),
+  model: textOrNull,
   frames: z.object({ measured: z.number(), total: value }),
   seconds_left: value,
 });
@@ -171,12 +177,12 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
-        const statusFor = ({ name }: (typeof measurements)[number]) => http && statusOf(http, name, signal);
-        const asked = measurements.map(async (one) => ({
-          ...one,
-          status: (await statusFor(one)) || undefined,
+        const withStatus = measurements.map(async (measurement) => ({
+          ...measurement,
+          status: http === undefined ? undefined : await statusOf(http, measurement.name, signal),
         }));
-        return { ...record, mcp: http && new URL('/mcp', http).href, measurements: await Promise.all(asked) };
+        const mcp = http && new URL('/mcp', http).href;
+        return { ...record, mcp, measurements: await Promise.all(withStatus) };
       }),
     );
     const summary =
@@ -188,7 +194,7 @@ export const listLiveTool = defineTool({
   },
 });
 
-/** `undefined` if the server does not answer. */
+/** Queries a live server; `undefined` if it does not answer. */
 async function statusOf(address: string, name: string, signal: AbortSignal) {
   const params = { name: 'vmaf.status', arguments: { measurement: name } };
   const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });

@@ -1,7 +1,7 @@
 /**
  * @module mcp/tools/models
- * `list_models`: the available models; `describe_model`: the contents of one, by name, id or path; `eval_model_on_split` and
- * `compare_models`: how well tiny ONNX models predict a table of opinion scores.
+ * `list_models`: lists models; `describe_model`: describes one; `eval_model_on_split` and `compare_models`: measure how
+ * well tiny ONNX models predict a table of opinion scores.
  */
 import { basename } from 'node:path';
 import * as z from 'zod/v4';
@@ -15,7 +15,7 @@ import type {
   TinyRegistryEntry,
 } from '../../index.js';
 import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
-import { choice, each, numbers, rows, texts, value, whole } from '../schemas.js';
+import { choice, each, numbers, rows, textOrNull, texts, value, whole, wholeOrNull } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
 
@@ -94,10 +94,9 @@ export const describeModelTool = defineTool({
     ...each(z.string(), 'name', 'path'),
     format: z.enum(['json', 'pkl', 'onnx']),
     size_bytes: z.int(),
-    model_type: z
-      .string()
-      .nullable()
-      .describe('As named in model files; null for pkl and onnx, and for models to be pulled.'),
+    model_type: textOrNull.describe(
+      'As named in model files; null for pkl and onnx, and for models to be pulled.',
+    ),
     feature_names: texts.nullable().describe('Internal names of the features it reads.'),
     kind: z
       .enum(['single', 'collection', 'fr', 'nr', 'filter'])
@@ -188,7 +187,7 @@ function described({ type, kind, clip, transform, inputs }: FeatureModel) {
   };
 }
 
-/** Most keys with figures in an answer, those of the largest error first. */
+/** Most keys with figures in an answer. */
 const MOST_KEYS = 50;
 
 const evaluationParameters = {
@@ -227,7 +226,7 @@ function evaluateOptions(
   const { split, target, resamples, seed, input_name: name } = input;
   return {
     ...{ split, target, resamples, seed, origin: files.origin, signal },
-    // Not distinguishable from a missing parameter; the engine tries this name anyway, after the sidecar's.
+    // As if missing: the engine tries this name anyway, after the sidecar's.
     inputName: name === 'features' ? undefined : name,
     device: input.tiny_device,
     precision: input.tiny_precision,
@@ -273,7 +272,7 @@ const evaluationSchema = z.looseObject({
     .looseObject({ ...figures, n: z.int().describe('Number of clips.'), intervals })
     .nullable()
     .describe('Figures over clips, each represented by its mean prediction and mean target.'),
-  keys: z.int().nullable().describe('Number of keys; null for a table without keys.'),
+  keys: wholeOrNull.describe('Number of keys; null for a table without keys.'),
   per_key: z
     .array(
       z.looseObject({ key: z.string(), ...figures, mean_prediction: z.number(), mean_target: z.number() }),
@@ -287,7 +286,7 @@ const evaluationSchema = z.looseObject({
   notes: texts.describe('Caveats about the figures.'),
 });
 
-/** @param names model and table under the caller's names */
+/** @param names as the caller named model and table */
 function evaluationDocument(
   evaluation: Evaluation,
   names: { readonly model: string; readonly features: string },
@@ -338,25 +337,26 @@ export const compareModels = defineTool({
     ),
   }),
   async handler({ models, features, ...input }, context) {
-    const texts = [...new Set(models.flatMap((one) => ('text' in one ? one.text : [])))];
+    const texts = [...new Set(models.flatMap((model) => ('text' in model ? model.text : [])))];
     return context.pool.run(1, async () => {
       const api = await import('../checked-api.js');
       const { ranked, errors: failed } =
         texts.length > 0
           ? await api.compareModels(texts, features.path, evaluateOptions(input, context))
           : { ranked: [], errors: [] };
-      const errorOf = (one: (typeof models)[number]) =>
-        'text' in one ? failed.find(({ model }) => model === one.text)?.error : sentenceOf(one.refusal);
+      const errorOf = (given: (typeof models)[number]) =>
+        'text' in given ? failed.find(({ model }) => model === given.text)?.error : sentenceOf(given.refusal);
       const nameOf = (text: string) =>
-        models.find((one) => 'text' in one && one.text === text)?.named ?? text;
+        models.find((given) => 'text' in given && given.text === text)?.named ?? text;
       return {
         document: {
-          ranked: ranked.map((one) =>
-            evaluationDocument(one, { model: nameOf(one.model), features: features.named }),
-          ),
-          errors: models.flatMap((one) => {
-            const error = errorOf(one);
-            return error === undefined ? [] : [{ model: one.named, error }];
+          ranked: ranked.map((evaluation) => {
+            const names = { model: nameOf(evaluation.model), features: features.named };
+            return evaluationDocument(evaluation, names);
+          }),
+          errors: models.flatMap((given) => {
+            const error = errorOf(given);
+            return error === undefined ? [] : [{ model: given.named, error }];
           }),
         },
         spare: SPARE_OF_EVALUATION.map((key) => `ranked.[].${key}`),

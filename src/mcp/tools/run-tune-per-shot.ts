@@ -1,12 +1,12 @@
 /**
  * @module mcp/tools/run-tune-per-shot
- * `run_tune_per_shot`: an encoder setting for each shot of a video; follows the reference MCP server where that fits.
+ * `run_tune_per_shot`: finds an encoder setting for each shot; follows the reference MCP server where possible.
  */
 import * as z from 'zod/v4';
 import type { TuneShotsResult } from '../../index.js';
 import { outputPath } from '../paths.js';
-import { choice, each, texts } from '../schemas.js';
-import { headKeys, headOf } from '../scoring/answers.js';
+import { choice, each, textOrNull, texts } from '../schemas.js';
+import { codesOf, headKeys, headOf } from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, sourceCall } from '../scoring/encoding.js';
 import {
   callLimits,
@@ -77,7 +77,7 @@ export const runTunePerShotTool = defineTool({
     target_vmaf: z.number(),
     framerate: z.number().describe('Average frame rate of the source.'),
     format: z.enum(['json', 'shell', 'csv']),
-    output: z.string().nullable().describe('The table or the script.'),
+    output: textOrNull.describe('The table or the script.'),
     ...each(z.string(), 'encoder', 'parameter', 'metric'),
     goal: z.enum(['each', 'whole']),
     reached: z.boolean(),
@@ -94,7 +94,7 @@ export const runTunePerShotTool = defineTool({
       .object({ path: z.string(), ...each(z.number(), 'bytes', 'kbps', 'mean'), reached: z.boolean() })
       .nullable()
       .describe('The file written to output, and its score.'),
-    uri: z.string().nullable().describe('URI of the table or the script.'),
+    uri: textOrNull.describe('URI of the table or the script.'),
   }),
   // Writes a new file if `output` names one.
   annotations: { ...READ_ONLY, readOnlyHint: false, idempotentHint: false },
@@ -105,7 +105,7 @@ export const runTunePerShotTool = defineTool({
 async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const { formatShots } = await import('../../index.js');
   const { format, output, encoder_options: encoderOptions } = input;
-  // For each shot: its own search, its part of the search for one common value, and its encode in the written video.
+  // For each shot: its search, its part of the search for one common value, and its encode in the output.
   const most = (shots: number) => shots * (2 * ENCODES_OF_SEARCH + (output ? 1 : 0));
   const done = await sourceCall(input, context, most, async (source, options, api) => {
     const tuned = await api.tuneShots(source.path, {
@@ -126,11 +126,11 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   const facts = {
     ...headOf({
       outcome: isReached ? 'reached' : 'missed',
-      reasons: [
-        ...(result.warnings.length > 0 ? ['warnings'] : []),
-        ...(isReached && final ? ['encode-written'] : []),
-        ...(isReached && !final && text !== null ? [format === 'csv' ? 'table-written' : 'run-script'] : []),
-      ],
+      reasons: codesOf({
+        warnings: result.warnings.length > 0,
+        'encode-written': isReached && final,
+        [format === 'csv' ? 'table-written' : 'run-script']: isReached && !final && text !== null,
+      }),
       next: nextAfter(isReached, input, context),
     }),
     ...{ target_vmaf: input.target_vmaf, format, output: text, notes },
@@ -145,7 +145,7 @@ async function tunePerShot(input: ShotsInput, context: ToolContext) {
   return { document: { ...facts, ...documentOf(result, uri) }, content: [link], spare };
 }
 
-/** After a miss: all values, then other encoders. Else a script; `null` once that or the encode is written. */
+/** After a miss: all values, then other encoders. Else a script; `null` once it or the encode is written. */
 function nextAfter(
   isReached: boolean,
   { range, format, output, target_vmaf }: ShotsInput,
@@ -156,7 +156,7 @@ function nextAfter(
   return format === 'json' && !output ? context.again({ format: 'shell' }) : null;
 }
 
-/** Members of shots to drop from a long answer: duplicates, then the least important. */
+/** Members of shots to drop from a long answer: duplicates first. */
 const SPARE = [
   ...['crf', 'predicted_vmaf', 'bitrate_kbps', 'start_frame', 'end_frame'],
   ...['bytes', 'margin', 'begins', 'start'],
@@ -169,11 +169,11 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
   const short = `${(-margin).toFixed(2)} below`;
   const each = reached ? 'every shot reaches' : `the worst shot stays ${short}`;
   const all = reached ? 'together they reach' : `together they stay ${short}`;
-  const what = goal === 'each' ? each : all;
+  const outcome = goal === 'each' ? each : all;
   const share = `${(saving * 100).toFixed(1)} %`;
   return {
     summary:
-      `${shots.length} shots with ${encoder}: ${what} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
+      `${shots.length} shots with ${encoder}: ${outcome} ${metric} mean of ${atLeast}; one ${parameter} for all, ${single.value}, ` +
       `${single.reached ? `reaches the same, and a value per shot saves ${share}` : 'does not reach the same'}.`,
     ...{ encoder, parameter, metric, goal, reached },
     shots: shots.map(({ number: shot, first, count, start, begins, value, pooled, kbps, bytes, margin }) => ({

@@ -1,6 +1,6 @@
 /**
  * @module mcp/tools/score-batch
- * `score_batch`: many pairs, each scored if possible, in one table that is also a resource. Ours.
+ * `score_batch`: scores many pairs into one table, which is also a resource.
  */
 import * as z from 'zod/v4';
 import { AnyvmafError, usageError } from '../../core/errors.js';
@@ -11,9 +11,11 @@ import type { FailedEncode } from '../../report/schema.js';
 import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
 import { each, rows, value } from '../schemas.js';
 import {
+  codesOf,
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   nextForPair,
   type TargetDocument,
   targetDocument,
@@ -116,10 +118,7 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
   };
 }
 
-/**
- * The verdict on all pairs; the next call is for one that is untrusted or misses the target, else the lowest.
- * @param rows one per pair, in the order of the pairs
- */
+/** The verdict on all pairs; the next call is for an untrusted pair, one that misses the target, or the lowest. */
 function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
   const scored = rows.filter(({ error }) => error === undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
@@ -132,15 +131,12 @@ function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: Tool
   return headOf({
     trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
     outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
-    reasons: [
-      ...(missed.length > 0 ? ['below-target'] : []),
-      ...(scored.length < rows.length ? ['some-failed'] : []),
-    ],
+    reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': scored.length < rows.length }),
     next: nextForPair(context, tool, wrong ? {} : { n: 3 }, names),
   });
 }
 
-/** The pair with the lowest score, of those that can be trusted. */
+/** The trusted pair with the lowest score. */
 function worstOf(scored: readonly Row[]): Row | undefined {
   return scored
     .filter(({ trust }) => trust?.verdict !== 'untrusted')
@@ -153,14 +149,13 @@ interface Pair {
 }
 
 function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
-  if (references.length !== 1 && references.length !== distorted.length) {
+  if (references.length !== 1 && references.length !== distorted.length)
     throw usageError(
       `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
     );
-  }
-  return distorted.flatMap((one, i) => {
+  return distorted.flatMap((encode, i) => {
     const reference = references[references.length === 1 ? 0 : i];
-    return reference ? [{ reference, distorted: one }] : [];
+    return reference ? [{ reference, distorted: encode }] : [];
   });
 }
 
@@ -173,9 +168,8 @@ async function runPairs(
   await refuseWriting(options);
   const outcome: (Report | AnyvmafError)[] = [];
   const open = pairs.flatMap(({ reference, distorted }, place) => {
-    if ('path' in reference && 'path' in distorted) {
+    if ('path' in reference && 'path' in distorted)
       return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
-    }
     outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
     return [];
   });
@@ -208,11 +202,11 @@ function summaryOf(rows: readonly Row[]): string {
   const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
   const worst = worstOf(scored);
   const failed = rows.filter(({ error }) => error !== undefined);
-  return [
-    ...targetSentence(scored),
+  return joinSentences(
+    targetSentence(scored),
     `${counted(scored.length, 'pair')} scored.`,
-    ...(worst ? [`The lowest is ${worst.distorted} with ${scoreOf(worst)}.`] : []),
-    ...(wrong.length > 0 ? [`Do not trust ${namesOf(wrong)}; see trust for the cause.`] : []),
-    ...(failed.length > 0 ? [`${namesOf(failed)} could not be scored; see error.`] : []),
-  ].join(' ');
+    worst && `The lowest is ${worst.distorted} with ${scoreOf(worst)}.`,
+    wrong.length > 0 && `Do not trust ${namesOf(wrong)}; see trust for the cause.`,
+    failed.length > 0 && `${namesOf(failed)} could not be scored; see error.`,
+  );
 }

@@ -24,6 +24,7 @@ import {
   type Head,
   headKeys,
   headOf,
+  joinSentences,
   leastOf,
   mismatchedModelWarning,
   nextForPair,
@@ -55,8 +56,6 @@ import {
 import { featuresOf, readPrecision, runScore, targetLimits } from '../scoring/run.js';
 import { defineTool, type Given, type ToolContext, type ToolOutcome } from '../tool.js';
 
-const frameDocument = z.object({ frameNum: z.int(), metrics: z.record(z.string(), value) });
-
 const inputDocument = z.looseObject({ ...documentKeys(input), chroma: z.string() }).omit({ file_size: true });
 
 export const scoreDocument = z.looseObject({
@@ -68,7 +67,9 @@ export const scoreDocument = z.looseObject({
   fps: value.optional(),
   pooled_metrics: z.record(z.string(), z.object(documentKeys(pooled)).partial()).optional(),
   aggregate_metrics: z.record(z.string(), value).optional(),
-  frames: z.array(frameDocument).optional().describe('With detail frames.'),
+  frames: rows({ frameNum: z.int(), metrics: z.record(z.string(), value) })
+    .optional()
+    .describe('With detail frames.'),
   distribution: z
     .record(z.string(), z.object({ percentiles: z.record(z.string(), value), stddev: value }))
     .optional()
@@ -129,14 +130,8 @@ export const vmafScoreEncoded = defineTool({
     const call = scoringCall(input);
     const request = pairRequest({ reference, distorted }, 'reference_encoded', input.no_reference);
     const outcome = await scorePair(request, call, context);
-    return {
-      ...outcome,
-      document: {
-        ...outcome.document,
-        reference_encoded: reference?.named,
-        distorted_encoded: distorted.named,
-      },
-    };
+    const names = { reference_encoded: reference?.named, distorted_encoded: distorted.named };
+    return { ...outcome, document: { ...outcome.document, ...names } };
   },
 });
 
@@ -146,15 +141,13 @@ interface ScoringCall {
   readonly format: Exclude<ReportFormat, 'ndjson'>;
   readonly detail: ScoringInput['detail'];
   readonly target?: readonly Limit[];
-  /** As the caller asked for it. */
   readonly backendRequested: string;
   /** Worker threads wanted, `null` for one per core. */
   readonly weight: number | null;
 }
 
-/** Threads and signal are added later. @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured */
+/** @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured: no score may be mistaken for another */
 function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
-  // Refuse what cannot be honoured, so that no score is mistaken for another.
   refuseWithPresets(input);
   refuseTarget(input);
   refuseDevices(input);
@@ -163,8 +156,8 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): Scoring
   const models = preset || input.no_reference ? undefined : modelTexts(input);
   const target = targetLimits(input.target);
   const { threads = 0, ...named } = tableOptions(input);
-  const asked = input.feature ?? [];
-  const feature = preset ? asked : [...asked, ...featuresOf(target, asked)];
+  const { feature = [] } = input;
+  const features = preset ? feature : [...feature, ...featuresOf(target, feature)];
   const backend = chosenBackend(input);
   return {
     options: {
@@ -173,7 +166,7 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): Scoring
       models,
       tiny: tinyModels(input),
       backend,
-      features: feature.map((text) => withViewing(text, input)),
+      features: features.map((text) => withViewing(text, input)),
     },
     precision: readPrecision(input.precision),
     format: outputFormat(input),
@@ -187,14 +180,12 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): Scoring
 /** @throws {AnyvmafError} `usage` if both model and models are given */
 function modelTexts(input: ScoringInput): readonly CheckedModel[] {
   const { model, models, disable_clip, enable_transform } = input;
-  if (models !== undefined && model.named !== DEFAULT_MODEL) {
+  if (models !== undefined && model.named !== DEFAULT_MODEL)
     throw usageError(
       `model is ${quoted(model.named)} and models has ${models.length} more, but only one of the two may be given; put all into models.`,
     );
-  }
   const flags = (disable_clip ? ':disable_clip' : '') + (enable_transform ? ':enable_transform' : '');
   const suffix = [flags, ...viewingOptions(input).map((option) => `:adm.${option}`)].join('');
-  // The suffix names no file.
   return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
 }
 
@@ -210,10 +201,10 @@ function chosenBackend(input: ScoringInput): NonNullable<ScoreOptions['backend']
   return input.backend === 'auto' && (input.gpumask ?? 0) !== 0 ? 'cpu' : input.backend;
 }
 
-/** Backends that name no installed program. */
+/** Backends that run no installed program. */
 const OWN: readonly string[] = ['auto', 'cpu', 'wasm', ...OWN_GPU_BACKENDS];
 
-/** Drops options of installed programs if none runs, and devices of other backends. */
+/** Drops options that the backend does not take. */
 function ofBackend(
   { cpumask, gpumask, syclDevice, hipDevice, metalDevice, ...options }: TableOptions,
   backend: NonNullable<ScoreOptions['backend']>,
@@ -237,7 +228,7 @@ function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCal
   throw usageError(`${short} is true, but output_fmt is ${named}; give one of them.`);
 }
 
-/** Adds viewing conditions to an adm feature, unless it has its own. */
+/** Adds viewing conditions to an adm feature that has none. */
 function withViewing(text: string, input: ScoringInput): string {
   if (!/^adm(=|$)/.test(text)) return text;
   const added = viewingOptions(input).filter((option) => !text.includes(option.replace(/=.*/, '=')));
@@ -245,7 +236,7 @@ function withViewing(text: string, input: ScoringInput): string {
   return `${text}${text.includes('=') ? ':' : '='}${added.join(':')}`;
 }
 
-/** A preset is a fixed set: other features or models would break what its name promises. */
+/** Refuses other features or models beside a preset, which is a fixed set. */
 function refuseWithPresets(input: ScoringInput): void {
   const [name, second] = (['aom_ctc', 'nflx_ctc'] as const).filter((preset) => input[preset] !== undefined);
   if (name === undefined) return;
@@ -272,15 +263,13 @@ function refuseTarget(input: ScoringInput): void {
 
 function refuseDevices(input: ScoringInput): void {
   const { cpumask = 0, backend, native_cpu: native } = input;
-  if (native && backend !== 'cpu') {
+  if (native && backend !== 'cpu')
     throw usageError(`native_cpu requires backend cpu, but backend is ${backend}; set backend to cpu.`);
-  }
-  if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend)) {
+  if (cpumask !== 0 && !native && ['auto', 'cpu', ...OWN_GPU_BACKENDS].includes(backend))
     throw usageError(
       `cpumask is ${cpumask}, but the built-in core has one instruction set, WebAssembly SIMD, and the same result on ` +
         'every machine; leave out cpumask, or use an installed libvmaf with native_cpu and backend cpu.',
     );
-  }
   for (const of of ['sycl', 'hip', 'metal'] as const) {
     const name = `${of}_device` as const;
     const value = input[name] ?? 0;
@@ -291,7 +280,7 @@ function refuseDevices(input: ScoringInput): void {
   }
 }
 
-/** Parameters that need a tiny model, with the values that change nothing. */
+/** Parameters that need a tiny model, with the values that are allowed without one. */
 const NEUTRAL = {
   tiny_device: 'auto',
   dnn_ep: 'auto',
@@ -305,17 +294,15 @@ const NEUTRAL = {
   tiny_resize: 'disabled',
 } as const satisfies Partial<Record<keyof ScoringInput, unknown>>;
 
-/** @throws {AnyvmafError} `usage` for parameters that contradict each other, or that need a tiny model */
+/** @throws {AnyvmafError} `usage` for parameters that conflict or need a tiny model */
 function tinyModels(input: ScoringInput): CheckedOptions<ScoreOptions>['tiny'] {
   const { tiny_model: model, tiny_device: device, dnn_ep: alias } = input;
-  if (input.no_reference && model === undefined) {
+  if (input.no_reference && model === undefined)
     throw usageError('no_reference requires tiny_model; no classic NR scorer exists');
-  }
-  if (alias !== undefined && device !== 'auto' && alias !== device) {
+  if (alias !== undefined && device !== 'auto' && alias !== device)
     throw usageError(
       `tiny_device is ${device} and dnn_ep is ${alias}, but they are names of the same parameter; pass one.`,
     );
-  }
   if (model === undefined) {
     const [name, value] =
       Object.entries(NEUTRAL)
@@ -350,7 +337,7 @@ async function scorePair(
     const output = formatReport(report, format, { precision });
     return { document: { ...head, format, output, trust: trustOf(report), ...backends }, long: true };
   }
-  const shown = call.detail === 'frames' ? report : lean(report);
+  const shown = call.detail === 'frames' ? report : withoutFrames(report);
   const facts = scoreDocument.parse(JSON.parse(formatReport(shown, 'json', { precision })));
   const document = { ...head, ...headline(report, facts, precision, target), ...facts, ...backends };
   if (call.detail === 'frames') return { document, long: true };
@@ -369,13 +356,13 @@ async function scorePair(
   };
 }
 
-/** Metrics from which scores are computed. */
+/** Features from which scores are computed. */
 function innerOf(report: Report): readonly string[] {
-  const asked = new Set(askedOf(report.metrics, [report]));
-  return report.metrics.filter((name) => !asked.has(name));
+  const requested = new Set(askedOf(report.metrics, [report]));
+  return report.metrics.filter((name) => !requested.has(name));
 }
 
-/** The verdict on a score and its target; the next call shows where it is lowest, or why it misses the target. */
+/** The verdict on a score and its target; the next call shows the worst frames, or why it misses the target. */
 function headOfScore(
   report: Report,
   limits: readonly Limit[] = [],
@@ -400,7 +387,7 @@ function headOfScore(
   });
 }
 
-/** How surely the mean of a collection of models lies on its side of the bound, by its intervals. */
+/** Confidence in the mean of a collection of models, from its intervals. */
 function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limit): Confidence[] {
   const collection = report.models.find(({ name }) => name === (metric ?? name))?.collection;
   if (!collection || statistic !== 'mean') return [];
@@ -409,24 +396,24 @@ function sureOfLimit(report: Report, { metric, statistic = 'mean', bound }: Limi
 }
 
 function verdictText({ verdict, checks }: TargetDocument): string {
-  const said = checks.map(
+  const results = checks.map(
     ({ value_of, must_be, found, reached }) =>
       `${value_of}${must_be} ${reached ? 'reached' : 'missed'} (${found === null ? 'no value' : short(found)})`,
   );
-  return `Target ${verdict}: ${said.join(', ')}.`;
+  return `Target ${verdict}: ${results.join(', ')}.`;
 }
 
 function scoresOf({ models, tiny = [] }: Report): readonly string[] {
   return [...models.map(({ name }) => name), ...tiny.flatMap(({ metrics }) => metrics)];
 }
 
-/** The report without frames, with percentiles of scores only. */
-function lean(report: Report): Report {
+/** Removes frames, and the percentiles of metrics other than scores. */
+function withoutFrames(report: Report): Report {
   const bagged = report.models.flatMap(({ collection }) => collection?.bagging ?? []);
   const named = new Set([...scoresOf(report), ...bagged]);
   const spreads = Object.entries(report.distribution);
-  const kept = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
-  return { ...report, frames: [], distribution: Object.fromEntries(kept) };
+  const shown = named.size === 0 ? spreads : spreads.filter(([metric]) => named.has(metric));
+  return { ...report, frames: [], distribution: Object.fromEntries(shown) };
 }
 
 function headline(
@@ -437,14 +424,14 @@ function headline(
 ): Pick<ScoreDocument, 'summary' | 'worst_frames'> {
   const worst = worstDocumentOf(report, precision);
   const named = scoresOf(report);
-  const said = named.length > 0 ? named : worst ? [worst.metric] : [];
-  const scores = said.flatMap((name) => {
+  const shown = named.length > 0 ? named : worst ? [worst.metric] : [];
+  const scores = shown.flatMap((name) => {
     const { mean, min } = pooled[name] ?? {};
     if (typeof mean !== 'number') return [];
     return [`${name} ${short(mean)} on average, ${short(min ?? mean)} at its lowest`];
   });
   const bare = (report.withoutGrain ?? []).flatMap(({ metric, value }) =>
-    said.includes(metric) ? [`${metric} ${short(value)}`] : [],
+    shown.includes(metric) ? [`${metric} ${short(value)}`] : [],
   );
   const findings = report.preflight?.filter(({ severity }) => severity !== 'info') ?? [];
   const trust = trustOf(report);
@@ -452,21 +439,16 @@ function headline(
   const when = lowest?.seconds === undefined ? '' : `, at ${lowest.seconds} s`;
   // Findings that change what was scored come first.
   const grave = findings.filter(({ severity, code }) => severity === 'error' || code === 'offset-unclear');
-  const summary = [
-    // The verdict was asked for, so it comes first.
-    ...(target ? [verdictText(target)] : []),
+  const summary = joinSentences(
+    target && verdictText(target),
     ...(trust.verdict === 'untrusted' ? [trustSentence(trust)] : grave.map(({ message }) => message)),
     `${scores.join('; ') || 'No score'}, over ${counted(report.frames.length, 'frame')}.`,
-    ...(bare.length > 0 ? [`Without film grain: ${bare.join('; ')} on average.`] : []),
-    ...(lowest ? [`The worst moment is frame ${lowest.frame}${when}.`] : []),
-    ...(trust.verdict === 'doubtful' && grave.length === 0 ? [trustSentence(trust)] : []),
-    ...(findings.length > 0
-      ? [`Preflight found ${counted(findings.length, 'problem')}; see preflight.`]
-      : []),
-  ];
-  return { summary: summary.join(' '), worst_frames: worst };
+    bare.length > 0 && `Without film grain: ${bare.join('; ')} on average.`,
+    lowest && `The worst moment is frame ${lowest.frame}${when}.`,
+    trust.verdict === 'doubtful' && grave.length === 0 && trustSentence(trust),
+    findings.length > 0 && `Preflight found ${counted(findings.length, 'problem')}; see preflight.`,
+  );
+  return { summary, worst_frames: worst };
 }
 
-function short(value: number): string {
-  return value.toFixed(2);
-}
+const short = (value: number): string => value.toFixed(2);

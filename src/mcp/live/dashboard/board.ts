@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/dashboard/board
- * The dashboard's state of all measurements, from its event stream. Runs in the page, without drawing.
+ * The dashboard's state of all measurements, from its event stream.
  */
 import { USUAL_RATE } from '../../../core/numbers.js';
 import type { Alarm } from '../../../live/alarms.js';
@@ -11,14 +11,10 @@ import type { Progress, Story } from '../hub.js';
 /** Events of the stream by name; each names its measurement. */
 export interface BoardEvents {
   readonly progress: Progress & { readonly fresh: readonly SecondPoint[] };
-  readonly state: { readonly measurement: string; readonly state: Story['state'] };
+  readonly state: Pick<Story, 'measurement' | 'state'>;
   readonly swap: Story['swaps'][number] & { readonly measurement: string };
   readonly alarm: Alarm & { readonly measurement: string };
-  readonly end: {
-    readonly measurement: string;
-    readonly state: Story['state'];
-    readonly error?: string;
-  };
+  readonly end: Pick<Story, 'measurement' | 'state'> & { readonly error?: string };
 }
 
 export interface Incident {
@@ -63,15 +59,14 @@ export class Board {
     return all.length > 0 && all.every(({ state }) => state === 'finished' || state === 'failed');
   }
 
-  /** Takes the history before the stream began; its order prevails, whatever events came meanwhile. */
+  /** Takes the history before the stream began; its measurements come first. */
   restore(stories: readonly Story[]): void {
-    const told = [...this.#stories].filter(([name]) =>
-      stories.every(({ measurement }) => measurement !== name),
-    );
-    this.#stories = new Map([...stories.map((story) => [story.measurement, story] as const), ...told]);
+    const known = new Set(stories.map(({ measurement }) => measurement));
+    const others = [...this.#stories].filter(([name]) => !known.has(name));
+    this.#stories = new Map([...stories.map((story) => [story.measurement, story] as const), ...others]);
   }
 
-  /** Applies an event. Repeated ones, as after a lost connection, change nothing. */
+  /** Applies an event. Events repeated after a lost connection change nothing. */
   take<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
     const { measurement } = data;
     const story = this.#stories.get(measurement) ?? { ...UNKNOWN, measurement };
@@ -79,7 +74,7 @@ export class Board {
   }
 }
 
-/** What an event changes in a story. */
+/** The changes of a story by each kind of event. */
 const CHANGES: {
   readonly [Kind in keyof BoardEvents]: (story: Story, data: BoardEvents[Kind]) => Partial<Story>;
 } = {
@@ -102,11 +97,9 @@ const CHANGES: {
   },
 };
 
-export function timeOf({ fps }: Story, frame: number): string {
-  return timeText(frame / fps, 1);
-}
+export const timeOf = ({ fps }: Story, frame: number): string => timeText(frame / fps, 1);
 
-/** Seconds of video with the worst moments, matched by their lowest score. */
+/** Seconds with the worst moments, matched by their lowest score. */
 export function worstSeconds({ seconds, worst }: Story): readonly SecondPoint[] {
   const lowest = new Map(seconds.map((point) => [point.min, point]));
   return worst.flatMap(({ value }) => lowest.get(value) ?? []);

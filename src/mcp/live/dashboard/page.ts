@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/dashboard/page
- * The page that shows running measurements: complete in itself, in the style of reports.
+ * The page that shows running measurements: self-contained, in the style of reports.
  */
 import { createHash } from 'node:crypto';
 import { STYLES } from '../../../report/html/styles.js';

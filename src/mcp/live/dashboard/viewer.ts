@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/dashboard/viewer
- * The dashboard's script: follows the event stream and shows the chosen measurement, with a canvas chart of each second's
- * scores, in the style of reports, readable by pointer and keys.
+ * The dashboard's script: follows the event stream and shows the chosen measurement, with a chart of each second's
+ * scores for pointer and keys.
  */
 import { messageOf } from '../../../core/errors.js';
 import {
@@ -150,13 +150,13 @@ function element<T extends HTMLElement>(id: string, kind: new () => T): T {
   return found;
 }
 
-/** Changes a text only if it differs, since screen readers announce changes. */
+/** Changes a text only if it differs: screen readers announce changes. */
 function say(id: string, text: string): void {
   const place = element(id, HTMLElement);
   if (place.textContent !== text) place.textContent = text;
 }
 
-// --- what is on show ---
+// --- the measurement ---
 
 function draw(): void {
   drawChoice();
@@ -186,11 +186,11 @@ function draw(): void {
   element('notice', HTMLElement).classList.toggle('bad', state === 'failed');
   rows(
     'worst',
-    story.worst.map((one) => [
-      timeOf(story, one.frame),
-      grouped(one.frame),
-      labelOf(one.metric),
-      scoreText(one.value),
+    story.worst.map((moment) => [
+      timeOf(story, moment.frame),
+      grouped(moment.frame),
+      labelOf(moment.metric),
+      scoreText(moment.value),
     ]),
   );
   rows(
@@ -208,7 +208,7 @@ function noticeOf(story: Story): string {
   if (state === 'failed') return `The measurement failed: ${error ?? 'unknown error'}`;
   if (state === 'finished') return 'The measurement has ended.';
   const alarms = alarmsOn(story).map(({ rule, frame }) => `Alarm since ${timeOf(story, frame)}: ${rule}`);
-  return [answer, ...alarms].filter((one) => one !== '').join('; ');
+  return [answer, ...alarms].filter((text) => text !== '').join('; ');
 }
 
 function drawChoice(): void {
@@ -234,7 +234,7 @@ function rows(id: string, list: readonly (readonly string[])[]): void {
   );
 }
 
-/** Calls a steering tool for the shown measurement, and shows a refusal. @returns true if it succeeded */
+/** Calls a steering tool for the shown measurement and shows a refusal. @returns true if it succeeded */
 async function steer(tool: string, wanted: Readonly<Record<string, string>> = {}): Promise<boolean> {
   const params = { name: `vmaf.${tool}`, arguments: { measurement: board.shown?.measurement, ...wanted } };
   try {

@@ -1,7 +1,7 @@
 /**
  * @module mcp/live/transports/http
- * HTTP on 127.0.0.1: events and requests at one path, the protocol's Streamable HTTP at `/mcp`, and an optional page.
- * Event streams (SSE) replay their latest events to clients that reconnect.
+ * HTTP on 127.0.0.1: events and requests at one path, Streamable HTTP at `/mcp`, and an optional page. Event
+ * streams (SSE) replay their latest events to clients that reconnect.
  */
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
@@ -49,7 +49,7 @@ class Door {
   readonly #dashboard: boolean;
   readonly #streams = new EventStreams();
   readonly #streamable: Streamable;
-  /** Streams by the id in their clients' POST URLs; the session is opened with the first POST. */
+  /** Streams by the id in their clients' POST URLs; the first POST opens the session. */
   readonly #own = new Map<string, { readonly response: ServerResponse; session: Session | undefined }>();
   /** Answers POSTs without a stream. */
   readonly #session: Session;
@@ -125,7 +125,7 @@ class Door {
     });
   }
 
-  /** Answers in the client's own stream, as the HTTP+SSE transport of 2024 requires. */
+  /** Answers in the client's stream, as the HTTP+SSE transport of 2024 requires. */
   async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
     const own = this.#own.get(id);
     if (!own) return problem(response, 404, 'The stream is closed; open another one.');
@@ -264,18 +264,18 @@ function bodyOf(request: IncomingMessage, response: ServerResponse): Promise<str
       else parts.push(chunk);
     };
     if (bytes > MESSAGE_LIMIT) return refuse();
-    // Listeners cost less than an iterator, and clients may poll often.
+    // Listeners cost less than an iterator; clients may poll often.
     request.on('data', take);
     request.once('end', () => resolve(Buffer.concat(parts).toString('utf8')));
     request.once('close', () => resolve(undefined));
   });
 }
 
-/** Aborts when the client disconnects before its answer. */
+/** Aborts when the client disconnects. */
 function goneOf(response: ServerResponse): AbortSignal {
-  const gone = new AbortController();
-  response.once('close', () => gone.abort());
-  return gone.signal;
+  const controller = new AbortController();
+  response.once('close', () => controller.abort());
+  return controller.signal;
 }
 
 function json(response: ServerResponse, status: number, text: string): void {
@@ -292,33 +292,27 @@ function problem(response: ServerResponse, status: number, message: string, code
   json(response, status, JSON.stringify(failed(null, code, message)));
 }
 
+/** Most events to keep, and most characters of them. */
 const KEPT = 512;
-/** Most characters of events to keep. */
-const KEPT_BYTES = 4 << 20;
+const KEPT_CHARACTERS = 4 << 20;
 const MOST_STREAMS = 256;
 /** Milliseconds between comments that keep connections open and reveal lost ones. */
-const BEAT = 15_000;
-
-interface Event {
-  readonly id: number;
-  readonly text: string;
-}
+const HEARTBEAT = 15_000;
 
 export class EventStreams {
   /** Streams, each with the bytes of replayed events that its client has yet to read. */
   readonly #streams = new Map<ServerResponse, number>();
   /** Streams that get no answers to other clients. */
   readonly #spared = new WeakSet<ServerResponse>();
-  readonly #events: Event[] = [];
-  #bytes = 0;
+  readonly #events: { readonly id: number; readonly text: string }[] = [];
+  #characters = 0;
   #next = 1;
-  readonly #beat = setInterval(() => this.#write(':\n\n'), BEAT).unref();
+  readonly #heartbeat = setInterval(() => this.#write(':\n\n'), HEARTBEAT).unref();
 
   /**
-   * Opens a stream.
-   * @param hello its first event, without a number
+   * @param hello first event, without a number
    * @param lastId the client's last event; later ones are replayed
-   * @returns false if there are too many streams; the request is then refused
+   * @returns false if the request was refused: too many streams
    */
   open(response: ServerResponse, hello: string, lastId: unknown): boolean {
     if (this.#streams.size >= MOST_STREAMS) {
@@ -344,10 +338,9 @@ export class EventStreams {
     this.#spared.add(response);
   }
 
-  /** Sends an unnumbered message to one stream only; it is not replayed. */
+  /** Sends an unnumbered message, which is not replayed, to one stream. */
   sendTo(response: ServerResponse, data: string): void {
-    if (!this.#streams.has(response)) return;
-    this.#writeTo(response, `event: message\ndata: ${data}\n\n`);
+    if (this.#streams.has(response)) this.#writeTo(response, `event: message\ndata: ${data}\n\n`);
   }
 
   get size(): number {
@@ -356,17 +349,17 @@ export class EventStreams {
 
   send(name: string, data: string): void {
     const id = this.#next++;
-    // One data line is enough: JSON has no line ends of its own.
+    // One data line is enough: JSON has no line ends.
     const text = `event: ${name}\nid: ${id}\ndata: ${data}\n\n`;
     this.#events.push({ id, text });
-    this.#bytes += text.length;
-    while (this.#events.length > KEPT || this.#bytes > KEPT_BYTES)
-      this.#bytes -= this.#events.shift()?.text.length ?? 0;
+    this.#characters += text.length;
+    while (this.#events.length > KEPT || this.#characters > KEPT_CHARACTERS)
+      this.#characters -= this.#events.shift()?.text.length ?? 0;
     this.#write(text, name === 'message');
   }
 
   close(): void {
-    clearInterval(this.#beat);
+    clearInterval(this.#heartbeat);
     for (const stream of this.#streams.keys()) stream.end();
   }
 

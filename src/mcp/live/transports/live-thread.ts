@@ -1,6 +1,6 @@
 /**
  * @module mcp/live/transports/live-thread
- * The thread that talks to clients of running measurements, through messages with the measuring side.
+ * The thread that talks to clients of running measurements, and exchanges messages with the measuring side.
  */
 import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError, messageOf } from '../../../core/errors.js';
@@ -32,13 +32,12 @@ async function listen(ticket: number, where: Listening): Promise<void> {
   try {
     const listener = await open(where);
     listeners.push(listener);
-    // Descriptors belong to the parent process, so others cannot connect.
+    // Descriptors belong to the parent process; others cannot connect.
     if (where.transport !== 'stdio') await running.add(listener.address);
     post({ kind: 'listening', ticket, address: listener.address });
   } catch (error) {
     const code = error instanceof AnyvmafError ? error.code : 'internal';
-    const message = messageOf(error);
-    post({ kind: 'listening', ticket, refusal: { code, message } });
+    post({ kind: 'listening', ticket, refusal: { code, message: messageOf(error) } });
   }
 }
 

@@ -1,8 +1,7 @@
 /**
  * @module mcp/live/transports/streams
- * Clients on streams, each dropped if it does not read: on a pair of descriptors handed over by the caller, since standard
- * input and output belong to the program, or at a Unix socket of mode 0700 in a folder that only its owner may enter, which
- * is the only access control.
+ * Clients on streams, dropped if they do not read: on two descriptors of the caller (standard input and output
+ * belong to the program), or at a Unix socket of mode 0700 in a folder that only its owner may enter.
  */
 import { randomInt } from 'node:crypto';
 import {
@@ -24,7 +23,7 @@ import { connect, createServer, type Server, Socket } from 'node:net';
 import { dirname, join, resolve } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { isatty, ReadStream, WriteStream } from 'node:tty';
-import { AnyvmafError, messageOf, usageError } from '../../../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../../../core/errors.js';
 import { quoted } from '../../../core/printable.js';
 import { Framing } from '../../framing.js';
 import type { Hub } from '../hub.js';
@@ -69,10 +68,9 @@ export class Connection {
     const close = () => this.close();
     input.on('data', (chunk: Buffer) => this.#framing.push(chunk));
     input.on('error', close);
-    // A pipe or a file closes at its end, while answers may still be pending.
+    // A pipe or a file may close before its answers are sent.
     input.on('close', () => (this.#ending ? this.#endWhenDone() : close()));
     output.on('error', close).on('close', close);
-    // Pending answers are still sent.
     input.on('end', () => {
       this.#ending = true;
       this.#endWhenDone();
@@ -88,7 +86,7 @@ export class Connection {
     this.#ended();
   }
 
-  /** Closes once everything is sent, or after a moment. */
+  /** Closes once all is sent, or after a moment. */
   finish(): void {
     if (this.#closed) return;
     const late = setTimeout(() => this.close(), FLUSH_TIME);
@@ -120,7 +118,7 @@ export class Connection {
   }
 }
 
-/** Descriptors in use: only one stream may own each. */
+/** Descriptors in use: each has one owner. */
 const served = new Set<number>();
 
 /**
@@ -168,21 +166,20 @@ function kindOf(descriptor: number): Kind {
   try {
     facts = fstatSync(descriptor);
   } catch (cause) {
-    throw new AnyvmafError('io', `The descriptor ${descriptor} is not open; ${HOW}.`, { cause });
+    throw ioError(`The descriptor ${descriptor} is not open; ${HOW}.`, { cause });
   }
   if (isatty(descriptor)) return 'terminal';
   if (facts.isSocket()) return 'socket';
   if (facts.isFIFO() && !hasBothEnds(facts)) return 'pipe';
   if (facts.isFile()) return 'file';
-  throw new AnyvmafError(
-    'io',
+  throw ioError(
     `The descriptor ${descriptor} does not come from the caller: it must be a pipe, a socket, a terminal or a file; ${HOW}.`,
   );
 }
 
 const HOW = 'open both when starting the program, in a shell with 3<REQUESTS 4>ANSWERS';
 
-/** True if this process both reads and writes a pipe, as Node.js does to wake its threads. */
+/** True if this process has both ends of a pipe, as Node.js does to wake its threads. */
 function hasBothEnds({ dev, ino }: Stats): boolean {
   const folder = '/proc/self/fdinfo';
   let names: readonly string[] = [];
@@ -238,26 +235,23 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
   const connections = new Set<Connection>();
   // A client may end its side and still read answers; Connection ends the other side.
   const server = createServer({ allowHalfOpen: true }, (socket) => {
-    if (connections.size >= MOST_CLIENTS) {
-      socket.destroy();
-      return;
-    }
+    if (connections.size >= MOST_CLIENTS) return void socket.destroy();
     const connection = new Connection(hub, socket, socket, false, () => connections.delete(connection));
     connections.add(connection);
   });
-  // Bound under a temporary name: linking it to its path fails if another process was faster.
-  const made = nameIn(folder);
-  await bind(server, made);
+  // Bind it under a temporary name: linking that to the path fails if another process was faster.
+  const temporary = nameIn(folder);
+  await bind(server, temporary);
   let own: BigIntStats;
   try {
-    chmodSync(made, 0o700);
-    own = lstatSync(made, { bigint: true });
-    await claim(path, made);
+    chmodSync(temporary, 0o700);
+    own = lstatSync(temporary, { bigint: true });
+    await claim(path, temporary);
   } catch (error) {
     server.close();
-    throw ioError(`Cannot listen at ${quoted(path)}`, error);
+    throw failure(`Cannot listen at ${quoted(path)}`, error);
   } finally {
-    remove(made);
+    remove(temporary);
   }
   return {
     address: path,
@@ -272,12 +266,12 @@ export async function serveUnixSocket(hub: Hub, named: string): Promise<Listener
 
 function bind(server: Server, path: string): Promise<void> {
   return new Promise((done, fail) => {
-    server.once('error', (cause) => fail(ioError(`Cannot listen at ${quoted(path)}`, cause)));
+    server.once('error', (cause) => fail(failure(`Cannot listen at ${quoted(path)}`, cause)));
     server.listen(path, done);
   });
 }
 
-/** An unused name in a folder; short, as socket paths must be. */
+/** An unused name in a folder; short, like all socket paths. */
 function nameIn(folder: string): string {
   for (;;) {
     const name = join(folder, `.${randomInt(36 ** 3).toString(36)}`);
@@ -289,7 +283,7 @@ function statsOf(path: string): BigIntStats | undefined {
   return lstatSync(path, { bigint: true, throwIfNoEntry: false });
 }
 
-/** True for the same file; compares the time too, since inode numbers are reused. */
+/** True for the same file; compares times too: inode numbers are reused. */
 function isSame(one: BigIntStats, other: BigIntStats | undefined): boolean {
   return one.dev === other?.dev && one.ino === other.ino && one.mtimeNs === other.mtimeNs;
 }
@@ -302,9 +296,8 @@ function remove(path: string): void {
   }
 }
 
-function ioError(what: string, cause: unknown): AnyvmafError {
-  if (cause instanceof AnyvmafError) return cause;
-  return new AnyvmafError('io', `${what}: ${messageOf(cause)}.`, { cause });
+function failure(what: string, cause: unknown): AnyvmafError {
+  return cause instanceof AnyvmafError ? cause : ioError(`${what}: ${messageOf(cause)}.`, { cause });
 }
 
 /** Creates the folder if necessary. @throws {AnyvmafError} `io` if others may enter it */
@@ -314,7 +307,7 @@ function requirePrivate(folder: string): void {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     facts = lstatSync(folder, { bigint: true });
   } catch (cause) {
-    throw ioError(`The folder ${quoted(folder)} cannot be used`, cause);
+    throw failure(`The folder ${quoted(folder)} cannot be used`, cause);
   }
   const problem = !facts.isDirectory()
     ? 'is a link; name the folder itself'
@@ -323,7 +316,7 @@ function requirePrivate(folder: string): void {
       : (facts.mode & 0o077n) !== 0n
         ? 'is open to other users; use one of mode 0700'
         : undefined;
-  if (problem) throw new AnyvmafError('io', `The folder ${quoted(folder)} of the socket ${problem}.`);
+  if (problem) throw ioError(`The folder ${quoted(folder)} of the socket ${problem}.`);
 }
 
 /**
@@ -338,17 +331,17 @@ async function claim(path: string, made: string): Promise<void> {
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     }
-    const there = statsOf(path);
-    if (!there) continue;
-    const problem = !there.isSocket()
+    const found = statsOf(path);
+    if (!found) continue;
+    const problem = !found.isSocket()
       ? `${quoted(path)} exists and is not a socket; remove it or name another path.`
       : (await answers(path)) && `Another server already listens at ${quoted(path)}; name another path.`;
-    if (problem) throw new AnyvmafError('io', problem);
-    removeStale(path, there);
+    if (problem) throw ioError(problem);
+    removeStale(path, found);
   }
 }
 
-/** Removes a socket, unless another process has replaced it since it did not answer. */
+/** Removes a dead socket, unless another process has replaced it meanwhile. */
 function removeStale(path: string, stale: BigIntStats): void {
   const aside = nameIn(dirname(path));
   try {
