@@ -1,7 +1,7 @@
 /**
  * @module remote/remote-file
- * Files behind URLs: random access, by range requests with a cache that reads ahead and checks for changes; and whole
- * small files that are fetched, put and removed.
+ * Files behind URLs: random access by range requests, with a cache that reads ahead and checks for changes; and small
+ * files to fetch, put and remove whole.
  */
 import { setMaxListeners } from 'node:events';
 import { AnyvmafError, codeOf, ioError, messageOf, usageError } from '../core/errors.js';
@@ -18,24 +18,24 @@ import {
   Transient,
 } from './request.js';
 
-/** Bytes of a block, the smallest unit that is fetched. */
+/** Bytes of a block, the smallest unit to fetch. */
 const BLOCK = 16 * 1024;
-/** Bytes to cache. */
+/** Size of the cache in bytes. */
 const KEPT = 64 << 20;
-/** Most bytes of one request, and of what is fetched ahead. */
+/** Most bytes of one request and of the read-ahead. */
 const MOST_AT_ONCE = 8 << 20;
-/** Largest share of the file to fetch ahead, since reading may end anywhere. */
+/** Largest share of the file to read ahead, since reading may end anywhere. */
 const AHEAD_SHARE = 1 / 256;
 
 export interface RemoteOptions {
   readonly patience?: Patience;
-  /** Aborts opening; later it only stops fetching ahead. */
+  /** Aborts opening; later it only stops reading ahead. */
   readonly signal?: AbortSignal;
 }
 
 export interface RemoteReader {
   readonly size: number;
-  /** Fills `parts` from a position; with fewer bytes only at the end of the file. */
+  /** Fills `parts` from a position; returns fewer bytes only at the end of the file. */
   read(position: number, parts: readonly Uint8Array[]): Promise<number>;
   close(): void;
 }
@@ -76,12 +76,11 @@ export class RemoteFile {
     return file;
   }
 
-  /** In bytes. */
   get size(): number {
     return this.#identity?.size ?? 0;
   }
 
-  /** Changes with the content, as far as the server tells. */
+  /** Changes with the content, as far as the server reveals it. */
   get version(): string {
     const { size, etag = '', modified = '' } = this.#identity ?? {};
     return `${size} ${etag} ${modified}`;
@@ -92,12 +91,12 @@ export class RemoteFile {
     return this.#transferred;
   }
 
-  /** The first error while reading, which every later read throws. */
+  /** The first error while reading; later reads throw it again. */
   get failure(): AnyvmafError | undefined {
     return this.#failure;
   }
 
-  /** A reader for one user; fetching ahead follows its positions. */
+  /** A reader for one consumer; read-ahead follows its positions. */
   reader(): RemoteReader {
     let [next, ahead] = [0, 0];
     return {
@@ -112,12 +111,9 @@ export class RemoteFile {
             : 0;
         next = end;
         const blocks = this.#blocksOf(position, end);
-        if (ahead >= BLOCK && !this.#stopAhead.signal.aborted)
-          this.#ensure(
-            Math.ceil(end / BLOCK),
-            lastBlock(Math.min(this.size, end + ahead)),
-            this.#stopAhead.signal,
-          );
+        const { signal } = this.#stopAhead;
+        if (ahead >= BLOCK && !signal.aborted)
+          this.#ensure(Math.ceil(end / BLOCK), lastBlock(Math.min(this.size, end + ahead)), signal);
         let at = position;
         let [part = 0, filled] = [0, 0];
         for (const [number, block] of blocks) {
@@ -139,7 +135,7 @@ export class RemoteFile {
     };
   }
 
-  /** @throws {AnyvmafError} the first failure, from now on always */
+  /** @throws {AnyvmafError} the first failure */
   async #settled(block: Promise<Uint8Array>): Promise<Uint8Array> {
     try {
       if (this.#failure) throw this.#failure;
@@ -166,7 +162,7 @@ export class RemoteFile {
     return found;
   }
 
-  /** Fetches missing blocks, neighbours in one request. */
+  /** Fetches missing blocks; adjacent blocks share a request. */
   #ensure(first: number, last: number, signal: AbortSignal | undefined): void {
     const most = MOST_AT_ONCE / BLOCK;
     for (let number = first; number <= last; number++) {
@@ -186,7 +182,7 @@ export class RemoteFile {
     }
   }
 
-  /** Fetches blocks from `first` to before `end`; each resolves as soon as its bytes are there. */
+  /** Fetches blocks from `first` to before `end`; each resolves when its bytes have arrived. */
   async #fetch(first: number, end: number, signal: AbortSignal | undefined): Promise<void> {
     const waiting = new Map<number, { take(bytes: Uint8Array): void; fail(error: unknown): void }>();
     for (let number = first; number < end; number++) {
@@ -214,7 +210,7 @@ export class RemoteFile {
       }
     };
     try {
-      // A server may send less of a part than was asked for, and say so.
+      // A server may send less than the requested range, and say so.
       while (done * BLOCK + filled < limit()) {
         await persist(`${this.name} could not be fetched`, this.#patience, async () => {
           if (signal?.aborted) throw signal.reason;
@@ -251,7 +247,7 @@ export class RemoteFile {
     }
   }
 
-  /** Checks that an answer is the requested part of the opened file. @returns end of the part */
+  /** Checks that a response is the requested range of the opened file. @returns end of the range */
   #check(answer: Answer, from: number, limit: number): number {
     const { status, headers } = answer;
     if (status === 200) {
@@ -275,13 +271,11 @@ export class RemoteFile {
     }
     const known = this.#identity;
     if (known) this.#requireSame(known, found);
-    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
       throw new Permanent(`the server sends it compressed (${shown(headers['content-encoding'])})`);
-    }
     const end = Math.min(limit, size);
-    if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from) {
+    if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from)
       throw new Permanent(`the server sends ${shown(range)} instead of bytes ${from}-${end - 1}`);
-    }
     // Only after every check.
     this.#identity ??= found;
     return Number(last) + 1;
@@ -333,7 +327,7 @@ async function* paced(
   wind();
   try {
     for await (const chunk of body) {
-      // The time that the consumer takes does not count.
+      // The consumer's time does not count.
       clearTimeout(timer);
       yield chunk as Uint8Array;
       wind();
@@ -341,11 +335,10 @@ async function* paced(
   } catch (cause) {
     if (cause instanceof Transient || cause instanceof Permanent || cause instanceof AnyvmafError)
       throw cause;
-    // A broken connection: the caller counts the bytes and reports it.
+    // The caller counts the bytes and reports a broken connection.
     const code = codeOf(cause);
-    if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
+    if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR')
       throw new Transient(messageOf(cause));
-    }
   } finally {
     clearTimeout(timer);
   }
@@ -358,11 +351,11 @@ function urlOf(text: string): URL {
 }
 
 export interface RemotePlace {
-  /** Retries, since a repeated PUT does no harm. @throws {AnyvmafError} `io`, also for a response without success */
+  /** Retries: PUT is idempotent. @throws {AnyvmafError} `io` */
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }
 
-/** Checks that a result may be put to a URL, without connecting to it. @throws {AnyvmafError} `usage` */
+/** Checks that a result may be put to a URL, without connecting. @throws {AnyvmafError} `usage` */
 export function openPlace(
   text: string,
   hosts: readonly string[],
@@ -418,7 +411,7 @@ export class RemoteStore {
 
   /**
    * Does not connect.
-   * @param root its path is put before names, its query is kept
+   * @param root its path precedes names; its query is kept
    * @throws {AnyvmafError} `usage` for a URL that is not allowed
    */
   constructor(root: string, hosts: readonly string[], patience: Patience = PATIENCE) {

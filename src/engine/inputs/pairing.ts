@@ -1,9 +1,8 @@
 /**
  * @module engine/inputs/pairing
- * Pairs videos that are encoded or differ: decoders, times of all frames, offset and plan. No-reference models get
- * blank reference frames. Not loaded for two Y4M or raw videos of one format.
+ * Pairs videos that are encoded or differ: decoders, times of all frames, offset and plan. No-reference models get blank
+ * reference frames. Not loaded for two Y4M or raw videos of one format.
  */
-
 import { capital, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
@@ -30,7 +29,6 @@ import type { InputContext } from '../contract/scope.js';
 import type { Pair } from '../pair/pair.js';
 import { asRead, coloursOf, deliveryOf, limitedPicture } from './pictures.js';
 
-/** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
   const { checked, signal, colour } = context;
   const { pairing, skip, frameCount } = checked;
@@ -58,7 +56,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 
-/** Warnings of stored videos. Both must have one format unless they may be scaled. */
+/** Warnings of stored videos. Both must have the same format unless they may be scaled. */
 function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: CheckedOptions): string[] {
   const scales = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
   if (!scales && reference.kind === 'frames' && distorted.kind === 'frames')
@@ -90,7 +88,7 @@ async function identifyVideos(context: InputContext, inputs: Required<OpenedInpu
     identify('reference', inputs.reference),
     identify('distorted', inputs.distorted),
   ]);
-  // If both fail, report the reference, whichever failed first.
+  // If both fail, report the reference.
   if (reference.status === 'rejected') throw reference.reason;
   if (distorted.status === 'rejected') throw distorted.reason;
   return { reference: reference.value, distorted: distorted.value };
@@ -135,7 +133,7 @@ async function identifyEncoded(
   };
 }
 
-/** Makes an AV1 decoder add grain only if requested. @throws {AnyvmafError} `usage` if it cannot leave grain out */
+/** Turns off an AV1 decoder's grain unless requested. @throws {AnyvmafError} `usage` if it always adds grain */
 function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   const { facts, decoder } = video;
   if (facts.codec !== 'av1') return video;

@@ -1,10 +1,10 @@
 /**
  * @module engine/live/steering
- * Steers a measurement while it runs: pauses it, stops it, changes its models. Runs in the thread that puts frames
- * together, so that each command takes effect between two frames.
+ * Steers a running measurement: pauses it, stops it, changes its models. Runs in the thread that assembles frames, so that
+ * each command takes effect between two frames.
  */
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { type AnyvmafError, featureError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { Origin } from '../../core/origin.js';
@@ -17,7 +17,7 @@ import type { Platform } from '../contract/platform.js';
 import { chooseModel, isOpen, type RunPlan, reportModel, reportModels, settle } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
-/** Without folders, only models that ship or were pulled are loaded. */
+/** Without folders, loads only shipped and pulled models. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
 
 /** Facts known once a run is planned. */
@@ -39,7 +39,6 @@ export interface RunFacts {
   readonly taken: () => number;
 }
 
-/** A change of models during a run. */
 export interface ModelSwap {
   /** First frame that the new model scored. */
   readonly frame: number;
@@ -49,7 +48,6 @@ export interface ModelSwap {
   readonly to: string;
 }
 
-/** Outcome of a request to change the model. */
 export interface SwapOutcome extends ModelSwap {
   /** Where the new model comes from. */
   readonly source: string;
@@ -61,16 +59,16 @@ export interface SwapOptions {
 }
 
 export interface RunObserver extends FrameWatcher {
-  /** The run is planned; called once, before its first frame. An error thrown here refuses the run. */
+  /** Called once, when the run is planned, before its first frame. An error refuses the run. */
   planned(facts: RunFacts): void;
-  /** A change of models took effect, or will. */
+  /** A change of models takes effect, now or with a later frame. */
   swapped(swap: SwapOutcome): void;
-  /** The run is over. @param error why it failed */
+  /** @param error the reason if the run failed */
   ended(error?: unknown): void;
 }
 
 export interface SteeredRun {
-  /** Facts that plan and format do not state. */
+  /** Facts beyond plan and format. */
   readonly facts: Omit<RunFacts, 'format' | 'rate' | 'metrics' | 'models' | 'extractors'>;
   readonly plan: RunPlan;
   readonly format: ScoredFormat;
@@ -87,14 +85,14 @@ export class Steering {
   readonly #observer: RunObserver;
   readonly #origin: Origin;
   #run: SteeredRun | undefined;
-  /** Models that predict, in the report's order; and all models so far, by score key. */
+  /** Predicting models in the report's order; and all models so far, by score key. */
   #current: LoadedModel[] = [];
   readonly #known = new Map<string, LoadedModel>();
   readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
   #stopped = false;
   #released = false;
-  /** Values of an earlier pass over the same frames; the observer gets them with the others. */
+  /** Values of an earlier pass over the same frames, which the observer gets too. */
   beside: MeasuredFrames | undefined;
 
   /** @param origin who names the models to load */
@@ -112,7 +110,7 @@ export class Steering {
     return this.#pause !== undefined;
   }
 
-  /** What to await before taking the next pair. */
+  /** Await it before taking the next pair. */
   readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
 
   pause(): void {
@@ -134,7 +132,7 @@ export class Steering {
     this.resume();
   }
 
-  /** Lets the run continue without steering; another may take over. */
+  /** Lets the run continue without this steering; another may take over. */
   release(): void {
     this.#released = true;
     this.resume();
@@ -176,7 +174,7 @@ export class Steering {
     this.#observer.ended(error);
   }
 
-  /** Model changes that scored a frame by the end of the run, and the models that they added, for the report. */
+  /** Model changes up to the last frame, and the models that they added, for the report. */
   report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
     const made = this.#swaps.map(({ frame, from, to }): ModelSwap => ({ frame, from, to }));
     const swaps = effective(made.filter(({ frame }) => frame <= last));
@@ -208,8 +206,8 @@ export class Steering {
   }
 
   /**
-   * Changes the model from the next frame on. Call between two frames.
-   * @throws {AnyvmafError} `usage` if there is nothing to replace or no frame left, `feature` if the model needs
+   * Changes the model, from the next frame. Call between two frames.
+   * @throws {AnyvmafError} `usage` if there is no model to replace or no frame left, `feature` if the model needs
    * features that are not measured
    */
   swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
@@ -270,7 +268,7 @@ function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): Fr
   return {
     boundary: (frame) => observer.boundary(frame),
     frame(frame, values, names) {
-      // Compare names by identity: another array means a change of models.
+      // Compare by identity: another array means a change of models.
       if (names !== own) all = [...names, ...metrics];
       own = names;
       const further = ofFrame.get(frame) ?? {};
@@ -283,7 +281,7 @@ function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): Fr
   };
 }
 
-/** Merges the changes at one frame boundary, and drops those that cancel out. */
+/** Merges the changes at each frame boundary, and drops those that cancel out. */
 function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
   const result: ModelSwap[] = [];
   for (const swap of swaps) {
@@ -297,8 +295,7 @@ function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
 
 function lacking(model: LoadedModel, missing: LoadedModel['extractors']): AnyvmafError {
   const names = [...new Set(missing.map(({ key }) => key))].join(', ');
-  return new AnyvmafError(
-    'feature',
+  return featureError(
     `The model ${quoted(model.source)} needs features that this run does not measure: ${names}; start ` +
       'the run with it in alsoModels, which measures them.',
   );

@@ -1,11 +1,10 @@
 /**
  * @module engine/measure/core
- * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
+ * Measures and predicts with this package's core, on workers or in the calling thread, optionally with a GPU.
  */
-
 import type { BackendChoice } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { mediaError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quotientOf } from '../../core/numbers.js';
@@ -38,7 +37,7 @@ import { Scoring } from '../results/scoring.js';
 import type { RecordSink } from '../workers/dispatch.js';
 import { measureHere, measureOnWorkers, type Started } from '../workers/run.js';
 
-/** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
+/** Shortest estimated run on workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
 
 interface CoreRun {
@@ -47,7 +46,7 @@ interface CoreRun {
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering?: Steering;
-  /** Why the core was chosen, if not obvious: full sentences. */
+  /** Why the core was chosen, if not obvious, as full sentences. */
   readonly notes: readonly string[];
 }
 
@@ -104,13 +103,12 @@ export class CoreMeasurement implements PlannedMeasurement {
     return this.finish(scoring, extent);
   }
 
-  /** What the report has of measured pairs. */
   async finish(scoring: Scoring, extent: Extent): Promise<Measured> {
     const { notes, options } = this.#run;
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
     if (extent.pairs === 0 && this.#steering?.stopped)
-      throw new AnyvmafError('media', 'There are no frames to score: the run was stopped before its first.');
+      throw mediaError('There are no frames to score: the run was stopped before its first.');
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#reportTiny()?.warnings ?? [];
     const steered = this.#steering?.report(finished.frameNumbers.at(-1) ?? -1);
@@ -164,12 +162,12 @@ export class CoreMeasurement implements PlannedMeasurement {
   threads(expected: number | null): number {
     const { platform, checked } = this.#run;
     const most = Math.min(platform.parallelism, checked.maxThreads);
-    // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
+    // The reading thread and the GPU's worker need a core each, or the GPU waits for frames.
     const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
     const chosen = checked.threads ?? chooseThreads(cores, this.plan.features.extraction, expected);
-    // Work for a GPU runs on a worker, not in this thread, unless asked otherwise.
-    const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
-    return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
+    // A GPU is driven by a worker, not by this thread, unless requested.
+    const onGpu = checked.backend === 'webgpu' || checked.backend === 'hybrid';
+    return onGpu && checked.threads === undefined ? Math.max(1, chosen) : chosen;
   }
 
   #gpuUse(expected: number | null, threads: number): GpuUse | undefined {
@@ -182,7 +180,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
 
-  /** Opens what measuring needs besides workers. */
+  /** Opens everything that measuring needs besides workers. */
   async open(): Promise<void> {
     const { platform } = this.#run;
     const { features } = this.plan;
@@ -191,7 +189,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     await this.#tiny?.open(platform.tiny, features.names);
   }
 
-  /** Loads what tiny models need, and downloads what workers will need. */
+  /** Fetches the requirements of workers, and prepares tiny models. */
   async #prepare(): Promise<void> {
     const { platform, checked, options } = this.#run;
     const { gpu } = platform;
@@ -206,7 +204,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     this.#tiny = new TinyRun(tiny);
   }
 
-  /** Puts measured frames together. */
+  /** Makes the assembler of measured frames. */
   score(onFrame: (frame: FrameMetrics) => void): Scoring {
     const { subsample } = this.#run.checked;
     return new Scoring(this.plan, subsample, onFrame, this.#tiny?.regressors, this.#keep);
@@ -276,7 +274,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  /** The part of the report that is known before the first frame. */
+  /** The part of the report known before the first frame. */
   #start() {
     const { compat, implementation } = this.#run.checked;
     const tiny = this.#reportTiny();
@@ -324,7 +322,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 }
 
-/** The GPUs of a run: one, or several that do the same. */
+/** The GPUs of a run, which all measure the same calls. */
 interface GpuRun {
   readonly plan: ExtractionPlan;
   readonly states: readonly GpuState[];
@@ -334,7 +332,7 @@ function gpuPairs({ states }: GpuRun): number {
   return states.reduce((sum, { pairs }) => sum + pairs, 0);
 }
 
-/** What GPU and core measured; empty if no GPU did. @param total pairs of the run */
+/** Who measured what; empty if no GPU measured. @param total pairs of the run */
 function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {
   const used = run.states.filter(({ adapter }) => adapter);
   const [state] = used;
@@ -354,7 +352,7 @@ function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly 
   };
 }
 
-/** Notes on the GPUs, full sentences. @param rates pairs per second of GPU and core, if compared */
+/** Notes on the GPUs as full sentences. @param rates pairs per second of GPU and core, if compared */
 function gpuNotes(
   { states }: GpuRun,
   backend: BackendChoice,

@@ -1,10 +1,9 @@
 /**
  * @module engine/results/scoring
- * Turns raw records, whose chunks arrive in any order, into finished frames with scores and into the report's data: libvmaf's
- * features (quotients, totals, decibels, and motion's pass over neighbouring frames), then predictions.
+ * Turns chunks of raw records, in any order, into scored frames and the report's data: libvmaf's features (quotients, totals,
+ * decibels, and motion's pass over neighbouring frames), then predictions.
  */
-
-import { AnyvmafError } from '../../core/errors.js';
+import { internalError } from '../../core/errors.js';
 import { metricOf } from '../../metrics/index.js';
 import type { Emit, Finisher } from '../../metrics/metric.js';
 import { logName } from '../../metrics/options.js';
@@ -17,11 +16,11 @@ import type { TinyRegressors } from '../backends/tiny.js';
 import type { RunPlan } from '../plan/plan.js';
 import { Series } from './series.js';
 
-/** Observes frames as they are put together. Its errors fail the run. */
+/** Observes frames as they are assembled. Its errors fail the run. */
 export interface FrameWatcher {
-  /** All earlier frames are done; this one is scored next. */
+  /** This frame is scored next; all earlier ones are done. */
   boundary(frame: number): void;
-  /** The frame is done. `values` are in the order of `names`; copy them to keep them. */
+  /** The frame is done. Copy `values`, in the order of `names`, to keep them. */
   frame(frame: number, values: Float64Array, names: readonly string[]): void;
 }
 
@@ -30,7 +29,7 @@ interface Chunk {
   readonly records: Float64Array;
 }
 
-/** Finishes and scores measured pairs. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
+/** Finishes and scores measured pairs. Stores the metrics of each frame, and chunks that arrived early. */
 export class Scoring {
   readonly #plan: RunPlan;
   readonly #subsample: number;
@@ -38,16 +37,16 @@ export class Scoring {
   readonly #series: Series;
   readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Chunks by the number of their first pair; they wait for earlier pairs. */
+  /** Chunks that wait for earlier ones, by their first pair. */
   readonly #early = new Map<number, Chunk>();
   #values: Float64Array;
   #scores: Float64Array;
   #next = 0;
   #predictor: Predictor;
-  /** Names of a frame's values, and their columns once they differ from the plan's. */
+  /** Names of a frame's values, and their columns if they differ from the plan's. */
   #names: readonly string[];
   #active: readonly number[] | undefined;
-  /** Whether a change of models made `#active` stale; the next scored frame rebuilds it. */
+  /** Whether `#active` is stale after a change of models; the next scored frame rebuilds it. */
   #renamed = false;
   #watcher: FrameWatcher | undefined;
   #following = 0;
@@ -55,13 +54,13 @@ export class Scoring {
   /** Rows that wait for tiny models, and their frames. */
   #rows: Float64Array[] = [];
   #frames: number[] = [];
-  /** Tiny models scoring rows; rows that arrive meanwhile form the next batch. */
+  /** The batch of rows that tiny models are scoring; new rows form the next batch. */
   #scoring: Promise<void> | null = null;
   #failure: unknown;
 
   /**
-   * @param subsample scores only frames whose number is a multiple
-   * @param onFrame receives each scored frame, in order, once its values are final
+   * @param subsample scores only multiples of this frame number
+   * @param onFrame receives each scored frame in order, when its values are final
    * @param keep frames to keep for the report; absent for all
    */
   constructor(
@@ -85,7 +84,7 @@ export class Scoring {
   }
 
   /**
-   * Takes the records of `count` consecutive pairs from `first` on.
+   * Takes the records of `count` consecutive pairs from `first`.
    * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; an error of a watcher or `onFrame`
    */
   add(first: number, count: number, records: Float64Array): void {
@@ -93,7 +92,7 @@ export class Scoring {
     this.#orFail(() => this.#takeChunks());
   }
 
-  /** Fails the run with the error of `work`: frames may be lost with it, so no report may follow. */
+  /** Fails the run with the error of `work`, since frames may be lost. */
   #orFail(work: () => void): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -115,7 +114,7 @@ export class Scoring {
     }
   }
 
-  /** Sets the watcher and passes it the frames that are already done. */
+  /** Sets the watcher and passes it all finished frames. */
   watch(watcher: FrameWatcher): void {
     this.#watcher = watcher;
     const columns = this.#series.columns();
@@ -134,7 +133,7 @@ export class Scoring {
     return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }
 
-  /** Predicts with `predictor`, which reads the plan's features, from the next frame on. @returns its number */
+  /** Changes the predictor from the next frame on, for the same features. @returns the number of that frame */
   swap(predictor: Predictor): number {
     this.#predictor = predictor;
     this.#names = [...this.#plan.features.names, ...predictor.names];
@@ -166,12 +165,12 @@ export class Scoring {
     };
   }
 
-  /** Frames scored, dropped ones included. */
+  /** Scored frames, including dropped ones. */
   get #scored(): number {
     return Math.ceil(this.#finisher.frames / this.#subsample);
   }
 
-  /** Statistics over all frames if some may have been dropped; `null` for a metric that a frame lacks. */
+  /** Statistics over all frames if some may be dropped; `null` for a metric that a frame lacks. */
   #pooled(): ReadonlyMap<string, PooledMetric | null> | undefined {
     const pooled = this.#series.pooled();
     const complete = (name: string) => this.#series.counted(name) === this.#scored;
@@ -218,7 +217,7 @@ export class Scoring {
     } else this.#give(frame, this.#values);
   }
 
-  /** Scores waiting rows with tiny models until no row waits. Never rejects. */
+  /** Scores rows with tiny models until none is left. Never rejects. */
   async #scoreRows(): Promise<void> {
     try {
       while (this.#tiny && this.#rows.length > 0) {
@@ -234,7 +233,7 @@ export class Scoring {
       }
     } catch (error) {
       this.#failure = error;
-      // Drop later rows: the run has failed.
+      // The run has failed: drop later rows.
       this.#rows = [];
       this.#frames = [];
     } finally {
@@ -257,7 +256,7 @@ export class Scoring {
 
 export interface FinishedFrame {
   readonly frame: number;
-  /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
+  /** In the order of {@link FeaturePlan.names}; NaN is a value (0 / 0). */
   readonly values: Float64Array;
 }
 
@@ -265,11 +264,10 @@ interface Stage {
   readonly bound: BoundExtractor;
   readonly finisher: Finisher;
   readonly emit: Emit;
-  /** Works on every frame, including unlisted ones. */
+  /** Whether it needs every frame, including unlisted ones. */
   readonly everyFrame: boolean;
 }
 
-/** A listed frame that waits for its last values. */
 interface PendingFrame {
   readonly finished: FinishedFrame;
   missing: number;
@@ -285,7 +283,7 @@ export class FeatureFinisher {
   readonly #excess: ExcessNotes;
   #frames = 0;
 
-  /** @param subsample returns only frames whose number is a multiple; the records of all must be pushed */
+  /** @param subsample returns only multiples of this frame number; push the records of all frames */
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
@@ -306,7 +304,7 @@ export class FeatureFinisher {
     });
   }
 
-  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns frames that became final, in order. */
+  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns newly final frames in order. */
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
     const frame = this.#frames++;
     const listed = frame % this.#subsample === 0;
@@ -328,7 +326,7 @@ export class FeatureFinisher {
     return this.#takeFinal();
   }
 
-  /** Ends the sequence and returns the remaining frames. */
+  /** Ends the sequence; returns the remaining frames. */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
@@ -339,7 +337,7 @@ export class FeatureFinisher {
     return this.#frames;
   }
 
-  /** Warnings about the frames pushed so far: full sentences. */
+  /** Full sentences. */
   warnings(): readonly string[] {
     return this.#excess.warnings();
   }
@@ -380,7 +378,6 @@ function fieldOf(
   index: number,
 ): number {
   const value = index < fields ? records[offset + column + index] : undefined;
-  if (value === undefined)
-    throw new AnyvmafError('internal', `Field ${index} of ${instance.key} is not in the record.`);
+  if (value === undefined) throw internalError(`Field ${index} of ${instance.key} is not in the record.`);
   return value;
 }

@@ -1,9 +1,9 @@
 /**
  * @module engine/shards/score-shard
- * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it. Pairs keep their
+ * Measures one part of a pair like an unsharded run, but reads only that part, from the key frame before it. Pairs keep their
  * numbers in the run.
  */
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { internalError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
@@ -44,7 +44,7 @@ import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShard
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
 /**
- * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
+ * Measures a shard. The promise settles after all threads, processes, open files and timers of the run are closed.
  * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
  */
 export async function measureShard(
@@ -63,7 +63,7 @@ export async function measureShard(
   });
 }
 
-/** @throws {AnyvmafError} `usage` for a run that cannot be measured in parts */
+/** @throws {AnyvmafError} `usage` for a run that cannot be divided */
 function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked: CheckedOptions): void {
   const { backend } = checked;
   if (!isOwnBackend(backend) && backend !== 'auto') {
@@ -85,9 +85,8 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   }
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
-    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video)) {
+    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video))
       throw usageError(`the ${role} is a stream, which cannot seek to a shard; give it as a file.`);
-    }
   }
 }
 
@@ -270,12 +269,12 @@ class ShardRun {
       all.set(wanted, at);
       at += wanted.length;
     }
-    if (at < length) throw new AnyvmafError('internal', 'Records of some pairs are missing.');
+    if (at < length) throw internalError('Records of some pairs are missing.');
     return all;
   }
 }
 
-/** Without records if the shard has no pairs. */
+/** Has no records if the shard has no pairs. */
 interface Measured {
   readonly meter: Meter;
   readonly recorded?: Recorded;
@@ -283,12 +282,12 @@ interface Measured {
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
-/** Keeps the options that decide the result, as plain data. */
+/** Options that affect the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures that are needed in two formats */
+/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures needed in two formats */
 function refuseUnreadable({ sides, apart }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
@@ -312,7 +311,7 @@ interface Part<T> {
   readonly data: T;
 }
 
-/** Puts parts, which arrive in any order, in order from pair `first` on, up to a missing one. */
+/** Sorts parts from pair `first`, up to a missing part. */
 function consecutive<T>(parts: readonly Part<T>[], first: number): T[] {
   let next = first;
   return [...parts]
@@ -328,10 +327,10 @@ export interface ShardRange {
   readonly first: number;
   /** The pair after the last. */
   readonly end: number;
-  /** First pair to read, as history of `first`. */
+  /** First pair to read, for the history of `first`. */
   readonly lead: number;
   readonly total: number;
-  /** Whether it is the last shard, which reads on like a run in one piece. */
+  /** Whether it is the last shard, which reads to the end like an unsharded run. */
   readonly last: boolean;
 }
 
@@ -348,7 +347,7 @@ class ShardInputs {
     this.#inputs = inputs;
   }
 
-  /** Opens the pairs of a shard and its lead-in; needs a plan. */
+  /** Opens the pairs of a shard with its lead-in; needs a plan. */
   part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
     const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
@@ -360,12 +359,12 @@ class ShardInputs {
     return this.#part;
   }
 
-  /** Opens stored videos, of which any part can be read. */
+  /** Opens stored videos, which allow random access. */
   stored(): Promise<OpenPair> {
     return this.#inputs.open();
   }
 
-  /** Opens the pair from its start a second time; returns stored videos as they are. */
+  /** Opens the pair again from its start; returns stored videos unchanged. */
   whole(): Promise<OpenPair> {
     this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
     return this.#whole;
@@ -376,7 +375,6 @@ class ShardInputs {
     return openPlanned(partOfPlan(this.#plan(), pair, 1));
   }
 
-  /** Waits for pending openings. */
   async close(): Promise<void> {
     if (!this.#known.plan) return;
     for (const opening of [this.#whole, this.#part]) {
@@ -385,15 +383,15 @@ class ShardInputs {
     }
   }
 
-  /** The plan with stored videos reopened, so that parts can be read and closed independently. */
+  /** The plan with stored videos reopened, to read and close parts independently. */
   #plan(): PairingPlan {
     const { plan } = this.#known;
     if (!plan) throw new Error('a plan is needed to open a part');
     const { reference, distorted } = plan.sides;
-    return { ...plan, sides: { reference: this.#anew(reference), distorted: this.#anew(distorted) } };
+    return { ...plan, sides: { reference: this.#reopened(reference), distorted: this.#reopened(distorted) } };
   }
 
-  #anew(side: Side): Side {
+  #reopened(side: Side): Side {
     if (side.kind !== 'frames') return side;
     const { descriptor } = side.source;
     return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;

@@ -1,7 +1,6 @@
 /**
  * @module platform/mediabunny/source
- * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader, turned upright without changing
- * a value.
+ * Frames decoded by mediabunny in presentation order, a few ahead of the reader, and losslessly turned upright.
  */
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
@@ -48,14 +47,14 @@ export class MediabunnySource implements DecodedSource {
   readonly #request: DecodeRequest;
   readonly #samples: AsyncGenerator<VideoSample, void, unknown>;
   readonly #copier: SampleCopier;
-  /** Time of the track's first frame, on its own clock. */
+  /** Time of the track's first frame, on the file's clock. */
   readonly #zero: number;
   readonly #times: number[] = [];
   readonly #warnings: string[] = [];
   #forget = () => {};
-  /** Seconds from the first frame to the first one wanted, if that is given by its time. */
+  /** Seconds from the first frame to the first wanted one, if requested by time. */
   readonly #from: number | undefined;
-  /** Frames to skip before the first one wanted. */
+  /** Frames to skip before the first wanted one. */
   #before: number;
   #next = 0;
   #ended = false;
@@ -139,7 +138,7 @@ export class MediabunnySource implements DecodedSource {
     this.#ended = true;
     this.#forget();
     this.#opened.close();
-    // Releases the decoder; its errors no longer matter.
+    // Releases the decoder, ignoring its errors.
     await this.#samples.return().catch(() => {});
   }
 
@@ -177,7 +176,7 @@ export class MediabunnySource implements DecodedSource {
         return this.#broken('damaged', 'only a part of it could be decoded');
       }
       const at = sample.timestamp;
-      // The first one may begin before the range does.
+      // The first sample may start before the range.
       const from = this.#from;
       const within = from === undefined || at - this.#zero >= from - SAME;
       const wanted = at >= -SAME && within && this.#before-- <= 0;
@@ -189,7 +188,7 @@ export class MediabunnySource implements DecodedSource {
     }
   }
 
-  /** True if the container lists frames after the last one that could be read. */
+  /** Whether the container lists frames after the last readable one. */
   async #isCutOff(): Promise<boolean> {
     const { time } = this.#request;
     if (time && Number.isFinite(time.end)) return false;
@@ -266,7 +265,7 @@ export class SampleCopier {
       this.#plane(layout, interleaved ? 1 : 2, interleaved ? 2 : 1, interleaved ? 1 : 0, false, into.cr);
   }
 
-  /** @param step samples from one of this plane to the next; `first` is its first */
+  /** @param step distance of this plane's samples, from the sample `first` */
   #plane(
     layout: readonly PlaneLayout[],
     index: number,
@@ -297,7 +296,7 @@ export class SampleCopier {
       return;
     }
     const [bytes, target] = [viewOf(source), viewOf(into)];
-    // The stored plane: its size is rounded up, that of the scored one down.
+    // Stored sizes are rounded up, scored ones down.
     const stored = luma ? format : storedChromaSize(format);
     const turned = rotation === 90 || rotation === 270;
     const width = turned ? stored.height : stored.width;
@@ -322,7 +321,7 @@ export class SampleCopier {
   }
 }
 
-/** A view that throws for an index beyond the bytes. */
+/** A view that throws for an index out of range. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,11 +1,11 @@
 /**
  * @module engine/backends/native/survey
- * Finds installed programs that contain libvmaf: queries versions and options, caching answers by file, and probes a backend
- * by scoring one grey frame against itself.
+ * Finds installed programs that contain libvmaf: queries versions and options, caches answers by file, and probes backends
+ * by scoring a grey frame against itself.
  */
 import { onAbort, unlessAborted } from '../../../core/abort.js';
 import { GPU_BACKENDS, type NativeFlavour } from '../../../core/choices.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, backendError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
 import { commandArgs, parseLog } from './command.js';
 import {
@@ -46,7 +46,7 @@ type Identity = { readonly program: NativeProgram } | { readonly problem: string
 /** A query of a program, shared by its callers. */
 interface Question {
   readonly answer: Promise<Identity>;
-  /** Callers that wait; at 0 the program is ended. */
+  /** Waiting callers; at 0 the program is killed. */
   waiting: number;
   readonly ending: AbortController;
 }
@@ -61,7 +61,7 @@ export async function survey(
 ): Promise<Survey> {
   const candidates = [
     ...host.candidates('vmaf', vmafBin),
-    // If the caller names a program, search for no other.
+    // If the caller names a program, do not search for others.
     ...(kinds === 'all' && vmafBin === undefined ? host.candidates('ffmpeg') : []),
   ];
   const found = await Promise.all(candidates.map((candidate) => identify(host, candidate, signal)));
@@ -96,7 +96,7 @@ function askOnce(host: NativeHost, path: string, key: string, known: Map<string,
   const forget = () => {
     if (known.get(key) === question) known.delete(key);
   };
-  // Drop the answer as soon as all callers have aborted.
+  // Drop the answer when all callers have aborted.
   onAbort(ending.signal, forget);
   question.answer.catch(forget);
   return question;
@@ -119,17 +119,17 @@ async function wait(question: Question, signal: AbortSignal | undefined): Promis
 async function ask(host: NativeHost, path: string, key: string, signal: AbortSignal): Promise<Identity> {
   const run = (...args: string[]) => host.run({ path, args, timeout: ANSWER_TIME, signal });
   const help = await run('--help');
-  const text = said(help);
+  const text = outputText(help);
   const flavour = flavourOf(text);
   if (flavour === 'vmaf') {
     const options = vmafOptions(text);
     const answer = await run('--version');
-    const version = failure(answer) === undefined ? vmafVersion(said(answer)) : null;
+    const version = failure(answer) === undefined ? vmafVersion(outputText(answer)) : null;
     return { program: { flavour, path, key, options, version, build_flags: buildFlags(options) } };
   }
   if (flavour) {
     const filter = await run('-hide_banner', '-h', 'filter=libvmaf');
-    const options = filterOptions(said(filter));
+    const options = filterOptions(outputText(filter));
     const name = programName({ flavour, path });
     if (!options) return { problem: `${name} was built without the libvmaf filter` };
     if (!options.has('model')) {
@@ -140,7 +140,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
     const version = ffmpegVersion(text);
     return { program: { flavour, path, key, options, version, build_flags: buildFlags(new Set()) } };
   }
-  // The tool exits with an error after showing its help.
+  // The tool prints its help and exits with an error.
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
   const found = text.trim() === '' ? 'empty' : `"${oneLine(text, 80)}"`;
   return {
@@ -148,7 +148,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   };
 }
 
-function said({ stdout, stderr }: NativeOutcome): string {
+function outputText({ stdout, stderr }: NativeOutcome): string {
   return `${stdout}\n${stderr}`;
 }
 
@@ -160,19 +160,19 @@ export function flavourOf(help: string): NativeFlavour | undefined {
   return banner?.[1] === 'ffmpeg' || banner?.[1] === 'ffprobe' ? banner[1] : undefined;
 }
 
-/** Long options in the help of `vmaf`, without dashes; its spelling mixes dashes and underscores. */
+/** Long options in the help of `vmaf`, without leading dashes; dashes become underscores. */
 export function vmafOptions(help: string): ReadonlySet<string> {
   const named = [...help.matchAll(/(?:^|[\s,/|[(])--([a-z][a-z0-9_-]*)/gim)];
   return new Set(named.map(([, name = '']) => name.replaceAll('-', '_')));
 }
 
-/** Backends with an option to disable them are compiled in. */
+/** A backend is compiled in if there is an option to disable it. */
 export function buildFlags(options: ReadonlySet<string>): BuildFlags {
   const gpus = GPU_BACKENDS.map((backend) => [backend, options.has(`no_${backend}`)] as const);
   return { ...NO_BACKENDS, cpu: true, ...Object.fromEntries(gpus) };
 }
 
-/** The version in the output of `--version`: a number, or a commit hash; `null` if there is none. */
+/** The version in the output of `--version`: a number or a commit hash; `null` if none. */
 export function vmafVersion(text: string): string | null {
   for (const line of text.split('\n')) {
     const match = /^(?:vmaf\s+)?(?:version\s+)?v?(\d+\.\d+[\w.+-]*|[0-9a-f]{7,40})$/i.exec(line.trim());
@@ -198,12 +198,12 @@ export function release(version: string | null | undefined): readonly [number, n
   return match ? [Number(match[1]), Number(match[2])] : undefined;
 }
 
-/** Pixels. CUDA's ADM gives no score below 36. */
+/** Pixels. CUDA's ADM returns no score below 36. */
 const SIDE = 64;
 const GREY = 128;
 export const GREY_FORMAT = { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } as const;
 
-/** Milliseconds; a GPU compiles its programs first. */
+/** Milliseconds, enough for a GPU to compile its programs. */
 const PROBE_TIME = 20_000;
 
 export const PROBE_MODEL: NativeModel = {
@@ -223,7 +223,7 @@ export interface ProbeRequest {
   readonly signal?: AbortSignal;
 }
 
-/** Probes; errors become the result. @throws the signal's reason */
+/** Probes a backend; returns errors as results. @throws the signal's reason */
 export async function probeNative(
   host: NativeHost,
   program: NativeProgram,
@@ -281,7 +281,7 @@ function probeScore(
   models: NativeTask['models'],
 ): number {
   const name = programName(program);
-  const unhealthy = (problem: string) => new AnyvmafError('backend', `${name} ${problem}.`);
+  const unhealthy = (problem: string) => backendError(`${name} ${problem}.`);
   const failed = failure(outcome);
   if (failed !== undefined) throw unhealthy(failed);
   if (outcome.output === undefined) {
@@ -294,15 +294,14 @@ function probeScore(
   const scores = models.map((model) => found.series.find(({ name }) => name === model.name)?.values[0]);
   const [score] = scores;
   const missing = models.find((_, i) => !Number.isFinite(scores[i]));
-  if (score === undefined || missing) {
+  if (score === undefined || missing)
     throw unhealthy(`returned no finite score "${missing?.name}" for a grey frame`);
-  }
   return score;
 }
 
-/** The backend that ran, if a log reports another one than requested. */
-export function mismatchedBackend(used: string | null, asked: NativeBackend): string | undefined {
-  const expected = asked === 'native-cpu' ? 'cpu' : asked;
+/** The backend that ran, if the log reports another one than requested. */
+export function mismatchedBackend(used: string | null, requested: NativeBackend): string | undefined {
+  const expected = requested === 'native-cpu' ? 'cpu' : requested;
   return used === null || used === expected ? undefined : used;
 }
 
