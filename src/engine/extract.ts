@@ -192,7 +192,6 @@ function timeOf(side: Side, frame: number): number | null {
   return frameRate && frameRate.num > 0 ? (frame * frameRate.den) / frameRate.num : null;
 }
 
-/** @throws {AnyvmafError} `usage` for sources that can be read only once, in order */
 function refuseUnreadable(side: Side): void {
   if (side.kind === 'encoded' || side.source.seekable) return;
   throw usageError(
@@ -223,7 +222,6 @@ async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<numbe
   }
 }
 
-/** @throws {AnyvmafError} `usage` if it is not a frame number */
 function refuseNumber(frame: unknown): void {
   if (Number.isSafeInteger(frame) && (frame as number) >= 0) return;
   throw usageError(`${showValue(frame)} is not a frame number; give whole numbers from 0 up.`);

@@ -368,7 +368,6 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
 interface CheckedMaps {
   readonly cells: CellOptions;
   /** The extractor butteraugli, if requested. */
-  /** The extractor butteraugli, if requested. */
   readonly instance: ExtractorInstance | undefined;
 }
 

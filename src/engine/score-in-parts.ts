@@ -40,7 +40,6 @@ export type ScorePart = (
   known: Pick<InputContext, 'shared' | 'alignment'>,
 ) => Promise<Report>;
 
-/** The whole pair from which runs are drawn. */
 interface Whole {
   readonly known: Pair;
   readonly checked: CheckedOptions;

@@ -100,7 +100,6 @@ async function runEach(
   }
 }
 
-/** Adds the run's index to the calls of the caller's observers. */
 function observersOf(
   index: number,
   { onProgress, onStart, onFrame }: Pick<ScoreManyOptions, 'onProgress' | 'onStart' | 'onFrame'>,

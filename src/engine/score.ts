@@ -142,7 +142,6 @@ function addsGrain({ sides }: Pair): boolean {
   );
 }
 
-/** @throws {AnyvmafError} `usage` if the videos cannot be scored twice */
 function refuseBothGrains({ request, variant }: Call): void {
   const isWatched = variant?.steering !== undefined;
   if (!isWatched && canReadTwice(request)) return;
@@ -152,7 +151,6 @@ function refuseBothGrains({ request, variant }: Call): void {
   throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, { about: 'grain' });
 }
 
-/** Whether both videos can be opened twice. */
 function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
   return [reference, distorted].every(
     (video) => !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video),

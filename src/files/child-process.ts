@@ -81,7 +81,6 @@ function withoutProxy(): string {
   return known ? `${known},127.0.0.1` : '127.0.0.1';
 }
 
-/** Kills a process and its children. */
 export function killGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;

@@ -25,7 +25,6 @@ const LONGEST_STALL = 4 * STALL;
 /** Milliseconds that an ended worker may keep loading before it is terminated. */
 const LOADING = 2000;
 
-/** The one argument of a worker's function. */
 export type Argument<Calls, Name extends keyof Calls> = Calls[Name] extends (argument: infer A) => unknown
   ? A
   : never;

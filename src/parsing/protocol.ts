@@ -7,7 +7,6 @@ import { AnyvmafError, type ErrorCode, type ErrorData, errorData } from '../core
 import { MediaError } from '../media/errors.js';
 
 export interface Refusal extends ErrorData {
-  /** Additional fields of a `MediaError`. */
   readonly media?: { readonly reason: 'incomplete' | 'damaged'; readonly frame: number };
 }
 

@@ -23,7 +23,6 @@ export function openPartsDoor(opened: PartsDoor | undefined): void {
   door = opened;
 }
 
-/** Records that the user agreed to every part. */
 export function agreeToParts(): void {
   agreed = true;
 }

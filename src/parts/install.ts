@@ -38,7 +38,6 @@ export interface InstallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds until npm is killed. */
   readonly timeout?: number;
-  /** Announces a package before it is fetched. */
   readonly onPackage?: ((pinned: PinnedPackage) => void) | undefined;
   /** Replaces the pinned part, in tests. */
   readonly part?: Part;
@@ -215,7 +214,6 @@ function withoutWorkspaces(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   );
 }
 
-/** The reason of a failure: npm's own words if it printed any. */
 function failure(output: string, code: number | null, by: string | null): string {
   const lines = output
     .split('\n')

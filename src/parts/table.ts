@@ -180,9 +180,7 @@ function isWhole(folder: string): boolean {
 }
 
 /** Guards against running files that other users put into a shared folder. */
-function isTrusted(owner: number): boolean {
-  return !process.getuid || owner === process.getuid() || owner === 0;
-}
+const isTrusted = (owner: number): boolean => !process.getuid || owner === process.getuid() || owner === 0;
 
 /** Creates a private scratch folder beside the parts, and removes old ones. @throws {AnyvmafError} `io` */
 export async function workFolder(): Promise<string> {

@@ -302,10 +302,7 @@ export class RemoteFile {
   }
 }
 
-/** The block of the byte before `end`. */
-function lastBlock(end: number): number {
-  return Math.floor((end - 1) / BLOCK);
-}
+const lastBlock = (end: number): number => Math.floor((end - 1) / BLOCK);
 
 function cut(got: number, wanted: number): Transient {
   return new Transient(`the server closed the connection after ${got} of ${wanted} bytes`);
@@ -421,7 +418,6 @@ export class RemoteStore {
     this.#patience = patience;
   }
 
-  /** @throws {AnyvmafError} `io` */
   async put(name: string, bytes: Uint8Array): Promise<void> {
     await openPlace(this.#at(name).href, this.#hosts, this.#patience).put(bytes);
   }

@@ -147,9 +147,7 @@ function isOf({ name, subdomains }: NamedHost, host: string): boolean {
   return subdomains ? host.endsWith(`.${name}`) : host === name;
 }
 
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1';
-}
+const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
 
 /** Normalised: no trailing dot, canonical addresses. */
 function hostOf({ hostname }: URL): string {
@@ -210,7 +208,6 @@ export class Transient extends Error {
   }
 }
 
-/** A failure that another try cannot cure. */
 export class Permanent extends Error {}
 
 /** Redirects to follow; excludes those that would turn a PUT or DELETE into a GET. */

@@ -96,7 +96,6 @@ export class CompositeMeasurer implements Measurer {
 
 interface FrameStore {
   slot(index: number): FrameSlot;
-  /** Keeps the frames written to the slot. */
   complete(slot: FrameSlot): void;
   find(index: number): FrameSlot | undefined;
 }
@@ -403,7 +402,6 @@ export interface GpuState {
 }
 
 export interface GpuMeasurer {
-  /** Absent if there is no GPU to use. */
   readonly measurer?: Measurer;
   readonly state: GpuState;
   /** Frees everything; pairs in flight fail. Idempotent. */

@@ -17,13 +17,11 @@ import {
 import { logName } from '../../metrics/options.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from './measurer.js';
 
-/** An extractor instance and the place of its measurements in a frame's record. */
 export interface BoundExtractor {
   readonly instance: ExtractorInstance;
   /** Index of its first double within a record; -1 if it needs no measurements. */
   readonly column: number;
   readonly fields: number;
-  /** Features emitted in this run, in order. */
   readonly features: readonly FeatureSpec[];
 }
 

@@ -54,7 +54,6 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
 export interface HistoryNeeds {
   /** Earlier pairs to keep. */
   readonly frames: number;
-  /** Whether to keep their chroma planes too. */
   readonly chroma: boolean;
   /** Whether to keep their distorted pictures too. */
   readonly distorted: boolean;
@@ -90,7 +89,6 @@ export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.calls.flatMap(({ heatmaps }) => heatmaps ?? []);
 }
 
-/** Memory for the frames of one pair. */
 export interface FrameSlot {
   readonly index: number;
   /** Where to write the frames. Valid until the pair is measured or kept. */

@@ -33,7 +33,6 @@ import type {
   TinySessionOptions,
 } from '../../tiny/types.js';
 
-/** A tiny model of a run: loaded, checked and bound. */
 export interface AttachedTiny {
   readonly options: TinyModelOptions;
   readonly model: TinyModel;
@@ -132,9 +131,7 @@ function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyP
 
 type Attached<Binding extends TinyBinding> = AttachedTiny & { readonly binding: Binding };
 
-function isPicture(tiny: AttachedTiny): tiny is Attached<PictureBinding> {
-  return tiny.binding.kind === 'picture';
-}
+const isPicture = (tiny: AttachedTiny): tiny is Attached<PictureBinding> => tiny.binding.kind === 'picture';
 
 function isOfFeatures(tiny: AttachedTiny): tiny is Attached<FeatureBinding> {
   return tiny.binding.kind === 'features';
@@ -305,7 +302,6 @@ export class TinyRun {
   }
 }
 
-/** Scores finished rows. */
 export type TinyRegressors = Pick<TinyRun, 'predict'>;
 
 /** Opens models in turn; if one fails, closes those opened before. */

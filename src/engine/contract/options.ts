@@ -127,7 +127,6 @@ export function checkOptions(
 /** Most seconds to keep: a day. */
 const MAX_SECONDS = 86_400;
 
-/** @throws {AnyvmafError} `usage` unless it states valid frames or seconds */
 function checkKeep(keep: Keep | undefined): Keep | undefined {
   if (keep === undefined) return undefined;
   requireObject('keep', keep);
@@ -150,7 +149,6 @@ export function framesToKeep(keep: Keep | undefined, rate: number | undefined): 
   );
 }
 
-/** @throws {AnyvmafError} `usage` for an unknown version */
 function presetsOf(options: ScoreOptions): readonly Preset[] {
   const { aomCtc: aom, nflxCtc: nflx } = options;
   return [...(aom === undefined ? [] : [aomCtc(aom)]), ...(nflx === undefined ? [] : [nflxCtc(nflx)])];

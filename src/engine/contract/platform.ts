@@ -18,7 +18,6 @@ import type { ExtractionPlan, HeatmapStore } from '../backends/measurer.js';
 import type { NativeHost } from '../backends/native/types.js';
 import type { PictureModel, TinySessionFacts } from '../backends/tiny.js';
 
-/** A runtime: Node or a browser. */
 export interface Platform {
   /** Returns a platform that checks file names by `origin`. Absent if files have no names. */
   ofOrigin?(origin: Origin): Platform;
@@ -184,9 +183,7 @@ export type FromWorker =
   /** The answer to `stop` and `abort`: memory and files are released. */
   | { readonly kind: 'stopped' };
 
-/** A worker, made by the platform. */
 export interface WorkerHandle {
-  /** Sends a message; `transfer` gives buffers away instead of copying them. */
   post(message: ToWorker, transfer?: ArrayBuffer[]): void;
   /** Sets the only receiver of messages and of the worker's death (a sentence). Call once, before `post`. */
   listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;

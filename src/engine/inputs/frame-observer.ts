@@ -233,7 +233,6 @@ export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number)
 export interface SignatureSink {
   /** The shard's first pair; earlier ones are history. */
   readonly first: number;
-  /** Signatures of consecutive pairs from `first`, in any order. */
   take(first: number, signatures: Uint8Array): void;
 }
 

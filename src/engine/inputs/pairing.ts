@@ -94,7 +94,6 @@ async function identifyVideos(context: InputContext, inputs: Required<OpenedInpu
   return { reference: reference.value, distorted: distorted.value };
 }
 
-/** @throws {AnyvmafError} as {@link chooseDecoder} */
 async function identifyVideo(context: InputContext, role: InputRole, input: OpenedInput): Promise<Side> {
   const { pairing } = context.checked;
   if (!('kind' in input)) {

@@ -20,7 +20,6 @@ import type { FrameWatcher, Scoring } from '../results/scoring.js';
 /** Without folders, loads only shipped and pulled models. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
 
-/** Facts known once a run is planned. */
 export interface RunFacts {
   readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
   readonly reference: string;

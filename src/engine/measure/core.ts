@@ -328,9 +328,7 @@ interface GpuRun {
   readonly states: readonly GpuState[];
 }
 
-function gpuPairs({ states }: GpuRun): number {
-  return states.reduce((sum, { pairs }) => sum + pairs, 0);
-}
+const gpuPairs = ({ states }: GpuRun): number => states.reduce((sum, { pairs }) => sum + pairs, 0);
 
 /** Who measured what; empty if no GPU measured. @param total pairs of the run */
 function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {

@@ -301,7 +301,6 @@ function pairsOf({ frameNumbers }: NativeLog, subsample: number): number {
   return last === undefined ? 0 : subsample > 1 ? last + subsample : last + 1;
 }
 
-/** @throws {AnyvmafError} `backend` if frames are missing */
 function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name: string): void {
   const expected = Math.ceil(pairs / subsample);
   const found = log.frameNumbers.length;
@@ -475,7 +474,6 @@ class PairFeed {
 const FRAME = new TextEncoder().encode('FRAME\n');
 
 class PipedFrame {
-  /** Memory for the frame's samples. */
   readonly planes: FramePlanes;
   readonly #bytes: Uint8Array;
   /** Chroma planes to pad if stored and scored sizes differ. */
@@ -503,7 +501,6 @@ class PipedFrame {
         });
   }
 
-  /** Returns the bytes of the frame in {@link planes}. */
   pack(): Uint8Array {
     for (const plane of this.#spread) spread(plane);
     return this.#bytes;

@@ -72,7 +72,6 @@ export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'fra
   };
 }
 
-/** Closes the videos that `identifyPair` opened. */
 export async function closePair({ sides }: Pair): Promise<void> {
   for (const side of [sides.reference, sides.distorted])
     if (side.kind === 'frames') await side.source.close();

@@ -35,7 +35,6 @@ export type MeasurementStart = Pick<
 };
 
 export interface OpenBackend {
-  /** For the checks of the pair. */
   readonly requested: RequestedModels;
   /** @throws {AnyvmafError} if the pair's format cannot be measured */
   plan(pair: OpenPair): PlannedMeasurement;
@@ -57,7 +56,6 @@ export type Recorded = Pick<
 > & { readonly sessions: readonly TinySessionFacts[] };
 
 export interface MeasurementWork {
-  /** The planned pair, perhaps observed. */
   readonly pair: OpenPair;
   /** First pair to measure. Default 0. */
   readonly first?: number;

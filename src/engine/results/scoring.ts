@@ -326,7 +326,6 @@ export class FeatureFinisher {
     return this.#takeFinal();
   }
 
-  /** Ends the sequence; returns the remaining frames. */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();

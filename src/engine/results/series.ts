@@ -112,7 +112,6 @@ export class Series {
     return this.#columns.find((column) => column.name === name)?.count ?? 0;
   }
 
-  /** The kept rows, for the report. */
   columns(): MetricSeries[] {
     const [first, end] = [this.#first(), this.#frames.length];
     return this.#columns.map(({ name, values, present }) => ({

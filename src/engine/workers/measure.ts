@@ -65,7 +65,6 @@ export class PairMeasurer {
     return this.#inFlight.length < most ? undefined : this.#inFlight.shift();
   }
 
-  /** Waits for all pairs in flight. */
   async settle(): Promise<void> {
     while (this.#inFlight.length > 0) await this.#inFlight.shift();
   }

@@ -32,12 +32,10 @@ const PROGRESS_TIME = 20;
 
 export interface WorkerTools {
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
-  /** Opens a described video. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
   /** @throws {AnyvmafError} `backend` if there is no GPU, with advice */
   openGpu(): Promise<GpuKind>;
-  /** Absent if the platform cannot write heatmaps. */
   heatmaps?(): Promise<HeatmapStore>;
 }
 

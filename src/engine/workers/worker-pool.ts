@@ -23,7 +23,6 @@ interface PoolWorker {
   /** Measured pairs, and those of them without records so far. */
   measured: number;
   counted: number;
-  /** See {@link WorkerPool.share}. */
   share: number;
   stopped: boolean;
   /** Sessions of picture models: equal for all workers, except for the counts of pictures. */
@@ -98,7 +97,6 @@ export class WorkerPool {
     return joinSessions(this.#workers.map(({ sessions }) => sessions));
   }
 
-  /** Sets the only receiver of messages. */
   receive(listener: Receiver): void {
     this.#receive = listener;
   }

@@ -19,7 +19,6 @@ import { holdWorker, startBrowserParser } from './workers.js';
 /** By track; reused, since decoders cache their libraries. */
 const made = new Map<string, readonly Decoder[]>();
 
-/** @param assets returns the current addresses */
 export function browserDecoders(assets: () => Assets, track?: TrackRequest): readonly Decoder[] {
   const key = JSON.stringify(track ?? null);
   const decoders = made.get(key) ?? [webCodecsDecoder(assets, track), browserWasmDecoder(assets, track)];

@@ -26,6 +26,4 @@ export const browserGpu: GpuAccess = {
 };
 
 /** Absent if the browser has no WebGPU, or withholds it from this page. */
-function gpuOf(): GPU | undefined {
-  return typeof navigator === 'undefined' ? undefined : navigator.gpu;
-}
+const gpuOf = (): GPU | undefined => (typeof navigator === 'undefined' ? undefined : navigator.gpu);

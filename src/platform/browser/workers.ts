@@ -34,7 +34,6 @@ export function holdWorker<Out, In>(worker: Worker, setting: string): ModuleWork
   };
 }
 
-/** @param script address of `browser-worker.js`, if the host names one */
 export function startBrowserWorker(script: string | URL | undefined): WorkerHandle {
   const worker =
     script === undefined
@@ -45,7 +44,6 @@ export function startBrowserWorker(script: string | URL | undefined): WorkerHand
   return { ...held, terminate: async () => held.terminate() };
 }
 
-/** @param script address of `browser-parser-worker.js`, if the host names one */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
   const worker =
     script === undefined

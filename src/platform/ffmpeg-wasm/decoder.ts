@@ -211,9 +211,7 @@ function parseOutput(
 }
 
 /** The only file that FFmpeg can open. */
-function sourceOf(inputName: string): ToolSource {
-  return { url: `/${inputName}`, access: CONTAINED };
-}
+const sourceOf = (inputName: string): ToolSource => ({ url: `/${inputName}`, access: CONTAINED });
 
 interface Decoding {
   readonly host: WasmHost;
@@ -247,7 +245,6 @@ class WasmSource implements DecodedSource {
   #zero: number | undefined;
   /** Seconds from {@link #zero}, by frame number in this source. */
   readonly #times: number[] = [];
-  /** Times of upcoming frames. */
   #upcoming: number[] = [];
   #ended = false;
   damage: string | undefined;
@@ -359,7 +356,6 @@ class WasmSource implements DecodedSource {
   async #hasNext(): Promise<boolean> {
     try {
       if ((await this.#queue.peek(1)).length > 0) return true;
-      // Closed in the meantime.
       if (this.#ended) return false;
       this.#end();
       if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined)
@@ -423,7 +419,6 @@ class Damaged extends Error {
 type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
 
 interface RunEvents {
-  /** The ring has data. */
   wake?(): void;
   chunk?(bytes: Uint8Array<ArrayBuffer>, times: readonly number[]): void;
 }
@@ -456,7 +451,6 @@ async function load(host: WasmHost): Promise<LoadedCore> {
   throw ioError(`ffmpeg.wasm cannot be used: ${found}`);
 }
 
-/** @throws {AnyvmafError} `io` if there is no core */
 async function startRun(
   host: WasmHost,
   opened: OpenedInput,

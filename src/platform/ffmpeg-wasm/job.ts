@@ -253,7 +253,6 @@ function unreachable(): never {
   throw new Error('frames have no way out of this thread');
 }
 
-/** Reads a file synchronously at any position. */
 export interface SyncReader {
   readonly size: number;
   /** Fills `into` from `position`; returns the bytes read, fewer only at the end of the file. */
@@ -268,7 +267,6 @@ interface FfmpegCore {
   /** Runs `ffmpeg` or `ffprobe`; returns its exit status, or -1. */
   exec(...args: string[]): number;
   ffprobe(...args: string[]): number;
-  /** Exit status of the last run. */
   readonly ret: number;
   /** Required between two runs. */
   reset(): void;

@@ -69,7 +69,6 @@ export type FromWasmWorker =
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly times: readonly number[];
     }
-  /** Requests a part of the video. */
   | { readonly kind: 'read'; readonly position: number; readonly length: number }
   | {
       readonly kind: 'done';
@@ -90,7 +89,6 @@ export type FromWasmWorker =
 /** The core's device for frames. */
 export const FRAMES = '/frames';
 
-/** A thread that runs `startJob`. */
 export interface WasmThread {
   post(message: ToWasmWorker): void;
   listen(onMessage: (message: FromWasmWorker) => void, onDeath: (how: string) => void): void;
@@ -144,7 +142,6 @@ export abstract class FrameReader implements ByteStream {
   /** New times in seconds, in order. */
   abstract takeTimes(): number[];
 
-  /** Signals new data. */
   wake(): void {
     this.#waiting?.();
     this.#waiting = undefined;
@@ -179,7 +176,6 @@ export abstract class FrameReader implements ByteStream {
   }
 }
 
-/** Reads a queue of messages. */
 export class ChunkReader extends FrameReader {
   readonly #used: (bytes: number) => void;
   #chunks: Uint8Array[] = [];

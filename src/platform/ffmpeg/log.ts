@@ -208,9 +208,7 @@ export class FrameLog {
 }
 
 /** ffmpeg's second names of some layouts imply full range. */
-function unranged(pixelFormat: string): string {
-  return pixelFormat.replace(/^yuvj/, 'yuv');
-}
+const unranged = (pixelFormat: string): string => pixelFormat.replace(/^yuvj/, 'yuv');
 
 /** The first error in a log of all levels, without its full stop. */
 export function firstError(log: string): string | undefined {

@@ -259,7 +259,6 @@ export interface Plan {
 /** Times of all frames; `null` where the container has none. */
 export interface KnownTimes {
   readonly remembered: TrackTimes | null | undefined;
-  /** Reads them, slowly. */
   read(): Promise<TrackTimes | null>;
 }
 

@@ -20,7 +20,6 @@ const IDLE = 4;
 export interface RemoteHost {
   startWorker(): ParserWorker;
   readonly track?: TrackRequest;
-  /** The first message to the thread. */
   task(): ParserTask;
   /** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once */
   openInput(input: VideoInput): Promise<{ readonly name: string; readonly reader: ByteReader }>;
@@ -267,7 +266,6 @@ class RemoteSource implements DecodedSource {
 
 export interface LentVideo {
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
   /** Equal for the same immutable video; absent if its bytes can change. */
   readonly same?: number;
@@ -280,7 +278,6 @@ export interface TrackPackets {
   readonly bytes: number;
 }
 
-/** Bytes of the requested planes. */
 export interface PlaneSizes {
   readonly y: number;
   readonly cb: number;

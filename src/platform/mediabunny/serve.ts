@@ -106,7 +106,6 @@ function planesOf({ y, cb, cr }: PlaneSizes) {
   };
 }
 
-/** A `Decoder` of videos from another thread. */
 interface TrackDecoder {
   probe(video: LentVideo): Promise<TrackFacts>;
   timestamps(video: LentVideo): Promise<TrackPackets | null>;

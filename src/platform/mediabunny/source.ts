@@ -238,9 +238,7 @@ export class MediabunnySource implements DecodedSource {
 }
 
 /** Without its full stop. */
-function reasonOf(error: unknown): string {
-  return clause(messageOf(error));
-}
+const reasonOf = (error: unknown): string => clause(messageOf(error));
 
 export class SampleCopier {
   readonly #format: VideoFormat;

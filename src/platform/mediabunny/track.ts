@@ -56,7 +56,6 @@ export const SAME = 1e-6;
 
 export interface OpenedTrack {
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
   readonly input: Input;
   readonly track: InputVideoTrack;

@@ -55,7 +55,6 @@ export function nodeDecoders(
 }
 
 interface DecoderRequest {
-  /** The worker's script. */
   readonly script: () => URL;
   /** Origin of file names. Default: foreign. */
   readonly origin?: Origin;
@@ -146,7 +145,6 @@ async function fileVersion(path: string): Promise<string | undefined> {
   return stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
 }
 
-/** Serves a waiting thread. */
 async function serve(reader: ByteReader, input: JobInput, position: number, length: number): Promise<void> {
   if (input.kind !== 'remote') return;
   const { control, bytes } = input.memory;

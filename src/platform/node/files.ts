@@ -180,9 +180,7 @@ function pathOf(url: URL): string {
   return fileURLToPath(url);
 }
 
-function systemError(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
+const systemError = (code: string): Error => Object.assign(new Error(code), { code });
 
 export function nodeByteStream(stream: Readable, name: string): ByteStream {
   const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();

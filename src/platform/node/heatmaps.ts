@@ -69,7 +69,6 @@ function rename(path: string, target: string): void {
   }
 }
 
-/** Writes at positions, synchronously and unbuffered. */
 class FileWriter implements HeatmapWriter {
   readonly #paths: readonly string[];
   readonly #files: number[] = [];

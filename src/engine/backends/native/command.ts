@@ -185,9 +185,7 @@ function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[]
 }
 
 export interface NativeLog {
-  /** libvmaf's version string; `null` if the log has none. */
   readonly version: string | null;
-  /** Backend that ran, if the build reports it. */
   readonly backendUsed: string | null;
   /** Ascending. */
   readonly frameNumbers: readonly number[];
@@ -257,10 +255,6 @@ function statistics(pooled: unknown): ReadonlyMap<string, PooledMetric> {
   return all;
 }
 
-function membersOf(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
-}
+const membersOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 
-function number(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
-}
+const number = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);

@@ -148,9 +148,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   };
 }
 
-function outputText({ stdout, stderr }: NativeOutcome): string {
-  return `${stdout}\n${stderr}`;
-}
+const outputText = ({ stdout, stderr }: NativeOutcome): string => `${stdout}\n${stderr}`;
 
 export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, hip: false, metal: false };
 

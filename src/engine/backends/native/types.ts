@@ -113,13 +113,11 @@ export interface NativeModel
   readonly source: { readonly version: string } | { readonly file: string };
 }
 
-/** Device options of the `vmaf` tool. */
 export interface DeviceOptions {
   /** Mask of SIMD levels to disable. */
   readonly cpumask?: number;
   /** If not 0: mask of GPU operations to disable. */
   readonly gpumask?: number;
-  /** Device number. */
   readonly syclDevice?: number;
   readonly hipDevice?: number;
   readonly metalDevice?: number;
@@ -245,7 +243,6 @@ export function failure(outcome: NativeOutcome): string | undefined {
   return undefined;
 }
 
-/** The last lines of its output, as the end of a sentence. */
 function saying({ stdout, stderr }: NativeOutcome): string {
   const text = stderr.trim() || stdout.trim();
   const lines = text.split('\n').slice(-3).join('\n');

@@ -5,7 +5,7 @@
  * (wasm/include/anyvmaf.h): compute passes that produce exact integers, and arithmetic that turns them into the core's
  * fields. Pictures stay in main memory while a pair is in flight, so that another measurer can take over.
  */
-import { AnyvmafError, backendError, internalError } from '../../../core/errors.js';
+import { AnyvmafError, backendError, internalError, messageOf } from '../../../core/errors.js';
 import { type FramePlanes, sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import type { PictureSize } from '../../../core/size.js';
@@ -23,7 +23,6 @@ export interface GpuPair {
   readonly distorted: readonly GpuPicture[];
 }
 
-/** Records a dispatch. */
 export type Encode = (pass: GPUComputePassEncoder) => void;
 
 /** One call of the plan on a device. Pairs share the kernel's scratch memory, one after another. */
@@ -40,7 +39,6 @@ export interface GpuKernel {
   close(): void;
 }
 
-/** A core function that the GPU supports. */
 export interface GpuFunction {
   /** Name of the core's function, without `anyvmaf_`. */
   readonly run: string;
@@ -102,7 +100,7 @@ export class OpenDevice {
     try {
       return new OpenDevice(await adapter.requestDevice({ requiredFeatures, requiredLimits }));
     } catch (cause) {
-      throw backendError(`The GPU cannot be opened (${reasonOf(cause)}).`, { cause });
+      throw backendError(`The GPU cannot be opened (${messageOf(cause)}).`, { cause });
     }
   }
 
@@ -155,7 +153,7 @@ export class OpenDevice {
     const { reason } = made;
     // A buffer was too large to be mapped at creation.
     if (reason instanceof RangeError) throw outOfMemory(reason.message);
-    throw reason instanceof AnyvmafError ? reason : refusal(reasonOf(reason));
+    throw reason instanceof AnyvmafError ? reason : refusal(messageOf(reason));
   }
 
   /** Frees the device; pairs in flight fail. */
@@ -197,13 +195,7 @@ function outOfMemory(reason: string): AnyvmafError {
 }
 
 /** Drivers append lines of context. */
-function firstLine(text: string): string {
-  return text.slice(0, `${text}\n`.indexOf('\n'));
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
+const firstLine = (text: string): string => text.slice(0, `${text}\n`.indexOf('\n'));
 
 /** A dispatch with resources from binding 0 on; `undefined` leaves a gap. */
 export function dispatchOf(
@@ -294,7 +286,6 @@ interface Written {
   index: number;
 }
 
-/** A plane on the GPU, and the version of its picture. */
 interface Uploaded {
   readonly buffer: GPUBuffer;
   version: number;

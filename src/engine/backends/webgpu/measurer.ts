@@ -33,7 +33,6 @@ import {
 import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
 import { VIF } from './vif.js';
 
-/** The core's functions that the GPU supports, by the names that calls use. */
 const GPU_FUNCTIONS: ReadonlyMap<string, GpuFunction> = new Map(
   [SSE, MOTION, MOTION_LEGACY, VIF, ADM_ON_GPU].map((gpuFunction) => [gpuFunction.run, gpuFunction]),
 );
@@ -59,7 +58,6 @@ interface Bound {
 export class GpuMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots = SLOTS;
-  /** Shader passes submitted. */
   dispatches = 0;
   readonly #plan: ExtractionPlan;
   readonly #gpu: OpenDevice;
@@ -230,9 +228,7 @@ export class GpuMeasurer implements Measurer {
   }
 }
 
-function isAbort(cause: unknown): cause is Error {
-  return cause instanceof Error && cause.name === 'AbortError';
-}
+const isAbort = (cause: unknown): cause is Error => cause instanceof Error && cause.name === 'AbortError';
 
 function planeArguments({ args }: CoreCall): PlaneArgument[] {
   return args.filter((arg) => typeof arg === 'object');

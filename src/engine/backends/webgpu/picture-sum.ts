@@ -27,7 +27,6 @@ interface SumPass {
   /** Whether it reads `format`, its fourth binding. */
   readonly readsFormat: boolean;
   readonly groups: readonly [across: number, down: number];
-  /** As {@link GpuKernel.read}. */
   read(words: Uint32Array, fields: Float64Array): void;
 }
 

@@ -65,7 +65,6 @@ interface Pass {
   readonly dispatches: readonly { readonly uniform: GPUBuffer; readonly groups: readonly [number, number] }[];
 }
 
-/** Integer VIF with up to 16 gain limits. */
 export const VIF: GpuFunction = { run: 'vif', open: openVif };
 
 interface Context {

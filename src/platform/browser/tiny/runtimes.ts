@@ -53,7 +53,6 @@ export function browserTinyRuntimes(place: () => string | URL | undefined): Tiny
 /** Names of drivers that compute on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 
-/** The GPU of this page or worker, if any. */
 async function findAdapter(): Promise<DeviceOffer['adapter']> {
   const gpu: unknown = Reflect.get(navigator, 'gpu');
   if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return undefined;

@@ -67,7 +67,6 @@ const SLACK = 1 << 20;
 /** Largest share of the disk's free bytes. */
 const FREE_SHARE = 0.9;
 
-/** @param limit most bytes in the folder */
 export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
@@ -408,6 +407,4 @@ function diskError(cause: unknown): unknown {
   return ioError(`The samples cannot be written: ${writeReason(cause)}.`, { cause });
 }
 
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toPrecision(3)} GB`;
-}
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toPrecision(3)} GB`;

@@ -57,7 +57,6 @@ async function encoder(name: string, origin: Origin, signal?: AbortSignal): Prom
   };
 }
 
-/** Versions of ffmpeg and libavcodec. */
 function versionOf(text: string): string {
   const version = /^ffmpeg version (\S+)/.exec(text)?.[1] ?? 'unknown';
   const codec = /^libavcodec\s+(\S+(?: \S+)?) \//m.exec(text)?.[1]?.replaceAll(' ', '');

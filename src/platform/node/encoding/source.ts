@@ -100,7 +100,6 @@ interface Packet {
   readonly size: number;
 }
 
-/** Opens a file made by a search. */
 export function ownInput(path: string): Promise<FfmpegInput> {
   return ffmpegInput(path, { urls: false, origin: BY_USER });
 }

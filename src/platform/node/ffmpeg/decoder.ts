@@ -425,9 +425,7 @@ async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof 
   };
 }
 
-function memoryKey({ name, version = '' }: FfmpegInput): string {
-  return `${name}\n${version}`;
-}
+const memoryKey = ({ name, version = '' }: FfmpegInput): string => `${name}\n${version}`;
 
 interface Started {
   readonly run: DecodeRun;
@@ -512,9 +510,7 @@ function textOf(value: unknown, key: string): string {
   return typeof found === 'string' ? found : '';
 }
 
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1) ?? '';
-}
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
 
 /** The error of a refused input. A file that names others is `io`, so that no other decoder tries it. */
 function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {

@@ -135,6 +135,4 @@ function versionOf(folder: string, files: readonly string[]): string {
   return `${files.length} ${files[0]} ${size} ${newest}`;
 }
 
-function statOf(path: string) {
-  return statSync(path, { throwIfNoEntry: false });
-}
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });

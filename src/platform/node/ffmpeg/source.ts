@@ -248,9 +248,7 @@ function rescaledAspect(facts: TrackFacts, { width, height }: VideoFormat): Frac
   return { num: num / divisor, den: den / divisor };
 }
 
-function greatestCommon(a: number, b: number): number {
-  return b === 0 ? a : greatestCommon(b, a % b);
-}
+const greatestCommon = (a: number, b: number): number => (b === 0 ? a : greatestCommon(b, a % b));
 
 export type End =
   /** All wanted or existing frames have arrived. */

@@ -45,7 +45,6 @@ interface StartOptions {
   readonly channel?: Channel;
   /** A descriptor of this process, to become descriptor 3 of the tool. */
   readonly file?: number;
-  /** Working directory. */
   readonly cwd?: string;
 }
 

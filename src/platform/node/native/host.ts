@@ -95,9 +95,7 @@ function tryStart(path: string, args: readonly string[], folder: string | undefi
   }
 }
 
-function hasPipes(child: ChildProcess): child is Program {
-  return child.stdout !== null && child.stderr !== null;
-}
+const hasPipes = (child: ChildProcess): child is Program => child.stdout !== null && child.stderr !== null;
 
 async function feedPipe(feed: Feed, writer: PipeWriter, timers: Timers): Promise<void> {
   timers.busy(1);

@@ -33,7 +33,6 @@ export function nodeTiny(models: () => URL, origin = BY_USER): TinyPlatform {
   return { files: nodeTinyFiles(models, origin), runtimes, signatures: nodeTinySignatures() };
 }
 
-/** Parameters as in {@link nodeTiny}. */
 export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   return {
     get builtIn() {

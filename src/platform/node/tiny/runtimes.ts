@@ -189,9 +189,7 @@ function unwrap(found: unknown): unknown {
   return isObject(inner) ? inner : found;
 }
 
-function ortOf(found: unknown): OrtModule | undefined {
-  return [found, unwrap(found)].find(isOrt);
-}
+const ortOf = (found: unknown): OrtModule | undefined => [found, unwrap(found)].find(isOrt);
 
 function isOrt(found: unknown): found is OrtModule {
   return typeof member(found, 'Tensor') === 'function' && member(found, 'InferenceSession') !== undefined;
@@ -207,9 +205,7 @@ function silence(found: unknown): void {
   if (isObject(env)) Reflect.set(env, 'logLevel', 'fatal');
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function member(value: unknown, name: string): unknown {
   return isObject(value) || typeof value === 'function' ? Reflect.get(value, name) : undefined;
