@@ -100,7 +100,7 @@ export async function* makeDataset(
       features: names,
       target: given || teacher !== undefined,
       teacher: teacher !== undefined,
-      facts: factsOf(report, options, given),
+      facts: facts(report, options, given),
     });
     checkSame(writer, names, report);
     const score = report.models[0]?.name;
@@ -193,11 +193,7 @@ function featureNames(report: Report, requested: readonly string[]): string[] {
   });
 }
 
-function factsOf(
-  report: Report,
-  { teacher, compat }: DatasetOptions,
-  given: boolean,
-): Record<string, string> {
+function facts(report: Report, { teacher, compat }: DatasetOptions, given: boolean): Record<string, string> {
   return {
     'anyvmaf.mos': given ? 'given' : teacher === undefined ? 'none' : 'teacher',
     ...(teacher !== undefined && { 'anyvmaf.teacher': report.models[0]?.source ?? teacher }),

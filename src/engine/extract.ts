@@ -128,11 +128,9 @@ async function* decode(
 }
 
 /** Closes decoders; keeps files that need no decoding open for the next run. */
-async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void> {
+async function closeDecoders({ sides }: Pair, pair: OpenPair): Promise<void> {
   const roles = ['reference', 'distorted'] as const;
-  await Promise.all(
-    roles.map((role) => (sides[role].kind === 'encoded' ? prepared[role].close() : undefined)),
-  );
+  await Promise.all(roles.map((role) => (sides[role].kind === 'encoded' ? pair[role].close() : undefined)));
 }
 
 /** Groups nearby numbers to share a decoder, which ends with the last of its group. */

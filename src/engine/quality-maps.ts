@@ -173,11 +173,8 @@ export class QualityMaps {
     const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
     const { grid, title } = of === 'butteraugli' ? this.#differences() : this.#densities(of, scale);
     const full = options.full ?? heatmapFull(grid.values);
-    const drawn = shrink(
-      drawHeatmap(this.pair[picture], grid, full),
-      maxSide === undefined ? {} : { maxSide },
-    );
-    const image = legend ? addLegend(drawn, { title, full }) : drawn;
+    const map = shrink(drawHeatmap(this.pair[picture], grid, full), maxSide === undefined ? {} : { maxSide });
+    const image = legend ? addLegend(map, { title, full }) : map;
     return { image, full, png: () => encodePng(image) };
   }
 

@@ -168,17 +168,13 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const fps = (1000 * framesDone) / Math.max(1, performance.now() - began);
     onProgress?.({ framesDone, framesTotal: all, fps, secondsLeft: (all - framesDone) / fps });
   }
-  return joined(reports, sampling, (performance.now() - began) / 1000);
+  return join(reports, sampling, (performance.now() - began) / 1000);
 }
 
-function joined(
-  reports: readonly Report[],
-  { whole, drawn, seed, findings }: Sampling,
-  seconds: number,
-): Report {
-  const [report] = reports;
+function join(runs: readonly Report[], { whole, drawn, seed, findings }: Sampling, seconds: number): Report {
+  const [report] = runs;
   if (!report) throw new Error('no runs were drawn');
-  const frames = reports.flatMap((run) => run.frames);
+  const frames = runs.flatMap((run) => run.frames);
   const series = report.metrics.map((name): MetricSeries => {
     const values = Float64Array.from(frames, ({ metrics }) => metrics[name] ?? Number.NaN);
     return { name, values };
@@ -211,7 +207,7 @@ function joined(
   const { checked, known } = whole;
   const head = headOf(inputsOf(known), checked);
   const { frames: _, pooled_metrics: __, aggregate_metrics: ___, distribution: ____, ...rest } = report;
-  const warnings = reports.flatMap((run) => run.warnings);
+  const warnings = runs.flatMap((run) => run.warnings);
   return buildReport({
     ...rest,
     ...head,

@@ -309,10 +309,7 @@ function cut(got: number, wanted: number): Transient {
 }
 
 /** Yields the chunks of a body; fails if the server stalls. */
-async function* paced(
-  body: Answer['body'],
-  { stall }: Patience,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* paced(body: Answer['body'], { stall }: Patience): AsyncGenerator<Uint8Array, void> {
   let timer: NodeJS.Timeout | undefined;
   const wind = () => {
     clearTimeout(timer);
@@ -353,11 +350,7 @@ export interface RemotePlace {
 }
 
 /** Checks that a result may be put to a URL, without connecting. @throws {AnyvmafError} `usage` */
-export function openPlace(
-  text: string,
-  hosts: readonly string[],
-  patience: Patience = PATIENCE,
-): RemotePlace {
+export function openPlace(text: string, hosts: readonly string[], patience = PATIENCE): RemotePlace {
   const allowed = new AllowedHosts(hosts);
   const url = urlOf(text);
   allowed.require(url);

@@ -142,6 +142,8 @@ class Frames implements FrameStore {
   }
 }
 
+type JoinValues = (values: Float64Array) => void;
+
 class Part {
   readonly part: PlanPart;
   readonly #options: MeasuredPart;
@@ -187,11 +189,7 @@ class Part {
     }
   }
 
-  measure(
-    slot: FrameSlot,
-    spatial: boolean,
-    join: (values: Float64Array) => void,
-  ): Promise<void> | undefined {
+  measure(slot: FrameSlot, spatial: boolean, join: JoinValues): Promise<void> | undefined {
     if (this.#lost !== undefined) return this.#measureAgain(slot, spatial, join);
     const values = new Float64Array(this.#measurer.layout.length);
     const done = () => {
@@ -267,7 +265,7 @@ class Part {
   }
 
   /** Measures a pair with the rescue, after the earlier pairs that it looks back to. */
-  #measureAgain(slot: FrameSlot, spatial: boolean, join: (values: Float64Array) => void): undefined {
+  #measureAgain(slot: FrameSlot, spatial: boolean, join: JoinValues): undefined {
     for (let index = Math.max(0, slot.index - this.#back); index < slot.index; index++) {
       const earlier = this.#measurer.holds(index, slot.index) ? undefined : this.#frames.find(index);
       if (earlier) this.#measurer.keep(this.#take(earlier));

@@ -104,18 +104,11 @@ function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Com
   }
 }
 
-function emissionOf(
-  { emitted, atOnceWith }: FeatureSpec,
-  instance: ExtractorInstance,
-): FeatureSpec['emitted'] {
+function emissionOf({ emitted, atOnceWith }: FeatureSpec, instance: ExtractorInstance) {
   return atOnceWith !== undefined && flagOption(instance, atOnceWith) ? 'frame' : emitted;
 }
 
-function emittedFeatures(
-  instance: ExtractorInstance,
-  compat: Compat,
-  format: ScoredFormat,
-): readonly FeatureSpec[] {
+function emittedFeatures(instance: ExtractorInstance, compat: Compat, format: ScoredFormat) {
   const { spec, given } = instance;
   const upTo30 = compat === 'libvmaf-3.0';
   const isOn = (option: string): boolean => {

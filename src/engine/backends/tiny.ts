@@ -353,10 +353,7 @@ function reportOf({ options, model, binding, session, notices }: UsedTiny): Repo
   };
 }
 
-function noticesOf(
-  { source, entry }: TinyModel,
-  session: TinySessionFacts | undefined,
-): readonly ReportTinyNotice[] {
+function noticesOf({ source, entry }: TinyModel, session?: TinySessionFacts): readonly ReportTinyNotice[] {
   const notices: ReportTinyNotice[] = [];
   if (entry?.smoke) {
     const message = `The tiny model ${quoted(entry.id)} is for load tests only; ignore its values.`;

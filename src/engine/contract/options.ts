@@ -262,10 +262,8 @@ function tracksOf(options: PairingOptions): CheckedPairing['tracks'] {
 
 function filtersOf(options: PairingOptions): CheckedFilters | undefined {
   const { deinterlace, ...filters } = pickOptions(options, ({ filter }) => filter);
-  const given = { ...filters, ...(deinterlace && { deinterlace }) };
-  return Object.keys(given).length === 0
-    ? undefined
-    : { ...given, foreign: options.origin?.by === 'foreign' };
+  const all = { ...filters, ...(deinterlace && { deinterlace }) };
+  return Object.keys(all).length === 0 ? undefined : { ...all, foreign: options.origin?.by === 'foreign' };
 }
 
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;

@@ -114,10 +114,7 @@ async function fieldOrders(
 type Shares = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
 
 /** Areas without borders: the union for equal shapes, else one per video; `undefined` if nothing is cut off. */
-async function commonArea(
-  context: InputContext,
-  sides: readonly Side[],
-): Promise<readonly (CropArea | undefined)[]> {
+async function commonArea(context: InputContext, sides: readonly Side[]) {
   const found: Shares[] = [];
   for (const side of sides) found.push(await bordersOf(context, side));
   const [first = 1, second = first] = sides.map((side) => displayAspect(factsOf(side)));

@@ -282,11 +282,9 @@ const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
 /** @throws {AnyvmafError} `mismatch` for errors, naming all of them; if `strict`, for warnings too */
 export function refuseFindings(findings: readonly Finding[], strict: boolean): void {
-  const against = findings.filter(
-    ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
-  );
-  if (against.length === 0) return;
-  const objections = against.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
+  const found = findings.filter(({ severity }) => severity === 'error' || (strict && severity === 'warning'));
+  if (found.length === 0) return;
+  const objections = found.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
   throw new AnyvmafError('mismatch', objectionsText(objections), { objections });
 }
 

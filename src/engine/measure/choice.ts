@@ -16,7 +16,7 @@ import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
-import type { LoadedModel, ModelRequest, ModelStore } from '../../models/types.js';
+import type { ModelRequest, ModelStore } from '../../models/types.js';
 import type { ReportModel } from '../../report/schema.js';
 import {
   PROBE_MODEL,
@@ -241,10 +241,7 @@ export async function loadNative(
 }
 
 /** Loads the models; `undefined` if one is unknown here, since the program may support it. */
-async function loadIfKnown(
-  texts: readonly string[],
-  store: ModelStore,
-): Promise<readonly LoadedModel[] | undefined> {
+async function loadIfKnown(texts: readonly string[], store: ModelStore) {
   try {
     return await loadModels(texts, store);
   } catch (error) {
@@ -314,10 +311,7 @@ function isProbed(source: NativeModel['source']): boolean {
   return JSON.stringify(source) === JSON.stringify(PROBE_MODEL.source);
 }
 
-function pick(
-  files: Readonly<Record<string, string>>,
-  models: readonly NativeModel[],
-): Readonly<Record<string, string>> {
+function pick(files: Readonly<Record<string, string>>, models: readonly NativeModel[]) {
   const named = models.flatMap(({ source }) => ('file' in source ? [source.file] : []));
   return Object.fromEntries(named.map((name) => [name, files[name] ?? '']));
 }

@@ -344,10 +344,7 @@ function generation({ series, version }: NativeLog, program: string | null): Com
   return major < 3 || (major === 3 && minor < 1) ? 'libvmaf-3.0' : 'libvmaf-3.2';
 }
 
-function reportFrames(
-  { frameNumbers, series }: Measured,
-  onFrame: ((frame: FrameMetrics) => void) | undefined,
-): void {
+function reportFrames({ frameNumbers, series }: Measured, onFrame?: (frame: FrameMetrics) => void): void {
   if (!onFrame) return;
   for (let row = 0; row < frameNumbers.length; row++) {
     const measured = series.filter(({ present }) => present?.[row] !== 0);

@@ -370,13 +370,8 @@ export class FeatureFinisher {
   }
 }
 
-function fieldOf(
-  { instance, column, fields }: BoundExtractor,
-  records: Float64Array,
-  offset: number,
-  index: number,
-): number {
-  const value = index < fields ? records[offset + column + index] : undefined;
-  if (value === undefined) throw internalError(`Field ${index} of ${instance.key} is not in the record.`);
+function fieldOf({ instance, column, fields }: BoundExtractor, records: Float64Array, at: number, i: number) {
+  const value = i < fields ? records[at + column + i] : undefined;
+  if (value === undefined) throw internalError(`Field ${i} of ${instance.key} is not in the record.`);
   return value;
 }

@@ -121,6 +121,8 @@ export function dispatch(
   return new Dispatcher(pool, chunks, sink, options).run();
 }
 
+type Records = FromWorker & { readonly kind: 'records' };
+
 class Dispatcher {
   readonly #pool: WorkerPool;
   readonly #chunks: Iterator<Chunk, void>;
@@ -212,10 +214,7 @@ class Dispatcher {
     return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
-  #take(
-    number: number,
-    { first, count, records, signatures, ended }: FromWorker & { readonly kind: 'records' },
-  ): void {
+  #take(number: number, { first, count, records, signatures, ended }: Records): void {
     const worker = this.#workers[number];
     if (worker) worker.chunks--;
     if (signatures) this.#sink.signed?.(first, signatures);

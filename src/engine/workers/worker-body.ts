@@ -83,12 +83,7 @@ function describe(error: unknown): ErrorData {
 }
 
 /** Opens the worker's GPU; reports its state now and when it is lost. */
-async function openGpu(
-  tools: WorkerTools,
-  core: InstantKind,
-  plan: ExtractionPlan,
-  use: GpuUse,
-): Promise<GpuMeasurer> {
+async function openGpu(tools: WorkerTools, core: InstantKind, plan: ExtractionPlan, use: GpuUse) {
   const { openGpuMeasurer } = await import('../backends/composite.js');
   const report = () => tools.post({ kind: 'gpu', state: gpu.state });
   const gpu = await openGpuMeasurer(() => tools.openGpu(), core, plan, use, report);

@@ -94,10 +94,7 @@ export class WasmDecoder implements Decoder {
   }
 
   setBacks(input: VideoInput, track?: number): Promise<readonly number[]> {
-    return this.#withInput(
-      input,
-      async (opened) => this.#times.get(keyOf(input, opened), track)?.setBack ?? [],
-    );
+    return this.#withInput(input, async (file) => this.#times.get(keyOf(input, file), track)?.setBack ?? []);
   }
 
   trackBytes(input: VideoInput, track?: number): Promise<number | undefined> {

@@ -30,11 +30,7 @@ export const SAME_TIME = 0.0006;
  * @param start seconds from the first frame
  * @returns the first frame and the number of frames, perhaps 0
  */
-function framesBetween(
-  times: Float64Array,
-  start: number,
-  end: number,
-): { readonly fromFrame: number; readonly count: number } {
+function framesBetween(times: Float64Array, start: number, end: number) {
   const before = (time: number) => {
     const at = times.findIndex((shown) => shown >= time - SAME_TIME);
     return at < 0 ? times.length : at;
@@ -343,10 +339,6 @@ function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTi
   return seek > trackStart ? { seek, fromTime } : { fromTime };
 }
 
-export function emptyRange(
-  { name }: TrackFacts,
-  requested: string,
-  because = 'the range is empty',
-): AnyvmafError {
-  return usageError(`there is nothing to score in ${requested} of ${shown(name)}: ${because}.`);
+export function emptyRange({ name }: TrackFacts, range: string, why = 'the range is empty'): AnyvmafError {
+  return usageError(`there is nothing to score in ${range} of ${shown(name)}: ${why}.`);
 }

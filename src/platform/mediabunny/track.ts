@@ -137,12 +137,7 @@ async function declaredTrack(track: InputVideoTrack): Promise<VideoTrack> {
 }
 
 /** The error for a limit of mediabunny, which other decoders may not have. */
-export function beyond(
-  { remedies }: MediabunnyHost,
-  file: string,
-  what: string,
-  cause?: unknown,
-): AnyvmafError {
+export function beyond({ remedies }: MediabunnyHost, file: string, what: string, cause?: unknown) {
   return mediaError(what, { hints: remedies, file, cause });
 }
 

@@ -75,11 +75,7 @@ export async function survey(
   return { programs, rejected };
 }
 
-async function identify(
-  host: NativeHost,
-  candidate: Candidate,
-  signal: AbortSignal | undefined,
-): Promise<Identity> {
+async function identify(host: NativeHost, candidate: Candidate, signal?: AbortSignal): Promise<Identity> {
   const { key, path, problem } = candidate;
   if (key === undefined) return { problem: `${oneLine(path)} ${problem ?? 'cannot run'}` };
   signal?.throwIfAborted();

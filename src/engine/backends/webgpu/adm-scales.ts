@@ -101,11 +101,7 @@ export function admDenominator(
 }
 
 /** Adds the cube roots of the three bands in single precision, each plus the root of its area's noise. */
-function sumOfRoots(
-  { rows, columns }: AdmScale,
-  noiseWeight: number,
-  cubesOf: (band: 0 | 1 | 2) => number,
-): number {
+function sumOfRoots({ rows, columns }: AdmScale, noiseWeight: number, cubesOf: (band: 0 | 1 | 2) => number) {
   const area = (rows.to - rows.from) * (columns.to - columns.from);
   const noise = powerOfThird(f32(area * noiseWeight));
   const root = (band: 0 | 1 | 2) => f32(powerOfThird(f32(cubesOf(band))) + noise);

@@ -163,10 +163,7 @@ class AdmKernel implements GpuKernel {
     });
   }
 
-  #sums(
-    { scale, uniform, bands: [o, t], pieces, denominator }: ScaleMemory,
-    results: GPUBufferBinding,
-  ): Encode[] {
+  #sums({ scale, uniform, bands: [o, t], pieces, denominator }: ScaleMemory, results: GPUBufferBinding) {
     const count = this.#variants.length;
     if (!this.#variants.some((variant) => measures(variant, scale.scale))) return [];
     const { contrast: contrasts, cubes: powers, rows: sums } = this.#pipelines;

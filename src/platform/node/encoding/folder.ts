@@ -132,10 +132,8 @@ class Folder implements EncodingFolder {
 
   async encode(request: EncodeRequest): Promise<EncodeResult> {
     const { isSource, output, signal } = request;
-    const input = await ffmpegInput(request.input, {
-      urls: false,
-      origin: isSource ? this.#origin : BY_USER,
-    });
+    const origin = isSource ? this.#origin : BY_USER;
+    const input = await ffmpegInput(request.input, { urls: false, origin });
     // A whole encode is the user's file, even under a bare name.
     const own = !request.whole;
     if (!own) await refuseSource(request.input, output);

@@ -50,11 +50,7 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
 }
 
 /** The presentation rank of each packet. @throws {AnyvmafError} `media` for a segment with other frames */
-async function ranksOf(
-  { name, frames }: Segment,
-  folder: string,
-  signal: AbortSignal | undefined,
-): Promise<readonly number[]> {
+async function ranksOf({ name, frames }: Segment, folder: string, signal?: AbortSignal) {
   const packets = await packetsOf(await ownInput(joinPath(folder, name)), signal);
   const times = packets.map(({ time }) => time);
   const sorted = times.toSorted((a, b) => a - b);

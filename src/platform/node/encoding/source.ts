@@ -74,11 +74,7 @@ async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<rea
 }
 
 /** HDR metadata of the first frame of a source with an HDR transfer. */
-async function hdrFacts(
-  file: FfmpegInput,
-  { transfer }: TrackFacts,
-  signal?: AbortSignal,
-): Promise<Pick<SourceFacts, 'hdr'>> {
+async function hdrFacts(file: FfmpegInput, { transfer }: TrackFacts, signal?: AbortSignal) {
   if (transfer !== 'smpte2084' && transfer !== 'arib-std-b67') return {};
   const entries =
     '-v error -select_streams V:0 -read_intervals %+#1 -show_streams -show_frames -of compact'.split(' ');

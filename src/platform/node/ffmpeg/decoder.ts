@@ -150,11 +150,7 @@ class FfmpegDecoder implements Decoder {
   }
 
   /** Facts of a track after the filters, if any. */
-  async #filtered(
-    file: FfmpegInput,
-    facts: TrackFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackFacts> {
+  async #filtered(file: FfmpegInput, facts: TrackFacts, signal?: AbortSignal): Promise<TrackFacts> {
     if (!this.#filters) return facts;
     const { chain, keepsFrames } = this.#filters;
     const args = (source: ToolSource) => filteredArgs(source, chain, facts.track?.index);
@@ -281,11 +277,7 @@ class FfmpegDecoder implements Decoder {
     return { chain: this.#filters.chain, taken, most: MOST_TIMES * taken + MOST_MORE };
   }
 
-  async #trackTimes(
-    file: FfmpegInput,
-    track: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #trackTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
     const key = memoryKey(file);
     const known = file.version === undefined ? undefined : this.#times.get(key, track);
     if (known !== undefined) return known;
@@ -320,11 +312,7 @@ class FfmpegDecoder implements Decoder {
     return { stop };
   }
 
-  async #readTimes(
-    file: FfmpegInput,
-    track: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #readTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
     const found = await readTrackTimes((args, onLine) =>
       runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
     );
@@ -391,19 +379,12 @@ class FfmpegDecoder implements Decoder {
     );
   }
 
-  async #refuseEncrypted(
-    file: FfmpegInput,
-    track: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { stdout } = await runChecked('ffprobe', file, (source) => firstPacketArgs(source, track), {
-      signal,
-    });
+  async #refuseEncrypted(file: FfmpegInput, track: number | undefined, signal?: AbortSignal): Promise<void> {
+    const args = (source: ToolSource) => firstPacketArgs(source, track);
+    const { stdout } = await runChecked('ffprobe', file, args, { signal });
     const [packet] = listOf(jsonOf(stdout), 'packets');
-    if (
-      !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
-    )
-      return;
+    const types = listOf(packet, 'side_data_list').map((data) => textOf(data, 'side_data_type'));
+    if (!types.includes('Encryption info')) return;
     throw mediaError(
       `${shown(file.name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
     );

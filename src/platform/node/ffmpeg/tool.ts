@@ -49,11 +49,7 @@ interface StartOptions {
 }
 
 /** Starts a tool without shell and standard input. {@link startOn} and {@link runOn} open inputs. */
-function startTool(
-  tool: ToolName,
-  args: readonly string[],
-  { channel, file, cwd }: StartOptions = {},
-): ToolProcess {
+function startTool(tool: ToolName, args: readonly string[], { channel, file, cwd }: StartOptions = {}) {
   const command = toolCommand(tool);
   const child = startChild(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
