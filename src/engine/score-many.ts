@@ -22,11 +22,7 @@ import { SharedInputs } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
-/**
- * Scores all videos. A failure stops the others unless `onFailure` is set.
- * @returns reports in the order of the distorted videos, without failed ones
- * @throws {AnyvmafError} as the public `scoreMany`
- */
+/** @returns reports in the order of the videos, without failed ones @throws {AnyvmafError} as the public `scoreMany` */
 export async function scoreEach(
   platform: Platform,
   reference: VideoInput,

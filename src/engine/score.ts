@@ -157,10 +157,7 @@ function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
   );
 }
 
-/**
- * Scores a pair. The promise settles after all threads, processes, open files and timers of the run are closed.
- * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
- */
+/** Releases everything before it settles. @throws {AnyvmafError} as the public `score`; the signal's reason */
 export async function scorePair(
   platform: Platform,
   request: ScoreRequest,
@@ -181,10 +178,7 @@ export async function scorePair(
   return scoreSampled(platform, request, options, scorePart);
 }
 
-/**
- * Starts loading models and the core, or searching for a program.
- * @returns a function that opens the backend for the pair and throws errors of loading or choosing
- */
+/** Starts loading models and the core, or searching for a program. @returns a function that opens the backend */
 function prepareBackend(
   { platform, checked, signal }: InputContext,
   options: ScoreOptions,

@@ -166,10 +166,7 @@ export class AllowedPaths {
     return real;
   }
 
-  /**
-   * The real path of a file to write. Its folder must exist; an existing file must be a regular one.
-   * @throws {AnyvmafError} `io` as {@link AllowedPaths.resolveInput}
-   */
+  /** The real path of a file to write: missing or regular, in an existing folder. @throws as `resolveInput` */
   async resolveOutput(path: string): Promise<string> {
     const places = this.#places(localPath(path));
     const name = basename(places[0] ?? '');
@@ -227,10 +224,7 @@ export class AllowedPaths {
   }
 }
 
-/**
- * Rewrites a model string of the `vmaf` tool with real paths of allowed files, or names of shipped models.
- * @throws {AnyvmafError} as `resolveInput`; `usage` for a path that no model string can hold
- */
+/** Resolves the paths in a model string. @throws {AnyvmafError} as `resolveInput`; `usage` for `:` or `=` in a path */
 export async function allowedModel(text: string, files: Pick<AllowedPaths, 'resolveInput'>): Promise<string> {
   const items: string[] = [];
   // libvmaf takes the last of repeated items, and version before path: check ignored paths too.
@@ -253,10 +247,7 @@ export function modelOfFile(path: string): string {
   );
 }
 
-/**
- * The path of a `file:` URL, as clients name their roots; other text unchanged.
- * @throws {AnyvmafError} `io` for a URL of another machine
- */
+/** The path of a `file:` URL; other text unchanged. @throws {AnyvmafError} `io` for a URL of another machine */
 function localPath(path: string): string {
   if (typeof path !== 'string' || !/^file:/i.test(path)) return path;
   try {

@@ -97,10 +97,7 @@ function openOrRefuse(path: string, folders: Origin['folders'], flags: number): 
   }
 }
 
-/**
- * The real path of the nearest parent that resolves, as the system does: links before `..`. `undefined` for
- * something that exists but leads nowhere, such as a dangling link.
- */
+/** The real path of the nearest parent that resolves (links before `..`); `undefined` for a dangling link. */
 function nearestReal(path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
     try {

@@ -92,11 +92,7 @@ export function killGroup(child: ChildProcess): void {
   }
 }
 
-/**
- * Kills a process unless it has exited, and waits for its end.
- * @param ended settles when the process has exited
- * @param streams its output streams, closed unread
- */
+/** Kills a process and waits for its end, unless it has exited. @param ended settles then @param streams to close */
 export async function endChild(
   child: ChildProcess,
   ended: Promise<unknown>,

@@ -159,11 +159,7 @@ export function forgetScratch(path: string): void {
   if (made.size === 0) process.off('exit', removeAll);
 }
 
-/**
- * Writes a file atomically: it gets its name when complete.
- * @param mode default: as the user's other files
- * @throws the system's error
- */
+/** Writes a file atomically. @param mode default: as the user's other files @throws the system's error */
 export async function writeWhole(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
   const temporary = await scratchBeside(path);
   try {
@@ -176,10 +172,7 @@ export async function writeWhole(path: string, data: string | Uint8Array, mode =
   }
 }
 
-/**
- * Removes temporary files of this user's ended processes on this machine, once per process and folder. Keeps symbolic
- * links and files of others. Never throws.
- */
+/** Removes temporary files of ended processes of this user and machine, once per folder. Never throws. */
 export function sweepScratch(folder: string = tmpdir()): Promise<void> {
   const path = resolve(folder);
   const sweeping = swept.get(path) ?? sweep(path).catch(() => {});
@@ -267,10 +260,7 @@ function removeAll(): void {
   }
 }
 
-/**
- * Compiles a pattern of file names: `*` matches any characters, `?` one; brackets are literal. As in a shell, only a
- * pattern that starts with a dot matches names that do.
- */
+/** Compiles `*` and `?` in file names; brackets are literal. As in a shell, `*` matches no leading dot. */
 export function globTest(pattern: string): (name: string) => boolean {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const whole = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);

@@ -28,10 +28,7 @@ const SILENCE = 90_000;
 const TRIES = 5;
 const PAUSE = 300;
 
-/**
- * Locks a file, which need not exist. A symbolic link and its target are one file.
- * @throws {AnyvmafError} `io` if another process has it, or its folder is not writable
- */
+/** Locks a file, even a missing one; a link and its target are one file. @throws {AnyvmafError} `io` */
 export async function lockFile(path: string): Promise<FileLock> {
   const file = await realName(resolve(path));
   const folder = dirname(file);

@@ -27,11 +27,7 @@ interface CsvLine {
   readonly line: number;
 }
 
-/**
- * Parses CSV records; skips empty ones.
- * @param list name of the text, for messages
- * @throws {AnyvmafError} `usage` for misplaced quotation marks
- */
+/** Parses CSV; skips empty records. @param list for messages @throws {AnyvmafError} `usage` for misplaced quotes */
 function csvLines(text: string, list: string): CsvLine[] {
   const records: CsvLine[] = [];
   let fields: string[] = [];
@@ -56,10 +52,7 @@ function csvLines(text: string, list: string): CsvLine[] {
   return records;
 }
 
-/**
- * Parses CSV with a header.
- * @throws {AnyvmafError} `usage` as {@link csvLines}, and for a record with another number of fields
- */
+/** Parses CSV with a header. @throws {AnyvmafError} `usage` as {@link csvLines}, and for a ragged record */
 export function csvTable(text: string, list: string) {
   const [head, ...records] = csvLines(text, list);
   const columns = head?.fields ?? [];

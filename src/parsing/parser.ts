@@ -75,10 +75,7 @@ export class Parser<Calls> {
     return this.#ended;
   }
 
-  /**
-   * @param signal ends the worker
-   * @throws {AnyvmafError} as the function; the worker's failure reason if it is ended; the signal's reason
-   */
+  /** @param signal ends the worker @throws as the function; the worker's failure reason; the signal's reason */
   async call<Name extends keyof Calls & string>(
     name: Name,
     argument: Argument<Calls, Name>,

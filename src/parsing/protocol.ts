@@ -30,10 +30,7 @@ export type FromParser =
   | { readonly kind: 'ready' }
   /** Loading failed: calls fail with this. */
   | { readonly kind: 'unusable'; readonly refusal: Refusal }
-  /**
-   * From now on, a silence of more milliseconds fails with `reason`. `Infinity` around work whose time does not depend
-   * on the input.
-   */
+  /** A longer silence in milliseconds now fails with `reason`. `Infinity`: the work does not depend on the input. */
   | { readonly kind: 'patience'; readonly silence: number; readonly reason: FailureReason }
   /** Heartbeat, or progress. `progress` grows with each read or result; `waiting` while it waits for bytes. */
   | { readonly kind: 'alive'; readonly progress: number; readonly waiting: boolean }

@@ -82,10 +82,7 @@ async function callNamed(functions: object, name: string, argument: unknown): Pr
   return served(argument);
 }
 
-/**
- * @param prepare loads what a task needs before any foreign byte is read
- * @returns the handler of messages
- */
+/** @param prepare loads what a task needs before any foreign byte is read @returns the handler of messages */
 export function serveParser<Task>(
   post: Post,
   prepare: (task: Task, monitor: Monitor) => Promise<object>,

@@ -123,10 +123,7 @@ const OPTIONS = (
   '--no-dry-run --no-global --location=project --no-workspaces --install-strategy=hoisted --package-lock --omit=dev'
 ).split(' ');
 
-/**
- * Installs packages without scripts and dependencies into an empty folder.
- * @throws {AnyvmafError} `io` if npm is missing, fails or times out; the signal's reason
- */
+/** Installs packages without scripts and dependencies. @throws {AnyvmafError} `io` if npm fails; the signal's reason */
 async function installPackages(
   packages: readonly PinnedPackage[],
   folder: string,

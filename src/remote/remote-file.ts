@@ -370,10 +370,7 @@ export function openPlace(text: string, hosts: readonly string[], patience = PAT
   };
 }
 
-/**
- * @param most largest size in bytes
- * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io`, also for a larger file; the signal's reason
- */
+/** @param most bytes @throws {AnyvmafError} `usage` if not allowed; `io`, also if larger; the signal's reason */
 export async function fetchWhole(
   url: string,
   hosts: readonly string[],
@@ -399,11 +396,7 @@ export class RemoteStore {
   readonly #hosts: readonly string[];
   readonly #patience: Patience;
 
-  /**
-   * Does not connect.
-   * @param root its path precedes names; its query is kept
-   * @throws {AnyvmafError} `usage` for a URL that is not allowed
-   */
+  /** @param root its path precedes names; its query is kept @throws {AnyvmafError} `usage` for a forbidden URL */
   constructor(root: string, hosts: readonly string[], patience: Patience = PATIENCE) {
     openPlace(root, hosts);
     this.#root = new URL(root);

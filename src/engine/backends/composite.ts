@@ -27,10 +27,7 @@ const END_TIME = 1000;
 export interface MeasuredPart {
   readonly part: PlanPart;
   readonly measurer: Measurer;
-  /**
-   * For a device: resolves with a reason when it is lost; its pairs in flight then never finish. Any other failure of the
-   * measurer counts as a loss too.
-   */
+  /** Resolves with a reason when a device is lost: pairs in flight never finish. Other failures count as loss too. */
   readonly lost?: Promise<string>;
   /** Takes over when the measurer stops, after one call of `onLoss` with the reason. Absent: the run ends instead. */
   readonly rescue?: { readonly kind: InstantKind; onLoss(reason: string): void };
@@ -318,11 +315,7 @@ export interface PlanPart {
   readonly places: readonly number[];
 }
 
-/**
- * Assigns each call to the first measurer that supports it. Values of picture models belong to no part.
- * @returns a part for each measurer, possibly empty
- * @throws {AnyvmafError} `backend` for a call that no measurer supports
- */
+/** Assigns calls to the first measurer that supports each. @throws {AnyvmafError} `backend` for unsupported calls */
 export function splitPlan(
   plan: ExtractionPlan,
   kinds: readonly Pick<MeasurerKind, 'problem'>[],

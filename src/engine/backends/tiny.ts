@@ -236,11 +236,7 @@ export class TinyRun {
     return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
   }
 
-  /**
-   * Opens feature models.
-   * @param names of the values of a row
-   * @throws {AnyvmafError} `backend` if a device is not available or does not start
-   */
+  /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is missing or does not start */
   async open(platform: () => Promise<TinyPlatform>, names: readonly string[]): Promise<void> {
     const wanted = this.#plan.attached.filter(isOfFeatures);
     this.#open = await openAll(wanted, async ({ model, binding, options }) => {

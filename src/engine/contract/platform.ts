@@ -43,10 +43,7 @@ export interface Platform {
   readonly onnxruntime?: string;
   /** Number of threads that can run at the same time. */
   readonly parallelism: number;
-  /**
-   * The compiled core or perceptual.wasm; compiles each once.
-   * @throws {AnyvmafError} `io` if its file cannot be read, `internal` if it does not compile
-   */
+  /** Compiles a module once. @throws {AnyvmafError} `io` if it cannot be read, `internal` if it does not compile */
   loadCore(module?: keyof CoreModules): Promise<WasmModule>;
   /** Starts a thread for untrusted bytes; see parsing/parser. */
   startParser(): ParserWorker;

@@ -332,10 +332,7 @@ export class Continuity {
   }
 }
 
-/**
- * Reports planes as frames are read from `first` on, each frame once; `all` adds planes that the reader does not request.
- * Workers cannot open it.
- */
+/** Reports each frame from `first` once; `all` adds unrequested planes. Workers cannot open it. */
 function observedSource(
   source: FrameSource,
   first: number,

@@ -98,10 +98,7 @@ export class Preflight {
     refuseFindings(findings, true);
   }
 
-  /**
-   * Inspects pictures while the pair is scored, if all frames are read in order.
-   * @returns the pair to read from now on; `undefined` if it shows too little
-   */
+  /** Inspects pictures while scoring in order. @returns the pair to read now; `undefined` if it shows too little */
   observe(pair: OpenPair, expected: number | null): OpenPair | undefined {
     if (!this.#showsEnough(pair, expected)) return undefined;
     this.#observer = this.#observe(pair, expected);

@@ -434,10 +434,7 @@ class PairFeed {
     };
   }
 
-  /**
-   * `null` if the program read neither video to its end.
-   * @throws {MediaError} if a frame of a pair is incomplete
-   */
+  /** `null` if the program read neither video to its end. @throws {MediaError} if a frame of a pair is incomplete */
   extent(): Extent | null {
     const { reference, distorted } = this.#sides;
     const pairs = this.#last();

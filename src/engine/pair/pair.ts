@@ -183,10 +183,7 @@ export function expectPairs(pair: OpenPair): ExpectedPairs {
   return { expected: finite(known), bound: finite(left.includes(null) ? limit : known) };
 }
 
-/**
- * Refuses a pair up front if a scored frame is known to be incomplete, unless the length of the other video is unknown.
- * @throws {MediaError} naming the video and the frame
- */
+/** Refuses a frame to score that is known to be incomplete, if both lengths are known. @throws {MediaError} */
 export async function refuseTruncated(pair: OpenPair): Promise<void> {
   const sides = sidesOf(pair).flatMap(({ left, ...side }) => (left === null ? [] : { ...side, left }));
   if (sides.length < 2) return;

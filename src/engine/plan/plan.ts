@@ -85,10 +85,7 @@ export async function loadRequested(
   };
 }
 
-/**
- * Resolves `auto`, tells VMAF v1 models the encode if it is scaled up, and loads the models.
- * @param load may return `undefined` for unknown models
- */
+/** Resolves `auto`, tells VMAF v1 models of upscaling, and loads them. @param load `undefined`: unknown models */
 export async function loadSettled<Loaded extends readonly LoadedModel[] | undefined>(
   texts: readonly string[],
   { v1Settings }: Pick<CheckedOptions, 'v1Settings'>,

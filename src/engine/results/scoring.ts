@@ -83,10 +83,7 @@ export class Scoring {
     this.#scores = new Float64Array(plan.predictor.names.length);
   }
 
-  /**
-   * Takes the records of `count` consecutive pairs from `first`.
-   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; an error of a watcher or `onFrame`
-   */
+  /** Takes records of `count` pairs from `first`. @throws {AnyvmafError} `model` of a tiny model; watchers' errors */
   add(first: number, count: number, records: Float64Array): void {
     if (count > 0) this.#early.set(first, { count, records });
     this.#orFail(() => this.#takeChunks());

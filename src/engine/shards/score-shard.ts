@@ -43,10 +43,7 @@ import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/repo
 import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
-/**
- * Measures a shard. The promise settles after all threads, processes, open files and timers of the run are closed.
- * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
- */
+/** Releases everything before it settles. @throws {AnyvmafError} as the public `scoreShard`; the signal's reason */
 export async function measureShard(
   platform: Platform,
   request: ScoreRequest,

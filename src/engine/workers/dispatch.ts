@@ -52,10 +52,7 @@ class Balance {
     pace.pairs -= measured;
   }
 
-  /**
-   * Whether to leave a chunk to another worker that can measure all `left` pairs, including the chunk, before this worker can
-   * measure the chunk. The fastest worker never leaves one.
-   */
+  /** Whether another worker can measure all `left` pairs, the chunk included, before this one can measure the chunk. */
   leaves(worker: number, count: number, left: number): boolean {
     const end = this.#end(worker, count);
     return this.#others(worker).some((other) => this.#end(other, left) < end);

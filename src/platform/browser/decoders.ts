@@ -58,10 +58,7 @@ function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   };
 }
 
-/**
- * FFmpeg in WebAssembly. Fetches nothing unless the host names its address.
- * @param assets returns the current addresses; `ffmpegCore` is the folder `@ffmpeg/core/dist/esm/`
- */
+/** FFmpeg in WebAssembly: `ffmpegCore` names the folder `@ffmpeg/core/dist/esm/`, without which it fetches nothing. */
 function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   return new WasmDecoder({
     track,

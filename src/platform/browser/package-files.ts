@@ -8,11 +8,7 @@ import { type AnyvmafError, internalError, ioError, messageOf } from '../../core
 import type { Assets } from '../../engine/contract/platform.js';
 import { shippedModel } from './shipped-models.js';
 
-/**
- * Fetches and compiles a module.
- * @param asset its name in `configure`
- * @throws {AnyvmafError} `io` if it cannot be fetched, `internal` if it does not compile
- */
+/** @param asset name in `configure` @throws {AnyvmafError} `io` if fetching fails, `internal` if it does not compile */
 export async function loadCore(
   wasm: NonNullable<Assets['wasm']>,
   asset: 'wasm' | 'perceptualWasm',

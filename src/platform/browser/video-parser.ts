@@ -9,10 +9,7 @@ import type { VideoCalls } from '../mediabunny/remote.js';
 import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
-/**
- * @param place address of mediabunny; default: imports it by name
- * @throws {AnyvmafError} `io` if it cannot be loaded
- */
+/** @param place address of mediabunny; default: its name @throws {AnyvmafError} `io` if it cannot be loaded */
 export async function serveBrowserVideo(
   place: string | undefined,
   monitor: Monitor,

@@ -320,11 +320,7 @@ const WRITE = '_fd_write';
 const EINVAL = 28;
 const EIO = 29;
 
-/**
- * Instantiates FFmpeg.
- * @param module `ffmpeg-core.wasm`, compiled
- * @param wrapWrite replaces FFmpeg's write function
- */
+/** Instantiates FFmpeg. @param module compiled `ffmpeg-core.wasm` @param wrapWrite replaces its write function */
 function createCore(
   create: CreateFfmpegCore,
   module: WebAssembly.Module,

@@ -35,10 +35,7 @@ const ask = (words: string, source: ToolSource): string[] => [
   ...inputArgs(source),
 ];
 
-/**
- * Requests all declarations of container and codec and, unless `withFrame` is false, the first frame.
- * @param track default: all videos, with the first frame of one
- */
+/** Requests container, codec and, unless `withFrame` is false, the first frame. @param track default: all videos */
 export function probeArgs(source: ToolSource, track?: number, withFrame = true): string[] {
   const first = withFrame ? '-show_frames -read_intervals %+#1 ' : '';
   return ask(
@@ -78,10 +75,7 @@ export function framesArgs(source: ToolSource, track?: number): string[] {
   return packetsArgs(source, track, `frame=pts,pkt_dts:${STREAM_ENTRIES}`);
 }
 
-/**
- * Decodes to raw planes on standard output; showinfo announces each frame on standard error.
- * @param version ffmpeg's, as printed
- */
+/** Decodes to raw planes on standard output; showinfo announces frames on standard error. @param version ffmpeg's */
 export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,

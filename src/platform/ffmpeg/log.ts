@@ -145,10 +145,7 @@ export class FrameLog {
     return this.#seen > this.wanted && !this.#troubleBefore;
   }
 
-  /**
-   * @param over stop counting frames
-   * @returns `undefined` for a line about other things than frames
-   */
+  /** @param over stop counting frames @returns `undefined` for a line about other things than frames */
   take(line: string, over = false): FrameEvent | undefined {
     const event = parseLogLine(line);
     switch (event?.kind) {

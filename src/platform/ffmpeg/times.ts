@@ -41,10 +41,7 @@ function framesBetween(times: Float64Array, start: number, end: number) {
 
 const REMEMBERED = 8;
 
-/**
- * Caches times, `null` if the container has none, by a key that changes with the content of the input: an object, or a name
- * with the file's state. Without a key, caches nothing.
- */
+/** Times by a key that changes with the input's content: an object, or a name with the file's state. */
 export class TimesMemory {
   /** By track number. */
   readonly #objects = new WeakMap<object, Map<number, TrackTimes | null>>();
@@ -148,10 +145,7 @@ export class PacketTimes {
     return this.#bytes;
   }
 
-  /**
-   * @param bytes of all packets, if known from an earlier pass
-   * @returns `null` if the container lacks times of some frames
-   */
+  /** @param bytes of all packets, if known @returns `null` if the container lacks times of some frames */
   finish(bytes = this.#bytes): TrackTimes | null {
     // Without reordering, presentation times are decoding times.
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
@@ -196,10 +190,7 @@ export class PacketTimes {
   }
 }
 
-/**
- * Whether times from packet `i` on repeat those of earlier packets, as where a short recording follows another. Reordered
- * packets, by contrast, leave a gap at their place.
- */
+/** Whether times from packet `i` repeat earlier ones, as in joined recordings; reordered packets leave a gap. */
 function repeats(clock: readonly number[], i: number, usual: number): boolean {
   const latest = clock[i - 1] ?? Number.NaN;
   const again = clock.slice(i, i + REPEATED);

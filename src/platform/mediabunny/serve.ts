@@ -27,10 +27,7 @@ import {
 /** Smaller files are read whole, so that their reader never waits. */
 const SMALL = 8 << 20;
 
-/**
- * Allowed milliseconds of silence: a base, bytes per further millisecond, and a maximum; four times the time on an idle
- * processor.
- */
+/** Milliseconds of silence: base, bytes per further millisecond, and maximum; four times what an idle CPU needs. */
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const MOST_SILENCE = 40_000;
@@ -38,10 +35,7 @@ const MOST_SILENCE = 40_000;
 /** Bytes come from another process: fetch blocks, and keep the latest. */
 const BLOCKS = { bytes: 1 << 18, kept: 16 } as const;
 
-/**
- * Opens the lent video as a reader that reports progress when it reads new bytes.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Opens the lent video; reading new bytes reports progress. @throws {AnyvmafError} `io` if reading fails */
 export async function openLent({ name, size }: LentVideo, monitor: Monitor): Promise<ByteReader> {
   // Not `media`, which would make the next decoder try it: do not give a file that hangs one reader to another.
   const silence = Math.min(MOST_SILENCE, SILENCE + size / BYTES_PER_MILLISECOND);

@@ -182,10 +182,7 @@ export async function orientation(track: InputVideoTrack): Promise<Orientation> 
   return { rotation: await track.getRotation(), flip: await track.getFlip() };
 }
 
-/**
- * Describes the track; decodes its first frame.
- * @throws {AnyvmafError} `media` if it cannot be decoded, or not to luma and chroma
- */
+/** Describes the track; decodes its first frame. @throws {AnyvmafError} `media` unless that is luma and chroma */
 export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackFacts> {
   const { track, choice, name, container, codec, size } = opened;
   let sample: VideoSample;
@@ -231,10 +228,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   }
 }
 
-/**
- * Yields the track's packets, by default without their data.
- * @throws {AnyvmafError} `media` if there are more packets than bytes
- */
+/** Yields packets, by default without data. @throws {AnyvmafError} `media` if there are more packets than bytes */
 export async function* packetsOf(
   host: MediabunnyHost,
   { name, size, track, library }: OpenedTrack,
@@ -250,10 +244,7 @@ export async function* packetsOf(
   }
 }
 
-/**
- * Times of displayed frames in seconds, for a codec that also stores hidden ones.
- * @param most frames to read
- */
+/** Times of displayed frames in seconds, for a codec that also stores hidden ones. @param most frames to read */
 export async function shownTimes(
   host: MediabunnyHost,
   opened: OpenedTrack,

@@ -62,10 +62,7 @@ interface DecoderRequest {
   readonly track?: TrackRequest;
 }
 
-/**
- * mediabunny over libavcodec, in parser processes; needs the packages `mediabunny` and `@mediabunny/server`. Its script is
- * `node-parser-worker.js`.
- */
+/** mediabunny over libavcodec, in parser processes; needs `mediabunny` and `@mediabunny/server`. */
 export function nodeMediabunnyDecoder({ script, origin = FOREIGN, track }: DecoderRequest): Decoder {
   return createRemoteDecoder({
     track,
@@ -169,11 +166,7 @@ interface ReadableInput {
   readonly path?: string;
 }
 
-/**
- * @param decoder name for messages
- * @param origin of its name
- * @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once or is not encoded video
- */
+/** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once or is not encoded video */
 async function openReadable(input: VideoInput, decoder: string, origin: Origin): Promise<ReadableInput> {
   if (input instanceof Uint8Array) return readable('the byte array', bytesReader(input));
   if (input instanceof Blob) {

@@ -165,10 +165,7 @@ function descriptorStream(fd: number, stats: Stats): Readable {
   return createReadStream('', { fd });
 }
 
-/**
- * Opens a named pipe without blocking this thread until there is a writer. Linux need not wait: it distinguishes a missing
- * writer from a closed one. Elsewhere a pool thread waits.
- */
+/** Opens a named pipe; waits for a writer in a pool thread, except on Linux, which can tell that there is none yet. */
 function openFifo(path: string): Promise<number> {
   const flags = process.platform === 'linux' ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY;
   return promisify(openCallback)(path, flags);

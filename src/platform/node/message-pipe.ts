@@ -31,10 +31,7 @@ function serialized(message: unknown, buffers: readonly ArrayBuffer[]): Buffer {
 /** Bytes of the head: the message's length, and the number of buffers. */
 const HEAD = 8;
 
-/**
- * Calls `take` with each message, without checking its type.
- * @param fail called for a malformed message
- */
+/** Calls `take` with each message, without checking its type. @param fail called for a malformed message */
 export function readMessages<T>(
   input: Readable,
   take: (message: T) => void,

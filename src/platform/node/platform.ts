@@ -41,10 +41,7 @@ export function configureNode(changes: Assets): void {
 
 const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
-/**
- * @param folder returns the folder of the built-in models, ending in `/`
- * @param origin of the names of other files
- */
+/** @param folder returns the folder of the built-in models, ending in `/` @param origin of the names of other files */
 function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
   return {
     keep: nodeModelCache,

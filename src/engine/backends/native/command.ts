@@ -113,10 +113,7 @@ export function escapeOption(value: string): string {
   return escaped(escaped(value, ':='), '[],;');
 }
 
-/**
- * Formats keys and values for the filter's options `model` and `feature`: `a=b:c=d|a=e`.
- * @throws {AnyvmafError} `backend` if a text contains `|`, the separator of lists, which has no escape
- */
+/** Formats filter options: `a=b:c=d|a=e`. @throws {AnyvmafError} `backend` for a text with `|`, which has no escape */
 function lists(program: NativeProgram, all: readonly (readonly (readonly [string, string])[])[]): string {
   return all
     .map((items) =>

@@ -29,10 +29,7 @@ export type Encode = (pass: GPUComputePassEncoder) => void;
 export interface GpuKernel {
   /** 32-bit words of results per pair. */
   readonly words: number;
-  /**
-   * Makes the dispatches, in order, for one arrangement of pictures; the measurer keeps one set per slot.
-   * @param results range of a storage buffer for the words, aligned to 256 bytes
-   */
+  /** Makes the dispatches for one arrangement of pictures. @param results range for the words, aligned to 256 bytes */
   bind(pair: GpuPair, results: GPUBufferBinding): readonly Encode[];
   /** Turns the words into the call's fields: doubles that equal the core's to the last bit. */
   read(words: Uint32Array, fields: Float64Array): void;

@@ -171,11 +171,7 @@ function joinError(stderr: string): AnyvmafError {
 const WRITE_FAILURE =
   /No space left on device|Disk quota exceeded|File too large|Read-only file system|Input\/output error/i;
 
-/**
- * Throws if ffmpeg reports an incomplete file: it may exit with 0 without writing its last bytes.
- * @param output path outside the private folder
- * @throws {AnyvmafError} `io`
- */
+/** Checks ffmpeg's log, since it may exit with 0 after a failed write. @throws {AnyvmafError} `io` */
 export function throwWriteFailure(stderr: string, output: string | undefined): void {
   const [found] = WRITE_FAILURE.exec(stderr) ?? [];
   // An unreadable source is not a failed write.

@@ -22,10 +22,7 @@ export interface FfmpegInput {
   readonly name: string;
   readonly options?: readonly string[];
   readonly access: Access;
-  /**
-   * Opens and checks a foreign file; present if a tool can inherit the descriptor instead of getting the name.
-   * @returns the descriptor, which the caller closes
-   */
+  /** Opens and checks a foreign file, if tools inherit descriptors. @returns the descriptor, which the caller closes */
   readonly hold?: () => number;
   /** Whether ffmpeg fetches it. */
   readonly remote?: boolean;
@@ -49,10 +46,7 @@ const FETCHED = new Set(['http:', 'https:']);
 /** A tool's fourth descriptor. Most systems, but not the BSDs, open the file again there. */
 const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/fd/3';
 
-/**
- * @param access whether URLs may be fetched, and who named the input
- * @throws {AnyvmafError} `io` if a file cannot be read; `usage` for forbidden URLs and inputs that are not files
- */
+/** @throws {AnyvmafError} `io` if a file cannot be read; `usage` for forbidden URLs and inputs that are not files */
 export async function ffmpegInput(input: VideoInput, access: InputAccess): Promise<FfmpegInput> {
   if (input instanceof RemoteVideo) return handed(input.content);
   if (input instanceof URL) {

@@ -9,10 +9,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { ByteReader, RemoteContent } from '../../../media/types.js';
 
 const PIECE = 64 * 1024;
-/**
- * Bytes of a response: few, since the system buffers all of it at once and ffmpeg may need no more. Responses grow while it
- * reads on, up to a share of the file.
- */
+/** Bytes of a response: few, since ffmpeg may need no more; they grow while it reads on, up to a share of the file. */
 const FIRST_ANSWER = 4 * PIECE;
 const MOST_ANSWER = 4 << 20;
 const ANSWER_SHARE = 1 / 256;

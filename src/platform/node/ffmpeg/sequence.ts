@@ -34,10 +34,7 @@ export function namesSequence(name: string): boolean {
   return !hasScheme(name) && (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)));
 }
 
-/**
- * @param name for which {@link namesSequence} holds
- * @throws {AnyvmafError} `io` if no file matches, one is missing, or the name is ambiguous
- */
+/** @throws {AnyvmafError} `io` if no file matches, one is missing, or the name is ambiguous */
 export function openSequence(name: string): Sequence {
   if (statOf(name)?.isDirectory()) return folderOf(name);
   return basename(name).search(NUMBER) >= 0 ? numbered(name) : globbed(name);

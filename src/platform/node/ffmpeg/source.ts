@@ -201,11 +201,7 @@ export class FfmpegSource implements DecodedSource {
 
 const OTHER_DECODER: Remedy = { purpose: 'choose', option: 'decoder' };
 
-/**
- * The error for a premature end.
- * @param frames number of frames read before
- * @param lastTime of the last one, in seconds
- */
+/** The error for a premature end. @param frames read before @param lastTime of the last one, in seconds */
 export function endError(
   end: Exclude<End, { kind: 'end' }>,
   facts: TrackFacts,

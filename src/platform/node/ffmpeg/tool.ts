@@ -143,10 +143,7 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
 
 type Command = (source: ToolSource) => readonly string[];
 
-/**
- * @param channel takes the output instead of a new pipe
- * @throws {AnyvmafError} `io` if the input may no longer be opened
- */
+/** @param channel takes the output @throws {AnyvmafError} `io` if the input may no longer be opened */
 export function startOn(
   tool: ToolName,
   input: FfmpegInput,
@@ -255,10 +252,7 @@ async function accept(server: Server, token: Buffer): Promise<Socket> {
 /** Extensions of programs on PATH. */
 const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
 
-/**
- * Files that may be the program: the named one, else those of the environment and PATH.
- * @param named `vmafBin`; default: `VMAF_BIN`, or for ffmpeg `ANYVMAF_FFMPEG` and `ANYVMAF_FFPROBE`
- */
+/** Files that may be the program: `named` (`vmafBin`), else those of the environment and PATH. */
 export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[] {
   if (named !== undefined) return [lookAt(named, 'vmafBin')];
   const { VMAF_BIN, ANYVMAF_FFMPEG } = process.env;

@@ -22,10 +22,7 @@ import { nodeTinyRuntimes } from './runtimes.js';
 /** Reused: devices are searched only once. */
 let runtimes: TinyRuntimes | undefined;
 
-/**
- * @param models returns the folder of the built-in models, ending in `/`
- * @param origin of the names of other files
- */
+/** @param models returns the folder of the built-in models, ending in `/` @param origin of the names of other files */
 export function nodeTiny(models: () => URL, origin = BY_USER): TinyPlatform {
   // onnxruntime-node reports usage to its vendor, through files in the temporary folder.
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
@@ -50,10 +47,7 @@ export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   };
 }
 
-/**
- * The only allowed folder of models, if set.
- * @throws {AnyvmafError} `usage` if the file lies outside
- */
+/** The only allowed folder of models, if set. @throws {AnyvmafError} `usage` if the file lies outside */
 async function confine(file: string): Promise<readonly string[] | undefined> {
   const jail = process.env.VMAF_TINY_MODEL_DIR;
   if (jail === undefined || jail === '') return undefined;

@@ -234,10 +234,7 @@ try {
 process.exit();
 `;
 
-/**
- * Tests a device of onnxruntime-node in its own process: drivers write to the terminal, and some end the process.
- * @returns why it fails, as the end of a sentence; `null` if it works
- */
+/** Tests a device in its own process, which drivers may end. @returns why it fails, as a clause; `null` if it works */
 export function tryProvider(provider: OrtTarget['provider']): Promise<string | null> {
   const args = ['--input-type=module', '--eval', SCRIPT, 'onnxruntime-node', GRAPH, JSON.stringify(provider)];
   return new Promise((resolve) => {
