@@ -144,11 +144,7 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
 }
 
 /** Scores the same grey frame in this thread, or on a worker for `hybrid`. */
-async function probeOwn(
-  platform: Platform,
-  backend: 'cpu' | OwnGpuBackend,
-  signal: AbortSignal | undefined,
-): Promise<BackendHealth> {
+async function probeOwn(platform: Platform, backend: 'cpu' | OwnGpuBackend, signal?: AbortSignal) {
   const start = performance.now();
   const frame = greyFrame();
   const health = { backend, compiled_in: backend === 'cpu' || platform.gpu?.here === true };

@@ -158,12 +158,7 @@ interface Place {
   readonly frames: { readonly reference: number; readonly distorted: number };
 }
 
-async function take(
-  known: Pair,
-  pair: OpenPair,
-  { index, at, frames }: Place,
-  signal: AbortSignal,
-): Promise<FramePair> {
+async function take(known: Pair, pair: OpenPair, { index, at, frames }: Place, signal: AbortSignal) {
   signal.throwIfAborted();
   const { width, height, bitDepth, chroma } = pair.reference.info;
   const format: VideoFormat = { width, height, bitDepth, chroma };

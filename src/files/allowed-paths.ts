@@ -99,11 +99,7 @@ export class AllowedPaths {
    * @param find resolves one place
    * @throws {AnyvmafError} `io` if it leads to several, with their names; as `find` if it refuses every place
    */
-  async #only(
-    path: string,
-    places: readonly string[],
-    find: (place: string) => Promise<string | undefined>,
-  ): Promise<string | undefined> {
+  async #only(path: string, places: readonly string[], find: (place: string) => Promise<string | undefined>) {
     const found = new Set<string>();
     const refusals: unknown[] = [];
     for (const place of places) {

@@ -56,7 +56,8 @@ export class RemoteFile {
   /** By number, least recently used first. */
   readonly #blocks = new Map<number, Promise<Uint8Array>>();
   #identity: Identity | undefined;
-  #transferred = 0;
+  /** Bytes received over the network, without headers. */
+  transferred = 0;
   #failure: AnyvmafError | undefined;
 
   private constructor(url: URL, hosts: AllowedHosts, { patience = PATIENCE, signal }: RemoteOptions) {
@@ -84,11 +85,6 @@ export class RemoteFile {
   get version(): string {
     const { size, etag = '', modified = '' } = this.#identity ?? {};
     return `${size} ${etag} ${modified}`;
-  }
-
-  /** Bytes received over the network, without headers. */
-  get transferred(): number {
-    return this.#transferred;
   }
 
   /** The first error while reading; later reads throw it again. */
@@ -223,12 +219,7 @@ export class RemoteFile {
     }
   }
 
-  async #request(
-    from: number,
-    limit: () => number,
-    take: (chunk: Uint8Array) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async #request(from: number, limit: () => number, take: (chunk: Uint8Array) => void, signal?: AbortSignal) {
     const headers = { range: `bytes=${from}-${limit() - 1}`, 'accept-encoding': 'identity' };
     const answer = await exchange(this.#url, { method: 'GET', headers }, this.#hosts, this.#patience, signal);
     const { body } = answer;
@@ -237,7 +228,7 @@ export class RemoteFile {
       let at = from;
       for await (const chunk of paced(body, this.#patience)) {
         if (at + chunk.length > end) throw new Permanent('the server sends more than was requested');
-        this.#transferred += chunk.length;
+        this.transferred += chunk.length;
         at += chunk.length;
         take(chunk);
       }

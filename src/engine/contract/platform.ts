@@ -155,6 +155,14 @@ export type ToWorker =
   /** `stop` at any time: a GPU driver may crash if its thread is terminated. */
   | { readonly kind: 'abort' };
 
+/** Records of a chunk; fewer than requested if a video ended. */
+export interface MeasuredChunk extends Pick<Chunk, 'count'> {
+  readonly records: Float64Array<ArrayBuffer>;
+  readonly ended: EndOfPair | null;
+  /** One per pair, as in media/align/thumbnail, if requested. */
+  readonly signatures?: Uint8Array<ArrayBuffer>;
+}
+
 export type FromWorker =
   /** Its picture models are ready. Sent before the first records, and before all records if the sessions keep counts. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
@@ -166,16 +174,8 @@ export type FromWorker =
   | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
   /** The history sent with `prime` is copied; returns its buffers for reuse. */
   | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
-  /** A chunk is done: records of `count` pairs from `first`, fewer than requested if a video `ended`. */
-  | {
-      readonly kind: 'records';
-      readonly first: number;
-      readonly count: number;
-      readonly records: Float64Array<ArrayBuffer>;
-      readonly ended: EndOfPair | null;
-      /** One per pair, as in media/align/thumbnail, if requested. */
-      readonly signatures?: Uint8Array<ArrayBuffer>;
-    }
+  /** A chunk is done. */
+  | ({ readonly kind: 'records' } & Chunk & MeasuredChunk)
   | ({ readonly kind: 'failed' } & ErrorData)
   /** The answer to `stop` and `abort`: memory and files are released. */
   | { readonly kind: 'stopped' };

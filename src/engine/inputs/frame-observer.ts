@@ -82,7 +82,8 @@ export class FrameObserver {
   readonly #at: ReadonlySet<number>;
   readonly #sides: Side[] = [];
   readonly #alignment: Promise<AlignResult>;
-  #settled = false;
+  /** Whether the alignment is known; further pairs need only be measured. */
+  settled = false;
   readonly #guard = new Guard();
   /** Read this pair instead of the given one. */
   readonly pair: OpenPair;
@@ -98,15 +99,10 @@ export class FrameObserver {
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => {
-      this.#settled = true;
+      this.settled = true;
       this.#end();
     };
     this.#alignment.then(finished, finished);
-  }
-
-  /** Whether the alignment is known; further pairs need only be measured. */
-  get settled(): boolean {
-    return this.#settled;
   }
 
   unmeasured(): readonly number[] {

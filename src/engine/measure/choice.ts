@@ -115,11 +115,7 @@ export async function chooseBackend(
   return { native: { host, program, backend }, notes };
 }
 
-async function chooseGpu(
-  host: NativeHost,
-  { native }: CheckedOptions,
-  signal: AbortSignal,
-): Promise<BackendChosen> {
+async function chooseGpu(host: NativeHost, { native }: CheckedOptions, signal: AbortSignal) {
   const { vmafBin, devices, coreOnly } = native;
   const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
   const named = rejected.filter(({ from }) => from !== 'PATH');

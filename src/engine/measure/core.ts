@@ -65,9 +65,7 @@ export function openCore(
   return {
     requested,
     planFor,
-    plan: ({ reference: { info } }) => {
-      return planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate)));
-    },
+    plan: ({ reference: { info } }) => planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate))),
   };
 }
 
@@ -213,8 +211,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   /** @param scoring finishes frames as they are measured, so that the run can be steered */
   #measurePairs(work: PairWork, add: RecordSink['add'], scoring?: Scoring) {
     const { pair, first = 0, expected, bound, meter, continuity } = work;
-    const { platform, checked, options } = this.#run;
-    const { steering } = this.#run;
+    const { platform, checked, options, steering } = this.#run;
     const { reference, distorted } = pair;
     if (steering && scoring) {
       const names = { reference: reference.info.name, distorted: distorted.info.name };

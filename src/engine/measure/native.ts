@@ -237,14 +237,9 @@ function formOf({ program: { flavour, version }, pair }: NativeRun): PipeForm {
 }
 
 /** The files if the tool can read them directly; else frames are piped. */
-async function readableFiles({
-  program: { flavour },
-  pair,
-  stored,
-  platform,
-  bound,
-}: NativeRun): Promise<NativeInput | undefined> {
-  if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
+async function readableFiles(run: NativeRun): Promise<NativeInput | undefined> {
+  const { program, pair, stored, platform, bound } = run;
+  if (program.flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
   const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
   // The program opens files by name, but foreign files must be opened and checked here.
   if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;

@@ -171,7 +171,7 @@ function staysHere(descriptor: SourceDescriptor): boolean {
 export interface ExpectedPairs {
   /** From the known lengths; `null` if neither is known and there is no limit. */
   readonly expected: number | null;
-  /** Certain end of reading: `expected` if both lengths are known, else the requested limit. */
+  /** Pair to stop before: `expected` if both lengths are known, else the requested limit, or `null`. */
   readonly bound: number | null;
 }
 

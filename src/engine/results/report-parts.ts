@@ -14,7 +14,13 @@ import type { TinySessionFacts } from '../backends/tiny.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Progress } from '../contract/types.js';
 import type { Continuity } from '../inputs/frame-observer.js';
-import { type Extent, explainLengths, type Pair, type PairLengths } from '../pair/pair.js';
+import {
+  type ExpectedPairs,
+  type Extent,
+  explainLengths,
+  type Pair,
+  type PairLengths,
+} from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 
 type Head = ReturnType<typeof headOf>;
@@ -55,14 +61,10 @@ export type Recorded = Pick<
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
 > & { readonly sessions: readonly TinySessionFacts[] };
 
-export interface MeasurementWork {
+export interface MeasurementWork extends ExpectedPairs {
   readonly pair: OpenPair;
   /** First pair to measure. Default 0. */
   readonly first?: number;
-  /** Most pairs, as far as known. */
-  readonly expected: number | null;
-  /** Pairs after which to stop; `null` for the end of the videos. */
-  readonly bound: number | null;
   readonly meter: Meter;
   /** Takes signatures of pairs that workers read. */
   readonly continuity?: Continuity;
@@ -144,7 +146,7 @@ export class Meter {
   readonly #report: ((progress: Progress) => void) | undefined;
   readonly #total: number | null;
   readonly #start = performance.now();
-  #done = 0;
+  done = 0;
   #latest = this.#start;
   #reported = this.#start;
 
@@ -157,7 +159,7 @@ export class Meter {
   /** Pairs per second from the start to the latest pair. */
   get fps(): number {
     const { seconds } = this;
-    return seconds > 0 ? this.#done / seconds : 0;
+    return seconds > 0 ? this.done / seconds : 0;
   }
 
   /** Seconds from the start to the latest pair. */
@@ -165,12 +167,8 @@ export class Meter {
     return (this.#latest - this.#start) / 1000;
   }
 
-  get done(): number {
-    return this.#done;
-  }
-
   count(pairs = 1): void {
-    this.#done += pairs;
+    this.done += pairs;
     this.#latest = performance.now();
     if (this.#latest - this.#reported < INTERVAL) return;
     this.#reported = this.#latest;
@@ -178,13 +176,12 @@ export class Meter {
   }
 
   finish(): void {
-    this.#tell(this.#done);
+    this.#tell(this.done);
   }
 
   #tell(framesTotal: number | null): void {
     const { fps } = this;
-    const secondsLeft =
-      framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.#done) / fps;
-    this.#report?.({ framesDone: this.#done, framesTotal, fps, secondsLeft });
+    const secondsLeft = framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.done) / fps;
+    this.#report?.({ framesDone: this.done, framesTotal, fps, secondsLeft });
   }
 }

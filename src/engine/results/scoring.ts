@@ -24,11 +24,6 @@ export interface FrameWatcher {
   frame(frame: number, values: Float64Array, names: readonly string[]): void;
 }
 
-interface Chunk {
-  readonly count: number;
-  readonly records: Float64Array;
-}
-
 /** Finishes and scores measured pairs. Stores the metrics of each frame, and chunks that arrived early. */
 export class Scoring {
   readonly #plan: RunPlan;
@@ -38,7 +33,7 @@ export class Scoring {
   readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
   /** Chunks that wait for earlier ones, by their first pair. */
-  readonly #early = new Map<number, Chunk>();
+  readonly #early = new Map<number, { readonly count: number; readonly records: Float64Array }>();
   #values: Float64Array;
   #scores: Float64Array;
   #next = 0;
@@ -49,7 +44,8 @@ export class Scoring {
   /** Whether `#active` is stale after a change of models; the next scored frame rebuilds it. */
   #renamed = false;
   #watcher: FrameWatcher | undefined;
-  #following = 0;
+  /** The next frame to score. */
+  following = 0;
   readonly #tiny: TinyRegressors | undefined;
   /** Rows that wait for tiny models, and their frames. */
   #rows: Float64Array[] = [];
@@ -121,11 +117,6 @@ export class Scoring {
     }
   }
 
-  /** The next frame to score. */
-  get following(): number {
-    return this.#following;
-  }
-
   measures(key: string): boolean {
     return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }
@@ -137,7 +128,7 @@ export class Scoring {
     this.#renamed = true;
     this.#values = new Float64Array(this.#names.length);
     this.#scores = new Float64Array(predictor.names.length);
-    return this.#following;
+    return this.following;
   }
 
   /** Returns the report's data. @throws {AnyvmafError} `model` if a tiny model fails */
@@ -199,7 +190,7 @@ export class Scoring {
     for (const { frame, values } of finished) {
       this.#watcher?.boundary(frame);
       this.#score(frame, values);
-      this.#following = frame + this.#subsample;
+      this.following = frame + this.#subsample;
     }
     if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
   }
@@ -278,7 +269,8 @@ export class FeatureFinisher {
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   readonly #excess: ExcessNotes;
-  #frames = 0;
+  /** Frames pushed so far, listed or not. */
+  frames = 0;
 
   /** @param subsample returns only multiples of this frame number; push the records of all frames */
   constructor(plan: FeaturePlan, subsample = 1) {
@@ -303,7 +295,7 @@ export class FeatureFinisher {
 
   /** Takes the next record, `plan.layout.length` doubles from `offset`; returns newly final frames in order. */
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
-    const frame = this.#frames++;
+    const frame = this.frames++;
     const listed = frame % this.#subsample === 0;
     const { layout, names, pictureNames } = this.#plan;
     if (layout.excess >= 0) {
@@ -326,11 +318,6 @@ export class FeatureFinisher {
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
-  }
-
-  /** Frames pushed so far, listed or not. */
-  get frames(): number {
-    return this.#frames;
   }
 
   /** Full sentences. */

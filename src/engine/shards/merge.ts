@@ -85,11 +85,7 @@ interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
 }
 
-async function predict(
-  platform: Platform,
-  { parts, plan, checked }: Merged,
-  options: MergeOptions,
-): Promise<Predicted> {
+async function predict(platform: Platform, { parts, plan, checked }: Merged, options: MergeOptions) {
   const tiny = plan.tiny && new (await import('../backends/tiny.js')).TinyRun(plan.tiny);
   try {
     await tiny?.open(platform.tiny, plan.features.names);

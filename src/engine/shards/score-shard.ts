@@ -21,7 +21,7 @@ import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
+import type { Chunk, Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
@@ -301,10 +301,7 @@ function refuseUnreadable({ sides, apart }: Pair): void {
   );
 }
 
-/** Data of `count` consecutive pairs. */
-interface Part<T> {
-  readonly first: number;
-  readonly count: number;
+interface Part<T> extends Chunk {
   readonly data: T;
 }
 

@@ -4,17 +4,17 @@
  * thread (pipes, streams, a caller's own) with bounded buffering. If a GPU may be slower than the core's workers, both start
  * the run and the faster side finishes it alone.
  */
-import type { FramePlanes } from '../../core/frame.js';
 import type { GpuState } from '../backends/composite.js';
 import {
   allocateFrame,
   copyHistory,
   type ExtractionPlan,
+  type FrameSlot,
   type HistoryNeeds,
   historyNeeds,
   viewPlanes,
 } from '../backends/measurer.js';
-import type { Chunk, FromWorker } from '../contract/platform.js';
+import type { Chunk, MeasuredChunk } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';
 
@@ -118,8 +118,6 @@ export function dispatch(
   return new Dispatcher(pool, chunks, sink, options).run();
 }
 
-type Records = FromWorker & { readonly kind: 'records' };
-
 class Dispatcher {
   readonly #pool: WorkerPool;
   readonly #chunks: Iterator<Chunk, void>;
@@ -211,7 +209,7 @@ class Dispatcher {
     return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
-  #take(number: number, { first, count, records, signatures, ended }: Records): void {
+  #take(number: number, { first, count, records, signatures, ended }: Chunk & MeasuredChunk): void {
     const worker = this.#workers[number];
     if (worker) worker.chunks--;
     if (signatures) this.#sink.signed?.(first, signatures);
@@ -315,10 +313,7 @@ interface FrameBuffers {
   readonly distorted: ArrayBuffer;
 }
 
-export interface FramePair {
-  readonly reference: FramePlanes;
-  readonly distorted: FramePlanes;
-}
+export type FramePair = Pick<FrameSlot, 'reference' | 'distorted'>;
 
 /**
  * Takes pairs in order: {@link room}, fill it, {@link submit}. Sends chunks of a few pairs to the workers in turn, each after

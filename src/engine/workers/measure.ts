@@ -16,7 +16,7 @@ import {
   picturesRead,
 } from '../backends/measurer.js';
 import type { PictureScorers } from '../backends/tiny.js';
-import type { Chunk, EndOfPair, WorkerSetup } from '../contract/platform.js';
+import type { Chunk, EndOfPair, MeasuredChunk, WorkerSetup } from '../contract/platform.js';
 import { readPair } from '../pair/pair.js';
 
 export interface PairOutputs {
@@ -79,19 +79,8 @@ export class PairMeasurer {
   }
 }
 
-/** Records of a chunk; fewer than requested if a video ended. */
-export interface MeasuredChunk {
-  readonly count: number;
-  readonly records: Float64Array<ArrayBuffer>;
-  readonly ended: EndOfPair | null;
-  readonly signatures?: Uint8Array<ArrayBuffer>;
-}
-
-export interface ChunkOptions extends PairOutputs {
-  readonly subsample: number;
-  /** Whether to sign every picture; ignored if some pictures are not read. */
-  readonly signs?: boolean;
-}
+/** `signs` is ignored if some pictures are not read. */
+export type ChunkOptions = PairOutputs & Pick<WorkerSetup, 'subsample' | 'signs'>;
 
 /** Reads and measures chunks. Reads the history of a chunk again if a metric needs it. */
 export class ChunkMeasurer {

@@ -10,22 +10,18 @@ import type { ExtractionPlan, HeatmapWriter, InstantKind } from '../backends/mea
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { Chunk, Platform, WorkerSetup } from '../contract/platform.js';
 import type { Steering } from '../live/steering.js';
-import { describePair, type Extent, readPair } from '../pair/pair.js';
+import { describePair, type ExpectedPairs, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/plan.js';
 import { BackendProbe, dispatch, Feeder, feederChunk, type RecordSink } from './dispatch.js';
 import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
-export interface Run {
+export interface Run extends ExpectedPairs {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
   readonly pair: PairSources;
   /** First pair to measure; metrics may look back further. */
   readonly first: number;
-  /** Most pairs, as far as known, including those before the first. */
-  readonly expected: number | null;
-  /** Pair to stop before; `null` for the end of the videos. */
-  readonly bound: number | null;
   readonly chunkFrames: number | undefined;
   readonly sink: RecordSink;
   readonly signal: AbortSignal | undefined;
@@ -155,12 +151,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: 
 }
 
 /** Starts the workers of a run, and waits for a requested GPU. */
-async function startWorkers(
-  pool: WorkerPool,
-  run: Run,
-  { threads, gpu }: WorkerChoice,
-  started: Started,
-): Promise<void> {
+async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu }: WorkerChoice, started: Started) {
   const { platform, setup, chunkFrames } = run;
   const expected = run.expected === null ? null : run.expected - run.first;
   const longest = setup.pair ? chunkFrames : feederChunk(chunkFrames);

@@ -18,14 +18,8 @@ import {
   viewPlanes,
   writeHistory,
 } from '../backends/measurer.js';
-import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/platform.js';
-import {
-  ChunkMeasurer,
-  type MeasuredChunk,
-  openPictures,
-  PairMeasurer,
-  type PairOutputs,
-} from './measure.js';
+import type { Chunk, FromWorker, MeasuredChunk, ToWorker, WorkerSetup } from '../contract/platform.js';
+import { ChunkMeasurer, openPictures, PairMeasurer, type PairOutputs } from './measure.js';
 
 /** Milliseconds between progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
@@ -194,7 +188,7 @@ class Work {
     this.#sendRecords({ first: chunk.first, ...measured });
   }
 
-  #sendRecords(chunk: MeasuredChunk & { readonly first: number }): void {
+  #sendRecords(chunk: Chunk & MeasuredChunk): void {
     this.#sendCounts();
     if (this.#gpu) this.#tools.post({ kind: 'gpu', state: this.#gpu.state });
     const { records, signatures } = chunk;

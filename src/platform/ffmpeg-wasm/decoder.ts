@@ -38,7 +38,7 @@ import {
   probeArgs,
   type ToolSource,
 } from '../ffmpeg/commands.js';
-import { type Plan, planPart, readTrackTimes, TimesMemory, type TrackTimes } from '../ffmpeg/times.js';
+import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
 import {
   ChunkReader,
   createRing,
@@ -132,22 +132,15 @@ export class WasmDecoder implements Decoder {
     }
   }
 
-  #ffprobe(
-    opened: OpenedInput,
-    args: (source: ToolSource) => string[],
-    signal: AbortSignal | undefined,
-  ): Promise<RunResult> {
+  async #ffprobe(opened: OpenedInput, args: (source: ToolSource) => string[], signal?: AbortSignal) {
+    signal?.throwIfAborted();
     const name = inputName(opened);
-    const job = { tool: 'ffprobe', args: args(sourceOf(name)), inputName: name } as const;
-    return runTool(this.#host, opened, job, signal);
+    const job = { args: args(sourceOf(name)), inputName: name, input: opened.jobInput() };
+    const run = await startRun(this.#host, opened, { tool: 'ffprobe', ...job });
+    return run.done.finally(onAbort(signal, run.stop));
   }
 
-  async #readTimes(
-    input: VideoInput,
-    opened: OpenedInput,
-    track: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #readTimes(input: VideoInput, opened: OpenedInput, track: number | undefined, signal?: AbortSignal) {
     const key = keyOf(input, opened);
     const known = this.#times.get(key, track);
     if (known !== undefined) return known;
@@ -501,17 +494,4 @@ async function startRun(
     used: (bytes) => thread.post({ kind: 'used', bytes }),
     stop: fail,
   };
-}
-
-/** Runs a tool that writes only text. */
-async function runTool(
-  host: WasmHost,
-  opened: OpenedInput,
-  job: Pick<WasmJob, 'tool' | 'args' | 'inputName'>,
-  signal: AbortSignal | undefined,
-): Promise<RunResult> {
-  signal?.throwIfAborted();
-  const run = await startRun(host, opened, { ...job, input: opened.jobInput() });
-  const forget = onAbort(signal, run.stop);
-  return run.done.finally(forget);
 }

@@ -84,7 +84,7 @@ class JobRun {
     mountInput(core, this.#job.inputName, this.#reader());
     const target = this.#outlet ?? this.#ring;
     if (target) {
-      mountOutput(core, FRAMES.slice(1), 0, (data) => {
+      mountOutput(core, (data) => {
         if (!this.#over) target.write(data);
       });
     }
@@ -259,9 +259,6 @@ export interface SyncReader {
   read(into: Uint8Array, position: number): number;
 }
 
-/** Receives bytes that are valid only during the call. */
-type ByteSink = (bytes: Uint8Array) => void;
-
 interface FfmpegCore {
   readonly FS: FileSystem;
   /** Runs `ffmpeg` or `ffprobe`; returns its exit status, or -1. */
@@ -394,9 +391,9 @@ function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void 
   };
 }
 
-/** Mounts a device `/name` that passes on written bytes. Each device needs its own number. */
-function mountOutput({ FS }: FfmpegCore, name: string, number: number, sink: ByteSink): void {
-  const device = FS.makedev(64, number);
+/** Mounts the device for frames, which passes on written bytes; they are valid only during the call. */
+function mountOutput({ FS }: FfmpegCore, sink: (bytes: Uint8Array) => void): void {
+  const device = FS.makedev(64, 0);
   FS.registerDevice(device, {
     open() {},
     close() {},
@@ -405,5 +402,5 @@ function mountOutput({ FS }: FfmpegCore, name: string, number: number, sink: Byt
       return length;
     },
   });
-  FS.mkdev(`/${name}`, device);
+  FS.mkdev(FRAMES, device);
 }

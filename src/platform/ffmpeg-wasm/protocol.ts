@@ -39,12 +39,8 @@ export interface WasmJob {
   };
 }
 
-export interface WasmStart {
+export interface WasmStart extends LoadedCore {
   readonly kind: 'start';
-  /** `ffmpeg-core.wasm`, compiled once for all threads. */
-  readonly module: WebAssembly.Module;
-  /** Address of `ffmpeg-core.js`. */
-  readonly script: string;
   readonly job: WasmJob;
 }
 
@@ -111,6 +107,7 @@ export interface OpenedInput {
 }
 
 export interface LoadedCore {
+  /** `ffmpeg-core.wasm`, compiled once for all threads. */
   readonly module: WebAssembly.Module;
   /** Address of `ffmpeg-core.js`. */
   readonly script: string;

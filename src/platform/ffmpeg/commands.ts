@@ -157,6 +157,7 @@ export interface Access {
 
 /** An input for a tool, with its permissions. */
 export interface ToolSource {
+  /** The argument after `-i`. */
   readonly url: string;
   readonly options?: readonly string[];
   readonly access: Access;

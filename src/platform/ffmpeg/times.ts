@@ -94,7 +94,8 @@ export class PacketTimes {
   #fieldOrder = '';
   /** Seconds per frame; NaN if unknown. */
   #frame = Number.NaN;
-  #bytes = 0;
+  /** Bytes of all packets; NaN if unknown. */
+  bytes = 0;
   /** Whether the lines are about decoded frames. */
   #decoded = false;
 
@@ -107,7 +108,7 @@ export class PacketTimes {
     } else if (line.startsWith('packet|')) {
       // An edit list cuts it: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;
-      this.#bytes += Number(fields.get('size') ?? Number.NaN);
+      this.bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('dts') ?? Number.NaN));
     } else if (line.startsWith('stream|')) {
@@ -127,7 +128,7 @@ export class PacketTimes {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);
     this.#unit = 1 / timescale;
-    this.#bytes = Number.NaN;
+    this.bytes = Number.NaN;
   }
 
   /** Whether only decoding shows which packets contain displayed frames. */
@@ -140,13 +141,8 @@ export class PacketTimes {
     return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times, frameTime });
   }
 
-  /** Bytes of all packets; NaN if unknown. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
   /** @param bytes of all packets, if known @returns `null` if the container lacks times of some frames */
-  finish(bytes = this.#bytes): TrackTimes | null {
+  finish(bytes = this.bytes): TrackTimes | null {
     // Without reordering, presentation times are decoding times.
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
       (ticks) => !ticks.some(Number.isNaN),

@@ -90,12 +90,7 @@ export class MediabunnySource implements DecodedSource {
   }
 
   /** @param opened owned by the source from now on */
-  static async start(
-    host: MediabunnyHost,
-    opened: OpenedTrack,
-    facts: TrackFacts,
-    request: DecodeRequest,
-  ): Promise<MediabunnySource> {
+  static async start(host: MediabunnyHost, opened: OpenedTrack, facts: TrackFacts, request: DecodeRequest) {
     try {
       const zero = Math.max(0, await opened.track.getFirstTimestamp());
       return new MediabunnySource(host, opened, facts, request, await orientation(opened.track), zero);

@@ -16,6 +16,7 @@ import {
   failure,
   type NativeBackend,
   type NativeHost,
+  type NativeJob,
   type NativeModel,
   type NativeOptions,
   type NativeOutcome,
@@ -28,9 +29,7 @@ import {
 /** Time limit of a query in milliseconds. */
 const ANSWER_TIME = 5000;
 
-export interface Rejected {
-  readonly path: string;
-  readonly from: string;
+export interface Rejected extends Pick<Candidate, 'path' | 'from'> {
   /** A sentence without its full stop. */
   readonly problem: string;
 }
@@ -208,13 +207,11 @@ export const PROBE_MODEL: NativeModel = {
   overloads: [],
 };
 
-export interface ProbeRequest {
+export interface ProbeRequest extends Pick<NativeJob, 'timeout' | 'signal'> {
   readonly models?: readonly NativeModel[];
   /** Contents of the files that {@link models} name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly devices?: DeviceOptions;
-  readonly timeout?: number;
-  readonly signal?: AbortSignal;
 }
 
 /** Probes a backend; returns errors as results. @throws the signal's reason */

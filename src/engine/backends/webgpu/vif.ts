@@ -151,12 +151,7 @@ async function decimatePass(context: Context, above: Level, below: Level, plane:
   return { pipeline: await pipeline, from: above.scale, buffers: [plane], dispatches };
 }
 
-async function statisticsPass(
-  context: Context,
-  each: Level,
-  sums: number,
-  buffers: readonly GPUBuffer[],
-): Promise<Pass> {
+async function statisticsPass(context: Context, each: Level, sums: number, buffers: readonly GPUBuffer[]) {
   const { gpu } = context;
   const module = gpu.module('vif: statistics', wide, common, sourceOf(each), pixel, statistics);
   const pipeline = pipelineOf(gpu.device, module, { SUMS: sums });

@@ -47,7 +47,7 @@ import {
   type TrackTimes,
 } from '../../ffmpeg/times.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
-import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource, type FrameBound } from './source.js';
+import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource } from './source.js';
 import { type Ending, findFfprobe, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to print its version. */
@@ -265,11 +265,7 @@ class FfmpegDecoder implements Decoder {
   }
 
   /** A limit for filters, which may make endless frames at a high rate or in a gap of the times. */
-  async #frameBound(
-    file: FfmpegInput,
-    facts: TrackFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<FrameBound | undefined> {
+  async #frameBound(file: FfmpegInput, facts: TrackFacts, signal?: AbortSignal) {
     if (this.#filters?.keepsFrames !== false || file.content) return undefined;
     const times = await this.#trackTimes(file, facts.track?.index ?? 0, signal);
     const taken = times?.times.length ?? facts.frameCount;

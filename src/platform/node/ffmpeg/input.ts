@@ -13,15 +13,11 @@ import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, fileError, openChecked } from '../../../files/checked-file.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { type RemoteContent, RemoteVideo, type VideoInput } from '../../../media/types.js';
-import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/commands.js';
+import { accessOf, HANDED, HANDED_OPTIONS, type ToolSource } from '../../ffmpeg/commands.js';
 import { namesSequence, openSequence } from './sequence.js';
 
-export interface FfmpegInput {
-  /** The argument after `-i`. */
-  readonly url: string;
+export interface FfmpegInput extends ToolSource {
   readonly name: string;
-  readonly options?: readonly string[];
-  readonly access: Access;
   /** Opens and checks a foreign file, if tools inherit descriptors. @returns the descriptor, which the caller closes */
   readonly hold?: () => number;
   /** Whether ffmpeg fetches it. */

@@ -31,7 +31,7 @@ import {
 } from './tool.js';
 
 /** Limit on the output of a filter chain. */
-export interface FrameBound {
+interface FrameBound {
   readonly chain: string;
   /** Frames of the video. */
   readonly taken: number;
