@@ -3,25 +3,14 @@
  * Lists backends and the programs that run them, probes their health, and diagnoses the installation.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
-import {
-  BACKEND_CHOICES,
-  type BackendName,
-  GPU_BACKENDS,
-  OWN_GPU_BACKENDS,
-  type OwnGpuBackend,
-} from '../core/choices.js';
+import type { BackendName, OwnGpuBackend } from '../core/choices.js';
+import { BACKEND_CHOICES, GPU_BACKENDS, OWN_GPU_BACKENDS } from '../core/choices.js';
 import { capital, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { TinyDeviceStatus } from '../tiny/types.js';
-import {
-  GREY_FORMAT,
-  greyFrame,
-  NO_BACKENDS,
-  probeNative,
-  type Survey,
-  survey,
-} from './backends/native/survey.js';
+import type { Survey } from './backends/native/survey.js';
+import { GREY_FORMAT, greyFrame, NO_BACKENDS, probeNative, survey } from './backends/native/survey.js';
 import {
   type BackendDetail,
   type BackendHealth,

@@ -9,13 +9,8 @@ import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame
 import { shown, showValue } from '../core/printable.js';
 import { displayAspect } from '../core/size.js';
 import { factsOf, nameOf, type Side } from '../media/pair.js';
-import {
-  framesOfPair,
-  type OpenPair,
-  openPlanned,
-  type PairingPlan,
-  partOfPlan,
-} from '../media/pairing/prepare.js';
+import type { OpenPair, PairingPlan } from '../media/pairing/prepare.js';
+import { framesOfPair, openPlanned, partOfPlan } from '../media/pairing/prepare.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { colorMeaning } from '../pictures/rgb.js';
 import { checkOptions, checkRequest } from './contract/options.js';

@@ -30,14 +30,8 @@ import {
   refuseTruncated,
 } from './pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from './plan/plan.js';
-import {
-  decoderWarnings,
-  headOf,
-  inputsOf,
-  Meter,
-  type OpenBackend,
-  sayLengths,
-} from './results/report-parts.js';
+import type { OpenBackend } from './results/report-parts.js';
+import { decoderWarnings, headOf, inputsOf, Meter, sayLengths } from './results/report-parts.js';
 import type { ScorePart } from './score-in-parts.js';
 
 /** Differences from other runs of the same videos. */

@@ -6,15 +6,8 @@
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
 import type { ByteReader } from '../media/types.js';
-import {
-  BEAT,
-  errorOf,
-  type FailureReason,
-  type FromParser,
-  type ParserWorker,
-  refusalOf,
-  type WorkerDeath,
-} from './protocol.js';
+import type { FailureReason, FromParser, ParserWorker, WorkerDeath } from './protocol.js';
+import { BEAT, errorOf, refusalOf } from './protocol.js';
 
 /** Heartbeats without progress that end a worker: a decoder may need seconds for its first frame. */
 const STALL = 100;

@@ -6,17 +6,8 @@
 import { setMaxListeners } from 'node:events';
 import { AnyvmafError, codeOf, ioError, messageOf, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import {
-  AllowedHosts,
-  type Answer,
-  exchange,
-  PATIENCE,
-  type Patience,
-  Permanent,
-  persist,
-  refusedStatus,
-  Transient,
-} from './request.js';
+import type { Answer, Patience } from './request.js';
+import { AllowedHosts, exchange, PATIENCE, Permanent, persist, refusedStatus, Transient } from './request.js';
 
 /** Bytes of a block, the smallest unit to fetch. */
 const BLOCK = 16 * 1024;

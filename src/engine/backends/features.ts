@@ -7,13 +7,8 @@ import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FeatureSpec } from '../../metrics/extractors.js';
 import { metricOf } from '../../metrics/index.js';
-import {
-  coreCalls,
-  type ExtractorInstance,
-  flagOption,
-  type Metric,
-  type Variant,
-} from '../../metrics/metric.js';
+import type { ExtractorInstance, Metric, Variant } from '../../metrics/metric.js';
+import { coreCalls, flagOption } from '../../metrics/metric.js';
 import { logName } from '../../metrics/options.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from './measurer.js';
 

@@ -8,12 +8,8 @@ import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
 import type { Report, ReportTinyModel, ReportTinyNotice } from '../../report/schema.js';
-import {
-  bindTinyModel,
-  type FeatureBinding,
-  type PictureBinding,
-  type TinyBinding,
-} from '../../tiny/bind.js';
+import type { FeatureBinding, PictureBinding, TinyBinding } from '../../tiny/bind.js';
+import { bindTinyModel } from '../../tiny/bind.js';
 import { loadTinyModel } from '../../tiny/load.js';
 import { checkSize } from '../../tiny/onnx/check.js';
 import {

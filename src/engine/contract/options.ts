@@ -3,23 +3,13 @@
  * Checks options and fills in defaults.
  */
 import { isObject, requireObject, wrongType } from '../../core/arguments.js';
-import {
-  type BackendChoice,
-  TINY_DEVICE_CHOICES,
-  TINY_PRECISIONS,
-  TINY_RESIZES,
-} from '../../core/choices.js';
+import type { BackendChoice } from '../../core/choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { CHECKS, checkByTable, checkCount, fitting } from '../../core/option-checks.js';
-import {
-  changed,
-  type FilterOptions,
-  type OptionsOf,
-  type OptionTaker,
-  type OptionWith,
-  pickOptions,
-} from '../../core/options.js';
+import type { FilterOptions, OptionsOf, OptionTaker, OptionWith } from '../../core/options.js';
+import { changed, pickOptions } from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';

@@ -11,16 +11,8 @@ import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoder
 import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import type { EncodedInput } from '../../media/open.js';
-import {
-  checkMeasurable,
-  checkPair,
-  factsOf,
-  frameCountOf,
-  type OpenedInput,
-  type OpenedInputs,
-  type Side,
-  type Sides,
-} from '../../media/pair.js';
+import type { OpenedInput, OpenedInputs, Side, Sides } from '../../media/pair.js';
+import { checkMeasurable, checkPair, factsOf, frameCountOf } from '../../media/pair.js';
 import { planPairing } from '../../media/pairing/prepare.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';

@@ -4,27 +4,16 @@
  * models to the program: its built-in ones by name, others as files.
  */
 import { type BackendName, GPU_BACKENDS } from '../../core/choices.js';
-import {
-  AnyvmafError,
-  backendError,
-  capital,
-  modelError,
-  type Remedy,
-  usageError,
-} from '../../core/errors.js';
+import type { Remedy } from '../../core/errors.js';
+import { AnyvmafError, backendError, capital, modelError, usageError } from '../../core/errors.js';
 import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
 import type { ModelRequest, ModelStore } from '../../models/types.js';
 import type { ReportModel } from '../../report/schema.js';
-import {
-  PROBE_MODEL,
-  type ProbeRequest,
-  probeNative,
-  type Rejected,
-  survey,
-} from '../backends/native/survey.js';
+import type { ProbeRequest, Rejected } from '../backends/native/survey.js';
+import { PROBE_MODEL, probeNative, survey } from '../backends/native/survey.js';
 import {
   type BackendHealth,
   isOwnBackend,

@@ -18,14 +18,8 @@ import type { Platform, WorkerSetup } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { RunFacts, Steering } from '../live/steering.js';
 import type { Extent, lightOf } from '../pair/pair.js';
-import {
-  chooseThreads,
-  coreTime,
-  planRun,
-  type Requested,
-  type RunPlan,
-  reportModels,
-} from '../plan/plan.js';
+import type { Requested, RunPlan } from '../plan/plan.js';
+import { chooseThreads, coreTime, planRun, reportModels } from '../plan/plan.js';
 import type {
   Measured,
   MeasurementWork,

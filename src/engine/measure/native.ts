@@ -23,22 +23,11 @@ import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import { parseFeature } from '../../metrics/options.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics } from '../../report/schema.js';
-import {
-  commandArgs,
-  formatProblem,
-  type NativeLog,
-  parseLog,
-  vmafReadsY4m,
-} from '../backends/native/command.js';
+import type { NativeLog } from '../backends/native/command.js';
+import { commandArgs, formatProblem, parseLog, vmafReadsY4m } from '../backends/native/command.js';
 import { mismatchedBackend, release } from '../backends/native/survey.js';
-import {
-  type Feed,
-  failure,
-  type NativeInput,
-  type NativeTask,
-  oneLine,
-  programName,
-} from '../backends/native/types.js';
+import type { Feed, NativeInput, NativeTask } from '../backends/native/types.js';
+import { failure, oneLine, programName } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { EndOfPair, Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';

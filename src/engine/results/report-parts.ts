@@ -14,13 +14,8 @@ import type { TinySessionFacts } from '../backends/tiny.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Progress } from '../contract/types.js';
 import type { Continuity } from '../inputs/frame-observer.js';
-import {
-  type ExpectedPairs,
-  type Extent,
-  explainLengths,
-  type Pair,
-  type PairLengths,
-} from '../pair/pair.js';
+import type { ExpectedPairs, Extent, Pair, PairLengths } from '../pair/pair.js';
+import { explainLengths } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 
 type Head = ReturnType<typeof headOf>;

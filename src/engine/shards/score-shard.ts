@@ -10,13 +10,8 @@ import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { reopen } from '../../media/open.js';
 import { checkMeasurable, nameOf, readsOnce, type Side } from '../../media/pair.js';
-import {
-  type OpenPair,
-  openPlanned,
-  type PairingPlan,
-  partOfPlan,
-  shardOfPlan,
-} from '../../media/pairing/prepare.js';
+import type { OpenPair, PairingPlan } from '../../media/pairing/prepare.js';
+import { openPlanned, partOfPlan, shardOfPlan } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';

@@ -34,14 +34,8 @@ import {
   type ValueOf,
   verbatim,
 } from '../../report/kinds.js';
-import {
-  finding,
-  input,
-  measurer,
-  pairing,
-  type ReportInput,
-  type ReportMeasurer,
-} from '../../report/schema.js';
+import type { ReportInput, ReportMeasurer } from '../../report/schema.js';
+import { finding, input, measurer, pairing } from '../../report/schema.js';
 import { pretty } from '../../report/write.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { EndOfPair } from '../contract/platform.js';

@@ -5,15 +5,8 @@
  * the run and the faster side finishes it alone.
  */
 import type { GpuState } from '../backends/composite.js';
-import {
-  allocateFrame,
-  copyHistory,
-  type ExtractionPlan,
-  type FrameSlot,
-  type HistoryNeeds,
-  historyNeeds,
-  viewPlanes,
-} from '../backends/measurer.js';
+import type { ExtractionPlan, FrameSlot, HistoryNeeds } from '../backends/measurer.js';
+import { allocateFrame, copyHistory, historyNeeds, viewPlanes } from '../backends/measurer.js';
 import type { Chunk, MeasuredChunk } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';

@@ -9,15 +9,8 @@ import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
-import {
-  type ExtractionPlan,
-  type HeatmapStore,
-  historyNeeds,
-  type InstantKind,
-  type Measurer,
-  viewPlanes,
-  writeHistory,
-} from '../backends/measurer.js';
+import type { ExtractionPlan, HeatmapStore, InstantKind, Measurer } from '../backends/measurer.js';
+import { historyNeeds, viewPlanes, writeHistory } from '../backends/measurer.js';
 import type { Chunk, FromWorker, MeasuredChunk, ToWorker, WorkerSetup } from '../contract/platform.js';
 import { ChunkMeasurer, openPictures, PairMeasurer, type PairOutputs } from './measure.js';
 

@@ -19,25 +19,14 @@ import {
   type TrackFacts,
 } from '../../media/decoder.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
-import {
-  DECLARE_RAW,
-  type EarlyEnd,
-  earlyEndError,
-  earlyEndWarning,
-  gapWarning,
-} from '../../media/errors.js';
+import type { EarlyEnd } from '../../media/errors.js';
+import { DECLARE_RAW, earlyEndError, earlyEndWarning, gapWarning } from '../../media/errors.js';
 import { parseProbe, videoTracks } from '../../media/facts.js';
 import { ByteQueue } from '../../media/readers.js';
 import { PlaneMap } from '../../media/sources.js';
 import type { VideoInfo, VideoInput } from '../../media/types.js';
-import {
-  CONTAINED,
-  decodeArgs,
-  decodedBy,
-  type Part,
-  probeArgs,
-  type ToolSource,
-} from '../ffmpeg/commands.js';
+import type { Part, ToolSource } from '../ffmpeg/commands.js';
+import { CONTAINED, decodeArgs, decodedBy, probeArgs } from '../ffmpeg/commands.js';
 import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
 import {
   ChunkReader,

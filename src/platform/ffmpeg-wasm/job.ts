@@ -4,15 +4,8 @@
  * in WebAssembly) without its loader.
  */
 import { type FrameEvent, FrameLog } from '../ffmpeg/log.js';
-import {
-  type Damage,
-  FRAMES,
-  type FromWasmWorker,
-  RingWriter,
-  type ToWasmWorker,
-  type WasmJob,
-  type WasmStart,
-} from './protocol.js';
+import type { Damage, FromWasmWorker, ToWasmWorker, WasmJob, WasmStart } from './protocol.js';
+import { FRAMES, RingWriter } from './protocol.js';
 
 export interface JobWorld {
   readonly create: CreateFfmpegCore;

@@ -12,17 +12,8 @@ import type { ByteReader } from '../../media/types.js';
 import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
 import type { LentVideo, PlaneSizes, ReadFrame, TrackPackets, VideoCalls } from './remote.js';
 import { MediabunnySource } from './source.js';
-import {
-  beyond,
-  decodingError,
-  type MediabunnyHost,
-  type OpenedTrack,
-  openTrack,
-  packetsOf,
-  SAME,
-  shownTimes,
-  trackFacts,
-} from './track.js';
+import type { MediabunnyHost, OpenedTrack } from './track.js';
+import { beyond, decodingError, openTrack, packetsOf, SAME, shownTimes, trackFacts } from './track.js';
 
 /** Smaller files are read whole, so that their reader never waits. */
 const SMALL = 8 << 20;

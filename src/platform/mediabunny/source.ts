@@ -5,33 +5,15 @@
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
 import { messageOf } from '../../core/errors.js';
-import {
-  chromaSize,
-  type FramePlanes,
-  sampleBytes,
-  storedChromaSize,
-  type VideoFormat,
-} from '../../core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, sampleBytes, storedChromaSize } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
-import {
-  type DecodedSource,
-  type DecodeRequest,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
-} from '../../media/decoder.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
-import {
-  DECODING,
-  decodingError,
-  type MediabunnyHost,
-  type OpenedTrack,
-  type Orientation,
-  orientation,
-  SAME,
-  samplePixelFormat,
-} from './track.js';
+import type { MediabunnyHost, OpenedTrack, Orientation } from './track.js';
+import { DECODING, decodingError, orientation, SAME, samplePixelFormat } from './track.js';
 
 /** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;

@@ -10,14 +10,8 @@ import type { VideoFormat } from '../../../core/frame.js';
 import { quoted } from '../../../core/printable.js';
 import type { MetricSeries } from '../../../report/build.js';
 import type { PooledMetric } from '../../../report/schema.js';
-import {
-  type DeviceOptions,
-  modelItems,
-  type NativeBackend,
-  type NativeProgram,
-  type NativeTask,
-  programName,
-} from './types.js';
+import type { DeviceOptions, NativeBackend, NativeProgram, NativeTask } from './types.js';
+import { modelItems, programName } from './types.js';
 
 /** All operations of a GPU, for tools that can only disable operations. */
 const NO_GPU = '4294967295';

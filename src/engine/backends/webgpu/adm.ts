@@ -22,16 +22,8 @@ import { type AdmScale, type AdmSums, admDenominator, admNumerator, admScales } 
 import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
-import {
-  Buffers,
-  dispatchOf,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { Encode, GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import wide from './wide.wgsl';
 
 /** Coefficients per workgroup (WIDE, HIGH of adm-wavelet.wgsl, adm-contrast.wgsl), and contrast tiles per workgroup. */

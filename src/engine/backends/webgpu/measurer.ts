@@ -6,17 +6,8 @@ import { type AnyvmafError, backendError, internalError } from '../../../core/er
 import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall, PlaneArgument } from '../../../core/module.js';
 import type { AdapterFacts, GpuKind } from '../composite.js';
-import {
-  callsOf,
-  type ExtractionPlan,
-  type FrameSlot,
-  historyNeeds,
-  type Measurer,
-  planeSizes,
-  type RecordLayout,
-  recordLayout,
-  startRecord,
-} from '../measurer.js';
+import type { ExtractionPlan, FrameSlot, Measurer, RecordLayout } from '../measurer.js';
+import { callsOf, historyNeeds, planeSizes, recordLayout, startRecord } from '../measurer.js';
 import { ADM_ON_GPU } from './adm.js';
 import {
   BufferUsage,

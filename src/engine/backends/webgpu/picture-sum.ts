@@ -4,15 +4,8 @@
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
-import {
-  Buffers,
-  dispatchOf,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import motionShader from './motion.wgsl';
 import legacyMotionShader from './motion-legacy.wgsl';
 import motionTile from './motion-tile.wgsl';

@@ -4,16 +4,8 @@
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
-import {
-  Buffers,
-  dispatchOf,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { Encode, GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';

@@ -2,28 +2,13 @@
  * @module platform/node/encoding/folder
  * The private folder of a search, for samples and encodes; removed at the end of the process, or by the next after a kill.
  */
-import {
-  type FileHandle,
-  open,
-  readdir,
-  realpath,
-  rename,
-  rm,
-  stat,
-  statfs,
-  writeFile,
-} from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { open, readdir, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, ioError, mediaError, usageError } from '../../../core/errors.js';
-import {
-  allocateFrame,
-  chromaSize,
-  type FramePlanes,
-  storedChromaSize,
-  storedFrameBytes,
-  type VideoFormat,
-} from '../../../core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
+import { allocateFrame, chromaSize, storedChromaSize, storedFrameBytes } from '../../../core/frame.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
 import {

@@ -8,27 +8,16 @@ import { AnyvmafError, ioError, mediaError, type Remedy, usageError } from '../.
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Fraction } from '../../../core/numbers.js';
 import { quoted, shown } from '../../../core/printable.js';
-import {
-  type DecodedSource,
-  type DecodeRequest,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
-} from '../../../media/decoder.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../../media/decoder.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning, MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/sources.js';
 import type { VideoInfo } from '../../../media/types.js';
 import { isPieceEnd } from '../../ffmpeg/commands.js';
 import { type DecodedPart, type ExpectedFrame, FrameLog } from '../../ffmpeg/log.js';
 import type { Plan } from '../../ffmpeg/times.js';
-import {
-  type Channel,
-  type Ending,
-  openChannel,
-  type Receiver,
-  readLines,
-  type ToolProcess,
-} from './tool.js';
+import type { Channel, Ending, Receiver, ToolProcess } from './tool.js';
+import { openChannel, readLines } from './tool.js';
 
 /** Limit on the output of a filter chain. */
 interface FrameBound {
