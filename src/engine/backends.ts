@@ -19,12 +19,11 @@ import {
   type NativeBackend,
   type NativeDescription,
   type NativeOptions,
-  type NativeProgram,
   type ProbeOptions,
   programName,
 } from './backends/native/types.js';
 import type { Platform } from './contract/platform.js';
-import { forget, howToGet } from './measure/choice.js';
+import { forget, howToGet, programFor } from './measure/choice.js';
 import { scorePair } from './score.js';
 
 const CORE_NAME = "this package's own core";
@@ -45,12 +44,8 @@ export async function listBackends(platform: Platform, options: NativeOptions = 
   const names: readonly NativeBackend[] = ['native-cpu', ...GPU_BACKENDS];
   const details = names.map((backend): BackendDetail => {
     const runs = program(backend)?.path ?? null;
-    return {
-      backend,
-      compiled_in: runs !== null,
-      runs,
-      advice: runs !== null ? null : host ? howToGet(backend) : NOWHERE,
-    };
+    const advice = runs !== null ? null : host ? howToGet(backend) : NOWHERE;
+    return { backend, compiled_in: runs !== null, runs, advice };
   });
   const gpu = platform.gpu?.here === true;
   const own = OWN_GPU_BACKENDS.map(
@@ -97,10 +92,6 @@ function describe(found: Survey | undefined): NativeDescription {
       : `Neither vmaf nor ffmpeg is on PATH. ${howToGet('native-cpu')}`;
   const binary_path = rejected?.path ?? null;
   return { binary_path, version: null, build_flags: NO_BACKENDS, flavour: null, error };
-}
-
-function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram | undefined {
-  return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
 }
 
 /** Ignores cached results. @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason */

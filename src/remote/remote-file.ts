@@ -293,12 +293,10 @@ function cut(got: number, wanted: number): Transient {
 /** Yields the chunks of a body; fails if the server stalls. */
 async function* paced(body: Answer['body'], { stall }: Patience): AsyncGenerator<Uint8Array, void> {
   let timer: NodeJS.Timeout | undefined;
+  const late = () => body.destroy(new Transient(`the server stalled: no data for ${stall / 1000} s`));
   const wind = () => {
     clearTimeout(timer);
-    timer = setTimeout(
-      () => body.destroy(new Transient(`the server stalled: no data for ${stall / 1000} s`)),
-      stall,
-    );
+    timer = setTimeout(late, stall);
   };
   wind();
   try {

@@ -7,19 +7,15 @@
 import { AnyvmafError, backendError, messageOf } from '../../core/errors.js';
 import { copyPlanes, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/module.js';
-import {
-  allocateFrame,
-  type ExtractionPlan,
-  type FrameSlot,
-  heatmapFiles,
-  historyNeeds,
-  type InstantKind,
-  type Measurer,
-  type MeasurerKind,
-  type RecordLayout,
-  recordLayout,
-  viewPlanes,
+import type {
+  ExtractionPlan,
+  FrameSlot,
+  InstantKind,
+  Measurer,
+  MeasurerKind,
+  RecordLayout,
 } from './measurer.js';
+import { allocateFrame, heatmapFiles, historyNeeds, recordLayout, viewPlanes } from './measurer.js';
 
 /** Milliseconds to wait for pairs in flight when a measurer is closed. */
 const END_TIME = 1000;
@@ -427,13 +423,7 @@ const NO_GPU: GpuMeasurer = {
   close: async () => {},
 };
 
-async function open(
-  gpu: GpuKind,
-  core: InstantKind,
-  plan: ExtractionPlan,
-  use: GpuUse,
-  onLoss: () => void,
-): Promise<GpuMeasurer> {
+async function open(gpu: GpuKind, core: InstantKind, plan: ExtractionPlan, use: GpuUse, onLoss: () => void) {
   if (use === 'required') checkSize(gpu, plan);
   const problems = plan.calls.map((call) => problemOf(gpu, call, plan));
   const calls = problems.flatMap((problem, number) => (problem === undefined ? number : []));

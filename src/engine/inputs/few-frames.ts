@@ -41,10 +41,8 @@ const PADDED = 64;
 /** Finds the part of one video that the other shows; `undefined` for equal sizes, and where scaling fits as well. */
 export async function findFraming(context: InputContext, sides: Sides): Promise<Framing | undefined> {
   const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
-  const [across, down] = [
-    Math.abs(reference.width - distorted.width),
-    Math.abs(reference.height - distorted.height),
-  ];
+  const across = Math.abs(reference.width - distorted.width);
+  const down = Math.abs(reference.height - distorted.height);
   // Rotated pictures are not parts of each other.
   const turned = reference.width === distorted.height && reference.height === distorted.width;
   if (across + down === 0 || turned) return undefined;

@@ -134,12 +134,8 @@ export class FrameObserver {
   async #search({ offset, rateRatio, partners, window, maxFrames }: Search): Promise<AlignResult> {
     const [first, second] = this.#sides;
     if (!first || !second) throw new Error('both videos are observed');
-    return alignThumbs(
-      first.thumbs,
-      second.thumbs,
-      { rateRatio, window, maxFrames },
-      { base: offset, partners },
-    );
+    const search = { rateRatio, window, maxFrames };
+    return alignThumbs(first.thumbs, second.thumbs, search, { base: offset, partners });
   }
 
   #end(): void {

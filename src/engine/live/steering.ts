@@ -261,12 +261,9 @@ function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): Fr
       // Compare by identity: another array means a change of models.
       if (names !== own) all = [...names, ...metrics];
       own = names;
-      const further = ofFrame.get(frame) ?? {};
-      observer.frame(
-        frame,
-        Float64Array.of(...values, ...metrics.map((name) => further[name] ?? Number.NaN)),
-        all,
-      );
+      const found = ofFrame.get(frame) ?? {};
+      const further = metrics.map((name) => found[name] ?? Number.NaN);
+      observer.frame(frame, Float64Array.of(...values, ...further), all);
     },
   };
 }

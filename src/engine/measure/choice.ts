@@ -12,18 +12,16 @@ import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
 import type { ModelRequest, ModelStore } from '../../models/types.js';
 import type { ReportModel } from '../../report/schema.js';
-import type { ProbeRequest, Rejected } from '../backends/native/survey.js';
+import type { ProbeRequest, Rejected, Survey } from '../backends/native/survey.js';
 import { PROBE_MODEL, probeNative, survey } from '../backends/native/survey.js';
-import {
-  type BackendHealth,
-  isOwnBackend,
-  type NativeBackend,
-  type NativeHost,
-  type NativeModel,
-  type NativeProgram,
-  oneLine,
-  programName,
+import type {
+  BackendHealth,
+  NativeBackend,
+  NativeHost,
+  NativeModel,
+  NativeProgram,
 } from '../backends/native/types.js';
+import { isOwnBackend, oneLine, programName } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { loadSettled, type Requested, reportModel, type ScoredSize } from '../plan/plan.js';
@@ -55,6 +53,10 @@ export function howToGet(backend: NativeBackend): string {
   return `${capital(ADVICE[backend])}, and put it on PATH.`;
 }
 
+export function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram | undefined {
+  return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
+}
+
 /**
  * Chooses by the option `backend`. A backend requested by name runs, or the run fails.
  * @throws {AnyvmafError} `backend` if the requested backend is missing or does not work, with alternatives and advice;
@@ -82,7 +84,7 @@ export async function chooseBackend(
   }
   const { vmafBin } = native;
   const found = await survey(host, { vmafBin, signal }, backend === 'native-cpu' ? 'all' : 'vmaf');
-  const program = found.programs.find((tool) => backend === 'native-cpu' || tool.build_flags[backend]);
+  const program = programFor(found, backend);
   if (!program) {
     const why =
       found.programs.map((tool) => `${programName(tool)} was built without it`)[0] ??
@@ -253,12 +255,8 @@ function isKnown(text: string, store: ModelStore): Promise<boolean> {
 }
 
 function unknownModel({ name, source, disableClip, enableTransform }: ModelRequest): ReportModel {
-  return {
-    name,
-    source: source.kind === 'version' ? source.version : source.path,
-    features: [],
-    options: { disableClip, enableTransform },
-  };
+  const named = source.kind === 'version' ? source.version : source.path;
+  return { name, source: named, features: [], options: { disableClip, enableTransform } };
 }
 
 /** Checks that the program can use all models; turns built-in ones that it lacks into files. */

@@ -73,16 +73,9 @@ export async function loadRequested(
     options.tiny.length > 0
       ? await (await import('../backends/tiny.js')).attachTiny(options.tiny, platform.tiny, options.single)
       : undefined;
-  return {
-    chosen,
-    models: predicts ? models : [],
-    extractors: [
-      ...[...models, ...also].flatMap((model) => model.extractors),
-      ...named,
-      ...(tiny?.extractors ?? []),
-    ],
-    ...(tiny && { tiny }),
-  };
+  const needed = [...models, ...also].flatMap((model) => model.extractors);
+  const extractors = [...needed, ...named, ...(tiny?.extractors ?? [])];
+  return { chosen, models: predicts ? models : [], extractors, ...(tiny && { tiny }) };
 }
 
 /** Resolves `auto`, tells VMAF v1 models of upscaling, and loads them. @param load `undefined`: unknown models */
@@ -112,12 +105,8 @@ export async function loadSettled<Loaded extends readonly LoadedModel[] | undefi
 /** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
 export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
-  const features = planFeatures(
-    requested.extractors,
-    format,
-    compat,
-    tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma },
-  );
+  const pictures = tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma };
+  const features = planFeatures(requested.extractors, format, compat, pictures);
   const predictor = new Predictor(requested.models, features.names);
   const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);

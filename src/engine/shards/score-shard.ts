@@ -203,16 +203,15 @@ class ShardRun {
   async #record(
     known: Pair,
     planned: CoreMeasurement,
-    range: ShardRange,
+    { first, end, total }: ShardRange,
     files: Shard['files'],
-    measured: Measured,
+    { recorded, ready, lengths, meter }: Measured,
   ): Promise<Shard> {
     const { shard, options, checked } = this.#call;
-    const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
     const { extraction, layout } = planned.plan.features;
     const { encode } = scoredSize(known);
-    const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
+    const measured = Math.max(0, (recorded?.extent.pairs ?? first) - first);
     const pairing = checked.single ? undefined : ready?.describe?.(0);
     return {
       version,
@@ -225,13 +224,7 @@ class ShardRun {
       ...inputsOf(known),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
-      pairs: {
-        first: range.first,
-        end: range.end,
-        total: range.total,
-        measured: pairs,
-        ended: recorded?.extent.ended ?? null,
-      },
+      pairs: { first, end, total, measured, ended: recorded?.extent.ended ?? null },
       seconds: meter.seconds,
       ...(await this.#checks.rulesOf(known)),
       ...(found.defect && { defect: found.defect }),
@@ -247,8 +240,8 @@ class ShardRun {
       ...(recorded?.measurers && { measurers: recorded.measurers }),
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
-      records: this.#joined(range.first, pairs * layout.length),
-      signatures: joinBytes(consecutive(this.#signatures, range.first)),
+      records: this.#joined(first, measured * layout.length),
+      signatures: joinBytes(consecutive(this.#signatures, first)),
     };
   }
 

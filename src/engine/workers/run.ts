@@ -137,12 +137,8 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: 
     ...(!gate && { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
     stopped: () => steered?.stopped === true,
   };
-  const chunks = cutChunks(
-    bound,
-    workers,
-    chunkFrames ?? (choice.gpu === 'shared' ? BESIDE_A_GPU : undefined),
-    first,
-  );
+  const usual = choice.gpu === 'shared' ? BESIDE_A_GPU : undefined;
+  const chunks = cutChunks(bound, workers, chunkFrames ?? usual, first);
   const extent = await pool.unlessFailed(
     descriptor ? dispatch(pool, chunks, sink, dispatching) : feed(pool, run),
   );
@@ -163,11 +159,8 @@ async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu }: Worker
   if (gpu === undefined || gpu === 'tried') return;
   await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
   if (gpu !== 'required') return;
-  const most = Math.min(
-    threads,
-    MOST_GPU_WORKERS,
-    chooseThreads(threads, leftToCore(pool, setup.plan), expected),
-  );
+  const busy = chooseThreads(threads, leftToCore(pool, setup.plan), expected);
+  const most = Math.min(threads, MOST_GPU_WORKERS, busy);
   start(usefulThreads(most, expected, longest) - 1, gpu);
 }
 

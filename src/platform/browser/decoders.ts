@@ -80,13 +80,8 @@ function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder
     },
     async openInput(input) {
       const { name, blob } = readableBlob(input);
-      return {
-        name,
-        size: blob.size,
-        extension: /\.(\w{1,8})$/.exec(name)?.[1],
-        jobInput: () => ({ kind: 'blob', blob }),
-        close() {},
-      };
+      const extension = /\.(\w{1,8})$/.exec(name)?.[1];
+      return { name, size: blob.size, extension, jobInput: () => ({ kind: 'blob', blob }), close() {} };
     },
     startThread: () => startThread(assets().ffmpegWorker),
   });

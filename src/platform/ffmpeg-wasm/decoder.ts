@@ -8,16 +8,14 @@ import { jsonOf } from '../../core/arguments.js';
 import { internalError, ioError, mediaError } from '../../core/errors.js';
 import { type FramePlanes, storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
-import {
-  chooseTrack,
-  type DecodedSource,
-  type DecodeRequest,
-  type Decoder,
-  type DecoderAvailability,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  DecoderAvailability,
+  TrackFacts,
 } from '../../media/decoder.js';
+import { chooseTrack, decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
 import type { EarlyEnd } from '../../media/errors.js';
 import { DECLARE_RAW, earlyEndError, earlyEndWarning, gapWarning } from '../../media/errors.js';
@@ -28,20 +26,17 @@ import type { VideoInfo, VideoInput } from '../../media/types.js';
 import type { Part, ToolSource } from '../ffmpeg/commands.js';
 import { CONTAINED, decodeArgs, decodedBy, probeArgs } from '../ffmpeg/commands.js';
 import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
-import {
-  ChunkReader,
-  createRing,
-  type Damage,
-  FRAMES,
-  type FrameReader,
-  type FromWasmWorker,
-  type LoadedCore,
-  type OpenedInput,
-  type RingMemory,
-  RingReader,
-  type WasmHost,
-  type WasmJob,
+import type {
+  Damage,
+  FrameReader,
+  FromWasmWorker,
+  LoadedCore,
+  OpenedInput,
+  RingMemory,
+  WasmHost,
+  WasmJob,
 } from './protocol.js';
+import { ChunkReader, createRing, FRAMES, RingReader } from './protocol.js';
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
 const FFMPEG_VERSION = '5.1.4';
@@ -248,34 +243,27 @@ class WasmSource implements DecodedSource {
   async start(part: Part): Promise<void> {
     const { host, opened, facts, request, planes } = this.#what;
     const name = inputName(opened);
-    const { width, height } = facts;
+    const { width, height, container } = facts;
     // Not scaled: swscale without assembly rounds differently from native FFmpeg, which the scorer's resampler matches.
     const { size: _, ...unscaled } = request;
     const args = decodeArgs(sourceOf(name), facts, planes, unscaled, part, FFMPEG_VERSION);
     // Flush after each frame, so that damage does not lose the frame before it.
     const output = ['-flush_packets', '1', FRAMES];
-    const run = await startRun(
-      host,
-      opened,
-      {
-        tool: 'ffmpeg',
-        args: [...args.slice(0, -1), ...output],
-        inputName: name,
-        input: opened.jobInput(),
-        frames: {
-          expected: { width, height, pixelFormat: planes.pixelFormat },
-          part,
-          container: facts.container,
-          ring: this.#ring,
-        },
+    const expected = { width, height, pixelFormat: planes.pixelFormat };
+    const frames = { expected, part, container, ring: this.#ring };
+    const job = {
+      args: [...args.slice(0, -1), ...output],
+      inputName: name,
+      input: opened.jobInput(),
+      frames,
+    };
+    const events: RunEvents = {
+      wake: () => this.#reader.wake(),
+      chunk: (bytes, times) => {
+        if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
       },
-      {
-        wake: () => this.#reader.wake(),
-        chunk: (bytes, times) => {
-          if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
-        },
-      },
-    );
+    };
+    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, events);
     this.#run = run;
     run.done.then(
       (result) => this.#finish(result, part),

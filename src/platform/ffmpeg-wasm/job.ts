@@ -169,16 +169,8 @@ class JobRun {
     if (this.#over) return;
     this.#over = true;
     const { gaps = 0, skippedStart } = this.#log ?? {};
-    this.#world.post({
-      kind: 'done',
-      status,
-      stdout: this.#stdout,
-      stderr: this.#stderr,
-      missed,
-      gaps,
-      damage: this.#damage,
-      skippedStart,
-    });
+    const output = { stdout: this.#stdout, stderr: this.#stderr, damage: this.#damage };
+    this.#world.post({ kind: 'done', status, ...output, missed, gaps, skippedStart });
   }
 }
 

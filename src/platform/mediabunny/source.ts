@@ -199,14 +199,10 @@ export class MediabunnySource implements DecodedSource {
   }
 
   /** Ends the video at damage. @throws {MediaError} unless damage is accepted */
-  async #broken(reason: 'incomplete' | 'damaged', why: string): Promise<undefined> {
+  async #broken(reason: 'incomplete' | 'damaged', text: string): Promise<undefined> {
     await this.close();
-    const end = {
-      frames: this.#next,
-      lastTime: this.#times.at(-1),
-      cutOff: reason === 'incomplete',
-      text: why,
-    };
+    const cutOff = reason === 'incomplete';
+    const end = { frames: this.#next, lastTime: this.#times.at(-1), cutOff, text };
     if (this.#request.damage !== 'accept') throw earlyEndError(this.facts, end);
     this.damage = earlyEndWarning(this.facts, end);
     this.#warnings.push(this.damage);

@@ -90,12 +90,8 @@ function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny):
           const outlet = outlets.get(this);
           if (outlet?.last === undefined) return onError(error);
           // An error would overtake unread samples, so that the end of the video would depend on timing.
-          const place = new Sample(new Uint8Array(6), {
-            format: 'I420',
-            codedWidth: 2,
-            codedHeight: 2,
-            timestamp: outlet.last,
-          });
+          const shape = { format: 'I420', codedWidth: 2, codedHeight: 2 } as const;
+          const place = new Sample(new Uint8Array(6), { ...shape, timestamp: outlet.last });
           failures.set(place, error);
           outlet.emit(place);
         }

@@ -12,20 +12,16 @@ import {
   type CorePicture,
   type Implementation,
 } from '../../../core/module.js';
+import type { ExtractionPlan, FrameSlot, InstantKind, Measurer, RecordLayout } from '../measurer.js';
 import {
   callsOf,
   describeExcess,
   EXCESS_ADVICE,
-  type ExtractionPlan,
-  type FrameSlot,
   findExcess,
   historyNeeds,
-  type InstantKind,
-  type Measurer,
   placeOf,
   planeSizes,
   planesRead,
-  type RecordLayout,
   readExcess,
   recordLayout,
   startRecord,

@@ -8,23 +8,21 @@ import { GPU_BACKENDS, type NativeFlavour } from '../../../core/choices.js';
 import { AnyvmafError, backendError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
 import { commandArgs, parseLog } from './command.js';
-import {
-  type BackendHealth,
-  type BuildFlags,
-  type Candidate,
-  type DeviceOptions,
-  failure,
-  type NativeBackend,
-  type NativeHost,
-  type NativeJob,
-  type NativeModel,
-  type NativeOptions,
-  type NativeOutcome,
-  type NativeProgram,
-  type NativeTask,
-  oneLine,
-  programName,
+import type {
+  BackendHealth,
+  BuildFlags,
+  Candidate,
+  DeviceOptions,
+  NativeBackend,
+  NativeHost,
+  NativeJob,
+  NativeModel,
+  NativeOptions,
+  NativeOutcome,
+  NativeProgram,
+  NativeTask,
 } from './types.js';
+import { failure, oneLine, programName } from './types.js';
 
 /** Time limit of a query in milliseconds. */
 const ANSWER_TIME = 5000;

@@ -79,11 +79,8 @@ export function admUnits({ scale, shifts, cubes }: AdmScale): {
 export function admNumerator(scale: AdmScale, sums: AdmSums, noiseWeight: number): number {
   const { num } = admUnits(scale);
   const exact = scale.scale === 0;
-  return sumOfRoots(
-    scale,
-    noiseWeight,
-    (band) => (exact ? Number(sums[band]) : toFloat32(sums[band])) * num[band],
-  );
+  const value = (sum: bigint) => (exact ? Number(sum) : toFloat32(sum));
+  return sumOfRoots(scale, noiseWeight, (band) => value(sums[band]) * num[band]);
 }
 
 /** Denominator of a scale: a binary32 value. @param factors contrast sensitivity of bands h and v, and of d */

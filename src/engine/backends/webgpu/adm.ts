@@ -66,27 +66,17 @@ type Pipelines = Awaited<ReturnType<typeof makePipelines>>;
 async function makePipelines(gpu: OpenDevice) {
   const make = (label: string, constants: Record<string, number>, ...files: readonly string[]) =>
     pipelineOf(gpu.device, gpu.module(label, scaleText, ...files), constants);
-  const measured = { TILES };
-  const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] =
-    await Promise.all([
-      make('adm-wavelet-s0', {}, wavelet, waveletNarrow),
-      make('adm-wavelet-s123', {}, wavelet, waveletWide),
-      make(
-        'adm-contrast-s0',
-        measured,
-        wide,
-        angle,
-        bandsNarrow,
-        decouple,
-        decoupleNarrow,
-        maskNarrow,
-        contrast,
-      ),
-      make('adm-contrast-s123', measured, wide, angle, bandsWide, decouple, decoupleWide, maskWide, contrast),
-      make('adm-cubes-s0', {}, wide, bandsNarrow, cubes),
-      make('adm-cubes-s123', {}, wide, bandsWide, cubes),
-      make('adm-rows', {}, wide, rows),
-    ]);
+  const tiles = { TILES };
+  const pipelines = await Promise.all([
+    make('adm-wavelet-s0', {}, wavelet, waveletNarrow),
+    make('adm-wavelet-s123', {}, wavelet, waveletWide),
+    make('adm-contrast-s0', tiles, wide, angle, bandsNarrow, decouple, decoupleNarrow, maskNarrow, contrast),
+    make('adm-contrast-s123', tiles, wide, angle, bandsWide, decouple, decoupleWide, maskWide, contrast),
+    make('adm-cubes-s0', {}, wide, bandsNarrow, cubes),
+    make('adm-cubes-s123', {}, wide, bandsWide, cubes),
+    make('adm-rows', {}, wide, rows),
+  ]);
+  const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] = pipelines;
   return {
     wavelet: [narrowWavelet, wideWavelet, wideWavelet, wideWavelet],
     contrast: [narrowContrast, wideContrast, wideContrast, wideContrast],

@@ -9,12 +9,10 @@ import type { AdapterFacts, GpuKind } from '../composite.js';
 import type { ExtractionPlan, FrameSlot, Measurer, RecordLayout } from '../measurer.js';
 import { callsOf, historyNeeds, planeSizes, recordLayout, startRecord } from '../measurer.js';
 import { ADM_ON_GPU } from './adm.js';
+import type { Encode, GpuFunction, GpuKernel } from './device.js';
 import {
   BufferUsage,
   closedError,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
   GpuLostError,
   OpenDevice,
   Pictures,

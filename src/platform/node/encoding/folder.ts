@@ -331,10 +331,8 @@ function rateOf({ track, times }: SourceFacts): string {
 
 async function refuseSource(source: VideoInput, output: string): Promise<void> {
   if (typeof source !== 'string' && !(source instanceof URL)) return;
-  const [from, to] = await Promise.all([
-    stat(source).catch(() => undefined),
-    stat(output).catch(() => undefined),
-  ]);
+  const stats = [source, output].map((path) => stat(path).catch(() => undefined));
+  const [from, to] = await Promise.all(stats);
   if (!from || !to || from.ino !== to.ino || from.dev !== to.dev) return;
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }

@@ -77,12 +77,7 @@ async function restamp(
   const { pts, dts } = segmentStamps(clock, frames, ranks, delay);
   const last = frames.first + frames.count;
   const length = clock.tick(last) - clock.tick(last - 1);
-  const stamps = [
-    `pts=${lookup(pts)}`,
-    `dts=${lookup(dts)}`,
-    `duration=${length}`,
-    `time_base=1/${clock.perSecond}`,
-  ].join(':');
+  const stamps = `pts=${lookup(pts)}:dts=${lookup(dts)}:duration=${length}:time_base=1/${clock.perSecond}`;
   const file = await ownInput(joinPath(folder, name));
   const args = (source: ToolSource) => [
     ...[...QUIET, ...inputArgs(source), ...'-map 0:V:0 -c copy -map_metadata -1 -bsf:v'.split(' ')],

@@ -21,30 +21,26 @@ import { delivery } from '../../../media/delivery.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
 import type { DecoderFilters, VideoInput } from '../../../media/types.js';
+import type { Denial, Part, ToolSource } from '../../ffmpeg/commands.js';
 import {
-  type Denial,
   decodeArgs,
   decodedBy,
   filteredArgs,
   findDenial,
   firstPacketArgs,
   isPieceEnd,
-  type Part,
   probeArgs,
-  type ToolSource,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { firstError, parseFiltered } from '../../ffmpeg/log.js';
+import type { KnownTimes, Plan, TrackTimes } from '../../ffmpeg/times.js';
 import {
   emptyRange,
-  type KnownTimes,
   PacketTimes,
-  type Plan,
   planPart,
   readTrackTimes,
   SAME_TIME,
   TimesMemory,
-  type TrackTimes,
 } from '../../ffmpeg/times.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
 import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource } from './source.js';

@@ -144,13 +144,8 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
 type Command = (source: ToolSource) => readonly string[];
 
 /** @param channel takes the output @throws {AnyvmafError} `io` if the input may no longer be opened */
-export function startOn(
-  tool: ToolName,
-  input: FfmpegInput,
-  command: Command,
-  channel?: Channel,
-): ToolProcess {
-  return holding(input, (file) => startTool(tool, command(input), { channel, file }));
+export function startOn(tool: ToolName, input: FfmpegInput, args: Command, channel?: Channel): ToolProcess {
+  return holding(input, (file) => startTool(tool, args(input), { channel, file }));
 }
 
 /** @throws {AnyvmafError} `io` as {@link startOn}, or if it cannot be started; the signal's reason */
