@@ -362,8 +362,7 @@ async function runGroup(
 /** An error if the job writes to a folder whose files other jobs would replace. */
 function unfit({ features = [], models = [] }: Pick<ScoreOptions, 'features' | 'models'>) {
   if (!Array.isArray(features) || !Array.isArray(models)) return undefined;
-  const texts = [...features, ...models].filter((text) => typeof text === 'string');
-  const folder = folderOption(texts);
+  const folder = folderOption([...features, ...models].filter((text) => typeof text === 'string'));
   return folder === undefined
     ? undefined
     : usageError(

@@ -157,8 +157,7 @@ export class PairChecks {
     this.#inputs = inputs;
     // Without a reference, there is nothing to compare.
     const { pairing, single } = inputs.checked;
-    const wanted = pairing.preflight && !single;
-    this.#loading = wanted ? import('./frame-observer.js') : undefined;
+    this.#loading = pairing.preflight && !single ? import('./frame-observer.js') : undefined;
     this.#loading?.catch(() => {});
   }
 

@@ -323,8 +323,7 @@ const gpuPairs = ({ states }: GpuRun): number => states.reduce((sum, { pairs }) 
 
 /** Who measured what; empty if no GPU measured. @param total pairs of the run */
 function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {
-  const used = run.states.filter(({ adapter }) => adapter);
-  const [state] = used;
+  const [state] = run.states.filter(({ adapter }) => adapter);
   const frames = gpuPairs(run);
   if (!state?.adapter || frames === 0) return {};
   const extractors = (measured: boolean) => {

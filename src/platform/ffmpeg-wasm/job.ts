@@ -368,8 +368,7 @@ function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void 
       }
     },
     llseek(stream, offset, whence) {
-      const base = [0, stream.position, size][whence] ?? Number.NaN;
-      const position = base + offset;
+      const position = ([0, stream.position, size][whence] ?? Number.NaN) + offset;
       if (!(position >= 0)) throw new FS.ErrnoError(EINVAL);
       return position;
     },

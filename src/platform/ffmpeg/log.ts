@@ -64,8 +64,7 @@ export type FilteredFrames = ExpectedFrame &
 
 /** @returns `undefined` if the log has no frame */
 export function parseFiltered(log: string): FilteredFrames | undefined {
-  const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log);
-  const [, pixelFormat = '', sides = ''] = frame ?? [];
+  const [, pixelFormat = '', sides = ''] = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log) ?? [];
   const size = parseSize(sides);
   if (!size) return undefined;
   const fraction = (pattern: RegExp) => {

@@ -264,8 +264,7 @@ export async function planPart(
   if (time) return planTime(facts, time, remembered);
   const setBack = remembered?.setBack && { times: remembered.times };
   // Containers also count packets cut by an edit list.
-  const frameCount = remembered?.times.length ?? facts.frameCount;
-  return { part: {}, frameCount, ...setBack };
+  return { part: {}, frameCount: remembered?.times.length ?? facts.frameCount, ...setBack };
 }
 
 async function planFrames(facts: TrackFacts, { start, end }: Range, known: KnownTimes): Promise<Plan> {

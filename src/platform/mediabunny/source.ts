@@ -156,8 +156,7 @@ export class MediabunnySource implements DecodedSource {
       // The first sample may start before the range.
       const from = this.#from;
       const within = from === undefined || at - this.#zero >= from - SAME;
-      const wanted = at >= -SAME && within && this.#before-- <= 0;
-      if (wanted) {
+      if (at >= -SAME && within && this.#before-- <= 0) {
         this.#before = 0;
         return sample;
       }

@@ -193,8 +193,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   }
   try {
     const { turned, ...format } = await uprightFormat(host, opened, sample);
-    const indexed = container.startsWith('mov');
-    const stats = indexed ? await indexStats(host, opened) : undefined;
+    const stats = container.startsWith('mov') ? await indexStats(host, opened) : undefined;
     const duration = await track.getDurationFromMetadata();
     const times = Float64Array.from(stats?.times ?? (await firstTimes(host, opened))).sort();
     const frameRate = rateOf({ timestamps: times });

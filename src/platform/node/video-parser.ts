@@ -36,8 +36,7 @@ async function register(): Promise<Mediabunny> {
   try {
     [mediabunny, server] = await Promise.all([import('mediabunny'), import('@mediabunny/server')]);
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === 'ERR_MODULE_NOT_FOUND') throw ioError(ABSENT, { cause });
+    if (codeOf(cause) === 'ERR_MODULE_NOT_FOUND') throw ioError(ABSENT, { cause });
     const message = `@mediabunny/server cannot be loaded: ${messageOf(cause)}; install it again, or install ffmpeg.`;
     throw ioError(message, { cause });
   }

@@ -78,8 +78,7 @@ async function identify(host: NativeHost, candidate: Candidate, signal?: AbortSi
   signal?.throwIfAborted();
   const known = questions.get(host) ?? new Map<string, Question>();
   questions.set(host, known);
-  const question = known.get(key) ?? askOnce(host, path, key, known);
-  return wait(question, signal);
+  return wait(known.get(key) ?? askOnce(host, path, key, known), signal);
 }
 
 function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {

@@ -270,8 +270,7 @@ export class WebgpuKind implements GpuKind {
   }
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
-    const found = GPU_FUNCTIONS.get(call.run);
-    if (!found) return `there is no shader for ${call.metric}`;
+    if (!GPU_FUNCTIONS.has(call.run)) return `there is no shader for ${call.metric}`;
     return this.limit(call, format);
   }
 
