@@ -1,27 +1,16 @@
 /**
  * @module engine/backends
- * Lists backends and what runs them, probes whether they work, and diagnoses the installation.
+ * Lists backends and the programs that run them, probes their health, and diagnoses the installation.
  */
 import { requireObject, wrongType } from '../core/arguments.js';
-import {
-  BACKEND_CHOICES,
-  type BackendName,
-  GPU_BACKENDS,
-  OWN_GPU_BACKENDS,
-  type OwnGpuBackend,
-} from '../core/choices.js';
+import type { BackendName, OwnGpuBackend } from '../core/choices.js';
+import { BACKEND_CHOICES, GPU_BACKENDS, OWN_GPU_BACKENDS } from '../core/choices.js';
 import { capital, messageOf } from '../core/errors.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { TinyDeviceStatus } from '../tiny/types.js';
-import {
-  GREY_FORMAT,
-  greyFrame,
-  NO_BACKENDS,
-  probeNative,
-  type Survey,
-  survey,
-} from './backends/native/survey.js';
+import type { Survey } from './backends/native/survey.js';
+import { GREY_FORMAT, greyFrame, NO_BACKENDS, probeNative, survey } from './backends/native/survey.js';
 import {
   type BackendDetail,
   type BackendHealth,
@@ -30,22 +19,20 @@ import {
   type NativeBackend,
   type NativeDescription,
   type NativeOptions,
-  type NativeProgram,
   type ProbeOptions,
   programName,
 } from './backends/native/types.js';
 import type { Platform } from './contract/platform.js';
-import { forget, howToGet } from './measure/choice.js';
+import { forget, howToGet, programFor } from './measure/choice.js';
 import { scorePair } from './score.js';
 
-const OWN_CORE = "this package's own core";
+const CORE_NAME = "this package's own core";
 const OWN_GPU: Readonly<Record<OwnGpuBackend, string>> = {
   webgpu: 'a GPU through WebGPU; the core measures the rest',
   hybrid: 'a GPU through WebGPU, beside workers of the core',
 };
 const NOWHERE = 'Programs can run in Node only.';
 
-/** Of a probe that failed before it measured. */
 const UNHEALTHY = { runtime_healthy: false, latency_ms: null, score: null } as const;
 
 /** @throws the signal's reason */
@@ -57,12 +44,8 @@ export async function listBackends(platform: Platform, options: NativeOptions = 
   const names: readonly NativeBackend[] = ['native-cpu', ...GPU_BACKENDS];
   const details = names.map((backend): BackendDetail => {
     const runs = program(backend)?.path ?? null;
-    return {
-      backend,
-      compiled_in: runs !== null,
-      runs,
-      advice: runs !== null ? null : host ? howToGet(backend) : NOWHERE,
-    };
+    const advice = runs !== null ? null : host ? howToGet(backend) : NOWHERE;
+    return { backend, compiled_in: runs !== null, runs, advice };
   });
   const gpu = platform.gpu?.here === true;
   const own = OWN_GPU_BACKENDS.map(
@@ -80,7 +63,7 @@ export async function listBackends(platform: Platform, options: NativeOptions = 
     ...Object.fromEntries(flags),
     webgpu: gpu,
     native_cpu: program('native-cpu') !== undefined,
-    details: [{ backend: 'cpu', compiled_in: true, runs: OWN_CORE, advice: null }, ...details, ...own],
+    details: [{ backend: 'cpu', compiled_in: true, runs: CORE_NAME, advice: null }, ...details, ...own],
     native: describe(found),
   };
 }
@@ -102,23 +85,13 @@ function describe(found: Survey | undefined): NativeDescription {
     return { binary_path: path, version, build_flags, flavour, error: null };
   }
   const [rejected] = found?.rejected ?? [];
-  const error =
-    found === undefined
-      ? NOWHERE
-      : rejected
-        ? `${found.rejected.map(({ problem }) => problem).join('; ')}.`
-        : `Neither vmaf nor ffmpeg is on PATH. ${howToGet('native-cpu')}`;
-  return {
-    binary_path: rejected?.path ?? null,
-    version: null,
-    build_flags: NO_BACKENDS,
-    flavour: null,
-    error,
-  };
-}
-
-function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram | undefined {
-  return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
+  const error = !found
+    ? NOWHERE
+    : rejected
+      ? `${found.rejected.map(({ problem }) => problem).join('; ')}.`
+      : `Neither vmaf nor ffmpeg is on PATH. ${howToGet('native-cpu')}`;
+  const binary_path = rejected?.path ?? null;
+  return { binary_path, version: null, build_flags: NO_BACKENDS, flavour: null, error };
 }
 
 /** Ignores cached results. @throws {AnyvmafError} `usage` for an unknown backend; the signal's reason */
@@ -130,12 +103,9 @@ export async function probeBackend(
   requireObject('options', options);
   const { timeout, signal } = options;
   const names = BACKEND_CHOICES.filter((name) => name !== 'auto');
-  if (!names.includes(backend)) {
-    throw wrongType('backend', backend, `one of ${names.join(', ')}`);
-  }
-  if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1)) {
+  if (!names.includes(backend)) throw wrongType('backend', backend, `one of ${names.join(', ')}`);
+  if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1))
     throw wrongType('timeout', timeout, `a number of milliseconds from 1 to ${2 ** 31 - 1}`);
-  }
   if (isOwnBackend(backend)) return probeOwn(platform, backend === 'wasm' ? 'cpu' : backend, signal);
   const host = await platform.native?.();
   const found = host && (await survey(host, options));
@@ -154,11 +124,7 @@ function absent(backend: NativeBackend, found: Survey | undefined): BackendHealt
 }
 
 /** Scores the same grey frame in this thread, or on a worker for `hybrid`. */
-async function probeOwn(
-  platform: Platform,
-  backend: 'cpu' | OwnGpuBackend,
-  signal: AbortSignal | undefined,
-): Promise<BackendHealth> {
+async function probeOwn(platform: Platform, backend: 'cpu' | OwnGpuBackend, signal?: AbortSignal) {
   const start = performance.now();
   const frame = greyFrame();
   const health = { backend, compiled_in: backend === 'cpu' || platform.gpu?.here === true };
@@ -168,7 +134,7 @@ async function probeOwn(
     const report = await scorePair(platform, request, options);
     const score = report.frames[0]?.metrics.vmaf ?? Number.NaN;
     const latency_ms = performance.now() - start;
-    const adapter = report.measurers?.find((one) => one.adapter)?.adapter;
+    const adapter = report.measurers?.find((measurer) => measurer.adapter)?.adapter;
     const measured = { ...health, latency_ms, ...(adapter && { adapter }) };
     if (Number.isFinite(score)) return { ...measured, runtime_healthy: true, score, error: null };
     const error = 'It returned no finite score for a grey frame.';
@@ -199,9 +165,9 @@ export async function diagnose(platform: Platform, options: ProbeOptions = {}): 
   requireObject('options', options);
   const [decoders, backends] = await Promise.all([askDecoders(platform), listBackends(platform, options)]);
   const health: BackendHealth[] = [];
-  // Probe one after the other, so that each probe's time is its own.
+  // One after another, so that probes do not affect each other's latency.
   for (const { backend, compiled_in } of backends.details) {
-    // If the GPU works, `hybrid` does too.
+    // `hybrid` works if `webgpu` does.
     if (compiled_in && backend !== 'hybrid') health.push(await probeBackend(platform, backend, options));
   }
   const tiny = await (await platform.tiny()).runtimes.devices();

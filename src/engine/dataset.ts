@@ -56,7 +56,7 @@ export interface DatasetSummary {
 /** Extractors of the six canonical features. */
 const EXTRACTED = ['adm', 'vif', 'motion'];
 
-/** Yields the file in pieces. @throws {AnyvmafError} `usage` for pairs that do not fit one table; else as scoring */
+/** Yields the file in pieces. @throws {AnyvmafError} `usage` for pairs that do not fit one table; as scoring */
 export async function* makeDataset(
   platform: Platform,
   pairs: readonly DatasetPair[],
@@ -68,8 +68,8 @@ export async function* makeDataset(
   const { teacher, features = [], onProgress, ...rest } = options;
   requireTexts('features', features);
   if (teacher !== undefined) requireText('teacher', teacher, 'a model string');
-  const known = apart(pairs.map(checkPair), pairs);
-  checkTogether(pairs);
+  const known = distinctClips(pairs.map(checkPair), pairs);
+  checkLabels(pairs);
   const folder = folderOption([...features, ...(teacher === undefined ? [] : [teacher])]);
   if (folder !== undefined) {
     throw usageError(
@@ -77,7 +77,7 @@ export async function* makeDataset(
     );
   }
   const given = pairs.some(({ mos }) => mos !== undefined);
-  const asked = features.map((spec) => spec.split('=', 1)[0] ?? '');
+  const requested = features.map((spec) => spec.split('=', 1)[0] ?? '');
   const warnings: string[] = [];
   let writer: DatasetWriter | undefined;
   for (const [index, pair] of pairs.entries()) {
@@ -95,12 +95,12 @@ export async function* makeDataset(
       },
     );
     for (const warning of report.warnings) warnings.push(sentence(`${report.distorted.name}: ${warning}`));
-    const names = featureNames(report, asked);
+    const names = featureNames(report, requested);
     writer ??= new DatasetWriter({
       features: names,
       target: given || teacher !== undefined,
       teacher: teacher !== undefined,
-      facts: factsOf(report, options, given),
+      facts: facts(report, options, given),
     });
     checkSame(writer, names, report);
     const score = report.models[0]?.name;
@@ -124,17 +124,15 @@ function checkPair({ key, clip, mos, reference, distorted }: DatasetPair, index:
       `The key of ${which} is missing, and its reference has no file name to derive it from; give a key.`,
     );
   }
-  if (typeof key === 'number' && !Number.isInteger(key)) {
+  if (typeof key === 'number' && !Number.isInteger(key))
     throw usageError(`The key of ${which} is ${key}, but a numeric key must be a whole number.`);
-  }
-  if (mos !== undefined && !Number.isFinite(mos)) {
+  if (mos !== undefined && !Number.isFinite(mos))
     throw usageError(`The mos of ${which} is ${mos}, but it must be a finite number.`);
-  }
   return { key: keyText, clip: clip ?? stemOf(distorted) ?? `clip_${index}` };
 }
 
 /** Numbers clips of the same name to keep them distinct. */
-function apart(
+function distinctClips(
   known: readonly { readonly key: string; readonly clip: string }[],
   pairs: readonly DatasetPair[],
 ) {
@@ -147,7 +145,7 @@ function apart(
   });
 }
 
-function checkTogether(pairs: readonly DatasetPair[]): void {
+function checkLabels(pairs: readonly DatasetPair[]): void {
   const without = pairs.findIndex(({ mos }) => mos === undefined);
   if (without >= 0 && pairs.some(({ mos }) => mos !== undefined)) {
     throw usageError(
@@ -171,10 +169,10 @@ function stemOf(input: VideoInput): string | undefined {
 }
 
 /**
- * Returns the features that become columns: the six canonical ones, those of requested extractors, and the teacher's
- * inputs; no scores, and no other features of the six's extractors.
+ * The features that become columns: the six canonical ones, those of requested extractors, and the teacher's inputs; no
+ * scores, and no other features of the canonical ones' extractors.
  */
-function featureNames(report: Report, asked: readonly string[]): string[] {
+function featureNames(report: Report, requested: readonly string[]): string[] {
   const names = new Set(report.frames.flatMap(({ metrics }) => Object.keys(metrics)));
   const inputs = new Set(report.models.flatMap(({ features }) => features));
   const scores = new Set(
@@ -185,7 +183,7 @@ function featureNames(report: Report, asked: readonly string[]): string[] {
     ),
   );
   const beside = new Set(
-    EXTRACTORS.filter(({ name }) => EXTRACTED.includes(name) && !asked.includes(name)).flatMap(
+    EXTRACTORS.filter(({ name }) => EXTRACTED.includes(name) && !requested.includes(name)).flatMap(
       ({ features }) => features.map(({ alias }) => alias),
     ),
   );
@@ -195,11 +193,7 @@ function featureNames(report: Report, asked: readonly string[]): string[] {
   });
 }
 
-function factsOf(
-  report: Report,
-  { teacher, compat }: DatasetOptions,
-  given: boolean,
-): Record<string, string> {
+function facts(report: Report, { teacher, compat }: DatasetOptions, given: boolean): Record<string, string> {
   return {
     'anyvmaf.mos': given ? 'given' : teacher === undefined ? 'none' : 'teacher',
     ...(teacher !== undefined && { 'anyvmaf.teacher': report.models[0]?.source ?? teacher }),
@@ -207,7 +201,7 @@ function factsOf(
   };
 }
 
-/** All pairs must have the columns of the first: grey videos have fewer than coloured ones. */
+/** All pairs must have the columns of the first: grey videos have fewer. */
 function checkSame(writer: DatasetWriter, names: readonly string[], report: Report): void {
   const further = names.map(columnFor).filter((name) => !writer.columns.includes(name));
   if (further.length === 0) return;

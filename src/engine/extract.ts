@@ -9,13 +9,8 @@ import { allocateFrame, type FramePlanes, type VideoFormat } from '../core/frame
 import { shown, showValue } from '../core/printable.js';
 import { displayAspect } from '../core/size.js';
 import { factsOf, nameOf, type Side } from '../media/pair.js';
-import {
-  framesOfPair,
-  type OpenPair,
-  openPlanned,
-  type PairingPlan,
-  partOfPlan,
-} from '../media/pairing/prepare.js';
+import type { OpenPair, PairingPlan } from '../media/pairing/prepare.js';
+import { framesOfPair, openPlanned, partOfPlan } from '../media/pairing/prepare.js';
 import { FramePair, FramePicture } from '../pictures/frame-pair.js';
 import { colorMeaning } from '../pictures/rgb.js';
 import { checkOptions, checkRequest } from './contract/options.js';
@@ -26,25 +21,25 @@ import { identifyPair, openPair } from './inputs/open.js';
 import { coloursOf } from './inputs/pictures.js';
 import { closePair, expectPairs, type Pair, readPair } from './pair/pair.js';
 
-/** Most frames to decode and skip before the next requested one; beyond that, a new decoder starts. */
+/** Most frames to decode and skip before the next requested one; a new decoder starts beyond that. */
 const PASSED_OVER = 48;
 
-/** Most frames a decoder runs for when frames are requested one by one. */
+/** Most frames of a decoder if frames are requested one by one. */
 const LENGTH = 4096;
 
-/** Numbers of pairs, all at once or one at a time. */
+/** Numbers of pairs: all at once, or one at a time. */
 export type FrameNumbers = readonly number[] | AsyncIterable<number>;
 
 /**
  * Reads pairs of frames by number, each on request.
- * @param frames numbers of pairs, as `frameNum` in a report of the same request and options. An array is read in
- * ascending order, an async iterable in its own order, with the files kept open.
+ * @param frames numbers of pairs, as `frameNum` in a report of the same request and options: an array is read in ascending
+ * order, an async iterable in its own
  * @throws {AnyvmafError} as the public `extractFrames`
  */
 export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
-  frames: readonly number[] | AsyncIterable<number>,
+  frames: FrameNumbers,
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
@@ -55,15 +50,15 @@ export async function* extractPairs(
   const scope = new Scope(signal);
   try {
     const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
-    // Also waits for an input that is still being opened.
+    // Waits also for inputs that are still opening.
     scope.own({ close: () => identifying.then(closePair).catch(() => {}) });
     const known = await unlessAborted(signal, identifying);
     refuseUnreadable(known.sides.reference);
     refuseUnreadable(known.sides.distorted);
     const { plan } = known;
     if (plan && isEncoded(known)) {
-      const asked = 'length' in wanted ? inRuns(wanted) : oneByOne(wanted, plan.count);
-      yield* decode(known, plan, asked, scope.signal);
+      const requests = 'length' in wanted ? inRuns(wanted) : oneByOne(wanted, plan.count);
+      yield* decode(known, plan, requests, scope.signal);
     } else yield* readStored(known, wanted, scope.signal);
   } catch (error) {
     throw signal?.aborted ? signal.reason : error;
@@ -93,17 +88,17 @@ async function* readStored(
   }
 }
 
-/** A requested pair, and the last one that its decoders will read. */
-interface Asked {
+/** A requested pair, and the last pair of its decoders. */
+interface FrameRequest {
   readonly index: number;
   readonly last: number;
 }
 
-/** Decodes at least one side; goes on decoding if the next frame is near, else starts a new decoder there. */
+/** Decodes at least one side; keeps decoding if the next frame is near, else starts a new decoder there. */
 async function* decode(
   known: Pair,
   plan: PairingPlan,
-  wanted: Iterable<Asked> | AsyncIterable<Asked>,
+  wanted: Iterable<FrameRequest> | AsyncIterable<FrameRequest>,
   signal: AbortSignal,
 ): AsyncGenerator<FramePair, void, undefined> {
   let run: { part: PairingPlan; start: number; next: number; last: number; pair: OpenPair } | undefined;
@@ -127,16 +122,14 @@ async function* decode(
   }
 }
 
-/** Closes decoders; files read without decoding stay open for the next run. */
-async function closeDecoders({ sides }: Pair, prepared: OpenPair): Promise<void> {
+/** Closes decoders; keeps files that need no decoding open for the next run. */
+async function closeDecoders({ sides }: Pair, pair: OpenPair): Promise<void> {
   const roles = ['reference', 'distorted'] as const;
-  await Promise.all(
-    roles.map((role) => (sides[role].kind === 'encoded' ? prepared[role].close() : undefined)),
-  );
+  await Promise.all(roles.map((role) => (sides[role].kind === 'encoded' ? pair[role].close() : undefined)));
 }
 
-/** Groups numbers that are near enough to share a decoder, which ends with the last of its group. */
-function inRuns(wanted: readonly number[]): Asked[] {
+/** Groups nearby numbers to share a decoder, which ends with the last of its group. */
+function inRuns(wanted: readonly number[]): FrameRequest[] {
   const runs: number[][] = [];
   for (const index of wanted) {
     const run = runs.at(-1);
@@ -146,27 +139,21 @@ function inRuns(wanted: readonly number[]): Asked[] {
   return runs.flatMap((run) => run.map((index) => ({ index, last: run.at(-1) ?? index })));
 }
 
-/** What follows a number is unknown, so its decoders may run for up to `LENGTH` frames. */
-async function* oneByOne(wanted: AsyncIterable<number>, count: number | null): AsyncGenerator<Asked> {
+/** The next number is unknown, so decoders may run for up to `LENGTH` frames. */
+async function* oneByOne(wanted: AsyncIterable<number>, count: number | null): AsyncGenerator<FrameRequest> {
   for await (const index of wanted)
     yield { index, last: Math.max(index, Math.min(index + LENGTH, count ?? Number.POSITIVE_INFINITY) - 1) };
 }
 
 interface Place {
-  /** Number in the report. */
+  /** Frame number in the report. */
   readonly index: number;
-  /** Number among the pairs of the open sources. */
+  /** Index of the pair in the open sources. */
   readonly at: number;
-  /** Frame numbers in each video. */
   readonly frames: { readonly reference: number; readonly distorted: number };
 }
 
-async function take(
-  known: Pair,
-  pair: OpenPair,
-  { index, at, frames }: Place,
-  signal: AbortSignal,
-): Promise<FramePair> {
+async function take(known: Pair, pair: OpenPair, { index, at, frames }: Place, signal: AbortSignal) {
   signal.throwIfAborted();
   const { width, height, bitDepth, chroma } = pair.reference.info;
   const format: VideoFormat = { width, height, bitDepth, chroma };
@@ -193,7 +180,6 @@ function timeOf(side: Side, frame: number): number | null {
   return frameRate && frameRate.num > 0 ? (frame * frameRate.den) / frameRate.num : null;
 }
 
-/** @throws {AnyvmafError} `usage` for sources that can be read only once, in order */
 function refuseUnreadable(side: Side): void {
   if (side.kind === 'encoded' || side.source.seekable) return;
   throw usageError(
@@ -224,7 +210,6 @@ async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<numbe
   }
 }
 
-/** @throws {AnyvmafError} `usage` if it is not a frame number */
 function refuseNumber(frame: unknown): void {
   if (Number.isSafeInteger(frame) && (frame as number) >= 0) return;
   throw usageError(`${showValue(frame)} is not a frame number; give whole numbers from 0 up.`);

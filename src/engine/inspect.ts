@@ -26,7 +26,7 @@ import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
-/** Returns all findings; throws only if scoring could not read the videos. @param known by runs that score them */
+/** Returns all findings; throws only if scoring cannot read the videos. @param known from runs that score them */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
@@ -40,8 +40,8 @@ export async function inspectPair(
     const size = () => pair.plan?.format ?? { width: 1920, height: 1080 };
     const requested = await loadRequested(checked, platform, size);
     // Preflight must not treat defaults as requested.
-    const asked = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
-    const preflight = new Preflight({ ...context, checked: asked }, pair, requested);
+    const withoutDefaults = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
+    const preflight = new Preflight({ ...context, checked: withoutDefaults }, pair, requested);
     preflight.readAgain();
     try {
       return await preflight.inspection();
@@ -51,7 +51,7 @@ export async function inspectPair(
   });
 }
 
-/** Describes a video by one probe; decodes no picture. */
+/** Probes a video without decoding it. */
 export async function describeVideo(
   platform: Platform,
   video: Extract<VideoInput, string | URL | Blob>,
@@ -77,13 +77,13 @@ export async function describeVideo(
   });
 }
 
-/** Whether opening a video does not use it up. */
+/** Whether a video can be opened more than once. */
 function isStored(video: unknown): boolean {
   if (typeof video === 'string') return video !== '-';
   return holds(() => video instanceof URL || video instanceof Blob);
 }
 
-/** @throws {AnyvmafError} as scoring before it decodes: a truncated file, pictures too small */
+/** @throws {AnyvmafError} as scoring before decoding: for a truncated file or too small pictures */
 async function refuseUnscorable(pair: Pair, checked: CheckedOptions): Promise<void> {
   const { plan } = pair;
   checkMeasurable(formatOf(pair), checked.colours);

@@ -173,11 +173,8 @@ export class QualityMaps {
     const { of = 'both', picture = 'distorted', legend = true, scale, maxSide } = checkRender(options);
     const { grid, title } = of === 'butteraugli' ? this.#differences() : this.#densities(of, scale);
     const full = options.full ?? heatmapFull(grid.values);
-    const drawn = shrink(
-      drawHeatmap(this.pair[picture], grid, full),
-      maxSide === undefined ? {} : { maxSide },
-    );
-    const image = legend ? addLegend(drawn, { title, full }) : drawn;
+    const map = shrink(drawHeatmap(this.pair[picture], grid, full), maxSide === undefined ? {} : { maxSide });
+    const image = legend ? addLegend(map, { title, full }) : map;
     return { image, full, png: () => encodePng(image) };
   }
 
@@ -219,13 +216,13 @@ export async function* mapPairs(
 ): AsyncGenerator<QualityMaps, void, undefined> {
   requireObject('options', options);
   const { blockSize, enhnGainLimit, butteraugli, ...pairing } = options;
-  const asked = checkMaps({ blockSize, enhnGainLimit, butteraugli });
+  const checked = checkMaps({ blockSize, enhnGainLimit, butteraugli });
   const core = platform.loadCore();
-  // Its errors are thrown where it is awaited.
+  // Rejections surface where it is awaited.
   core.catch(() => {});
   let map: Awaited<ReturnType<typeof prepareMaps>> | undefined;
   for await (const pair of extractPairs(platform, request, frames, pairing)) {
-    map ??= await prepareMaps(platform, pair, asked);
+    map ??= await prepareMaps(platform, pair, checked);
     yield map(pair);
   }
 }
@@ -269,7 +266,7 @@ function vifLoss({ num, den, total }: VifCells): Float64Array<ArrayBuffer> {
 }
 
 /**
- * The difference of two cube roots, divided among its cells: for D and N, the sums of all cells' cubes d and n,
+ * Divides the difference of two cube roots among cells: for D and N, the sums of all cells' cubes d and n,
  * D^(1/3) - N^(1/3) = (D - N) / (D^(2/3) + (D N)^(1/3) + N^(2/3)), and D - N is a sum over cells.
  */
 function admLoss({ bands, total, width, height }: AdmCells): Float64Array<ArrayBuffer> {
@@ -310,12 +307,12 @@ function emptyGrid(pixelWidth: number, pixelHeight: number, blockSize: number) {
   return { width, height, blockSize, values: new Float64Array(width * height) };
 }
 
-/** Pixels that a row or column of cells covers. */
+/** Pixels covered by a row or column of cells. */
 function extent(index: number, blockSize: number, pixels: number): number {
   return Math.min(blockSize, pixels - index * blockSize);
 }
 
-/** Adds a scale's losses to a grid. Larger cells are divided among the grid's cells by area. */
+/** Adds a scale's losses to a grid. Divides larger cells among the grid's cells by area. */
 function spread(
   map: ScaleCells & { readonly loss: Float64Array },
   weight: number,
@@ -323,7 +320,7 @@ function spread(
   pixelWidth: number,
   pixelHeight: number,
 ): void {
-  // After halving, the last pixels of the picture can belong to the cell before them.
+  // Sizes are halved downwards: the last pixels can belong to the cell before.
   const inMap = (index: number, size: number) =>
     Math.min(size - 1, Math.floor((index * grid.blockSize) / map.blockSize));
   const shares = (cells: number, size: number, pixels: number) => {
@@ -349,7 +346,7 @@ function spread(
   });
 }
 
-/** Returns for each cell the loss of the whole picture if all of it were like the cell. */
+/** The loss of the whole picture if all of it were like the cell, for each cell. */
 function densityOf(grid: CellGrid, { width, height }: VideoFormat): CellGrid {
   const values = grid.values.map((value, i) => {
     const [x, y] = [i % grid.width, Math.floor(i / grid.width)];
@@ -367,17 +364,15 @@ function titleOf(of: LossKind, scale: number | undefined, total: number): string
 
 interface CheckedMaps {
   readonly cells: CellOptions;
-  /** Butteraugli, if requested. */
+  /** The extractor butteraugli, if requested. */
   readonly instance: ExtractorInstance | undefined;
 }
 
 function checkMaps({ blockSize = 16, enhnGainLimit = 100, butteraugli = false }: MapOptions): CheckedMaps {
-  if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize)) {
+  if (![4, 8, 16, 32, 64, 128, 256].includes(blockSize))
     throw wrongType('blockSize', blockSize, '4, 8, 16, 32, 64, 128 or 256 pixels');
-  }
-  if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100)) {
+  if (!(enhnGainLimit >= 1 && enhnGainLimit <= 100))
     throw wrongType('enhnGainLimit', enhnGainLimit, 'from 1 to 100');
-  }
   const text = butteraugli === true ? 'butteraugli' : butteraugli;
   const instance = typeof text === 'string' ? parseFeature(text) : undefined;
   if ((text !== false && !instance) || (instance && instance.spec.name !== 'butteraugli')) {
@@ -391,11 +386,9 @@ function checkMaps({ blockSize = 16, enhnGainLimit = 100, butteraugli = false }:
 function checkRender(options: RenderOptions): RenderOptions {
   const { of = 'both', scale, full } = options;
   oneOf('of', of, MAP_KINDS);
-  if (scale !== undefined && !((of === 'vif' || of === 'adm') && [0, 1, 2, 3].includes(scale))) {
+  if (scale !== undefined && !((of === 'vif' || of === 'adm') && [0, 1, 2, 3].includes(scale)))
     throw wrongType('scale', scale, '0, 1, 2 or 3, and goes with of vif or adm');
-  }
-  if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY)) {
+  if (full !== undefined && !(full > 0 && full < Number.POSITIVE_INFINITY))
     throw wrongType('full', full, 'a loss above 0');
-  }
   return options;
 }

@@ -1,7 +1,7 @@
 /**
  * @module engine/score-in-parts
- * Scores a pair in several runs and joins their reports: samples of it, colour metrics apart from the others, or without and
- * with film grain.
+ * Scores a pair in several runs and joins their reports: samples, colour metrics in a separate pass, or without and with film
+ * grain.
  */
 import { usageError } from '../core/errors.js';
 import { quotientOf, USUAL_RATE } from '../core/numbers.js';
@@ -29,10 +29,10 @@ import { closePair, formatOf, lightOf, type Pair } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
 import { headOf, inputsOf } from './results/report-parts.js';
 
-/** Pairs measured after a run, because its last values depend on them. */
+/** Pairs to measure after a run, which its last values need. */
 const TRAIL = 3;
 
-/** Pairs measured before a run, in addition to those that its features look back to. */
+/** Pairs to measure before a run, besides the history of its features. */
 const LEAD = 2;
 
 export type ScorePart = (
@@ -40,7 +40,6 @@ export type ScorePart = (
   known: Pick<InputContext, 'shared' | 'alignment'>,
 ) => Promise<Report>;
 
-/** The whole pair, from which runs are drawn. */
 interface Whole {
   readonly known: Pair;
   readonly checked: CheckedOptions;
@@ -50,7 +49,7 @@ interface Whole {
   /** Reference frames per second. */
   readonly rate: number;
   readonly offset: number;
-  /** Pairs measured before a run. */
+  /** Pairs to measure before a run. */
   readonly lead: number;
 }
 
@@ -101,9 +100,8 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
   if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
-    if (video !== undefined && readsOnce(video)) {
+    if (video !== undefined && readsOnce(video))
       throw usageError(`the ${role} is a stream, which cannot seek; give it as a file to sample it.`);
-    }
   }
 }
 
@@ -170,24 +168,20 @@ async function scoreDrawn(sampling: Sampling): Promise<Report> {
     const fps = (1000 * framesDone) / Math.max(1, performance.now() - began);
     onProgress?.({ framesDone, framesTotal: all, fps, secondsLeft: (all - framesDone) / fps });
   }
-  return joined(reports, sampling, (performance.now() - began) / 1000);
+  return join(reports, sampling, (performance.now() - began) / 1000);
 }
 
-function joined(
-  reports: readonly Report[],
-  { whole, drawn, seed, findings }: Sampling,
-  seconds: number,
-): Report {
-  const [report] = reports;
+function join(runs: readonly Report[], { whole, drawn, seed, findings }: Sampling, seconds: number): Report {
+  const [report] = runs;
   if (!report) throw new Error('no runs were drawn');
-  const frames = reports.flatMap((one) => one.frames);
+  const frames = runs.flatMap((run) => run.frames);
   const series = report.metrics.map((name): MetricSeries => {
     const values = Float64Array.from(frames, ({ metrics }) => metrics[name] ?? Number.NaN);
     return { name, values };
   });
   const wholes = Object.keys(report.aggregate_metrics).flatMap((name) => {
     const whole = wholeValue(name);
-    const values = series.find((one) => one.name === whole?.from)?.values;
+    const values = series.find((metric) => metric.name === whole?.from)?.values;
     return whole && values ? { name, whole, values } : [];
   });
   const sampling: ReportSampling = {
@@ -213,7 +207,7 @@ function joined(
   const { checked, known } = whole;
   const head = headOf(inputsOf(known), checked);
   const { frames: _, pooled_metrics: __, aggregate_metrics: ___, distribution: ____, ...rest } = report;
-  const warnings = reports.flatMap((one) => one.warnings);
+  const warnings = runs.flatMap((run) => run.warnings);
   return buildReport({
     ...rest,
     ...head,
@@ -238,7 +232,7 @@ function intervalsIn(values: Float64Array, { starts, length, share }: Drawn, see
   return intervalsOf(runs, share, seed);
 }
 
-/** Pairing of the whole pair instead of the first run. */
+/** Turns the first run's pairing into that of the whole pair. */
 function pairingOf(
   pairing: NonNullable<Report['pairing']>,
   { checked, known: { alignment } }: Whole,
@@ -254,7 +248,7 @@ function pairingOf(
   };
 }
 
-/** Warnings that come first: values are estimates. */
+/** The first warnings: values are estimates. */
 function sampledSentences(sampling: ReportSampling, { models }: Report): string[] {
   const { runs, run_frames, frames, total, intervals, level } = sampling;
   const share = ((100 * frames) / total).toFixed(1);
@@ -271,10 +265,10 @@ function sampledSentences(sampling: ReportSampling, { models }: Report): string[
   ];
 }
 
-/** Runs one of the two passes; the report describes the `main` one. */
+/** Runs one of two passes; the report describes the `main` pass. */
 type ScorePass = (options: ScoreOptions, main: boolean) => Promise<Report>;
 
-/** Scores without film grain, then with it, as viewers see the video. */
+/** Scores without film grain, then with it, as viewers see it. */
 export async function scoreBothGrains(
   options: ScoreOptions,
   offset: number | undefined,
@@ -298,7 +292,7 @@ export async function scoreBothGrains(
   };
 }
 
-/** Scores colour metrics, then the others; `steering` shows the values of both passes. */
+/** Scores colour metrics, then the others; `steering` gets the values of both passes. */
 export async function scoreApart(
   options: ScoreOptions,
   offset: number | undefined,
@@ -372,7 +366,7 @@ function measurerOf(features: readonly string[], frames: number): ReportMeasurer
   return { backend: 'cpu', extractors: [...new Set(names)], frames };
 }
 
-/** Combines the progress of both passes. @param before frames that the first pass measured, 0 during it */
+/** Combines the progress of both passes. @param before frames of the finished first pass; 0 during it */
 function half({ framesDone, framesTotal, fps, secondsLeft }: Progress, before: number): Progress {
   const done = Math.floor((before + framesDone) / 2);
   const left = framesTotal === null || fps === 0 ? null : (2 * (framesTotal - done)) / fps;

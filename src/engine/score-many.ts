@@ -1,7 +1,7 @@
 /**
  * @module engine/score-many
- * Scores many pairs: distorted videos of one reference concurrently, sharing its decoded frames, and batches of pairs, each with
- * its own options, in which jobs that share a reference run together.
+ * Scores many pairs: distorted videos of one reference concurrently, sharing its decoded frames; and batches of pairs with
+ * options of their own, which run jobs of the same reference together.
  */
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject, wrongType } from '../core/arguments.js';
@@ -22,11 +22,7 @@ import { SharedInputs } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 
-/**
- * Scores all. A failure stops the others unless `onFailure` is set.
- * @returns reports in the order of the distorted videos, without those that failed
- * @throws {AnyvmafError} as the public `scoreMany`
- */
+/** @returns reports in the order of the videos, without failed ones @throws {AnyvmafError} as the public `scoreMany` */
 export async function scoreEach(
   platform: Platform,
   reference: VideoInput,
@@ -39,8 +35,8 @@ export async function scoreEach(
 }
 
 /**
- * @param each options of each run; they override the common ones
- * @param isolated whether an error concerns its own run only, unless it is an abort
+ * @param each options of each run, which override the common ones
+ * @param isolated whether errors, other than aborts, affect only their own run
  */
 async function runEach(
   platform: Platform,
@@ -61,7 +57,7 @@ async function runEach(
     const common = { ...forAll, ...each?.[index] };
     const seat = fans.seat();
     try {
-      // Before the limit of threads is cut, which would hide a wrong one.
+      // Check before maxThreads is replaced, which would hide an invalid value.
       checkOptions(common, 'score');
       const own: ScoreOptions = {
         ...common,
@@ -88,11 +84,11 @@ async function runEach(
 
   const forget = onAbort(signal, stop);
   try {
-    // Runs that another's failure stops reject with that failure.
+    // Stopped runs reject with the failure that stopped them.
     const settled = await Promise.allSettled(distorted.map(run));
-    return settled.flatMap((one) => {
-      if (one.status === 'rejected') throw one.reason;
-      return one.value ?? [];
+    return settled.flatMap((outcome) => {
+      if (outcome.status === 'rejected') throw outcome.reason;
+      return outcome.value ?? [];
     });
   } finally {
     forget();
@@ -100,7 +96,6 @@ async function runEach(
   }
 }
 
-/** Adds the run's index to the calls of the caller's observers. */
 function observersOf(
   index: number,
   { onProgress, onStart, onFrame }: Pick<ScoreManyOptions, 'onProgress' | 'onStart' | 'onFrame'>,
@@ -112,7 +107,7 @@ function observersOf(
   };
 }
 
-/** Most workers of a run; those of all are about as many as there are cores, or as the caller allows. */
+/** Most workers of a run: together, runs use about as many as there are cores, or as the caller allows. */
 function threadsEach({ parallelism }: Platform, runs: number, most = Number.POSITIVE_INFINITY): number {
   return Math.max(1, Math.floor(Math.min(parallelism, most) / Math.max(1, runs)));
 }
@@ -144,20 +139,20 @@ function checkMany(
   }
 }
 
-/** Codes of errors about one video; models, features and backends are common to all. */
+/** Errors about a single video; models, features and backends affect all. */
 const OWN: ReadonlySet<ErrorCode> = new Set(['io', 'media', 'mismatch', 'usage']);
 
 function isOwn(error: unknown): boolean {
   return error instanceof AnyvmafError && (OWN.has(error.code) || error instanceof TimeLimitError);
 }
 
-/** Decoders of one reference. Runs that need it in the same form share one, even for different parts. */
+/** Decoders of one reference. Runs that need the same form share a decoder, even for different parts. */
 class ReferenceFans {
-  /** Runs that have neither requested the reference nor ended. */
+  /** Runs that have not requested the reference or ended yet. */
   #expected: number;
   readonly #groups = new Map<string, { readonly parts: FramePart[]; fan?: Promise<Fan> }>();
   #all: () => void = () => {};
-  /** Settles once every run has requested a decoder or ended: all readers are known then. */
+  /** Settles when every run has requested a decoder or ended, so that all readers are known. */
   readonly #complete = new Promise<void>((resolve) => {
     this.#all = resolve;
   });
@@ -167,17 +162,17 @@ class ReferenceFans {
   }
 
   seat(): { readonly open: OpenDecoder; leave(): void } {
-    let asked = false;
+    let counted = false;
     const count = () => {
-      if (asked) return;
-      asked = true;
+      if (counted) return;
+      counted = true;
       if (--this.#expected === 0) this.#all();
     };
     return {
       leave: count,
       open: async (video, request, role) => {
         if (role === 'distorted') return openDecoded(video, request);
-        // The decoder ends with its last reader, not on one reader's abort.
+        // The decoder ends with its last reader, not when one reader aborts.
         const { signal: _, frames, ...form } = request;
         const key = JSON.stringify([video.decoder.id, video.filters, video.facts.track?.index, form]);
         const group = this.#groups.get(key) ?? { parts: [] };
@@ -248,12 +243,11 @@ export async function* scoreJobs(
     if (job.options !== undefined) requireObject(`jobs[${i}].options`, job.options);
   }
   requireObject('options', options);
-  const { together: asked, onProgress, signal, ...shared } = options;
-  if (onProgress !== undefined && typeof onProgress !== 'function') {
+  const { together: requested, onProgress, signal, ...shared } = options;
+  if (onProgress !== undefined && typeof onProgress !== 'function')
     throw wrongType('onProgress', onProgress, 'a function');
-  }
   checkOptions({ ...shared, ...(signal && { signal }) }, 'batch');
-  const together = asked ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
+  const together = requested ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
   checkCount('together', together, 1, MOST_TOGETHER);
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
@@ -269,7 +263,6 @@ export async function* scoreJobs(
   }
 }
 
-/** A job with the options of all. */
 interface Prepared {
   readonly index: number;
   readonly job: BatchJob;
@@ -278,13 +271,13 @@ interface Prepared {
 
 type Settle = (result: BatchResult) => void;
 
-/** Groups jobs that run together: same reference, same options that affect reading. */
+/** Groups jobs with the same reference and the same options that affect reading. */
 function groupsOf(jobs: readonly Prepared[], together: number): readonly (readonly Prepared[])[] {
   const byReference = new Map<unknown, Map<string, Prepared[]>>();
   const groups: Prepared[][] = [];
-  for (const one of jobs) {
-    const { options } = one;
-    const { reference, raw } = one.job;
+  for (const prepared of jobs) {
+    const { options } = prepared;
+    const { reference, raw } = prepared.job;
     const alone =
       scoresAlone(options) || reference === undefined || reference === null || readsOnce(reference);
     const read = changed(options, ({ reads }) => reads).sort() as (keyof typeof options)[];
@@ -293,17 +286,17 @@ function groupsOf(jobs: readonly Prepared[], together: number): readonly (readon
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);
     if (open && open.length < together) {
-      open.push(one);
+      open.push(prepared);
       continue;
     }
-    const group = [one];
+    const group = [prepared];
     groups.push(group);
     ways.set(key, group);
   }
   return groups;
 }
 
-/** Yields results as they come until the work ends; `giveUp` aborts it if the consumer stops early. */
+/** Yields results until the work ends; `giveUp` aborts it if the consumer stops early. */
 async function* ends(
   work: (settle: Settle) => Promise<void>,
   giveUp: () => void,
@@ -331,7 +324,6 @@ async function* ends(
   await running;
 }
 
-/** Runs jobs of one reference together. */
 async function runGroup(
   platform: Platform,
   group: readonly Prepared[],
@@ -367,14 +359,10 @@ async function runGroup(
   );
 }
 
-/** Returns an error if the job writes to a folder whose files other jobs would replace. */
-function unfit({
-  features = [],
-  models = [],
-}: Pick<ScoreOptions, 'features' | 'models'>): AnyvmafError | undefined {
+/** An error if the job writes to a folder whose files other jobs would replace. */
+function unfit({ features = [], models = [] }: Pick<ScoreOptions, 'features' | 'models'>) {
   if (!Array.isArray(features) || !Array.isArray(models)) return undefined;
-  const texts = [...features, ...models].filter((text) => typeof text === 'string');
-  const folder = folderOption(texts);
+  const folder = folderOption([...features, ...models].filter((text) => typeof text === 'string'));
   return folder === undefined
     ? undefined
     : usageError(
@@ -386,7 +374,7 @@ class Counter {
   readonly #total: number;
   readonly #report: BatchOptions['onProgress'];
   readonly #start = performance.now();
-  /** Fractions done of the running jobs, 0..1. */
+  /** Fractions of the running jobs, 0..1. */
   readonly #running = new Map<number, number>();
   #done = 0;
   #failed = 0;

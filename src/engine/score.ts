@@ -1,6 +1,6 @@
 /**
  * @module engine/score
- * Scores a pair, all of it or samples: opens, checks, plans, measures and builds the report.
+ * Scores a pair or samples of it: opens, checks, plans, measures and builds the report.
  */
 
 import { usageError } from '../core/errors.js';
@@ -30,19 +30,13 @@ import {
   refuseTruncated,
 } from './pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from './plan/plan.js';
-import {
-  decoderWarnings,
-  headOf,
-  inputsOf,
-  Meter,
-  type OpenBackend,
-  sayLengths,
-} from './results/report-parts.js';
+import type { OpenBackend } from './results/report-parts.js';
+import { decoderWarnings, headOf, inputsOf, Meter, sayLengths } from './results/report-parts.js';
 import type { ScorePart } from './score-in-parts.js';
 
-/** How a run differs from others of the same videos. */
+/** Differences from other runs of the same videos. */
 export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'alignment'> {
-  /** Opens decoders instead of media/decoders. */
+  /** Replaces media/decoders. */
   readonly openDecoder?: OpenDecoder;
   readonly steering?: Steering;
 }
@@ -69,7 +63,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const openBackend = prepareBackend(context, options, inputs.known, steering);
   const checks = scope.own(new PairChecks(context));
   const known = await inputs.known;
-  const bothGrains = checked.pairing.grain === 'both' && asksForGrain(known);
+  const bothGrains = checked.pairing.grain === 'both' && addsGrain(known);
   if (bothGrains) refuseBothGrains(call);
   if (bothGrains || (known.apart && canReadTwice(request))) {
     await inputs.close();
@@ -89,7 +83,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const { expected, bound } = expectPairs(ready);
   const aside = planned.isAside(expected);
   const inThread = !aside || describePair(ready) === undefined;
-  // A run in this thread is so short that an inspection would take longer.
+  // Inspecting would take longer than a run short enough for this thread.
   const inspectStored = options.preflight === true && aside;
   const pair = await checks.observe(known, backend.requested, ready, { expected, inThread, inspectStored });
   const meter = new Meter(options.onProgress, expected);
@@ -118,7 +112,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   });
 }
 
-/** Reads the pictures twice: with and without film grain, or for colour metrics and for others in another format. */
+/** Reads the pictures twice: with and without film grain, or for colour metrics and for others in different formats. */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
   bothGrains: boolean,
@@ -136,13 +130,12 @@ async function runTwice(
 }
 
 /** Whether a decoder adds film grain to one of the videos. */
-function asksForGrain({ sides }: Pair): boolean {
+function addsGrain({ sides }: Pair): boolean {
   return [sides.reference, sides.distorted].some(
     (side) => side.kind === 'encoded' && side.video.facts.filmGrain === 'added',
   );
 }
 
-/** @throws {AnyvmafError} `usage` if the videos cannot be scored twice */
 function refuseBothGrains({ request, variant }: Call): void {
   const isWatched = variant?.steering !== undefined;
   if (!isWatched && canReadTwice(request)) return;
@@ -152,17 +145,13 @@ function refuseBothGrains({ request, variant }: Call): void {
   throw usageError(`is both, which measures the pair twice, but ${why}; use on or off.`, { about: 'grain' });
 }
 
-/** Whether both videos can be opened again after closing. */
 function canReadTwice({ reference = '', distorted }: ScoreRequest): boolean {
   return [reference, distorted].every(
     (video) => !readsOnce(video) && !(typeof video === 'object' && 'readFrame' in video),
   );
 }
 
-/**
- * Scores a pair. When the promise settles, all threads, processes, open files and timers of the run are gone.
- * @throws {AnyvmafError} as the public `score`; the signal's reason when aborted
- */
+/** Releases everything before it settles. @throws {AnyvmafError} as the public `score`; the signal's reason */
 export async function scorePair(
   platform: Platform,
   request: ScoreRequest,
@@ -183,10 +172,7 @@ export async function scorePair(
   return scoreSampled(platform, request, options, scorePart);
 }
 
-/**
- * Starts to load models and the core, or to search for a program.
- * @returns a function that opens the backend for the pair and throws errors of loading or choosing
- */
+/** Starts loading models and the core, or searching for a program. @returns a function that opens the backend */
 function prepareBackend(
   { platform, checked, signal }: InputContext,
   options: ScoreOptions,
@@ -197,14 +183,10 @@ function prepareBackend(
   const format = async () => scoredSize(await pair);
   const load = () => loadModules(platform, loadRequested(checked, platform, format));
   const loading = isOwnBackend(backend) ? load() : undefined;
+  const choose = async (): Promise<BackendChosen> =>
+    (await import('./measure/choice.js')).chooseBackend(platform, checked, signal);
   const choosing = loading ? undefined : choose();
   for (const early of [loading, choosing]) early?.catch(() => {});
-
-  async function choose(): Promise<BackendChosen> {
-    const { chooseBackend } = await import('./measure/choice.js');
-    return chooseBackend(platform, checked, signal);
-  }
-
   return async () => {
     const known = await pair;
     const { native, notes } = (await choosing) ?? { notes: [] };

@@ -42,15 +42,10 @@ export async function openScorer(
     platform,
     loadRequested(checked, platform, () => format),
   );
-  // Pushed pairs have no known end, so their heatmap files would never be complete.
+  // Heatmap files would never be complete, since pushed pairs have no known end.
   const host = { ...platform, heatmaps: undefined };
-  const measurement = openCore(loaded, {
-    platform: host,
-    checked,
-    options: {},
-    light: format,
-    notes: [],
-  }).planFor(format, framesToKeep(checked.keep, quotientOf(format.frameRate)));
+  const core = openCore(loaded, { platform: host, checked, options: {}, light: format, notes: [] });
+  const measurement = core.planFor(format, framesToKeep(checked.keep, quotientOf(format.frameRate)));
   const { names, onFrame } = options;
   const inputs = {
     reference: inputOf(names?.reference ?? 'reference', format, format.colours?.reference),
@@ -93,7 +88,7 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
   }
 }
 
-/** Measures in the calling thread if its number of threads is 0, else on a worker pool. */
+/** Measures in the calling thread if the number of threads is 0, else on a worker pool. */
 async function prepareQueue(
   platform: Platform,
   measurement: CoreMeasurement,
@@ -130,7 +125,7 @@ class PushScorer implements Scorer, Steerable {
   readonly #queue: PairQueue;
   readonly #scoring: Scoring;
   readonly #meter = new Meter(undefined, null);
-  /** Final frames not yet returned by any call. */
+  /** Final frames not yet returned. */
   #ready: FrameMetrics[] = [];
   #pushed = 0;
   #steering: Steering | undefined;
@@ -167,10 +162,10 @@ class PushScorer implements Scorer, Steerable {
       await this.#steering?.gate();
       this.#requireOpen('push');
       if (this.#steering?.stopped) return this.#ready.splice(0);
-      await this.#queue.push((room) => {
+      await this.#queue.push((slot) => {
         this.#requireOpen('push');
-        copyPlanes(first, room.reference);
-        copyPlanes(second, room.distorted);
+        copyPlanes(first, slot.reference);
+        copyPlanes(second, slot.distorted);
         this.#pushed++;
       });
       return this.#ready.splice(0);
@@ -250,7 +245,7 @@ class PushScorer implements Scorer, Steerable {
     throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
   }
 
-  /** Runs a call after all earlier ones, even if they failed. */
+  /** Runs a call after all earlier ones, also after failed ones. */
   #serialize<T>(call: () => Promise<T>): Promise<T> {
     const result = this.#last.then(call);
     this.#last = result.catch(() => {});
@@ -290,10 +285,10 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
   return bytes;
 }
 
-/** A plane as bytes; empty if it is absent. */
+/** A plane as bytes; empty if absent. */
 function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: VideoFormat): Uint8Array {
   if (plane === undefined) return new Uint8Array();
-  // Compare tags: planes may come from constructors of another browsing context.
+  // Compare tags: planes may come from another browsing context.
   const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
   if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))
     return new Uint8Array(plane.buffer, plane.byteOffset, plane.byteLength);
@@ -303,12 +298,11 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
   );
 }
 
-/** Measures pairs that are pushed one by one, in the calling thread or on workers. */
 interface PairQueue {
-  /** Waits for room, has the next pair written there, and measures it. */
+  /** Waits for memory, lets `write` fill it with the next pair, and measures the pair. */
   push(write: (pair: FramePair) => void): Promise<void>;
   finish(): Promise<void>;
-  /** Frees everything. May be called twice. */
+  /** Frees everything. Idempotent. */
   close(): Promise<void>;
 }
 

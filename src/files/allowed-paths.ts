@@ -22,7 +22,7 @@ const WINDOWS_DEVICE = /^(con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)\s*(\.|:|
 /** Shipped models, as list_models names them, need no permission. */
 const SHIPPED = /^model\/([\w.-]+)\.json$/;
 
-/** The real path of a folder; `undefined` if there is none that can be read. */
+/** The real path of a folder; `undefined` if it cannot be read. */
 export async function realFolder(path: string): Promise<string | undefined> {
   try {
     const real = await realpath(path);
@@ -53,7 +53,7 @@ export class SeveralFilesError extends AnyvmafError {
     readonly named: string,
     readonly paths: readonly string[],
   ) {
-    const names = paths.map((one) => quoted(one)).join(' and ');
+    const names = paths.map((path) => quoted(path)).join(' and ');
     super('io', `${quoted(named)} is in several allowed folders; give the whole path, ${names}`);
   }
 }
@@ -95,15 +95,11 @@ export class AllowedPaths {
   }
 
   /**
-   * Resolves a name that leads to one thing only.
+   * Resolves a name that may lead to one file only.
    * @param find resolves one place
-   * @throws {AnyvmafError} `io` if it leads to several, with their names; as `find` if that refuses every place
+   * @throws {AnyvmafError} `io` if it leads to several, with their names; as `find` if it refuses every place
    */
-  async #only(
-    path: string,
-    places: readonly string[],
-    find: (place: string) => Promise<string | undefined>,
-  ): Promise<string | undefined> {
+  async #only(path: string, places: readonly string[], find: (place: string) => Promise<string | undefined>) {
     const found = new Set<string>();
     const refusals: unknown[] = [];
     for (const place of places) {
@@ -115,20 +111,18 @@ export class AllowedPaths {
       }
     }
     const [first, second] = found;
-    if (second !== undefined) {
-      throw new SeveralFilesError(path, [...found]);
-    }
+    if (second !== undefined) throw new SeveralFilesError(path, [...found]);
     if (first === undefined && refusals.length === places.length) throw refusals[0];
     return first;
   }
 
-  /** Allows one more of the server's own folders, such as for results and samples, by its real path. */
+  /** Adds one of the server's own folders, such as for results and samples, by its real path. */
   allow(root: string): void {
     this.#own.add(root);
   }
 
   /**
-   * Narrows these files to those that lie in other folders too, unless there is no overlap.
+   * Restricts these files to those that other folders contain too, unless there is no overlap.
    * @param folders real paths
    * @param advice for refusals
    * @param translate replaces that of these files
@@ -146,7 +140,7 @@ export class AllowedPaths {
     return [...this.allowed, ...this.#own];
   }
 
-  /** To pass to every function that opens one of these files. */
+  /** Pass it to every function that opens one of these files. */
   get origin(): Origin {
     return { by: 'foreign', folders: this.#roots };
   }
@@ -156,23 +150,19 @@ export class AllowedPaths {
     return checkedStats(path, this.origin).size;
   }
 
-  /** The real path of a regular file. @throws {AnyvmafError} `io` if it is missing, not allowed or of another kind */
+  /** The real path of a regular file. @throws {AnyvmafError} `io` if it is missing, not allowed or not a regular file */
   async resolveInput(path: string): Promise<string> {
     const wanted = (await this.#translate(path)) ?? localPath(path);
     const real = await this.#only(path, this.#places(wanted), (place) => this.#real(place, path));
-    if (real === undefined) {
+    if (real === undefined)
       throw ioError(`${quoted(path)} does not exist; check the name, and give the whole path`);
-    }
     // Not followed: if the name became a link meanwhile, the message reveals nothing about its target.
     const found = await lstat(real).catch(() => undefined);
     if (!found?.isFile()) throw notRegular(path, found);
     return real;
   }
 
-  /**
-   * The real path of a file to write. Its folder must exist; what is there already must be a regular file.
-   * @throws {AnyvmafError} `io` as {@link AllowedPaths.resolveInput}
-   */
+  /** The real path of a file to write: missing or regular, in an existing folder. @throws as `resolveInput` */
   async resolveOutput(path: string): Promise<string> {
     const places = this.#places(localPath(path));
     const name = basename(places[0] ?? '');
@@ -184,8 +174,8 @@ export class AllowedPaths {
     });
     if (folder === undefined) throw ioError(`the folder of ${quoted(path)} does not exist; create it first`);
     const target = resolve(folder, name);
-    const there = await lstat(target).catch(() => undefined);
-    if (there === undefined) return target;
+    const existing = await lstat(target).catch(() => undefined);
+    if (existing === undefined) return target;
     // The target of a link must be allowed too.
     const real = await this.#real(target, path);
     const found = real === undefined ? undefined : await stat(real).catch(() => undefined);
@@ -205,14 +195,14 @@ export class AllowedPaths {
   }
 
   /**
-   * The real path of something under a root; `undefined` if it does not exist there.
-   * @param asked its name in messages
-   * @throws {AnyvmafError} `io` for everything else, in words that do not depend on what exists
+   * The real path of something under a root; `undefined` if it does not exist.
+   * @param named its name in messages
+   * @throws {AnyvmafError} `io` for everything else; the message does not depend on what exists
    */
-  async #real(path: string, asked: string): Promise<string | undefined> {
+  async #real(path: string, named: string): Promise<string | undefined> {
     this.#check(path);
     const absolute = resolve(this.#cwd, path);
-    const refusal = ioError(`${quoted(asked)} is not under an allowed folder; ${this.#advice}`);
+    const refusal = ioError(`${quoted(named)} is not under an allowed folder; ${this.#advice}`);
     const allowed = (real: string) => this.#roots.some((root) => isInside(root, real));
     // Walk up to the first existing folder: only its real path shows whether it lies under a root.
     for (let at = absolute, missing = false; ; missing = true) {
@@ -221,7 +211,7 @@ export class AllowedPaths {
         if (!allowed(real)) throw refusal;
         return missing ? undefined : real;
       }
-      // It exists but does not resolve: a dangling link, a loop of links, a folder without permission.
+      // A dangling link, a loop of links or a folder without permission.
       if (await exists(at)) throw refusal;
       const parent = dirname(at);
       if (parent === at) throw refusal;
@@ -230,10 +220,7 @@ export class AllowedPaths {
   }
 }
 
-/**
- * Rewrites a model string of the `vmaf` tool with real paths of allowed files, or names of shipped models.
- * @throws {AnyvmafError} as `resolveInput`; `usage` for a path that no model string can hold
- */
+/** Resolves the paths in a model string. @throws {AnyvmafError} as `resolveInput`; `usage` for `:` or `=` in a path */
 export async function allowedModel(text: string, files: Pick<AllowedPaths, 'resolveInput'>): Promise<string> {
   const items: string[] = [];
   // libvmaf takes the last of repeated items, and version before path: check ignored paths too.
@@ -256,10 +243,7 @@ export function modelOfFile(path: string): string {
   );
 }
 
-/**
- * The path of a `file:` URL, as clients name their roots; other text unchanged.
- * @throws {AnyvmafError} `io` for a URL of another machine
- */
+/** The path of a `file:` URL; other text unchanged. @throws {AnyvmafError} `io` for a URL of another machine */
 function localPath(path: string): string {
   if (typeof path !== 'string' || !/^file:/i.test(path)) return path;
   try {

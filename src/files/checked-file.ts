@@ -1,7 +1,7 @@
 /**
  * @module files/checked-file
- * The one place that opens files which someone else named, and checks what it opened. Checking a name first would be a
- * race: until it is opened, it may become a link to something else. Errors of reading become sentences.
+ * Opens files named by others, then checks what it opened: a name checked first could become a link to another file
+ * before it is opened. Turns read errors into sentences.
  */
 import {
   type BigIntStats,
@@ -22,14 +22,13 @@ import type { Origin } from '../core/origin.js';
 import { shown } from '../core/printable.js';
 import { limitError } from '../core/system-limits.js';
 
-/** Linux: opens only a descriptor of the path, which no pipe or device notices. */
+/** Linux: opens a descriptor of the path without opening the pipe or device behind it. */
 const O_PATH = 0o10000000;
 
-/** Links of Linux to what descriptors of this process are open on. */
+/** Linux: links from this process's descriptors to the open files. */
 const DESCRIPTORS = '/proc/self/fd';
 
-/** True if descriptors tell what they are open on. */
-const asked = process.platform === 'linux' && existsSync(DESCRIPTORS);
+const hasDescriptorLinks = process.platform === 'linux' && existsSync(DESCRIPTORS);
 
 /**
  * Opens a file for reading; checks it unless the user named it.
@@ -38,7 +37,7 @@ const asked = process.platform === 'linux' && existsSync(DESCRIPTORS);
  */
 export function openChecked(path: string, origin: Origin): number {
   if (origin.by === 'user') return openSync(path, 'r');
-  if (!asked) return openAndCompare(path, origin);
+  if (!hasDescriptorLinks) return openAndCompare(path, origin);
   const found = find(path, origin);
   try {
     return openSync(`${DESCRIPTORS}/${found}`, 'r');
@@ -49,7 +48,7 @@ export function openChecked(path: string, origin: Origin): number {
 
 /** Facts of a file, checked as by {@link openChecked} even if the user named it. @throws as {@link openChecked} */
 export function checkedStats(path: string, origin: Origin): Stats {
-  const fd = asked ? find(path, origin) : openAndCompare(path, origin);
+  const fd = hasDescriptorLinks ? find(path, origin) : openAndCompare(path, origin);
   try {
     return fstatSync(fd);
   } finally {
@@ -57,7 +56,7 @@ export function checkedStats(path: string, origin: Origin): Stats {
   }
 }
 
-/** A descriptor, not for reading, of a regular file in the folders. */
+/** Opens a path descriptor, which cannot be read, of a regular file in the folders. */
 function find(path: string, { folders }: Origin): number {
   const found = openOrRefuse(path, folders, O_PATH);
   try {
@@ -70,14 +69,15 @@ function find(path: string, { folders }: Origin): number {
   }
 }
 
-/** If descriptors tell nothing: opens a path without blocking, then compares it with what the path leads to by then. */
+/** Without descriptor links: opens a path without blocking, then checks that the path still leads to that file. */
 export function openAndCompare(path: string, { folders }: Origin): number {
   const fd = openOrRefuse(path, folders, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const opened = fstatSync(fd, { bigint: true });
     const real = realpathSync(path);
-    const there = statSync(real, { bigint: true });
-    if (!liesIn(folders, real) || there.ino !== opened.ino || there.dev !== opened.dev) throw outside(path);
+    const current = statSync(real, { bigint: true });
+    if (!liesIn(folders, real) || current.ino !== opened.ino || current.dev !== opened.dev)
+      throw outside(path);
     refuseIrregular(path, opened);
     return fd;
   } catch (error) {
@@ -86,7 +86,7 @@ export function openAndCompare(path: string, { folders }: Origin): number {
   }
 }
 
-/** Opens a path. If that fails outside the folders, the error does not depend on what exists. */
+/** Opens a path. Outside the folders, the error does not depend on what exists. */
 function openOrRefuse(path: string, folders: Origin['folders'], flags: number): number {
   try {
     return openSync(path, flags);
@@ -97,10 +97,7 @@ function openOrRefuse(path: string, folders: Origin['folders'], flags: number): 
   }
 }
 
-/**
- * The real path of the nearest parent that resolves, as the system does it: links before `..`. `undefined` for
- * something that exists but leads nowhere, such as a dangling link.
- */
+/** The real path of the nearest parent that resolves (links before `..`); `undefined` for a dangling link. */
 function nearestReal(path: string): string | undefined {
   for (let at = path; ; at = dirname(at)) {
     try {

@@ -9,10 +9,9 @@ import type { Readable } from 'node:stream';
 /** Milliseconds to wait for a killed process to exit. */
 const KILL_TIME = 2000;
 
-/** Characters of output kept at the start and at the end. */
-const KEPT = 32768;
+/** Characters to keep from the start and from the end of the output. */
+const KEPT_CHARACTERS = 32768;
 
-/** Killed when this process exits. */
 const running = new Set<ChildProcess>();
 
 /** Starts a program without a shell, in its own process group. */
@@ -24,7 +23,7 @@ export function startChild(
   const child = spawn(path, args, {
     ...options,
     windowsHide: true,
-    // Ctrl-C then reaches it through this process only, and a script is killed together with what it started.
+    // Ctrl-C then reaches it only through this process, and killing a script also kills its children.
     detached: process.platform !== 'win32',
     env: { ...env, AV_LOG_FORCE_NOCOLOR: '1', no_proxy: withoutProxy() },
   });
@@ -41,7 +40,7 @@ export function startChild(
   return child;
 }
 
-/** Tracks process groups, and kills them when its input ends because this process is gone. */
+/** Tracks process groups; kills them when its input ends, as it does when this process dies. */
 const GUARD = `
 trap '' HUP INT TERM
 groups=
@@ -56,7 +55,7 @@ for one in $groups; do kill -s KILL -- "-$one"; done
 
 let guardian: ChildProcess | undefined;
 
-/** Adds or removes a group to kill if this process dies, even by SIGKILL. Does nothing without a POSIX shell. */
+/** Adds or removes a group to kill if this process dies, even by SIGKILL. No-op without a POSIX shell. */
 function guard(sign: '+' | '-', group: number): void {
   if (process.platform === 'win32') return;
   guardian ??= startGuardian();
@@ -65,7 +64,7 @@ function guard(sign: '+' | '-', group: number): void {
 
 function startGuardian(): ChildProcess {
   const started = spawn('/bin/sh', ['-c', GUARD], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
-  // Without a shell, children are still killed on any other exit of this process.
+  // Without a shell, a normal exit of this process still kills its children.
   started.on('error', () => {});
   started.on('exit', () => {
     guardian = undefined;
@@ -76,13 +75,12 @@ function startGuardian(): ChildProcess {
   return started;
 }
 
-/** Excludes this machine, which serves files to programs, from the proxy. */
+/** Excludes this machine from the proxy: it serves files to programs. */
 function withoutProxy(): string {
   const { no_proxy: known } = process.env;
   return known ? `${known},127.0.0.1` : '127.0.0.1';
 }
 
-/** Kills a process and what it has started. */
 export function killGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined) return;
@@ -90,15 +88,11 @@ export function killGroup(child: ChildProcess): void {
     if (process.platform === 'win32') child.kill('SIGKILL');
     else process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone.
+    // Already gone.
   }
 }
 
-/**
- * Kills a process unless it has exited, and waits until it is gone.
- * @param ended settles then
- * @param streams its output, closed unread
- */
+/** Kills a process and waits for its end, unless it has exited. @param ended settles then @param streams to close */
 export async function endChild(
   child: ChildProcess,
   ended: Promise<unknown>,
@@ -114,12 +108,13 @@ export async function endChild(
   clearTimeout(timer);
 }
 
-/** Collects the start and the end of a stream's text; programs give their reason in one of the two. */
+/** Collects the start and end of a stream's text; programs state the cause of a failure in one of them. */
 export function keepEnds(stream: Readable): () => string {
   let text = '';
   stream.setEncoding('utf8').on('data', (more: string) => {
     text += more;
-    if (text.length > 4 * KEPT) text = `${text.slice(0, KEPT)}\n${text.slice(-KEPT)}`;
+    if (text.length > 4 * KEPT_CHARACTERS)
+      text = `${text.slice(0, KEPT_CHARACTERS)}\n${text.slice(-KEPT_CHARACTERS)}`;
   });
   stream.on('error', () => {});
   return () => text;

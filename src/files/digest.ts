@@ -1,6 +1,6 @@
 /**
  * @module files/digest
- * Synchronous SHA-256 digests of texts; `core/bytes` has asynchronous ones, which browsers can make too.
+ * Synchronous SHA-256 digests of texts; `core/bytes` has asynchronous ones for all platforms.
  */
 import { createHash } from 'node:crypto';
 

@@ -1,10 +1,9 @@
 /**
  * @module files/folders
- * Folders and temporary files: the cache, folders of this user alone, files that appear whole or not at all, and why a
- * write failed. Names of temporary files carry the process that made them: it removes them when it ends; after a kill, the
- * next process that makes something in the same folder does.
+ * The cache folder, private folders, temporary files, atomic writes, and reasons of failed writes. The name of a temporary
+ * file identifies the process that made it. That process removes it at its end; after a kill, the next process that makes
+ * a temporary file in the same folder does.
  */
-
 import { rmSync } from 'node:fs';
 import {
   chmod,
@@ -24,7 +23,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { codeOf, ioError, messageOf } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 
-/** `ANYVMAF_CACHE`, else the usual place for caches on this system. */
+/** `ANYVMAF_CACHE`, else the system's usual cache folder. */
 export function cacheFolder(): string {
   const { ANYVMAF_CACHE, XDG_CACHE_HOME, LOCALAPPDATA } = process.env;
   if (ANYVMAF_CACHE) return resolve(ANYVMAF_CACHE);
@@ -36,7 +35,7 @@ export function cacheFolder(): string {
 }
 
 /**
- * Makes a folder and those above it. Node's recursive mkdir never returns where nothing can be made, as in /proc.
+ * Makes a folder and its parents. Node's recursive mkdir never returns where mkdir is impossible, as in /proc.
  * @param path absolute
  * @param made receives the new folders, topmost first
  */
@@ -53,10 +52,10 @@ export async function makeFolders(path: string, made: string[] = []): Promise<vo
 }
 
 /**
- * The real path of a folder that only this user can read; made if missing.
+ * Opens or creates a folder that only this user can read. @returns its real path
  * @param named absolute
- * @param what it is, for the error: `where jobs are kept`
- * @param advice how to name another, for the error
+ * @param what its purpose, for the error: `where jobs are kept`
+ * @param advice how to choose another, for the error
  * @throws {AnyvmafError} `io` if it is not a folder of this user; the system's error
  */
 export async function openPrivate(named: string, what: string, advice: string): Promise<string> {
@@ -85,21 +84,21 @@ const WRITE_REASONS: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
 };
 
-/** Why a write failed; ends a sentence. */
+/** The reason of a failed write, as the end of a sentence. */
 export function writeReason(cause: unknown): string {
   return WRITE_REASONS[codeOf(cause)] ?? messageOf(cause);
 }
 
 export type ScratchKind = 'bench' | 'mcp' | 'native' | 'part' | 'search';
 
-/** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a temporary folder, `.anyvmaf-…-RANDOM.tmp` beside other files. */
+/** `anyvmaf-mcp-MACHINE-PID-START-RANDOM` in a temporary folder; `.anyvmaf-…-RANDOM.tmp` beside other files. */
 const SCRATCH_NAME =
   /^(?:anyvmaf-(?:bench|mcp|native|part|search)|\.anyvmaf)-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-[0-9a-z]{1,12}(\.tmp)?$/;
 
-/** Seconds by which a clock may be off. */
+/** Tolerated clock error in seconds. */
 const SLACK = 60;
 
-/** Absolute paths that this process has made and not removed. */
+/** Absolute paths that this process must remove. */
 const made = new Set<string>();
 
 /** Folders swept or being swept, by absolute path. */
@@ -114,7 +113,7 @@ export function isScratch(path: string): boolean {
 /**
  * Makes a folder that only this user can read.
  * @param parent an existing folder
- * @param advice what to do if nothing can be made in it
+ * @param advice what to do if that fails, for the error
  * @returns its absolute path; remove it with {@link removeScratch}
  * @throws {AnyvmafError} `io`
  */
@@ -138,7 +137,7 @@ export async function makeScratchFolder(
 }
 
 /**
- * An unused path in the folder of `file`, for a new file that replaces it when complete. Remove that with
+ * An unused path beside `file`, for a new file that replaces it when complete. Remove that with
  * {@link removeScratch}, or rename it and call {@link forgetScratch}.
  */
 export async function scratchBeside(file: string): Promise<string> {
@@ -154,17 +153,13 @@ export async function removeScratch(path: string): Promise<void> {
   forgetScratch(path);
 }
 
-/** Keeps something made here, which was renamed. */
+/** Keeps a temporary file that was renamed. */
 export function forgetScratch(path: string): void {
   made.delete(path);
   if (made.size === 0) process.off('exit', removeAll);
 }
 
-/**
- * Writes a file whole or not at all: it gets its name when complete.
- * @param mode by default as the user's other files
- * @throws the system's error
- */
+/** Writes a file atomically. @param mode default: as the user's other files @throws the system's error */
 export async function writeWhole(path: string, data: string | Uint8Array, mode = 0o666): Promise<void> {
   const temporary = await scratchBeside(path);
   try {
@@ -177,10 +172,7 @@ export async function writeWhole(path: string, data: string | Uint8Array, mode =
   }
 }
 
-/**
- * Removes from a folder, once per process, what ended processes of this user on this machine left. Symbolic links and
- * files of others stay. Never throws.
- */
+/** Removes temporary files of ended processes of this user and machine, once per folder. Never throws. */
 export function sweepScratch(folder: string = tmpdir()): Promise<void> {
   const path = resolve(folder);
   const sweeping = swept.get(path) ?? sweep(path).catch(() => {});
@@ -197,7 +189,7 @@ async function sweep(folder: string): Promise<void> {
   }
 }
 
-/** True if a path is this user's, of the kind that its name says, and of a process that has ended. */
+/** True if a path belongs to this user and an ended process, and is of the kind that its name implies. */
 async function isLeft(path: string): Promise<boolean> {
   const [, machine = '', pid = '', start = '', file] = SCRATCH_NAME.exec(basename(path)) ?? [];
   if (machine !== (await machineMark()) || (await isAlive(Number(pid), start))) return false;
@@ -210,7 +202,7 @@ async function newName(prefix: string): Promise<string> {
   return `${prefix}-${await processMark()}-${Math.random().toString(36).slice(2, 12) || '0'}`;
 }
 
-/** Identifies this process among all that ever ran: `MACHINE-PID-START`. */
+/** A unique mark of this process, also over time: `MACHINE-PID-START`. */
 export function processMark(): Promise<string> {
   identity ??= (async () => {
     const start =
@@ -220,7 +212,7 @@ export function processMark(): Promise<string> {
   return identity;
 }
 
-/** Process IDs are unique on one machine and in one container only, and several may share a folder. */
+/** Identifies the machine and container: several may share a folder, and process IDs are unique within one only. */
 export async function machineMark(): Promise<string> {
   const space = await readlink('/proc/self/ns/pid').catch(() => '');
   let hash = 0x811c9dc5;
@@ -228,7 +220,7 @@ export async function machineMark(): Promise<string> {
   return (hash >>> 0).toString(36);
 }
 
-/** True if the process with this ID and start still runs, or if that is unknown. */
+/** True if the process with this ID and start time runs, or if that is unknown. */
 export async function isAlive(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
@@ -237,14 +229,14 @@ export async function isAlive(pid: number, start: string): Promise<boolean> {
   }
   const now = await startOf(pid);
   if (now !== undefined) return now === start;
-  // Only Linux tells when a process started. Elsewhere none is older than the system's start.
+  // Only Linux reports start times. Elsewhere, a process that started before the last boot has ended.
   return process.platform === 'linux' || Number.parseInt(start, 36) > Date.now() / 1000 - uptime() - SLACK;
 }
 
-/** When a process started, in clock ticks; `gone` if it has ended; `undefined` if the system does not tell. */
+/** Start time of a process in clock ticks; `gone` if it has ended; `undefined` if unknown. */
 async function startOf(pid: number): Promise<string | undefined> {
   const stat = await readFile(`/proc/${pid}/stat`, 'latin1').catch(() => undefined);
-  // The name before it, in brackets, may contain anything.
+  // The bracketed process name may contain spaces and brackets.
   const fields = stat?.slice(stat.lastIndexOf(')') + 2).split(' ');
   if (!fields) return undefined;
   const [state = '', ticks] = [fields[0], fields[19]];
@@ -252,7 +244,7 @@ async function startOf(pid: number): Promise<string | undefined> {
   return ticks === undefined ? undefined : Number(ticks).toString(36);
 }
 
-/** Removes a file when this process ends, unless {@link forgetScratch} is called. */
+/** Removes a file at the exit of this process, unless {@link forgetScratch} is called. */
 export function remember(path: string): void {
   if (made.size === 0) process.on('exit', removeAll);
   made.add(path);
@@ -268,10 +260,7 @@ function removeAll(): void {
   }
 }
 
-/**
- * Makes a test of names in a folder: `*` stands for any characters, `?` for one; brackets are literal. As in a shell, names
- * that start with a dot match only a pattern that does.
- */
+/** Compiles `*` and `?` in file names; brackets are literal. As in a shell, `*` matches no leading dot. */
 export function globTest(pattern: string): (name: string) => boolean {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const whole = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);

@@ -1,7 +1,7 @@
 /**
  * @module files/lock
- * Lets one process at a time write a file. Each puts a file that names it beside that file, and then looks for those of
- * others: no process takes away what another has just made, and a killed process blocks no other.
+ * Lets one process at a time write a file. Each process creates a lock file that names it beside that file, then looks for
+ * the lock files of others. So no process removes a fresh lock of another, and a killed process blocks nobody.
  */
 import { statSync, utimesSync } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
@@ -11,9 +11,8 @@ import { shown } from '../core/printable.js';
 import { textDigest } from './digest.js';
 import { forgetScratch, isAlive, machineMark, processMark, remember, writeReason } from './folders.js';
 
-/** A file that only this process may write. */
 export interface FileLock {
-  /** Checks the lock, which a process that was suspended for long may have lost. @throws {AnyvmafError} `io` */
+  /** @throws {AnyvmafError} `io` if the lock is lost, as after a long suspension of this process */
   require(): void;
   release(): Promise<void>;
 }
@@ -21,18 +20,15 @@ export interface FileLock {
 /** `.anyvmaf-MACHINE-PID-START-NAME.lock`; NAME is a digest of the locked file's name. */
 const NAME = /^\.anyvmaf-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-([0-9a-f]{12})\.lock$/;
 
-/** Milliseconds between signs of life for processes of other machines. */
+/** Milliseconds between heartbeats, for processes of other machines. */
 const BEAT = 10_000;
-/** Milliseconds without one after which a process of another machine counts as dead. */
+/** Milliseconds without a heartbeat after which a process of another machine counts as dead. */
 const SILENCE = 90_000;
-/** Tries of processes that start at the same moment, and the longest pause between them, in milliseconds. */
+/** Tries, for processes that start at the same moment, and the longest pause between two in milliseconds. */
 const TRIES = 5;
 const PAUSE = 300;
 
-/**
- * Locks a file, which need not exist. A symbolic link and its target are one file.
- * @throws {AnyvmafError} `io` if another process has it, or its folder is not writable
- */
+/** Locks a file, even a missing one; a link and its target are one file. @throws {AnyvmafError} `io` */
 export async function lockFile(path: string): Promise<FileLock> {
   const file = await realName(resolve(path));
   const folder = dirname(file);
@@ -49,7 +45,7 @@ export async function lockFile(path: string): Promise<FileLock> {
     }
     if (!holder) return held(own, path);
     await drop(own);
-    // The other process may have started at the same moment, and gives way too.
+    // The other process may have started at the same moment and back off too.
     if (tries >= TRIES) throw taken(path, holder);
     await new Promise((wake) => setTimeout(wake, Math.random() * PAUSE));
   }
@@ -94,9 +90,8 @@ async function claim(own: string, path: string): Promise<void> {
   try {
     await (await open(own, 'wx', 0o644)).close();
   } catch (cause) {
-    // This process has it already: keep it.
-    const twice = codeOf(cause) === 'EEXIST';
-    if (twice) throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
+    // This process already has the lock: keep it.
+    if (codeOf(cause) === 'EEXIST') throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
     forgetScratch(own);
     throw lockError(path, cause);
   }
@@ -107,7 +102,7 @@ async function drop(own: string): Promise<void> {
   forgetScratch(own);
 }
 
-/** A living process that has the file; removes the locks of dead ones. */
+/** Finds a live process that holds a lock; removes the locks of dead ones. */
 async function otherHolder(own: string, folder: string, digest: string): Promise<Holder | undefined> {
   const mark = await machineMark();
   for (const name of await readdir(folder)) {
@@ -122,7 +117,7 @@ async function otherHolder(own: string, folder: string, digest: string): Promise
   return undefined;
 }
 
-/** True if a process of another machine gave a recent sign of life, by the clock of the file system. */
+/** True if the heartbeat of another machine's process is recent, by the clock of the file system. */
 async function isFresh(lock: string, own: string): Promise<boolean> {
   const [theirs, ours] = await Promise.all([stat(lock).catch(() => undefined), stat(own)]);
   return theirs !== undefined && ours.mtimeMs - theirs.mtimeMs < SILENCE;

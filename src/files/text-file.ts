@@ -1,13 +1,13 @@
 /**
  * @module files/text-file
- * Reads text files that the user named, and the records of CSV tables, with line numbers.
+ * Reads text files that the user named, and CSV tables with line numbers.
  */
 import { readFile, stat } from 'node:fs/promises';
 import { ioError, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import { fileError } from './checked-file.js';
 
-/** Most bytes of a report, or of the record of a part; longer pairs need more parts. */
+/** Most bytes of a report, or of the record of one part of a pair. */
 export const MOST_REPORT_BYTES = 400 * 1024 * 1024;
 
 /** @throws {AnyvmafError} `io` if it cannot be read, or has more than `most` bytes */
@@ -27,11 +27,7 @@ interface CsvLine {
   readonly line: number;
 }
 
-/**
- * Parses the records of a CSV text and skips empty ones.
- * @param list its name, for messages
- * @throws {AnyvmafError} `usage` for misplaced quotation marks
- */
+/** Parses CSV; skips empty records. @param list for messages @throws {AnyvmafError} `usage` for misplaced quotes */
 function csvLines(text: string, list: string): CsvLine[] {
   const records: CsvLine[] = [];
   let fields: string[] = [];
@@ -40,9 +36,7 @@ function csvLines(text: string, list: string): CsvLine[] {
   let at = text.startsWith('\uFEFF') ? 1 : 0;
   while (at < text.length) {
     const found = csvField(text, at);
-    if (!found) {
-      throw usageError(`line ${line} of ${list} is not CSV: check its quotation marks`);
-    }
+    if (!found) throw usageError(`line ${line} of ${list} is not CSV: check its quotation marks`);
     const { value, end, next } = found;
     fields.push(value);
     line += text.slice(at, next).split(/\r\n|\n|\r/).length - 1;
@@ -58,10 +52,7 @@ function csvLines(text: string, list: string): CsvLine[] {
   return records;
 }
 
-/**
- * The records of a CSV text with a header, by its columns.
- * @throws {AnyvmafError} `usage` as {@link csvLines}, and for a record with other fields
- */
+/** Parses CSV with a header. @throws {AnyvmafError} `usage` as {@link csvLines}, and for a ragged record */
 export function csvTable(text: string, list: string) {
   const [head, ...records] = csvLines(text, list);
   const columns = head?.fields ?? [];

@@ -1,32 +1,23 @@
 /**
  * @module parsing/parser
- * A parser worker as its caller uses it. Ends the worker if it is silent or without progress for longer than its
- * input can explain, takes too much memory, or is aborted.
+ * The caller's side of a parser worker. Ends the worker if it is silent or stalled for longer than its input can explain,
+ * uses too much memory, or is aborted.
  */
 import { onAbort } from '../core/abort.js';
 import { AnyvmafError } from '../core/errors.js';
-
 import type { ByteReader } from '../media/types.js';
-import {
-  BEAT,
-  errorOf,
-  type FailureReason,
-  type FromParser,
-  type ParserWorker,
-  refusalOf,
-  type WorkerDeath,
-} from './protocol.js';
+import type { FailureReason, FromParser, ParserWorker, WorkerDeath } from './protocol.js';
+import { BEAT, errorOf, refusalOf } from './protocol.js';
 
-/** Signs of life without progress that end a worker: a decoder may need seconds for its first picture. */
+/** Heartbeats without progress that end a worker: a decoder may need seconds for its first frame. */
 const STALL = 100;
 
-/** Checks without progress that end a worker however few signs of life it gives; other programs may starve it. */
+/** Checks without progress that end a worker with few heartbeats; other programs may starve it. */
 const LONGEST_STALL = 4 * STALL;
 
-/** Milliseconds that an ended worker may go on loading before it is terminated. */
+/** Milliseconds that an ended worker may keep loading before it is terminated. */
 const LOADING = 2000;
 
-/** Functions of a worker take one argument each. */
 export type Argument<Calls, Name extends keyof Calls> = Calls[Name] extends (argument: infer A) => unknown
   ? A
   : never;
@@ -39,7 +30,7 @@ interface Pending {
   reject(reason: unknown): void;
 }
 
-/** Calls the functions `Calls` of a worker. */
+/** Calls the functions of a worker, described by `Calls`. */
 export class Parser<Calls> {
   readonly #worker: ParserWorker;
   readonly #pending = new Map<number, Pending>();
@@ -52,12 +43,10 @@ export class Parser<Calls> {
   #silence = Number.POSITIVE_INFINITY;
   #reason: FailureReason = { code: 'internal', subject: 'A parser thread failed' };
   #progress = 0;
-  /**
-   * Checks since the last sign of life and the last progress; not milliseconds, since this thread may be late itself.
-   */
+  /** Checks since the last heartbeat and the last progress; not milliseconds, since this thread may be late itself. */
   #silent = 0;
   #stalled = 0;
-  /** Signs of life since the last progress; a starved worker gives few. */
+  /** Heartbeats since the last progress; a starved worker sends few. */
   #idle = 0;
 
   /** @param task structured-cloneable */
@@ -70,21 +59,16 @@ export class Parser<Calls> {
     worker.post({ kind: 'begin', task });
   }
 
-  /** The worker opens nothing itself and reads through this reader, which stays the caller's. */
+  /** The worker opens no files: it reads through this reader, which the caller keeps. */
   lend(input: ByteReader | undefined): void {
     this.#input = input;
   }
 
-  /** True once closed. */
   get ended(): boolean {
     return this.#ended;
   }
 
-  /**
-   * @param signal ends the worker, with everything that it does
-   * @throws {AnyvmafError} what the function throws; the worker's failure reason if it has to be ended; the signal's
-   * reason
-   */
+  /** @param signal ends the worker @throws as the function; the worker's failure reason; the signal's reason */
   async call<Name extends keyof Calls & string>(
     name: Name,
     argument: Argument<Calls, Name>,
@@ -96,7 +80,6 @@ export class Parser<Calls> {
     const forget = onAbort(signal, (reason) => this.#end(reason));
     try {
       return await new Promise<Answer<Calls, Name>>((resolve, reject) => {
-        // The worker answers with its function of this name.
         this.#pending.set(id, { resolve: (value) => resolve(value as Answer<Calls, Name>), reject });
         this.#startTimer();
         this.#worker.post({ kind: 'call', id, name, argument });
@@ -114,7 +97,7 @@ export class Parser<Calls> {
   #take(message: FromParser): void {
     if (message.kind === 'ready') this.#ready = true;
     if (this.#ended) {
-      // Terminating a worker while it loads would leak descriptors.
+      // Terminating a loading worker would leak descriptors.
       if (message.kind === 'ready') this.#worker.terminate();
       return;
     }

@@ -1,15 +1,14 @@
 /**
  * @module parsing/serve
- * The worker's side: runs calls, and sends signs of life meanwhile.
+ * The worker's side: runs calls and sends heartbeats meanwhile.
  */
-
 import { bytesReader } from '../media/readers.js';
 import type { ByteReader } from '../media/types.js';
 import { BEAT, errorOf, type FailureReason, type FromParser, refusalOf, type ToParser } from './protocol.js';
 
 export interface Monitor {
   progress(): void;
-  /** As {@link FromParser}'s `patience`. */
+  /** As `patience` of {@link FromParser}. */
   patience(silence: number, reason: FailureReason): void;
   /** The caller's input. Waiting for its bytes counts as progress. */
   input(size: number): ByteReader;
@@ -23,18 +22,15 @@ interface Wait {
   reject(error: unknown): void;
 }
 
-/** An answer whose buffers are transferred, not copied. */
+/** An answer that transfers its buffers instead of copying them. */
 export class Handed<T> {
-  readonly value: T;
-  readonly transfer: ArrayBuffer[];
-
-  constructor(value: T, transfer: ArrayBuffer[]) {
-    this.value = value;
-    this.transfer = transfer;
-  }
+  constructor(
+    readonly value: T,
+    readonly transfer: ArrayBuffer[],
+  ) {}
 }
 
-/** Functions of a worker; answers are wrapped in {@link Handed} to transfer buffers. */
+/** A worker's functions; {@link Handed} answers transfer buffers. */
 export type Served<Calls> = {
   readonly [Name in keyof Calls]: Calls[Name] extends (argument: infer A) => infer R
     ? (argument: A) => Promise<Awaited<R> | Handed<Awaited<R>>>
@@ -86,10 +82,7 @@ async function callNamed(functions: object, name: string, argument: unknown): Pr
   return served(argument);
 }
 
-/**
- * @param prepare loads what a task needs before any foreign byte is read; returns {@link Served} functions
- * @returns handles each message
- */
+/** @param prepare loads what a task needs before any foreign byte is read @returns the handler of messages */
 export function serveParser<Task>(
   post: Post,
   prepare: (task: Task, monitor: Monitor) => Promise<object>,
@@ -99,27 +92,27 @@ export function serveParser<Task>(
   let running = 0;
   let progress = 0;
   let beat: ReturnType<typeof setInterval> | undefined;
-  let told = 0;
+  let lastBeat = 0;
 
-  function tell(): void {
-    told = performance.now();
+  function sendBeat(): void {
+    lastBeat = performance.now();
     post({ kind: 'alive', progress, waiting: input.isWaiting() });
   }
 
   const monitor: Monitor = {
     progress() {
       progress++;
-      // Work on bytes at hand may keep the timer from firing for seconds.
-      if (running > 0 && performance.now() - told >= BEAT) tell();
+      // Synchronous work may keep the timer from firing for seconds.
+      if (running > 0 && performance.now() - lastBeat >= BEAT) sendBeat();
     },
     patience: (silence, reason) => post({ kind: 'patience', silence, reason }),
     input: (size) => input.reader(size),
   };
 
-  async function carryOut({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
+  async function runCall({ id, name, argument }: ToParser & { kind: 'call' }): Promise<void> {
     if (running++ === 0) {
-      told = performance.now();
-      beat = setInterval(tell, BEAT);
+      lastBeat = performance.now();
+      beat = setInterval(sendBeat, BEAT);
     }
     try {
       const result = await callNamed((await functions) ?? {}, name, argument);
@@ -142,7 +135,7 @@ export function serveParser<Task>(
         );
         return;
       case 'call':
-        void carryOut(message);
+        void runCall(message);
         return;
       default:
         input.take(message);

@@ -1,44 +1,43 @@
 /**
  * @module parts/consent
- * Fetches a part on first use, if the user agrees: on the command line, through `ANYVMAF_INSTALL`, or by a yes.
+ * Fetches a part on first use with the user's consent: on the command line, in `ANYVMAF_INSTALL`, or interactively.
  */
 import { unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
-import { AnyvmafError, type InstallHint, usageError } from '../core/errors.js';
+import { AnyvmafError, backendError, type InstallHint, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { Part, PinnedPackage } from './table.js';
 
 export interface PartsDoor {
   /** Asks whether to fetch a part; absent if there is no user to ask. */
   ask?(part: Part, signal: AbortSignal): Promise<boolean>;
-  /** Called for each package before it is fetched. */
-  say(one: PinnedPackage): void;
+  /** Announces a package before it is fetched. */
+  say(pinned: PinnedPackage): void;
 }
 
 let door: PartsDoor | undefined;
 let agreed = false;
 
-/** Sets the interface to the user; without one, only `ANYVMAF_INSTALL=auto` allows fetching. */
+/** Sets the interface to the user. */
 export function openPartsDoor(opened: PartsDoor | undefined): void {
   door = opened;
 }
 
-/** Records that the user agreed to every part. */
 export function agreeToParts(): void {
   agreed = true;
 }
 
 /** A part that is being fetched, or that the user declined. */
-interface Asked {
+interface PartRequest {
   readonly work: Promise<void>;
   readonly stop: AbortController;
   waiting: number;
 }
 
-/** Requests by part, so that nothing is asked or fetched twice. */
-const asked = new Map<PartName, Asked>();
+/** Requests by part, to ask and fetch once. */
+const requests = new Map<PartName, PartRequest>();
 
-/** The last question; they run in turn, since one line of input would answer two at once. */
+/** The last question. Questions run in turn: one line of input must not answer two. */
 let questions: Promise<unknown> = Promise.resolve();
 
 /**
@@ -50,35 +49,35 @@ export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<
   const { isHere, PARTS } = await import('./table.js');
   const part = PARTS[name];
   if (isHere(part)) return;
-  const known = asked.get(name) ?? begin(part);
-  known.waiting++;
+  const request = requests.get(name) ?? begin(part);
+  request.waiting++;
   try {
-    await unlessAborted(signal, known.work);
+    await unlessAborted(signal, request.work);
   } finally {
-    known.waiting--;
-    if (signal?.aborted && known.waiting === 0) {
-      forget(name, known);
-      known.stop.abort(signal.reason);
-      await known.work.catch(() => {});
+    request.waiting--;
+    if (signal?.aborted && request.waiting === 0) {
+      forget(name, request);
+      request.stop.abort(signal.reason);
+      await request.work.catch(() => {});
     }
   }
 }
 
-function begin(part: Part): Asked {
+function begin(part: Part): PartRequest {
   const { name } = part;
   const stop = new AbortController();
-  const one: Asked = { work: obtain(part, stop.signal), stop, waiting: 0 };
-  asked.set(name, one);
+  const request: PartRequest = { work: obtain(part, stop.signal), stop, waiting: 0 };
+  requests.set(name, request);
   // Remember only a refusal.
-  one.work.then(
-    () => forget(name, one),
-    (error) => error instanceof Refused || forget(name, one),
+  request.work.then(
+    () => forget(name, request),
+    (error) => error instanceof Refused || forget(name, request),
   );
-  return one;
+  return request;
 }
 
-function forget(name: PartName, one: Asked): void {
-  if (asked.get(name) === one) asked.delete(name);
+function forget(name: PartName, request: PartRequest): void {
+  if (requests.get(name) === request) requests.delete(name);
 }
 
 class Refused extends AnyvmafError {}
@@ -86,14 +85,14 @@ class Refused extends AnyvmafError {}
 async function obtain(part: Part, signal: AbortSignal): Promise<void> {
   await requireConsent(part, signal);
   const { installPart } = await import('./install.js');
-  await installPart(part.name, { signal, onPackage: door && ((one) => door?.say(one)) });
+  await installPart(part.name, { signal, onPackage: door && ((pinned) => door?.say(pinned)) });
 }
 
 async function requireConsent(part: Part, signal: AbortSignal): Promise<void> {
   const policy = policyOf(process.env.ANYVMAF_INSTALL);
   if (agreed || policy === 'auto') return;
   const ask = policy === 'never' ? undefined : door?.ask;
-  if (!ask) throw new AnyvmafError('backend', ...(await refusal(part)));
+  if (!ask) throw backendError(...(await refusal(part)));
   const answer = questions.then(() => {
     signal.throwIfAborted();
     return ask(part, signal);
@@ -108,7 +107,7 @@ function policyOf(value: string | undefined): 'auto' | 'never' | undefined {
   throw usageError(`ANYVMAF_INSTALL is ${quoted(value)}, but it must be auto or never.`);
 }
 
-/** What an error says of a part that is not installed, and how to install it. */
+/** Message and hint of the error for a part that is not installed. */
 async function refusal(part: Part): Promise<[message: string, { readonly hints: readonly [InstallHint] }]> {
   const { packedSize, specOf } = await import('./table.js');
   const { name, version } = part.packages[0];

@@ -1,15 +1,14 @@
 /**
  * @module parts/install
- * Installs a part into the user's cache, all or nothing, with the user's npm settings: `npm ci` with a lock file that
- * pins each package's content, which npm checks before it unpacks; then only the files in use are kept.
+ * Installs a part atomically into the user's cache, with the user's npm settings: `npm ci` with a lock file that pins the
+ * content of each package. Then keeps only the files in use.
  */
-
 import { accessSync, constants, existsSync } from 'node:fs';
 import { mkdir, readdir, rename, stat, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { onAbort } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
-import { AnyvmafError, ioError } from '../core/errors.js';
+import { AnyvmafError, backendError, ioError } from '../core/errors.js';
 import { clause, shown } from '../core/printable.js';
 import { endChild, startChild } from '../files/child-process.js';
 import { removeScratch } from '../files/folders.js';
@@ -30,7 +29,6 @@ import {
 
 export interface InstalledPart {
   readonly name: PartName;
-  /** Its folder. */
   readonly place: string;
   /** False if it was already installed. */
   readonly fetched: boolean;
@@ -40,35 +38,31 @@ export interface InstallOptions {
   readonly signal?: AbortSignal;
   /** Milliseconds until npm is killed. */
   readonly timeout?: number;
-  /** Called for each package before it is fetched. */
-  readonly onPackage?: ((one: PinnedPackage) => void) | undefined;
+  readonly onPackage?: ((pinned: PinnedPackage) => void) | undefined;
   /** Replaces the pinned part, in tests. */
   readonly part?: Part;
 }
 
 /**
- * Installs a part, unless it is installed and complete. Safe in several processes at once.
- * @throws {AnyvmafError} `io` if npm is missing or fails (as for a package that is not the pinned one), or the cache
- * cannot be written; `backend` if the part does not exist for this system; the signal's reason
+ * Installs a part unless it is complete. Safe in several processes at once.
+ * @throws {AnyvmafError} `io` if npm is missing or fails (also if a package is not the pinned one), or the cache
+ * is not writable; `backend` if the part does not support this system; the signal's reason
  */
 export async function installPart(name: PartName, options: InstallOptions = {}): Promise<InstalledPart> {
   const { part = PARTS[name], signal, onPackage } = options;
   const place = placeOf(part);
   if (isHere(part)) return { name, place, fetched: false };
   if (!isOffered(part))
-    throw new AnyvmafError(
-      'backend',
-      `The package ${part.packages[0].name} does not support ${part.system}.`,
-    );
+    throw backendError(`The package ${part.packages[0].name} does not support ${part.system}.`);
   signal?.throwIfAborted();
   const work = await workFolder();
   try {
     const [installed, content] = [join(work, 'installed'), join(work, 'content')];
-    for (const one of part.packages) onPackage?.(one);
+    for (const pinned of part.packages) onPackage?.(pinned);
     await mkdir(installed);
     await installPackages(part.packages, installed, options);
     const sizes: Record<string, number> = {};
-    for (const one of part.packages) Object.assign(sizes, await keepUsed(one, installed, content));
+    for (const pinned of part.packages) Object.assign(sizes, await keepUsed(pinned, installed, content));
     await writeFile(join(content, LIST), JSON.stringify(sizes));
     await putInPlace(content, part, work);
   } catch (cause) {
@@ -90,25 +84,25 @@ async function putInPlace(content: string, part: Part, work: string): Promise<vo
       if (isHere(part)) return;
       if (tries === 3) throw error;
     }
-    // The present one is damaged, or a link to elsewhere.
+    // The present folder is damaged, or a link.
     await rename(place, join(work, `old-${tries}`)).catch(() => {});
   }
 }
 
 /** Moves the kept files of a package. @returns their lengths by path */
-async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<Record<string, number>> {
-  const own = join('node_modules', one.name);
+async function keepUsed(pinned: PinnedPackage, from: string, to: string): Promise<Record<string, number>> {
+  const own = join('node_modules', pinned.name);
   const found = await readdir(join(from, own), { recursive: true, withFileTypes: true });
   const files = found
     .filter((entry) => entry.isFile())
     .map((entry) => relative(join(from, own), join(entry.parentPath, entry.name)).split(sep).join('/'));
-  const missing = one.keep.filter(
-    (pattern) => !files.some((path) => isKept({ ...one, keep: [pattern] }, path)),
+  const missing = pinned.keep.filter(
+    (pattern) => !files.some((path) => isKept({ ...pinned, keep: [pattern] }, path)),
   );
   if (missing.length > 0)
-    throw ioError(`The package ${specOf(one)} lacks expected files: ${missing.join(', ')}.`);
+    throw ioError(`The package ${specOf(pinned)} lacks expected files: ${missing.join(', ')}.`);
   const sizes: Record<string, number> = {};
-  for (const file of files.filter((path) => isKept(one, path))) {
+  for (const file of files.filter((path) => isKept(pinned, path))) {
     const path = join(own, file);
     await mkdir(dirname(join(to, path)), { recursive: true });
     await rename(join(from, path), join(to, path));
@@ -121,18 +115,15 @@ async function keepUsed(one: PinnedPackage, from: string, to: string): Promise<R
 const TIMEOUT = 10 * 60_000;
 
 /** Characters of npm's messages to keep. */
-const SAID = 16_384;
+const KEPT_CHARACTERS = 16_384;
 
-/** Explicit, since the user's npm settings may differ. */
+/** Overrides the user's npm settings. */
 const OPTIONS = (
   '--ignore-scripts --no-bin-links --no-audit --no-fund --no-update-notifier --prefer-offline ' +
   '--no-dry-run --no-global --location=project --no-workspaces --install-strategy=hoisted --package-lock --omit=dev'
 ).split(' ');
 
-/**
- * Without scripts and dependencies, into an empty folder.
- * @throws {AnyvmafError} `io` if npm is missing, fails, is late, or gets unpinned content; the signal's reason
- */
+/** Installs packages without scripts and dependencies. @throws {AnyvmafError} `io` if npm fails; the signal's reason */
 async function installPackages(
   packages: readonly PinnedPackage[],
   folder: string,
@@ -141,19 +132,19 @@ async function installPackages(
   signal?.throwIfAborted();
   await writeLock(packages, folder);
   const [program, ...first] = npmCommand();
-  // With --prefix, npm would ignore its machine-wide settings: registry, proxy, certificates.
+  // Not --prefix: with it, npm ignores its machine-wide settings (registry, proxy, certificates).
   const child = startChild(program, [...first, 'ci', ...OPTIONS], {
     stdio: ['ignore', 'ignore', 'pipe'],
     cwd: folder,
     env: withoutWorkspaces(process.env),
   });
-  let said = '';
+  let output = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
-    said = (said + text).slice(-SAID);
+    output = (output + text).slice(-KEPT_CHARACTERS);
   });
   const ended = new Promise<string | null>((resolve) => {
     child.once('error', (error) => resolve(error.message));
-    child.once('close', (code, by) => resolve(code === 0 ? null : failure(said, code, by)));
+    child.once('close', (code, by) => resolve(code === 0 ? null : failure(output, code, by)));
   });
   const end = () => void endChild(child, ended, [child.stderr]);
   let late = false;
@@ -174,7 +165,7 @@ async function installPackages(
   if (missing.length > 0) throw npmError(missing, 'npm succeeded but installed nothing');
 }
 
-/** The lock file lists no dependencies, so npm installs each package alone. */
+/** The lock file lists no transitive dependencies, so npm installs none. */
 async function writeLock(packages: readonly PinnedPackage[], folder: string): Promise<void> {
   const dependencies = Object.fromEntries(packages.map(({ name, version }) => [name, version]));
   const locked = packages.map(({ name, version, integrity }) => [
@@ -186,14 +177,14 @@ async function writeLock(packages: readonly PinnedPackage[], folder: string): Pr
   await writeFile(join(folder, 'package-lock.json'), JSON.stringify(lock));
 }
 
-/** npm as a program and its first arguments: the one on PATH, else the one beside Node.js. */
+/** Program and first arguments of npm: the one on PATH, else the one beside Node.js. */
 function npmCommand(): readonly [string, ...string[]] {
   const windows = process.platform === 'win32';
   const beside = dirname(process.execPath);
   const folders = [...(process.env.PATH ?? '').split(delimiter).filter(isAbsolute), beside];
   for (const folder of folders) {
     if (!windows && isProgram(join(folder, 'npm'))) return [join(folder, 'npm')];
-    // npm.cmd needs a shell, which would interpret arguments.
+    // Not npm.cmd: it needs a shell, which would interpret arguments.
     const script = join(folder, 'node_modules', 'npm', 'bin', 'npm-cli.js');
     if (windows && existsSync(script)) return [process.execPath, script];
   }
@@ -213,16 +204,15 @@ function isProgram(path: string): boolean {
   }
 }
 
-/** Drops variables that npm and npx set for their children and that would make npm install for another project. */
+/** Drops variables that npm and npx set for their children, which would make npm install into another project. */
 function withoutWorkspaces(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(
     Object.entries(env).filter(([name]) => !/^npm_config_(workspaces?|include_workspace_root)$/i.test(name)),
   );
 }
 
-/** Why npm failed, in its own words if it printed any. */
-function failure(said: string, code: number | null, by: string | null): string {
-  const lines = said
+function failure(output: string, code: number | null, by: string | null): string {
+  const lines = output
     .split('\n')
     .map((line) => /^npm (?:error|ERR!) (?!code |errno |A complete log)(.+)$/.exec(line)?.[1] ?? '')
     .filter((line) => line.trim() !== '' && !line.includes('_logs'));

@@ -1,9 +1,8 @@
 /**
  * @module parts/table
- * The parts that are too large to ship with anyvmaf: npm packages pinned by version and content, where they are in the
- * user's cache, and packages installed beside anyvmaf.
+ * Optional components, too large to ship with anyvmaf: npm packages pinned by version and content, in the user's cache or
+ * installed beside anyvmaf.
  */
-
 import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -15,27 +14,27 @@ import { cacheFolder, makeFolders, makeScratchFolder, removeScratch, writeReason
 export interface PinnedPackage {
   readonly name: string;
   readonly version: string;
-  /** Digest of the tarball, in the form of lock files. */
+  /** Digest of the tarball, as in lock files. */
   readonly integrity: string;
   /** Bytes of the tarball. */
   readonly packed: number;
   readonly licence: string;
-  /** Paths of files to keep; `*` stands for any text without a slash. */
+  /** Paths of files to keep; `*` matches any text without a slash. */
   readonly keep: readonly string[];
 }
 
 export interface Part {
   readonly name: PartName;
-  /** Its purpose: ends a sentence that begins with "which". */
+  /** Its purpose, as a clause after "which". */
   readonly use: string;
   readonly packages: readonly [PinnedPackage, ...PinnedPackage[]];
   /** Bytes on disk. */
   readonly size: number;
-  /** Set if files are for one system and processor only: the package's name for it. */
+  /** The package's name for the system and processor, if files differ between them. */
   readonly system?: string;
 }
 
-/** Bytes on disk of the part webgpu, for each system that its package has a library for. */
+/** Bytes on disk of the part `webgpu` on each supported system. */
 const WEBGPU_SIZES: Readonly<Record<string, number>> = {
   'darwin-universal': 21_886_452,
   'linux-arm64': 19_648_460,
@@ -134,14 +133,14 @@ export function packedSize({ packages }: Part): number {
   return packages.reduce((sum, { packed }) => sum + packed, 0);
 }
 
-/** Lists the files of a part, in its folder; written last. */
+/** The list of files in a part's folder, written last. */
 export const LIST = 'files.json';
 
 const ADVICE = 'make it writable, or name another folder with ANYVMAF_CACHE';
 
 export const partsFolder = (): string => join(cacheFolder(), 'parts');
 
-/** Folder of a part, with `node_modules` in it; each version has its own. */
+/** Folder of a version of a part; contains `node_modules`. */
 export function placeOf({ name, packages, system }: Part): string {
   const suffix = system === undefined ? '' : `-${system}`;
   return join(partsFolder(), `${name}@${packages[0].version}${suffix}`);
@@ -157,7 +156,7 @@ export function isHere(part: Part): boolean {
   return isWhole(placeOf(part));
 }
 
-/** True if the user installed a package beside anyvmaf. Only looks for its file, since some take seconds to load. */
+/** True if a package is installed beside anyvmaf. Does not load it: some take seconds. */
 export function hasPackage(name: string): boolean {
   try {
     return existsSync(fileURLToPath(import.meta.resolve(name)));
@@ -180,10 +179,8 @@ function isWhole(folder: string): boolean {
   }
 }
 
-/** Files that other users, except root, put into a shared folder are not run. */
-function isTrusted(owner: number): boolean {
-  return !process.getuid || owner === process.getuid() || owner === 0;
-}
+/** Guards against running files that other users put into a shared folder. */
+const isTrusted = (owner: number): boolean => !process.getuid || owner === process.getuid() || owner === 0;
 
 /** Creates a private scratch folder beside the parts, and removes old ones. @throws {AnyvmafError} `io` */
 export async function workFolder(): Promise<string> {
@@ -204,16 +201,16 @@ export function unwritable(folder: string, cause: unknown): AnyvmafError {
 export async function removePart(name: PartName): Promise<readonly string[]> {
   const folder = partsFolder();
   const names = await readdir(folder).catch(() => []);
-  const theirs = names.filter((one) => one.startsWith(`${name}@`)).map((one) => join(folder, one));
-  if (theirs.length === 0) return [];
+  const versions = names.filter((entry) => entry.startsWith(`${name}@`)).map((entry) => join(folder, entry));
+  if (versions.length === 0) return [];
   const work = await workFolder();
   try {
-    // Moved first, so that no process finds half a part.
-    for (const [i, path] of theirs.entries()) await rename(path, join(work, `${i}`));
+    // Move first, so that no process finds half a part.
+    for (const [i, path] of versions.entries()) await rename(path, join(work, `${i}`));
   } catch (cause) {
     throw unwritable(folder, cause);
   } finally {
     await removeScratch(work);
   }
-  return theirs;
+  return versions;
 }

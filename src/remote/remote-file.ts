@@ -1,41 +1,32 @@
 /**
  * @module remote/remote-file
- * Files behind URLs: random access, by range requests with a cache that reads ahead and checks for changes; and whole
- * small files that are fetched, put and removed.
+ * Files behind URLs: random access by range requests, with a cache that reads ahead and checks for changes; and small
+ * files to fetch, put and remove whole.
  */
 import { setMaxListeners } from 'node:events';
 import { AnyvmafError, codeOf, ioError, messageOf, usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import {
-  AllowedHosts,
-  type Answer,
-  exchange,
-  PATIENCE,
-  type Patience,
-  Permanent,
-  persist,
-  refusedStatus,
-  Transient,
-} from './request.js';
+import type { Answer, Patience } from './request.js';
+import { AllowedHosts, exchange, PATIENCE, Permanent, persist, refusedStatus, Transient } from './request.js';
 
-/** Bytes of a block, the smallest unit that is fetched. */
+/** Bytes of a block, the smallest unit to fetch. */
 const BLOCK = 16 * 1024;
-/** Bytes to cache. */
+/** Size of the cache in bytes. */
 const KEPT = 64 << 20;
-/** Most bytes of one request, and of what is fetched ahead. */
+/** Most bytes of one request and of the read-ahead. */
 const MOST_AT_ONCE = 8 << 20;
-/** Largest share of the file to fetch ahead, since reading may end anywhere. */
+/** Largest share of the file to read ahead, since reading may end anywhere. */
 const AHEAD_SHARE = 1 / 256;
 
 export interface RemoteOptions {
   readonly patience?: Patience;
-  /** Aborts opening; later it only stops fetching ahead. */
+  /** Aborts opening; later it only stops reading ahead. */
   readonly signal?: AbortSignal;
 }
 
 export interface RemoteReader {
   readonly size: number;
-  /** Fills `parts` from a position; with fewer bytes only at the end of the file. */
+  /** Fills `parts` from a position; returns fewer bytes only at the end of the file. */
   read(position: number, parts: readonly Uint8Array[]): Promise<number>;
   close(): void;
 }
@@ -56,7 +47,8 @@ export class RemoteFile {
   /** By number, least recently used first. */
   readonly #blocks = new Map<number, Promise<Uint8Array>>();
   #identity: Identity | undefined;
-  #transferred = 0;
+  /** Bytes received over the network, without headers. */
+  transferred = 0;
   #failure: AnyvmafError | undefined;
 
   private constructor(url: URL, hosts: AllowedHosts, { patience = PATIENCE, signal }: RemoteOptions) {
@@ -76,28 +68,22 @@ export class RemoteFile {
     return file;
   }
 
-  /** In bytes. */
   get size(): number {
     return this.#identity?.size ?? 0;
   }
 
-  /** Changes with the content, as far as the server tells. */
+  /** Changes with the content, as far as the server reveals it. */
   get version(): string {
     const { size, etag = '', modified = '' } = this.#identity ?? {};
     return `${size} ${etag} ${modified}`;
   }
 
-  /** Bytes received over the network, without headers. */
-  get transferred(): number {
-    return this.#transferred;
-  }
-
-  /** The first error while reading, which every later read throws. */
+  /** The first error while reading; later reads throw it again. */
   get failure(): AnyvmafError | undefined {
     return this.#failure;
   }
 
-  /** A reader for one user; fetching ahead follows its positions. */
+  /** A reader for one consumer; read-ahead follows its positions. */
   reader(): RemoteReader {
     let [next, ahead] = [0, 0];
     return {
@@ -112,12 +98,9 @@ export class RemoteFile {
             : 0;
         next = end;
         const blocks = this.#blocksOf(position, end);
-        if (ahead >= BLOCK && !this.#stopAhead.signal.aborted)
-          this.#ensure(
-            Math.ceil(end / BLOCK),
-            lastBlock(Math.min(this.size, end + ahead)),
-            this.#stopAhead.signal,
-          );
+        const { signal } = this.#stopAhead;
+        if (ahead >= BLOCK && !signal.aborted)
+          this.#ensure(Math.ceil(end / BLOCK), lastBlock(Math.min(this.size, end + ahead)), signal);
         let at = position;
         let [part = 0, filled] = [0, 0];
         for (const [number, block] of blocks) {
@@ -139,7 +122,7 @@ export class RemoteFile {
     };
   }
 
-  /** @throws {AnyvmafError} the first failure, from now on always */
+  /** @throws {AnyvmafError} the first failure */
   async #settled(block: Promise<Uint8Array>): Promise<Uint8Array> {
     try {
       if (this.#failure) throw this.#failure;
@@ -166,7 +149,7 @@ export class RemoteFile {
     return found;
   }
 
-  /** Fetches missing blocks, neighbours in one request. */
+  /** Fetches missing blocks; adjacent blocks share a request. */
   #ensure(first: number, last: number, signal: AbortSignal | undefined): void {
     const most = MOST_AT_ONCE / BLOCK;
     for (let number = first; number <= last; number++) {
@@ -186,7 +169,7 @@ export class RemoteFile {
     }
   }
 
-  /** Fetches blocks from `first` to before `end`; each resolves as soon as its bytes are there. */
+  /** Fetches blocks from `first` to before `end`; each resolves when its bytes have arrived. */
   async #fetch(first: number, end: number, signal: AbortSignal | undefined): Promise<void> {
     const waiting = new Map<number, { take(bytes: Uint8Array): void; fail(error: unknown): void }>();
     for (let number = first; number < end; number++) {
@@ -214,7 +197,7 @@ export class RemoteFile {
       }
     };
     try {
-      // A server may send less of a part than was asked for, and say so.
+      // A server may send less than the requested range, and say so.
       while (done * BLOCK + filled < limit()) {
         await persist(`${this.name} could not be fetched`, this.#patience, async () => {
           if (signal?.aborted) throw signal.reason;
@@ -227,12 +210,7 @@ export class RemoteFile {
     }
   }
 
-  async #request(
-    from: number,
-    limit: () => number,
-    take: (chunk: Uint8Array) => void,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  async #request(from: number, limit: () => number, take: (chunk: Uint8Array) => void, signal?: AbortSignal) {
     const headers = { range: `bytes=${from}-${limit() - 1}`, 'accept-encoding': 'identity' };
     const answer = await exchange(this.#url, { method: 'GET', headers }, this.#hosts, this.#patience, signal);
     const { body } = answer;
@@ -241,7 +219,7 @@ export class RemoteFile {
       let at = from;
       for await (const chunk of paced(body, this.#patience)) {
         if (at + chunk.length > end) throw new Permanent('the server sends more than was requested');
-        this.#transferred += chunk.length;
+        this.transferred += chunk.length;
         at += chunk.length;
         take(chunk);
       }
@@ -251,7 +229,7 @@ export class RemoteFile {
     }
   }
 
-  /** Checks that an answer is the requested part of the opened file. @returns end of the part */
+  /** Checks that a response is the requested range of the opened file. @returns end of the range */
   #check(answer: Answer, from: number, limit: number): number {
     const { status, headers } = answer;
     if (status === 200) {
@@ -275,13 +253,11 @@ export class RemoteFile {
     }
     const known = this.#identity;
     if (known) this.#requireSame(known, found);
-    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity') {
+    if (headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity')
       throw new Permanent(`the server sends it compressed (${shown(headers['content-encoding'])})`);
-    }
     const end = Math.min(limit, size);
-    if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from) {
+    if (Number(start) !== from || Number(last) + 1 > end || Number(last) < from)
       throw new Permanent(`the server sends ${shown(range)} instead of bytes ${from}-${end - 1}`);
-    }
     // Only after every check.
     this.#identity ??= found;
     return Number(last) + 1;
@@ -308,32 +284,24 @@ export class RemoteFile {
   }
 }
 
-/** The block of the byte before `end`. */
-function lastBlock(end: number): number {
-  return Math.floor((end - 1) / BLOCK);
-}
+const lastBlock = (end: number): number => Math.floor((end - 1) / BLOCK);
 
 function cut(got: number, wanted: number): Transient {
   return new Transient(`the server closed the connection after ${got} of ${wanted} bytes`);
 }
 
 /** Yields the chunks of a body; fails if the server stalls. */
-async function* paced(
-  body: Answer['body'],
-  { stall }: Patience,
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* paced(body: Answer['body'], { stall }: Patience): AsyncGenerator<Uint8Array, void> {
   let timer: NodeJS.Timeout | undefined;
+  const late = () => body.destroy(new Transient(`the server stalled: no data for ${stall / 1000} s`));
   const wind = () => {
     clearTimeout(timer);
-    timer = setTimeout(
-      () => body.destroy(new Transient(`the server stalled: no data for ${stall / 1000} s`)),
-      stall,
-    );
+    timer = setTimeout(late, stall);
   };
   wind();
   try {
     for await (const chunk of body) {
-      // The time that the consumer takes does not count.
+      // The consumer's time does not count.
       clearTimeout(timer);
       yield chunk as Uint8Array;
       wind();
@@ -341,11 +309,10 @@ async function* paced(
   } catch (cause) {
     if (cause instanceof Transient || cause instanceof Permanent || cause instanceof AnyvmafError)
       throw cause;
-    // A broken connection: the caller counts the bytes and reports it.
+    // The caller counts the bytes and reports a broken connection.
     const code = codeOf(cause);
-    if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR') {
+    if (code !== 'ECONNRESET' && code !== 'ERR_STREAM_PREMATURE_CLOSE' && code !== 'ABORT_ERR')
       throw new Transient(messageOf(cause));
-    }
   } finally {
     clearTimeout(timer);
   }
@@ -358,16 +325,12 @@ function urlOf(text: string): URL {
 }
 
 export interface RemotePlace {
-  /** Retries, since a repeated PUT does no harm. @throws {AnyvmafError} `io`, also for a response without success */
+  /** Retries: PUT is idempotent. @throws {AnyvmafError} `io` */
   put(bytes: Uint8Array, signal?: AbortSignal): Promise<void>;
 }
 
-/** Checks that a result may be put to a URL, without connecting to it. @throws {AnyvmafError} `usage` */
-export function openPlace(
-  text: string,
-  hosts: readonly string[],
-  patience: Patience = PATIENCE,
-): RemotePlace {
+/** Checks that a result may be put to a URL, without connecting. @throws {AnyvmafError} `usage` */
+export function openPlace(text: string, hosts: readonly string[], patience = PATIENCE): RemotePlace {
   const allowed = new AllowedHosts(hosts);
   const url = urlOf(text);
   allowed.require(url);
@@ -387,10 +350,7 @@ export function openPlace(
   };
 }
 
-/**
- * @param most largest size in bytes
- * @throws {AnyvmafError} `usage` for a URL that is not allowed; `io`, also for a larger file; the signal's reason
- */
+/** @param most bytes @throws {AnyvmafError} `usage` if not allowed; `io`, also if larger; the signal's reason */
 export async function fetchWhole(
   url: string,
   hosts: readonly string[],
@@ -416,11 +376,7 @@ export class RemoteStore {
   readonly #hosts: readonly string[];
   readonly #patience: Patience;
 
-  /**
-   * Does not connect.
-   * @param root its path is put before names, its query is kept
-   * @throws {AnyvmafError} `usage` for a URL that is not allowed
-   */
+  /** @param root its path precedes names; its query is kept @throws {AnyvmafError} `usage` for a forbidden URL */
   constructor(root: string, hosts: readonly string[], patience: Patience = PATIENCE) {
     openPlace(root, hosts);
     this.#root = new URL(root);
@@ -428,7 +384,6 @@ export class RemoteStore {
     this.#patience = patience;
   }
 
-  /** @throws {AnyvmafError} `io` */
   async put(name: string, bytes: Uint8Array): Promise<void> {
     await openPlace(this.#at(name).href, this.#hosts, this.#patience).put(bytes);
   }

@@ -1,10 +1,9 @@
 /**
  * @module remote/request
- * HTTP exchanges with hosts that a run may reach: those the user named, at public addresses. Others (this machine, private
- * networks, cloud metadata; by IANA's registries of special-purpose addresses) must be named too, so that no name server
- * leads into a private network. Connects only to checked addresses, and checks each redirect.
+ * HTTP exchanges with the hosts that the user named, at public addresses. Other addresses (this machine, private networks,
+ * cloud metadata; see IANA's special-purpose address registries) must be named too, so that no name server leads into a
+ * private network. Connects only to checked addresses, and checks each redirect.
  */
-
 import { lookup as resolve } from 'node:dns';
 import { Agent, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
@@ -14,7 +13,7 @@ import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { version } from '../core/version.js';
 
-/** One list for each family: a shared one also checks IPv4 addresses as IPv6 ones, which `::/3` would match. */
+/** One list per family: a shared list also checks IPv4 addresses as IPv6, which `::/3` would match. */
 const SPECIAL = { ipv4: new BlockList(), ipv6: new BlockList() };
 for (const range of [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
@@ -22,14 +21,14 @@ for (const range of [
   ...['203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
 ])
   addRange(SPECIAL.ipv4, range);
-// All but global unicast, then the special ranges of that: 6to4 and Teredo too, which lead to an IPv4 address.
+// All but global unicast, then its special ranges, such as 6to4 and Teredo, which embed an IPv4 address.
 for (const range of ['::/3', '4000::/2', '8000::/1', '2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
   addRange(SPECIAL.ipv6, range);
 
-/** Prefixes, in hexadecimal digits, of IPv6 addresses that stand for the IPv4 address in their last 32 bits. */
+/** Prefixes, in hexadecimal digits, of IPv6 addresses that embed an IPv4 address in their last 32 bits. */
 const EMBEDDING = [`${'0'.repeat(20)}ffff`, `0064ff9b${'0'.repeat(16)}`];
 
-/** Without brackets and zone; IPv4 for an IPv6 address that stands for one; `undefined` for other text. */
+/** Strips brackets and zone, and unwraps an embedded IPv4 address; `undefined` for other text. */
 export function canonicalAddress(text: string): string | undefined {
   const bare = text.replace(/^\[|\]$/g, '').replace(/%.*$/, '');
   if (isIPv4(bare)) return bare;
@@ -52,11 +51,11 @@ export function isPublic(address: string): boolean {
   const family = familyOf(address);
   if (SPECIAL[family].check(address, family)) return false;
   // A public address of this machine reaches its own services.
-  const own = Object.values(networkInterfaces()).flatMap((all) => all?.map((one) => one.address) ?? []);
-  return !own.some((one) => canonicalAddress(one) === address);
+  const own = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  return !own.some((local) => canonicalAddress(local.address) === address);
 }
 
-/** Adds a range such as `10.0.0.0/8`. @returns false if it is not a range of addresses */
+/** Adds a range such as `10.0.0.0/8`. @returns false if it is malformed */
 function addRange(list: BlockList, range: string): boolean {
   const [, network = '', bits = ''] = /^(.+)\/(\d{1,3})$/.exec(range) ?? [];
   const most = { 0: -1, 4: 32, 6: 128 }[isIP(network)] ?? -1;
@@ -84,7 +83,7 @@ export class AllowedHosts {
   readonly #ranges: BlockList;
 
   /**
-   * @param entries host names with or without port (`*.` in front: its subdomains), addresses, ranges of addresses
+   * @param entries host names with or without port (`*.` in front for subdomains), addresses, address ranges
    * @throws {AnyvmafError} `usage` for a malformed entry
    */
   constructor(entries: readonly string[]) {
@@ -99,18 +98,15 @@ export class AllowedHosts {
   }
 
   /**
-   * Checks a URL; the addresses of its host name are checked when it is connected to.
+   * Checks a URL; the addresses of its host name are checked on connection.
    * @param from the URL that redirected there
    * @throws {AnyvmafError} `usage` if the URL is not allowed; `io` if it comes from a redirect
    */
   require(url: URL, from?: URL): void {
     const { protocol, port } = url;
-    const refuse = (why: string) => {
-      const name = shown(url.href);
-      return from
-        ? ioError(`${shown(from.href)} redirects to ${name}, ${why}.`)
-        : usageError(`${name} is ${why}.`);
-    };
+    const name = shown(url.href);
+    const refuse = (why: string) =>
+      from ? ioError(`${shown(from.href)} redirects to ${name}, ${why}.`) : usageError(`${name} is ${why}.`);
     if (protocol !== 'http:' && protocol !== 'https:')
       throw refuse(`a URL with an unsupported scheme (${shown(protocol)})`);
     if (from?.protocol === 'https:' && protocol === 'http:') throw refuse('which is not encrypted');
@@ -133,7 +129,7 @@ export class AllowedHosts {
     const named = this.#hosts.some(
       ({ name, port }) => canonicalAddress(name) === canonical && (port === '' || port === url.port),
     );
-    // localhost can only mean this machine; no name server on the network is asked for it.
+    // localhost means this machine; it is not resolved by a name server.
     if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
     throw ioError(
       `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or a private network and must ` +
@@ -151,11 +147,9 @@ function isOf({ name, subdomains }: NamedHost, host: string): boolean {
   return subdomains ? host.endsWith(`.${name}`) : host === name;
 }
 
-function isLoopback(address: string): boolean {
-  return address.startsWith('127.') || address === '::1';
-}
+const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
 
-/** One spelling: without a trailing dot, addresses canonical. */
+/** Normalised: no trailing dot, canonical addresses. */
 function hostOf({ hostname }: URL): string {
   const host = hostname.replace(/\.$/, '').toLowerCase();
   return canonicalAddress(host) ?? host;
@@ -196,7 +190,7 @@ export interface Patience {
   readonly answer: number;
   /** Between two chunks of the body. */
   readonly stall: number;
-  /** Before the second try; doubles with each further one. */
+  /** Before the second try; doubles with each further try. */
   readonly pause: number;
   readonly tries: number;
 }
@@ -205,19 +199,18 @@ export const PATIENCE: Patience = { answer: 20_000, stall: 20_000, pause: 300, t
 
 /** A failure that another try may cure. */
 export class Transient extends Error {
-  /** Milliseconds from the server's Retry-After. */
-  readonly wait: number | undefined;
-
-  constructor(message: string, wait?: number) {
+  /** @param wait milliseconds from the server's Retry-After */
+  constructor(
+    message: string,
+    readonly wait?: number,
+  ) {
     super(message);
-    this.wait = wait;
   }
 }
 
-/** A failure that another try cannot cure. */
 export class Permanent extends Error {}
 
-/** Statuses of redirects to follow; those that would turn a PUT or DELETE into a GET are not. */
+/** Redirects to follow; excludes those that would turn a PUT or DELETE into a GET. */
 const REDIRECTS = { GET: [301, 302, 303, 307, 308], PUT: [307, 308], DELETE: [307, 308] };
 const MOST_REDIRECTS = 5;
 
@@ -235,10 +228,7 @@ export interface Answer {
   readonly url: URL;
 }
 
-/**
- * @throws {AnyvmafError} if the URL is not allowed; {@link Transient} and {@link Permanent}, whose messages are
- * clauses
- */
+/** @throws {AnyvmafError} if the URL is not allowed; {@link Transient} and {@link Permanent}, with clauses as messages */
 export async function exchange(
   url: URL,
   sent: Sent,
@@ -253,9 +243,7 @@ export async function exchange(
     const { statusCode: status = 0, headers } = body;
     if (!REDIRECTS[sent.method].includes(status)) return { status, headers, body, url: at };
     body.destroy();
-    if (hops === MOST_REDIRECTS) {
-      throw new Permanent(`it has more than ${MOST_REDIRECTS} redirects`);
-    }
+    if (hops === MOST_REDIRECTS) throw new Permanent(`it has more than ${MOST_REDIRECTS} redirects`);
     const next = target(headers.location, at);
     hosts.require(next, at);
     at = next;
@@ -298,7 +286,7 @@ function send(
     const start = isSecure ? httpsRequest : httpRequest;
     const request = start(bare, { ...options, agent: isSecure ? agents['https:'] : agents['http:'] });
     let timer: NodeJS.Timeout | undefined;
-    // Before that it waits for other requests to this host, which have their own limits.
+    // Until it has a socket, it waits for other requests to this host, which have their own limits.
     request.once('socket', () => {
       timer = setTimeout(
         () => request.destroy(new Transient(`no answer within ${patience.answer / 1000} s`)),
@@ -317,7 +305,7 @@ function send(
   });
 }
 
-/** Resolves a host and returns only checked addresses, so that nothing else is connected to. */
+/** Resolves a host; fails if one of its addresses is not allowed. */
 function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
@@ -337,7 +325,7 @@ function checkedLookup(hosts: AllowedHosts, url: URL): LookupFunction {
 function failure(cause: unknown): unknown {
   if (cause instanceof AnyvmafError || cause instanceof Transient || cause instanceof Permanent) return cause;
   const code = codeOf(cause);
-  // Empty for an AggregateError: none of the host's addresses could be reached.
+  // The message is empty for an AggregateError: no address of the host was reachable.
   const message = cause instanceof Error && cause.message !== '' ? cause.message : code;
   if (code === 'ENOTFOUND') return new Permanent('its host name is unknown');
   if (/^(?:ERR_TLS|CERT_|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|ERR_SSL)/.test(code))

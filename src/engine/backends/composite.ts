@@ -1,25 +1,21 @@
 /**
  * @module engine/backends/composite
- * Combines several measurers: splits a plan by the calls that each supports, runs the parts on the same frames and
- * joins their records. If a part's device is lost, another measurer takes over without any difference in the records. So a
- * worker measures on a GPU what that supports, and the rest on the core.
+ * Combines several measurers: splits a plan by the calls that each supports, runs the parts on the same frames and joins
+ * their records. If a part's device is lost, another measurer takes over with identical records. This lets a worker measure
+ * on a GPU what the GPU supports, and the rest on the core.
  */
 import { AnyvmafError, backendError, messageOf } from '../../core/errors.js';
 import { copyPlanes, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall } from '../../core/module.js';
-import {
-  allocateFrame,
-  type ExtractionPlan,
-  type FrameSlot,
-  heatmapFiles,
-  historyNeeds,
-  type InstantKind,
-  type Measurer,
-  type MeasurerKind,
-  type RecordLayout,
-  recordLayout,
-  viewPlanes,
+import type {
+  ExtractionPlan,
+  FrameSlot,
+  InstantKind,
+  Measurer,
+  MeasurerKind,
+  RecordLayout,
 } from './measurer.js';
+import { allocateFrame, heatmapFiles, historyNeeds, recordLayout, viewPlanes } from './measurer.js';
 
 /** Milliseconds to wait for pairs in flight when a measurer is closed. */
 const END_TIME = 1000;
@@ -27,21 +23,15 @@ const END_TIME = 1000;
 export interface MeasuredPart {
   readonly part: PlanPart;
   readonly measurer: Measurer;
-  /**
-   * For a device: resolves with a reason when it is lost; its pairs in flight then never finish. Any other failure of
-   * such a measurer counts as its loss, too.
-   */
+  /** Resolves with a reason when a device is lost: pairs in flight never finish. Other failures count as loss too. */
   readonly lost?: Promise<string>;
-  /**
-   * Takes over from a measurer that stops; `onLoss` is called once, with the reason why it stopped. Without it, a
-   * measurer that stops ends the run.
-   */
+  /** Takes over when the measurer stops, after one call of `onLoss` with the reason. Absent: the run ends instead. */
   readonly rescue?: { readonly kind: InstantKind; onLoss(reason: string): void };
-  /** Called for each pair that the measurer itself, not its rescue, has measured. */
+  /** Called for each pair that the measurer, not its rescue, has measured. */
   readonly onMeasured?: () => void;
 }
 
-/** The first measurer may have several pairs in flight, others finish at once. Keeps frames in flight and history. */
+/** The first measurer may have several pairs in flight, others finish at once. Stores frames in flight and history. */
 export class CompositeMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots: number;
@@ -50,7 +40,7 @@ export class CompositeMeasurer implements Measurer {
 
   constructor(plan: ExtractionPlan, parts: readonly MeasuredPart[]) {
     this.layout = recordLayout(plan);
-    // A heatmap stays only until the next pair is measured.
+    // A heatmap is valid only until the next pair is measured.
     this.slots = heatmapFiles(plan).length > 0 ? 1 : (parts[0]?.measurer.slots ?? 1);
     const own = plan.pictures ? undefined : framesOf(parts);
     this.#frames = own ?? new Frames(plan, this.slots + historyNeeds(plan).frames);
@@ -99,12 +89,11 @@ export class CompositeMeasurer implements Measurer {
 
 interface FrameStore {
   slot(index: number): FrameSlot;
-  /** Keeps what was written to the slot. */
   complete(slot: FrameSlot): void;
   find(index: number): FrameSlot | undefined;
 }
 
-/** The slots of a single measurer, if nothing else needs copies of its frames. */
+/** The slots of a single measurer, unless something else needs copies of its frames. */
 function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | undefined {
   if (!only || others.length > 0) return undefined;
   const { measurer, rescue } = only;
@@ -121,14 +110,14 @@ class Frames implements FrameStore {
   #next = 0;
 
   constructor(plan: ExtractionPlan, size: number) {
-    const room = () => viewPlanes(allocateFrame(plan), plan);
+    const planes = () => viewPlanes(allocateFrame(plan), plan);
     this.#pairs = Array.from({ length: size }, () => ({
-      slot: { index: -1, reference: room(), distorted: room() },
+      slot: { index: -1, reference: planes(), distorted: planes() },
       complete: false,
     }));
   }
 
-  /** Reuses the room of the oldest pair. */
+  /** Reuses the memory of the oldest pair. */
   slot(index: number): FrameSlot {
     const pair = this.#pairs[this.#next++ % this.#pairs.length];
     if (!pair) throw new Error('there is room for no pair');
@@ -145,6 +134,8 @@ class Frames implements FrameStore {
     return this.#pairs.find(({ slot, complete }) => complete && slot.index === index)?.slot;
   }
 }
+
+type JoinValues = (values: Float64Array) => void;
 
 class Part {
   readonly part: PlanPart;
@@ -182,7 +173,7 @@ class Part {
   }
 
   keep(slot: FrameSlot): void {
-    // A rescue gets earlier frames when it needs them.
+    // A rescue gets earlier frames on demand.
     if (this.#own || this.#back === 0 || this.#lost !== undefined) return;
     try {
       this.#measurer.keep(this.#take(slot));
@@ -191,11 +182,7 @@ class Part {
     }
   }
 
-  measure(
-    slot: FrameSlot,
-    spatial: boolean,
-    join: (values: Float64Array) => void,
-  ): Promise<void> | undefined {
+  measure(slot: FrameSlot, spatial: boolean, join: JoinValues): Promise<void> | undefined {
     if (this.#lost !== undefined) return this.#measureAgain(slot, spatial, join);
     const values = new Float64Array(this.#measurer.layout.length);
     const done = () => {
@@ -228,7 +215,7 @@ class Part {
     this.#closed = true;
     this.#options.measurer.close();
     if (this.#lost !== undefined) this.#measurer.close();
-    // A driver that crashed may never answer.
+    // A crashed driver may never answer.
     let timer: ReturnType<typeof setTimeout> | undefined;
     const late = new Promise((resolve) => {
       timer = setTimeout(resolve, END_TIME);
@@ -237,7 +224,7 @@ class Part {
     clearTimeout(timer);
   }
 
-  /** Copies a pair into a slot of this measurer, unless it is in one already. */
+  /** Copies a pair into a slot of this measurer, unless it is already in one. */
   #take(slot: FrameSlot): FrameSlot {
     if (this.#own && this.#lost === undefined) return slot;
     const own = this.#measurer.slot(slot.index);
@@ -257,7 +244,7 @@ class Part {
     });
   }
 
-  /** Continues with the rescue. @throws the failure if there is no rescue, or if the measurer is not at fault */
+  /** Switches to the rescue. @throws the failure if there is no rescue or the measurer is not at fault */
   #replace(error: unknown): void {
     const { rescue, part, lost } = this.#options;
     const ofVideo = error instanceof AnyvmafError && ['aborted', 'feature', 'media'].includes(error.code);
@@ -270,8 +257,8 @@ class Part {
     rescue.onLoss(reason);
   }
 
-  /** Measures a pair with the rescue, which first gets the pairs that this one looks back to. */
-  #measureAgain(slot: FrameSlot, spatial: boolean, join: (values: Float64Array) => void): undefined {
+  /** Measures a pair with the rescue, after the earlier pairs that it looks back to. */
+  #measureAgain(slot: FrameSlot, spatial: boolean, join: JoinValues): undefined {
     for (let index = Math.max(0, slot.index - this.#back); index < slot.index; index++) {
       const earlier = this.#measurer.holds(index, slot.index) ? undefined : this.#frames.find(index);
       if (earlier) this.#measurer.keep(this.#take(earlier));
@@ -320,15 +307,11 @@ export function withPerceptual(core: InstantKind, perceptual: InstantKind): Inst
 
 export interface PlanPart {
   readonly plan: ExtractionPlan;
-  /** For each double of this part's record, its place in the whole record. */
+  /** Index in the whole record, for each double of this part's record. */
   readonly places: readonly number[];
 }
 
-/**
- * Assigns each call to the first measurer that supports it. Values of picture models belong to no part.
- * @returns a part for each measurer, possibly empty
- * @throws {AnyvmafError} `backend` for a call that no measurer supports
- */
+/** Assigns calls to the first measurer that supports each. @throws {AnyvmafError} `backend` for unsupported calls */
 export function splitPlan(
   plan: ExtractionPlan,
   kinds: readonly Pick<MeasurerKind, 'problem'>[],
@@ -352,7 +335,7 @@ function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPa
   return { plan: { format, calls: calls.filter((_, i) => takes(i)) }, places };
 }
 
-/** Writes a part's record into the whole one, which holds NaN where no part has written. */
+/** Writes a part's record into the whole record, which holds NaN where no part has written. */
 function joinRecord(
   whole: Float64Array,
   { excess, pictures }: RecordLayout,
@@ -362,7 +345,7 @@ function joinRecord(
   for (const [i, place] of places.entries()) {
     const before = whole[place] as number;
     const value = values[i] as number;
-    // Each part checks the planes that it reads for samples out of range; the first such plane counts.
+    // Each part checks its own planes for samples out of range; the first such plane counts.
     const shared = excess >= 0 && place >= excess && place < pictures && before > 0;
     whole[place] = shared && !(value > 0 && value < before) ? before : value;
   }
@@ -382,21 +365,21 @@ export interface GpuKind extends MeasurerKind {
   readonly adapter: AdapterFacts;
   /** Resolves with a reason when the device is lost. */
   readonly lost: Promise<string>;
-  /** Why pictures are too large for a supported call, as the end of a sentence. Absent: nothing is too large. */
+  /** Why pictures are too large for a supported call, as the end of a sentence. Absent: no size limit. */
   limit?(call: CoreCall, format: VideoFormat): string | undefined;
   close(): void;
 }
 
 /**
- * How a worker uses a GPU. `required`: it measures all it has a shader for, or the run fails. `shared`: required at the
- * start; if it is lost, the core continues. `tried`: used if there is a hardware GPU.
+ * How a worker uses a GPU. `required`: it measures every call with a shader, or the run fails. `shared`: required at the
+ * start; the core continues if it is lost. `tried`: used if there is a hardware GPU.
  */
 export type GpuUse = 'required' | 'shared' | 'tried';
 
 export interface GpuState {
   /** `null` if there is none to use. */
   readonly adapter: AdapterFacts | null;
-  /** Numbers of the plan's calls that it measures. */
+  /** Indices of the plan's calls that it measures. */
   readonly calls: readonly number[];
   /** Why the core measures the other calls, by extractor name. */
   readonly others: Readonly<Record<string, string>>;
@@ -406,18 +389,16 @@ export interface GpuState {
 }
 
 export interface GpuMeasurer {
-  /** Absent if there is no GPU to use. */
   readonly measurer?: Measurer;
   readonly state: GpuState;
-  /** Frees everything; pairs in flight fail. Resolves when nothing is left. May be called twice. */
+  /** Frees everything; pairs in flight fail. Idempotent. */
   close(): Promise<void>;
 }
 
 /**
  * @param openGpu throws if there is no GPU
  * @param onLoss called when the GPU is lost and the core continues
- * @throws {AnyvmafError} `backend` unless `tried`: there is no GPU, it can measure nothing, or, with `required`, the
- * pictures are too large
+ * @throws {AnyvmafError} `backend` unless `tried`: no GPU, no supported call, or, with `required`, too large pictures
  */
 export async function openGpuMeasurer(
   openGpu: () => Promise<GpuKind>,
@@ -442,13 +423,7 @@ const NO_GPU: GpuMeasurer = {
   close: async () => {},
 };
 
-async function open(
-  gpu: GpuKind,
-  core: InstantKind,
-  plan: ExtractionPlan,
-  use: GpuUse,
-  onLoss: () => void,
-): Promise<GpuMeasurer> {
+async function open(gpu: GpuKind, core: InstantKind, plan: ExtractionPlan, use: GpuUse, onLoss: () => void) {
   if (use === 'required') checkSize(gpu, plan);
   const problems = plan.calls.map((call) => problemOf(gpu, call, plan));
   const calls = problems.flatMap((problem, number) => (problem === undefined ? number : []));

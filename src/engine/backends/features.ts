@@ -2,29 +2,21 @@
  * @module engine/backends/features
  * Maps requested extractors to the backend's measurements and their places in its records.
  */
-
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
 import { AnyvmafError } from '../../core/errors.js';
 import type { FeatureSpec } from '../../metrics/extractors.js';
 import { metricOf } from '../../metrics/index.js';
-import {
-  coreCalls,
-  type ExtractorInstance,
-  flagOption,
-  type Metric,
-  type Variant,
-} from '../../metrics/metric.js';
+import type { ExtractorInstance, Metric, Variant } from '../../metrics/metric.js';
+import { coreCalls, flagOption } from '../../metrics/metric.js';
 import { logName } from '../../metrics/options.js';
 import { type ExtractionPlan, type RecordLayout, recordLayout } from './measurer.js';
 
-/** An extractor instance with the place of its measurements in a frame's record. */
 export interface BoundExtractor {
   readonly instance: ExtractorInstance;
   /** Index of its first double within a record; -1 if it needs no measurements. */
   readonly column: number;
   readonly fields: number;
-  /** Features emitted in this run, in order. */
   readonly features: readonly FeatureSpec[];
 }
 
@@ -36,13 +28,13 @@ export interface FeaturePlan {
   readonly extractors: readonly BoundExtractor[];
   /** Log names of per-frame features in libvmaf's order: known with the frame, with the next, or at the end. */
   readonly names: readonly string[];
-  /** The same for a single frame: features that need the next frame then count as known at the end. */
+  /** As {@link names} for a single frame: features that need the next frame are then known at the end. */
   readonly namesOfOne: readonly string[];
-  /** Names of picture models' scores, which records hold unchanged; the last of {@link names}. */
+  /** Scores of picture models, which records hold unchanged; the last of {@link names}. */
   readonly pictureNames: readonly string[];
   /** Log names of whole-sequence values. */
   readonly aggregateNames: readonly string[];
-  /** Notes on the requests for the user: full sentences. */
+  /** Full sentences for the user. */
   readonly warnings: readonly string[];
 }
 
@@ -107,18 +99,11 @@ function measured(instance: ExtractorInstance, format: ScoredFormat, compat: Com
   }
 }
 
-function emissionOf(
-  { emitted, atOnceWith }: FeatureSpec,
-  instance: ExtractorInstance,
-): FeatureSpec['emitted'] {
+function emissionOf({ emitted, atOnceWith }: FeatureSpec, instance: ExtractorInstance) {
   return atOnceWith !== undefined && flagOption(instance, atOnceWith) ? 'frame' : emitted;
 }
 
-function emittedFeatures(
-  instance: ExtractorInstance,
-  compat: Compat,
-  format: ScoredFormat,
-): readonly FeatureSpec[] {
+function emittedFeatures(instance: ExtractorInstance, compat: Compat, format: ScoredFormat) {
   const { spec, given } = instance;
   const upTo30 = compat === 'libvmaf-3.0';
   const isOn = (option: string): boolean => {
@@ -133,7 +118,7 @@ function emittedFeatures(
   );
 }
 
-/** Like libvmaf, drops extractors whose key is already registered, whatever their other options. */
+/** Like libvmaf, drops extractors whose key is already registered, regardless of other options. */
 function registerOnce(instances: readonly ExtractorInstance[]): {
   distinct: readonly ExtractorInstance[];
   warnings: readonly string[];
@@ -193,7 +178,7 @@ function placeOf(first: Columns | undefined, variant: number | undefined): Colum
   return { ...first, column: first.column + variant * first.fields };
 }
 
-/** Whether one measurement serves both; measurements that write files are never shared. */
+/** Whether both can share a measurement; those that write files never can. */
 function sameVariant(a: Variant, b: Variant): boolean {
   if (a.heatmaps || b.heatmaps) return false;
   return a.options.every((value, i) => value === b.options[i]);

@@ -1,11 +1,10 @@
 /**
  * @module engine/backends/measurer
- * The interface of measurers, and what they share: a plan of raw measurements per frame, from which
- * engine/results/scoring derives features, the fields of a pair's record, places of pairs in a ring, frames packed into
- * buffers, samples out of range, and heatmap files.
+ * The interface of measurers, and their shared parts: plans of raw measurements per frame (engine/results/scoring derives
+ * features from these), records, rings of pairs, frames packed into buffers, samples out of range, and heatmap files.
  */
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, type InputRole } from '../../core/errors.js';
+import { featureError, type InputRole } from '../../core/errors.js';
 import { chromaSize, type FramePlanes, lumaBytes, sampleBytes, type VideoFormat } from '../../core/frame.js';
 import type { CoreCall, HeatmapFile } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
@@ -20,10 +19,10 @@ export interface ExtractionPlan {
 }
 
 /**
- * Layout of a frame's record, a run of doubles: the fields of each call, as its function in wasm/include/anyvmaf.h
- * returns them (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their range,
- * what {@link findExcess} found in the reference and in the distorted picture; then the values of picture models.
- * On frames that subsampling skips, only calls that work on every frame have values; others are NaN.
+ * Layout of a frame's record, an array of doubles: the fields of each call, as returned by its function in
+ * wasm/include/anyvmaf.h (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their
+ * range, the results of {@link findExcess} for the reference and distorted pictures; then the values of picture models.
+ * On frames that subsampling skips, only calls that need every frame have values; others are NaN.
  */
 export interface RecordLayout {
   /** Offset of each call's fields. */
@@ -53,11 +52,10 @@ export function recordLayout(plan: ExtractionPlan): RecordLayout {
 }
 
 export interface HistoryNeeds {
-  /** Number of earlier pairs to keep. */
+  /** Earlier pairs to keep. */
   readonly frames: number;
-  /** Whether to keep their chroma planes too. */
   readonly chroma: boolean;
-  /** Whether to keep their distorted pictures too, not only the reference. */
+  /** Whether to keep their distorted pictures too. */
   readonly distorted: boolean;
 }
 
@@ -70,7 +68,7 @@ export function historyNeeds({ calls }: ExtractionPlan): HistoryNeeds {
   };
 }
 
-/** Planes that the plan's calls read: luma alone, or all, four with alpha. */
+/** Planes that the plan's calls read: luma only, or all (four with alpha). */
 export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 | 4 {
   if (pictures?.chroma !== true && !calls.some(({ chroma }) => chroma)) return 1;
   return format.alpha ? 4 : 3;
@@ -78,7 +76,7 @@ export function planesRead({ calls, pictures, format }: ExtractionPlan): 1 | 3 |
 
 export type PicturesRead = Readonly<Record<InputRole, boolean>>;
 
-/** Pictures that the plan's metrics read: motion alone reads the reference only; without `spatial`, often none is. */
+/** Pictures that the plan's metrics read: motion alone reads only the reference; without `spatial`, often none. */
 export function picturesRead(plan: ExtractionPlan, spatial: boolean): PicturesRead {
   const calls = plan.calls.filter(({ everyFrame }) => everyFrame || spatial);
   const distorted =
@@ -91,7 +89,6 @@ export function heatmapFiles(plan: ExtractionPlan): readonly HeatmapFile[] {
   return plan.calls.flatMap(({ heatmaps }) => heatmaps ?? []);
 }
 
-/** Room for the frames of one pair. */
 export interface FrameSlot {
   readonly index: number;
   /** Where to write the frames. Valid until the pair is measured or kept. */
@@ -102,23 +99,23 @@ export interface FrameSlot {
 /** Measures frame pairs. A metric looks back to pairs by their numbers, whatever the order of calls. */
 export interface Measurer {
   readonly layout: RecordLayout;
-  /** Most pairs in flight. Request the next slot only when fewer are. */
+  /** Most pairs in flight. Request the next slot only when there are fewer. */
   readonly slots: number;
   slot(index: number): FrameSlot;
-  /** Whether pair `from` can look back to this one, as far as it needs to. */
+  /** Whether pair `from` can look back to this pair as far as it needs to. */
   holds(index: number, from: number): boolean;
-  /** Keeps a pair (what `historyNeeds` names of it) for later ones, without measuring it. */
+  /** Keeps the parts of a pair that `historyNeeds` names for later pairs, without measuring it. */
   keep(slot: FrameSlot): void;
   /**
-   * Measures the pair written to a slot (what `picturesRead` names of it), and keeps it for later ones.
+   * Measures the pair written to a slot, at least the pictures that `picturesRead` names, and keeps it for later pairs.
    * @param record receives `layout.length` doubles
    * @param spatial false if subsampling skips the pair: calls that need every frame run, other fields are NaN
    * @returns a promise if the record is complete only later
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
-  /** Frames in flight and their history, if the device may be lost: another measurer can take over. They outlive it. */
+  /** Frames in flight and their history, for another measurer to take over if the device is lost. They outlive it. */
   frames?(index: number): FrameSlot | undefined;
-  /** Heatmaps of a measured pair, one for each of `heatmapFiles`. Valid until its slot is reused. */
+  /** Heatmaps of a measured pair, one per file of `heatmapFiles`. Valid until its slot is reused. */
   heatmaps(slot: FrameSlot): readonly Uint8Array[];
   close(): void;
 }
@@ -143,7 +140,7 @@ export function planeSizes(format: VideoFormat): PictureSize[] {
   return [luma, chroma, chroma, ...(format.alpha ? [luma] : [])];
 }
 
-/** The place of a picture in a ring, whether or not it holds that picture. */
+/** The place of a picture in a ring, even if it holds another one. */
 export function placeOf<T>(pictures: readonly T[], index: number): T {
   const picture = pictures[index % pictures.length];
   if (!picture) throw new RangeError(`there is no pair ${index}`);
@@ -160,14 +157,14 @@ export function startRecord(
 ): void {
   record.fill(Number.NaN);
   if (excess < 0) return;
-  // Planes that are not read may hold anything.
+  // Unread planes may hold anything.
   const read = picturesRead(plan, spatial);
   const { bitDepth } = plan.format;
   record[excess] = read.reference ? findExcess(planes('reference'), bitDepth) : 0;
   record[excess + 1] = read.distorted ? findExcess(planes('distorted'), bitDepth) : 0;
 }
 
-/** Calls to run on a pair, with their places in the plan; the fields of all others stay NaN. */
+/** Calls to run on a pair, with their indices in the plan; the fields of all others stay NaN. */
 export function callsOf(
   { calls }: ExtractionPlan,
   index: number,
@@ -179,7 +176,7 @@ export function callsOf(
   return [...calls.entries()].filter(([, call]) => (spatial || call.everyFrame) && hasHistory(call));
 }
 
-/** Places read in a plane, and pairs of samples in each: together all of a plane of 16384 samples. */
+/** Places to read in a plane, and pairs of samples at each: together all of a plane of 16384 samples. */
 const PLACES = 16;
 const PAIRS = 512;
 
@@ -192,15 +189,15 @@ export interface Excess {
   readonly value: number;
 }
 
-/** Whether samples of a bit depth, stored in whole bytes, can exceed their range. */
+/** Whether samples of a bit depth, stored in whole bytes, can exceed it. */
 export function canExceed(bitDepth: number): boolean {
   return bitDepth < 8 * sampleBytes(bitDepth);
 }
 
 /**
- * Returns the largest sample above its range of the first plane that has one, for {@link readExcess}; 0 for none.
+ * Finds the largest sample above the range in the first plane that has one, for {@link readExcess}; 0 if none.
  * @param planes packed samples of 9 to 15 bits, two bytes each, at multiples of four bytes
- * @param everywhere reads large planes completely
+ * @param everywhere read large planes completely
  */
 export function findExcess(planes: readonly Uint8Array[], bitDepth: number, everywhere = false): number {
   for (const [plane, { buffer, byteOffset, length }] of planes.entries()) {
@@ -232,7 +229,7 @@ function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): 
     const end = Math.min(start + PAIRS, pairs.length);
     for (let i = start; i < end; i++) bits |= pairs[i] ?? 0;
   }
-  // Two samples side by side, the upper one perhaps in the sign.
+  // Two samples side by side; the upper may reach the sign bit.
   if (((bits | (bits >>> 16)) & 0xffff) >> bitDepth === 0) return 0;
   let largest = last;
   for (let start = 0; start < pairs.length; start += step) {
@@ -242,10 +239,10 @@ function largestBeyond(samples: Uint16Array, bitDepth: number, places: number): 
   return largest;
 }
 
-/** Takes the records of one run in frame order. */
+/** Collects the out-of-range samples of one run, in frame order. */
 export class ExcessNotes {
   readonly #bitDepth: number;
-  /** The first frame of each video with such a sample. */
+  /** The first such frame of each video. */
   readonly #met = new Map<'reference' | 'distorted', Excess & { readonly frame: number }>();
 
   constructor(bitDepth: number) {
@@ -262,7 +259,7 @@ export class ExcessNotes {
     }
   }
 
-  /** Warnings of the run: full sentences. */
+  /** Full sentences. */
   warnings(): string[] {
     return [...this.#met].map(
       ([side, { frame, ...excess }]) =>
@@ -273,7 +270,7 @@ export class ExcessNotes {
 
 export type PlaneName = 'y' | 'cb' | 'cr' | 'alpha';
 
-/** Bytes of each plane that a plan measures; 0 for those it does not. */
+/** Bytes of each plane that a plan reads; 0 for others. */
 export function planeBytes(plan: ExtractionPlan): Readonly<Record<PlaneName, number>> {
   const { width, height } = chromaSize(plan.format);
   const planes = planesRead(plan);
@@ -299,26 +296,26 @@ export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlan
   };
 }
 
-/** Copies what later pairs need of a frame buffer. @param into bytes to reuse */
+/** Copies the planes of a frame buffer that later pairs need. @param into bytes to reuse */
 export function copyHistory(
   buffer: ArrayBuffer,
   plan: ExtractionPlan,
   into?: Uint8Array<ArrayBuffer>,
 ): Uint8Array<ArrayBuffer> {
-  const kept = historyNeeds(plan).chroma ? new Uint8Array(buffer) : viewPlanes(buffer, plan).y;
-  const copy = into ?? new Uint8Array(kept.length);
-  copy.set(kept);
+  const history = historyNeeds(plan).chroma ? new Uint8Array(buffer) : viewPlanes(buffer, plan).y;
+  const copy = into ?? new Uint8Array(history.length);
+  copy.set(history);
   return copy;
 }
 
-/** Writes what {@link copyHistory} kept to planes. */
-export function writeHistory(kept: Uint8Array, plan: ExtractionPlan, to: FramePlanes): void {
+/** Writes the bytes from {@link copyHistory} to planes. */
+export function writeHistory(history: Uint8Array, plan: ExtractionPlan, to: FramePlanes): void {
   const bytes = planeBytes(plan);
-  to.y.set(kept.subarray(0, bytes.y));
-  if (kept.length === bytes.y) return;
-  to.cb?.set(kept.subarray(bytes.y, bytes.y + bytes.cb));
-  to.cr?.set(kept.subarray(bytes.y + bytes.cb, bytes.y + 2 * bytes.cb));
-  to.alpha?.set(kept.subarray(bytes.y + 2 * bytes.cb));
+  to.y.set(history.subarray(0, bytes.y));
+  if (history.length === bytes.y) return;
+  to.cb?.set(history.subarray(bytes.y, bytes.y + bytes.cb));
+  to.cr?.set(history.subarray(bytes.y + bytes.cb, bytes.y + 2 * bytes.cb));
+  to.alpha?.set(history.subarray(bytes.y + 2 * bytes.cb));
 }
 
 export interface HeatmapWriter {
@@ -327,13 +324,13 @@ export interface HeatmapWriter {
   close(): void;
 }
 
-/** The heatmap files of one run. They get their names only once complete. */
+/** The heatmap files of one run, which get their names when complete. */
 export interface HeatmapRun {
-  /** Paths to open in the threads that write, in the order of the requested files. */
+  /** Paths to open in the writing threads, in the order of the requested files. */
   readonly paths: readonly string[];
-  /** Gives all files their names at once, replacing existing files. @throws {AnyvmafError} `io` */
+  /** Gives all files their names, replacing existing files. @throws {AnyvmafError} `io` */
   keep(): void;
-  /** Removes the files unless {@link keep} was called. May be called twice. */
+  /** Removes the files unless {@link keep} was called. Idempotent. */
   discard(): Promise<void>;
 }
 
@@ -352,8 +349,7 @@ export async function createHeatmaps(
   const [first] = files;
   if (!first) return undefined;
   if (store) return (await store()).create(files);
-  throw new AnyvmafError(
-    'feature',
+  throw featureError(
     `cambi cannot write heatmaps to ${quoted(first.folder)} here; leave out heatmaps_path, or score a whole video with ` +
       'the command line or score() in Node.',
   );

@@ -1,20 +1,15 @@
 /**
  * @module engine/backends/tiny
- * Tiny ONNX models in a run: loads them before any frame is read, lists the features that they need, and scores with
- * them. Feature models run here on finished rows; picture models run in the threads that hold the frames.
+ * Tiny ONNX models in a run: loads them before any frame is read, lists the features that they need, and scores with them.
+ * Feature models run here on finished rows; picture models run in the threads that hold the frames.
  */
-
 import { modelError, usageError } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { quoted } from '../../core/printable.js';
 import type { ExtractorInstance } from '../../metrics/options.js';
 import type { Report, ReportTinyModel, ReportTinyNotice } from '../../report/schema.js';
-import {
-  bindTinyModel,
-  type FeatureBinding,
-  type PictureBinding,
-  type TinyBinding,
-} from '../../tiny/bind.js';
+import type { FeatureBinding, PictureBinding, TinyBinding } from '../../tiny/bind.js';
+import { bindTinyModel } from '../../tiny/bind.js';
 import { loadTinyModel } from '../../tiny/load.js';
 import { checkSize } from '../../tiny/onnx/check.js';
 import {
@@ -34,7 +29,6 @@ import type {
   TinySessionOptions,
 } from '../../tiny/types.js';
 
-/** A tiny model of a run: loaded, checked and bound. */
 export interface AttachedTiny {
   readonly options: TinyModelOptions;
   readonly model: TinyModel;
@@ -49,7 +43,7 @@ export interface TinyRequest {
   plan(format: VideoFormat): TinyPlan;
 }
 
-/** A picture model as sent to the threads that hold the frames. */
+/** A picture model, as sent to the threads that hold the frames. */
 export interface PictureModel {
   readonly model: Pick<TinyModel, 'source' | 'program' | 'graph'>;
   readonly binding: PictureBinding;
@@ -64,7 +58,7 @@ export interface TinySessionFacts {
   readonly adapter?: string;
   readonly threads?: number;
   readonly notes: readonly string[];
-  /** Tally of its pictures so far, if the model needs it. */
+  /** Tally of the pictures so far, if the model needs it. */
   readonly content?: ContentTally;
 }
 
@@ -80,7 +74,7 @@ export async function attachTiny(
       const { files, verify = false, precision = 'auto' } = options;
       const model = await loadTinyModel(options.model, tiny, { verify, precision, files });
       const binding = bindTinyModel(model, options);
-      if (single) requireAlone(binding);
+      if (single) requireNoReference(binding);
       if (binding.kind === 'features') checkSize(model, featureShapes(binding));
       return { options, model, binding };
     }),
@@ -93,7 +87,7 @@ export async function attachTiny(
 }
 
 /** @throws {AnyvmafError} `usage` if a model needs the missing reference */
-function requireAlone(binding: TinyBinding): void {
+function requireNoReference(binding: TinyBinding): void {
   const why =
     binding.kind === 'features'
       ? `reads features (${binding.columns.map(({ feature }) => feature).join(', ')}), which compare with a reference`
@@ -109,7 +103,7 @@ function requireAlone(binding: TinyBinding): void {
 
 export interface TinyPlan {
   readonly attached: readonly AttachedTiny[];
-  /** Names of picture models' scores, which records hold. */
+  /** Scores of picture models, which records hold. */
   readonly pictureMetrics: readonly string[];
   readonly chroma: boolean;
   readonly featureMetrics: readonly string[];
@@ -133,12 +127,10 @@ function planTiny(attached: readonly AttachedTiny[], format: VideoFormat): TinyP
 
 type Attached<Binding extends TinyBinding> = AttachedTiny & { readonly binding: Binding };
 
-function isPicture(one: AttachedTiny): one is Attached<PictureBinding> {
-  return one.binding.kind === 'picture';
-}
+const isPicture = (tiny: AttachedTiny): tiny is Attached<PictureBinding> => tiny.binding.kind === 'picture';
 
-function isOfFeatures(one: AttachedTiny): one is Attached<FeatureBinding> {
-  return one.binding.kind === 'features';
+function isOfFeatures(tiny: AttachedTiny): tiny is Attached<FeatureBinding> {
+  return tiny.binding.kind === 'features';
 }
 
 function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
@@ -149,12 +141,9 @@ function pictureModels({ attached }: TinyPlan): readonly PictureModel[] {
   }));
 }
 
-function sessionOptions({
-  device = 'auto',
-  threads = 1,
-  fp16 = false,
-}: TinyModelOptions): TinySessionOptions {
-  // Workers already run in parallel, hence one thread.
+/** One thread by default, since workers already run in parallel. */
+function sessionOptions(options: TinyModelOptions): TinySessionOptions {
+  const { device = 'auto', threads = 1, fp16 = false } = options;
   return { device, threads, fp16 };
 }
 
@@ -177,12 +166,12 @@ export class PictureScorers {
     this.#open = open;
   }
 
-  /** Facts about the sessions, and the tally of the pictures so far. */
+  /** Facts of the sessions, with the tally of the pictures so far. */
   get facts(): readonly TinySessionFacts[] {
     return this.#open.map(({ scorer: { content }, facts }) => (content ? { ...facts, content } : facts));
   }
 
-  /** Whether {@link facts} change as pictures are taken. */
+  /** Whether {@link facts} change with each picture. */
   get counts(): boolean {
     return this.#open.some(({ scorer }) => scorer.content !== undefined);
   }
@@ -194,9 +183,9 @@ export class PictureScorers {
     format: VideoFormat,
   ): Promise<PictureScorers> {
     const open = await openAll(models, async ({ model, session: options, binding }) => {
-      const here = await runtimes();
-      await here.obtain?.(options.device);
-      const session = await here.open(model, options);
+      const available = await runtimes();
+      await available.obtain?.(options.device);
+      const session = await available.open(model, options);
       const scorer = new TinyPictureScorer(binding, session, format);
       return { scorer, session, facts: factsOf(binding.name, session), width: binding.outputs.length };
     });
@@ -225,11 +214,11 @@ export class PictureScorers {
 interface OpenRegressor {
   readonly regressor: TinyRegressor;
   readonly session: TinySession;
-  /** Places of its columns in a row. */
+  /** Indices of its columns in a row. */
   readonly at: readonly number[];
 }
 
-/** Tiny models of a planned run: the setup of threads, the scoring of finished rows, and the report. */
+/** Tiny models of a planned run: sets up threads, scores finished rows, and reports. */
 export class TinyRun {
   readonly #plan: TinyPlan;
   #open: readonly OpenRegressor[] = [];
@@ -243,19 +232,15 @@ export class TinyRun {
     return this.#plan.pictureMetrics.length > 0 ? { pictures: pictureModels(this.#plan) } : {};
   }
 
-  /**
-   * Opens feature models.
-   * @param names of a row's values
-   * @throws {AnyvmafError} `backend` if a device is not available or does not start
-   */
+  /** @param names of a row's values @throws {AnyvmafError} `backend` if a device is missing or does not start */
   async open(platform: () => Promise<TinyPlatform>, names: readonly string[]): Promise<void> {
     const wanted = this.#plan.attached.filter(isOfFeatures);
     this.#open = await openAll(wanted, async ({ model, binding, options }) => {
       const { runtimes } = await platform();
-      const { device, threads, fp16 } = sessionOptions(options);
-      await runtimes.obtain?.(device);
+      const opening = sessionOptions(options);
+      await runtimes.obtain?.(opening.device);
       // Rows are few and small: a GPU would wait longer than it computes.
-      const session = await runtimes.open(model, { device, threads, fp16, only: 'cpu' });
+      const session = await runtimes.open(model, { ...opening, only: 'cpu' });
       const at = binding.columns.map(({ logName, feature }) => {
         const found = names.indexOf(logName);
         if (found >= 0) return found;
@@ -267,12 +252,12 @@ export class TinyRun {
     });
   }
 
-  /** Feature models; absent before {@link open}, and if there are none. */
+  /** Absent before {@link open}, and without feature models. */
   get regressors(): TinyRegressors | undefined {
     return this.#open.length > 0 ? this : undefined;
   }
 
-  /** The feature models' scores of each row, whose values are in the order of the names passed to {@link open}. */
+  /** Scores each row with the feature models. @param rows values in the order of the names passed to {@link open} */
   async predict(rows: readonly Float64Array[], frames: readonly number[]): Promise<Float64Array[]> {
     const results = rows.map(() => new Float64Array(this.#plan.featureMetrics.length));
     let column = 0;
@@ -291,9 +276,9 @@ export class TinyRun {
   report(sessions: readonly TinySessionFacts[]): Required<Pick<Report, 'tiny' | 'warnings'>> {
     const own = this.#open.map(({ regressor, session }) => factsOf(regressor.binding.name, session));
     const facts = [...own, ...sessions];
-    const used = this.#plan.attached.map((one): UsedTiny => {
-      const session = facts.find(({ name }) => name === one.binding.name);
-      return { ...one, session, notices: noticesOf(one.model, session) };
+    const used = this.#plan.attached.map((tiny): UsedTiny => {
+      const session = facts.find(({ name }) => name === tiny.binding.name);
+      return { ...tiny, session, notices: noticesOf(tiny.model, session) };
     });
     const warnings = [
       ...used.flatMap(({ model }) => model.warnings),
@@ -309,17 +294,16 @@ export class TinyRun {
   }
 }
 
-/** What scores finished rows. */
 export type TinyRegressors = Pick<TinyRun, 'predict'>;
 
-/** Opens models one after another; if one fails, closes those before it. */
+/** Opens models in turn; if one fails, closes those opened before. */
 async function openAll<T, R extends { readonly session: TinySession }>(
   wanted: readonly T[],
-  open: (one: T) => Promise<R>,
+  open: (item: T) => Promise<R>,
 ): Promise<readonly R[]> {
   const opened: R[] = [];
   try {
-    for (const one of wanted) opened.push(await open(one));
+    for (const item of wanted) opened.push(await open(item));
     return opened;
   } catch (error) {
     await Promise.all(opened.map(({ session }) => session.close()));
@@ -361,10 +345,7 @@ function reportOf({ options, model, binding, session, notices }: UsedTiny): Repo
   };
 }
 
-function noticesOf(
-  { source, entry }: TinyModel,
-  session: TinySessionFacts | undefined,
-): readonly ReportTinyNotice[] {
+function noticesOf({ source, entry }: TinyModel, session?: TinySessionFacts): readonly ReportTinyNotice[] {
   const notices: ReportTinyNotice[] = [];
   if (entry?.smoke) {
     const message = `The tiny model ${quoted(entry.id)} is for load tests only; ignore its values.`;
@@ -388,7 +369,7 @@ function unusedHalves({ options, model, session }: UsedTiny): readonly string[] 
   if (options.fp16 !== true || !session) return [];
   const { device } = session;
   const halves = device === 'tensorrt' || device.startsWith('openvino');
-  // Halves of its own.
+  // 10: the model's own inputs are float16.
   if (halves || model.graph.inputs.some(({ type }) => type === 10)) return [];
   return [
     `tiny_fp16 had no effect: ${device} runs the tiny model ${quoted(model.source)} at its stored precision.`,

@@ -3,23 +3,13 @@
  * Checks options and fills in defaults.
  */
 import { isObject, requireObject, wrongType } from '../../core/arguments.js';
-import {
-  type BackendChoice,
-  TINY_DEVICE_CHOICES,
-  TINY_PRECISIONS,
-  TINY_RESIZES,
-} from '../../core/choices.js';
+import type { BackendChoice } from '../../core/choices.js';
+import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { CHECKS, checkByTable, checkCount, fitting } from '../../core/option-checks.js';
-import {
-  changed,
-  type FilterOptions,
-  type OptionsOf,
-  type OptionTaker,
-  type OptionWith,
-  pickOptions,
-} from '../../core/options.js';
+import type { FilterOptions, OptionsOf, OptionTaker, OptionWith } from '../../core/options.js';
+import { changed, pickOptions } from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { quoted, showValue } from '../../core/printable.js';
@@ -31,16 +21,15 @@ import type { TinyModelOptions } from '../../tiny/types.js';
 import type { DeviceOptions } from '../backends/native/types.js';
 import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
-/** Options with all fixed defaults filled in. */
 export interface CheckedOptions
   extends Pick<Completed, 'compat' | 'v1Settings' | 'threads' | 'chunkFrames' | 'implementation'> {
-  /** `undefined`: the default model, if models predict. */
+  /** `undefined`: the default model, if `predicts`. */
   readonly models: readonly string[] | undefined;
   readonly alsoModels: readonly string[];
   readonly features: readonly string[];
   /** False: measures the models' features without predicting. */
   readonly predicts: boolean;
-  /** Whether colour metrics are requested, and whether nothing else is. */
+  /** Whether colour metrics are requested, also or only. */
   readonly colours: ColoursAsked;
   readonly tiny: readonly TinyModelOptions[];
   /** Scores the distorted video without a reference. */
@@ -51,7 +40,7 @@ export interface CheckedOptions
   readonly frameCount: number;
   /** Leading frames to discard. */
   readonly skip: Readonly<Record<InputRole, number>>;
-  /** Upper limit when workers are chosen; `Infinity`: the number of cores. */
+  /** Upper limit of chosen workers; `Infinity`: the number of cores. */
   readonly maxThreads: number;
   readonly keep: Keep | undefined;
   readonly backend: BackendChoice;
@@ -66,13 +55,13 @@ export interface CheckedNative {
   readonly coreOnly: readonly string[];
 }
 
-/** How to pair two videos: the options with the table's defaults, except those redefined below. */
+/** Options of pairing with the table's defaults, except those redefined below. */
 export interface CheckedPairing extends Complete<OptionsOf<'pair'>> {
-  /** Whether a damaged video is scored up to its damage, or refused. */
+  /** Whether to score a damaged video up to its damage, or refuse it. */
   readonly damage: 'accept' | 'refuse';
   /** Frame rate of picture sequences, as a fraction. */
   readonly rate: string | undefined;
-  /** Whether URLs may be fetched; a list allows these hosts only, with checks. */
+  /** Whether URLs may be fetched; a list allows only these hosts, with checks. */
   readonly urls: boolean | readonly string[];
   readonly tracks: Readonly<Partial<Record<InputRole, TrackRequest>>>;
   /** `undefined` if none is set. */
@@ -81,11 +70,11 @@ export interface CheckedPairing extends Complete<OptionsOf<'pair'>> {
 
 /** Filters; some of their checks need open inputs. */
 export interface CheckedFilters extends FilterOptions {
-  /** Whether somebody other than the user requests them. */
+  /** Whether someone other than the user requests them. */
   readonly foreign: boolean;
 }
 
-/** Options checked by the table, with its defaults. */
+/** Options with the table's defaults. */
 type Complete<Options> = Options & Required<Pick<Options, keyof Options & OptionWith<{ default: unknown }>>>;
 type Completed = Complete<ScoreOptions>;
 
@@ -112,7 +101,7 @@ export function checkOptions(
     features: [...presets.flatMap((preset) => preset.features), ...features],
     predicts: !all.noPrediction,
     tiny: checkTiny(all.tiny),
-    colours: coloursAsked(all),
+    colours: requestedColours(all),
     single: checkSingle(all),
     subsample: Math.max(1, all.subsample),
     frameCount: all.frameCount || Number.POSITIVE_INFINITY,
@@ -125,10 +114,9 @@ export function checkOptions(
   };
 }
 
-/** Longest part to keep: a day. */
+/** Most seconds to keep: a day. */
 const MAX_SECONDS = 86_400;
 
-/** @throws {AnyvmafError} `usage` unless it states valid frames or seconds */
 function checkKeep(keep: Keep | undefined): Keep | undefined {
   if (keep === undefined) return undefined;
   requireObject('keep', keep);
@@ -151,13 +139,12 @@ export function framesToKeep(keep: Keep | undefined, rate: number | undefined): 
   );
 }
 
-/** @throws {AnyvmafError} `usage` for an unknown version */
 function presetsOf(options: ScoreOptions): readonly Preset[] {
   const { aomCtc: aom, nflxCtc: nflx } = options;
   return [...(aom === undefined ? [] : [aomCtc(aom)]), ...(nflx === undefined ? [] : [nflxCtc(nflx)])];
 }
 
-function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
+function requestedColours(options: ScoreOptions): CheckedOptions['colours'] {
   const { features = [], models, alsoModels = [], noPrediction, tiny = [], colourAs } = options;
   if (!features.some(isOfColour)) {
     if (colourAs === undefined) return 'no';
@@ -178,7 +165,7 @@ function coloursAsked(options: ScoreOptions): CheckedOptions['colours'] {
   return others || !features.every(isOfColour) ? 'also' : 'only';
 }
 
-/** Whether colour metrics read samples as stored, that is, no requested filter changes them. */
+/** Whether colour metrics read samples as stored: no requested filter changes them. */
 export function readsStored(filters: FilterOptions = {}): boolean {
   const { vfReference, vfDistorted, colorRange, matrix, pixelFormat } = filters;
   return (vfReference ?? vfDistorted ?? colorRange ?? matrix ?? pixelFormat) === undefined;
@@ -255,20 +242,18 @@ function checkPairing(options: Completed, commonBitDepth: boolean): CheckedPairi
 }
 
 function tracksOf(options: PairingOptions): CheckedPairing['tracks'] {
-  const asked = (option: TrackRequest['option']) => {
+  const requestOf = (option: TrackRequest['option']) => {
     const index = options[option];
     return index === undefined ? undefined : { index, option };
   };
-  const [reference, distorted] = [asked('trackReference'), asked('trackDistorted')];
+  const [reference, distorted] = [requestOf('trackReference'), requestOf('trackDistorted')];
   return { ...(reference && { reference }), ...(distorted && { distorted }) };
 }
 
 function filtersOf(options: PairingOptions): CheckedFilters | undefined {
   const { deinterlace, ...filters } = pickOptions(options, ({ filter }) => filter);
-  const given = { ...filters, ...(deinterlace && { deinterlace }) };
-  return Object.keys(given).length === 0
-    ? undefined
-    : { ...given, foreign: options.origin?.by === 'foreign' };
+  const all = { ...filters, ...(deinterlace && { deinterlace }) };
+  return Object.keys(all).length === 0 ? undefined : { ...all, foreign: options.origin?.by === 'foreign' };
 }
 
 export type PairRequest = ScoreRequest & Required<Pick<ScoreRequest, 'reference'>>;
@@ -283,17 +268,14 @@ export function checkRequest(request: ScoreRequest, single = false): asserts req
   }
   for (const side of ['reference', 'distorted'] as const) {
     const video = request[side];
-    if (video !== undefined && video !== null) {
-      requireVideo(side, video);
-      continue;
-    }
-    if (side === 'reference' && single) continue;
-    throw usageError(`The request has no ${side}; give it two videos, reference and distorted.`);
+    if (video !== undefined && video !== null) requireVideo(side, video);
+    else if (side === 'distorted' || !single)
+      throw usageError(`The request has no ${side}; give it two videos, reference and distorted.`);
   }
   if (request.raw !== undefined) checkFormat('raw is the format of raw videos', request.raw);
 }
 
-/** Checks types only. @param what a clause on what the format is for @throws {AnyvmafError} `usage` */
+/** Checks types only. @param what a clause on the purpose of the format @throws {AnyvmafError} `usage` */
 export function checkFormat(what: string, format: VideoFormat): void {
   const shape = 'give an object with width, height, bitDepth and chroma';
   if (!isObject(format)) throw usageError(`${what}, but it is ${showValue(format)}; ${shape}.`);
@@ -306,8 +288,8 @@ const MAX_TINY_MODELS = 16;
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
 const upTo = (most: number) => (name: string, value: unknown) => checkCount(name, value, 0, most);
-const among = (allowed: readonly string[]) =>
-  fitting(`one of ${allowed.join(', ')}`, (value) => allowed.some((one) => one === value));
+const oneOf = (allowed: readonly string[]) =>
+  fitting(`one of ${allowed.join(', ')}`, (value) => allowed.some((choice) => choice === value));
 
 const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, (name: string, value: unknown) => void>> = {
   model: fitting('the id or the path of a tiny model', isText),
@@ -316,23 +298,22 @@ const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, (name: string, value:
     'a name of letters, digits, dots, dashes and underscores',
     (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
   ),
-  device: among(TINY_DEVICE_CHOICES),
+  device: oneOf(TINY_DEVICE_CHOICES),
   threads: upTo(1024),
   fp16: CHECKS.flag,
-  precision: among(TINY_PRECISIONS),
+  precision: oneOf(TINY_PRECISIONS),
   verify: CHECKS.flag,
   codec: fitting('the name of an encoder', isText),
   preset: fitting("the name of an encoder's preset", isText),
   crf: upTo(63),
-  resize: among(TINY_RESIZES),
+  resize: oneOf(TINY_RESIZES),
 };
 
 /** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
 function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
   if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > MAX_TINY_MODELS) {
+  if (!Array.isArray(value) || value.length > MAX_TINY_MODELS)
     throw wrongType('tiny', value, `an array of at most ${MAX_TINY_MODELS} tiny models`);
-  }
   value.forEach((options: unknown, i) => {
     const at = `tiny[${i}]`;
     if (!isObject(options)) throw wrongType(at, options, 'an object with a model');

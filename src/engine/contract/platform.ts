@@ -1,7 +1,7 @@
 /**
  * @module engine/contract/platform
- * What the engine needs from a platform: files, the core's code, models, the number of cores, and workers with their messages,
- * the same over Node's worker threads and browsers' module workers.
+ * The engine's interface to a platform: files, the core's code, models, the number of cores, and workers with their
+ * messages, for both Node's worker threads and browsers' module workers.
  */
 import type { WasmBytes, WasmModule } from '../../core/compile.js';
 import type { ErrorData, InputRole } from '../../core/errors.js';
@@ -18,13 +18,12 @@ import type { ExtractionPlan, HeatmapStore } from '../backends/measurer.js';
 import type { NativeHost } from '../backends/native/types.js';
 import type { PictureModel, TinySessionFacts } from '../backends/tiny.js';
 
-/** A runtime: Node or a browser. */
 export interface Platform {
-  /** Returns a platform that checks file names as `origin` demands. Absent if files have no names. */
+  /** Returns a platform that checks file names by `origin`. Absent if files have no names. */
   ofOrigin?(origin: Origin): Platform;
   readonly files: FilePlatform;
   readonly models: ModelStore;
-  /** Video decoders in order of preference. Loads their code, but not what they need to run. */
+  /** Video decoders in order of preference. Loads their code only, not their libraries. */
   decoders(options: {
     readonly urls: boolean;
     /** Frame rate of picture sequences. */
@@ -38,44 +37,37 @@ export interface Platform {
   readonly gpu?: GpuAccess;
   /** Writes heatmaps; absent if the platform cannot. */
   heatmaps?(): Promise<HeatmapStore>;
-  /** Tiny ONNX models: their files, runtimes and signatures. Loaded when the first is requested. */
+  /** Files, runtimes and signatures of tiny ONNX models. Loaded on the first request. */
   tiny(): Promise<TinyPlatform>;
   /** Browsers: the host's URL of onnxruntime-web, to pass to workers. */
   readonly onnxruntime?: string;
   /** Number of threads that can run at the same time. */
   readonly parallelism: number;
-  /**
-   * The compiled core, or perceptual.wasm; compiles each on the first call only.
-   * @throws {AnyvmafError} `io` if its file cannot be read, `internal` if it does not compile
-   */
+  /** Compiles a module once. @throws {AnyvmafError} `io` if it cannot be read, `internal` if it does not compile */
   loadCore(module?: keyof CoreModules): Promise<WasmModule>;
-  /** Starts a thread for untrusted bytes, see parsing/parser. */
+  /** Starts a thread for untrusted bytes; see parsing/parser. */
   startParser(): ParserWorker;
   /** Settings of a parser thread that evaluates tiny models. */
   evaluationTask(): ParserTask;
   /** Starts a thread that runs engine/workers/worker-body. */
   startWorker(): WorkerHandle;
-  /** Yields to timers, input and output; resolves soon after. */
+  /** Yields to timers and I/O. */
   breathe(): Promise<void>;
 }
 
-/** A GPU that measures through WebGPU. */
 export interface GpuAccess {
   /** Whether its requirements are installed; loads nothing. */
   readonly here: boolean;
-  /** Whether a driver may be installed too; without one the package writes to the terminal when called. */
+  /** Whether a driver may be installed; without one, the package writes to the terminal when called. */
   readonly driver: boolean;
   /** How to install its requirements, as a step. */
   readonly advice: string;
   /**
-   * Fetches its requirements if the user agrees. Absent if nothing can be fetched.
-   * @throws {AnyvmafError} if the user declines or the download fails, with what to do; the signal's reason
+   * Fetches its requirements with the user's consent. Absent if nothing can be fetched.
+   * @throws {AnyvmafError} if the user declines or the download fails, with hints; the signal's reason
    */
   obtain?(signal?: AbortSignal): Promise<void>;
-  /**
-   * Opens it in the calling thread; workers open their own.
-   * @throws {AnyvmafError} `backend` if there is no GPU, with what to do
-   */
+  /** Opens it in the calling thread; workers open their own. @throws {AnyvmafError} `backend` if there is no GPU */
   open(): Promise<GpuKind>;
 }
 
@@ -115,7 +107,7 @@ export interface Chunk {
   readonly count: number;
 }
 
-/** Two videos that a worker opens by itself. Pair n is reference frame `skip.reference + n` and so on. */
+/** Two videos that a worker opens itself. Pair n starts at reference frame `skip.reference + n` and so on. */
 export interface PairDescriptor {
   readonly reference: SourceDescriptor;
   readonly distorted: SourceDescriptor;
@@ -126,27 +118,27 @@ export interface WorkerSetup {
   readonly modules: CoreModules;
   readonly plan: ExtractionPlan;
   readonly implementation: Implementation;
-  /** Pairs whose number is not a multiple get only the features that need every frame. */
+  /** Other pairs than multiples of this get only the features that need every frame. */
   readonly subsample: number;
-  /** How to use a GPU; absent: the core measures everything. */
+  /** Absent: the core measures everything. */
   readonly gpu?: GpuUse;
   readonly pictures?: readonly PictureModel[];
-  /** Heatmap files to write; see HeatmapRun. */
+  /** Heatmap files to write; see `HeatmapRun`. */
   readonly heatmaps?: readonly string[];
   /** URL of onnxruntime-web for a browser's worker. */
   readonly onnxruntime?: string;
-  /** Absent when the engine reads the frames and sends them. */
+  /** Absent if the engine reads and sends the frames. */
   readonly pair?: PairDescriptor;
-  /** Whether to send a signature of each picture with the records, for videos that the worker reads itself. */
+  /** Whether to send signatures with the records, for videos that the worker reads itself. */
   readonly signs?: boolean;
 }
 
-/** Which videos had no more frames. */
+/** Whether each video ended. */
 export type EndOfPair = Readonly<Record<InputRole, boolean>>;
 
 /**
- * Messages to a worker. `measure` is for videos it reads itself; `begin` (`prime`)* (`pair`)* `end` brings a chunk
- * whose frames the engine sends, as buffers laid out by engine/backends/measurer.
+ * `measure` is for videos that the worker reads itself. `begin` (`prime`)* (`pair`)* `end` sends the frames of a chunk, as
+ * buffers laid out by engine/backends/measurer.
  */
 export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
@@ -160,41 +152,38 @@ export type ToWorker =
   | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
-  /** Like `stop`, but at any time: a GPU driver may not survive the termination of its thread. */
+  /** `stop` at any time: a GPU driver may crash if its thread is terminated. */
   | { readonly kind: 'abort' };
 
-/** Messages from a worker. */
+/** Records of a chunk; fewer than requested if a video ended. */
+export interface MeasuredChunk extends Pick<Chunk, 'count'> {
+  readonly records: Float64Array<ArrayBuffer>;
+  readonly ended: EndOfPair | null;
+  /** One per pair, as in media/align/thumbnail, if requested. */
+  readonly signatures?: Uint8Array<ArrayBuffer>;
+}
+
 export type FromWorker =
-  /** Its picture models are ready. Sent before any records, and again before each if the sessions keep counts. */
+  /** Its picture models are ready. Sent before the first records, and before all records if the sessions keep counts. */
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
-  /** Its GPU is open, or there is none to use. Sent again when it is lost, and before records of a chunk. */
+  /** Its GPU is open, or there is none. Sent again when it is lost, and before records of a chunk. */
   | { readonly kind: 'gpu'; readonly state: GpuState }
-  /** Further `pairs` are measured: sent now and then, the last of a chunk only with its records. */
+  /** `pairs` more are measured: sent now and then; the last ones of a chunk come only with its records. */
   | { readonly kind: 'progress'; readonly pairs: number }
-  /** A pair that was sent is measured; its buffers go back for reuse. */
+  /** A sent pair is measured; returns its buffers for reuse. */
   | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
-  /** The history sent with `prime` is copied; its buffers go back for reuse. */
+  /** The history sent with `prime` is copied; returns its buffers for reuse. */
   | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
-  /** A chunk is done: records of `count` pairs from `first` on, fewer than requested if a video `ended`. */
-  | {
-      readonly kind: 'records';
-      readonly first: number;
-      readonly count: number;
-      readonly records: Float64Array<ArrayBuffer>;
-      readonly ended: EndOfPair | null;
-      /** One per pair, as in media/align/thumbnail, if requested. */
-      readonly signatures?: Uint8Array<ArrayBuffer>;
-    }
+  /** A chunk is done. */
+  | ({ readonly kind: 'records' } & Chunk & MeasuredChunk)
   | ({ readonly kind: 'failed' } & ErrorData)
   /** The answer to `stop` and `abort`: memory and files are released. */
   | { readonly kind: 'stopped' };
 
-/** One worker as the engine holds it; platforms make them. */
 export interface WorkerHandle {
-  /** Sends a message; `transfer` gives buffers away instead of copying them. */
   post(message: ToWorker, transfer?: ArrayBuffer[]): void;
-  /** Sets the one receiver of messages and of the worker's death (a sentence). Call once, before `post`. */
+  /** Sets the only receiver of messages and of the worker's death (a sentence). Call once, before `post`. */
   listen(onMessage: (message: FromWorker) => void, onDeath: (how: string) => void): void;
-  /** Ends the worker at once, whatever it does; no message and no death is reported afterwards. */
+  /** Kills the worker; reports no message and no death afterwards. */
   terminate(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /**
  * @module engine/contract/scope
- * The scope of a run: owns everything that it starts, closes it in reverse order however the run ends, and limits its time; and
- * the context in which its videos are read, with what runs of the same videos share.
+ * The scope of a run owns its resources, closes them in reverse order at any end, and limits the run's time. Also the context
+ * in which videos are read, with the parts that runs of the same videos share.
  */
 import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
 import type { KnownColour } from '../../core/colour.js';
@@ -31,19 +31,19 @@ export class Scope {
     this.#forget = onAbort(caller, (reason) => this.#ending.abort(reason));
   }
 
-  /** Aborts with the caller's signal, and when the scope closes. */
+  /** Aborts with the caller's signal and when the scope closes. */
   get signal(): AbortSignal {
     return this.#ending.signal;
   }
 
-  /** Closes a resource with the scope, or at once if the scope is closed. */
+  /** Closes a resource with the scope, or now if the scope is closed. */
   own<Resource extends Closable>(resource: Resource): Resource {
     if (this.#closed) resource.close();
     else this.#owned.push(resource);
     return resource;
   }
 
-  /** @throws the first error of closing, after closing everything else */
+  /** @throws the first error, after closing everything */
   async close(): Promise<void> {
     this.#closed = true;
     this.#forget();
@@ -76,8 +76,8 @@ export async function withScope<T>(
 }
 
 /**
- * Runs `work` in a scope, within {@link ScoreOptions.maxSeconds} if set; `work` gets the options without it. When the
- * promise settles, everything that the scope owns is closed.
+ * Runs `work` in a scope, within {@link ScoreOptions.maxSeconds} if set; `work` gets the options without it. The scope is
+ * closed when the promise settles.
  * @throws {TimeLimitError} at the limit; the signal's reason when aborted; otherwise what `work` throws
  */
 export function inScope<Options extends Pick<ScoreOptions, 'maxSeconds' | 'signal'>, T>(
@@ -101,15 +101,15 @@ export interface InputContext {
   readonly platform: Platform;
   readonly checked: CheckedOptions;
   readonly signal: AbortSignal;
-  /** Absent if no other run reads these videos. */
+  /** Absent if no other run reads the same videos. */
   readonly shared?: SharedInputs;
-  /** Colour of both videos, instead of what their files declare. */
+  /** Colour of both videos; overrides their files' declarations. */
   readonly colour?: KnownColour;
-  /** Result of an earlier search of the same pair, used instead of searching again. */
+  /** Result of an earlier search of the same pair, to use instead of searching again. */
   readonly alignment?: AlignResult;
 }
 
-/** Shared by runs of the same videos. The first to need a part passes how to read it; its signal does not abort it. */
+/** Shared by runs of the same videos. The first run that needs a part passes a reader, which its own abort does not end. */
 export class SharedInputs {
   readonly #roles: readonly InputRole[];
   readonly #signal: AbortSignal;
@@ -123,7 +123,7 @@ export class SharedInputs {
     this.#signal = signal;
   }
 
-  /** An identified encoded video; `undefined` if each run has its own. */
+  /** An identified encoded video; `undefined` if runs do not share it. */
   side(
     role: InputRole,
     { decoder, urls, rate, tracks, grain }: CheckedPairing,
@@ -135,12 +135,12 @@ export class SharedInputs {
     );
   }
 
-  /** Thumbnails of the reference after its skipped frames; `undefined` if runs see different pictures of it. */
+  /** Thumbnails of the reference after its skipped frames; `undefined` if runs see different pictures. */
   thumbs(
     { pairing, skip }: CheckedOptions,
     record: (signal: AbortSignal) => RecordedThumbs,
   ): RecordedThumbs | undefined {
-    return seesSame(pairing) ? once(this.#thumbs, skip.reference, () => record(this.#signal)) : undefined;
+    return sameView(pairing) ? once(this.#thumbs, skip.reference, () => record(this.#signal)) : undefined;
   }
 
   /** Borders and sharpness of a few frames of the reference; `undefined` as {@link thumbs}. */
@@ -148,14 +148,14 @@ export class SharedInputs {
     { pairing }: CheckedOptions,
     measure: (signal: AbortSignal) => Promise<SideMeasurements>,
   ): Promise<SideMeasurements> | undefined {
-    if (!seesSame(pairing)) return undefined;
+    if (!sameView(pairing)) return undefined;
     this.#measured ??= measure(this.#signal);
     return this.#measured;
   }
 }
 
 /** Whether runs see the same pictures of the reference: filters and tracks may differ between runs. */
-function seesSame({ filters, tracks }: CheckedPairing): boolean {
+function sameView({ filters, tracks }: CheckedPairing): boolean {
   return filters === undefined && tracks.reference === undefined;
 }
 

@@ -2,7 +2,6 @@
  * @module engine/inputs/byte-findings
  * Findings from the bytes of two inputs before decoding: a file compared with itself or a copy, or wrong raw geometry.
  */
-
 import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
@@ -13,44 +12,44 @@ import { BlockReader } from '../../media/readers.js';
 import type { ByteReader, FilePlatform, RawVideoFormat, VideoInfo } from '../../media/types.js';
 
 /** An input with random access to its bytes. */
-interface Lent {
+interface ReadableInput {
   readonly name: string;
   readonly reader: ByteReader;
   readonly raw?: VideoInfo;
 }
 
-/** Reads a few megabytes at most, more only of equal files and doubtful raw video. @throws {AnyvmafError} `io` */
+/** Reads a few megabytes at most, more for equal files and doubtful raw video. @throws {AnyvmafError} `io` */
 export async function findingsOfBytes(
   inputs: readonly [OpenedInput, OpenedInput],
   files: FilePlatform,
 ): Promise<readonly Finding[]> {
-  const lent: (Lent | undefined)[] = [];
+  const opened: (ReadableInput | undefined)[] = [];
   try {
-    for (const input of inputs) lent.push(await lend(input, files));
-    const [reference, distorted] = lent;
+    for (const input of inputs) opened.push(await openBytes(input, files));
+    const [reference, distorted] = opened;
     const same = reference && distorted ? await sameInputFindings(reference, distorted) : [];
     const sides = (['reference', 'distorted'] as const).flatMap((role, i) => {
-      const one = lent[i];
-      return one?.raw ? { role, name: one.name, reader: one.reader, format: one.raw } : [];
+      const input = opened[i];
+      return input?.raw ? { role, name: input.name, reader: input.reader, format: input.raw } : [];
     });
     return [...same, ...(await rawFindings(sides))];
   } finally {
-    for (const each of lent) each?.reader.close();
+    for (const each of opened) each?.reader.close();
   }
 }
 
-async function lend(input: OpenedInput, files: FilePlatform): Promise<Lent | undefined> {
+async function openBytes(input: OpenedInput, files: FilePlatform): Promise<ReadableInput | undefined> {
   const bytes = await bytesOfInput(input, files);
   if (!bytes || 'kind' in input || input.info.container !== 'yuv') return bytes;
   return { ...bytes, raw: input.info };
 }
 
-/** Places to compare, start and end included, and bytes at each. */
+/** Places to compare, including start and end, and bytes at each. */
 const PLACES = 64;
 const BYTES = 16 * 1024;
 
-/** Compares a megabyte of each at most; for larger files, the finding claims equality of that part only. */
-async function sameInputFindings(reference: Lent, distorted: Lent): Promise<Finding[]> {
+/** Compares at most a megabyte of each; for larger files, the finding claims equality of that part only. */
+async function sameInputFindings(reference: ReadableInput, distorted: ReadableInput): Promise<Finding[]> {
   if (!(await haveSameBytes(reference.reader, distorted.reader))) return [];
   const { name, reader } = reference;
   const where = reader.size > PLACES * BYTES ? ` at all ${PLACES} places that were compared` : '';
@@ -82,7 +81,7 @@ async function haveSameBytes(a: ByteReader, b: ByteReader): Promise<boolean> {
   return true;
 }
 
-/** Read in blocks: thousands of rows are tried, and a browser takes milliseconds per read. */
+/** Read in blocks: the search tries thousands of rows, and a browser takes milliseconds per read. */
 const BLOCKS = { bytes: 1 << 16, kept: 256 } as const;
 
 interface RawSide {
@@ -96,21 +95,20 @@ interface RawSide {
 async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   const wrong: { readonly side: RawSide; readonly found: string; readonly fits: RawVideoFormat }[] = [];
   for (const side of sides) {
-    const looked = await findWrongGeometry(new BlockReader(side.reader, BLOCKS), side.format);
-    if (!looked) continue;
-    wrong.push({ side, fits: looked.fits, found: describeFormat(looked.fits) });
+    const better = await findWrongGeometry(new BlockReader(side.reader, BLOCKS), side.format);
+    if (better) wrong.push({ side, fits: better.fits, found: describeFormat(better.fits) });
   }
   const [first, second] = wrong;
   if (!first) return [];
   const { found, fits } = first;
-  // The user declares one format for both.
+  // Both videos have the one declared format.
   const both = second?.found === found;
   const who = both ? 'both videos' : `${first.side.role} ${shown(first.side.name)}`;
   const value = (role: RawSide['role']) => wrong.find(({ side }) => side.role === role)?.found ?? null;
   return [
     finding(
       'raw-geometry',
-      // A guess: test patterns and smooth pictures look like this in their right geometry.
+      // A guess: test patterns and smooth pictures look like this in the right geometry.
       'warning',
       `${who} may not be ${describeFormat(first.side.format)}: neighbouring rows or frames do ` +
         `not match; as ${found} they do.`,

@@ -1,9 +1,8 @@
 /**
  * @module engine/inputs/few-frames
- * Reads frames of both videos as stored, opened again: a few for framing and matrix, the first seconds for the offset.
- * Loaded only if facts do not decide.
+ * Opens both videos again and reads stored frames: a few for framing and matrix, the first seconds for the offset. Loaded
+ * only if facts do not decide.
  */
-
 import { AnyvmafError, type InputRole, usageError } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import { quotientOf, USUAL_RATE } from '../../core/numbers.js';
@@ -31,34 +30,33 @@ import type { VideoInfo } from '../../media/types.js';
 import type { InputContext } from '../contract/scope.js';
 import { canReadAgain } from '../pair/pair.js';
 
-/** Frames of each video whose borders and sharpness are measured. */
+/** Frames of each video to measure for borders and sharpness. */
 export const MEASURED = 3;
 
 const MOMENTS = 3;
 
-/** Difference of rows or columns below which a coded size may be padded. */
+/** A smaller difference of rows or columns may be padding of a coded size. */
 const PADDED = 64;
 
-/** Finds the part that one video shows of the other; `undefined` for equal sizes, and where scaling fits as well. */
+/** Finds the part of one video that the other shows; `undefined` for equal sizes, and where scaling fits as well. */
 export async function findFraming(context: InputContext, sides: Sides): Promise<Framing | undefined> {
   const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
-  const [across, down] = [
-    Math.abs(reference.width - distorted.width),
-    Math.abs(reference.height - distorted.height),
-  ];
+  const across = Math.abs(reference.width - distorted.width);
+  const down = Math.abs(reference.height - distorted.height);
   // Rotated pictures are not parts of each other.
   const turned = reference.width === distorted.height && reference.height === distorted.width;
   if (across + down === 0 || turned) return undefined;
   const oneShape = Math.abs(displayAspect(distorted) / displayAspect(reference) - 1) <= SAME_ASPECT;
   if (Math.max(across, down) >= PADDED && oneShape) return undefined;
-  const pictures = await bothAt(context, sides, ({ width, height, bitDepth }, { y: luma }): Picture => {
+  const picture = ({ width, height, bitDepth }: VideoInfo, { y: luma }: FramePlanes): Picture => {
     return { luma, width, height, bitDepth };
-  });
+  };
+  const pictures = await bothAt(context, sides, picture);
   const pairs = pictures.map(([one, other]) => ({ reference: one, distorted: other }));
   return framingOf(reference, distorted, pairs);
 }
 
-/** Finds the matrix by which RGB, which is decoded by BT.709, matches the other video. */
+/** Finds the matrix by which RGB, decoded by BT.709, matches the other video. */
 export async function findMatrixOfRgb(
   context: InputContext,
   sides: Sides,
@@ -71,11 +69,11 @@ export async function findMatrixOfRgb(
   });
   const fit = matrixFitOf(pairs);
   if (fit === 'as stored') return { matrix: 'bt709', fromRgb: 'pictures' };
-  // Encoders convert by BT.601 unless told otherwise.
+  // Encoders convert by BT.601 by default.
   return { matrix: 'smpte170m', fromRgb: fit === '709 to 601' ? 'pictures' : 'assumed' };
 }
 
-/** Averages of a picture, in limited range; `null` without chroma. */
+/** Averages of a picture in limited range; `null` without chroma. */
 function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
   const meter = new FrameMeter(info);
   meter.add(0, planes);
@@ -87,7 +85,7 @@ function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
   return { y: y.map((level) => 16 + (level * 219) / 255), cb: limited(chroma.cb), cr: limited(chroma.cr) };
 }
 
-/** Samples both videos at moments spread over the distorted one; empty if one cannot be read again. */
+/** Samples both videos at moments spread over the distorted one; empty if one can be read only once. */
 async function bothAt<T>(
   context: InputContext,
   { reference, distorted }: Sides,
@@ -122,7 +120,7 @@ function partnerOf(frame: number, reference: Float64Array | null, distorted: Flo
   return pairTimes({ reference: distorted, distorted: reference, origin, start, end }).frames[0] ?? frame;
 }
 
-/** Reads one frame, from the key frame before it; `undefined` if it does not exist. */
+/** Reads one frame, decoding from the key frame before it; `undefined` if it does not exist. */
 async function seeFrame<T>(
   context: InputContext,
   side: Side,
@@ -150,7 +148,7 @@ export async function openPart(
   end: number,
 ): Promise<OpenedPart | undefined> {
   if (side.kind === 'encoded') {
-    // With an end, the decoder stops even if no caller is left to stop it.
+    // With an end, the decoder stops even if no caller stops it.
     const source = await openDecoded(side.video, { frames: { start, end }, damage: 'accept', signal });
     return { source, start: 0 };
   }
@@ -158,7 +156,7 @@ export async function openPart(
   return descriptor && { source: reopen(descriptor, platform.files), start };
 }
 
-/** Measures frames spread over the first `length`, opened again; none if the video can be read only once. */
+/** Measures frames spread over the first `length`; none if the video can be read only once. */
 export async function measureSide(
   { platform, signal }: InputContext,
   side: Side,
@@ -184,15 +182,15 @@ export async function measureSide(
 }
 
 export interface AlignmentOptions {
-  /** Offset to keep if the result is unclear. */
+  /** Offset to use if the result is unclear. */
   readonly assumed: number;
-  /** Offsets to try on either side. Default: that of media/align, widened while the result is unclear. */
+  /** Offsets to try in each direction. Default: that of media/align, widened while the result is unclear. */
   readonly window?: number;
 }
 
 const FEWEST_MOST = 300;
 
-/** Most frames of each video that a search of a window decodes. */
+/** Most frames of each video that a search decodes. */
 export function mostFrames(window = 0): number {
   return Math.max(FEWEST_MOST, 4 * window);
 }

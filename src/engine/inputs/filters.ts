@@ -1,9 +1,8 @@
 /**
  * @module engine/inputs/filters
- * Applies a run's filters: chooses each video's filters and decoder, and finds the area that `crop: 'auto'` keeps.
- * Loaded only if filters are requested.
+ * Applies a run's filters: chooses each video's filters and decoder, and finds the area that `crop: 'auto'` keeps. Loaded
+ * only if filters are requested.
  */
-
 import { type InputRole, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { displayAspect } from '../../core/size.js';
@@ -17,8 +16,8 @@ import type { CheckedFilters } from '../contract/options.js';
 import type { InputContext } from '../contract/scope.js';
 import { measureSide } from './few-frames.js';
 
-/** Frames of each video that are searched for borders. */
-const LOOKED_AT = 8;
+/** Frames of each video to search for borders. */
+const BORDER_FRAMES = 8;
 
 /** Largest relative difference of equal aspect ratios. */
 const SAME_SHAPE = 0.012;
@@ -58,7 +57,7 @@ export async function filterSides<Some extends Partial<Sides>>(
   return Object.fromEntries(filtered) as Some;
 }
 
-/** Reads a Y4M file by ffmpeg if it needs ffmpeg's filters. */
+/** Decodes a Y4M file with ffmpeg if it needs ffmpeg's filters. */
 async function readable(
   { platform, checked, signal }: InputContext,
   role: InputRole,
@@ -81,7 +80,7 @@ async function readable(
   return { kind: 'encoded', video: { ...video, others: [] }, times: side.times };
 }
 
-/** By label, or by pictures if the label does not say. @throws {AnyvmafError} `usage` if no video is interlaced */
+/** From labels, else from pictures. @throws {AnyvmafError} `usage` if no video is interlaced */
 async function fieldOrders(
   context: InputContext,
   { deinterlace }: CheckedFilters,
@@ -114,15 +113,11 @@ async function fieldOrders(
 /** Borders as shares of a frame. */
 type Shares = Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
 
-/** Areas without borders: the union for frames of one shape, else each its own; `undefined` if nothing is cut off. */
-async function commonArea(
-  context: InputContext,
-  sides: readonly Side[],
-): Promise<readonly (CropArea | undefined)[]> {
+/** Areas without borders: the union for equal shapes, else one per video; `undefined` if nothing is cut off. */
+async function commonArea(context: InputContext, sides: readonly Side[]) {
   const found: Shares[] = [];
   for (const side of sides) found.push(await bordersOf(context, side));
-  const shapes = sides.map((side) => shapeOf(side));
-  const [first = 1, second = first] = shapes;
+  const [first = 1, second = first] = sides.map((side) => displayAspect(factsOf(side)));
   const alike = Math.abs(second / first - 1) <= SAME_SHAPE;
   const edges = ['left', 'top', 'right', 'bottom'] as const;
   const least = Object.fromEntries(
@@ -131,12 +126,8 @@ async function commonArea(
   return sides.map((side, i) => areaWithin(side, alike ? least : (found[i] ?? least)));
 }
 
-function shapeOf(side: Side): number {
-  return displayAspect(factsOf(side));
-}
-
 async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
-  const { borders } = await measureSide(context, side, { count: LOOKED_AT });
+  const { borders } = await measureSide(context, side, { count: BORDER_FRAMES });
   if (!borders) {
     throw usageError(
       `crop is auto, but no inspected frame of ${shown(nameOf(side))} shows its borders: they are too dark, or the video can ` +
@@ -148,11 +139,11 @@ async function bordersOf(context: InputContext, side: Side): Promise<Shares> {
   return { left: left / width, right: right / width, top: top / height, bottom: bottom / height };
 }
 
-/** The area without borders, rounded outwards so that all of the picture stays and no chroma sample is cut. */
+/** The area without borders, rounded outwards to whole chroma samples. */
 function areaWithin(side: Side, borders: Shares): CropArea | undefined {
   const { width, height, chroma } = factsOf(side);
   const steps = stepsOf(chroma);
-  // Add 1e-6 so that shares turn back into the exact samples they were made of.
+  // 1e-6 makes the conversion from samples to shares and back exact.
   const samples = (share: number, all: number) => Math.floor(share * all + 1e-6);
   const start = (border: number, step: number) => Math.floor(border / step) * step;
   const x = start(samples(borders.left, width), steps.x);

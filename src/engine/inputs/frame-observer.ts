@@ -1,7 +1,7 @@
 /**
  * @module engine/inputs/frame-observer
- * Observes the frames of a pair while it is scored, so that nothing is decoded twice: the first ones for alignment and
- * preflight, and signatures of all, which show whether the videos stay aligned over a whole run.
+ * Observes the frames of a pair while it is scored, so that nothing is decoded twice: the first frames for alignment and
+ * preflight, and signatures of all frames, which show whether the videos stay aligned.
  */
 import type { InputRole } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
@@ -13,19 +13,15 @@ import { FIELD_RUN } from '../../media/evidence/fields.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { MappedSource } from '../../media/pairing/sources.js';
 import type { AlignResult } from '../../media/pairing/types.js';
-import {
-  type Finding,
-  type SideFacts,
-  type SideMeasurements,
-  uncheckedFinding,
-} from '../../media/preflight/findings.js';
+import type { Finding, SideFacts, SideMeasurements } from '../../media/preflight/findings.js';
+import { uncheckedFinding } from '../../media/preflight/findings.js';
 import { judge } from '../../media/preflight/judge.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/moments.js';
 import type { FrameSource } from '../../media/types.js';
 import type { Pair } from '../pair/pair.js';
 
-/** Frames whose fields are measured if a video is read with gaps or repetitions: three periods of pulldown. */
+/** Frames to measure for fields if a video is read with gaps or repetitions: three periods of pulldown. */
 const MAPPED_FIELDS = 16;
 
 export interface Observed {
@@ -38,24 +34,23 @@ export interface ObserverOptions {
   /** Facts before pairing. */
   readonly facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   readonly expected: number | null;
-  /** Pairs whose borders and sharpness are measured. */
+  /** Number of pairs to measure for borders and sharpness. */
   readonly measured: number;
-  /** The alignment if already known, else how to search for it around the offset in use. */
+  /** The alignment if known, else a search around the current offset. */
   readonly alignment: AlignResult | Search;
 }
 
-/** Tries `window` offsets on either side of `offset`, using at most `maxFrames` frames. */
+/** Tries `window` offsets on each side of `offset`, with at most `maxFrames` frames. */
 interface Search {
   readonly offset: number;
   /** Reference frames per distorted frame. */
   readonly rateRatio: number;
-  /** Reference frame of each distorted one, counted from the first frames read, if the ratio does not tell. */
+  /** Reference frame of each distorted frame, counted from the first frames read, if the ratio does not determine it. */
   readonly partners?: ArrayLike<number>;
   readonly window: number;
   readonly maxFrames: number;
 }
 
-/** What is taken of one video. */
 interface Side {
   readonly thumbs: PassingThumbs;
   readonly meter: FrameMeter;
@@ -63,7 +58,7 @@ interface Side {
   readonly seen: Set<number>;
 }
 
-/** Observes until that fails once; the error is kept, so that reading does not fail. */
+/** Observes until the first error, and stores it so that reading does not fail. */
 class Guard {
   defect: { readonly error: unknown } | undefined;
 
@@ -83,9 +78,10 @@ export class FrameObserver {
   readonly #at: ReadonlySet<number>;
   readonly #sides: Side[] = [];
   readonly #alignment: Promise<AlignResult>;
-  #settled = false;
+  /** Whether the alignment is known; further pairs need only be measured. */
+  settled = false;
   readonly #guard = new Guard();
-  /** The observed pair: read it instead of the given one. */
+  /** Read this pair instead of the given one. */
   readonly pair: OpenPair;
 
   constructor(pair: OpenPair, options: ObserverOptions) {
@@ -99,22 +95,17 @@ export class FrameObserver {
     this.pair = { ...pair, reference, distorted };
     this.#alignment = 'reason' in alignment ? Promise.resolve(alignment) : this.#search(alignment);
     const finished = () => {
-      this.#settled = true;
+      this.settled = true;
       this.#end();
     };
     this.#alignment.then(finished, finished);
-  }
-
-  /** Whether the alignment is known, so that further pairs need only be measured. */
-  get settled(): boolean {
-    return this.#settled;
   }
 
   unmeasured(): readonly number[] {
     return [...this.#at].filter((frame) => this.#sides.some(({ seen }) => !seen.has(frame)));
   }
 
-  /** Measures a pair that was read elsewhere, after all with smaller numbers. */
+  /** Measures a pair that was read elsewhere. Call in ascending order. */
   measure(frame: number, reference: FramePlanes, distorted: FramePlanes): void {
     this.#guard.attempt(() => {
       for (const [i, { meter, seen }] of this.#sides.entries()) {
@@ -124,7 +115,7 @@ export class FrameObserver {
     });
   }
 
-  /** Call once all pairs are read. */
+  /** Call after the last pair. */
   async result(): Promise<Observed> {
     this.#end();
     const alignment = await this.#alignment;
@@ -143,12 +134,8 @@ export class FrameObserver {
   async #search({ offset, rateRatio, partners, window, maxFrames }: Search): Promise<AlignResult> {
     const [first, second] = this.#sides;
     if (!first || !second) throw new Error('both videos are observed');
-    return alignThumbs(
-      first.thumbs,
-      second.thumbs,
-      { rateRatio, window, maxFrames },
-      { base: offset, partners },
-    );
+    const search = { rateRatio, window, maxFrames };
+    return alignThumbs(first.thumbs, second.thumbs, search, { base: offset, partners });
   }
 
   #end(): void {
@@ -206,11 +193,11 @@ export class FrameObserver {
   }
 }
 
-/** Most pairs with only one signature; further pairs are ignored. */
+/** Most pairs with only one signature; ignores further pairs. */
 const MOST_WAITING = 64;
 
 export interface ContinuityRules {
-  /** Why frames cannot be checked. */
+  /** Why frames cannot be checked, as a clause. */
   readonly prevented?: string;
   /** Whether frames are repeated because their times say so. */
   readonly byTime: boolean;
@@ -230,11 +217,10 @@ export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number)
   return { ...(prevented !== undefined && { prevented }), byTime, ...(offset !== 0 && { offset }) };
 }
 
-/** Takes signatures of a shard's pairs; they are checked once those of all shards are there. */
+/** Takes signatures of a shard's pairs, to check when all shards are complete. */
 export interface SignatureSink {
-  /** The first of its pairs; earlier ones are read as history only. */
+  /** The shard's first pair; earlier ones are history. */
   readonly first: number;
-  /** Signatures of consecutive pairs from `first`, in any order. */
   take(first: number, signatures: Uint8Array): void;
 }
 
@@ -259,7 +245,7 @@ export class Continuity {
     return this.#rules.prevented === undefined;
   }
 
-  /** Takes signatures of consecutive pairs from `first`; calls may come in any order. */
+  /** Takes signatures of consecutive pairs from `first`, in any order. */
   add(first: number, signatures: Uint8Array): void {
     if (this.#sink) {
       if (signatures.length > 0) this.#sink.take(first, signatures);
@@ -277,7 +263,7 @@ export class Continuity {
     }
   }
 
-  /** Wraps the pair so that reading it in this thread takes signatures of its frames. */
+  /** Wraps the pair to sign frames as this thread reads them. */
   observe(pair: OpenPair): OpenPair {
     if (!this.active || pair.reference === pair.distorted) return pair;
     return {
@@ -287,15 +273,15 @@ export class Continuity {
     };
   }
 
-  /** Adds the findings of a whole run to the `known` ones about its beginning. */
+  /** Adds the findings of a whole run to the `known` ones of its beginning. */
   findings(pairs: number, known: readonly Finding[], backend: string): readonly Finding[] {
     const found = this.#found(pairs, known, backend);
-    // A slip found in all frames replaces the one found in the first frames.
+    // A slip in all frames replaces one in the first frames.
     const again = found.some(({ code }) => code === 'slip');
     return judge([...known.filter(({ code }) => !(again && code === 'slip')), ...found]);
   }
 
-  /** The finding of a defect in taking signatures, which ends the check. */
+  /** The finding of a defect in signing, which ends the check. */
   get defect(): Finding | undefined {
     const { defect } = this.#guard;
     return defect && uncheckedFinding('all frames', defect.error);
@@ -305,9 +291,8 @@ export class Continuity {
     if (this.defect) return [this.defect];
     const { prevented, byTime, offset } = this.#rules;
     if (prevented !== undefined) return [unwatchedFinding(prevented)];
-    if (this.#next < pairs) {
+    if (this.#next < pairs)
       return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
-    }
     const findings = slipFindings(this.#slips.finish(), known, offset);
     return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
   }
@@ -322,7 +307,7 @@ export class Continuity {
     return checkFrame ? { ...observed, checkFrame: checkFrame.bind(source) } : observed;
   }
 
-  /** Adds the signature of one frame, and passes on the pair's once it has both. */
+  /** Signs one frame, and passes on the pair when both are signed. */
   #take(index: number, sign: (pair: Uint8Array) => void): void {
     const half = this.#half.get(index);
     const pair = half ?? new Uint8Array(PAIR_BYTES);
@@ -335,10 +320,7 @@ export class Continuity {
   }
 }
 
-/**
- * Reports planes as frames are read from number `first` on, each frame once; `all` adds planes that the reader does not
- * want. Workers cannot open it.
- */
+/** Reports each frame from `first` once; `all` adds unrequested planes. Workers cannot open it. */
 function observedSource(
   source: FrameSource,
   first: number,
@@ -349,10 +331,10 @@ function observedSource(
   return {
     info: source.info,
     seekable: source.seekable,
-    readFrame(index, asked) {
-      const into = { ...(asked.cb || index !== next ? undefined : all?.(index)), ...asked };
+    readFrame(index, requested) {
+      const into = { ...(requested.cb || index !== next ? undefined : all?.(index)), ...requested };
       const observed = (found: boolean) => {
-        // A frame may be read again, as history of later frames.
+        // A frame may be read again as history of later frames.
         if (found && index === next) {
           next++;
           observe(index, into);

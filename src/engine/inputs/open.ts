@@ -1,18 +1,12 @@
 /**
  * @module engine/inputs/open
- * Opens two inputs of any kind as two sources whose n-th frames form pairs, and checks them: declared properties before
- * scoring, pictures while frames are read.
+ * Opens two inputs of any kind as sources whose n-th frames form pairs, and checks them: declared properties before scoring,
+ * pictures while frames are read.
  */
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
-import {
-  checkPair,
-  closeInput,
-  type OpenedInput,
-  type OpenedInputs,
-  openInputs,
-  type Side,
-} from '../../media/pair.js';
+import type { OpenedInput, OpenedInputs, Side } from '../../media/pair.js';
+import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource } from '../../media/types.js';
@@ -89,13 +83,13 @@ async function byteFindings(
   { reference, distorted }: Required<OpenedInputs>,
 ): Promise<readonly Finding[]> {
   const { preflight, tracks } = checked.pairing;
-  // One file may be compared with another track of itself.
+  // A file may be compared with another track of itself.
   if (!preflight || tracks.reference?.index !== tracks.distorted?.index) return [];
   const { findingsOfBytes } = await import('./byte-findings.js');
   return findingsOfBytes([reference, distorted], platform.files);
 }
 
-/** Opens decoders, if needed. @param open replaces the default way to open them */
+/** Opens decoders if needed. @param open replaces the default opener */
 export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPair> {
   if (known.plan) {
     const { openPlanned } = await import('../../media/pairing/prepare.js');
@@ -106,7 +100,7 @@ export async function openPair(known: Pair, open?: OpenDecoder): Promise<OpenPai
   return stored;
 }
 
-/** Inputs of one run; can be closed in any state. */
+/** Inputs of one run. Close them in any state. */
 export class RunInputs {
   readonly known: Promise<Pair>;
   #known: Pair | undefined;
@@ -125,7 +119,7 @@ export class RunInputs {
     return this.#ready;
   }
 
-  /** Waits for inputs being opened, except those whose first byte has not arrived. */
+  /** Waits for inputs that are opening, except those whose first byte has not arrived. */
   async close(): Promise<void> {
     if (this.#ready) {
       const pair = await this.#ready.catch(() => undefined);
@@ -137,9 +131,9 @@ export class RunInputs {
 
 interface Reading {
   readonly expected: number | null;
-  /** False if workers or programs read them: such frames cannot be observed. */
+  /** False if workers or programs read the frames, which hides them from this thread. */
   readonly inThread: boolean;
-  /** Whether to inspect the pictures of pairs compared as stored too. */
+  /** Whether to inspect the pictures of stored pairs too. */
   readonly inspectStored: boolean;
 }
 
@@ -147,7 +141,7 @@ export interface ShardChecks {
   readonly requested: RequestedModels;
   readonly inThread: boolean;
   readonly signatures: SignatureSink;
-  /** The whole pair, for the shard that inspects it. */
+  /** Set for the shard that inspects the whole pair. */
   readonly whole?: WholePair & Pick<Reading, 'inThread' | 'inspectStored'>;
 }
 
@@ -156,19 +150,18 @@ export class PairChecks {
   readonly #loading: Promise<typeof import('./frame-observer.js')> | undefined;
   #preflight: Preflight | undefined;
   #continuity: Continuity | undefined;
-  /** Checks of a pair compared as stored, while workers start. */
+  /** Checks of a stored pair, while workers start. */
   #stored: Promise<void> | undefined;
 
   constructor(inputs: InputContext) {
     this.#inputs = inputs;
-    // Without a reference there is nothing to compare the video with.
+    // Without a reference, there is nothing to compare.
     const { pairing, single } = inputs.checked;
-    const wanted = pairing.preflight && !single;
-    this.#loading = wanted ? import('./frame-observer.js') : undefined;
+    this.#loading = pairing.preflight && !single ? import('./frame-observer.js') : undefined;
     this.#loading?.catch(() => {});
   }
 
-  /** @throws {AnyvmafError} `mismatch` if the pair cannot be compared; if `strict` and `inspects`, also for warnings */
+  /** @throws {AnyvmafError} `mismatch` if the pair cannot be compared; with `strict` and `inspects`, also for warnings */
   async refuse(known: Pair, requested: RequestedModels, inspects = true): Promise<void> {
     const { strict } = this.#inputs.checked.pairing;
     // Stored pairs were checked when they were opened.
@@ -180,7 +173,7 @@ export class PairChecks {
     preflight.refuse((await preflight.inspection()).findings);
   }
 
-  /** Starts the checks that run while frames are read; returns the pair to read. */
+  /** Starts the checks that run while frames are read. @returns the pair to read */
   async observe(
     known: Pair,
     requested: RequestedModels,
@@ -193,7 +186,7 @@ export class PairChecks {
     return this.#sign(known, observed ?? ready, inThread);
   }
 
-  /** Starts the checks of a shard, which takes signatures of its own pairs only; returns the pair to read. */
+  /** Starts the checks of a shard, which signs only its own pairs. @returns the pair to read */
   async observeShard(known: Pair, ready: OpenPair, work: ShardChecks): Promise<OpenPair> {
     const { whole, requested, inThread, signatures } = work;
     if (whole) {
@@ -203,12 +196,12 @@ export class PairChecks {
     return this.#sign(known, ready, inThread, signatures);
   }
 
-  /** Whether to inspect the pictures while they are read for scoring; with `strict` they have been before. */
+  /** Whether to inspect pictures while they are read for scoring; `strict` inspects them before. */
   #observes({ plan }: Pair): boolean {
     return plan !== undefined && !this.#inputs.checked.pairing.strict;
   }
 
-  /** Inspects the pictures by reading them again, unless they are observed. */
+  /** Reads pictures again to inspect them, unless they are observed. */
   #inspect(known: Pair, requested: RequestedModels, observed: boolean, inspectStored: boolean): void {
     if (!this.#loading || this.#inputs.checked.pairing.strict) return;
     if (known.plan) {
@@ -219,7 +212,6 @@ export class PairChecks {
     this.#stored.catch(() => {});
   }
 
-  /** Takes signatures of the pairs. */
   async #sign(known: Pair, pair: OpenPair, inThread: boolean, sink?: SignatureSink): Promise<OpenPair> {
     if (!this.#loading) return pair;
     const { Continuity, continuityRules } = await this.#loading;
@@ -227,7 +219,7 @@ export class PairChecks {
     return inThread ? this.#continuity.observe(pair) : pair;
   }
 
-  /** Findings once its pairs are measured; `known` only from the shard that inspects the whole pair. */
+  /** Findings of a measured shard; `known` only from the shard that inspects the whole pair. */
   async shardFindings(): Promise<{ readonly known?: readonly Finding[]; readonly defect?: Finding }> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
@@ -236,19 +228,19 @@ export class PairChecks {
     return { ...(known && { known }), ...(defect && { defect }) };
   }
 
-  /** Rules for checking a shard's frames once all shards are there. */
+  /** Rules for checking frames when all shards are complete. */
   async rulesOf(known: Pair): Promise<{ readonly continuity?: ContinuityRules }> {
     if (!this.#loading) return {};
     const { continuityRules } = await this.#loading;
     return { continuity: continuityRules(known, this.#inputs.checked.subsample) };
   }
 
-  /** Takes signatures of pairs that only workers read. */
+  /** Takes signatures of pairs that workers read. */
   get continuity(): Continuity | undefined {
     return this.#continuity?.active ? this.#continuity : undefined;
   }
 
-  /** `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` with `strict`, for any error or warning */
+  /** `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` for any error or warning, with `strict` */
   async findings(pairs: number, backend: string): Promise<readonly Finding[] | undefined> {
     await this.#stored;
     const known = (await this.#preflight?.inspection())?.findings;
@@ -257,12 +249,12 @@ export class PairChecks {
     return found;
   }
 
-  /** Waits until decoding for checks has ended. */
+  /** Waits for decoding of checks to end. */
   async close(): Promise<void> {
     await this.#preflight?.close();
   }
 
-  /** Inspecting pictures would take much of a stored pair's short run, so it is done on request only. */
+  /** Inspects pictures only on request: that takes long compared with scoring a stored pair. */
   async #checkStored(known: Pair, requested: RequestedModels, inspect: boolean) {
     const preflight = this.#preflight ?? (await this.#open(known, requested));
     if (inspect) preflight.readAgain();

@@ -1,9 +1,8 @@
 /**
  * @module engine/inputs/pairing
- * Pairs videos that are encoded or differ: decoders, times of all frames, offset and plan. No-reference models get
- * blank reference frames. Not loaded for two Y4M or raw videos of one format.
+ * Pairs videos that are encoded or differ: decoders, times of all frames, offset and plan. No-reference models get blank
+ * reference frames. Not loaded for two Y4M or raw videos of one format.
  */
-
 import { capital, type InputRole, ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
 import { shown } from '../../core/printable.js';
@@ -12,16 +11,8 @@ import { chooseDecoder, type EncodedVideo, readTimes } from '../../media/decoder
 import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import type { EncodedInput } from '../../media/open.js';
-import {
-  checkMeasurable,
-  checkPair,
-  factsOf,
-  frameCountOf,
-  type OpenedInput,
-  type OpenedInputs,
-  type Side,
-  type Sides,
-} from '../../media/pair.js';
+import type { OpenedInput, OpenedInputs, Side, Sides } from '../../media/pair.js';
+import { checkMeasurable, checkPair, factsOf, frameCountOf } from '../../media/pair.js';
 import { planPairing } from '../../media/pairing/prepare.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
@@ -30,7 +21,6 @@ import type { InputContext } from '../contract/scope.js';
 import type { Pair } from '../pair/pair.js';
 import { asRead, coloursOf, deliveryOf, limitedPicture } from './pictures.js';
 
-/** Pairs two videos that are encoded or differ, or whose pairing the caller specifies. */
 export async function pairVideos(context: InputContext, inputs: Required<OpenedInputs>): Promise<Pair> {
   const { checked, signal, colour } = context;
   const { pairing, skip, frameCount } = checked;
@@ -58,7 +48,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 
-/** Warnings of stored videos. Both must have one format unless they may be scaled. */
+/** Warnings of stored videos. Both must have the same format unless they may be scaled. */
 function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: CheckedOptions): string[] {
   const scales = changed(pairing, ({ unites }) => unites === 'sizes').length > 0;
   if (!scales && reference.kind === 'frames' && distorted.kind === 'frames')
@@ -90,13 +80,12 @@ async function identifyVideos(context: InputContext, inputs: Required<OpenedInpu
     identify('reference', inputs.reference),
     identify('distorted', inputs.distorted),
   ]);
-  // If both fail, report the reference, whichever failed first.
+  // If both fail, report the reference.
   if (reference.status === 'rejected') throw reference.reason;
   if (distorted.status === 'rejected') throw distorted.reason;
   return { reference: reference.value, distorted: distorted.value };
 }
 
-/** @throws {AnyvmafError} as {@link chooseDecoder} */
 async function identifyVideo(context: InputContext, role: InputRole, input: OpenedInput): Promise<Side> {
   const { pairing } = context.checked;
   if (!('kind' in input)) {
@@ -135,7 +124,7 @@ async function identifyEncoded(
   };
 }
 
-/** Makes an AV1 decoder add grain only if requested. @throws {AnyvmafError} `usage` if it cannot leave grain out */
+/** Turns off an AV1 decoder's grain unless requested. @throws {AnyvmafError} `usage` if it always adds grain */
 function grainOf(video: EncodedVideo, grain: 'off' | 'both'): EncodedVideo {
   const { facts, decoder } = video;
   if (facts.codec !== 'av1') return video;

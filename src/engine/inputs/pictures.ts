@@ -1,9 +1,8 @@
 /**
  * @module engine/inputs/pictures
- * Prepares the pictures of both videos for metrics: filtered, in one range and matrix, or as stored. Finds their
- * colours for colour metrics, stated or guessed.
+ * Prepares the pictures of both videos for metrics: filtered, in one range and matrix, or as stored. Finds their colours for
+ * colour metrics, stated or guessed.
  */
-
 import type { ColourAs } from '../../core/choices.js';
 import { colourAs, colourOf, type KnownColour, type StatedColour } from '../../core/colour.js';
 import { type InputRole, usageError } from '../../core/errors.js';
@@ -46,14 +45,14 @@ export async function asRead(
   return { sides, apart: colours === 'also' && (converted || areUnlike(identified)) };
 }
 
-/** Whether a common format made by shifts and repetition would mislead colour metrics. */
+/** Whether a common format, made by shifts and repetition, would distort colour metrics. */
 function areUnlike({ reference, distorted }: Sides): boolean {
   const [one, other] = [reference, distorted].map(factsOf);
   const full = one?.colorRange === 'full' || other?.colorRange === 'full';
   return one?.chroma !== other?.chroma || (full && one?.bitDepth !== other?.bitDepth);
 }
 
-/** Converts pictures to limited range, as most videos have it, unless a video declares full range. */
+/** Converts pictures to limited range, the range of most videos, unless a video declares full range. */
 async function oneRange({ reference, distorted }: Sides, signal: AbortSignal): Promise<Sides> {
   const isFull = (side: Side) => !isPicture(side) && factsOf(side).colorRange === 'full';
   if (isFull(reference) || isFull(distorted)) return { reference, distorted };
@@ -70,7 +69,7 @@ export async function limitedPicture(role: InputRole, side: Side, signal: AbortS
   return filterSide(role, side, filtersFor(role, factsOf(side), { colorRange: 'limited' }), signal);
 }
 
-/** If one of the two is RGB, converts it by the matrix of the other. */
+/** If only one video is RGB, converts it by the matrix of the other. */
 async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
   const roles = (['reference', 'distorted'] as const).filter((role) => isRgb(sides[role]));
   const [role] = roles;
@@ -87,24 +86,24 @@ async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
   return { ...sides, [role]: { ...side, video: { ...video, filters: applied.join('; ') }, applied } };
 }
 
-/** Whether a video is a picture, or several, as cameras and drawing programs write them. */
+/** Whether a video is a still image or an image sequence. */
 function isPicture(side: Side): boolean {
   if (side.kind !== 'encoded') return false;
   const { container, name } = side.video.facts;
   return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
 }
 
-/** Keeps RGB and alpha for runs in which only colour metrics read them. */
+/** Keeps RGB and alpha, for runs of colour metrics only. */
 function keepRgb({ reference, distorted }: Sides): Sides {
   const keep = (side: Side): Side => {
     if (!isKept(side)) return side;
     const { alpha: _, ...stored } = side.video.facts;
     const { pixelFormat } = stored;
-    // ffmpeg turns grey with alpha into RGB, too.
+    // ffmpeg also turns grey with alpha into RGB.
     const asRgb = isRgbLayout(pixelFormat) || stored.chroma === '400';
     const rgb = asRgb && ({ matrix: 'gbr', colorRange: 'full' } as const);
-    const asked = { ...side.video, facts: { ...stored, ...rgb, alpha: true as const } };
-    const { alpha, chroma } = deliveryOf(asked);
+    const withAlpha = { ...side.video, facts: { ...stored, ...rgb, alpha: true as const } };
+    const { alpha, chroma } = deliveryOf(withAlpha);
     const converted = deliveryPhrases(pixelFormat, deliveryOf(side.video));
     const facts = { ...stored, ...rgb, chroma, ...(alpha && { alpha }) };
     return {
@@ -116,7 +115,7 @@ function keepRgb({ reference, distorted }: Sides): Sides {
   return { reference: keep(reference), distorted: keep(distorted) };
 }
 
-/** Whether a video has samples that only colour metrics read: R, G and B, or alpha if ffmpeg decodes. */
+/** Whether a video has samples that only colour metrics read: RGB, or alpha if ffmpeg decodes. */
 function isKept(side: Side): side is Side & { readonly kind: 'encoded' } {
   if (side.kind !== 'encoded') return false;
   const { decoder, facts } = side.video;
@@ -131,7 +130,7 @@ export function deliveryOf({ facts }: EncodedVideo): Delivery {
   return delivery(facts.pixelFormat, 0, facts.name, facts);
 }
 
-/** ffmpeg filters that make the RGB of a PNG file, for videos that are not RGB already. */
+/** ffmpeg filters that produce the RGB of a PNG file, for other videos than RGB. */
 function pngFilters({ reference, distorted }: Sides): FilterOptions {
   const rgb = (side: Side) => {
     const [plain, deep] = isKept(side) ? ['rgba', 'rgba64le'] : ['rgb24', 'rgb48le'];
@@ -145,9 +144,9 @@ function pngFilters({ reference, distorted }: Sides): FilterOptions {
 
 /**
  * @param plan absent if frames are compared as stored
- * @param known colour of both, instead of what their files declare
- * @param as the tool whose conversion is repeated
- * @throws {AnyvmafError} `usage` if that tool does not convert these colours
+ * @param known colour of both; overrides their files' declarations
+ * @param as the tool whose conversion to reproduce
+ * @throws {AnyvmafError} `usage` if the tool does not convert these colours
  */
 export function coloursOf(
   { reference, distorted }: Sides,
@@ -181,7 +180,7 @@ const PARTS = {
   '444': ['transfer', 'matrix'],
 } as const;
 
-/** Replaces guesses by what the other video states: mostly one was made of the other. */
+/** Replaces guesses with the other video's stated values: usually one was made from the other. */
 function following(colour: KnownColour, other: KnownColour, side: Side): KnownColour {
   const stated = PARTS[factsOf(side).chroma].filter(
     (part) => colour.guessed.includes(part) && !other.guessed.includes(part),

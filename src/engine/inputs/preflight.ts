@@ -10,12 +10,8 @@ import { frameCountOf, type Side } from '../../media/pair.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { WIDEST } from '../../media/pairing/types.js';
-import {
-  type Finding,
-  type PreflightContext,
-  type SideFacts,
-  uncheckedFinding,
-} from '../../media/preflight/findings.js';
+import type { Finding, PreflightContext, SideFacts } from '../../media/preflight/findings.js';
+import { uncheckedFinding } from '../../media/preflight/findings.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
 import { measuredPlanes } from '../../media/preflight/measure.js';
@@ -27,22 +23,22 @@ import type { RequestedModels } from '../plan/plan.js';
 import { findOffset, MEASURED, measureSide, mostFrames } from './few-frames.js';
 import { FrameObserver, type Observed } from './frame-observer.js';
 
-/** A pair as a run in one piece reads it. */
+/** A pair, as an unsharded run reads it. */
 export interface WholePair {
   /** Open from its first pair. */
   readonly pair: OpenPair;
   readonly expected: number | null;
-  /** Opens it again from a pair on; the caller closes it. */
+  /** Opens it again from a pair; the caller closes it. */
   part(first: number): Promise<OpenPair>;
 }
 
-/** Offsets to try in each direction if no search was requested: a second of most videos. */
+/** Offsets to try in each direction if no search is requested: a second of most videos. */
 const WINDOW = 25;
 
 /** Fewest pairs for a meaningful search. */
 const ENOUGH_PAIRS = 100;
 
-/** A feature string with a frame rate, for a feature that takes frames without a rate for stills. */
+/** A feature string with a frame rate, for features that treat frames without a rate as stills. */
 function withRate({ spec, options, given }: ExtractorInstance): readonly string[] {
   if (options.fps || !spec.features.some(({ stills }) => stills)) return [];
   const named = [...given].filter((name) => name !== 'fps').map((name) => `${name}=${options[name]}`);
@@ -93,22 +89,19 @@ export class Preflight {
     refuseFindings(this.#declared, false);
   }
 
-  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as `strict` asks */
+  /** @throws {AnyvmafError} `mismatch` for errors and warnings, as with `strict` */
   refuse(findings: readonly Finding[]): void {
     refuseFindings(findings, true);
   }
 
-  /**
-   * Inspects the pictures while the pair is scored, if all frames are read in order anyway.
-   * @returns the pair to read from now on; `undefined` if that would show too little
-   */
+  /** Inspects pictures while scoring in order. @returns the pair to read now; `undefined` if it shows too little */
   observe(pair: OpenPair, expected: number | null): OpenPair | undefined {
     if (!this.#showsEnough(pair, expected)) return undefined;
     this.#observer = this.#observe(pair, expected);
     return this.#observer.pair;
   }
 
-  /** Like {@link observe}, for a run that reads only a part: reads frames again. False if they show too little. */
+  /** As {@link observe}, for a run that reads only a part: reads frames again. False if they show too little. */
   observeAhead(whole: WholePair): boolean {
     const { pair, expected } = whole;
     if (this.#inputs.signal.aborted || !this.#showsEnough(pair, expected)) return false;
@@ -116,7 +109,7 @@ export class Preflight {
     return true;
   }
 
-  /** Starts to inspect the pictures by opening both videos again, if possible. */
+  /** Opens both videos again to inspect their pictures, if possible. */
   readAgain(): void {
     const { reference, distorted } = this.#known.sides;
     if (this.#inputs.signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
@@ -138,17 +131,17 @@ export class Preflight {
       signal.throwIfAborted();
       if (await readPair(observer.pair, index, reference, distorted)) break;
     }
-    const left = observer.unmeasured();
+    const unmeasured = observer.unmeasured();
     const planes = () => measuredPlanes(pair.reference.info);
     const [wholeReference, wholeDistorted] = [planes(), planes()];
-    for (const frame of left) {
+    for (const frame of unmeasured) {
       signal.throwIfAborted();
-      const there = await part(frame);
+      const opened = await part(frame);
       try {
-        if (!(await readPair(there, 0, wholeReference, wholeDistorted)))
+        if (!(await readPair(opened, 0, wholeReference, wholeDistorted)))
           observer.measure(frame, wholeReference, wholeDistorted);
       } finally {
-        await Promise.all([there.reference.close(), there.distorted.close()]);
+        await Promise.all([opened.reference.close(), opened.distorted.close()]);
       }
     }
     return this.#conclude(await observer.result());
@@ -178,7 +171,7 @@ export class Preflight {
     });
   }
 
-  /** All findings, including those of the pictures if inspected. */
+  /** All findings, including those of inspected pictures. */
   async inspection(): Promise<Inspection> {
     if (this.#observer)
       return this.#unlessDefect(this.#observer.result().then((seen) => this.#conclude(seen)));
@@ -194,7 +187,7 @@ export class Preflight {
     return this.#known.plan?.options.offset ?? 0;
   }
 
-  /** Whether the first frames that are read show one moment, from which all others can be counted. */
+  /** Whether the first frames read show the same moment, from which all others are counted. */
   get #inPhase(): boolean {
     const { plan } = this.#known;
     if (!plan?.paired || plan.paired.consecutive) return true;
@@ -245,7 +238,7 @@ export class Preflight {
     return { ...this.#facts, findings: this.#declared };
   }
 
-  /** Turns an internal error into a finding, so that it does not end the run. */
+  /** Turns an internal error into a finding instead of ending the run. */
   #compare(reference: SideFacts, distorted: SideFacts, context: PreflightContext): readonly Finding[] {
     try {
       return preflight(reference, distorted, context);
@@ -254,7 +247,7 @@ export class Preflight {
     }
   }
 
-  /** Turns a defect into a finding of an inspection without pictures; still throws the signal's reason. */
+  /** Turns a defect into a finding of an inspection without pictures. @throws the signal's reason */
   async #unlessDefect<T>(inspecting: Promise<Inspection | T>): Promise<Inspection | T> {
     try {
       return await inspecting;
@@ -266,7 +259,7 @@ export class Preflight {
   }
 }
 
-/** Returns `undefined` if a video cannot be read; still throws the signal's reason. */
+/** Returns `undefined` if a video cannot be read. @throws the signal's reason */
 async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promise<T | undefined> {
   try {
     return await work;
@@ -277,16 +270,14 @@ async function unlessUnreadable<T>(work: Promise<T>, signal: AbortSignal): Promi
   }
 }
 
-/** Codes of errors that the run itself meets when it reads the same frames. */
+/** Errors that the run itself reports when it reads the same frames. */
 const UNREADABLE: ReadonlySet<ErrorCode> = new Set(['media', 'io']);
 
 /** @throws {AnyvmafError} `mismatch` for errors, naming all of them; if `strict`, for warnings too */
 export function refuseFindings(findings: readonly Finding[], strict: boolean): void {
-  const against = findings.filter(
-    ({ severity }) => severity === 'error' || (strict && severity === 'warning'),
-  );
-  if (against.length === 0) return;
-  const objections = against.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
+  const found = findings.filter(({ severity }) => severity === 'error' || (strict && severity === 'warning'));
+  if (found.length === 0) return;
+  const objections = found.map(({ message, hint }) => ({ message, ...(hint && { hints: [hint] }) }));
   throw new AnyvmafError('mismatch', objectionsText(objections), { objections });
 }
 

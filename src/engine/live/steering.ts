@@ -1,10 +1,10 @@
 /**
  * @module engine/live/steering
- * Steers a measurement while it runs: pauses it, stops it, changes its models. Runs in the thread that puts frames
- * together, so that each command takes effect between two frames.
+ * Steers a running measurement: pauses it, stops it, changes its models. Runs in the thread that assembles frames, so that
+ * each command takes effect between two frames.
  */
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { type AnyvmafError, featureError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import type { Origin } from '../../core/origin.js';
@@ -17,10 +17,9 @@ import type { Platform } from '../contract/platform.js';
 import { chooseModel, isOpen, type RunPlan, reportModel, reportModels, settle } from '../plan/plan.js';
 import type { FrameWatcher, Scoring } from '../results/scoring.js';
 
-/** Without folders, only models that ship or were pulled are loaded. */
+/** Without folders, loads only shipped and pulled models. */
 const UNKNOWN: Origin = { by: 'foreign', folders: [] };
 
-/** Facts known once a run is planned. */
 export interface RunFacts {
   readonly format: Pick<VideoFormat, 'width' | 'height' | 'bitDepth' | 'chroma'>;
   readonly reference: string;
@@ -39,7 +38,6 @@ export interface RunFacts {
   readonly taken: () => number;
 }
 
-/** A change of models during a run. */
 export interface ModelSwap {
   /** First frame that the new model scored. */
   readonly frame: number;
@@ -49,7 +47,6 @@ export interface ModelSwap {
   readonly to: string;
 }
 
-/** Outcome of a request to change the model. */
 export interface SwapOutcome extends ModelSwap {
   /** Where the new model comes from. */
   readonly source: string;
@@ -61,16 +58,16 @@ export interface SwapOptions {
 }
 
 export interface RunObserver extends FrameWatcher {
-  /** The run is planned; called once, before its first frame. An error thrown here refuses the run. */
+  /** Called once, when the run is planned, before its first frame. An error refuses the run. */
   planned(facts: RunFacts): void;
-  /** A change of models took effect, or will. */
+  /** A change of models takes effect, now or with a later frame. */
   swapped(swap: SwapOutcome): void;
-  /** The run is over. @param error why it failed */
+  /** @param error the reason if the run failed */
   ended(error?: unknown): void;
 }
 
 export interface SteeredRun {
-  /** Facts that plan and format do not state. */
+  /** Facts beyond plan and format. */
   readonly facts: Omit<RunFacts, 'format' | 'rate' | 'metrics' | 'models' | 'extractors'>;
   readonly plan: RunPlan;
   readonly format: ScoredFormat;
@@ -87,14 +84,15 @@ export class Steering {
   readonly #observer: RunObserver;
   readonly #origin: Origin;
   #run: SteeredRun | undefined;
-  /** Models that predict, in the report's order; and all models so far, by score key. */
+  /** Predicting models in the report's order; and all models so far, by score key. */
   #current: LoadedModel[] = [];
   readonly #known = new Map<string, LoadedModel>();
   readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
-  #stopped = false;
-  #released = false;
-  /** Values of an earlier pass over the same frames; the observer gets them with the others. */
+  /** Whether the run ends with the pairs already taken. */
+  stopped = false;
+  released = false;
+  /** Values of an earlier pass over the same frames, which the observer gets too. */
   beside: MeasuredFrames | undefined;
 
   /** @param origin who names the models to load */
@@ -103,20 +101,15 @@ export class Steering {
     this.#origin = origin;
   }
 
-  /** Whether the run ends with the pairs already taken. */
-  get stopped(): boolean {
-    return this.#stopped;
-  }
-
   get paused(): boolean {
     return this.#pause !== undefined;
   }
 
-  /** What to await before taking the next pair. */
+  /** Await it before taking the next pair. */
   readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
 
   pause(): void {
-    if (this.#pause || this.#stopped) return;
+    if (this.#pause || this.stopped) return;
     let end = () => {};
     const promise = new Promise<void>((resolve) => {
       end = resolve;
@@ -130,18 +123,14 @@ export class Steering {
   }
 
   stop(): void {
-    this.#stopped = true;
+    this.stopped = true;
     this.resume();
   }
 
-  /** Lets the run continue without steering; another may take over. */
+  /** Lets the run continue without this steering; another may take over. */
   release(): void {
-    this.#released = true;
+    this.released = true;
     this.resume();
-  }
-
-  get released(): boolean {
-    return this.#released;
   }
 
   /** Starts to steer a planned run. @param before the previous steering */
@@ -168,7 +157,7 @@ export class Steering {
     this.#current = [...before.#current];
     for (const [name, model] of before.#known) this.#known.set(name, model);
     this.#swaps.push(...before.#swaps);
-    this.#stopped = before.#stopped;
+    this.stopped = before.stopped;
   }
 
   ended(error?: unknown): void {
@@ -176,7 +165,7 @@ export class Steering {
     this.#observer.ended(error);
   }
 
-  /** Model changes that scored a frame by the end of the run, and the models that they added, for the report. */
+  /** Model changes up to the last frame, and the models that they added, for the report. */
   report(last: number): { readonly swaps: readonly ModelSwap[]; readonly models: readonly ReportModel[] } {
     const made = this.#swaps.map(({ frame, from, to }): ModelSwap => ({ frame, from, to }));
     const swaps = effective(made.filter(({ frame }) => frame <= last));
@@ -208,14 +197,13 @@ export class Steering {
   }
 
   /**
-   * Changes the model from the next frame on. Call between two frames.
-   * @throws {AnyvmafError} `usage` if there is nothing to replace or no frame left, `feature` if the model needs
+   * Changes the model, from the next frame. Call between two frames.
+   * @throws {AnyvmafError} `usage` if there is no model to replace or no frame left, `feature` if the model needs
    * features that are not measured
    */
   swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
     const run = this.#required();
-    if (this.#stopped)
-      throw usageError('The measurement is being stopped; a new model would score no frame.');
+    if (this.stopped) throw usageError('The measurement is being stopped; a new model would score no frame.');
     if (run.plan.tiny)
       throw usageError('Models cannot be changed in a run with tiny models; start it without them.');
     const from = this.#replaced(replace);
@@ -270,20 +258,17 @@ function joined(observer: RunObserver, { metrics, ofFrame }: MeasuredFrames): Fr
   return {
     boundary: (frame) => observer.boundary(frame),
     frame(frame, values, names) {
-      // Compare names by identity: another array means a change of models.
+      // Compare by identity: another array means a change of models.
       if (names !== own) all = [...names, ...metrics];
       own = names;
-      const further = ofFrame.get(frame) ?? {};
-      observer.frame(
-        frame,
-        Float64Array.of(...values, ...metrics.map((name) => further[name] ?? Number.NaN)),
-        all,
-      );
+      const found = ofFrame.get(frame) ?? {};
+      const further = metrics.map((name) => found[name] ?? Number.NaN);
+      observer.frame(frame, Float64Array.of(...values, ...further), all);
     },
   };
 }
 
-/** Merges the changes at one frame boundary, and drops those that cancel out. */
+/** Merges the changes at each frame boundary, and drops those that cancel out. */
 function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
   const result: ModelSwap[] = [];
   for (const swap of swaps) {
@@ -297,8 +282,7 @@ function effective(swaps: readonly ModelSwap[]): readonly ModelSwap[] {
 
 function lacking(model: LoadedModel, missing: LoadedModel['extractors']): AnyvmafError {
   const names = [...new Set(missing.map(({ key }) => key))].join(', ');
-  return new AnyvmafError(
-    'feature',
+  return featureError(
     `The model ${quoted(model.source)} needs features that this run does not measure: ${names}; start ` +
       'the run with it in alsoModels, which measures them.',
   );

@@ -1,41 +1,27 @@
 /**
  * @module engine/measure/choice
- * Chooses the backend of a run: this package's core, or an installed program that supports the request and works; and the
- * models that the program gets: its built-in ones, and files for those that it lacks.
+ * Chooses the backend of a run: this package's core, or an installed program that supports the request and works. Passes
+ * models to the program: its built-in ones by name, others as files.
  */
-
 import { type BackendName, GPU_BACKENDS } from '../../core/choices.js';
-import {
-  AnyvmafError,
-  backendError,
-  capital,
-  modelError,
-  type Remedy,
-  usageError,
-} from '../../core/errors.js';
+import type { Remedy } from '../../core/errors.js';
+import { AnyvmafError, backendError, capital, modelError, usageError } from '../../core/errors.js';
 import { parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
 import { readBuiltInModel, requireBuiltIn } from '../../models/registry.js';
-import type { LoadedModel, ModelRequest, ModelStore } from '../../models/types.js';
+import type { ModelRequest, ModelStore } from '../../models/types.js';
 import type { ReportModel } from '../../report/schema.js';
-import {
-  PROBE_MODEL,
-  type ProbeRequest,
-  probeNative,
-  type Rejected,
-  survey,
-} from '../backends/native/survey.js';
-import {
-  type BackendHealth,
-  isOwnBackend,
-  type NativeBackend,
-  type NativeHost,
-  type NativeModel,
-  type NativeProgram,
-  oneLine,
-  programName,
+import type { ProbeRequest, Rejected, Survey } from '../backends/native/survey.js';
+import { PROBE_MODEL, probeNative, survey } from '../backends/native/survey.js';
+import type {
+  BackendHealth,
+  NativeBackend,
+  NativeHost,
+  NativeModel,
+  NativeProgram,
 } from '../backends/native/types.js';
+import { isOwnBackend, oneLine, programName } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Platform } from '../contract/platform.js';
 import { loadSettled, type Requested, reportModel, type ScoredSize } from '../plan/plan.js';
@@ -47,7 +33,7 @@ export interface NativeChoice {
 }
 
 export interface BackendChosen {
-  /** Absent for this package's core. */
+  /** Absent: this package's core. */
   readonly native?: NativeChoice;
   /** Full sentences. */
   readonly notes: readonly string[];
@@ -67,10 +53,14 @@ export function howToGet(backend: NativeBackend): string {
   return `${capital(ADVICE[backend])}, and put it on PATH.`;
 }
 
+export function programFor({ programs }: Survey, backend: NativeBackend): NativeProgram | undefined {
+  return programs.find((program) => backend === 'native-cpu' || program.build_flags[backend]);
+}
+
 /**
- * Chooses by the option `backend`. A backend requested by name runs or is refused.
- * @throws {AnyvmafError} `backend` if the requested backend is missing or does not work, with alternatives and how to
- * install it; `usage` for an option that only this package's core supports; the signal's reason
+ * Chooses by the option `backend`. A backend requested by name runs, or the run fails.
+ * @throws {AnyvmafError} `backend` if the requested backend is missing or does not work, with alternatives and advice;
+ * `usage` for an option that only this package's core supports; the signal's reason
  */
 export async function chooseBackend(
   platform: Platform,
@@ -94,10 +84,10 @@ export async function chooseBackend(
   }
   const { vmafBin } = native;
   const found = await survey(host, { vmafBin, signal }, backend === 'native-cpu' ? 'all' : 'vmaf');
-  const program = found.programs.find((one) => backend === 'native-cpu' || one.build_flags[backend]);
+  const program = programFor(found, backend);
   if (!program) {
     const why =
-      found.programs.map((one) => `${programName(one)} was built without it`)[0] ??
+      found.programs.map((tool) => `${programName(tool)} was built without it`)[0] ??
       reasons(found.rejected) ??
       'no vmaf was found on PATH';
     const message = `The backend ${backend} is not available: ${why}. ${await available(host, checked, signal)}`;
@@ -116,17 +106,12 @@ export async function chooseBackend(
   return { native: { host, program, backend }, notes };
 }
 
-async function chooseGpu(
-  host: NativeHost,
-  { native }: CheckedOptions,
-  signal: AbortSignal,
-): Promise<BackendChosen> {
+async function chooseGpu(host: NativeHost, { native }: CheckedOptions, signal: AbortSignal) {
   const { vmafBin, devices, coreOnly } = native;
   const { programs, rejected } = await survey(host, { vmafBin, signal }, 'vmaf');
   const named = rejected.filter(({ from }) => from !== 'PATH');
-  if (vmafBin !== undefined && named.length > 0) {
+  if (vmafBin !== undefined && named.length > 0)
     throw backendError(`${reasons(named)}; correct it, or leave it out to use the core.`);
-  }
   const notes = named.length > 0 ? [`Not used as a native backend: ${reasons(named)}.`] : [];
   for (const program of programs) {
     for (const backend of GPU_BACKENDS) {
@@ -176,34 +161,34 @@ async function available(
   except?: BackendName,
 ): Promise<string> {
   const { programs } = await survey(host, { vmafBin, signal });
-  const there = programs.flatMap((program, i) => {
+  const native = programs.flatMap((program, i) => {
     const gpus = GPU_BACKENDS.filter((backend) => program.build_flags[backend]);
     const names = i === 0 ? (['native-cpu', ...gpus] as const) : gpus;
     return names.filter((name) => name !== except).map((name) => `${name} (${programName(program)})`);
   });
-  return `Available: ${["cpu (this package's own core)", ...there].join(', ')}.`;
+  return `Available: ${["cpu (this package's own core)", ...native].join(', ')}.`;
 }
 
-/** Names that libvmaf's log can hold: it escapes nothing. */
+/** Names that need no escapes, which libvmaf's log does not write. */
 const PLAIN = /^[\w.-]+$/;
 
-/** Models of a run as passed to the program and as described in the report. */
+/** Models of a run, as passed to the program and as described in the report. */
 export interface NativeModels {
   readonly models: readonly NativeModel[];
   /** Contents of the files that {@link models} name. */
   readonly files: Readonly<Record<string, string>>;
   readonly reported: readonly ReportModel[];
-  /** Score names by the names passed to the program, if different. */
+  /** Score names by the names passed to the program, where they differ. */
   readonly names: ReadonlyMap<string, string>;
-  /** What this package's own core would run, if it can: the order of the metrics, and models for preflight. */
+  /** The same request for this package's core, if it supports it: for the order of metrics, and for preflight. */
   readonly requested: Pick<Requested, 'models'> & Partial<Requested>;
 }
 
 /**
- * Resolves the models of a run. The program gets those that it lacks as files of this package.
+ * Resolves the models of a run. Models that the program lacks become files.
  * @param size returns the scored size; called only if a model depends on it
- * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` if the program cannot use one; `feature`
- * for options of features and models that this package's core would refuse
+ * @throws {AnyvmafError} `usage` or `io` for model strings and files; `model` if the program cannot use a model; `feature`
+ * for options of features and models that this package's core refuses
  */
 export async function loadNative(
   choice: NativeChoice,
@@ -221,15 +206,15 @@ export async function loadNative(
   const files: Record<string, string> = {};
   const names = new Map<string, string>();
   const models = await Promise.all(
-    requests.map(async ({ text: _, name: asked, source, ...flags }, i): Promise<NativeModel> => {
-      const name = PLAIN.test(asked) ? asked : `anyvmaf_score_${i}`;
-      if (name !== asked) names.set(name, asked);
+    requests.map(async ({ text: _, name: requestedName, source, ...flags }, i): Promise<NativeModel> => {
+      const name = PLAIN.test(requestedName) ? requestedName : `anyvmaf_score_${i}`;
+      if (name !== requestedName) names.set(name, requestedName);
       if (source.kind === 'version') return { ...flags, name, source: { version: source.version } };
       files[`model${i}.json`] = await store.readFile(source.path);
       return { ...flags, name, source: { file: `model${i}.json` } };
     }),
   );
-  await haveAll(choice, models, files, checked, store, signal);
+  await provideModels(choice, models, files, checked, store, signal);
   const predicting = checked.predicts ? (loaded ?? []) : [];
   return {
     models,
@@ -242,11 +227,8 @@ export async function loadNative(
   };
 }
 
-/** Loads the models as this package knows them; `undefined` if one is unknown here, as a program may support it. */
-async function loadIfKnown(
-  texts: readonly string[],
-  store: ModelStore,
-): Promise<readonly LoadedModel[] | undefined> {
+/** Loads the models; `undefined` if one is unknown here, since the program may support it. */
+async function loadIfKnown(texts: readonly string[], store: ModelStore) {
   try {
     return await loadModels(texts, store);
   } catch (error) {
@@ -262,7 +244,7 @@ async function loadIfKnown(
   }
 }
 
-/** Matches an item of a model string that sets an option of an extractor. */
+/** Matches an item of a model string that sets an extractor's option. */
 const OVERLOAD = /^[^=.]+\.[^=]*=/;
 
 function isKnown(text: string, store: ModelStore): Promise<boolean> {
@@ -273,16 +255,12 @@ function isKnown(text: string, store: ModelStore): Promise<boolean> {
 }
 
 function unknownModel({ name, source, disableClip, enableTransform }: ModelRequest): ReportModel {
-  return {
-    name,
-    source: source.kind === 'version' ? source.version : source.path,
-    features: [],
-    options: { disableClip, enableTransform },
-  };
+  const named = source.kind === 'version' ? source.version : source.path;
+  return { name, source: named, features: [], options: { disableClip, enableTransform } };
 }
 
-/** Checks that the program can use all models; adds built-in ones that it lacks to `models` and `files`. */
-async function haveAll(
+/** Checks that the program can use all models; turns built-in ones that it lacks into files. */
+async function provideModels(
   choice: NativeChoice,
   models: NativeModel[],
   files: Record<string, string>,
@@ -299,7 +277,7 @@ async function haveAll(
   for (const [i, model] of models.entries()) {
     if (!('version' in model.source) || (await works([model])).runtime_healthy) continue;
     const { version } = model.source;
-    // If unknown here too, the program's own error explains it.
+    // If it is unknown here too, the program's own error explains it.
     const builtIn = await requireBuiltIn(version, store).catch(() => undefined);
     if (!builtIn) continue;
     files[`model${i}.json`] = await readBuiltInModel(builtIn, store);
@@ -316,10 +294,7 @@ function isProbed(source: NativeModel['source']): boolean {
   return JSON.stringify(source) === JSON.stringify(PROBE_MODEL.source);
 }
 
-function pick(
-  files: Readonly<Record<string, string>>,
-  models: readonly NativeModel[],
-): Readonly<Record<string, string>> {
+function pick(files: Readonly<Record<string, string>>, models: readonly NativeModel[]) {
   const named = models.flatMap(({ source }) => ('file' in source ? [source.file] : []));
   return Object.fromEntries(named.map((name) => [name, files[name] ?? '']));
 }

@@ -1,11 +1,10 @@
 /**
  * @module engine/measure/core
- * Measures and predicts with this package's own core, on workers or in the calling thread, perhaps beside a GPU.
+ * Measures and predicts with this package's core, on workers or in the calling thread, optionally with a GPU.
  */
-
 import type { BackendChoice } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { mediaError, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quotientOf } from '../../core/numbers.js';
@@ -19,14 +18,8 @@ import type { Platform, WorkerSetup } from '../contract/platform.js';
 import type { ScoreOptions } from '../contract/types.js';
 import type { RunFacts, Steering } from '../live/steering.js';
 import type { Extent, lightOf } from '../pair/pair.js';
-import {
-  chooseThreads,
-  coreTime,
-  planRun,
-  type Requested,
-  type RunPlan,
-  reportModels,
-} from '../plan/plan.js';
+import type { Requested, RunPlan } from '../plan/plan.js';
+import { chooseThreads, coreTime, planRun, reportModels } from '../plan/plan.js';
 import type {
   Measured,
   MeasurementWork,
@@ -38,7 +31,7 @@ import { Scoring } from '../results/scoring.js';
 import type { RecordSink } from '../workers/dispatch.js';
 import { measureHere, measureOnWorkers, type Started } from '../workers/run.js';
 
-/** Shortest estimated run of the workers, in milliseconds, for which `auto` searches for a GPU. */
+/** Shortest estimated run on workers, in milliseconds, for which `auto` searches for a GPU. */
 const WORTH_A_GPU = 3000;
 
 interface CoreRun {
@@ -47,7 +40,7 @@ interface CoreRun {
   readonly modules: CoreModules;
   readonly options: Pick<ScoreOptions, 'onFrame' | 'signal' | 'gate'>;
   readonly steering?: Steering;
-  /** Why the core was chosen, if not obvious: full sentences. */
+  /** Why the core was chosen, if not obvious, as full sentences. */
   readonly notes: readonly string[];
 }
 
@@ -66,9 +59,7 @@ export function openCore(
   return {
     requested,
     planFor,
-    plan: ({ reference: { info } }) => {
-      return planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate)));
-    },
+    plan: ({ reference: { info } }) => planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate))),
   };
 }
 
@@ -104,13 +95,12 @@ export class CoreMeasurement implements PlannedMeasurement {
     return this.finish(scoring, extent);
   }
 
-  /** What the report has of measured pairs. */
   async finish(scoring: Scoring, extent: Extent): Promise<Measured> {
     const { notes, options } = this.#run;
     const finished = await scoring.finish();
     options.signal?.throwIfAborted();
     if (extent.pairs === 0 && this.#steering?.stopped)
-      throw new AnyvmafError('media', 'There are no frames to score: the run was stopped before its first.');
+      throw mediaError('There are no frames to score: the run was stopped before its first.');
     if (extent.pairs > 0) this.#heatmaps?.keep();
     const tiny = this.#reportTiny()?.warnings ?? [];
     const steered = this.#steering?.report(finished.frameNumbers.at(-1) ?? -1);
@@ -164,12 +154,12 @@ export class CoreMeasurement implements PlannedMeasurement {
   threads(expected: number | null): number {
     const { platform, checked } = this.#run;
     const most = Math.min(platform.parallelism, checked.maxThreads);
-    // The thread that reads and the GPU's worker need a core each, or the GPU waits for frames.
+    // The reading thread and the GPU's worker need a core each, or the GPU waits for frames.
     const cores = checked.backend === 'hybrid' ? Math.max(1, most - 2) : most;
     const chosen = checked.threads ?? chooseThreads(cores, this.plan.features.extraction, expected);
-    // Work for a GPU runs on a worker, not in this thread, unless asked otherwise.
-    const asked = checked.backend === 'webgpu' || checked.backend === 'hybrid';
-    return asked && checked.threads === undefined ? Math.max(1, chosen) : chosen;
+    // A GPU is driven by a worker, not by this thread, unless requested.
+    const onGpu = checked.backend === 'webgpu' || checked.backend === 'hybrid';
+    return onGpu && checked.threads === undefined ? Math.max(1, chosen) : chosen;
   }
 
   #gpuUse(expected: number | null, threads: number): GpuUse | undefined {
@@ -182,7 +172,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     return milliseconds < WORTH_A_GPU ? undefined : 'tried';
   }
 
-  /** Opens what measuring needs besides workers. */
+  /** Opens everything that measuring needs besides workers. */
   async open(): Promise<void> {
     const { platform } = this.#run;
     const { features } = this.plan;
@@ -191,7 +181,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     await this.#tiny?.open(platform.tiny, features.names);
   }
 
-  /** Loads what tiny models need, and downloads what workers will need. */
+  /** Fetches the requirements of workers, and prepares tiny models. */
   async #prepare(): Promise<void> {
     const { platform, checked, options } = this.#run;
     const { gpu } = platform;
@@ -206,7 +196,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     this.#tiny = new TinyRun(tiny);
   }
 
-  /** Puts measured frames together. */
+  /** Makes the assembler of measured frames. */
   score(onFrame: (frame: FrameMetrics) => void): Scoring {
     const { subsample } = this.#run.checked;
     return new Scoring(this.plan, subsample, onFrame, this.#tiny?.regressors, this.#keep);
@@ -215,8 +205,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   /** @param scoring finishes frames as they are measured, so that the run can be steered */
   #measurePairs(work: PairWork, add: RecordSink['add'], scoring?: Scoring) {
     const { pair, first = 0, expected, bound, meter, continuity } = work;
-    const { platform, checked, options } = this.#run;
-    const { steering } = this.#run;
+    const { platform, checked, options, steering } = this.#run;
     const { reference, distorted } = pair;
     if (steering && scoring) {
       const names = { reference: reference.info.name, distorted: distorted.info.name };
@@ -276,7 +265,7 @@ export class CoreMeasurement implements PlannedMeasurement {
     };
   }
 
-  /** The part of the report that is known before the first frame. */
+  /** The part of the report known before the first frame. */
   #start() {
     const { compat, implementation } = this.#run.checked;
     const tiny = this.#reportTiny();
@@ -324,20 +313,17 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 }
 
-/** The GPUs of a run: one, or several that do the same. */
+/** The GPUs of a run, which all measure the same calls. */
 interface GpuRun {
   readonly plan: ExtractionPlan;
   readonly states: readonly GpuState[];
 }
 
-function gpuPairs({ states }: GpuRun): number {
-  return states.reduce((sum, { pairs }) => sum + pairs, 0);
-}
+const gpuPairs = ({ states }: GpuRun): number => states.reduce((sum, { pairs }) => sum + pairs, 0);
 
-/** What GPU and core measured; empty if no GPU did. @param total pairs of the run */
+/** Who measured what; empty if no GPU measured. @param total pairs of the run */
 function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly ReportMeasurer[] } {
-  const used = run.states.filter(({ adapter }) => adapter);
-  const [state] = used;
+  const [state] = run.states.filter(({ adapter }) => adapter);
   const frames = gpuPairs(run);
   if (!state?.adapter || frames === 0) return {};
   const extractors = (measured: boolean) => {
@@ -354,7 +340,7 @@ function reportGpu(run: GpuRun, total: number): { readonly measurers?: readonly 
   };
 }
 
-/** Notes on the GPUs, full sentences. @param rates pairs per second of GPU and core, if compared */
+/** Notes on the GPUs as full sentences. @param rates pairs per second of GPU and core, if compared */
 function gpuNotes(
   { states }: GpuRun,
   backend: BackendChoice,

@@ -1,7 +1,7 @@
 /**
  * @module engine/measure/native
- * Measures a pair with an installed program: passes frames as files or by a pipe per video, and reads its log. Neither pipe
- * waits for the other, as the program decides which it reads first.
+ * Measures a pair with an installed program: passes files, or frames through a pipe per video, and reads its log. The pipes
+ * do not wait for each other, since the program decides which it reads first.
  */
 import type { Compat } from '../../core/choices.js';
 import { AnyvmafError, backendError } from '../../core/errors.js';
@@ -23,22 +23,11 @@ import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import { parseFeature } from '../../metrics/options.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics } from '../../report/schema.js';
-import {
-  commandArgs,
-  formatProblem,
-  type NativeLog,
-  parseLog,
-  vmafReadsY4m,
-} from '../backends/native/command.js';
+import type { NativeLog } from '../backends/native/command.js';
+import { commandArgs, formatProblem, parseLog, vmafReadsY4m } from '../backends/native/command.js';
 import { mismatchedBackend, release } from '../backends/native/survey.js';
-import {
-  type Feed,
-  failure,
-  type NativeInput,
-  type NativeTask,
-  oneLine,
-  programName,
-} from '../backends/native/types.js';
+import type { Feed, NativeInput, NativeTask } from '../backends/native/types.js';
+import { failure, oneLine, programName } from '../backends/native/types.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { EndOfPair, Platform } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
@@ -46,7 +35,7 @@ import { planRun, type ScoredSize } from '../plan/plan.js';
 import type { Measured, MeasurementWork, OpenBackend } from '../results/report-parts.js';
 import { loadNative, type NativeChoice, type NativeModels } from './choice.js';
 
-/** Milliseconds that a program may leave frames waiting. */
+/** Milliseconds without a read of waiting frames before the program is killed. */
 const STALL_TIME = 120_000;
 const STALLED = `made no progress for ${STALL_TIME / 1000} s and was ended`;
 
@@ -66,7 +55,7 @@ export function nativeProblem({ program }: NativeChoice, format: VideoFormat): s
   return why && `${programName(program)} cannot score ${describeFormat(format)}: ${why}; use the backend cpu`;
 }
 
-/** Whether chroma of this format is stored differently from how it is scored. */
+/** Whether stored and scored chroma sizes differ. */
 function isOdd(format: VideoFormat): boolean {
   const [stored, scored] = [storedChromaSize(format), chromaSize(format)];
   return stored.width !== scored.width || stored.height !== scored.height;
@@ -105,7 +94,7 @@ export async function openNative(
           const { models, compat, backend_used, implementation, native, threads, series } = measured;
           const metrics = series.map(({ name }) => name);
           onStart({ models, compat, backend_used, implementation, native, threads, metrics });
-          tell(measured, onFrame);
+          reportFrames(measured, onFrame);
           return { ...measured, warnings: [...notes, ...measured.warnings] };
         },
         close: async () => {
@@ -122,7 +111,7 @@ interface NativeRun extends NativeChoice, NativeRequest, Pick<MeasurementWork, '
   readonly loaded: NativeModels;
 }
 
-/** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading frames */
+/** @throws {AnyvmafError} `backend` if it fails or scores other frames than its input; errors of reading */
 async function measureNative(run: NativeRun): Promise<Measured> {
   const { program, backend, checked, loaded, bound, meter } = run;
   const { flavour, path, version } = program;
@@ -132,9 +121,7 @@ async function measureNative(run: NativeRun): Promise<Measured> {
   const name = programName(program);
   const log = renamed(parseLog(output, name), loaded.names);
   const ran = mismatchedBackend(log.backendUsed, backend);
-  if (ran !== undefined) {
-    throw backendError(`${name} ran on ${ran}, but ${backend} was requested.`);
-  }
+  if (ran !== undefined) throw backendError(`${name} ran on ${ran}, but ${backend} was requested.`);
   const extent = fed ?? { pairs: bound ?? pairsOf(log, checked.subsample), ended: null };
   refuseShort(log, extent, checked.subsample, name);
   for (let pair = counted; pair < extent.pairs; pair++) meter.count();
@@ -162,7 +149,7 @@ async function measureNative(run: NativeRun): Promise<Measured> {
   };
 }
 
-/** @param files if the program reads them itself @throws {AnyvmafError} `backend` if frames cannot be piped */
+/** @param files absent if frames are piped @throws {AnyvmafError} `backend` if frames cannot be piped */
 function taskOf(run: NativeRun, files: NativeInput | undefined): NativeTask {
   const { host, program, backend, pair, checked, loaded, bound } = run;
   if (!files && !host.pipes) {
@@ -186,11 +173,11 @@ function taskOf(run: NativeRun, files: NativeInput | undefined): NativeTask {
   };
 }
 
-/** Returns the log, the pairs fed, and how many of these were counted already. */
+/** Returns the log, the pairs fed, and the number of those already counted. */
 async function runProgram(run: NativeRun, task: NativeTask, readsFiles: boolean) {
   const { host, program, pair, loaded, bound, meter, signal } = run;
   const name = programName(program);
-  // A pair in the pipe is not yet measured; the one before it nearly is.
+  // The pair in the pipe is not measured yet; the one before nearly is.
   let taken = 0;
   const onPair = () => {
     if (taken++ > 0) meter.count();
@@ -232,23 +219,18 @@ function pipedInput({ program, pair }: NativeRun): NativeInput {
 }
 
 function formOf({ program: { flavour, version }, pair }: NativeRun): PipeForm {
-  // From 3.2 on the tool reads chroma of odd sizes as if it had been rounded down.
+  // From 3.2 on, the tool rounds odd chroma sizes down.
   const [major, minor] = release(version) ?? [0, 0];
   const roundsDown = flavour === 'vmaf' && (major > 3 || (major === 3 && minor >= 2));
   return { format: pair.reference.info, roundedUp: !roundsDown, y4m: flavour !== 'vmaf' };
 }
 
-/** The files, if the tool can read them directly; otherwise frames are piped. */
-async function readableFiles({
-  program: { flavour },
-  pair,
-  stored,
-  platform,
-  bound,
-}: NativeRun): Promise<NativeInput | undefined> {
-  if (flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
+/** The files if the tool can read them directly; else frames are piped. */
+async function readableFiles(run: NativeRun): Promise<NativeInput | undefined> {
+  const { program, pair, stored, platform, bound } = run;
+  if (program.flavour !== 'vmaf' || !stored || bound === null || isOdd(pair.reference.info)) return undefined;
   const [reference, distorted] = [fileOf(pair.reference), fileOf(pair.distorted)];
-  // The program opens files by name; foreign names are read only as opened and checked here.
+  // The program opens files by name, but foreign files must be opened and checked here.
   if (reference?.origin?.by === 'foreign' || distorted?.origin?.by === 'foreign') return undefined;
   if (!reference || !distorted || reference.info.container !== distorted.info.container) return undefined;
   const names = { reference: reference.path, distorted: distorted.path };
@@ -283,9 +265,10 @@ async function readsY4m({ files }: Platform, { path, info, layout }: FileDescrip
 function renamed(log: NativeLog, names: NativeModels['names']): NativeLog {
   if (names.size === 0) return log;
   const nameOf = (printed: string) => {
-    for (const [told, asked] of names) {
+    for (const [passed, requested] of names) {
       // A collection's scores extend its name.
-      if (printed === told || printed.startsWith(`${told}_`)) return asked + printed.slice(told.length);
+      if (printed === passed || printed.startsWith(`${passed}_`))
+        return requested + printed.slice(passed.length);
     }
     return printed;
   };
@@ -302,7 +285,6 @@ function pairsOf({ frameNumbers }: NativeLog, subsample: number): number {
   return last === undefined ? 0 : subsample > 1 ? last + subsample : last + 1;
 }
 
-/** @throws {AnyvmafError} `backend` if frames are missing */
 function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name: string): void {
   const expected = Math.ceil(pairs / subsample);
   const found = log.frameNumbers.length;
@@ -310,7 +292,7 @@ function refuseShort(log: NativeLog, { pairs }: Extent, subsample: number, name:
   throw backendError(`${name} scored ${found} frames, but was given ${expected}; its log was discarded.`);
 }
 
-/** Sorts the series in libvmaf's order: with threads, the tool writes metrics as they become ready. */
+/** Sorts the series in libvmaf's order: with threads, the tool writes metrics in order of completion. */
 function ordered(log: NativeLog, run: NativeRun, threads: number): readonly MetricSeries[] {
   const planned = plannedNames(run);
   const models = run.loaded.reported.map(({ name }) => name);
@@ -337,7 +319,7 @@ function plannedNames({ loaded, checked, pair }: NativeRun): readonly string[] {
   }
 }
 
-/** The generation whose arithmetic the values show: motion3 came with 3.2, whatever version a build states. */
+/** The generation of libvmaf's arithmetic, first by features (3.2 added motion3), then by version. */
 function generation({ series, version }: NativeLog, program: string | null): Compat {
   const names = series.map(({ name }) => name);
   if (names.some((name) => name.startsWith('integer_motion3'))) return 'libvmaf-3.2';
@@ -346,36 +328,33 @@ function generation({ series, version }: NativeLog, program: string | null): Com
   return major < 3 || (major === 3 && minor < 1) ? 'libvmaf-3.0' : 'libvmaf-3.2';
 }
 
-function tell(
-  { frameNumbers, series }: Measured,
-  onFrame: ((frame: FrameMetrics) => void) | undefined,
-): void {
+function reportFrames({ frameNumbers, series }: Measured, onFrame?: (frame: FrameMetrics) => void): void {
   if (!onFrame) return;
   for (let row = 0; row < frameNumbers.length; row++) {
-    const there = series.filter(({ present }) => present?.[row] !== 0);
+    const measured = series.filter(({ present }) => present?.[row] !== 0);
     onFrame({
       frameNum: frameNumbers[row] ?? row,
-      metrics: Object.fromEntries(there.map(({ name, values }) => [name, values[row] ?? Number.NaN])),
+      metrics: Object.fromEntries(measured.map(({ name, values }) => [name, values[row] ?? Number.NaN])),
     });
   }
 }
 
 export interface PipeForm {
   readonly format: VideoFormat;
-  /** Whether chroma planes of odd sizes are rounded up, repeating their last samples. */
+  /** Whether to round odd chroma sizes up by repeating the last samples. */
   readonly roundedUp: boolean;
-  /** Y4M with its headers; otherwise samples alone. */
+  /** Y4M with headers, or else samples only. */
   readonly y4m: boolean;
 }
 
 type Role = keyof EndOfPair;
 
 interface Progress {
-  /** Frames that the program took. */
+  /** Frames that the program has taken. */
   sent: number;
-  /** Number of the first missing frame. */
+  /** Index of the first missing frame. */
   ended?: number;
-  /** Error of the incomplete frame in which it ends. */
+  /** Error of its incomplete last frame. */
   incomplete?: MediaError;
 }
 
@@ -386,10 +365,10 @@ class PairFeed {
   readonly #onPair: () => void;
   readonly #sides: Record<Role, Progress> = { reference: { sent: 0 }, distorted: { sent: 0 } };
   #pairs = 0;
-  /** One source may serve as both videos, and takes one call at a time. */
+  /** Serialises reads: one source may serve as both videos. */
   #reading: Promise<unknown> = Promise.resolve();
 
-  /** @param limit most pairs, `Infinity` for all @param onPair called for every pair that the program took */
+  /** @param limit most pairs, `Infinity` for all @param onPair called for each pair that the program took */
   constructor(pair: PairSources, form: PipeForm, limit: number, onPair: () => void) {
     this.#pair = pair;
     this.#form = form;
@@ -413,7 +392,7 @@ class PairFeed {
         if (pairs > this.#pairs) this.#onPair();
         this.#pairs = pairs;
       };
-      // At the frame where the other video ended, only check whether it exists.
+      // Where the other video ended, only check whether the frame exists.
       for (let index = 0; index < this.#limit && index <= this.#last(); index++) {
         const frame = frames[index % 2 === 0 ? 0 : 1];
         try {
@@ -422,7 +401,7 @@ class PairFeed {
             break;
           }
         } catch (error) {
-          // Whether the frame is missed depends on the other video.
+          // Whether the frame is missing depends on the other video.
           if (!(error instanceof MediaError && error.reason === 'incomplete')) throw error;
           side.incomplete = error;
           side.ended = index;
@@ -439,10 +418,7 @@ class PairFeed {
     };
   }
 
-  /**
-   * Number of pairs, as far as known; `null` if the program read neither video to its end.
-   * @throws {MediaError} if a frame of a pair is incomplete
-   */
+  /** `null` if the program read neither video to its end. @throws {MediaError} if a frame of a pair is incomplete */
   extent(): Extent | null {
     const { reference, distorted } = this.#sides;
     const pairs = this.#last();
@@ -458,7 +434,7 @@ class PairFeed {
     return { pairs, ended: { reference: reference.ended === pairs, distorted: distorted.ended === pairs } };
   }
 
-  /** Number of the first pair that is missing or not wanted, as far as known. */
+  /** Index of the first pair that is missing or beyond the limit, as far as known. */
   #last(): number {
     const { reference, distorted } = this.#sides;
     const end = (side: Progress) => side.ended ?? Number.POSITIVE_INFINITY;
@@ -476,10 +452,9 @@ class PairFeed {
 const FRAME = new TextEncoder().encode('FRAME\n');
 
 class PipedFrame {
-  /** Where a source writes the frame. */
   readonly planes: FramePlanes;
   readonly #bytes: Uint8Array;
-  /** Chroma planes to pad, if stored and scored sizes differ. */
+  /** Chroma planes to pad if stored and scored sizes differ. */
   readonly #spread: readonly Spread[];
 
   constructor({ format, roundedUp, y4m }: PipeForm) {
@@ -504,7 +479,6 @@ class PipedFrame {
         });
   }
 
-  /** Returns the bytes of the frame in {@link planes}. */
   pack(): Uint8Array {
     for (const plane of this.#spread) spread(plane);
     return this.#bytes;
@@ -527,12 +501,11 @@ function spread({ from, to, scored, stored, bytes }: Spread): void {
     to.set(from.subarray(y * width, (y + 1) * width), y * stride);
     if (stride > width) to.copyWithin(y * stride + width, y * stride + width - bytes, y * stride + width);
   }
-  if (stored.height > scored.height) {
+  if (stored.height > scored.height)
     to.copyWithin(scored.height * stride, (scored.height - 1) * stride, scored.height * stride);
-  }
 }
 
-/** Declares one rate for both videos, so that filters pair them by number. */
+/** Declares the same rate for both videos, so that filters pair frames by number. */
 function y4mHeader({ width, height, chroma, bitDepth }: VideoFormat): Uint8Array {
   const tag = bitDepth === 8 ? (chroma === '420' ? '420jpeg' : chroma) : `${chroma}p${bitDepth}`;
   return new TextEncoder().encode(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C${tag}\n`);

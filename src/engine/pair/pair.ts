@@ -1,12 +1,10 @@
 /**
  * @module engine/pair/pair
- * Two open videos as one sequence of pairs: reading it, its length, and warnings of different lengths.
+ * Two open videos as one sequence of pairs: how to read it, its length, and warnings of different lengths.
  */
-
 import type { KnownColour, ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, aboutInput, type InputRole, ofInput } from '../../core/errors.js';
-import type { FramePlanes, VideoFormat } from '../../core/frame.js';
-import { lumaBytes } from '../../core/frame.js';
+import { aboutInput, type InputRole, mediaError, ofInput } from '../../core/errors.js';
+import { type FramePlanes, lumaBytes, type VideoFormat } from '../../core/frame.js';
 import { quotientOf } from '../../core/numbers.js';
 import { counted, shown } from '../../core/printable.js';
 import { MediaError } from '../../media/errors.js';
@@ -22,28 +20,27 @@ import type { EndOfPair, PairDescriptor } from '../contract/platform.js';
 export interface KnownColours {
   readonly reference: KnownColour;
   readonly distorted: KnownColour;
-  /** Whether both are single pictures, which have no place in time. */
+  /** Whether both are still images. */
   readonly stills: boolean;
 }
 
-/** Two identified videos and how their frames pair. */
 export interface Pair {
   readonly sides: Sides;
   /** Leading frames to discard. */
   readonly skip: Readonly<Record<InputRole, number>>;
   /** Most pairs, `Infinity` for all. */
   readonly frameCount: number;
-  /** From opening inputs that are not encoded. */
+  /** Warnings of stored inputs. */
   readonly warnings: readonly string[];
   /** Absent if frames are compared as stored, by number. */
   readonly plan?: PairingPlan;
-  /** Findings from the bytes of both: equal files, and wrong geometry of raw video. */
+  /** Findings from bytes: equal files, and wrong geometry of raw video. */
   readonly ofBytes?: readonly Finding[];
-  /** Framing of videos of different size, found in pixels: one shows a part of the other. */
+  /** Set if pictures show that one video is a crop of the other. */
   readonly framing?: Framing;
   /** Present if colour metrics are measured. */
   readonly colours?: KnownColours;
-  /** Whether samples were converted that colour metrics need as stored. */
+  /** Whether conversion changed samples that colour metrics need as stored. */
   readonly apart?: boolean;
   readonly alignment?: AlignResult;
 }
@@ -54,7 +51,7 @@ export function formatOf({ plan, sides: { reference } }: Pair): VideoFormat {
   return reference.source.info;
 }
 
-/** The pair as stored, if all its frames can be read without decoding. */
+/** The stored pair, if it needs no decoding. */
 export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | undefined {
   const { reference, distorted } = sides;
   if (reference.kind !== 'frames' || distorted.kind !== 'frames') return undefined;
@@ -62,7 +59,7 @@ export function storedPair({ sides, skip, frameCount, plan }: Pair): OpenPair | 
   return { reference: reference.source, distorted: distorted.source, skip, limit };
 }
 
-/** Frame rate and colours for the metrics that need them. Two single pictures have no rate. */
+/** Frame rate and colours for metrics that need them. Still images have no rate. */
 export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'frameRate' | 'colours'> {
   const first = sides[plan?.options.pairing.pairBy ?? 'reference'];
   // Raw video declares no rate.
@@ -75,19 +72,17 @@ export function lightOf({ plan, sides, colours }: Pair): Pick<ScoredFormat, 'fra
   };
 }
 
-/** Closes videos that `identifyPair` left open. */
 export async function closePair({ sides }: Pair): Promise<void> {
-  for (const side of [sides.reference, sides.distorted]) {
+  for (const side of [sides.reference, sides.distorted])
     if (side.kind === 'frames') await side.source.close();
-  }
 }
 
-/** Whether the first frames of a side can be read without disturbing its other readers. */
+/** Whether a side can be read again without disturbing its other readers. */
 export function canReadAgain(side: Side): boolean {
   return side.kind === 'encoded' || side.source.descriptor !== undefined;
 }
 
-/** Number of pairs measured, and which videos had no more frames (`null`: the requested number was measured). */
+/** Number of measured pairs, and whether each video ended (`null`: stopped at the requested number). */
 export interface Extent {
   readonly pairs: number;
   readonly ended: EndOfPair | null;
@@ -96,9 +91,9 @@ export interface Extent {
 const BOTH: PicturesRead = { reference: true, distorted: true };
 
 /**
- * Reads one pair. An incomplete last frame is no error if the other video ends before it.
+ * Reads one pair. Ignores an incomplete last frame if the other video ends before it.
  * @param wanted pictures to measure; the source may omit the samples of others
- * @returns synchronously if both sources do: `null`, or which of them had no more frames
+ * @returns `null`, or which videos ended; synchronously if both sources do
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
 export function readPair(
@@ -115,7 +110,7 @@ export function readPair(
     attempt('distorted', () =>
       read(pair.distorted, pair.skip.distorted + index, distorted, wanted.distorted),
     );
-  // One source may serve as both videos, and takes one call at a time.
+  // One source may serve as both videos; it takes one call at a time.
   if (pair.reference === pair.distorted && first instanceof Promise)
     return first.then(async (a) => ends(a, await readSecond()));
   let second: Promise<Outcome> | Outcome;
@@ -134,7 +129,7 @@ function read(source: FrameSource, index: number, into: FramePlanes, wanted: boo
   return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
 }
 
-/** Whether a frame was there, or the error of an incomplete one. */
+/** Whether the frame exists, or the error of an incomplete one. */
 type Outcome = boolean | MediaError;
 
 function attempt(role: InputRole, read: () => Promise<boolean> | boolean): Promise<Outcome> | Outcome {
@@ -157,7 +152,7 @@ function ends(reference: Outcome, distorted: Outcome): EndOfPair | null {
   return null;
 }
 
-/** How workers can open the pair; `undefined` if they cannot, or would need copies of whole videos. */
+/** Descriptor for workers to open the pair; `undefined` if they cannot, or would copy whole videos. */
 export function describePair(pair: PairSources): PairDescriptor | undefined {
   const [reference, distorted] = [pair.reference, pair.distorted].map(({ seekable, descriptor }) => {
     if (!seekable || !descriptor) return undefined;
@@ -166,7 +161,7 @@ export function describePair(pair: PairSources): PairDescriptor | undefined {
   return reference && distorted && { reference, distorted, skip: pair.skip };
 }
 
-/** Whether only this thread can read it without a copy. */
+/** Whether other threads can read it only as a copy. */
 function staysHere(descriptor: SourceDescriptor): boolean {
   if (descriptor.kind === 'filtered') return staysHere(descriptor.of);
   if (descriptor.kind === 'here') return true;
@@ -174,9 +169,9 @@ function staysHere(descriptor: SourceDescriptor): boolean {
 }
 
 export interface ExpectedPairs {
-  /** By the known lengths of the videos; `null` if neither is known and there is no limit. */
+  /** From the known lengths; `null` if neither is known and there is no limit. */
   readonly expected: number | null;
-  /** Where reading certainly stops: `expected` if both lengths are known, else the requested limit. */
+  /** Pair to stop before: `expected` if both lengths are known, else the requested limit, or `null`. */
   readonly bound: number | null;
 }
 
@@ -188,11 +183,7 @@ export function expectPairs(pair: OpenPair): ExpectedPairs {
   return { expected: finite(known), bound: finite(left.includes(null) ? limit : known) };
 }
 
-/**
- * Refuses, before any work, a frame to score that is known to be incomplete. While the length of one video is unknown,
- * so is whether the other's last frame is reached.
- * @throws {MediaError} naming the video and the frame
- */
+/** Refuses a frame to score that is known to be incomplete, if both lengths are known. @throws {MediaError} */
 export async function refuseTruncated(pair: OpenPair): Promise<void> {
   const sides = sidesOf(pair).flatMap(({ left, ...side }) => (left === null ? [] : { ...side, left }));
   if (sides.length < 2) return;
@@ -206,7 +197,7 @@ export async function refuseTruncated(pair: OpenPair): Promise<void> {
   }
 }
 
-/** Both videos, with their number of frames without those to skip; `null` while unknown. */
+/** Both videos with their number of frames after skipping; `null` while unknown. */
 function sidesOf(pair: PairSources) {
   return (['reference', 'distorted'] as const).map((role) => {
     const [source, skip] = [pair[role], pair.skip[role]];
@@ -234,13 +225,13 @@ export function refuseEmpty(pair: PairSources, extent: Extent): void {
         'requested range; check the offset and the range',
     );
   }
-  throw new AnyvmafError('media', `There are no frames to score: ${reasons.join(', and ')}.`);
+  throw mediaError(`There are no frames to score: ${reasons.join(', and ')}.`);
 }
 
 export interface PairLengths {
-  /** Frames of each without those to skip; `null` while unknown. */
+  /** Frames after skipping; `null` while unknown. */
   readonly left: { readonly reference: number | null; readonly distorted: number | null };
-  /** Whether some frames repeat or are left out. */
+  /** Whether frames repeat or are left out. */
   readonly mapped: boolean;
   readonly skips: boolean;
 }

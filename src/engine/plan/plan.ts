@@ -1,8 +1,8 @@
 /**
  * @module engine/plan/plan
- * Plans a run: its models, features, extractors and the backend's measurements, its chunks and the number of workers. In model
- * strings `auto` becomes the model for HD or 4K screens, by the scored size. VMAF v1 models are told the format of encodes
- * that are scaled up: CAMBI's banding is that of the encode's samples.
+ * Plans a run: models, features, extractors, the backend's measurements, chunks and the number of workers. Resolves `auto` in
+ * model strings to the model for HD or 4K screens, by the scored size. Tells VMAF v1 models the format of upscaled encodes:
+ * CAMBI measures banding in the encode's samples.
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
@@ -29,14 +29,14 @@ import { formatOf, type Pair } from '../pair/pair.js';
 export interface Requested {
   /** Models that predict. */
   readonly models: readonly LoadedModel[];
-  /** Reasons for the models that `auto` chose, by score name. */
+  /** Reasons of the models that `auto` chose, by score name. */
   readonly chosen: ReadonlyMap<string, string>;
   /** Extractors in libvmaf's order of registration: those of the models, then those requested by name. */
   readonly extractors: readonly ExtractorInstance[];
   readonly tiny?: TinyRequest;
 }
 
-/** The part that preflight needs; installed programs name no extractors. */
+/** The part for preflight; installed programs name no extractors. */
 export type RequestedModels = Pick<Requested, 'models'> & Partial<Pick<Requested, 'extractors'>>;
 
 export interface RunPlan {
@@ -45,9 +45,9 @@ export interface RunPlan {
   readonly chosen: Requested['chosen'];
   readonly predictor: Predictor;
   readonly tiny?: TinyPlan;
-  /** Names of all metrics in libvmaf's order: features, then scores, then those of tiny models on features. */
+  /** Names of all metrics in libvmaf's order: features, scores, then scores of tiny models on features. */
   readonly metrics: readonly string[];
-  /** Notes on the request, full sentences. */
+  /** Full sentences. */
   readonly warnings: readonly string[];
 }
 
@@ -73,22 +73,12 @@ export async function loadRequested(
     options.tiny.length > 0
       ? await (await import('../backends/tiny.js')).attachTiny(options.tiny, platform.tiny, options.single)
       : undefined;
-  return {
-    chosen,
-    models: predicts ? models : [],
-    extractors: [
-      ...[...models, ...also].flatMap((model) => model.extractors),
-      ...named,
-      ...(tiny?.extractors ?? []),
-    ],
-    ...(tiny && { tiny }),
-  };
+  const needed = [...models, ...also].flatMap((model) => model.extractors);
+  const extractors = [...needed, ...named, ...(tiny?.extractors ?? [])];
+  return { chosen, models: predicts ? models : [], extractors, ...(tiny && { tiny }) };
 }
 
-/**
- * Loads models of strings in which `auto` is settled, and VMAF v1 models are told the encode if it is scaled up.
- * @param load may return `undefined` for models that are unknown here
- */
+/** Resolves `auto`, tells VMAF v1 models of upscaling, and loads them. @param load `undefined`: unknown models */
 export async function loadSettled<Loaded extends readonly LoadedModel[] | undefined>(
   texts: readonly string[],
   { v1Settings }: Pick<CheckedOptions, 'v1Settings'>,
@@ -115,12 +105,8 @@ export async function loadSettled<Loaded extends readonly LoadedModel[] | undefi
 /** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
 export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
-  const features = planFeatures(
-    requested.extractors,
-    format,
-    compat,
-    tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma },
-  );
+  const pictures = tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma };
+  const features = planFeatures(requested.extractors, format, compat, pictures);
   const predictor = new Predictor(requested.models, features.names);
   const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
@@ -176,7 +162,7 @@ export async function loadModules(
 
 export type EncodedPictures = Pick<VideoFormat, 'width' | 'height' | 'bitDepth'>;
 
-/** The scored size, and the encoded pictures if they are scaled up. */
+/** The scored size, and the format of the encode if it is scaled up. */
 export interface ScoredSize extends PictureSize {
   readonly encode?: EncodedPictures;
 }
@@ -185,7 +171,7 @@ export function scoredSize(known: Pair): VideoFormat & ScoredSize {
   return { ...formatOf(known), encode: scaledEncode(known) };
 }
 
-/** Distorted pictures before they are scaled up; `undefined` if they are not, or if only ffmpeg reshapes them. */
+/** The encode's format before upscaling; `undefined` without upscaling, or if ffmpeg reshapes pictures. */
 function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | undefined {
   if (!plan || distorted.reshaped) return undefined;
   const { width, height, bitDepth } = factsOf(distorted);
@@ -195,27 +181,28 @@ function scaledEncode({ plan, sides: { distorted } }: Pair): EncodedPictures | u
   return isScaledUp ? { width, height, bitDepth: distorted.storedDepth ?? bitDepth } : undefined;
 }
 
-/** CAMBI's options about the encode, and where their values come from. */
+/** CAMBI's options about the encode, with the fields of their values. */
 const OPTIONS = { enc_width: 'width', enc_height: 'height', enc_bitdepth: 'bitDepth' } as const;
 const NAMES = Object.keys(OPTIONS) as readonly (keyof typeof OPTIONS)[];
 
-/** Whether a model has CAMBI and sets none of its options about the encode. */
+/** Whether a model uses CAMBI and sets none of its options about the encode. */
 function isOpenToEncode({ extractors }: LoadedModel): boolean {
   const cambi = cambiOf(extractors);
   return cambi !== undefined && !NAMES.some((name) => cambi.given.has(name));
 }
 
-/** Adds the encode to CAMBI's options in a model string, unless a value is out of their ranges. */
+/** Adds the encode to CAMBI's options in a model string, unless a value is out of range. */
 function withEncode(text: string, { extractors }: LoadedModel, encode: EncodedPictures): string {
   const values = NAMES.map((name) => [name, encode[OPTIONS[name]]] as const);
   const fits = values.every(([name, value]) => {
-    const { min = 0, max = 0 } = cambiOf(extractors)?.spec.options.find((one) => one.name === name) ?? {};
+    const { min = 0, max = 0 } =
+      cambiOf(extractors)?.spec.options.find((option) => option.name === name) ?? {};
     return value >= min && value <= max;
   });
   return fits ? [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':') : text;
 }
 
-/** The encode options given to a model's CAMBI, as a full sentence; `undefined` if there are none. */
+/** The encode options of a model's CAMBI as a full sentence; `undefined` if there are none. */
 function encodeSettings({ extractors }: LoadedModel): string | undefined {
   const cambi = cambiOf(extractors);
   const told = NAMES.filter((name) => cambi?.given.has(name));
@@ -233,7 +220,7 @@ export interface ModelChoice {
   readonly reason: string;
 }
 
-/** Largest long and short side of pictures that are nearer to 1920x1080 than to 3840x2160. */
+/** Largest long and short side of pictures nearer to 1920x1080 than to 3840x2160. */
 const HD_LIMIT = { long: 2560, short: 1440 };
 
 /** Whether a model string is `auto`, alone or followed by flags and overloads. */
@@ -241,7 +228,7 @@ export function isOpen(text: string): boolean {
   return text === 'auto' || text.startsWith('auto:');
 }
 
-/** Resolves `auto` in a model string; returns others unchanged. */
+/** Resolves `auto` in a model string. */
 export function settle(text: string, { version }: ModelChoice): string {
   return isOpen(text) ? `version=${version}${text.slice('auto'.length)}` : text;
 }
@@ -263,14 +250,14 @@ export function chooseModel({ width, height }: PictureSize): ModelChoice {
   };
 }
 
-/** Longest chunk if the caller sets no size. */
+/** Longest default chunk. */
 const LONGEST = 16;
 /** Chunk size while the number of frames is unknown. */
 const WITHOUT_TOTAL = 8;
 
 /**
- * Yields chunks in order, endlessly while the total is unknown. With several workers, sizes shrink towards the end, so
- * that all finish at about the same time.
+ * Yields chunks in order, endlessly while the total is unknown. Sizes shrink towards the end, so that several workers finish
+ * at about the same time.
  * @param total the pair after the last, `null` while unknown
  */
 export function* cutChunks(
@@ -291,24 +278,24 @@ export function* cutChunks(
   }
 }
 
-/** Whether a busy worker may queue this chunk: what follows must still even out that it is behind by as much. */
+/** Whether a busy worker may queue this chunk: enough chunks must follow to even out its delay. */
 export function mayWait({ first, count }: Chunk, total: number | null, workers: number): boolean {
   return workers === 1 || (total !== null && total - first - count >= workers * count);
 }
 
-/** Limits workers to those that get a chunk. @param longest pairs per chunk, if that does not depend on the workers */
+/** Limits workers to those that get a chunk. @param longest pairs per chunk, if independent of the workers */
 export function usefulThreads(threads: number, total: number | null, longest = 1): number {
   return total === null ? threads : Math.min(threads, Math.max(1, Math.ceil(total / longest)));
 }
 
 /** Milliseconds of work that justify starting a worker. */
 const WORTH_A_WORKER = 60;
-/** Assumed pairs of a run of unknown length, for choosing workers. */
+/** Assumed pairs of a run of unknown length. */
 const LIKELY_TOTAL = 500;
 
 /**
  * Default number of workers: 0 if the run would end before they start, else limited by cores and work.
- * @param expected total pairs, `null` while unknown: then 500 are assumed, so that small frames get few workers
+ * @param expected total pairs, `null` while unknown: assumes 500, so that small frames get few workers
  */
 export function chooseThreads(cores: number, plan: ExtractionPlan, expected: number | null): number {
   const milliseconds = coreTime(plan, expected);

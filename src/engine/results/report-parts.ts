@@ -1,9 +1,8 @@
 /**
  * @module engine/results/report-parts
- * The parts of a run's report: what backends contribute and their interface, what inputs and request state, warnings about
- * different lengths, and the progress of measuring.
+ * The parts of a run's report: results of backends and their interface, facts of inputs and request, warnings about different
+ * lengths, and progress.
  */
-
 import type { InputRole } from '../../core/errors.js';
 import { version } from '../../core/version.js';
 import { factsOf, frameCountOf } from '../../media/pair.js';
@@ -15,18 +14,19 @@ import type { TinySessionFacts } from '../backends/tiny.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Progress } from '../contract/types.js';
 import type { Continuity } from '../inputs/frame-observer.js';
-import { type Extent, explainLengths, type Pair, type PairLengths } from '../pair/pair.js';
+import type { ExpectedPairs, Extent, Pair, PairLengths } from '../pair/pair.js';
+import { explainLengths } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
 
 type Head = ReturnType<typeof headOf>;
 
-/** What a backend contributes to the report. */
+/** A backend's part of the report. */
 export type Measured = Omit<
   ReportParts,
   keyof Head | 'fps' | 'pairing' | 'preflight' | 'sampling' | 'withoutGrain' | 'frameCount'
 > & { readonly extent: Extent };
 
-/** What a backend reports once its first frame is measured. */
+/** A backend's facts when its first frame is measured. */
 export type MeasurementStart = Pick<
   Measured,
   'models' | 'tiny' | 'compat' | 'backend_used' | 'implementation' | 'native' | 'threads'
@@ -36,18 +36,17 @@ export type MeasurementStart = Pick<
 };
 
 export interface OpenBackend {
-  /** Models that predict, for the checks of the pair. */
   readonly requested: RequestedModels;
   /** @throws {AnyvmafError} if the pair's format cannot be measured */
   plan(pair: OpenPair): PlannedMeasurement;
 }
 
 export interface PlannedMeasurement {
-  /** Whether the calling thread is free while measuring. */
+  /** Whether measuring leaves the calling thread free. */
   isAside(expected: number | null): boolean;
   /** Measures all pairs. Call once. */
   measure(work: MeasurementWork): Promise<Measured>;
-  /** Aborts, and waits until everything is released. May be called after the end. */
+  /** Aborts, and waits for everything to be released. May be called after the end. */
   close(): Promise<void>;
 }
 
@@ -57,25 +56,20 @@ export type Recorded = Pick<
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
 > & { readonly sessions: readonly TinySessionFacts[] };
 
-export interface MeasurementWork {
-  /** The pair to read: the planned one, perhaps observed. */
+export interface MeasurementWork extends ExpectedPairs {
   readonly pair: OpenPair;
-  /** Number of the first pair to measure. Default 0. */
+  /** First pair to measure. Default 0. */
   readonly first?: number;
-  /** Most pairs, as far as known. */
-  readonly expected: number | null;
-  /** Pairs after which to stop; `null` for the end of the videos. */
-  readonly bound: number | null;
   readonly meter: Meter;
-  /** Takes signatures of pairs that only workers read. */
+  /** Takes signatures of pairs that workers read. */
   readonly continuity?: Continuity;
-  /** Call once, before the first frame is reported. */
+  /** Call once, before reporting the first frame. */
   readonly onStart: (start: MeasurementStart) => void;
 }
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;
 
-/** The report's inputs, as far as they are known before reading. */
+/** The report's inputs, as far as known before reading. */
 export function inputsOf({ plan, skip, sides, colours }: Pair): Inputs {
   const of = (role: InputRole) => {
     const side = sides[role];
@@ -86,7 +80,7 @@ export function inputsOf({ plan, skip, sides, colours }: Pair): Inputs {
   return { reference: of('reference'), distorted: of('distorted') };
 }
 
-/** The report's description of the request. @param extent of the run, once it is over */
+/** The report's description of the request. @param extent of the finished run */
 export function headOf(
   inputs: Inputs,
   { backend, single, subsample }: CheckedOptions,
@@ -110,21 +104,21 @@ export function headOf(
   };
 }
 
-interface Said {
+interface LengthFacts {
   readonly inputs: Inputs;
   readonly lengths: PairLengths;
   readonly extent: Extent;
-  /** Whether frames are paired or converted instead of compared as stored. */
+  /** Whether frames are paired or converted, not compared as stored. */
   readonly planned: boolean;
 }
 
-/** Reports different lengths once: of stored pairs as a warning with their number, else as a finding if any. */
+/** Reports different lengths once: as a warning with numbers for stored pairs, else preferably as a finding. */
 export function sayLengths(
-  { inputs, lengths, extent, planned }: Said,
+  { inputs, lengths, extent, planned }: LengthFacts,
   { pairing, single, frameCount }: CheckedOptions,
   findings: Report['preflight'],
 ): { readonly findings: Report['preflight']; readonly warnings: readonly string[] } {
-  // A finding of many lost frames already explains it.
+  // The finding already explains it.
   if (findings?.some(({ code }) => code === 'lost-frames')) return { findings, warnings: [] };
   const warnings = pairing.range || single ? [] : explainLengths(inputs, lengths, extent, frameCount);
   const twice = warnings.length > 0 && findings?.some(({ code }) => code === 'frame-count') === true;
@@ -140,14 +134,14 @@ export function decoderWarnings({ sides }: Pair, pair: OpenPair): string[] {
   );
 }
 
-/** Milliseconds between two calls of the caller's function. */
+/** Milliseconds between progress calls. */
 const INTERVAL = 100;
 
 export class Meter {
   readonly #report: ((progress: Progress) => void) | undefined;
   readonly #total: number | null;
   readonly #start = performance.now();
-  #done = 0;
+  done = 0;
   #latest = this.#start;
   #reported = this.#start;
 
@@ -160,7 +154,7 @@ export class Meter {
   /** Pairs per second from the start to the latest pair. */
   get fps(): number {
     const { seconds } = this;
-    return seconds > 0 ? this.#done / seconds : 0;
+    return seconds > 0 ? this.done / seconds : 0;
   }
 
   /** Seconds from the start to the latest pair. */
@@ -168,12 +162,8 @@ export class Meter {
     return (this.#latest - this.#start) / 1000;
   }
 
-  get done(): number {
-    return this.#done;
-  }
-
   count(pairs = 1): void {
-    this.#done += pairs;
+    this.done += pairs;
     this.#latest = performance.now();
     if (this.#latest - this.#reported < INTERVAL) return;
     this.#reported = this.#latest;
@@ -181,13 +171,12 @@ export class Meter {
   }
 
   finish(): void {
-    this.#tell(this.#done);
+    this.#tell(this.done);
   }
 
   #tell(framesTotal: number | null): void {
     const { fps } = this;
-    const secondsLeft =
-      framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.#done) / fps;
-    this.#report?.({ framesDone: this.#done, framesTotal, fps, secondsLeft });
+    const secondsLeft = framesTotal === null || fps === 0 ? null : Math.max(0, framesTotal - this.done) / fps;
+    this.#report?.({ framesDone: this.done, framesTotal, fps, secondsLeft });
   }
 }

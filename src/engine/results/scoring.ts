@@ -1,10 +1,9 @@
 /**
  * @module engine/results/scoring
- * Turns raw records, whose chunks arrive in any order, into finished frames with scores and into the report's data: libvmaf's
- * features (quotients, totals, decibels, and motion's pass over neighbouring frames), then predictions.
+ * Turns chunks of raw records, in any order, into scored frames and the report's data: libvmaf's features (quotients, totals,
+ * decibels, and motion's pass over neighbouring frames), then predictions.
  */
-
-import { AnyvmafError } from '../../core/errors.js';
+import { internalError } from '../../core/errors.js';
 import { metricOf } from '../../metrics/index.js';
 import type { Emit, Finisher } from '../../metrics/metric.js';
 import { logName } from '../../metrics/options.js';
@@ -17,20 +16,15 @@ import type { TinyRegressors } from '../backends/tiny.js';
 import type { RunPlan } from '../plan/plan.js';
 import { Series } from './series.js';
 
-/** Observes frames as they are put together. Its errors fail the run. */
+/** Observes frames as they are assembled. Its errors fail the run. */
 export interface FrameWatcher {
-  /** All earlier frames are done; this one is scored next. */
+  /** This frame is scored next; all earlier ones are done. */
   boundary(frame: number): void;
-  /** The frame is done. `values` are in the order of `names`; copy them to keep them. */
+  /** The frame is done. Copy `values`, in the order of `names`, to keep them. */
   frame(frame: number, values: Float64Array, names: readonly string[]): void;
 }
 
-interface Chunk {
-  readonly count: number;
-  readonly records: Float64Array;
-}
-
-/** Finishes and scores measured pairs. Memory: the metrics of each frame, and chunks that wait for earlier ones. */
+/** Finishes and scores measured pairs. Stores the metrics of each frame, and chunks that arrived early. */
 export class Scoring {
   readonly #plan: RunPlan;
   readonly #subsample: number;
@@ -38,30 +32,31 @@ export class Scoring {
   readonly #series: Series;
   readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Chunks by the number of their first pair; they wait for earlier pairs. */
-  readonly #early = new Map<number, Chunk>();
+  /** Chunks that wait for earlier ones, by their first pair. */
+  readonly #early = new Map<number, { readonly count: number; readonly records: Float64Array }>();
   #values: Float64Array;
   #scores: Float64Array;
   #next = 0;
   #predictor: Predictor;
-  /** Names of a frame's values, and their columns once they differ from the plan's. */
+  /** Names of a frame's values, and their columns if they differ from the plan's. */
   #names: readonly string[];
   #active: readonly number[] | undefined;
-  /** Whether a change of models made `#active` stale; the next scored frame rebuilds it. */
+  /** Whether `#active` is stale after a change of models; the next scored frame rebuilds it. */
   #renamed = false;
   #watcher: FrameWatcher | undefined;
-  #following = 0;
+  /** The next frame to score. */
+  following = 0;
   readonly #tiny: TinyRegressors | undefined;
   /** Rows that wait for tiny models, and their frames. */
   #rows: Float64Array[] = [];
   #frames: number[] = [];
-  /** Tiny models scoring rows; rows that arrive meanwhile form the next batch. */
+  /** The batch of rows that tiny models are scoring; new rows form the next batch. */
   #scoring: Promise<void> | null = null;
   #failure: unknown;
 
   /**
-   * @param subsample scores only frames whose number is a multiple
-   * @param onFrame receives each scored frame, in order, once its values are final
+   * @param subsample scores only multiples of this frame number
+   * @param onFrame receives each scored frame in order, when its values are final
    * @param keep frames to keep for the report; absent for all
    */
   constructor(
@@ -84,16 +79,13 @@ export class Scoring {
     this.#scores = new Float64Array(plan.predictor.names.length);
   }
 
-  /**
-   * Takes the records of `count` consecutive pairs from `first` on.
-   * @throws {AnyvmafError} `model` if a tiny model failed on earlier pairs; an error of a watcher or `onFrame`
-   */
+  /** Takes records of `count` pairs from `first`. @throws {AnyvmafError} `model` of a tiny model; watchers' errors */
   add(first: number, count: number, records: Float64Array): void {
     if (count > 0) this.#early.set(first, { count, records });
     this.#orFail(() => this.#takeChunks());
   }
 
-  /** Fails the run with the error of `work`: frames may be lost with it, so no report may follow. */
+  /** Fails the run with the error of `work`, since frames may be lost. */
   #orFail(work: () => void): void {
     if (this.#failure !== undefined) throw this.#failure;
     try {
@@ -115,7 +107,7 @@ export class Scoring {
     }
   }
 
-  /** Sets the watcher and passes it the frames that are already done. */
+  /** Sets the watcher and passes it all finished frames. */
   watch(watcher: FrameWatcher): void {
     this.#watcher = watcher;
     const columns = this.#series.columns();
@@ -125,23 +117,18 @@ export class Scoring {
     }
   }
 
-  /** The next frame to score. */
-  get following(): number {
-    return this.#following;
-  }
-
   measures(key: string): boolean {
     return this.#plan.features.extractors.some(({ instance }) => instance.key === key);
   }
 
-  /** Predicts with `predictor`, which reads the plan's features, from the next frame on. @returns its number */
+  /** Changes the predictor from the next frame on, for the same features. @returns the number of that frame */
   swap(predictor: Predictor): number {
     this.#predictor = predictor;
     this.#names = [...this.#plan.features.names, ...predictor.names];
     this.#renamed = true;
     this.#values = new Float64Array(this.#names.length);
     this.#scores = new Float64Array(predictor.names.length);
-    return this.#following;
+    return this.following;
   }
 
   /** Returns the report's data. @throws {AnyvmafError} `model` if a tiny model fails */
@@ -166,12 +153,12 @@ export class Scoring {
     };
   }
 
-  /** Frames scored, dropped ones included. */
+  /** Scored frames, including dropped ones. */
   get #scored(): number {
     return Math.ceil(this.#finisher.frames / this.#subsample);
   }
 
-  /** Statistics over all frames if some may have been dropped; `null` for a metric that a frame lacks. */
+  /** Statistics over all frames if some may be dropped; `null` for a metric that a frame lacks. */
   #pooled(): ReadonlyMap<string, PooledMetric | null> | undefined {
     const pooled = this.#series.pooled();
     const complete = (name: string) => this.#series.counted(name) === this.#scored;
@@ -203,7 +190,7 @@ export class Scoring {
     for (const { frame, values } of finished) {
       this.#watcher?.boundary(frame);
       this.#score(frame, values);
-      this.#following = frame + this.#subsample;
+      this.following = frame + this.#subsample;
     }
     if (this.#rows.length > 0) this.#scoring ??= this.#scoreRows();
   }
@@ -218,7 +205,7 @@ export class Scoring {
     } else this.#give(frame, this.#values);
   }
 
-  /** Scores waiting rows with tiny models until no row waits. Never rejects. */
+  /** Scores rows with tiny models until none is left. Never rejects. */
   async #scoreRows(): Promise<void> {
     try {
       while (this.#tiny && this.#rows.length > 0) {
@@ -234,7 +221,7 @@ export class Scoring {
       }
     } catch (error) {
       this.#failure = error;
-      // Drop later rows: the run has failed.
+      // The run has failed: drop later rows.
       this.#rows = [];
       this.#frames = [];
     } finally {
@@ -257,7 +244,7 @@ export class Scoring {
 
 export interface FinishedFrame {
   readonly frame: number;
-  /** Parallel to {@link FeaturePlan.names}; NaN is a value (0 / 0), not an absence. */
+  /** In the order of {@link FeaturePlan.names}; NaN is a value (0 / 0). */
   readonly values: Float64Array;
 }
 
@@ -265,11 +252,10 @@ interface Stage {
   readonly bound: BoundExtractor;
   readonly finisher: Finisher;
   readonly emit: Emit;
-  /** Works on every frame, including unlisted ones. */
+  /** Whether it needs every frame, including unlisted ones. */
   readonly everyFrame: boolean;
 }
 
-/** A listed frame that waits for its last values. */
 interface PendingFrame {
   readonly finished: FinishedFrame;
   missing: number;
@@ -283,9 +269,10 @@ export class FeatureFinisher {
   readonly #firstPicture: number;
   readonly #pending: PendingFrame[] = [];
   readonly #excess: ExcessNotes;
-  #frames = 0;
+  /** Frames pushed so far, listed or not. */
+  frames = 0;
 
-  /** @param subsample returns only frames whose number is a multiple; the records of all must be pushed */
+  /** @param subsample returns only multiples of this frame number; push the records of all frames */
   constructor(plan: FeaturePlan, subsample = 1) {
     this.#plan = plan;
     this.#subsample = Math.max(1, subsample);
@@ -306,9 +293,9 @@ export class FeatureFinisher {
     });
   }
 
-  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns frames that became final, in order. */
+  /** Takes the next record, `plan.layout.length` doubles from `offset`; returns newly final frames in order. */
   push(records: Float64Array, offset: number): readonly FinishedFrame[] {
-    const frame = this.#frames++;
+    const frame = this.frames++;
     const listed = frame % this.#subsample === 0;
     const { layout, names, pictureNames } = this.#plan;
     if (layout.excess >= 0) {
@@ -328,18 +315,12 @@ export class FeatureFinisher {
     return this.#takeFinal();
   }
 
-  /** Ends the sequence and returns the remaining frames. */
   flush(): readonly FinishedFrame[] {
     for (const { finisher, emit } of this.#stages) finisher.flush?.(emit);
     return this.#takeFinal();
   }
 
-  /** Frames pushed so far, listed or not. */
-  get frames(): number {
-    return this.#frames;
-  }
-
-  /** Warnings about the frames pushed so far: full sentences. */
+  /** Full sentences. */
   warnings(): readonly string[] {
     return this.#excess.warnings();
   }
@@ -373,14 +354,8 @@ export class FeatureFinisher {
   }
 }
 
-function fieldOf(
-  { instance, column, fields }: BoundExtractor,
-  records: Float64Array,
-  offset: number,
-  index: number,
-): number {
-  const value = index < fields ? records[offset + column + index] : undefined;
-  if (value === undefined)
-    throw new AnyvmafError('internal', `Field ${index} of ${instance.key} is not in the record.`);
+function fieldOf({ instance, column, fields }: BoundExtractor, records: Float64Array, at: number, i: number) {
+  const value = i < fields ? records[at + column + i] : undefined;
+  if (value === undefined) throw internalError(`Field ${i} of ${instance.key} is not in the record.`);
   return value;
 }

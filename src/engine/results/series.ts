@@ -1,6 +1,6 @@
 /**
  * @module engine/results/series
- * Growing columns of doubles, one per metric, for all scored frames or the latest.
+ * Growing columns of doubles, one per metric, for all or the latest scored frames.
  */
 import type { MetricSeries } from '../../report/build.js';
 import { harmonicMean } from '../../report/pool.js';
@@ -11,9 +11,9 @@ const FIRST_ROOM = 64;
 
 class Column {
   values = new Float64Array(FIRST_ROOM);
-  /** Absent while every row has a value. */
+  /** Absent if every row has a value. */
   present: Uint8Array | undefined;
-  /** Statistics over all rows, dropped ones included; sums in frame order. */
+  /** Statistics over all rows, including dropped ones; sums in frame order. */
   count = 0;
   min = Number.NaN;
   max = Number.NaN;
@@ -32,7 +32,7 @@ class Column {
     if (this.present) this.present[row] = 1;
   }
 
-  /** Counts a value as `pool` of report/pool does. */
+  /** Tallies a value as `pool` of report/pool does. */
   tally(value: number): void {
     if (this.count++ === 0) {
       this.min = value;
@@ -68,13 +68,13 @@ export class Series {
   readonly #frames: number[] = [];
   #room = FIRST_ROOM;
 
-  /** @param keep fewest rows to keep; older ones are dropped */
+  /** @param keep fewest rows to keep; drops older ones */
   constructor(names: readonly string[], keep?: number) {
     this.#columns = names.map((name) => new Column(name));
     this.#keep = keep;
   }
 
-  /** Numbers of the kept frames, ascending. */
+  /** Kept frame numbers, ascending. */
   get frames(): readonly number[] {
     const first = this.#first();
     return first === 0 ? this.#frames : this.#frames.slice(first);
@@ -84,7 +84,7 @@ export class Series {
     return this.#columns.map(({ name }) => name);
   }
 
-  /** Returns the column of a metric; adds it if missing, without values in earlier rows. */
+  /** Index of a metric's column; adds a missing one, without values in earlier rows. */
   column(name: string): number {
     const found = this.#columns.findIndex((column) => column.name === name);
     if (found >= 0) return found;
@@ -94,7 +94,7 @@ export class Series {
     return this.#columns.push(column) - 1;
   }
 
-  /** Adds a row. @param values of the columns in `active`, by default of all */
+  /** Adds a row. @param values of the columns in `active`; default: all */
   push(frame: number, values: Float64Array, active?: readonly number[]): void {
     this.#makeRoom();
     const row = this.#frames.push(frame) - 1;
@@ -107,23 +107,22 @@ export class Series {
     }
   }
 
-  /** Number of frames that had a value of a metric; counted only if rows may be dropped. */
+  /** Number of values of a metric; counted only if rows may be dropped. */
   counted(name: string): number {
     return this.#columns.find((column) => column.name === name)?.count ?? 0;
   }
 
-  /** The kept rows, for the report. */
   columns(): MetricSeries[] {
     const [first, end] = [this.#first(), this.#frames.length];
     return this.#columns.map(({ name, values, present }) => ({
       name,
       values: values.subarray(first, end),
-      // Features and scores have a value in every frame; NaN is a value too.
+      // Features and scores are present in every frame; NaN is a value too.
       present: present?.subarray(first, end) ?? new Uint8Array(end - first).fill(1),
     }));
   }
 
-  /** Statistics over all frames; `undefined` if no row is ever dropped. */
+  /** Statistics over all frames; `undefined` if rows are never dropped. */
   pooled(): ReadonlyMap<string, PooledMetric> | undefined {
     if (this.#keep === undefined) return undefined;
     const counted = this.#columns.filter(({ count }) => count > 0);

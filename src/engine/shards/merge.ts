@@ -1,10 +1,10 @@
 /**
  * @module engine/shards/merge
- * Checks that shards are complete and of one run, and builds its report: the same numbers as a run in one piece.
+ * Checks that shards form one complete run, and builds its report, with the same values as from an unsharded run.
  */
 import { requireArray, requireObject } from '../../core/arguments.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, mismatchError } from '../../core/errors.js';
+import { mediaError, mismatchError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Finding } from '../../media/preflight/findings.js';
@@ -23,7 +23,7 @@ import { joinSessions } from '../workers/worker-pool.js';
 import { cutShard, type MergeOptions, planDigest } from './shard.js';
 import { requireShard, type Shard } from './shard-file.js';
 
-/** Records to finish between two checks of the signal. */
+/** Records between two checks of the signal. */
 const SLICE = 1000;
 
 /** @param shards of one run, in any order @throws {AnyvmafError} as the public `mergeShards` */
@@ -40,8 +40,7 @@ export async function mergeRun(
   const [first] = all;
   const checked = checkOptions(first.options, 'score');
   const { parts, extent } = untilEnd(all);
-  if (extent.pairs === 0)
-    throw new AnyvmafError('media', 'There are no frames to score: each shard is empty.');
+  if (extent.pairs === 0) throw mediaError('There are no frames to score: each shard is empty.');
   const plan = planRun(
     await loadRequested(checked, platform, () => ({ ...first.format, encode: first.encode })),
     { ...first.format, ...coloursOf(first) },
@@ -58,7 +57,7 @@ export async function mergeRun(
 
 interface Merged {
   readonly all: readonly [Shard, ...Shard[]];
-  /** The shards up to the end of a video. */
+  /** The shards up to the end of the shorter video. */
   readonly parts: readonly Shard[];
   readonly extent: Extent;
   readonly checked: CheckedOptions;
@@ -86,11 +85,7 @@ interface Predicted extends Awaited<ReturnType<Scoring['finish']>> {
   readonly tiny?: NonNullable<Report['tiny']>;
 }
 
-async function predict(
-  platform: Platform,
-  { parts, plan, checked }: Merged,
-  options: MergeOptions,
-): Promise<Predicted> {
+async function predict(platform: Platform, { parts, plan, checked }: Merged, options: MergeOptions) {
   const tiny = plan.tiny && new (await import('../backends/tiny.js')).TinyRun(plan.tiny);
   try {
     await tiny?.open(platform.tiny, plan.features.names);
@@ -129,7 +124,7 @@ function findingsOf({ all, parts, extent, checked }: Merged): readonly Finding[]
   return found;
 }
 
-/** The backend that measured; `hybrid` if shards used different ones. */
+/** The backend used; `hybrid` if shards used different ones. */
 function backendOf(parts: readonly Shard[]): string {
   const used = new Set(parts.filter(({ pairs }) => pairs.measured > 0).map((shard) => shard.backend_used));
   const [only = ''] = used;
@@ -178,7 +173,7 @@ function report(
   });
 }
 
-/** What measured which frames, over all shards; empty if no GPU measured. */
+/** Measurers over all shards; empty if no GPU measured. */
 function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly ReportMeasurer[] {
   if (parts.every(({ measurers }) => measurers === undefined)) return [];
   const extractors = [...new Set(features.extraction.calls.map(({ metric }) => metric))];
@@ -193,13 +188,13 @@ function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly R
   return [...together.values()];
 }
 
-/** Most shard numbers that a message lists. */
+/** Most shard numbers in a message. */
 const LISTED = 10;
 
-/** Orders the shards of one run, each once. @throws {AnyvmafError} `mismatch` if some are missing or do not belong */
+/** Orders and deduplicates the shards of one run. @throws {AnyvmafError} `mismatch` if shards are missing or foreign */
 function inOrder(shards: readonly Shard[]): readonly [Shard, ...Shard[]] {
   const [first] = shards;
-  if (!first) throw new AnyvmafError('usage', 'there are no shards to merge; give those of a whole run.');
+  if (!first) throw usageError('there are no shards to merge; give those of a whole run.');
   if (first.version !== version) {
     throw mismatchError(
       `the shards were measured by anyvmaf ${shown(first.version)}, but this is ${version}; merge them with the version ` +
@@ -230,9 +225,9 @@ function isSame(a: Shard, b: Shard): boolean {
   return one.length === other.length && one.every((value, i) => value === other[i]);
 }
 
-function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
+function refuseMissing(found: ReadonlyMap<number, Shard>, count: number): void {
   const missing: number[] = [];
-  for (let number = 1; number <= count; number++) if (!there.has(number)) missing.push(number);
+  for (let number = 1; number <= count; number++) if (!found.has(number)) missing.push(number);
   if (missing.length === 0) return;
   const listed = missing.slice(0, LISTED).join(', ');
   const more = missing.length > LISTED ? ` and ${missing.length - LISTED} more` : '';
@@ -243,7 +238,7 @@ function refuseMissing(there: ReadonlyMap<number, Shard>, count: number): void {
   );
 }
 
-/** What all shards of a run share, with words for it. */
+/** Properties that all shards of a run share, with names for messages. */
 const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[] = [
   ['the version of anyvmaf', (shard) => shard.version],
   ['the number of shards', (shard) => shard.shard.count],
@@ -259,7 +254,7 @@ const COMMON: readonly (readonly [what: string, of: (shard: Shard) => unknown])[
   ['the checks of the pair', (shard) => shard.continuity],
 ];
 
-/** What shards with pairs share. */
+/** Properties that all shards with pairs share. */
 const DECODED: typeof COMMON = [
   ['how the videos were decoded and paired', (shard) => shard.pairing],
   [

@@ -1,27 +1,22 @@
 /**
  * @module engine/shards/score-shard
- * Measures one part of a pair like a run in one piece, but reads only that part, from the key frame before it. Pairs keep their
+ * Measures one part of a pair like an unsharded run, but reads only that part, from the key frame before it. Pairs keep their
  * numbers in the run.
  */
-import { AnyvmafError, usageError } from '../../core/errors.js';
+import { internalError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { reopen } from '../../media/open.js';
 import { checkMeasurable, nameOf, readsOnce, type Side } from '../../media/pair.js';
-import {
-  type OpenPair,
-  openPlanned,
-  type PairingPlan,
-  partOfPlan,
-  shardOfPlan,
-} from '../../media/pairing/prepare.js';
+import type { OpenPair, PairingPlan } from '../../media/pairing/prepare.js';
+import { openPlanned, partOfPlan, shardOfPlan } from '../../media/pairing/prepare.js';
 import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
-import type { Platform } from '../contract/platform.js';
+import type { Chunk, Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
@@ -43,10 +38,7 @@ import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/repo
 import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
-/**
- * Measures a shard. When the promise settles, all threads, processes, open files and timers of the run are gone.
- * @throws {AnyvmafError} as the public `scoreShard`; the signal's reason when aborted
- */
+/** Releases everything before it settles. @throws {AnyvmafError} as the public `scoreShard`; the signal's reason */
 export async function measureShard(
   platform: Platform,
   request: ScoreRequest,
@@ -63,7 +55,7 @@ export async function measureShard(
   });
 }
 
-/** @throws {AnyvmafError} `usage` for a run that cannot be measured in parts */
+/** @throws {AnyvmafError} `usage` for a run that cannot be divided */
 function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked: CheckedOptions): void {
   const { backend } = checked;
   if (!isOwnBackend(backend) && backend !== 'auto') {
@@ -85,9 +77,8 @@ function refuseUnfit(request: ScoreRequest, options: ScoreShardOptions, checked:
   }
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];
-    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video)) {
+    if (video !== undefined && !(role === 'reference' && checked.single) && readsOnce(video))
       throw usageError(`the ${role} is a stream, which cannot seek to a shard; give it as a file.`);
-    }
   }
 }
 
@@ -212,16 +203,15 @@ class ShardRun {
   async #record(
     known: Pair,
     planned: CoreMeasurement,
-    range: ShardRange,
+    { first, end, total }: ShardRange,
     files: Shard['files'],
-    measured: Measured,
+    { recorded, ready, lengths, meter }: Measured,
   ): Promise<Shard> {
     const { shard, options, checked } = this.#call;
-    const { recorded, ready, lengths, meter } = measured;
     const found = await this.#checks.shardFindings();
     const { extraction, layout } = planned.plan.features;
     const { encode } = scoredSize(known);
-    const pairs = Math.max(0, (recorded?.extent.pairs ?? range.first) - range.first);
+    const measured = Math.max(0, (recorded?.extent.pairs ?? first) - first);
     const pairing = checked.single ? undefined : ready?.describe?.(0);
     return {
       version,
@@ -234,13 +224,7 @@ class ShardRun {
       ...inputsOf(known),
       planned: known.plan !== undefined,
       ...(pairing && { pairing }),
-      pairs: {
-        first: range.first,
-        end: range.end,
-        total: range.total,
-        measured: pairs,
-        ended: recorded?.extent.ended ?? null,
-      },
+      pairs: { first, end, total, measured, ended: recorded?.extent.ended ?? null },
       seconds: meter.seconds,
       ...(await this.#checks.rulesOf(known)),
       ...(found.defect && { defect: found.defect }),
@@ -256,8 +240,8 @@ class ShardRun {
       ...(recorded?.measurers && { measurers: recorded.measurers }),
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
-      records: this.#joined(range.first, pairs * layout.length),
-      signatures: joinBytes(consecutive(this.#signatures, range.first)),
+      records: this.#joined(first, measured * layout.length),
+      signatures: joinBytes(consecutive(this.#signatures, first)),
     };
   }
 
@@ -270,12 +254,12 @@ class ShardRun {
       all.set(wanted, at);
       at += wanted.length;
     }
-    if (at < length) throw new AnyvmafError('internal', 'Records of some pairs are missing.');
+    if (at < length) throw internalError('Records of some pairs are missing.');
     return all;
   }
 }
 
-/** Without records if the shard has no pairs. */
+/** Has no records if the shard has no pairs. */
 interface Measured {
   readonly meter: Meter;
   readonly recorded?: Recorded;
@@ -283,12 +267,12 @@ interface Measured {
   readonly lengths?: ReturnType<typeof lengthsOf>;
 }
 
-/** Keeps the options that decide the result, as plain data. */
+/** Options that affect the result, as plain data. */
 function plainOptions(options: ScoreShardOptions): ShardOptions {
   return pickOptions(options, ({ machine }) => !machine);
 }
 
-/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures that are needed in two formats */
+/** @throws {AnyvmafError} `usage` for a video that can be read only once, or pictures needed in two formats */
 function refuseUnreadable({ sides, apart }: Pair): void {
   for (const role of ['reference', 'distorted'] as const) {
     const side = sides[role];
@@ -305,14 +289,11 @@ function refuseUnreadable({ sides, apart }: Pair): void {
   );
 }
 
-/** Data of `count` consecutive pairs. */
-interface Part<T> {
-  readonly first: number;
-  readonly count: number;
+interface Part<T> extends Chunk {
   readonly data: T;
 }
 
-/** Puts parts, which arrive in any order, in order from pair `first` on, up to a missing one. */
+/** Sorts parts from pair `first`, up to a missing part. */
 function consecutive<T>(parts: readonly Part<T>[], first: number): T[] {
   let next = first;
   return [...parts]
@@ -328,10 +309,10 @@ export interface ShardRange {
   readonly first: number;
   /** The pair after the last. */
   readonly end: number;
-  /** First pair to read, as history of `first`. */
+  /** First pair to read, for the history of `first`. */
   readonly lead: number;
   readonly total: number;
-  /** Whether it is the last shard, which reads on like a run in one piece. */
+  /** Whether it is the last shard, which reads to the end like an unsharded run. */
   readonly last: boolean;
 }
 
@@ -348,7 +329,7 @@ class ShardInputs {
     this.#inputs = inputs;
   }
 
-  /** Opens the pairs of a shard and its lead-in; needs a plan. */
+  /** Opens the pairs of a shard with its lead-in; needs a plan. */
   part({ lead, end, last }: ShardRange): Promise<OpenPair> {
     const plan = this.#plan();
     const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
@@ -360,12 +341,12 @@ class ShardInputs {
     return this.#part;
   }
 
-  /** Opens stored videos, of which any part can be read. */
+  /** Opens stored videos, which allow random access. */
   stored(): Promise<OpenPair> {
     return this.#inputs.open();
   }
 
-  /** Opens the pair from its start a second time; returns stored videos as they are. */
+  /** Opens the pair again from its start; returns stored videos unchanged. */
   whole(): Promise<OpenPair> {
     this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
     return this.#whole;
@@ -376,7 +357,6 @@ class ShardInputs {
     return openPlanned(partOfPlan(this.#plan(), pair, 1));
   }
 
-  /** Waits for pending openings. */
   async close(): Promise<void> {
     if (!this.#known.plan) return;
     for (const opening of [this.#whole, this.#part]) {
@@ -385,15 +365,15 @@ class ShardInputs {
     }
   }
 
-  /** The plan with stored videos reopened, so that parts can be read and closed independently. */
+  /** The plan with stored videos reopened, to read and close parts independently. */
   #plan(): PairingPlan {
     const { plan } = this.#known;
     if (!plan) throw new Error('a plan is needed to open a part');
     const { reference, distorted } = plan.sides;
-    return { ...plan, sides: { reference: this.#anew(reference), distorted: this.#anew(distorted) } };
+    return { ...plan, sides: { reference: this.#reopened(reference), distorted: this.#reopened(distorted) } };
   }
 
-  #anew(side: Side): Side {
+  #reopened(side: Side): Side {
     if (side.kind !== 'frames') return side;
     const { descriptor } = side.source;
     return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;

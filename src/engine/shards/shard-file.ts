@@ -1,12 +1,12 @@
 /**
  * @module engine/shards/shard-file
- * Reads and writes the record of a shard (docs/many-machines.md): JSON, with the doubles of all pairs in base64.
+ * Reads and writes shard records (docs/many-machines.md): JSON, with the doubles of all pairs in base64.
  */
 import { isObject, requireObject, requireText } from '../../core/arguments.js';
 import { fromBase64, toBase64 } from '../../core/bytes.js';
 import { CHROMA_FORMATS } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { AnyvmafError, type Hint, usageError } from '../../core/errors.js';
+import { type AnyvmafError, type Hint, ioError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import type { Pairing } from '../../media/pairing/types.js';
@@ -34,14 +34,8 @@ import {
   type ValueOf,
   verbatim,
 } from '../../report/kinds.js';
-import {
-  finding,
-  input,
-  measurer,
-  pairing,
-  type ReportInput,
-  type ReportMeasurer,
-} from '../../report/schema.js';
+import type { ReportInput, ReportMeasurer } from '../../report/schema.js';
+import { finding, input, measurer, pairing } from '../../report/schema.js';
 import { pretty } from '../../report/write.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { EndOfPair } from '../contract/platform.js';
@@ -51,12 +45,12 @@ import type { PairLengths } from '../pair/pair.js';
 import type { EncodedPictures } from '../plan/plan.js';
 
 const FORMAT = 'anyvmaf-shard';
-/** Version of the file's layout; no other version is read. */
+/** Version of the file's layout; others are refused. */
 const FORMAT_VERSION = 1;
 
 const PURPOSES: readonly Hint['purpose'][] = ['fix', 'accept', 'omit', 'prepare'];
 
-/** A finding with its hint, which reports do not keep. */
+/** A finding with its hint, which reports omit. */
 const found: Kind<Finding> = {
   ...finding,
   json: (value, write) => ({
@@ -115,7 +109,7 @@ function doublesOf(value: unknown): Float64Array<ArrayBuffer> | undefined {
   return bytes && bytes.length % 8 === 0 ? new Float64Array(bytes.buffer) : undefined;
 }
 
-// Merging checks them like the options of any call.
+// Merging checks them like any options.
 const options = kindOf<ShardOptions>('options', {
   json: verbatim.json,
   read: (value) => (isObject(value) ? value : undefined),
@@ -155,7 +149,7 @@ export interface ShardPairs extends ValueOf<typeof pairs> {}
 /** Options that decide the result, all plain data; options that concern a single machine are left out. */
 export type ShardOptions = ScoreOptions;
 
-/** All keys of the file after the two that state its format. */
+/** All keys of the file after the two of its format. */
 const record = object({
   /** Version of anyvmaf that measured. */
   version: text,
@@ -243,24 +237,21 @@ export function formatShard(shard: Shard): string {
   return `${pretty({ map })}\n`;
 }
 
-/** @param name of the file in messages @throws {AnyvmafError} `io` if the text is no shard's record, or is damaged */
+/** @param name of the file in messages @throws {AnyvmafError} `io` if the text is not a shard's record, or damaged */
 export function readShard(text: string, name = 'The file'): Shard {
   requireText('text', text, 'the text of a shard');
   requireText('name', name, 'a name for messages');
-  const refuse = (why: string) =>
-    new AnyvmafError('io', `${shown(name)} is not the record of a shard: ${why}.`);
+  const refuse = (why: string, cause?: unknown) =>
+    ioError(`${shown(name)} is not the record of a shard: ${why}.`, { cause });
   let json: unknown;
   try {
     json = JSON.parse(text);
   } catch (cause) {
-    const torn = text.includes(FORMAT)
-      ? 'it is cut off or damaged; measure that shard again'
-      : 'it is not JSON';
-    throw new AnyvmafError('io', `${shown(name)} is not the record of a shard: ${torn}.`, { cause });
+    const torn = 'it is cut off or damaged; measure that shard again';
+    throw refuse(text.includes(FORMAT) ? torn : 'it is not JSON', cause);
   }
-  if (!isObject(json) || json.format !== FORMAT) {
+  if (!isObject(json) || json.format !== FORMAT)
     throw refuse('it was not written by a run with the option shard');
-  }
   if (json.format_version !== FORMAT_VERSION) {
     throw refuse(
       `its format version is ${shown(String(json.format_version))}, but this anyvmaf reads version ${FORMAT_VERSION}; use the one that wrote it`,
@@ -288,8 +279,7 @@ function checkSizes(
   const whole = counts.every((value) => Number.isSafeInteger(value) && value >= 0);
   const ordered = first <= end && end <= total && (measured <= end - first || shard.number === shard.count);
   if (!whole || !ordered) throw refuse('its pairs contradict each other');
-  if (records.length !== measured * fields) {
+  if (records.length !== measured * fields)
     throw refuse(`it has ${records.length} values, but ${measured} pairs of ${fields} values`);
-  }
   if (signatures.length % PAIR_BYTES !== 0) throw refuse('its signatures are cut off');
 }

@@ -1,8 +1,7 @@
 /**
  * @module engine/shards/shard
- * Shards: parts of a run that are measured on any machine and merged into its report. Cutting, checks, and the identity of their
- * videos and plans. A file is identified without reading all of it: by size, and a digest of head, tail and places
- * between.
+ * Shards: parts of a run, measured on any machines and merged into one report. Cutting, checks, and the identity of videos and
+ * plans. A file's identity is its size and a digest of head, tail and places between.
  */
 import { requireObject } from '../../core/arguments.js';
 import { hexDigest } from '../../core/bytes.js';
@@ -21,7 +20,7 @@ export type ScoreShardOptions = Omit<ScoreOptions, 'onStart' | 'onFrame' | 'keep
 /** Options for merging. */
 export type MergeOptions = Pick<ScoreOptions, 'origin' | 'signal' | 'onFrame'>;
 
-/** Larger counts are taken as a mistake. */
+/** Larger counts are probably mistakes. */
 const MAX_SHARDS = 100_000;
 
 /** @throws {AnyvmafError} `usage` */
@@ -42,9 +41,9 @@ export function cutShard({ number, count }: ShardChoice, total: number): { first
   return { first: cut(number - 1), end: cut(number) };
 }
 
-/** Bytes read at the head and at the tail. */
+/** Bytes to read at the head and at the tail. */
 const ENDS = 64 * 1024;
-/** Places between them, and bytes read at each. */
+/** Places between them, and bytes to read at each. */
 const PLACES = 14;
 const PLACE = 4096;
 
@@ -83,7 +82,7 @@ export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer>
   return all;
 }
 
-/** Parts of a file to read, in order and without overlap. */
+/** Parts of a file to read, in order, without overlap. */
 function placesOf(size: number): [start: number, end: number][] {
   if (size <= 2 * ENDS + PLACES * PLACE) return [[0, size]];
   const step = Math.floor((size - 2 * ENDS) / (PLACES + 1));
@@ -94,14 +93,14 @@ function placesOf(size: number): [start: number, end: number][] {
   return [[0, ENDS], ...between, [size - ENDS, size]];
 }
 
-/** @throws {AnyvmafError} `usage` in pages without a secure context, which have no digests */
+/** @throws {AnyvmafError} `usage` in pages without a secure context, where digests are missing */
 function digestOf(data: string | Uint8Array): Promise<string> {
   const needs =
     'shards need SHA-256 digests, which browsers compute on https pages only; open this page over https.';
   return hexDigest(data, usageError(needs));
 }
 
-/** Equal for runs whose records mean the same and whose models are the same. */
+/** Equal for runs with the same models and the same meaning of records. */
 export async function planDigest({ features, models, tiny, metrics }: RunPlan): Promise<string> {
   const { extraction, layout, compat } = features;
   const plain = {

@@ -1,34 +1,26 @@
 /**
  * @module engine/workers/dispatch
- * Gives the workers of a pool their work: chunks of two random-access videos that they read for themselves, or frames that only
- * the calling thread has (pipes, streams, a caller's own), with bounded buffering. If a GPU may be slower than the core's
- * workers, both begin the run and the faster side finishes it alone.
+ * Distributes work to a pool's workers: chunks of two random-access videos that they read themselves, or frames of the calling
+ * thread (pipes, streams, a caller's own) with bounded buffering. If a GPU may be slower than the core's workers, both start
+ * the run and the faster side finishes it alone.
  */
-
-import type { FramePlanes } from '../../core/frame.js';
 import type { GpuState } from '../backends/composite.js';
-import {
-  allocateFrame,
-  copyHistory,
-  type ExtractionPlan,
-  type HistoryNeeds,
-  historyNeeds,
-  viewPlanes,
-} from '../backends/measurer.js';
-import type { Chunk, FromWorker } from '../contract/platform.js';
+import type { ExtractionPlan, FrameSlot, HistoryNeeds } from '../backends/measurer.js';
+import { allocateFrame, copyHistory, historyNeeds, viewPlanes } from '../backends/measurer.js';
+import type { Chunk, MeasuredChunk } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';
 
 interface Pace {
-  /** Pairs still to measure. */
+  /** Pending pairs. */
   pairs: number;
-  /** Milliseconds with work, up to `since`. */
+  /** Milliseconds of work, up to `since`. */
   busy: number;
   since: number;
   measured: number;
 }
 
-/** Estimates from the workers' rates when each will be done. */
+/** Estimates when each worker will be done, from the workers' rates. */
 class Balance {
   readonly #pool: WorkerPool;
   readonly #paces: Pace[];
@@ -53,37 +45,34 @@ class Balance {
     pace.pairs -= measured;
   }
 
-  /**
-   * Whether to leave a chunk to another worker that would measure all `left` pairs, this chunk included, before
-   * this worker had measured the chunk. The fastest never leaves one.
-   */
+  /** Whether another worker can measure all `left` pairs, the chunk included, before this one can measure the chunk. */
   leaves(worker: number, count: number, left: number): boolean {
     const end = this.#end(worker, count);
     return this.#others(worker).some((other) => this.#end(other, left) < end);
   }
 
-  /** Whether a worker with so many more pairs would, as far as known, end no later than all workers together. */
+  /** Whether a worker with `count` more pairs would end no later than all workers together, as far as known. */
   fits(worker: number, count: number, left: number): boolean {
     const all = [worker, ...this.#others(worker)];
-    const rate = all.reduce((sum, one) => sum + this.#rate(one), 0);
-    const pairs = all.reduce((sum, one) => sum + (this.#paces[one] as Pace).pairs, left);
+    const rate = all.reduce((sum, each) => sum + this.#rate(each), 0);
+    const pairs = all.reduce((sum, each) => sum + (this.#paces[each] as Pace).pairs, left);
     return !(this.#end(worker, count) > pairs / rate);
   }
 
-  /** The other workers that take chunks and whose rate is known. */
+  /** Other workers that take chunks and have a known rate. */
   #others(worker: number): number[] {
     return [...this.#paces.keys()].filter(
       (other) => other !== worker && this.#pool.share(other) > 0 && this.#rate(other) > 0,
     );
   }
 
-  /** Milliseconds until a worker with so many more pairs is done; NaN while its rate is unknown. */
+  /** Milliseconds until a worker with `count` more pairs is done; NaN while its rate is unknown. */
   #end(worker: number, count: number): number {
     const rate = this.#rate(worker);
     return rate > 0 ? ((this.#paces[worker] as Pace).pairs + count) / rate : Number.NaN;
   }
 
-  /** Pairs per millisecond, 0 while unknown: a lost GPU's rate says nothing of the core that took over. */
+  /** Pairs per millisecond; 0 while unknown, as after the loss of a GPU. */
   #rate(worker: number): number {
     const { busy, measured } = this.#paces[worker] as Pace;
     const lost = (this.#pool.gpus.get(worker)?.lost ?? null) !== null;
@@ -91,29 +80,28 @@ class Balance {
   }
 }
 
-/** Takes records as they arrive, in any order of chunks. */
+/** Receives chunks of records in any order. */
 export interface RecordSink {
-  /** Takes the records of `count` consecutive pairs from `first` on. */
+  /** Takes the records of `count` consecutive pairs from `first`. */
   add(first: number, count: number, records: Float64Array): void;
-  /** Counts pairs measured since the last call. */
   measured(pairs: number): void;
-  /** Takes signatures of pairs from `first` on, if workers send them. */
+  /** Takes signatures of pairs from `first`, if workers send them. */
   signed?(first: number, signatures: Uint8Array): void;
 }
 
 export interface Dispatching {
   /** Called before each chunk; a returned promise delays it. */
   readonly gate?: (() => Promise<void> | undefined) | undefined;
-  /** Whether a busy worker may be given this chunk in advance, so that it need not wait. Default: never. */
+  /** Whether a busy worker may queue this chunk. Default: never. */
   readonly ahead?: (chunk: Chunk) => boolean;
-  /** Number of the first pair. Default 0. */
+  /** First pair. Default 0. */
   readonly first?: number;
   readonly stopped?: (() => boolean) | undefined;
-  /** The pair after the last, if known: with a GPU, the last chunks are then balanced by the workers' rates. */
+  /** The pair after the last, if known: then, beside a GPU, the workers' rates balance the last chunks. */
   readonly total?: number | null;
 }
 
-/** Has all chunks measured; an idle worker takes the next one, or several in a row as one, by its share. */
+/** Distributes all chunks: an idle worker takes the next chunk, or as many as its share, joined. */
 export function dispatch(
   pool: WorkerPool,
   chunks: Iterator<Chunk, void>,
@@ -128,7 +116,7 @@ class Dispatcher {
   readonly #chunks: Iterator<Chunk, void>;
   readonly #sink: RecordSink;
   readonly #options: Dispatching;
-  /** Chunks to do, per worker. */
+  /** Pending chunks by worker. */
   readonly #workers: readonly { chunks: number }[];
   readonly #balance: Balance | undefined;
   #next: Chunk | undefined;
@@ -155,7 +143,7 @@ class Dispatcher {
     this.#pool.receive((number, message, measured) => {
       // A GPU's state changes its share.
       if (message.kind === 'gpu') this.#assignAll();
-      // Workers that read for themselves are sent no frames.
+      // Workers that read for themselves send no other messages with results.
       if (message.kind !== 'progress' && message.kind !== 'records') return;
       this.#balance?.take(number, measured);
       this.#sink.measured(measured);
@@ -193,12 +181,12 @@ class Dispatcher {
     return true;
   }
 
-  /** Whether a worker may queue a second chunk. Beside a GPU, the core's workers are too slow for that. */
+  /** Whether a worker may queue a second chunk. Beside a GPU, the core's workers are too slow. */
   #mayHoldTwo(number: number, next: Chunk): boolean {
     return this.#options.ahead?.(next) === true && (!this.#balance || this.#pool.gpus.has(number));
   }
 
-  /** Joins as many chunks into one as are a worker's share, if there are. */
+  /** Joins up to a worker's share of chunks into one. */
   #join(number: number, first: Chunk): Chunk {
     let { count } = first;
     this.#advance();
@@ -214,28 +202,25 @@ class Dispatcher {
     return (this.#options.total ?? Number.POSITIVE_INFINITY) - first;
   }
 
-  #take(
-    number: number,
-    { first, count, records, signatures, ended }: FromWorker & { readonly kind: 'records' },
-  ): void {
+  #take(number: number, { first, count, records, signatures, ended }: Chunk & MeasuredChunk): void {
     const worker = this.#workers[number];
     if (worker) worker.chunks--;
     if (signatures) this.#sink.signed?.(first, signatures);
     this.#sink.add(first, count, records);
     const pairs = first + count;
     if (ended) {
-      // Chunks past the end are empty; the one with the smallest end tells which video was short.
+      // Chunks past the end are empty; the chunk with the smallest end shows which video is shorter.
       if (!this.#ended || pairs < this.#extent.pairs) this.#extent = { pairs, ended };
       this.#ended = true;
     } else if (!this.#ended) this.#extent = { pairs: Math.max(this.#extent.pairs, pairs), ended: null };
     while (this.#assign(number));
     if (!this.#balance) return;
-    // Those that left a chunk to others may want one now.
+    // Workers that left a chunk to others may take one now.
     for (const [other, { chunks }] of this.#workers.entries()) if (chunks === 0) this.#assign(other);
   }
 }
 
-/** Milliseconds, and pairs of the GPU, after which the probe decides. */
+/** Milliseconds and GPU pairs after which the probe decides. */
 const PROBE_TIME = 700;
 const PROBE_PAIRS = 24;
 
@@ -245,25 +230,25 @@ export interface MeasuredRates {
   readonly core: number;
 }
 
-/** Compares the GPU of one worker of a pool with the core of the others. */
+/** Compares the GPU of one worker with the core of the others. */
 export class BackendProbe {
   readonly #pool: WorkerPool;
   readonly #now: () => number;
-  /** When the GPU had measured its first pairs, and the pairs of either side by then. */
+  /** Time of the GPU's first measured pairs, and the pairs of both sides at that time. */
   #start: { readonly time: number; readonly gpu: number; readonly core: number } | undefined;
   #result: MeasuredRates | undefined;
 
   constructor(pool: WorkerPool, now: () => number = () => performance.now()) {
     this.#pool = pool;
     this.#now = now;
-    pool.observe(() => this.#look());
+    pool.observe(() => this.#check());
   }
 
   get result(): MeasuredRates | undefined {
     return this.#result;
   }
 
-  #look(): void {
+  #check(): void {
     const [number, state] = [...this.#pool.gpus][0] ?? [];
     if (number === undefined || !state?.adapter) return;
     if (state.lost !== null) this.#share(1, 1);
@@ -271,7 +256,7 @@ export class BackendProbe {
   }
 
   #decide(number: number, { pairs }: GpuState): void {
-    // The GPU's first pairs take longer than later ones.
+    // The GPU's first pairs take longer.
     if (pairs === 0) return;
     const gpu = this.#pool.measured(number);
     const workers = Array.from({ length: this.#pool.size }, (_, worker) => this.#pool.measured(worker));
@@ -293,11 +278,10 @@ export class BackendProbe {
   }
 }
 
-/** Short chunks bound memory; two pairs suffice to make the repeated luma copy cheap. */
+/** Short chunks bound memory; two pairs make the repeated luma copy cheap enough. */
 const DEFAULT_CHUNK = 2;
-/** One-pair chunks that each worker begins with: workers share the first pairs, so the first frame comes soon. */
+/** One-pair chunks at the start per worker, so that the first frames come soon. */
 const SINGLE_PAIRS = 2;
-/** Largest chunk that a caller can request. */
 const LONGEST_CHUNK = 16;
 
 export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
@@ -311,7 +295,7 @@ interface KeptPair {
 
 export interface FeederOptions {
   readonly chunkFrames?: number;
-  /** Number of the first pair to measure. Default 0; earlier pairs are passed as a lead-in. */
+  /** First pair to measure. Default 0; pass earlier pairs as a lead-in. */
   readonly first?: number;
 }
 
@@ -322,26 +306,23 @@ interface FrameBuffers {
   readonly distorted: ArrayBuffer;
 }
 
-export interface FramePair {
-  readonly reference: FramePlanes;
-  readonly distorted: FramePlanes;
-}
+export type FramePair = Pick<FrameSlot, 'reference' | 'distorted'>;
 
 /**
- * Takes pairs in order: {@link room}, fill it, {@link submit}. Chunks of a few pairs go to the workers in turn,
- * each after copies of the pairs that it looks back to. A worker holds at most its share of pairs more than a chunk, so
- * memory depends only on the number of workers. Frames and history are transferred, not copied, and come back.
+ * Takes pairs in order: {@link room}, fill it, {@link submit}. Sends chunks of a few pairs to the workers in turn, each after
+ * its history. A worker holds at most a chunk and its share of pairs, so memory depends only on the number of workers. Frames
+ * and history are transferred, not copied, and returned.
  */
 export class Feeder {
   readonly #pool: WorkerPool;
   readonly #plan: ExtractionPlan;
   readonly #chunkFrames: number;
-  /** Pairs at the start that are chunks of their own. */
+  /** Pairs at the start that form one-pair chunks. */
   readonly #singles: number;
   readonly #history: HistoryNeeds;
-  /** Per worker: pairs sent but not measured, chunks without records so far, and the pair after its last. */
+  /** By worker: unmeasured pairs, chunks without records, and the pair after its last. */
   readonly #workers: { pending: number; chunks: number; next: number }[];
-  /** History of the latest pairs, oldest first; kept only if another worker may need it. */
+  /** History of the latest pairs, oldest first, if another worker may need it. */
   #recent: KeptPair[] = [];
   readonly #free: ArrayBuffer[] = [];
   /** Returned history buffers, for reuse. */
@@ -349,7 +330,7 @@ export class Feeder {
   #slot: FrameBuffers | null = null;
   #index: number;
   readonly #first: number;
-  /** The worker that gets the current chunk, and the number of its pairs still to come. */
+  /** The worker of the current chunk, and the chunk's remaining pairs. */
   #current = 0;
   #left = 0;
 
@@ -383,23 +364,23 @@ export class Feeder {
     });
   }
 
-  /** Number of the first pair of the lead-in, as far as metrics look back. */
+  /** First pair of the lead-in, as far as metrics look back. */
   get begins(): number {
     return Math.max(0, this.#first - this.#history.frames);
   }
 
-  /** Returns where to write the next pair of the lead-in. */
+  /** Memory for the next pair of the lead-in. */
   leadIn(): FramePair {
     this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
     return this.#view(this.#slot);
   }
 
-  /** Keeps the pair written to {@link leadIn} as history of the first pair. */
+  /** Keeps the pair written to {@link leadIn} as history. */
   keep(): void {
     if (this.#slot) this.#remember(this.#slot);
   }
 
-  /** Returns where to write the next pair; waits while every worker is busy enough. @throws what stopped a worker */
+  /** Memory for the next pair; waits while all workers are busy. @throws the error of a stopped worker */
   async room(): Promise<FramePair> {
     this.#pool.check();
     if (this.#left === 0) await this.#begin();
@@ -420,7 +401,7 @@ export class Feeder {
     if (--this.#left === 0) this.#pool.post(this.#current, { kind: 'end' });
   }
 
-  /** Waits until every pair is measured and its records have arrived. @returns number of pairs */
+  /** Waits for the records of all pairs. @returns number of pairs */
   async finish(): Promise<number> {
     if (this.#left > 0) this.#pool.post(this.#current, { kind: 'end' });
     this.#left = 0;
@@ -428,7 +409,7 @@ export class Feeder {
     return this.#index;
   }
 
-  /** Starts a chunk on the least loaded worker once that has at most one pair left, relative to its share. */
+  /** Starts a chunk on the least loaded worker when its load, relative to its share, is at most one pair. */
   async #begin(): Promise<void> {
     const load = (number: number) => (this.#workers[number]?.pending ?? 0) / this.#pool.share(number);
     const least = () => {
@@ -448,7 +429,7 @@ export class Feeder {
   }
 
   #sendHistory(): void {
-    // If this chunk is as long as the history, the next one looks back into it only.
+    // If this chunk is as long as the history, the next one looks back only into this chunk.
     const last = this.#left >= this.#history.frames;
     for (const kept of this.#recent) {
       const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
@@ -457,7 +438,7 @@ export class Feeder {
     if (last) this.#recent = [];
   }
 
-  /** Keeps what the next chunk looks back to. */
+  /** Keeps the history of the next chunk. */
   #remember(pair: FrameBuffers): void {
     const { frames, distorted } = this.#history;
     if (this.#left > frames) return;

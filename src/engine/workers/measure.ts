@@ -1,8 +1,7 @@
 /**
  * @module engine/workers/measure
- * Measures frame pairs with one measurer: the loop shared by workers, the calling thread and scorers of pushed frames.
+ * Measures frame pairs with one measurer: the loop of workers, the calling thread and scorers of pushed frames.
  */
-
 import type { FramePlanes } from '../../core/frame.js';
 import { PAIR_BYTES, SIGNATURE_BYTES, Signer } from '../../media/align/thumbnail.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
@@ -17,7 +16,7 @@ import {
   picturesRead,
 } from '../backends/measurer.js';
 import type { PictureScorers } from '../backends/tiny.js';
-import type { Chunk, EndOfPair, WorkerSetup } from '../contract/platform.js';
+import type { Chunk, EndOfPair, MeasuredChunk, WorkerSetup } from '../contract/platform.js';
 import { readPair } from '../pair/pair.js';
 
 export interface PairOutputs {
@@ -25,7 +24,7 @@ export interface PairOutputs {
   readonly heatmaps?: HeatmapWriter;
 }
 
-/** Opens a thread's picture models, if any. @throws {AnyvmafError} as {@link PictureScorers.open} */
+/** @throws {AnyvmafError} as {@link PictureScorers.open} */
 export async function openPictures(
   { pictures, plan }: WorkerSetup,
   runtimes: () => Promise<TinyRuntimes>,
@@ -35,7 +34,7 @@ export async function openPictures(
   return PictureScorers.open(pictures, runtimes, plan.format);
 }
 
-/** Measures pairs as they come: every value of a record, and the heatmaps. */
+/** Measures pairs: all values of a record, and heatmaps. */
 export class PairMeasurer {
   readonly #measurer: Measurer;
   readonly #subsample: number;
@@ -43,14 +42,14 @@ export class PairMeasurer {
   /** Pairs in flight, oldest first. */
   readonly #inFlight: Promise<void>[] = [];
 
-  /** @param subsample pairs whose number is not a multiple get only what needs every frame */
+  /** @param subsample other pairs than multiples of this get only the values that need every frame */
   constructor(measurer: Measurer, subsample: number, outputs: PairOutputs = {}) {
     this.#measurer = measurer;
     this.#subsample = subsample;
     this.#outputs = outputs;
   }
 
-  /** Completes `record` only by {@link settle}. @returns what to await before requesting the next slot */
+  /** Completes `record` by {@link settle} at the latest. @returns a promise to await before requesting the next slot */
   measure(slot: FrameSlot, record: Float64Array): Promise<void> | undefined {
     const listed = slot.index % this.#subsample === 0;
     if (listed) this.#outputs.pictures?.take(slot.reference, slot.distorted);
@@ -58,7 +57,7 @@ export class PairMeasurer {
     const finish = () => (listed ? this.#finish(slot, record) : undefined);
     const working = measuring ? measuring.then(finish) : finish();
     if (!working) return undefined;
-    // The caller that awaits this pair gets its failure.
+    // Whoever awaits this pair gets its error.
     working.catch(() => {});
     this.#inFlight.push(working);
     // Picture models take one pair at a time.
@@ -66,7 +65,6 @@ export class PairMeasurer {
     return this.#inFlight.length < most ? undefined : this.#inFlight.shift();
   }
 
-  /** Waits until no pair is in flight. */
   async settle(): Promise<void> {
     while (this.#inFlight.length > 0) await this.#inFlight.shift();
   }
@@ -81,28 +79,17 @@ export class PairMeasurer {
   }
 }
 
-/** Records of a chunk; fewer than requested if a video ended. */
-export interface MeasuredChunk {
-  readonly count: number;
-  readonly records: Float64Array<ArrayBuffer>;
-  readonly ended: EndOfPair | null;
-  readonly signatures?: Uint8Array<ArrayBuffer>;
-}
+/** `signs` is ignored if some pictures are not read. */
+export type ChunkOptions = PairOutputs & Pick<WorkerSetup, 'subsample' | 'signs'>;
 
-export interface ChunkOptions extends PairOutputs {
-  readonly subsample: number;
-  /** Whether to take a signature of every picture; ignored if some pictures are not read. */
-  readonly signs?: boolean;
-}
-
-/** Reads and measures chunk after chunk. Reads frames before a chunk again as history if a metric needs them. */
+/** Reads and measures chunks. Reads the history of a chunk again if a metric needs it. */
 export class ChunkMeasurer {
   readonly #measurer: Measurer;
   readonly #pairs: PairMeasurer;
   readonly #plan: ExtractionPlan;
   readonly #pair: PairSources;
   readonly #subsample: number;
-  /** What to read of pairs that subsampling skips, and of the others. */
+  /** Pictures to read of pairs that subsampling skips, and of others. */
   readonly #wanted: readonly [unlisted: PicturesRead, listed: PicturesRead];
   readonly #signer: Signer | undefined;
 
@@ -118,7 +105,7 @@ export class ChunkMeasurer {
     this.#signer = signs && readAll ? new Signer(plan.format) : undefined;
   }
 
-  /** @param measured called after each pair; its promise is awaited, and may reject to stop */
+  /** @param measured called after each pair; awaits its promise, which may reject to stop */
   async measure(chunk: Chunk, measured: () => Promise<void> | undefined): Promise<MeasuredChunk> {
     const { length } = this.#measurer.layout;
     const records = new Float64Array(chunk.count * length);
@@ -128,7 +115,7 @@ export class ChunkMeasurer {
     for (; count < chunk.count && !ended; count++) {
       const slot = this.#measurer.slot(chunk.first + count);
       const reading = this.#read(slot);
-      // File readers return synchronously; only streams and blobs need waiting.
+      // File readers return synchronously; await only streams and blobs.
       ended = reading instanceof Promise ? await reading : reading;
       if (ended) break;
       if (signatures) this.#sign(slot, signatures, count * PAIR_BYTES);
@@ -157,7 +144,7 @@ export class ChunkMeasurer {
     this.#signer?.sign(distorted.y, into, at + SIGNATURE_BYTES);
   }
 
-  /** Reads the pairs that pair `first` looks back to, unless they are held; false past the end. */
+  /** Reads the history of pair `first`, unless the measurer holds it; false past the end. */
   async #prime(first: number): Promise<boolean> {
     const { reference, distorted, skip } = this.#pair;
     const { frames, chroma, distorted: both } = historyNeeds(this.#plan);

@@ -1,9 +1,8 @@
 /**
  * @module engine/workers/run
- * Measures all pairs of a run, on workers or in the calling thread. Records are the same either way.
+ * Measures all pairs of a run, on workers or in the calling thread, with the same records.
  */
-
-import { AnyvmafError } from '../../core/errors.js';
+import { backendError } from '../../core/errors.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
 import type { GpuMeasurer, GpuUse } from '../backends/composite.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
@@ -11,22 +10,18 @@ import type { ExtractionPlan, HeatmapWriter, InstantKind } from '../backends/mea
 import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
 import type { Chunk, Platform, WorkerSetup } from '../contract/platform.js';
 import type { Steering } from '../live/steering.js';
-import { describePair, type Extent, readPair } from '../pair/pair.js';
+import { describePair, type ExpectedPairs, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/plan.js';
 import { BackendProbe, dispatch, Feeder, feederChunk, type RecordSink } from './dispatch.js';
 import { ChunkMeasurer, openPictures } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
-export interface Run {
+export interface Run extends ExpectedPairs {
   readonly platform: Platform;
   readonly setup: WorkerSetup;
   readonly pair: PairSources;
-  /** Number of the first pair to measure; metrics look back before it. */
+  /** First pair to measure; metrics may look back further. */
   readonly first: number;
-  /** Most pairs, as far as known, those before the first included. */
-  readonly expected: number | null;
-  /** Number of the pair to stop before; `null` for the end of the videos. */
-  readonly bound: number | null;
   readonly chunkFrames: number | undefined;
   readonly sink: RecordSink;
   readonly signal: AbortSignal | undefined;
@@ -35,23 +30,23 @@ export interface Run {
   readonly steered?: Pick<Steering, 'gate' | 'stopped'>;
 }
 
-/** Waits for the caller's gate, then while the run is paused. */
+/** Waits for the caller's gate, then for the end of a pause. */
 function hold({ gate, steered }: Run): Promise<void> | undefined {
   const wait = gate?.();
   return wait ? wait.then(() => steered?.gate()) : steered?.gate();
 }
 
-/** Pairs measured at a time in the calling thread; affects the size of an array only. */
+/** Pairs per chunk in the calling thread; only determines the size of an array. */
 const LOCAL_CHUNK = 16;
-/** Milliseconds of measuring in the calling thread before it yields. */
+/** Milliseconds after which the calling thread yields. */
 const LOCAL_SLICE = 15;
 
-/** What a run has started, to close when it is aborted, and for its report. */
+/** Resources of a run, to close on abort and to report. */
 export interface Started {
   pool?: WorkerPool;
   /** GPU in the calling thread. */
   gpu?: GpuMeasurer;
-  /** Decides between GPU and core, if a GPU is only `tried`. */
+  /** Decides between GPU and core if a GPU is only `tried`. */
   probe?: BackendProbe;
   /** Picture models in the calling thread. */
   sessions: readonly TinySessionFacts[];
@@ -61,12 +56,12 @@ async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: Gpu
   const { openGpuMeasurer } = await import('../backends/composite.js');
   const open = async () => {
     if (platform.gpu) return platform.gpu.open();
-    throw new AnyvmafError('backend', 'A GPU cannot be used here', { hints: ['use the backend cpu'] });
+    throw backendError('A GPU cannot be used here', { hints: ['use the backend cpu'] });
   };
   return openGpuMeasurer(open, core, setup.plan, use);
 }
 
-/** Measures in the calling thread, which yields between frames. */
+/** Measures in the calling thread, yielding between frames. */
 export async function measureHere(run: Run, use: GpuUse | undefined, started: Started): Promise<Extent> {
   const { platform, setup, pair, sink, signal, steered } = run;
   const { modules, implementation, plan, subsample } = setup;
@@ -113,19 +108,19 @@ export async function measureHere(run: Run, use: GpuUse | undefined, started: St
   }
 }
 
-/** Pairs per chunk beside a GPU, which must not wait at the end for a worker with a long chunk. */
+/** Pairs per chunk beside a GPU, which must not wait for a worker's long chunk at the end. */
 const BESIDE_A_GPU = 4;
-/** Most workers with GPUs; each has a device and frames of its own. */
+/** Most workers with GPUs; each has its own device and frames. */
 const MOST_GPU_WORKERS = 4;
 
-/** `threads`: workers with the core; if a GPU is `required`, workers that may help with what it cannot measure. */
+/** `threads`: workers with the core; if a GPU is `required`, workers for calls that it does not support. */
 interface WorkerChoice {
   readonly threads: number;
   /** Absent: all workers have the core. */
   readonly gpu?: GpuUse;
 }
 
-/** Measures on workers, which read for themselves if they can; starts no more than get a chunk. */
+/** Measures on workers, which read themselves if they can; starts only those that get a chunk. */
 export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: Started): Promise<Extent> {
   const { pair, first, bound, chunkFrames, sink, gate, steered } = run;
   const descriptor = describePair(pair);
@@ -134,7 +129,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: 
   const described = { ...run, setup: { ...run.setup, pair: descriptor } };
   await startWorkers(pool, described, choice, started);
   const workers = pool.size;
-  // With a gate, hand out no more than is being measured.
+  // With a gate, queue no chunks ahead.
   const dispatching = {
     first,
     total: bound,
@@ -142,12 +137,8 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: 
     ...(!gate && { ahead: (chunk: Chunk) => mayWait(chunk, bound, workers) }),
     stopped: () => steered?.stopped === true,
   };
-  const chunks = cutChunks(
-    bound,
-    workers,
-    chunkFrames ?? (choice.gpu === 'shared' ? BESIDE_A_GPU : undefined),
-    first,
-  );
+  const usual = choice.gpu === 'shared' ? BESIDE_A_GPU : undefined;
+  const chunks = cutChunks(bound, workers, chunkFrames ?? usual, first);
   const extent = await pool.unlessFailed(
     descriptor ? dispatch(pool, chunks, sink, dispatching) : feed(pool, run),
   );
@@ -156,12 +147,7 @@ export async function measureOnWorkers(run: Run, choice: WorkerChoice, started: 
 }
 
 /** Starts the workers of a run, and waits for a requested GPU. */
-async function startWorkers(
-  pool: WorkerPool,
-  run: Run,
-  { threads, gpu }: WorkerChoice,
-  started: Started,
-): Promise<void> {
+async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu }: WorkerChoice, started: Started) {
   const { platform, setup, chunkFrames } = run;
   const expected = run.expected === null ? null : run.expected - run.first;
   const longest = setup.pair ? chunkFrames : feederChunk(chunkFrames);
@@ -173,21 +159,18 @@ async function startWorkers(
   if (gpu === undefined || gpu === 'tried') return;
   await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
   if (gpu !== 'required') return;
-  const most = Math.min(
-    threads,
-    MOST_GPU_WORKERS,
-    chooseThreads(threads, leftToCore(pool, setup.plan), expected),
-  );
+  const busy = chooseThreads(threads, leftToCore(pool, setup.plan), expected);
+  const most = Math.min(threads, MOST_GPU_WORKERS, busy);
   start(usefulThreads(most, expected, longest) - 1, gpu);
 }
 
-/** The part of a plan that the pool's GPU cannot measure. */
+/** The part of a plan that the pool's GPU does not support. */
 function leftToCore(pool: WorkerPool, plan: ExtractionPlan): ExtractionPlan {
   const [state] = pool.gpus.values();
   return { ...plan, calls: plan.calls.filter((_, number) => !state?.calls.includes(number)) };
 }
 
-/** Reads in the calling thread and sends the frames to workers. */
+/** Reads in the calling thread and sends frames to workers. */
 async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
   const { setup, pair, first, bound, chunkFrames, sink, steered } = run;
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });

@@ -1,8 +1,7 @@
 /**
  * @module engine/workers/worker-body
- * Handles the messages that a worker receives. Platforms provide port, files and measurers.
+ * Handles messages in a worker. Platforms provide port, files and measurers.
  */
-
 import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
 import { copyPlanes } from '../../core/frame.js';
 import { limitError } from '../../core/system-limits.js';
@@ -10,39 +9,24 @@ import type { FrameSource, SourceDescriptor } from '../../media/types.js';
 import type { TinyRuntimes } from '../../tiny/types.js';
 import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
 import { coreMeasurers } from '../backends/core/extractor.js';
-import {
-  type ExtractionPlan,
-  type HeatmapStore,
-  historyNeeds,
-  type InstantKind,
-  type Measurer,
-  viewPlanes,
-  writeHistory,
-} from '../backends/measurer.js';
-import type { Chunk, FromWorker, ToWorker, WorkerSetup } from '../contract/platform.js';
-import {
-  ChunkMeasurer,
-  type MeasuredChunk,
-  openPictures,
-  PairMeasurer,
-  type PairOutputs,
-} from './measure.js';
+import type { ExtractionPlan, HeatmapStore, InstantKind, Measurer } from '../backends/measurer.js';
+import { historyNeeds, viewPlanes, writeHistory } from '../backends/measurer.js';
+import type { Chunk, FromWorker, MeasuredChunk, ToWorker, WorkerSetup } from '../contract/platform.js';
+import { ChunkMeasurer, openPictures, PairMeasurer, type PairOutputs } from './measure.js';
 
-/** Milliseconds between two progress messages: one costs as much as a tenth of a cheap frame. */
+/** Milliseconds between progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
 
 export interface WorkerTools {
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
-  /** Opens a video that the engine described. */
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
   runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
-  /** Opens a GPU of this machine. @throws {AnyvmafError} `backend` if there is none, with how to get one */
+  /** @throws {AnyvmafError} `backend` if there is no GPU, with advice */
   openGpu(): Promise<GpuKind>;
-  /** Absent if heatmaps cannot be written. */
   heatmaps?(): Promise<HeatmapStore>;
 }
 
-/** @returns the handler of messages, to call in the order of their arrival */
+/** @returns the handler of messages, to call in order of arrival */
 export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => void {
   let work: Work | null = null;
   let failed = false;
@@ -77,7 +61,7 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
   };
 }
 
-/** Converts an error for another thread: known errors keep their code, others are internal. */
+/** Serialises an error: known errors keep their code, others are internal. */
 function describe(error: unknown): ErrorData {
   const known = error instanceof AnyvmafError ? error : limitError(error);
   if (known) return errorData(known);
@@ -85,28 +69,16 @@ function describe(error: unknown): ErrorData {
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
 
-/** Opens a GPU for the worker; reports its state now, and again if it is lost. */
-async function openGpu(
-  tools: WorkerTools,
-  core: InstantKind,
-  plan: ExtractionPlan,
-  use: GpuUse,
-): Promise<GpuMeasurer> {
+/** Opens the worker's GPU; reports its state now and when it is lost. */
+async function openGpu(tools: WorkerTools, core: InstantKind, plan: ExtractionPlan, use: GpuUse) {
   const { openGpuMeasurer } = await import('../backends/composite.js');
-  const gpu = await openGpuMeasurer(
-    () => tools.openGpu(),
-    core,
-    plan,
-    use,
-    () => {
-      tools.post({ kind: 'gpu', state: gpu.state });
-    },
-  );
-  tools.post({ kind: 'gpu', state: gpu.state });
+  const report = () => tools.post({ kind: 'gpu', state: gpu.state });
+  const gpu = await openGpuMeasurer(() => tools.openGpu(), core, plan, use, report);
+  report();
   return gpu;
 }
 
-/** A started worker: a measurer, and the videos if it reads them itself. */
+/** A started worker: its measurer, and its videos if it reads them itself. */
 class Work {
   readonly #tools: WorkerTools;
   readonly #setup: WorkerSetup;
@@ -117,11 +89,11 @@ class Work {
   readonly #chunks: ChunkMeasurer | null;
   readonly #pairs: PairMeasurer;
   #aborted = false;
-  /** When progress within a chunk was last sent. */
+  /** Time of the last progress message. */
   #sent = performance.now();
-  /** The chunk whose frames the engine sends, and its records so far. */
+  /** The chunk that the engine is sending, and its records so far. */
   #fed: { readonly first: number; readonly records: Float64Array[] } = { first: 0, records: [] };
-  /** Number of the next pair of history. */
+  /** Next pair of history. */
   #earlier = 0;
 
   private constructor(
@@ -146,7 +118,7 @@ class Work {
     this.#chunks = open ? new ChunkMeasurer(this.#measurer, plan, open, options) : null;
   }
 
-  /** @returns `null` if a GPU was only tried and there is none: the worker then gets no work */
+  /** @returns `null` if a GPU is only `tried` and there is none: the worker gets no work */
   static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
     const { pair, plan } = setup;
     const core = await coreMeasurers(setup.modules, setup.implementation);
@@ -159,7 +131,6 @@ class Work {
     return new Work(tools, setup, gpu?.measurer ?? core.open(plan), sources, { pictures, heatmaps }, gpu);
   }
 
-  /** Stops measuring as soon as possible. */
   abort(): void {
     this.#aborted = true;
     void this.#gpu?.close();
@@ -210,7 +181,7 @@ class Work {
     this.#sendRecords({ first: chunk.first, ...measured });
   }
 
-  #sendRecords(chunk: MeasuredChunk & { readonly first: number }): void {
+  #sendRecords(chunk: Chunk & MeasuredChunk): void {
     this.#sendCounts();
     if (this.#gpu) this.#tools.post({ kind: 'gpu', state: this.#gpu.state });
     const { records, signatures } = chunk;
@@ -218,13 +189,13 @@ class Work {
     this.#tools.post({ kind: 'records', ...chunk }, buffers);
   }
 
-  /** Sends the counts of picture models, which must arrive before the last records. */
+  /** Sends the counts of picture models, before the last records. */
   #sendCounts(): void {
     const { pictures } = this.#outputs;
     if (pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: pictures.facts });
   }
 
-  /** Keeps a pair of history, and sends its memory back. */
+  /** Keeps a pair of history, and returns its memory. */
   #prime({ reference, distorted }: ToWorker & { readonly kind: 'prime' }): void {
     const { plan } = this.#setup;
     const slot = this.#measurer.slot(this.#earlier++);

@@ -1,18 +1,18 @@
 /**
  * @module engine/workers/worker-pool
- * The workers of one run: started together, failing together, terminated together.
+ * The workers of one run: they start, fail and end together.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { AnyvmafError, internalError } from '../../core/errors.js';
 import { limitError } from '../../core/system-limits.js';
 import type { GpuState } from '../backends/composite.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { FromWorker, ToWorker, WorkerHandle, WorkerSetup } from '../contract/platform.js';
 
 type PoolMessage = Exclude<FromWorker, { kind: 'failed' | 'stopped' | 'sessions' }>;
-/** @param measured pairs that the worker has measured since its last message */
+/** @param measured pairs measured since the worker's last message */
 type Receiver = (worker: number, message: PoolMessage, measured: number) => void;
 
-/** Chunks that a GPU takes at once: it idles for a moment at the end of each batch. */
+/** Chunks that a GPU takes at once: it idles briefly at the end of each batch. */
 export const GPU_SHARE = 4;
 
 /** Milliseconds that a worker may take to close its GPU. */
@@ -20,13 +20,12 @@ const GPU_END_TIME = 10_000;
 
 interface PoolWorker {
   readonly handle: WorkerHandle;
-  /** Pairs measured, and those of them whose records are still to come. */
+  /** Measured pairs, and those of them without records so far. */
   measured: number;
   counted: number;
-  /** See {@link WorkerPool.share}. */
   share: number;
   stopped: boolean;
-  /** Sessions of picture models: alike for all workers, but each counts its own pictures. */
+  /** Sessions of picture models: equal for all workers, except for the counts of pictures. */
   sessions: readonly TinySessionFacts[];
 }
 
@@ -49,7 +48,7 @@ export class WorkerPool {
     this.#failed.catch(() => {});
   }
 
-  /** @throws {AnyvmafError} `resource` if the system starts no more; {@link terminate} then ends those already made */
+  /** @throws {AnyvmafError} `resource` if the system starts no more workers; call {@link terminate} for the others */
   start(startWorker: () => WorkerHandle, size: number, setup: WorkerSetup): void {
     for (let started = 0; started < size; started++) {
       const handle = this.#make(startWorker);
@@ -74,7 +73,7 @@ export class WorkerPool {
     return this.#workers.length;
   }
 
-  /** GPU states by worker, of workers that use a GPU; `null` until a worker has reported. */
+  /** GPU states by worker, for workers with a GPU; `null` until a worker reports. */
   get gpus(): ReadonlyMap<number, GpuState | null> {
     return this.#gpus;
   }
@@ -83,7 +82,7 @@ export class WorkerPool {
     return this.#workers[worker]?.measured ?? 0;
   }
 
-  /** Chunks that a worker takes at once: 0 for none now, 1 with the core, {@link GPU_SHARE} with an open GPU. */
+  /** Chunks that a worker takes at once: 0 while it takes none, 1 with the core, {@link GPU_SHARE} with a GPU. */
   share(worker: number): number {
     return this.#workers[worker]?.share ?? 0;
   }
@@ -93,17 +92,16 @@ export class WorkerPool {
     if (worker) worker.share = share;
   }
 
-  /** Sessions of picture models, with the counts of all workers together. */
+  /** Sessions of picture models, with the counts of all workers. */
   get sessions(): readonly TinySessionFacts[] {
     return joinSessions(this.#workers.map(({ sessions }) => sessions));
   }
 
-  /** Sets the one receiver of what workers send. */
   receive(listener: Receiver): void {
     this.#receive = listener;
   }
 
-  /** Sets the one observer; it is called after each message is counted, before its receiver. */
+  /** Sets the only observer, called after a message is counted, before the receiver. */
   observe(listener: () => void): void {
     this.#observe = listener;
   }
@@ -112,17 +110,17 @@ export class WorkerPool {
     this.#workers[worker]?.handle.post(message, transfer);
   }
 
-  /** Awaits `work`. @throws what stopped a worker, as soon as one fails */
+  /** Awaits `work`. @throws the error of a stopped worker, at once */
   unlessFailed<T>(work: Promise<T>): Promise<T> {
     return Promise.race([work, this.#failed]);
   }
 
-  /** @throws what stopped a worker */
+  /** @throws the error of a stopped worker */
   check(): void {
     if (this.#failure) throw this.#failure;
   }
 
-  /** Waits until messages make a condition true. @throws what stopped a worker */
+  /** Waits until messages make a condition true. @throws the error of a stopped worker */
   async until(condition: () => boolean): Promise<void> {
     for (;;) {
       this.check();
@@ -131,25 +129,24 @@ export class WorkerPool {
     }
   }
 
-  /** Lets every worker release its memory and files, then terminates it. For a run that succeeded. */
+  /** After a successful run: lets workers release memory and files, then terminates them. */
   async stop(): Promise<void> {
     for (const { handle } of this.#workers) handle.post({ kind: 'stop' });
-    // A failure now cannot affect the results, which are complete.
+    // The results are complete: ignore failures.
     const stopped = ({ stopped }: PoolWorker, number: number) => stopped || this.#gpus.get(number) === null;
     await this.until(() => this.#workers.every(stopped)).catch(() => {});
     await this.terminate();
   }
 
-  /** Terminates all workers at once; callers that still wait get an error. May be called twice. */
+  /** Terminates all workers; waiting callers get an error. Idempotent. */
   async terminate(): Promise<void> {
     this.#fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
     this.#wake();
-    await Promise.all([...this.#gpus.keys()].map((number) => this.#endGpu(number)));
+    await Promise.all([...this.#gpus.keys()].map((number) => this.#closeGpu(number)));
     await Promise.all(this.#workers.map(({ handle }) => handle.terminate()));
   }
 
-  /** Waits until a worker has closed its GPU. */
-  async #endGpu(number: number): Promise<void> {
+  async #closeGpu(number: number): Promise<void> {
     const worker = this.#workers[number];
     if (!worker || worker.stopped) return;
     worker.handle.post({ kind: 'abort' });
@@ -181,13 +178,13 @@ export class WorkerPool {
       (how) => {
         const died = 'A worker died while measuring frames';
         worker.stopped = true;
-        this.#fail(limitError(how, died) ?? new AnyvmafError('internal', `${died}: ${how}`));
+        this.#fail(limitError(how, died) ?? internalError(`${died}: ${how}`));
         this.#wake();
       },
     );
   }
 
-  /** @returns pairs measured since the worker's last message */
+  /** @returns newly measured pairs */
   #count(number: number, worker: PoolWorker, message: PoolMessage): number {
     if (message.kind === 'gpu') {
       const known = this.#gpus.get(number);
@@ -223,7 +220,7 @@ export class WorkerPool {
   }
 }
 
-/** The sessions of the first list that has some, with the tallies of all. @param lists of the same models */
+/** Sessions of the first non-empty list, with the tallies of all. @param lists for the same models */
 export function joinSessions(lists: readonly (readonly TinySessionFacts[])[]): readonly TinySessionFacts[] {
   const [first = [], ...others] = lists.filter((sessions) => sessions.length > 0);
   return first.map((facts, i) => {

@@ -5,7 +5,7 @@
 import { type CreateFfmpegCore, type RunningJob, type SyncReader, startJob } from '../ffmpeg-wasm/job.js';
 import type { FromWasmWorker, JobInput, ToWasmWorker } from '../ffmpeg-wasm/protocol.js';
 
-/** For workers only; TypeScript's DOM library lacks it. */
+/** Exists only in workers; TypeScript's DOM library lacks it. */
 declare class FileReaderSync {
   readAsArrayBuffer(blob: Blob): ArrayBuffer;
 }

@@ -2,7 +2,6 @@
  * @module platform/browser/browser-parser-worker
  * Module worker of a browser that parses untrusted bytes.
  */
-
 import type { ParserTask } from '../../engine/contract/platform.js';
 import type { FromParser, ToParser } from '../../parsing/protocol.js';
 import { serveParser } from '../../parsing/serve.js';
@@ -20,14 +19,12 @@ const take = serveParser(
         ]);
         const { models, base, onnxruntime } = task.settings;
         const from = base === undefined ? undefined : () => base;
-        return serveEvaluation(
-          browserTiny(
-            () => models,
-            () => onnxruntime,
-            from,
-          ),
-          monitor,
+        const tiny = browserTiny(
+          () => models,
+          () => onnxruntime,
+          from,
         );
+        return serveEvaluation(tiny, monitor);
       }
     }
   },

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/decoders
- * Video decoders in a browser, preferred first: mediabunny over WebCodecs, in parser threads, and ffmpeg.wasm
+ * Video decoders in a browser, in order of preference: mediabunny over WebCodecs, in parser threads; then ffmpeg.wasm
  * (`@ffmpeg/core`), fetched on first use, in module workers.
  */
 import { ioError, mediaError, messageOf, usageError } from '../../core/errors.js';
@@ -16,10 +16,9 @@ import type { FromWasmWorker, LoadedCore, ToWasmWorker, WasmThread } from '../ff
 import { createRemoteDecoder } from '../mediabunny/remote.js';
 import { holdWorker, startBrowserParser } from './workers.js';
 
-/** By track; reused, since decoders keep what they loaded. */
+/** By track; reused, since decoders cache their libraries. */
 const made = new Map<string, readonly Decoder[]>();
 
-/** @param assets returns the current addresses */
 export function browserDecoders(assets: () => Assets, track?: TrackRequest): readonly Decoder[] {
   const key = JSON.stringify(track ?? null);
   const decoders = made.get(key) ?? [webCodecsDecoder(assets, track), browserWasmDecoder(assets, track)];
@@ -36,7 +35,7 @@ function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
     startWorker: () => startBrowserParser(assets().parserWorker),
     task() {
       const library = assets().mediabunny;
-      // A thread would resolve a relative address differently.
+      // Resolve relative addresses here: a thread resolves them differently.
       return {
         kind: 'video',
         library: library === undefined ? undefined : new URL(library, location.href).href,
@@ -59,11 +58,7 @@ function webCodecsDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   };
 }
 
-/**
- * FFmpeg in WebAssembly. Fetches nothing unless the host names its address.
- * @param assets returns the current addresses: `ffmpegCore` is the folder of `ffmpeg-core.js` and `ffmpeg-core.wasm`
- * (`@ffmpeg/core/dist/esm/`)
- */
+/** FFmpeg in WebAssembly: `ffmpegCore` names the folder `@ffmpeg/core/dist/esm/`, without which it fetches nothing. */
 function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder {
   return new WasmDecoder({
     track,
@@ -73,9 +68,8 @@ function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder
     remedy: `use a browser whose WebCodecs can, or ${CONVERT_WITHOUT_LOSS}`,
     core() {
       const folder = assets().ffmpegCore;
-      if (folder === undefined) {
+      if (folder === undefined)
         return 'ffmpeg.wasm is not set up; serve the folder @ffmpeg/core/dist/esm and name it with configure({ ffmpegCore }).';
-      }
       if (!crossOriginIsolated && !canSuspend()) {
         return (
           'ffmpeg.wasm cannot wait for its input on this page; serve the page with Cross-Origin-Opener-Policy: ' +
@@ -86,13 +80,8 @@ function browserWasmDecoder(assets: () => Assets, track?: TrackRequest): Decoder
     },
     async openInput(input) {
       const { name, blob } = readableBlob(input);
-      return {
-        name,
-        size: blob.size,
-        extension: /\.(\w{1,8})$/.exec(name)?.[1],
-        jobInput: () => ({ kind: 'blob', blob }),
-        close() {},
-      };
+      const extension = /\.(\w{1,8})$/.exec(name)?.[1];
+      return { name, size: blob.size, extension, jobInput: () => ({ kind: 'blob', blob }), close() {} };
     },
     startThread: () => startThread(assets().ffmpegWorker),
   });
@@ -104,7 +93,7 @@ async function load(folder: URL): Promise<LoadedCore> {
   try {
     const response = await fetch(wasm);
     if (!response.ok) throw new Error(`the server answered ${response.status}`);
-    // Not streamed: servers seldom send the type that streaming requires.
+    // Not streamed: servers rarely send the type that streaming requires.
     const module = await WebAssembly.compile(await response.arrayBuffer());
     return { module, script: new URL('ffmpeg-core.js', base).href };
   } catch (cause) {
@@ -130,10 +119,9 @@ function readableBlob(input: VideoInput): { readonly name: string; readonly blob
     if (blob.size === 0) throw ioError(`${shown(name)} is empty.`);
     return { name, blob };
   };
-  if (input instanceof Blob) {
+  if (input instanceof Blob)
     return named('name' in input && typeof input.name === 'string' ? input.name : 'the Blob', input);
-  }
-  // A Blob refuses shared memory.
+  // Copy: a Blob refuses shared memory.
   if (input instanceof Uint8Array) return named('the byte array', new Blob([new Uint8Array(input)]));
   throw usageError(
     'encoded video is read more than once and must be a File, Blob or Uint8Array in a browser.',

@@ -1,12 +1,12 @@
 /**
  * @module platform/browser/files
- * Refuses files by name in a browser, where videos come as File, Blob, bytes or streams.
+ * Refuses file names in a browser, where videos come as File, Blob, bytes or streams.
  */
 import { type AnyvmafError, usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { FilePlatform } from '../../media/types.js';
 
-/** Refuses paths; everything else is opened without a platform. */
+/** Refuses paths; other inputs open without a platform. */
 export const browserFiles: FilePlatform = {
   async open(file) {
     throw noPaths(String(file));

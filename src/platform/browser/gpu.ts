@@ -2,7 +2,7 @@
  * @module platform/browser/gpu
  * The GPU of a browser, in the page or in a worker.
  */
-import { AnyvmafError } from '../../core/errors.js';
+import { backendError } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 
 const ADVICE = 'use a browser that has WebGPU, over HTTPS or on this machine';
@@ -16,7 +16,7 @@ export const browserGpu: GpuAccess = {
   async open() {
     const gpu = gpuOf();
     if (!gpu) {
-      throw new AnyvmafError('backend', 'WebGPU is not available in this browser', {
+      throw backendError('WebGPU is not available in this browser', {
         hints: [ADVICE, 'use the backend cpu'],
       });
     }
@@ -26,6 +26,4 @@ export const browserGpu: GpuAccess = {
 };
 
 /** Absent if the browser has no WebGPU, or withholds it from this page. */
-function gpuOf(): GPU | undefined {
-  return typeof navigator === 'undefined' ? undefined : navigator.gpu;
-}
+const gpuOf = (): GPU | undefined => (typeof navigator === 'undefined' ? undefined : navigator.gpu);

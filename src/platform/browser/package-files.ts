@@ -1,18 +1,14 @@
 /**
  * @module platform/browser/package-files
- * Fetches WebAssembly modules and model files, and keeps pulled ones in the browser's Cache storage, which belongs to
- * the page's origin; loaded with the first run.
+ * Fetches WebAssembly modules and model files, and keeps pulled ones in the Cache storage of the page's origin. Loaded with
+ * the first run.
  */
 import { compileCore } from '../../core/compile.js';
-import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
+import { type AnyvmafError, internalError, ioError, messageOf } from '../../core/errors.js';
 import type { Assets } from '../../engine/contract/platform.js';
 import { shippedModel } from './shipped-models.js';
 
-/**
- * Fetches and compiles a module.
- * @param asset its name in `configure`
- * @throws {AnyvmafError} `io` if it cannot be fetched, `internal` if it does not compile
- */
+/** @param asset name in `configure` @throws {AnyvmafError} `io` if fetching fails, `internal` if it does not compile */
 export async function loadCore(
   wasm: NonNullable<Assets['wasm']>,
   asset: 'wasm' | 'perceptualWasm',
@@ -34,7 +30,7 @@ export async function loadCore(
 export async function readShippedModel(fileName: string, folder: string | URL | undefined): Promise<string> {
   const url = shippedModel(fileName, folder);
   if (url) return readModel(url);
-  throw new AnyvmafError('internal', `The model file ${fileName} does not ship with this package.`);
+  throw internalError(`The model file ${fileName} does not ship with this package.`);
 }
 
 /** @throws {AnyvmafError} `io` if it cannot be fetched */

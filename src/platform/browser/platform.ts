@@ -11,7 +11,6 @@ import { browserGpu } from './gpu.js';
 import { startBrowserParser, startBrowserWorker } from './workers.js';
 
 let assets: Assets = {};
-/** Module addresses, and the assets that replace them. */
 const MODULES = {
   core: { asset: 'wasm', place: () => new URL('../../../wasm/anyvmaf.wasm', import.meta.url) },
   perceptual: {
@@ -33,10 +32,10 @@ export function configureBrowser(changes: Assets): void {
 
 const files = () => import('./package-files.js');
 
-/** The key of a pulled file in the storage; never fetched. */
+/** Cache key of a pulled file; never fetched. */
 const placeOf = (fileName: string): string => new URL(`/.anyvmaf/models/${fileName}`, location.origin).href;
 
-/** Models by URL; the code that reads them is loaded with the first one. */
+/** Models by URL; loads its code with the first model. */
 const models: ModelStore = {
   keep: {
     placeOf,
@@ -65,7 +64,7 @@ export const browserPlatform: Platform = {
   get onnxruntime() {
     return assets.onnxruntime === undefined ? undefined : new URL(assets.onnxruntime, location.href).href;
   },
-  // Read only when needed, so that the module can be imported anywhere; browsers that do not tell have a few.
+  // A getter, so that the module can be imported anywhere. Assume 4 if the browser hides the number.
   get parallelism() {
     return navigator.hardwareConcurrency || 4;
   },
@@ -74,7 +73,7 @@ export const browserPlatform: Platform = {
       const { asset, place } = MODULES[module];
       return loadCore(assets[asset] ?? place(), asset);
     });
-    // Do not keep a failure: the network may be back next time.
+    // Retry after a failure.
     compiled[module].catch(() => {
       delete compiled[module];
     });
@@ -94,7 +93,7 @@ export const browserPlatform: Platform = {
   breathe,
 };
 
-/** Posts itself a message: unlike a timer, that is neither delayed nor throttled in background tabs. */
+/** Posts itself a message, which background tabs do not throttle as they do timers. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel();

@@ -2,7 +2,6 @@
  * @module platform/browser/shipped-models
  * Addresses of the package's `model/` files in a page, each in one expression, so that bundlers find and ship the file.
  */
-
 const SHIPPED: ReadonlyMap<string, () => URL> = new Map([
   ['registry.json', () => new URL('../../../model/registry.json', import.meta.url)],
   ['vmaf_4k_v0.6.1.json', () => new URL('../../../model/vmaf_4k_v0.6.1.json', import.meta.url)],
@@ -28,7 +27,7 @@ const SHIPPED: ReadonlyMap<string, () => URL> = new Map([
 /**
  * Address of a built-in model's file; `undefined` if it does not ship.
  * @param file path within `model/`, such as `tiny/registry.json`
- * @param folder where the host serves the models instead, ending in `/`
+ * @param folder the host's own folder of the models, ending in `/`
  */
 export function shippedModel(file: string, folder: string | URL | undefined): URL | undefined {
   return folder === undefined ? SHIPPED.get(file)?.() : new URL(file, new URL(folder, location.href));

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/tiny-platform
- * Tiny models in a browser, fetched by URL from the package's folder or another.
+ * Tiny models in a browser, fetched by URL from the package's folder or another folder.
  */
 import { ioError, modelError } from '../../core/errors.js';
 import type { TinyFolder, TinyPlatform, TinySignatures } from '../../tiny/types.js';
@@ -10,7 +10,7 @@ import { browserTinyRuntimes } from './tiny/runtimes.js';
 /**
  * @param models returns the folder of the built-in models, ending in `/`, if the host names one
  * @param onnxruntime returns the address of onnxruntime-web, if the host names one
- * @param base start of relative addresses: in a worker, the page's
+ * @param base returns the base of relative addresses: in a worker, that of the page
  */
 export function browserTiny(
   models: () => string | URL | undefined,
@@ -33,7 +33,7 @@ export function browserTiny(
   };
 }
 
-/** The shipped models, which the host may serve from its own folder. */
+/** The shipped models, or the host's own folder of them. */
 function builtInFolder(models: string | URL | undefined, base: string): TinyFolder {
   if (models !== undefined) return folderAt(new URL('tiny/', new URL(models, base)));
   return {
@@ -57,7 +57,7 @@ function folderAt(base: URL): TinyFolder {
   };
 }
 
-/** `null` if there is no such file. */
+/** `null` if the file does not exist. */
 async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> {
   let response: Response;
   try {
@@ -74,7 +74,7 @@ async function fetchWithin(url: URL, limit: number): Promise<Uint8Array | null> 
   return readWithin(response, limit, url.href);
 }
 
-/** Reads the body; cancels once it is longer than the limit. */
+/** Reads the body; cancels beyond the limit. */
 async function readWithin(response: Response, limit: number, name: string): Promise<Uint8Array> {
   const reader = response.body?.getReader();
   const parts: Uint8Array<ArrayBuffer>[] = [];

@@ -1,6 +1,6 @@
 /**
  * @module platform/browser/video-parser
- * Decodes videos in a parser thread of a browser: the optional package `mediabunny` over WebCodecs.
+ * Decodes videos in a parser thread of a browser, with the optional package `mediabunny` over WebCodecs.
  */
 import { ioError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
@@ -9,10 +9,7 @@ import type { VideoCalls } from '../mediabunny/remote.js';
 import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
-/**
- * @param place address of mediabunny, if the host names one; else it is imported by name
- * @throws {AnyvmafError} `io` if it cannot be loaded
- */
+/** @param place address of mediabunny; default: its name @throws {AnyvmafError} `io` if it cannot be loaded */
 export async function serveBrowserVideo(
   place: string | undefined,
   monitor: Monitor,
@@ -38,7 +35,7 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
         ? // A literal name, for bundlers and import maps.
           await import('mediabunny')
         : await import(/* @vite-ignore */ /* webpackIgnore: true */ new URL(place, location.href).href);
-    // Its warnings come back as errors.
+    // Its warnings also arrive as errors.
     library.Logging.level = library.LogLevel.Errors;
     return library;
   } catch (cause) {
@@ -50,15 +47,15 @@ async function importLibrary(place: string | undefined): Promise<Mediabunny> {
   }
 }
 
-/** Packets that may wait for a decoder. */
+/** Most packets that wait for a decoder. */
 const MOST = 8;
 
-/** Reported for a longer queue, so that the library waits. */
+/** Reported size of a longer queue, which makes the library wait. */
 const FULL = 1000;
 
 /**
- * Makes the decoders of this thread report a full queue early. mediabunny queues up to 40 packets until the first
- * wanted frame is there; after a seek into a group of pictures, decoding the rest of them would delay that frame.
+ * Makes the decoders of this thread report a full queue early. mediabunny queues up to 40 packets until the first wanted
+ * frame arrives; after a seek into a group of pictures, decoding the remaining packets would delay that frame.
  * @param scope the thread's global scope
  */
 export function keepQueuesShort(scope: { VideoDecoder: typeof VideoDecoder }): void {

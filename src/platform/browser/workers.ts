@@ -1,18 +1,18 @@
 /**
  * @module platform/browser/workers
- * Module workers of a browser, as their owners use them.
+ * Starts a browser's module workers.
  */
 import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/platform.js';
 import type { FromParser, ParserWorker, ToParser } from '../../parsing/protocol.js';
 
 export interface ModuleWorker<Out, In> {
   post(message: Out, transfer?: ArrayBuffer[]): void;
-  /** @param onDeath receives the reason why no more messages come, a sentence */
+  /** @param onDeath receives the reason, a sentence, when no more messages will come */
   listen(onMessage: (message: In) => void, onDeath: (how: string) => void): void;
   terminate(): void;
 }
 
-/** @param setting member of `configure` that names the worker's script */
+/** @param setting the member of `configure` that names the worker's script */
 export function holdWorker<Out, In>(worker: Worker, setting: string): ModuleWorker<Out, In> {
   return {
     post: (message, transfer) => worker.postMessage(message, transfer ?? []),
@@ -34,7 +34,6 @@ export function holdWorker<Out, In>(worker: Worker, setting: string): ModuleWork
   };
 }
 
-/** @param script address of `browser-worker.js`, if the host names one */
 export function startBrowserWorker(script: string | URL | undefined): WorkerHandle {
   const worker =
     script === undefined
@@ -45,7 +44,6 @@ export function startBrowserWorker(script: string | URL | undefined): WorkerHand
   return { ...held, terminate: async () => held.terminate() };
 }
 
-/** @param script address of `browser-parser-worker.js`, if the host names one */
 export function startBrowserParser(script: string | URL | undefined): ParserWorker {
   const worker =
     script === undefined

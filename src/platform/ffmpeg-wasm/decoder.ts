@@ -1,59 +1,42 @@
 /**
  * @module platform/ffmpeg-wasm/decoder
- * The decoder that needs no installed program: FFmpeg in WebAssembly (`@ffmpeg/core`), each run in its own thread, and
- * frames no faster than they are read.
+ * The decoder that needs no installed program: FFmpeg in WebAssembly (`@ffmpeg/core`), each run in its own thread, decoding
+ * no faster than frames are read.
  */
-
 import { onAbort } from '../../core/abort.js';
 import { jsonOf } from '../../core/arguments.js';
-import { AnyvmafError, ioError, mediaError } from '../../core/errors.js';
+import { internalError, ioError, mediaError } from '../../core/errors.js';
 import { type FramePlanes, storedFrameBytes } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
-import {
-  chooseTrack,
-  type DecodedSource,
-  type DecodeRequest,
-  type Decoder,
-  type DecoderAvailability,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  DecoderAvailability,
+  TrackFacts,
 } from '../../media/decoder.js';
+import { chooseTrack, decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
-import {
-  DECLARE_RAW,
-  type EarlyEnd,
-  earlyEndError,
-  earlyEndWarning,
-  gapWarning,
-} from '../../media/errors.js';
+import type { EarlyEnd } from '../../media/errors.js';
+import { DECLARE_RAW, earlyEndError, earlyEndWarning, gapWarning } from '../../media/errors.js';
 import { parseProbe, videoTracks } from '../../media/facts.js';
 import { ByteQueue } from '../../media/readers.js';
 import { PlaneMap } from '../../media/sources.js';
 import type { VideoInfo, VideoInput } from '../../media/types.js';
-import {
-  CONTAINED,
-  decodeArgs,
-  decodedBy,
-  type Part,
-  probeArgs,
-  type ToolSource,
-} from '../ffmpeg/commands.js';
-import { type Plan, planPart, readTrackTimes, TimesMemory, type TrackTimes } from '../ffmpeg/times.js';
-import {
-  ChunkReader,
-  createRing,
-  type Damage,
-  FRAMES,
-  type FrameReader,
-  type FromWasmWorker,
-  type LoadedCore,
-  type OpenedInput,
-  type RingMemory,
-  RingReader,
-  type WasmHost,
-  type WasmJob,
+import type { Part, ToolSource } from '../ffmpeg/commands.js';
+import { CONTAINED, decodeArgs, decodedBy, probeArgs } from '../ffmpeg/commands.js';
+import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
+import type {
+  Damage,
+  FrameReader,
+  FromWasmWorker,
+  LoadedCore,
+  OpenedInput,
+  RingMemory,
+  WasmHost,
+  WasmJob,
 } from './protocol.js';
+import { ChunkReader, createRing, FRAMES, RingReader } from './protocol.js';
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
 const FFMPEG_VERSION = '5.1.4';
@@ -95,10 +78,7 @@ export class WasmDecoder implements Decoder {
   }
 
   setBacks(input: VideoInput, track?: number): Promise<readonly number[]> {
-    return this.#withInput(
-      input,
-      async (opened) => this.#times.get(keyOf(input, opened), track)?.setBack ?? [],
-    );
+    return this.#withInput(input, async (file) => this.#times.get(keyOf(input, file), track)?.setBack ?? []);
   }
 
   trackBytes(input: VideoInput, track?: number): Promise<number | undefined> {
@@ -117,8 +97,8 @@ export class WasmDecoder implements Decoder {
       });
       const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
       const by = decodedBy(`ffmpeg.wasm ${FFMPEG_VERSION}`, facts, planes);
-      const asked = { host: this.#host, facts, request };
-      const source = new WasmSource({ ...asked, opened, plan, planes, decodedBy: by });
+      const decoding = { host: this.#host, facts, request, opened, plan, planes };
+      const source = new WasmSource({ ...decoding, decodedBy: by });
       await source.start(plan.part);
       return source;
     } catch (error) {
@@ -136,22 +116,15 @@ export class WasmDecoder implements Decoder {
     }
   }
 
-  #ffprobe(
-    opened: OpenedInput,
-    args: (source: ToolSource) => string[],
-    signal: AbortSignal | undefined,
-  ): Promise<RunResult> {
+  async #ffprobe(opened: OpenedInput, args: (source: ToolSource) => string[], signal?: AbortSignal) {
+    signal?.throwIfAborted();
     const name = inputName(opened);
-    const job = { tool: 'ffprobe', args: args(sourceOf(name)), inputName: name } as const;
-    return runTool(this.#host, opened, job, signal);
+    const job = { args: args(sourceOf(name)), inputName: name, input: opened.jobInput() };
+    const run = await startRun(this.#host, opened, { tool: 'ffprobe', ...job });
+    return run.done.finally(onAbort(signal, run.stop));
   }
 
-  async #readTimes(
-    input: VideoInput,
-    opened: OpenedInput,
-    track: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #readTimes(input: VideoInput, opened: OpenedInput, track: number | undefined, signal?: AbortSignal) {
     const key = keyOf(input, opened);
     const known = this.#times.get(key, track);
     if (known !== undefined) return known;
@@ -169,12 +142,12 @@ function keyOf(input: VideoInput, { name, version }: OpenedInput): object | stri
   return typeof input === 'object' && !(input instanceof URL) ? input : undefined;
 }
 
-/** FFmpeg recognizes some formats by the extension only. */
+/** FFmpeg recognises some formats only by the extension. */
 function inputName({ extension }: OpenedInput): string {
   return extension === undefined ? 'input' : `input.${extension}`;
 }
 
-/** The part of ffprobe's JSON that is read here; media/facts reads the rest. */
+/** The part of ffprobe's JSON that this module reads; media/facts reads the rest. */
 interface ProbeOutput {
   readonly streams?: readonly {
     readonly codec_name?: string;
@@ -183,7 +156,7 @@ interface ProbeOutput {
   readonly format?: object;
 }
 
-/** @throws {AnyvmafError} `media` if FFmpeg does not recognize the file, or has no decoder for its codec */
+/** @throws {AnyvmafError} `media` if FFmpeg does not recognise the file or has no decoder for its codec */
 function parseOutput(
   host: WasmHost,
   stdout: readonly string[],
@@ -199,7 +172,7 @@ function parseOutput(
     });
   }
   const stream = json.streams?.[0];
-  // This FFmpeg names AV1 but has no software decoder for it.
+  // This FFmpeg knows AV1 but has no software decoder for it.
   const undecodable =
     stream?.codec_name === 'av1' || stderr.some((line) => /unsupported codec|no decoder/i.test(line));
   if (stream && !stream.pix_fmt && undecodable) {
@@ -212,9 +185,7 @@ function parseOutput(
 }
 
 /** The only file that FFmpeg can open. */
-function sourceOf(inputName: string): ToolSource {
-  return { url: `/${inputName}`, access: CONTAINED };
-}
+const sourceOf = (inputName: string): ToolSource => ({ url: `/${inputName}`, access: CONTAINED });
 
 interface Decoding {
   readonly host: WasmHost;
@@ -244,11 +215,10 @@ class WasmSource implements DecodedSource {
   readonly #warnings: string[] = [];
   #run: ToolRun | undefined;
   #forget = () => {};
-  /** Time of the track's first frame on the file's clock. */
+  /** Time of the track's first frame on the file's clock, in seconds. */
   #zero: number | undefined;
   /** Seconds from {@link #zero}, by frame number in this source. */
   readonly #times: number[] = [];
-  /** Times of frames that have not begun. */
   #upcoming: number[] = [];
   #ended = false;
   damage: string | undefined;
@@ -273,34 +243,27 @@ class WasmSource implements DecodedSource {
   async start(part: Part): Promise<void> {
     const { host, opened, facts, request, planes } = this.#what;
     const name = inputName(opened);
-    const { width, height } = facts;
-    // Not scaled: swscale without assembler code rounds unlike a native FFmpeg, which the scorer's resampler equals.
+    const { width, height, container } = facts;
+    // Not scaled: swscale without assembly rounds differently from native FFmpeg, which the scorer's resampler matches.
     const { size: _, ...unscaled } = request;
     const args = decodeArgs(sourceOf(name), facts, planes, unscaled, part, FFMPEG_VERSION);
-    // Flush whole frames, so that the one before damage is not lost with it.
+    // Flush after each frame, so that damage does not lose the frame before it.
     const output = ['-flush_packets', '1', FRAMES];
-    const run = await startRun(
-      host,
-      opened,
-      {
-        tool: 'ffmpeg',
-        args: [...args.slice(0, -1), ...output],
-        inputName: name,
-        input: opened.jobInput(),
-        frames: {
-          expected: { width, height, pixelFormat: planes.pixelFormat },
-          part,
-          container: facts.container,
-          ring: this.#ring,
-        },
+    const expected = { width, height, pixelFormat: planes.pixelFormat };
+    const frames = { expected, part, container, ring: this.#ring };
+    const job = {
+      args: [...args.slice(0, -1), ...output],
+      inputName: name,
+      input: opened.jobInput(),
+      frames,
+    };
+    const events: RunEvents = {
+      wake: () => this.#reader.wake(),
+      chunk: (bytes, times) => {
+        if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
       },
-      {
-        wake: () => this.#reader.wake(),
-        chunk: (bytes, times) => {
-          if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
-        },
-      },
-    );
+    };
+    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, events);
     this.#run = run;
     run.done.then(
       (result) => this.#finish(result, part),
@@ -338,11 +301,11 @@ class WasmSource implements DecodedSource {
     this.#reader.fail(reason);
   };
 
-  /** Reads the next frame: fills `parts`, skips the rest of it. */
+  /** Reads the next frame: fills `parts` and skips the rest. */
   async #frame(parts: readonly Uint8Array[]): Promise<boolean> {
     this.#what.request.signal?.throwIfAborted();
-    if (this.#ended || !(await this.#isThere())) return false;
-    // A frame's time arrives before its first byte.
+    if (this.#ended || !(await this.#hasNext())) return false;
+    // A frame's time precedes its first byte.
     for (const time of this.#reader.takeTimes()) this.#upcoming.push(time);
     const time = this.#upcoming.shift() ?? Number.NaN;
     this.#zero ??= time;
@@ -351,22 +314,19 @@ class WasmSource implements DecodedSource {
     found += await this.#queue.skip(this.#frameBytes - found);
     this.#what.request.signal?.throwIfAborted();
     if (this.#ended) return false;
-    if (found < this.#frameBytes) {
+    if (found < this.#frameBytes)
       throw earlyEndError(this.facts, this.#endedAt({ text: 'it ends within a frame', atEnd: true }));
-    }
     this.#times.push(this.#what.plan.times?.[this.#times.length] ?? time - this.#zero);
     return true;
   }
 
-  async #isThere(): Promise<boolean> {
+  async #hasNext(): Promise<boolean> {
     try {
       if ((await this.#queue.peek(1)).length > 0) return true;
-      // Closed meanwhile.
       if (this.#ended) return false;
       this.#end();
-      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined) {
+      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined)
         throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
-      }
       return false;
     } catch (error) {
       this.#end();
@@ -385,12 +345,12 @@ class WasmSource implements DecodedSource {
     this.#what.opened.close();
   }
 
-  /** The tool has ended; its output is still to be read. */
+  /** Called when the tool has ended; its output may not be read yet. */
   #finish(result: RunResult, part: Part): void {
     if (this.#ended) return;
     const { status, stderr, damage, missed, skippedStart, gaps } = result;
     if (missed) {
-      // Seeking failed, or met damage: start at the beginning of the file.
+      // Seeking failed or hit damage: restart from the beginning of the file.
       const { seek: _, ...fromTheStart } = part;
       this.start(fromTheStart).catch((error: unknown) => this.#reader.fail(error));
       return;
@@ -418,32 +378,25 @@ class WasmSource implements DecodedSource {
 
 /** Damage after the last whole frame. */
 class Damaged extends Error {
-  readonly damage: Damage;
-
-  constructor(damage: Damage) {
+  constructor(readonly damage: Damage) {
     super(damage.text);
-    this.damage = damage;
   }
 }
 
 type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
 
 interface RunEvents {
-  /** The ring has data. */
   wake?(): void;
   chunk?(bytes: Uint8Array<ArrayBuffer>, times: readonly number[]): void;
 }
 
-/** A run under way; its thread ends with it. */
+/** A running tool, in its own thread. */
 interface ToolRun {
-  /**
-   * Settles when the tool has ended.
-   * @throws {AnyvmafError} `io` if the video cannot be read, `internal` if the tool failed; the reason of {@link stop}
-   */
+  /** @throws {AnyvmafError} `io` if the video cannot be read, `internal` if the tool failed; the reason of {@link stop} */
   readonly done: Promise<RunResult>;
-  /** Takes the number of bytes of chunks that were read. */
+  /** Reports bytes of chunks as read. */
   used(bytes: number): void;
-  /** Ends the thread at once; nothing more is passed on. */
+  /** Kills the thread; passes nothing on afterwards. */
   stop(reason: unknown): void;
 }
 
@@ -452,7 +405,7 @@ let core: Promise<LoadedCore> | undefined;
 
 function loadCore(host: WasmHost): Promise<LoadedCore> {
   core ??= load(host);
-  // Do not keep a failure: the package may be installed, or the network back, next time.
+  // Retry after a failure.
   core.catch(() => {
     core = undefined;
   });
@@ -465,7 +418,6 @@ async function load(host: WasmHost): Promise<LoadedCore> {
   throw ioError(`ffmpeg.wasm cannot be used: ${found}`);
 }
 
-/** @throws {AnyvmafError} `io` if there is no core */
 async function startRun(
   host: WasmHost,
   opened: OpenedInput,
@@ -486,7 +438,7 @@ async function startRun(
     };
     fail = (reason) => end(() => reject(reason));
     const broken = (how: string) =>
-      new AnyvmafError('internal', `ffmpeg.wasm failed on ${shown(opened.name)}: ${shown(how)}`);
+      internalError(`ffmpeg.wasm failed on ${shown(opened.name)}: ${shown(how)}`);
     thread.listen(
       (message) => {
         if (ended) return;
@@ -511,7 +463,7 @@ async function startRun(
       (how) => fail(broken(how)),
     );
   });
-  // A caller that stops a run need not handle its failure.
+  // A caller that stops a run need not handle its rejection.
   done.catch(() => {});
   thread.post({ kind: 'start', module, script, job });
   return {
@@ -519,17 +471,4 @@ async function startRun(
     used: (bytes) => thread.post({ kind: 'used', bytes }),
     stop: fail,
   };
-}
-
-/** For tools that write text only. */
-async function runTool(
-  host: WasmHost,
-  opened: OpenedInput,
-  job: Pick<WasmJob, 'tool' | 'args' | 'inputName'>,
-  signal: AbortSignal | undefined,
-): Promise<RunResult> {
-  signal?.throwIfAborted();
-  const run = await startRun(host, opened, { ...job, input: opened.jobInput() });
-  const forget = onAbort(signal, run.stop);
-  return run.done.finally(forget);
 }

@@ -1,18 +1,11 @@
 /**
  * @module platform/ffmpeg-wasm/job
- * Runs one tool of FFmpeg on one video in a thread, and passes on frames as they are decoded. Uses a part of
- * `@ffmpeg/core` (single-threaded FFmpeg in WebAssembly), without its own loader.
+ * Runs one FFmpeg tool on one video in a thread, and passes on decoded frames. Uses `@ffmpeg/core` (single-threaded FFmpeg
+ * in WebAssembly) without its loader.
  */
 import { type FrameEvent, FrameLog } from '../ffmpeg/log.js';
-import {
-  type Damage,
-  FRAMES,
-  type FromWasmWorker,
-  RingWriter,
-  type ToWasmWorker,
-  type WasmJob,
-  type WasmStart,
-} from './protocol.js';
+import type { Damage, FromWasmWorker, ToWasmWorker, WasmJob, WasmStart } from './protocol.js';
+import { FRAMES, RingWriter } from './protocol.js';
 
 export interface JobWorld {
   readonly create: CreateFfmpegCore;
@@ -21,7 +14,7 @@ export interface JobWorld {
 }
 
 export interface RunningJob {
-  /** Settles when the tool has ended; never rejects. */
+  /** Resolves when the tool has ended; never rejects. */
   readonly done: Promise<void>;
   /** Takes messages after the first. */
   take(message: ToWasmWorker): void;
@@ -29,7 +22,7 @@ export interface RunningJob {
 
 const MAX_LINES = 200;
 
-/** Bytes in flight to a main thread without shared memory. */
+/** Most bytes in flight to a main thread without shared memory. */
 const MAX_UNUSED = 48 << 20;
 
 export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJob {
@@ -53,7 +46,7 @@ class JobRun {
   readonly #stderr: string[] = [];
   #readFailure: unknown;
   #damage: Damage | undefined;
-  /** Already reported; later output is ignored. */
+  /** Whether the result is reported; ignores later output. */
   #over = false;
 
   constructor(job: WasmJob, world: JobWorld, outlet: MessageOutlet | undefined) {
@@ -84,7 +77,7 @@ class JobRun {
     mountInput(core, this.#job.inputName, this.#reader());
     const target = this.#outlet ?? this.#ring;
     if (target) {
-      mountOutput(core, FRAMES.slice(1), 0, (data) => {
+      mountOutput(core, (data) => {
         if (!this.#over) target.write(data);
       });
     }
@@ -99,27 +92,27 @@ class JobRun {
       try {
         return core.ffprobe(...args);
       } catch (error) {
-        // A program that exits throws its status, an object that is not an Error.
+        // A program exits by throwing an object with its status, not an Error.
         const status = typeof error === 'object' && error !== null ? Reflect.get(error, 'status') : undefined;
         if (typeof status === 'number') return status;
         throw error;
       }
     }
     if (!this.#outlet) return core.exec(...args);
-    // `_ffmpeg`, which can be suspended, exists only after a first run. That run must write nothing: it cannot wait.
+    // `_ffmpeg`, which can be suspended, exists only after a first run. That run cannot wait, so it must write nothing.
     core.exec('-v', 'quiet');
     core.reset();
     const command = ['./ffmpeg', '-nostdin', '-y', ...args];
     try {
       await promising(core._ffmpeg)(command.length, core.stringsToPtr(command));
     } catch (error) {
-      // The core ends every run this way.
+      // The core always ends a run this way.
       if (!(error instanceof Error && error.message.startsWith('Aborted'))) throw error;
     }
     return core.ret;
   }
 
-  /** Keeps the first error of reading the input. */
+  /** Wraps the reader to keep its first error. */
   #reader(): SyncReader {
     const { reader } = this.#world;
     return {
@@ -141,13 +134,13 @@ class JobRun {
     else if (this.#stderr.length < MAX_LINES) this.#stderr.push(line);
   }
 
-  /** The first message about damage ends the run, so that no damaged frame is passed on. */
+  /** Ends the run at the first message about damage, to pass on no damaged frame. */
   #act(event: FrameEvent): void {
     const { frames } = this.#job;
     if (!frames || !this.#log) return;
     switch (event.kind) {
       case 'wanted':
-        // Decoding must begin before the part, or its first frames may be missing.
+        // Decoding must start before the part, or its first frames may be missing.
         if (this.#log.wanted === 1 && frames.part.seek !== undefined && !this.#log.ledIn)
           this.#finish(0, true);
         else (this.#outlet ?? this.#ring)?.time(event.time);
@@ -176,20 +169,12 @@ class JobRun {
     if (this.#over) return;
     this.#over = true;
     const { gaps = 0, skippedStart } = this.#log ?? {};
-    this.#world.post({
-      kind: 'done',
-      status,
-      stdout: this.#stdout,
-      stderr: this.#stderr,
-      missed,
-      gaps,
-      damage: this.#damage,
-      skippedStart,
-    });
+    const output = { stdout: this.#stdout, stderr: this.#stderr, damage: this.#damage };
+    this.#world.post({ kind: 'done', status, ...output, missed, gaps, skippedStart });
   }
 }
 
-/** Passes frames on as messages, and suspends FFmpeg to make it wait (JavaScript Promise Integration). */
+/** Sends frames as messages, and suspends FFmpeg to make it wait (JavaScript Promise Integration). */
 class MessageOutlet {
   readonly #post: JobWorld['post'];
   #unused = 0;
@@ -236,7 +221,7 @@ type Promising = (call: FfmpegCore['_ffmpeg']) => (argc: number, argv: number) =
 /** JavaScript Promise Integration, which TypeScript does not declare yet. */
 const integration = WebAssembly as unknown as { Suspending?: Suspend; promising?: Promising };
 
-/** True if WebAssembly can wait for promises here. */
+/** Whether WebAssembly can wait for promises here. */
 export function canSuspend(): boolean {
   return integration.Suspending !== undefined && integration.promising !== undefined;
 }
@@ -253,28 +238,22 @@ function unreachable(): never {
   throw new Error('frames have no way out of this thread');
 }
 
-/** Reads a file synchronously at any position. */
 export interface SyncReader {
-  /** Bytes. */
   readonly size: number;
-  /** Fills `into` from `position` on; returns the bytes read, fewer only at the end of the file. */
+  /** Fills `into` from `position`; returns the bytes read, fewer only at the end of the file. */
   read(into: Uint8Array, position: number): number;
 }
 
-/** Takes bytes that are valid only during the call. */
-type ByteSink = (bytes: Uint8Array) => void;
-
 interface FfmpegCore {
   readonly FS: FileSystem;
-  /** Runs `ffmpeg`, or `ffprobe`; returns its exit status, -1 if it has none. */
+  /** Runs `ffmpeg` or `ffprobe`; returns its exit status, or -1. */
   exec(...args: string[]): number;
   ffprobe(...args: string[]): number;
-  /** Exit status of the last run. */
   readonly ret: number;
   /** Required between two runs. */
   reset(): void;
   setLogger(logger: (line: { readonly type: 'stdout' | 'stderr'; readonly message: string }) => void): void;
-  /** The exported function, once {@link exec} has run; before that, a function that looks it up. */
+  /** The exported function after a call of {@link exec}; before, a function that looks it up. */
   readonly _ffmpeg: (argc: number, argv: number) => number;
   stringsToPtr(texts: readonly string[]): number;
 }
@@ -319,21 +298,17 @@ interface FileSystem {
 /** The import through which FFmpeg writes. */
 const WRITE = '_fd_write';
 
-/** WASI's numbers of an invalid argument and an input/output error. */
+/** WASI's error numbers. */
 const EINVAL = 28;
 const EIO = 29;
 
-/**
- * Makes an instance of FFmpeg.
- * @param module `ffmpeg-core.wasm`, compiled
- * @param wrapWrite replaces the function that FFmpeg writes with
- */
+/** Instantiates FFmpeg. @param module compiled `ffmpeg-core.wasm` @param wrapWrite replaces its write function */
 function createCore(
   create: CreateFfmpegCore,
   module: WebAssembly.Module,
   wrapWrite?: (write: WriteImport) => WebAssembly.ImportValue,
 ): Promise<FfmpegCore> {
-  // The core's glue finds its files by JSON in base64 behind a #; with the compiled module it needs none.
+  // The core's glue expects its files' addresses as JSON in base64 behind a #; the compiled module makes them unused.
   const mainScriptUrlOrBlob = `core#${btoa('{"wasmURL":"","workerURL":""}')}`;
   return new Promise((resolve, reject) => {
     create({
@@ -355,7 +330,7 @@ function withWrite(
   imports: WebAssembly.Imports,
   wrap: (write: WriteImport) => WebAssembly.ImportValue,
 ): WebAssembly.Imports {
-  // The core's build shortens the names of imports; the functions keep theirs.
+  // The core's build shortens the names of imports, but not those of the functions.
   const wrapped = Object.entries(imports).map(([space, functions]) => [
     space,
     Object.fromEntries(
@@ -368,7 +343,7 @@ function withWrite(
   return Object.fromEntries(wrapped);
 }
 
-/** Adds an input to the root folder of the core, read on demand. */
+/** Mounts an input in the root folder of the core, read on demand. */
 function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void {
   const { size } = reader;
   const node = FS.createFile('/', name, {}, true, false);
@@ -388,22 +363,21 @@ function mountInput({ FS }: FfmpegCore, name: string, reader: SyncReader): void 
       try {
         return reader.read(new Uint8Array(heap.buffer, heap.byteOffset + offset, count), position);
       } catch {
-        // The reader keeps its error; FFmpeg gets a device failure.
+        // The reader keeps the error; FFmpeg sees an I/O error.
         throw new FS.ErrnoError(EIO);
       }
     },
     llseek(stream, offset, whence) {
-      const base = [0, stream.position, size][whence] ?? Number.NaN;
-      const position = base + offset;
+      const position = ([0, stream.position, size][whence] ?? Number.NaN) + offset;
       if (!(position >= 0)) throw new FS.ErrnoError(EINVAL);
       return position;
     },
   };
 }
 
-/** Adds a device `/name` to the core that passes on what is written to it. Each device needs its own number. */
-function mountOutput({ FS }: FfmpegCore, name: string, number: number, sink: ByteSink): void {
-  const device = FS.makedev(64, number);
+/** Mounts the device for frames, which passes on written bytes; they are valid only during the call. */
+function mountOutput({ FS }: FfmpegCore, sink: (bytes: Uint8Array) => void): void {
+  const device = FS.makedev(64, 0);
   FS.registerDevice(device, {
     open() {},
     close() {},
@@ -412,5 +386,5 @@ function mountOutput({ FS }: FfmpegCore, name: string, number: number, sink: Byt
       return length;
     },
   });
-  FS.mkdev(`/${name}`, device);
+  FS.mkdev(FRAMES, device);
 }

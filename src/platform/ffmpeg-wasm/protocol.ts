@@ -1,75 +1,70 @@
 /**
  * @module platform/ffmpeg-wasm/protocol
- * The platform of the ffmpeg.wasm decoder, and its messages to and from the thread that runs FFmpeg. Frames pass to a
- * thread that must not block through a ring of shared memory, whose writer waits while it is full, or as messages if
- * threads share no memory.
+ * The platform of the ffmpeg.wasm decoder, and the messages of the thread that runs FFmpeg. Frames reach the reading thread,
+ * which must not block, through a ring of shared memory, whose writer waits while it is full; or as messages if threads
+ * share no memory.
  */
 import type { Origin } from '../../core/origin.js';
 import type { TrackRequest } from '../../media/decoder.js';
 import type { ByteStream, VideoInput } from '../../media/types.js';
 import type { DecodedPart } from '../ffmpeg/log.js';
 
-/** Where the thread reads the video. */
+/** The video, as the thread reads it. */
 export type JobInput =
-  /** Node: a path that the thread opens, and checks by its origin. */
+  /** Node: a path, which the thread opens and checks by its origin. */
   | { readonly kind: 'file'; readonly path: string; readonly origin: Origin }
   /** Browser: read synchronously. */
   | { readonly kind: 'blob'; readonly blob: Blob }
-  /** Node: read by the main thread, because it is asynchronous; see {@link RemoteMemory}. */
+  /** Node: read asynchronously by the main thread; see {@link RemoteMemory}. */
   | { readonly kind: 'remote'; readonly size: number; readonly memory: RemoteMemory };
 
 /** Shared memory for reading through the main thread. */
 export interface RemoteMemory {
-  /** [0]: 0 until the answer is there, then 1. [1]: bytes read, or -1 for a failure. */
+  /** [0]: 1 when the answer has arrived, else 0. [1]: bytes read, or -1 for an error. */
   readonly control: Int32Array<SharedArrayBuffer>;
   readonly bytes: Uint8Array<SharedArrayBuffer>;
 }
 
-/** One run of a tool, which is all that a thread does. */
+/** The only run of a thread. */
 export interface WasmJob {
   readonly tool: 'ffprobe' | 'ffmpeg';
   readonly args: readonly string[];
-  /** Name of the input in the root folder of the core. */
+  /** Name of the input in the core's root folder. */
   readonly inputName: string;
   readonly input: JobInput;
-  /** Absent if the tool writes text only. */
+  /** Absent if the tool writes only text. */
   readonly frames?: DecodedPart & {
     /** Absent: frames come as messages. */
     readonly ring?: RingMemory;
   };
 }
 
-export interface WasmStart {
+export interface WasmStart extends LoadedCore {
   readonly kind: 'start';
-  /** `ffmpeg-core.wasm`, compiled once for all threads. */
-  readonly module: WebAssembly.Module;
-  /** Address of `ffmpeg-core.js`. */
-  readonly script: string;
   readonly job: WasmJob;
 }
 
-/** FFmpeg's message about a damaged video. Frames passed on before are whole. */
+/** FFmpeg's message about a damaged video. Earlier frames are intact. */
 export interface Damage {
   readonly text: string;
-  /** The file is truncated, and all that is there was decoded. */
+  /** The file is truncated, and all of it was decoded. */
   readonly atEnd: boolean;
 }
 
 export type ToWasmWorker =
   | WasmStart
-  /** Bytes of `chunk` messages that were read. */
+  /** Bytes of `chunk` messages that are read. */
   | { readonly kind: 'used'; readonly bytes: number };
 
 export type FromWasmWorker =
   /** The ring has data. */
   | { readonly kind: 'wake' }
-  /** Samples without a ring, and the times of the frames that begin in them. */
+  /** Without a ring: samples, and the times of the frames that begin in them. */
   | {
       readonly kind: 'chunk';
       readonly bytes: Uint8Array<ArrayBuffer>;
       readonly times: readonly number[];
     }
-  /** Asks for a part of the video. */
   | { readonly kind: 'read'; readonly position: number; readonly length: number }
   | {
       readonly kind: 'done';
@@ -77,20 +72,19 @@ export type FromWasmWorker =
       readonly stdout: readonly string[];
       readonly stderr: readonly string[];
       readonly damage?: Damage;
-      /** Seeking failed to reach the part; no frame was passed on. */
+      /** Seeking missed the part; no frame was passed on. */
       readonly missed: boolean;
-      /** Packets with or before which others are missing. */
+      /** Packets at which others are missing. */
       readonly gaps: number;
-      /** Why frames before the first could not be decoded, in FFmpeg's words. */
+      /** FFmpeg's reason why frames before the first could not be decoded. */
       readonly skippedStart?: string;
     }
-  /** The video could not be read, or the tool itself failed. */
+  /** The video could not be read, or the tool failed. */
   | { readonly kind: 'failed'; readonly what: 'io' | 'internal'; readonly message: string };
 
 /** The core's device for frames. */
 export const FRAMES = '/frames';
 
-/** A thread that runs `startJob`. */
 export interface WasmThread {
   post(message: ToWasmWorker): void;
   listen(onMessage: (message: FromWasmWorker) => void, onDeath: (how: string) => void): void;
@@ -98,15 +92,14 @@ export interface WasmThread {
 }
 
 export interface OpenedInput {
-  /** As the user called it. */
+  /** The user's name of it. */
   readonly name: string;
   /** Extension without the dot. */
   readonly extension?: string;
-  /** Bytes. */
   readonly size: number;
-  /** Of an input by name: changes with its content. */
+  /** Changes with the content, for an input by name. */
   readonly version?: string;
-  /** Where a thread reads it; each thread gets its own. */
+  /** Makes the input of one thread. */
   jobInput(): JobInput;
   /** Answers a `read` message about a `remote` {@link JobInput}. @throws {AnyvmafError} `io` */
   serve?(input: JobInput, position: number, length: number): Promise<void>;
@@ -114,27 +107,28 @@ export interface OpenedInput {
 }
 
 export interface LoadedCore {
+  /** `ffmpeg-core.wasm`, compiled once for all threads. */
   readonly module: WebAssembly.Module;
   /** Address of `ffmpeg-core.js`. */
   readonly script: string;
 }
 
 export interface WasmHost {
-  /** Threads share memory with this one. */
+  /** Whether threads share memory. */
   readonly sharedMemory: boolean;
-  /** Alternatives to a codec that FFmpeg in WebAssembly cannot decode; ends a sentence. */
+  /** Advice for a codec that FFmpeg in WebAssembly cannot decode, as the end of a sentence. */
   readonly remedy: string;
   readonly track?: TrackRequest;
-  /** Loads the core; or a sentence that says why there is none. */
+  /** Loads the core; or a sentence why there is none. */
   core(): (() => Promise<LoadedCore>) | string;
-  /** As `obtain` of a decoder: fetches the core if the user agrees; absent if that is not possible. */
+  /** As `obtain` of a decoder: fetches the core with the user's consent; absent if that is impossible. */
   obtain?(signal?: AbortSignal): Promise<void>;
   /** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once */
   openInput(input: VideoInput): Promise<OpenedInput>;
   startThread(): WasmThread;
 }
 
-/** Bytes of frames in order, and the times of the frames that have begun. */
+/** Bytes of frames in order, and the times of frames that have begun. */
 export abstract class FrameReader implements ByteStream {
   #ended = false;
   #failure: { readonly error: unknown } | undefined;
@@ -142,22 +136,21 @@ export abstract class FrameReader implements ByteStream {
 
   abstract next(): Promise<Uint8Array | undefined>;
 
-  /** Times in seconds since the last call, in order. */
+  /** New times in seconds, in order. */
   abstract takeTimes(): number[];
 
-  /** Signals that there is something to read. */
   wake(): void {
     this.#waiting?.();
     this.#waiting = undefined;
   }
 
-  /** No more will come; what came can still be read. */
+  /** Ends the stream; received data can still be read. */
   end(): void {
     this.#ended = true;
     this.wake();
   }
 
-  /** As {@link end}, but further reads throw the error. */
+  /** Ends the stream; further reads throw the error. */
   fail(error: unknown): void {
     this.#failure ??= { error };
     this.wake();
@@ -167,7 +160,7 @@ export abstract class FrameReader implements ByteStream {
     this.end();
   }
 
-  /** True if no more will come. @throws the error of {@link fail} */
+  /** Whether the stream has ended. @throws the error of {@link fail} */
   protected isOver(): boolean {
     if (this.#failure) throw this.#failure.error;
     return this.#ended;
@@ -180,7 +173,6 @@ export abstract class FrameReader implements ByteStream {
   }
 }
 
-/** Reads a queue of messages. */
 export class ChunkReader extends FrameReader {
   readonly #used: (bytes: number) => void;
   #chunks: Uint8Array[] = [];
@@ -227,20 +219,20 @@ export interface RingMemory {
   readonly control: Int32Array<SharedArrayBuffer>;
   /** A power of two of bytes. */
   readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** Times of the latest {@link TIMES} frames; frame n at n modulo {@link TIMES}. */
+  /** Times of the latest {@link TIMES} frames: frame n at n modulo {@link TIMES}. */
   readonly times: Float64Array<SharedArrayBuffer>;
 }
 
-/** Indices of {@link RingMemory.control}. Counters of bytes wrap around at 2^32. */
+/** Indices of {@link RingMemory.control}. Byte counters wrap around at 2^32. */
 const Slot = { written: 0, read: 1, hungry: 2, times: 3 } as const;
 
-/** More than the frames that can be in flight. */
+/** More than the most frames in flight. */
 const TIMES = 4096;
 
 const MIN_BYTES = 4 << 20;
 const MAX_BYTES = 1 << 30;
 
-/** @param frameBytes the ring holds two frames, so that one is made while the other is read */
+/** @param frameBytes the ring holds two frames, to decode one while the other is read */
 export function createRing(frameBytes: number): RingMemory {
   const capacity = 2 ** Math.ceil(Math.log2(Math.max(MIN_BYTES, 2 * frameBytes)));
   return {
@@ -250,7 +242,7 @@ export function createRing(frameBytes: number): RingMemory {
   };
 }
 
-/** For the thread that may block. */
+/** Used by the thread that may block. */
 export class RingWriter {
   readonly #ring: RingMemory;
   readonly #wake: () => void;
@@ -260,7 +252,7 @@ export class RingWriter {
     this.#wake = wake;
   }
 
-  /** Writes all of it; waits while the ring is full. */
+  /** Writes all data; waits while the ring is full. */
   write(data: Uint8Array): void {
     const { control, bytes } = this.#ring;
     let rest = data;
@@ -281,7 +273,7 @@ export class RingWriter {
     }
   }
 
-  /** Records the time in seconds of the next frame, before its last byte is written. */
+  /** Records the time in seconds of the next frame; call it before writing the frame's last byte. */
   time(seconds: number): void {
     const { control, times } = this.#ring;
     const count = Atomics.load(control, Slot.times);
@@ -290,10 +282,10 @@ export class RingWriter {
   }
 }
 
-/** For the thread that must not block. */
+/** Used by the thread that must not block. */
 export class RingReader extends FrameReader {
   readonly #ring: RingMemory;
-  /** Bytes returned by the latest {@link next}, still in use. */
+  /** Bytes from the latest {@link next}, still in use. */
   #lent = 0;
   #timesRead = 0;
 

@@ -1,33 +1,32 @@
 /**
  * @module platform/ffmpeg/commands
- * Command lines for ffmpeg and ffprobe, and what they may open for an input: formats and protocols, by who named it.
- * ffmpeg goes by the content of a file, whatever its name, and playlists make it open all that they name.
+ * Command lines for ffmpeg and ffprobe, and the formats and protocols that they may open for an input, by its origin. ffmpeg
+ * detects formats by content, whatever the name, and opens everything that a playlist names.
  */
-
 import type { Origin } from '../../core/origin.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { type Delivery, everyFrame } from '../../media/delivery.js';
 
-/** Stream specifier of a video track; cover pictures are excluded. */
+/** Stream specifier of a video track, excluding cover pictures. */
 const video = (track = 0): string => `V:${track}`;
 
-/** The level that log.ts parses: every line with its level, repeated ones too. */
+/** The log format that log.ts parses: a level in every line, also in repeated ones. */
 export const LOG_LEVEL = 'repeat+level+info';
 
-/** Most seconds decoded after a part's end; more than the coarsest time base rounds by. */
+/** Seconds to decode after a part's end; more than the rounding of the coarsest time base. */
 const PAST_END = 1;
 
-/** A part of the track. Seconds are on the file's own clock. */
+/** A part of the track. Seconds are on the file's clock. */
 export interface Part {
-  /** Where to start reading, some way before the first frame wanted. Default: the start of the file. */
+  /** Where to start reading, some time before the first wanted frame. Default: the start of the file. */
   readonly seek?: number;
   /** Earliest time of a wanted frame. */
   readonly fromTime?: number;
-  /** Decoded frames to skip, an alternative to {@link fromTime}. */
+  /** Decoded frames to skip; an alternative to {@link fromTime}. */
   readonly fromFrame?: number;
-  /** Time from which no frame is wanted. */
+  /** End of the part, exclusive. */
   readonly untilTime?: number;
-  /** Most frames wanted. */
+  /** Most wanted frames. */
   readonly count?: number;
 }
 
@@ -36,10 +35,7 @@ const ask = (words: string, source: ToolSource): string[] => [
   ...inputArgs(source),
 ];
 
-/**
- * Asks for all that container and codec declare and, unless `withFrame` is false, for the first frame.
- * @param track default: all videos, of which one shows its first frame
- */
+/** Requests container, codec and, unless `withFrame` is false, the first frame. @param track default: all videos */
 export function probeArgs(source: ToolSource, track?: number, withFrame = true): string[] {
   const first = withFrame ? '-show_frames -read_intervals %+#1 ' : '';
   return ask(
@@ -56,14 +52,14 @@ export function firstPacketArgs(source: ToolSource, track?: number): string[] {
   return ask(`-select_streams ${video(track)} -show_packets -read_intervals %+#1 -of json`, source);
 }
 
-/** For times, of stream and container: `stream|codec_name=h264|has_b_frames=2|time_base=1/12800`, `format|...`. */
+/** Fields of stream and container: `stream|codec_name=h264|has_b_frames=2|time_base=1/12800`, `format|...`. */
 const STREAM_ENTRIES =
   'stream=codec_name,has_b_frames,time_base,field_order,avg_frame_rate:format=format_name';
 
-/** For times, of packets: `packet|pts=512|dts=0|size=790|flags=K_`. */
+/** Also fields of packets: `packet|pts=512|dts=0|size=790|flags=K_`. */
 const TIME_ENTRIES = `packet=pts,dts,size,flags:${STREAM_ENTRIES}`;
 
-/** Decodes until a chain of filters outputs its first frame, which showinfo describes. */
+/** Decodes until a filter chain outputs its first frame, which showinfo describes. */
 export function filteredArgs(source: ToolSource, chain: string, track?: number): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL];
   args.push(...inputArgs(source), '-map', `0:${video(track)}`, '-vf', `${chain},showinfo=checksum=0`);
@@ -79,10 +75,7 @@ export function framesArgs(source: ToolSource, track?: number): string[] {
   return packetsArgs(source, track, `frame=pts,pkt_dts:${STREAM_ENTRIES}`);
 }
 
-/**
- * Decodes to raw planes on standard output; showinfo announces each frame on standard error.
- * @param version of ffmpeg, as it prints it
- */
+/** Decodes to raw planes on standard output; showinfo announces frames on standard error. @param version ffmpeg's */
 export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,
@@ -92,17 +85,16 @@ export function decodeArgs(
   version: string,
 ): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL, '-copyts'];
-  // Check checksums, but only log errors: `explode` and -xerror refuse recordings that start between key frames.
+  // Verify checksums, but only log errors: `explode` and -xerror refuse recordings that start between key frames.
   args.push('-err_detect', 'crccheck');
-  // The decoder then exports the grain's parameters and adds no grain.
+  // Makes the decoder export the grain's parameters instead of adding grain.
   if (facts.filmGrain === 'left out') args.push('-export_side_data', 'film_grain');
-  // Frame threads run ahead of the output: with them, where damage ends the video would depend on timing.
+  // Not frame threads: they run ahead of the output, so the end of a damaged video would depend on timing.
   if (request.damage === 'accept') args.push('-thread_type', 'slice');
   const chain = filters(facts, planes, request, part);
   if (planes.note !== undefined && request.chain === undefined) args.push('-noautorotate');
-  if (part.seek !== undefined) {
+  if (part.seek !== undefined)
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
-  }
   args.push(...inputArgs(source), '-map', `0:${video(facts.track?.index)}`);
   args.push('-vf', chain.join(','), ...everyFrame(version));
   args.push('-enc_time_base', '1:1000000');
@@ -119,7 +111,7 @@ function filters(
 ): string[] {
   const chain: string[] = first === undefined ? [] : [first];
   if (planes.note !== undefined) {
-    // The nearest neighbour repeats samples and changes nothing else.
+    // Nearest neighbour only repeats samples.
     chain.push('scale=flags=neighbor', `format=${planes.pixelFormat}`);
     if (facts.rotation === 90) chain.push('transpose=clock');
     if (facts.rotation === 180) chain.push('hflip', 'vflip');
@@ -129,24 +121,23 @@ function filters(
   } else if (facts.pixelFormat !== planes.pixelFormat) {
     chain.push(planes.unpacked ?? `format=${planes.pixelFormat}`);
   }
-  // Before scaling, which would hide a change of size within the video.
+  // Before scaling, which hides size changes within the video.
   chain.push('showinfo=checksum=0');
-  // Without it, ffmpeg would decode to the end of the file if this process were gone.
+  // Makes ffmpeg stop even if this process dies.
   if (part.untilTime !== undefined) chain.push(`trim=end=${seconds(part.untilTime + PAST_END)}`);
   const wanted: string[] = [];
   if (part.fromTime !== undefined) wanted.push(`gte(t\\,${seconds(part.fromTime)})`);
   if (part.fromFrame !== undefined) wanted.push(`gte(n\\,${part.fromFrame})`);
   if (part.untilTime !== undefined) wanted.push(`lt(t\\,${seconds(part.untilTime)})`);
   if (wanted.length > 0) chain.push(`select='${wanted.join('*')}'`);
-  if (size && (size.width !== facts.width || size.height !== facts.height)) {
+  if (size && (size.width !== facts.width || size.height !== facts.height))
     chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
-  }
-  // Missing, repeated or backward times would be logged like damage; showinfo has printed them already.
+  // Avoids log messages about missing, repeated or backward times, which showinfo has printed already.
   chain.push('settb=1/1000000', 'setpts=N');
   return chain;
 }
 
-/** For the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */
+/** As in the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */
 export function decodedBy(tool: string, { codec, rotation }: TrackFacts, { note }: Delivery): string {
   const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
   return `${tool} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
@@ -158,14 +149,15 @@ export function seconds(value: number): string {
 }
 
 export interface Access {
-  /** Demuxers by their short names; ffmpeg ignores unknown ones. */
+  /** Short names of demuxers; ffmpeg ignores unknown ones. */
   readonly formats: readonly string[];
-  /** For the input itself and whatever it names. */
+  /** For the input and everything that it names. */
   readonly protocols: readonly string[];
 }
 
-/** An input for a tool, always with what it may open. */
+/** An input for a tool, with its permissions. */
 export interface ToolSource {
+  /** The argument after `-i`. */
   readonly url: string;
   readonly options?: readonly string[];
   readonly access: Access;
@@ -173,17 +165,17 @@ export interface ToolSource {
 
 const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
-/** Containers, streams and pictures whose whole video is in one file. */
+/** Containers, streams and pictures of a single file. */
 const SINGLE_FILES = words(`
   mov mp4 m4a 3gp 3g2 mj2 matroska webm mpegts mpeg avi mxf ivf yuv4mpegpipe flv ogg asf asf_o nut gxf dv rm wtv
   h261 h263 h264 hevc vvc evc av1 obu mpegvideo m4v mjpeg vc1 vc1test dirac dnxhd cavsvideo avs2 avs3
   gif apng bmp_pipe dpx_pipe exr_pipe j2k_pipe jpeg_pipe jpegls_pipe jpegxl_pipe jpegxl_anim pam_pipe pbm_pipe pfm_pipe
   pgm_pipe pgmyuv_pipe png_pipe ppm_pipe qoi_pipe sgi_pipe tiff_pipe webp_pipe`);
 
-/** Audio, so that a message can say that it is no video, and because playlists name it beside video. */
+/** Audio, for messages that it is not video, and for playlists that name audio tracks. */
 const SOUND = words('aac ac3 eac3 flac mp3 wav');
 
-/** Single files of games, recorders and old software, and scripts that the user runs. */
+/** Single-file formats of games, recorders and old software, and scripts that the user runs. */
 const RARE = words(`
   4xm alias_pix amv anm argo_brp argo_cvg avisynth avs bethsoftvid bfi bink bmv brender_pix c93 cdg cdxl cine cri_pipe
   dds_pipe derf dfa dhav dsicin dxa ea film_cpk filmstrip fits flic frm gdv gem_pipe hnm ico idcin iff ifv ingenient
@@ -195,7 +187,7 @@ const RARE = words(`
 /** Formats that consist of other files. */
 const PLAYLISTS = words('hls applehttp dash concat imf image2 webvtt');
 
-/** Formats that make ffmpeg open something else; used only to explain a refusal. */
+/** Formats that make ffmpeg open other files; only explain a refusal. */
 const NAMES_OTHERS = new Set(
   words(`${PLAYLISTS.join(' ')} image2pipe sdp rtsp rtp sap mlv vobsub lavfi realtext vapoursynth avisynth`),
 );
@@ -206,35 +198,35 @@ const TEXTS = new Set(words('tty bin xbin idf adf'));
 const LOCAL = words('file crypto data');
 const NETWORK = words('http https httpproxy tls tcp');
 
-/** Only the input, nothing that it names. */
+/** Only the input itself. */
 const INPUT_ONLY: Access = { formats: [...SINGLE_FILES, ...SOUND], protocols: ['file'] };
 
-/** A file served by this process. */
+/** A file that this process serves. */
 export const HANDED: Access = { ...INPUT_ONLY, protocols: ['http', 'tcp'] };
 
 /**
- * Such a file comes in pieces, so that ffmpeg fetches no more than it reads; it takes the end of a piece for a broken
- * connection, and asks for the rest at once.
+ * This process serves a file in pieces, so that ffmpeg fetches little more than it reads. ffmpeg takes the end of a piece for
+ * a broken connection, and requests the rest at once.
  */
 export const HANDED_OPTIONS = ['-reconnect', '1', '-reconnect_delay_max', '0'] as const;
 
 const PIECE_END = /^\[https? @ [^\]]*\] (?:\[\w+\] )?(?:Stream ends prematurely at|Will reconnect at) /;
 
-/** True if a line of a log only reports the end of a piece. */
+/** Whether a log line only reports the end of a piece. */
 export function isPieceEnd(line: string): boolean {
   return PIECE_END.test(line);
 }
 
-/** For a file system with only the input in it; ffmpeg recognizes some pictures there by name. */
+/** For a file system that contains only the input; ffmpeg recognises some pictures there by name. */
 export const CONTAINED: Access = {
   formats: [...SINGLE_FILES, ...SOUND, ...RARE, 'image2'],
   protocols: ['file'],
 };
 
 /**
- * What an input may open: if the user did not name it, only itself; a local file of the user, other local files, and
- * the network if that is allowed; a URL of the user, only the network.
- * @param remote it is fetched
+ * Permissions of an input. A foreign input opens only itself; the user's local file, other local files and, if allowed, the
+ * network; the user's URL, only the network.
+ * @param remote whether it is fetched
  */
 export function accessOf({ by }: Origin, remote: boolean, urls: boolean): Access {
   if (by === 'foreign') return remote ? { ...INPUT_ONLY, protocols: [...NETWORK, 'crypto'] } : INPUT_ONLY;
@@ -248,19 +240,19 @@ export function inputArgs({ url, options = [], access: { formats, protocols } }:
   return [...lists, ...options, '-i', url];
 }
 
-/** For standard input, which may name nothing else. */
+/** For standard input, which may open nothing else. */
 export function pipedArgs(): string[] {
   return ['-protocol_whitelist', 'pipe', '-format_whitelist', INPUT_ONLY.formats.join(','), '-i', 'pipe:0'];
 }
 
-/** Why a tool did not open an input, from its log. */
+/** Why a tool refused to open an input, from its log. */
 export type Denial =
   | { readonly kind: 'playlist' | 'text' | 'format'; readonly format: string }
   | { readonly kind: 'protocol'; readonly protocol: string };
 
-/** @returns `undefined` if the lists did not refuse it */
+/** @returns `undefined` if the lists are not the reason */
 export function findDenial(log: string): Denial | undefined {
-  // The innermost comes first: what a playlist names, then the playlist.
+  // The innermost comes first: an entry of a playlist, then the playlist.
   const protocol = /Protocol '([^']*)' not on whitelist/.exec(log)?.[1];
   if (protocol !== undefined) return { kind: 'protocol', protocol };
   const names = /^\[([^\]]*?) @ [^\]]*\] (?:\[\w+\] )?Format not on whitelist/m.exec(log)?.[1];

@@ -1,12 +1,12 @@
 /**
  * @module platform/ffmpeg/log
- * Parses ffmpeg's log: the frames that showinfo announces, and damage; and follows a decoding ffmpeg by it.
+ * Parses ffmpeg's log (frames announced by showinfo, and damage), and tracks a decoding ffmpeg by it.
  */
 import { parseSize } from '../../core/size.js';
 import type { TrackFacts } from '../../media/decoder.js';
 import { type Part, seconds } from './commands.js';
 
-/** What every decoded frame must look like before scaling. */
+/** Format of every decoded frame before scaling. */
 export interface ExpectedFrame {
   readonly width: number;
   readonly height: number;
@@ -17,25 +17,25 @@ export type LogEvent =
   /** `pts` is in the filter's time base; `undefined` for a frame without a time. */
   | ({ readonly kind: 'frame'; readonly pts: number | undefined } & ExpectedFrame)
   | { readonly kind: 'timebase'; readonly num: number; readonly den: number }
-  /** Packets begin to be decoded; earlier complaints are about probing the file. */
+  /** Decoding starts; earlier complaints are about probing the file. */
   | { readonly kind: 'decoding' }
-  /** A packet with or before which others are missing, as where a recording was cut; its picture may be whole. */
+  /** A packet at which others are missing, as at a cut in a recording; its picture may be intact. */
   | { readonly kind: 'gap' }
-  /** `atEnd`: the file is truncated, and every frame before is whole. */
+  /** `atEnd`: the file is truncated, and all earlier frames are intact. */
   | { readonly kind: 'damage'; readonly text: string; readonly atEnd: boolean };
 
 const LINE = /^(?:\[[^\]]* @ [^\]]*\] )*\[(\w+)\] (.*)$/;
 const FRAME = /^n: *\d+ pts: *(-?\d+|NOPTS) .*?fmt: *(\S+) .*?\bs:(\S+) /;
 const TIME_BASE = /^config in time_base: (\d+)\/(\d+)/;
 const CUT_OFF = /File ended prematurely|partial file/;
-/** Logged as warnings, although samples are wrong. */
+/** Logged as a warning, although samples are wrong. */
 const CORRUPT = /corrupt decoded frame/;
-/** Logged where a counter of packets jumps; the decoder reports what it cannot conceal. */
+/** Logged where a packet counter jumps; the decoder reports what it cannot conceal. */
 const GAP = /corrupt input packet/;
-/** Logged as errors, although the pictures were never there, as when a recording starts. */
+/** Logged as errors about pictures that never existed, as at the start of a recording. */
 const HARMLESS = /^(?:mmco: unref short failure|co located POCs unavailable)/;
 
-/** Parses a line of ffmpeg's standard error; `undefined` for the many without interest. */
+/** Parses a line of ffmpeg's standard error; `undefined` for irrelevant lines. */
 export function parseLogLine(line: string): LogEvent | undefined {
   const match = LINE.exec(line);
   if (!match) return undefined;
@@ -64,8 +64,7 @@ export type FilteredFrames = ExpectedFrame &
 
 /** @returns `undefined` if the log has no frame */
 export function parseFiltered(log: string): FilteredFrames | undefined {
-  const frame = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log);
-  const [, pixelFormat = '', sides = ''] = frame ?? [];
+  const [, pixelFormat = '', sides = ''] = /\] n: *\d+ pts:.*? fmt: *(\S+) .*?\bs:(\S+) /.exec(log) ?? [];
   const size = parseSize(sides);
   if (!size) return undefined;
   const fraction = (pattern: RegExp) => {
@@ -91,10 +90,10 @@ export function parseFiltered(log: string): FilteredFrames | undefined {
   };
 }
 
-/** Containers that recorders start at any moment, so that the first pictures may refer to missing ones. */
+/** Containers of recordings, whose first pictures may refer to missing ones. */
 const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
 
-/** Messages about damage that are kept, the first ones. */
+/** Number of first damage messages to keep. */
 const KEPT = 8;
 
 /** Structured-cloneable. */
@@ -106,11 +105,11 @@ export interface DecodedPart {
 }
 
 export type FrameEvent =
-  /** A frame of the part, in seconds on the file's clock; its samples are written after this line. */
+  /** A frame of the part, in seconds on the file's clock; its samples follow this line. */
   | { readonly kind: 'wanted'; readonly time: number }
-  /** No further frame is wanted. */
+  /** The part has ended. */
   | { readonly kind: 'past' }
-  /** Frames no longer look as they did at the start. */
+  /** The format of the frames changes. */
   | { readonly kind: 'change'; readonly found: ExpectedFrame }
   | Extract<LogEvent, { kind: 'damage' }>
   /** Nothing to act on. */
@@ -121,15 +120,15 @@ const NOTED: FrameEvent = { kind: 'noted' };
 export class FrameLog {
   readonly #what: DecodedPart;
   readonly trouble: string[] = [];
-  /** Decoded packets with or before which others may be missing. */
+  /** Decoded packets at which others may be missing. */
   gaps = 0;
-  /** ffmpeg has begun to decode; earlier complaints are about opening the file. */
+  /** Whether decoding has started; earlier complaints are about opening the file. */
   decoding = false;
   /** Frames of the part so far. */
   wanted = 0;
   /** Time of the first decoded frame, wanted or not. */
   firstTime: number | undefined;
-  /** Why frames before the first could not be decoded, as is usual in a recording. */
+  /** Why frames before the first could not be decoded, as usual in recordings. */
   skippedStart: string | undefined;
   /** Seconds per unit of `pts`. */
   #unit = Number.NaN;
@@ -140,15 +139,12 @@ export class FrameLog {
     this.#what = what;
   }
 
-  /** True if decoding began before the part, and went well up to it. */
+  /** Whether decoding started before the part, without trouble up to it. */
   get ledIn(): boolean {
     return this.#seen > this.wanted && !this.#troubleBefore;
   }
 
-  /**
-   * @param over stop counting frames
-   * @returns `undefined` for a line that is not about frames
-   */
+  /** @param over stop counting frames @returns `undefined` for a line about other things than frames */
   take(line: string, over = false): FrameEvent | undefined {
     const event = parseLogLine(line);
     switch (event?.kind) {
@@ -184,14 +180,14 @@ export class FrameLog {
     if (part.fromFrame !== undefined && number < part.fromFrame) return NOTED;
     if (part.fromTime !== undefined && !(time >= Number(seconds(part.fromTime)))) return NOTED;
     if (part.untilTime !== undefined && !(time < Number(seconds(part.untilTime)))) {
-      // Without times, the end cannot be found.
+      // The end cannot be found without times.
       return Number.isNaN(time) ? NOTED : { kind: 'past' };
     }
     this.wanted++;
     return { kind: 'wanted', time };
   }
 
-  /** True for damage that does not affect the part: before it, or before any frame. */
+  /** Whether damage does not affect the part: it lies before the part or before any frame. */
   #isHarmless(text: string): boolean {
     const { part, container } = this.#what;
     if (this.#seen === 0) {
@@ -207,10 +203,8 @@ export class FrameLog {
   }
 }
 
-/** ffmpeg has a second name for some layouts, which adds full range. */
-function unranged(pixelFormat: string): string {
-  return pixelFormat.replace(/^yuvj/, 'yuv');
-}
+/** ffmpeg's second names of some layouts imply full range. */
+const unranged = (pixelFormat: string): string => pixelFormat.replace(/^yuvj/, 'yuv');
 
 /** The first error in a log of all levels, without its full stop. */
 export function firstError(log: string): string | undefined {

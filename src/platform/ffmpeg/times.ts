@@ -1,9 +1,8 @@
 /**
  * @module platform/ffmpeg/times
- * Presentation times of all frames, from ffprobe's lines about packets, and which part of a track ffmpeg has to decode
- * for a request.
+ * Presentation times of all frames, from ffprobe's lines about packets, and the part of a track that ffmpeg has to decode for
+ * a request.
  */
-
 import { type AnyvmafError, mediaError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
@@ -19,23 +18,19 @@ export interface TrackTimes {
   readonly trackStart: number;
   /** Bytes of all packets, if known. */
   readonly bytes?: number;
-  /** Times of the first frames after the file's clock was set back; from there times continue as if it had not been. */
+  /** Times of the first frames after each set-back of the file's clock; {@link times} continue without set-backs. */
   readonly setBack?: readonly number[];
 }
 
-/** Seconds within which two times are equal; Matroska counts milliseconds. */
+/** Seconds within which times are equal; Matroska counts milliseconds. */
 export const SAME_TIME = 0.0006;
 
 /**
- * Frames shown from `start` to before `end`, by number: on a clock that was set back, a time may mean several frames.
+ * Frames shown from `start` to before `end`, by number, since times are ambiguous on a clock that was set back.
  * @param start seconds from the first frame
- * @returns the first of them and how many, which may be 0
+ * @returns the first frame and the number of frames, perhaps 0
  */
-function framesBetween(
-  times: Float64Array,
-  start: number,
-  end: number,
-): { readonly fromFrame: number; readonly count: number } {
+function framesBetween(times: Float64Array, start: number, end: number) {
   const before = (time: number) => {
     const at = times.findIndex((shown) => shown >= time - SAME_TIME);
     return at < 0 ? times.length : at;
@@ -46,10 +41,7 @@ function framesBetween(
 
 const REMEMBERED = 8;
 
-/**
- * Times that were read, `null` if the container has none, by a key that changes with the content of the input: an
- * object, or a name with the file's state. Without a key nothing is remembered.
- */
+/** Times by a key that changes with the input's content: an object, or a name with the file's state. */
 export class TimesMemory {
   /** By track number. */
   readonly #objects = new WeakMap<object, Map<number, TrackTimes | null>>();
@@ -72,13 +64,13 @@ export class TimesMemory {
   }
 }
 
-/** Seconds: a larger step back in decoding times means a reset clock, not packets out of order. */
+/** Seconds. A larger step back in decoding times is a set-back clock, not reordered packets. */
 const SET_BACK = 0.5;
 
-/** Packets in order that make a smaller step back a reset: so many follow before the clock is where it was. */
+/** A smaller step back is a set-back if so many packets follow in order before the clock is where it was. */
 const REPEATED = 4;
 
-/** Packets before a step back to search for the time to which it leads. */
+/** Packets before a step back in which to search for the time after it. */
 const LOOK_BACK = 256;
 
 /** Parses a line of `ffprobe -of compact`: `packet|pts=512|flags=K_`. */
@@ -91,7 +83,7 @@ export function compactFields(line: string): ReadonlyMap<string, string> {
   );
 }
 
-/** Collects ffprobe's lines about packets, or decoded frames, then about their stream and container. */
+/** Collects ffprobe's lines about packets or decoded frames, then about stream and container. */
 export class PacketTimes {
   readonly #pts: number[] = [];
   readonly #dts: number[] = [];
@@ -100,10 +92,11 @@ export class PacketTimes {
   #untimed = false;
   #codec = '';
   #fieldOrder = '';
-  /** Seconds per frame; NaN if no rate is known. */
+  /** Seconds per frame; NaN if unknown. */
   #frame = Number.NaN;
-  #bytes = 0;
-  /** The lines are about decoded frames. */
+  /** Bytes of all packets; NaN if unknown. */
+  bytes = 0;
+  /** Whether the lines are about decoded frames. */
   #decoded = false;
 
   take(line: string): void {
@@ -113,9 +106,9 @@ export class PacketTimes {
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('pkt_dts') ?? Number.NaN));
     } else if (line.startsWith('packet|')) {
-      // Cut by an edit list: decoded, never shown.
+      // An edit list cuts it: decoded, never shown.
       if (fields.get('flags')?.includes('D')) return;
-      this.#bytes += Number(fields.get('size') ?? Number.NaN);
+      this.bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('dts') ?? Number.NaN));
     } else if (line.startsWith('stream|')) {
@@ -135,10 +128,10 @@ export class PacketTimes {
     for (const time of pts) this.#pts.push(time);
     for (const time of dts) this.#dts.push(time);
     this.#unit = 1 / timescale;
-    this.#bytes = Number.NaN;
+    this.bytes = Number.NaN;
   }
 
-  /** True if only decoding tells which packets hold frames that are shown. */
+  /** Whether only decoding shows which packets contain displayed frames. */
   get needsFrames(): boolean {
     return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
@@ -148,17 +141,9 @@ export class PacketTimes {
     return packetsOfOneTime({ codec: this.#codec, fieldOrder: this.#fieldOrder, times, frameTime });
   }
 
-  /** Bytes of all packets; NaN if unknown. */
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /**
-   * @param bytes of all packets, if known from an earlier pass
-   * @returns `null` if the container does not give every frame its time
-   */
-  finish(bytes = this.#bytes): TrackTimes | null {
-    // Without reordering, frames are shown in the order and at the times of decoding.
+  /** @param bytes of all packets, if known @returns `null` if the container lacks times of some frames */
+  finish(bytes = this.bytes): TrackTimes | null {
+    // Without reordering, presentation times are decoding times.
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
       (ticks) => !ticks.some(Number.isNaN),
     );
@@ -177,10 +162,10 @@ export class PacketTimes {
     };
   }
 
-  /** Lets a clock that was set back go on by an ordinary step instead. */
+  /** Replaces set-backs of the clock by ordinary steps. */
   #unrolled(known: readonly number[]): {
     readonly ticks: readonly number[];
-    /** The first time shown after each step back. */
+    /** The first presentation time after each set-back. */
     readonly jumps: readonly number[];
   } {
     const clock = this.#dts;
@@ -201,10 +186,7 @@ export class PacketTimes {
   }
 }
 
-/**
- * True if times from packet `i` on repeat those of earlier packets, as where a short recording follows another. Packets
- * written out of order leave a gap where they belong.
- */
+/** Whether times from packet `i` repeat earlier ones, as in joined recordings; reordered packets leave a gap. */
 function repeats(clock: readonly number[], i: number, usual: number): boolean {
   const latest = clock[i - 1] ?? Number.NaN;
   const again = clock.slice(i, i + REPEATED);
@@ -217,7 +199,7 @@ function repeats(clock: readonly number[], i: number, usual: number): boolean {
   return (clock[before + 1] ?? Number.NaN) - (clock[before] ?? Number.NaN) < 1.5 * usual;
 }
 
-/** The smallest time from each of some packets on: the first one decoded need not be the first one shown. */
+/** The smallest time from each of the packets on: the first decoded need not be the first shown. */
 function firstShown(ticks: readonly number[], from: readonly number[]): number[] {
   const left = [...from];
   const found: number[] = [];
@@ -231,7 +213,7 @@ function firstShown(ticks: readonly number[], from: readonly number[]): number[]
   return found.reverse();
 }
 
-/** @param ask runs ffprobe with these arguments and passes on its lines */
+/** @param ask runs ffprobe with arguments and passes on its lines */
 export async function readTrackTimes(
   ask: (args: typeof packetsArgs, onLine: (line: string) => void) => Promise<unknown>,
 ): Promise<TrackTimes | null> {
@@ -247,29 +229,28 @@ export async function readTrackTimes(
 /** Times are in seconds on the file's clock. */
 export interface Plan {
   readonly part: Part;
-  /** Frames that will come, if known. */
+  /** Number of frames to expect, if known. */
   readonly frameCount: number | null;
-  /** Time of the track's first frame; default: of the first one decoded. */
+  /** Time of the track's first frame. Default: that of the first decoded frame. */
   readonly trackStart?: number;
-  /** Time of the first frame wanted, if known. */
+  /** Time of the first wanted frame, if known. */
   readonly firstTime?: number;
-  /** Times of the frames, in seconds from the track's first, if the file's clock was set back. */
+  /** Times of the frames in seconds from the track's first, if the file's clock was set back. */
   readonly times?: Float64Array;
 }
 
 /** Times of all frames; `null` where the container has none. */
 export interface KnownTimes {
   readonly remembered: TrackTimes | null | undefined;
-  /** Reads them, which takes a while. */
   read(): Promise<TrackTimes | null>;
 }
 
 type Range = Readonly<Required<DecodeRequest>['frames']>;
 
-/** Seconds between frames with distinct times; filters compare microseconds. */
+/** Fewest seconds between distinct times; filters compare microseconds. */
 const DISTINCT = 4e-6;
 
-/** Seconds before a part at which reading begins, so that a frame before it is surely decoded. */
+/** Seconds before a part at which reading starts, to decode a frame before it. */
 const LEAD_IN = 0.5;
 
 /** @throws {AnyvmafError} `usage` for an empty part; `media` if a time cannot be found */
@@ -282,9 +263,8 @@ export async function planPart(
   const { remembered } = known;
   if (time) return planTime(facts, time, remembered);
   const setBack = remembered?.setBack && { times: remembered.times };
-  // Containers also count packets that an edit list cuts.
-  const frameCount = remembered?.times.length ?? facts.frameCount;
-  return { part: {}, frameCount, ...setBack };
+  // Containers also count packets cut by an edit list.
+  return { part: {}, frameCount: remembered?.times.length ?? facts.frameCount, ...setBack };
 }
 
 async function planFrames(facts: TrackFacts, { start, end }: Range, known: KnownTimes): Promise<Plan> {
@@ -304,7 +284,7 @@ async function planFrames(facts: TrackFacts, { start, end }: Range, known: Known
   // Times may repeat: count frames.
   if (setBack) return { part: byNumber, frameCount, times: times.subarray(start) };
   const before = times[start - 1] ?? Number.NEGATIVE_INFINITY;
-  // Its time does not distinguish it from the frame before.
+  // The time does not distinguish the frame from the one before.
   if (at - before < DISTINCT) return { part: byNumber, frameCount };
   const middle = (before + at) / 2;
   const part = { ...from(trackStart + middle, trackStart), ...count };
@@ -326,7 +306,6 @@ function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | 
   return { part: { ...begin, ...until }, frameCount: null, trackStart };
 }
 
-/** For a file without times. */
 function planByRate({ name, frameRate }: TrackFacts, start: number, end: number): Plan {
   if (!frameRate) {
     throw mediaError(
@@ -340,16 +319,12 @@ function planByRate({ name, frameRate }: TrackFacts, start: number, end: number)
   return { part: { ...(first > 0 && { fromFrame: first }), ...count }, frameCount: null };
 }
 
-/** Frames from a time on the file's clock; reading starts shortly before. */
+/** Frames from a time on the file's clock, with reading from shortly before. */
 function from(fromTime: number, trackStart: number): Pick<Part, 'seek' | 'fromTime'> {
   const seek = fromTime - LEAD_IN;
   return seek > trackStart ? { seek, fromTime } : { fromTime };
 }
 
-export function emptyRange(
-  { name }: TrackFacts,
-  asked: string,
-  because = 'the range is empty',
-): AnyvmafError {
-  return usageError(`there is nothing to score in ${asked} of ${shown(name)}: ${because}.`);
+export function emptyRange({ name }: TrackFacts, range: string, why = 'the range is empty'): AnyvmafError {
+  return usageError(`there is nothing to score in ${range} of ${shown(name)}: ${why}.`);
 }

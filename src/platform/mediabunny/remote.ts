@@ -1,7 +1,7 @@
 /**
  * @module platform/mediabunny/remote
- * The mediabunny decoder of the engine: one parser thread per open video, ended if a file hangs it or fills its memory,
- * and the calls to it.
+ * The engine's mediabunny decoder: one parser thread per open video, killed if a file hangs it or exhausts its memory; and
+ * the calls to it.
  */
 import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
@@ -12,7 +12,7 @@ import type { ByteReader, VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
 
-/** Milliseconds to keep an idle thread for the next video. */
+/** Milliseconds to keep an idle thread. */
 const KEPT = 2000;
 /** Most idle threads. */
 const IDLE = 4;
@@ -20,7 +20,6 @@ const IDLE = 4;
 export interface RemoteHost {
   startWorker(): ParserWorker;
   readonly track?: TrackRequest;
-  /** The first message to the thread. */
   task(): ParserTask;
   /** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once */
   openInput(input: VideoInput): Promise<{ readonly name: string; readonly reader: ByteReader }>;
@@ -30,22 +29,22 @@ type VideoParser = Parser<VideoCalls>;
 
 interface Idle {
   readonly parser: VideoParser;
-  /** Number of the video that it has open, and reopens without reading its index. */
+  /** Number of its open video, which it reopens without reading the index. */
   readonly same: number | undefined;
   readonly timer: ReturnType<typeof setTimeout>;
 }
 
-/** The latest number of an unchangeable input, by which threads recognize it. */
+/** The latest number given to an immutable input, by which threads recognise it. */
 let numbered = 0;
 
 interface Loan {
   readonly parser: VideoParser;
   readonly video: LentVideo;
-  /** Call once. @param failed the thread may have the video open in an unusable state */
+  /** Call once. @param failed whether the thread's open video may be unusable */
   release(failed: boolean): void;
 }
 
-/** Lends videos to threads, and keeps some idle ones that have loaded the library. */
+/** Lends videos to threads, and keeps some idle threads with the library loaded. */
 class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
@@ -58,14 +57,14 @@ class Lender {
   /** @param same number of the video, which a thread may have open */
   take(same?: number): VideoParser {
     this.#idle = this.#idle.filter(({ parser }) => !parser.ended);
-    // One that has it open, else one that has nothing open, else the one that is idle longest.
-    const wanted = [same, undefined].map((number) => this.#idle.findIndex((one) => one.same === number));
+    // A thread with this video open, else one without an open video, else the longest idle one.
+    const wanted = [same, undefined].map((number) => this.#idle.findIndex((idle) => idle.same === number));
     const [found] = this.#idle.splice(wanted.find((at) => at >= 0) ?? 0, 1);
     if (found) {
       clearTimeout(found.timer);
       return found.parser;
     }
-    // Videos come in pairs: the second thread loads while the first video is probed.
+    // Videos come in pairs: load a second thread while the first video is probed.
     this.giveBack(this.#start());
     return this.#start();
   }
@@ -81,7 +80,7 @@ class Lender {
       return;
     }
     const timer = setTimeout(() => {
-      this.#idle = this.#idle.filter((one) => one !== idle);
+      this.#idle = this.#idle.filter((other) => other !== idle);
       parser.close();
     }, KEPT);
     const idle: Idle = { parser, same, timer };
@@ -107,7 +106,7 @@ class Lender {
       parser,
       video: { name, size: reader.size, same, track },
       release: (failed) => {
-        // A video that stays open may be read ahead.
+        // The thread may read ahead in a video that stays open.
         if (same === undefined) parser.lend(undefined);
         if (failed && input instanceof Blob) this.#numbers.delete(input);
         this.giveBack(parser, failed ? undefined : same);
@@ -146,7 +145,7 @@ async function once<T>(
 
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const lender = new Lender(host);
-  // Facts about files that cannot change: reading the index of an hour takes a third of a second.
+  // Caches for immutable files: reading the index of an hour takes a third of a second.
   const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
 
   return {
@@ -183,7 +182,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
         const opened = await parser.call('open', { video, facts, request }, { signal });
         return new RemoteSource(loan, facts, opened, signal);
       } catch (error) {
-        // Nothing else would close what is open in the worker.
+        // Closes everything that the worker has open.
         parser.close();
         loan.release(true);
         throw error;
@@ -198,7 +197,7 @@ class RemoteSource implements DecodedSource {
   readonly info: VideoInfo;
   readonly facts: TrackFacts;
   readonly decodedBy: string;
-  /** Returned once, when the thread is free again or ended. */
+  /** Released once, when the thread is free or ended. */
   readonly #loan: Loan;
   readonly #signal: AbortSignal | undefined;
   readonly #warnings: string[] = [];
@@ -267,9 +266,8 @@ class RemoteSource implements DecodedSource {
 
 export interface LentVideo {
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
-  /** Equal for the same video, whose bytes cannot change; absent if they can. */
+  /** Equal for the same immutable video; absent if its bytes can change. */
   readonly same?: number;
   readonly track?: TrackRequest;
 }
@@ -280,7 +278,6 @@ export interface TrackPackets {
   readonly bytes: number;
 }
 
-/** Bytes of the requested planes of a frame. */
 export interface PlaneSizes {
   readonly y: number;
   readonly cb: number;
@@ -288,20 +285,20 @@ export interface PlaneSizes {
 }
 
 export interface ReadFrame {
-  /** False if the video ends before it. */
+  /** False past the end. */
   readonly found: boolean;
-  /** Y, Cb and Cr one after another, as far as requested. */
+  /** Requested planes of Y, Cb and Cr, one after another. */
   readonly planes: ArrayBuffer;
-  /** Times of the frames since the last request. */
+  /** Times of frames since the last request. */
   readonly times: readonly (number | undefined)[];
   /** All warnings so far. */
   readonly warnings: readonly string[];
   readonly damage: string | undefined;
 }
 
-/** One thread works on one video at a time. */
+/** A thread works on one video at a time. */
 export interface VideoCalls {
-  /** Answers once the library is loaded. */
+  /** Answers when the library is loaded. */
   ready(nothing: null): void;
   probe(video: LentVideo): TrackFacts;
   timestamps(video: LentVideo): TrackPackets | null;

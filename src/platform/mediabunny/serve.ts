@@ -1,9 +1,8 @@
 /**
  * @module platform/mediabunny/serve
- * The parser thread's side of the mediabunny decoder: opens files, demuxes with mediabunny, decodes with WebCodecs or
- * its substitute, and returns frames.
+ * The parser thread's side of the mediabunny decoder: demuxes with mediabunny, decodes with WebCodecs or its substitute, and
+ * returns frames.
  */
-
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
@@ -13,38 +12,23 @@ import type { ByteReader } from '../../media/types.js';
 import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
 import type { LentVideo, PlaneSizes, ReadFrame, TrackPackets, VideoCalls } from './remote.js';
 import { MediabunnySource } from './source.js';
-import {
-  beyond,
-  decodingError,
-  type MediabunnyHost,
-  type OpenedTrack,
-  openTrack,
-  packetsOf,
-  SAME,
-  shownTimes,
-  trackFacts,
-} from './track.js';
+import type { MediabunnyHost, OpenedTrack } from './track.js';
+import { beyond, decodingError, openTrack, packetsOf, SAME, shownTimes, trackFacts } from './track.js';
 
-/** Smaller files are read at once: then their reader never waits. */
+/** Smaller files are read whole, so that their reader never waits. */
 const SMALL = 8 << 20;
 
-/**
- * Milliseconds of silence allowed: a base, one more for so many bytes, and a maximum; four times what a file takes on a
- * free processor.
- */
+/** Milliseconds of silence: base, bytes per further millisecond, and maximum; four times what an idle CPU needs. */
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const MOST_SILENCE = 40_000;
 
-/** The bytes come from another process: they are fetched in blocks, and the latest are kept. */
+/** Bytes come from another process: fetch blocks, and keep the latest. */
 const BLOCKS = { bytes: 1 << 18, kept: 16 } as const;
 
-/**
- * The lent video as a reader that reports progress when it reads new bytes.
- * @throws {AnyvmafError} `io` if reading fails
- */
+/** Opens the lent video; reading new bytes reports progress. @throws {AnyvmafError} `io` if reading fails */
 export async function openLent({ name, size }: LentVideo, monitor: Monitor): Promise<ByteReader> {
-  // Not `media`, after which the next decoder would be tried: a file that hangs one reader is not given to others.
+  // Not `media`, which would make the next decoder try it: do not give a file that hangs one reader to another.
   const silence = Math.min(MOST_SILENCE, SILENCE + size / BYTES_PER_MILLISECOND);
   monitor.patience(silence, { code: 'io', subject: `${shown(name)} cannot be read by mediabunny` });
   const input = monitor.input(size);
@@ -107,7 +91,6 @@ function planesOf({ y, cb, cr }: PlaneSizes) {
   };
 }
 
-/** A `Decoder` for videos from another thread. */
 interface TrackDecoder {
   probe(video: LentVideo): Promise<TrackFacts>;
   timestamps(video: LentVideo): Promise<TrackPackets | null>;
@@ -115,20 +98,20 @@ interface TrackDecoder {
 }
 
 export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
-  /** The latest video with unchangeable bytes: reopening it does not read its index again. */
-  let kept: { readonly same: number; readonly opened: OpenedTrack } | undefined;
+  /** The latest immutable video, to reopen without reading its index again. */
+  let cached: { readonly same: number; readonly opened: OpenedTrack } | undefined;
 
   async function open(video: LentVideo): Promise<OpenedTrack> {
     const { same } = video;
-    if (!kept || kept.same !== same) {
-      kept?.opened.close();
-      kept = undefined;
+    if (!cached || cached.same !== same) {
+      cached?.opened.close();
+      cached = undefined;
       const opened = await openTrack(host, video, await host.openInput(video));
       if (same === undefined) return opened;
-      kept = { same, opened };
+      cached = { same, opened };
     }
-    // Stays open until another one comes, or the thread ends.
-    return { ...kept.opened, close() {} };
+    // Stays open until another video replaces it or the thread ends.
+    return { ...cached.opened, close() {} };
   }
 
   async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {
@@ -142,9 +125,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 
   return {
     probe: (video) => withTrack(video, (opened) => trackFacts(host, opened)),
-
     timestamps: (video) => withTrack(video, (opened) => trackPackets(host, opened)),
-
     async open(video, facts, request) {
       const opened = await open(video);
       try {
@@ -157,7 +138,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
   };
 }
 
-/** Times of all frames shown, from the first, and bytes of all packets; `null` if no frame is shown. */
+/** Times of all displayed frames, from the first, and bytes of all packets; `null` if no frame is displayed. */
 async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackPackets | null> {
   const { name, container, codec } = opened;
   let times: number[] = [];
@@ -166,7 +147,7 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
     let before = 0;
     let lastKey = Number.NEGATIVE_INFINITY;
     for await (const { timestamp, type, byteLength } of packetsOf(host, opened)) {
-      // Key frames come in display order, unless the clock is set back.
+      // Key frames are in display order, unless the clock is set back.
       if (container === 'mpegts' && type === 'key') {
         if (timestamp <= lastKey) throw clockSetBack(opened, host, before);
         lastKey = timestamp;
@@ -186,7 +167,7 @@ async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<
   return { times: sorted.map((time) => time - first), bytes };
 }
 
-/** mediabunny sorts frames by time, which would mix those before and after. @param frames before the step back */
+/** mediabunny sorts frames by time, which mixes those before and after. @param frames before the set-back */
 function clockSetBack({ name }: OpenedTrack, host: MediabunnyHost, frames: number): AnyvmafError {
   const what = `the timestamps of ${shown(name)} go back after ${frames} frames, as in joined recordings`;
   return beyond(host, name, `${what}, and mediabunny orders frames by them`);

@@ -1,38 +1,19 @@
 /**
  * @module platform/mediabunny/source
- * Frames as mediabunny decodes them, in presentation order, a few ahead of the reader, turned upright without changing
- * a value.
+ * Frames decoded by mediabunny in presentation order, a few ahead of the reader, and losslessly turned upright.
  */
 import type { VideoSample } from 'mediabunny';
 import { onAbort } from '../../core/abort.js';
 import { messageOf } from '../../core/errors.js';
-import {
-  chromaSize,
-  type FramePlanes,
-  sampleBytes,
-  storedChromaSize,
-  type VideoFormat,
-} from '../../core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../core/frame.js';
+import { chromaSize, sampleBytes, storedChromaSize } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
-import {
-  type DecodedSource,
-  type DecodeRequest,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
-} from '../../media/decoder.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
 import type { VideoInfo } from '../../media/types.js';
-import {
-  DECODING,
-  decodingError,
-  type MediabunnyHost,
-  type OpenedTrack,
-  type Orientation,
-  orientation,
-  SAME,
-  samplePixelFormat,
-} from './track.js';
+import type { MediabunnyHost, OpenedTrack, Orientation } from './track.js';
+import { DECODING, decodingError, orientation, SAME, samplePixelFormat } from './track.js';
 
 /** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;
@@ -48,14 +29,14 @@ export class MediabunnySource implements DecodedSource {
   readonly #request: DecodeRequest;
   readonly #samples: AsyncGenerator<VideoSample, void, unknown>;
   readonly #copier: SampleCopier;
-  /** Time of the track's first frame, on its own clock. */
+  /** Time of the track's first frame, on the file's clock. */
   readonly #zero: number;
   readonly #times: number[] = [];
   readonly #warnings: string[] = [];
   #forget = () => {};
-  /** Seconds from the first frame to the first one wanted, if that is given by its time. */
+  /** Seconds from the first frame to the first wanted one, if requested by time. */
   readonly #from: number | undefined;
-  /** Frames to skip before the first one wanted. */
+  /** Frames to skip before the first wanted one. */
   #before: number;
   #next = 0;
   #ended = false;
@@ -91,12 +72,7 @@ export class MediabunnySource implements DecodedSource {
   }
 
   /** @param opened owned by the source from now on */
-  static async start(
-    host: MediabunnyHost,
-    opened: OpenedTrack,
-    facts: TrackFacts,
-    request: DecodeRequest,
-  ): Promise<MediabunnySource> {
+  static async start(host: MediabunnyHost, opened: OpenedTrack, facts: TrackFacts, request: DecodeRequest) {
     try {
       const zero = Math.max(0, await opened.track.getFirstTimestamp());
       return new MediabunnySource(host, opened, facts, request, await orientation(opened.track), zero);
@@ -139,7 +115,7 @@ export class MediabunnySource implements DecodedSource {
     this.#ended = true;
     this.#forget();
     this.#opened.close();
-    // Releases the decoder; its errors no longer matter.
+    // Releases the decoder, ignoring its errors.
     await this.#samples.return().catch(() => {});
   }
 
@@ -177,11 +153,10 @@ export class MediabunnySource implements DecodedSource {
         return this.#broken('damaged', 'only a part of it could be decoded');
       }
       const at = sample.timestamp;
-      // The first one may begin before the range does.
+      // The first sample may start before the range.
       const from = this.#from;
       const within = from === undefined || at - this.#zero >= from - SAME;
-      const wanted = at >= -SAME && within && this.#before-- <= 0;
-      if (wanted) {
+      if (at >= -SAME && within && this.#before-- <= 0) {
         this.#before = 0;
         return sample;
       }
@@ -189,7 +164,7 @@ export class MediabunnySource implements DecodedSource {
     }
   }
 
-  /** True if the container lists frames after the last one that could be read. */
+  /** Whether the container lists frames after the last readable one. */
   async #isCutOff(): Promise<boolean> {
     const { time } = this.#request;
     if (time && Number.isFinite(time.end)) return false;
@@ -223,14 +198,10 @@ export class MediabunnySource implements DecodedSource {
   }
 
   /** Ends the video at damage. @throws {MediaError} unless damage is accepted */
-  async #broken(reason: 'incomplete' | 'damaged', why: string): Promise<undefined> {
+  async #broken(reason: 'incomplete' | 'damaged', text: string): Promise<undefined> {
     await this.close();
-    const end = {
-      frames: this.#next,
-      lastTime: this.#times.at(-1),
-      cutOff: reason === 'incomplete',
-      text: why,
-    };
+    const cutOff = reason === 'incomplete';
+    const end = { frames: this.#next, lastTime: this.#times.at(-1), cutOff, text };
     if (this.#request.damage !== 'accept') throw earlyEndError(this.facts, end);
     this.damage = earlyEndWarning(this.facts, end);
     this.#warnings.push(this.damage);
@@ -239,9 +210,7 @@ export class MediabunnySource implements DecodedSource {
 }
 
 /** Without its full stop. */
-function reasonOf(error: unknown): string {
-  return clause(messageOf(error));
-}
+const reasonOf = (error: unknown): string => clause(messageOf(error));
 
 export class SampleCopier {
   readonly #format: VideoFormat;
@@ -266,7 +235,7 @@ export class SampleCopier {
       this.#plane(layout, interleaved ? 1 : 2, interleaved ? 2 : 1, interleaved ? 1 : 0, false, into.cr);
   }
 
-  /** @param step samples from one of this plane to the next; `first` is its first */
+  /** @param step distance of this plane's samples, from the sample `first` */
   #plane(
     layout: readonly PlaneLayout[],
     index: number,
@@ -297,7 +266,7 @@ export class SampleCopier {
       return;
     }
     const [bytes, target] = [viewOf(source), viewOf(into)];
-    // The stored plane: its size is rounded up, that of the scored one down.
+    // Stored sizes are rounded up, scored ones down.
     const stored = luma ? format : storedChromaSize(format);
     const turned = rotation === 90 || rotation === 270;
     const width = turned ? stored.height : stored.width;
@@ -322,7 +291,7 @@ export class SampleCopier {
   }
 }
 
-/** A view that throws for an index beyond the bytes. */
+/** A view that throws for an index out of range. */
 function viewOf({ buffer, byteOffset, byteLength }: Uint8Array): DataView {
   return new DataView(buffer, byteOffset, byteLength);
 }

@@ -1,6 +1,6 @@
 /**
  * @module platform/mediabunny/track
- * A file's video track as mediabunny reads it, and the facts about it, in ffmpeg's names.
+ * Opens a file's video track with mediabunny, and describes it in ffmpeg's names.
  */
 import type { EncodedPacket, Input, InputTrack, InputVideoTrack, VideoSample } from 'mediabunny';
 import { AnyvmafError, mediaError, messageOf, type Remedy } from '../../core/errors.js';
@@ -16,7 +16,7 @@ import type { LentVideo } from './remote.js';
 
 export type Mediabunny = typeof import('mediabunny');
 
-/** A parser thread of a browser with WebCodecs, or of Node with the decoders of `@mediabunny/server`. */
+/** A parser thread with WebCodecs in a browser, or with the decoders of `@mediabunny/server` in Node. */
 export interface MediabunnyHost {
   /** The decoder's name, for the report: `WebCodecs`, `libavcodec`. */
   readonly engine: string;
@@ -25,9 +25,9 @@ export interface MediabunnyHost {
   openInput(video: LentVideo): Promise<ByteReader> | ByteReader;
   /** Called for each packet or picture. */
   progress(): void;
-  /** True if a sample holds guesses instead of coded samples; absent if the decoder does not tell. */
+  /** Whether a sample holds guesses instead of coded samples; absent if the decoder does not report it. */
   isPatched?(sample: VideoSample): boolean;
-  /** Why decoding failed at this sample, which then has no picture; absent if errors are thrown. */
+  /** Why decoding failed at this sample, which has no picture; absent if the decoder throws instead. */
   failureAt?(sample: VideoSample): unknown;
   /** Alternatives for a video that cannot be decoded here: `install ffmpeg`. */
   readonly remedies: readonly Remedy[];
@@ -43,20 +43,19 @@ const CONTAINERS: Readonly<Record<string, string>> = {
   'MPEG Transport Stream': 'mpegts',
 };
 
-/** ffmpeg's names that differ from WebCodecs'. */
+/** ffmpeg's names where they differ from WebCodecs'. */
 const CODECS: Readonly<Record<string, string>> = { avc: 'h264' };
 const TRANSFERS: Readonly<Record<string, string>> = { pq: 'smpte2084', hlg: 'arib-std-b67' };
 const MATRICES: Readonly<Record<string, string>> = { 'bt2020-ncl': 'bt2020nc', rgb: 'gbr' };
 
-/** Packets from which the frame rate of containers without an index is estimated. */
+/** Packets to estimate the frame rate of containers without an index. */
 const RATE_PACKETS = 250;
 
-/** Seconds within which two times are equal. */
+/** Seconds within which times are equal. */
 export const SAME = 1e-6;
 
 export interface OpenedTrack {
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
   readonly input: Input;
   readonly track: InputVideoTrack;
@@ -65,17 +64,17 @@ export interface OpenedTrack {
   readonly container: string;
   /** ffmpeg's name. */
   readonly codec: string;
-  /** May be called twice. */
+  /** Idempotent. */
   close(): void;
 }
 
 /**
- * Opens a file and its requested, or default, video track.
+ * Opens a file and its requested or default video track.
  * @throws {AnyvmafError} `media` if mediabunny does not know the container or codec; `usage` if there is no such track
  */
 export async function openTrack(
   host: MediabunnyHost,
-  { name, track: asked }: Pick<LentVideo, 'name' | 'track'>,
+  { name, track: requested }: Pick<LentVideo, 'name' | 'track'>,
   reader: ByteReader,
 ): Promise<OpenedTrack> {
   const { library } = host;
@@ -91,7 +90,7 @@ export async function openTrack(
     // The next read throws it.
     handleUnhandledError() {},
   });
-  // A playlist names other files, but only the input itself is read.
+  // No playlists: only the input itself is read.
   const formats = ALL_FORMATS.filter((format) => format !== HLS);
   const input = new Input({ formats, source });
   const close = (): void => {
@@ -101,11 +100,9 @@ export async function openTrack(
   try {
     const format = await input.getFormat();
     const tracks = await input.getVideoTracks();
-    const choice = chooseTrack(await Promise.all(tracks.map(declaredTrack)), asked, name);
+    const choice = chooseTrack(await Promise.all(tracks.map(declaredTrack)), requested, name);
     const track = tracks[choice?.index ?? 0];
-    if (!track) {
-      throw await withoutVideo(host, name, format.name, await input.getTracks());
-    }
+    if (!track) throw await withoutVideo(host, name, format.name, await input.getTracks());
     const codec = await track.getCodec();
     if (codec === null) {
       const id = await track.getInternalCodecId();
@@ -139,13 +136,8 @@ async function declaredTrack(track: InputVideoTrack): Promise<VideoTrack> {
   return { width, height, isDefault: (await track.getDisposition()).default };
 }
 
-/** The error for what mediabunny cannot do, but another decoder perhaps can. */
-export function beyond(
-  { remedies }: MediabunnyHost,
-  file: string,
-  what: string,
-  cause?: unknown,
-): AnyvmafError {
+/** The error for a limit of mediabunny, which other decoders may not have. */
+export function beyond({ remedies }: MediabunnyHost, file: string, what: string, cause?: unknown) {
   return mediaError(what, { hints: remedies, file, cause });
 }
 
@@ -155,10 +147,9 @@ async function withoutVideo(
   format: string,
   tracks: readonly InputTrack[],
 ): Promise<AnyvmafError> {
-  // In these, mediabunny lists no tracks of unknown codecs.
-  if (format === 'Ogg' || format === 'MPEG Transport Stream') {
+  // Here mediabunny lists no tracks of unknown codecs.
+  if (format === 'Ogg' || format === 'MPEG Transport Stream')
     return beyond(host, name, `${shown(name)} has no video track, or none of a codec that mediabunny knows`);
-  }
   const kinds = await Promise.all(
     tracks.map(async (track) => `${track.type} (${(await track.getCodec()) ?? 'unknown'})`),
   );
@@ -166,7 +157,7 @@ async function withoutVideo(
   return mediaError(`${shown(name)} has no video track, ${others}.`, { file: name });
 }
 
-/** Decodes the first frame that is shown. The caller closes it. */
+/** Decodes the first displayed frame. The caller closes it. */
 async function firstSample(host: MediabunnyHost, opened: OpenedTrack): Promise<VideoSample> {
   const { track, library, name, codec } = opened;
   if (!(await track.canDecode())) {
@@ -191,10 +182,7 @@ export async function orientation(track: InputVideoTrack): Promise<Orientation> 
   return { rotation: await track.getRotation(), flip: await track.getFlip() };
 }
 
-/**
- * All known facts of the track; decodes its first frame.
- * @throws {AnyvmafError} `media` if it cannot be decoded, or not to luma and chroma
- */
+/** Describes the track; decodes its first frame. @throws {AnyvmafError} `media` unless that is luma and chroma */
 export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackFacts> {
   const { track, choice, name, container, codec, size } = opened;
   let sample: VideoSample;
@@ -205,13 +193,12 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   }
   try {
     const { turned, ...format } = await uprightFormat(host, opened, sample);
-    const indexed = container.startsWith('mov');
-    const stats = indexed ? await indexStats(host, opened) : undefined;
+    const stats = container.startsWith('mov') ? await indexStats(host, opened) : undefined;
     const duration = await track.getDurationFromMetadata();
     const times = Float64Array.from(stats?.times ?? (await firstTimes(host, opened))).sort();
     const frameRate = rateOf({ timestamps: times });
     const aspect = await track.getPixelAspectRatio();
-    // As the container or the bitstream declares; a decoded sample also has guesses of the decoder.
+    // Declarations of the container or the bitstream; a decoded sample also has guesses of the decoder.
     const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
     return {
       name,
@@ -240,10 +227,7 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
   }
 }
 
-/**
- * The track's packets, by default without their data.
- * @throws {AnyvmafError} `media` if there are more of them than bytes, as if they never end
- */
+/** Yields packets, by default without data. @throws {AnyvmafError} `media` if there are more packets than bytes */
 export async function* packetsOf(
   host: MediabunnyHost,
   { name, size, track, library }: OpenedTrack,
@@ -253,17 +237,13 @@ export async function* packetsOf(
   const sink = new library.EncodedPacketSink(track);
   for await (const packet of sink.packets(undefined, undefined, { metadataOnly })) {
     host.progress();
-    if (++count > size) {
+    if (++count > size)
       throw mediaError(`${shown(name)} lists more frames than its ${size} bytes can hold; it is damaged.`);
-    }
     yield packet;
   }
 }
 
-/**
- * Times of the frames shown, in seconds, for a codec that also stores hidden ones.
- * @param most frames to read
- */
+/** Times of displayed frames in seconds, for a codec that also stores hidden ones. @param most frames to read */
 export async function shownTimes(
   host: MediabunnyHost,
   opened: OpenedTrack,
@@ -277,7 +257,7 @@ export async function shownTimes(
   return times;
 }
 
-/** Times of the first frames shown, in decoding order. */
+/** Times of the first displayed frames, in decoding order. */
 async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<readonly number[]> {
   if (hidesFrames(opened.codec)) return shownTimes(host, opened, RATE_PACKETS);
   const times: number[] = [];
@@ -288,14 +268,14 @@ async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<re
   return times;
 }
 
-/** True if decoders of AV1 add film grain, by the data before the first frame. */
+/** Whether AV1 decoders add film grain, by the data before the first frame. */
 async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   if (opened.codec !== 'av1') return false;
   for await (const { data } of packetsOf(host, opened, false)) return addsGrain(data);
   return false;
 }
 
-/** As the library's `computePacketStats`, which reports no progress while it reads an index of hours. */
+/** As the library's `computePacketStats`, but with reports of progress. */
 async function indexStats(host: MediabunnyHost, opened: OpenedTrack) {
   const times: number[] = [];
   let [bytes, start, end] = [0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];

@@ -1,9 +1,8 @@
 /**
  * @module platform/node/decoders
- * Video decoders in Node, preferred first: ffmpeg, mediabunny with its server package, ffmpeg.wasm (the optional
+ * Video decoders in Node, in order of preference: ffmpeg, mediabunny with its server package, ffmpeg.wasm (the optional
  * package `@ffmpeg/core`, in worker threads).
  */
-
 import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
@@ -31,15 +30,15 @@ import type { InputAccess } from './ffmpeg/input.js';
 import { nodeFilesOf } from './files.js';
 import { startNodeParser, startThread } from './workers.js';
 
-/** Sets of decoders kept: more than a program has origins. */
-const KEPT = 16;
+/** Sets of decoders to cache: more than the origins of a program. */
+const CACHED = 16;
 
-/** By what they may open; reused, because decoders remember what they read. */
+/** By permissions; reused, because decoders cache what they read. */
 const made = new Map<string, readonly Decoder[]>();
 
 /** @param scripts this package's `node-ffmpeg-worker.js` and `node-parser-worker.js` */
 export function nodeDecoders(
-  access: InputAccess & Pick<Asked, 'track'>,
+  access: InputAccess & Pick<DecoderRequest, 'track'>,
   { worker, parser }: { readonly worker: () => URL; readonly parser: () => URL },
 ): readonly Decoder[] {
   const { origin, track } = access;
@@ -50,25 +49,21 @@ export function nodeDecoders(
     nodeWasmDecoder({ script: worker, origin, track }),
   ];
   const [oldest] = made.keys();
-  if (!made.has(key) && made.size >= KEPT && oldest !== undefined) made.delete(oldest);
+  if (!made.has(key) && made.size >= CACHED && oldest !== undefined) made.delete(oldest);
   made.set(key, decoders);
   return decoders;
 }
 
-interface Asked {
-  /** The file of this package that decodes. */
+interface DecoderRequest {
   readonly script: () => URL;
-  /** Of the names of its files. Default: not the user. */
+  /** Origin of file names. Default: foreign. */
   readonly origin?: Origin;
   /** Default: a default track, else the largest. */
   readonly track?: TrackRequest;
 }
 
-/**
- * mediabunny over libavcodec, in parser processes; needs the packages `mediabunny` and `@mediabunny/server`.
- * @param asked `script`: `node-parser-worker.js`
- */
-export function nodeMediabunnyDecoder({ script, origin = FOREIGN, track }: Asked): Decoder {
+/** mediabunny over libavcodec, in parser processes; needs `mediabunny` and `@mediabunny/server`. */
+export function nodeMediabunnyDecoder({ script, origin = FOREIGN, track }: DecoderRequest): Decoder {
   return createRemoteDecoder({
     track,
     startWorker: () => startNodeParser(script()),
@@ -79,14 +74,11 @@ export function nodeMediabunnyDecoder({ script, origin = FOREIGN, track }: Asked
 
 const { resolve: resolveModule } = createRequire(import.meta.url);
 
-/** Bytes that a thread requests from this one at once. */
+/** Bytes per request of a thread. */
 const BLOCK = 1 << 20;
 
-/**
- * FFmpeg in WebAssembly; needs the package `@ffmpeg/core`, or the part `decoder`.
- * @param asked `script`: `node-ffmpeg-worker.js`
- */
-export function nodeWasmDecoder({ script, origin = FOREIGN, track }: Asked): Decoder {
+/** FFmpeg in WebAssembly; needs `@ffmpeg/core` or the part `decoder`. Its script is `node-ffmpeg-worker.js`. */
+export function nodeWasmDecoder({ script, origin = FOREIGN, track }: DecoderRequest): Decoder {
   return new WasmDecoder({
     track,
     sharedMemory: true,
@@ -145,13 +137,11 @@ async function openInput(input: Parameters<WasmHost['openInput']>[0], origin: Or
   };
 }
 
-/** Changes with the content of a file. */
 async function fileVersion(path: string): Promise<string | undefined> {
   const stats = await stat(path).catch(() => undefined);
   return stats && `${stats.size} ${stats.mtimeMs} ${stats.ino}`;
 }
 
-/** Answers a waiting thread. */
 async function serve(reader: ByteReader, input: JobInput, position: number, length: number): Promise<void> {
   if (input.kind !== 'remote') return;
   const { control, bytes } = input.memory;
@@ -168,20 +158,15 @@ async function serve(reader: ByteReader, input: JobInput, position: number, leng
 }
 
 interface ReadableInput {
-  /** As the user called it. */
+  /** The user's name of it. */
   readonly name: string;
-  /** Bytes. */
   readonly size: number;
   readonly reader: ByteReader;
-  /** Of a file: opens it again anywhere, checked by its origin. */
+  /** Path of a file, to open it again, checked by its origin. */
   readonly path?: string;
 }
 
-/**
- * @param decoder that needs it, for messages
- * @param origin of its name
- * @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once or is not encoded video
- */
+/** @throws {AnyvmafError} `io` if it cannot be read, `usage` if it can be read only once or is not encoded video */
 async function openReadable(input: VideoInput, decoder: string, origin: Origin): Promise<ReadableInput> {
   if (input instanceof Uint8Array) return readable('the byte array', bytesReader(input));
   if (input instanceof Blob) {

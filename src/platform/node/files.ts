@@ -1,7 +1,7 @@
 /**
  * @module platform/node/files
- * Files by name in Node: positional reads of regular files; streams for standard input, pipes and devices, read at the
- * reader's pace and stopped at any time.
+ * Files by name in Node: positional reads of regular files; and streams for standard input, pipes and devices, read at the
+ * consumer's pace and stoppable at any time.
  */
 import {
   closeSync,
@@ -23,13 +23,8 @@ import { ioError, usageError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { fileError, openChecked } from '../../files/checked-file.js';
-import {
-  type ByteReader,
-  type ByteStream,
-  type FilePlatform,
-  type OpenedFile,
-  RemoteVideo,
-} from '../../media/types.js';
+import type { ByteReader, ByteStream, FilePlatform, OpenedFile } from '../../media/types.js';
+import { RemoteVideo } from '../../media/types.js';
 import { namesSequence } from './ffmpeg/sequence.js';
 
 /** `-` is standard input; a file of that name is `./-`. */
@@ -52,7 +47,7 @@ async function openUrl(url: string, hosts: readonly string[], signal?: AbortSign
   return new RemoteVideo(await RemoteFile.open(url, new AllowedHosts(hosts), { signal }));
 }
 
-/** Files by names of this origin: unless the user named it, a file must be regular and lie where the origin allows. */
+/** Files of an origin: a foreign file must be regular and lie in the allowed folders. */
 export function nodeFilesOf(origin: Origin): FilePlatform {
   if (origin.by === 'user') return nodeFiles;
   return {
@@ -68,12 +63,10 @@ export function nodeFilesOf(origin: Origin): FilePlatform {
 
 function openStandardInput(): OpenedFile {
   const { stdin } = process;
-  if (stdin.isTTY) {
+  if (stdin.isTTY)
     throw usageError('standard input (-) is a terminal; pipe a video into it: PROGRAM | anyvmaf - ...');
-  }
-  if (stdin.destroyed || stdin.readableEnded) {
+  if (stdin.destroyed || stdin.readableEnded)
     throw ioError('standard input (-) was already read to its end; it can be read only once.');
-  }
   return { kind: 'stream', stream: nodeByteStream(stdin, 'standard input') };
 }
 
@@ -126,8 +119,7 @@ class FileReader implements ByteReader {
     let left = parts;
     let done = 0;
     try {
-      // One system call usually reads a frame. It may read less (some file systems, very large frames): only zero bytes
-      // mean the end.
+      // Reads may be short (on some file systems, or for huge frames): only zero bytes mean the end.
       while (left.length > 0) {
         const got = readvSync(fd, left, position + done);
         if (got === 0) break;
@@ -161,36 +153,30 @@ function after(parts: readonly Uint8Array[], count: number): readonly Uint8Array
   return left;
 }
 
-/** The stream closes the descriptor when it ends or is destroyed. */
+/** The stream owns the descriptor. */
 function descriptorStream(fd: number, stats: Stats): Readable {
-  // Sockets read pipes without holding a pool thread, so that a read can be stopped while nothing arrives.
+  // Sockets read pipes without blocking a pool thread, so that idle reads can be stopped.
   if (stats.isFIFO() || stats.isSocket()) return new Socket({ fd, readable: true, writable: false });
   return createReadStream('', { fd });
 }
 
-/**
- * Opens a named pipe without blocking this thread until there is a writer. Linux tells a pipe whose writer has not come
- * yet from one whose writer has gone, so it need not wait at all; elsewhere a pool thread waits.
- */
+/** Opens a named pipe; waits for a writer in a pool thread, except on Linux, which can tell that there is none yet. */
 function openFifo(path: string): Promise<number> {
   const flags = process.platform === 'linux' ? constants.O_RDONLY | constants.O_NONBLOCK : constants.O_RDONLY;
   return promisify(openCallback)(path, flags);
 }
 
 function pathOf(url: URL): string {
-  if (url.protocol !== 'file:') {
+  if (url.protocol !== 'file:')
     throw usageError(`${shown(url.href)} is not a file URL; download the video and give its path.`);
-  }
   return fileURLToPath(url);
 }
 
-function systemError(code: string): Error {
-  return Object.assign(new Error(code), { code });
-}
+const systemError = (code: string): Error => Object.assign(new Error(code), { code });
 
 export function nodeByteStream(stream: Readable, name: string): ByteStream {
   const chunks: AsyncIterator<unknown> = stream[Symbol.asyncIterator]();
-  // The next read reports an error between two reads; without a listener it would end the process.
+  // The next read reports errors between reads; without a listener they would end the process.
   stream.on('error', () => {});
   let closed = false;
   return {
@@ -204,9 +190,8 @@ export function nodeByteStream(stream: Readable, name: string): ByteStream {
           throw fileError(name, cause);
         }
         if (result.done) return undefined;
-        if (!(result.value instanceof Uint8Array)) {
+        if (!(result.value instanceof Uint8Array))
           throw usageError(`${name} was switched to text by setEncoding; video is read as bytes.`);
-        }
         if (result.value.length > 0) return result.value;
       }
     },

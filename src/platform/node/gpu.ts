@@ -4,7 +4,7 @@
  */
 import { readdirSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
-import { AnyvmafError, messageOf } from '../../core/errors.js';
+import { backendError, messageOf } from '../../core/errors.js';
 import type { GpuAccess } from '../../engine/contract/platform.js';
 import { obtainPart } from '../../parts/consent.js';
 import { hasPackage, partFile } from '../../parts/table.js';
@@ -26,7 +26,7 @@ export const nodeGpu: GpuAccess = {
   open: () => openNodeGpu(loadPackage),
 };
 
-/** The user's own package, else the part. */
+/** Imports the user's own package, else the part. */
 async function loadPackage(): Promise<typeof import('webgpu')> {
   const part = hasPackage('webgpu') ? undefined : partFile('webgpu', 'webgpu/index.js');
   return part === undefined ? import('webgpu') : import(pathToFileURL(part).href);
@@ -38,7 +38,7 @@ export async function openNodeGpu(load: LoadWebgpu) {
   return openWebgpu(await loadGpu(load));
 }
 
-/** One per package while the process runs: collected while Dawn has work to do, it would crash the process. */
+/** One per package, never collected: Dawn crashes if it is collected during work. */
 const gpus = new Map<typeof import('webgpu')['create'], GPU>();
 
 async function loadGpu(load: LoadWebgpu): Promise<GPU> {
@@ -49,17 +49,15 @@ async function loadGpu(load: LoadWebgpu): Promise<GPU> {
     return gpu;
   } catch (cause) {
     if (!isInstalled()) {
-      throw new AnyvmafError(
-        'backend',
-        'The package webgpu, which measuring on a GPU needs, is not installed',
-        { hints: [ADVICE, 'use the backend cpu'], cause },
-      );
+      throw backendError('The package webgpu, which measuring on a GPU needs, is not installed', {
+        hints: [ADVICE, 'use the backend cpu'],
+        cause,
+      });
     }
-    throw new AnyvmafError(
-      'backend',
-      `The package webgpu does not work on this machine (${messageOf(cause)})`,
-      { hints: ['use the backend cpu'], cause },
-    );
+    throw backendError(`The package webgpu does not work on this machine (${messageOf(cause)})`, {
+      hints: ['use the backend cpu'],
+      cause,
+    });
   }
 }
 

@@ -1,11 +1,11 @@
 /**
  * @module platform/node/heatmaps
- * Heatmap files in Node, written under temporary names beside their own until they are complete.
+ * Heatmap files in Node, written under temporary names until complete.
  */
 import { closeSync, openSync, renameSync, writeSync } from 'node:fs';
 import { open, rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { AnyvmafError, featureError, ioError } from '../../core/errors.js';
+import { AnyvmafError, featureError, internalError, ioError } from '../../core/errors.js';
 import type { HeatmapFile } from '../../core/module.js';
 import { shown } from '../../core/printable.js';
 import type { HeatmapRun, HeatmapStore, HeatmapWriter } from '../../engine/backends/measurer.js';
@@ -33,7 +33,7 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   const discard = async () => {
     if (kept) return;
     for (const path of paths) await removeScratch(path).catch(() => {});
-    // Remove only folders that are empty again.
+    // Removes only empty folders.
     for (const folder of made.toReversed()) await rmdir(folder).catch(() => {});
   };
   try {
@@ -52,7 +52,7 @@ async function createFiles(files: readonly HeatmapFile[]): Promise<HeatmapRun> {
   return {
     paths,
     keep() {
-      // Synchronous, so that no signal comes in between: they appear together.
+      // Synchronous, so that no signal interrupts it.
       for (const [i, path] of paths.entries()) rename(path, targets[i] ?? '');
       kept = true;
     },
@@ -69,7 +69,6 @@ function rename(path: string, target: string): void {
   }
 }
 
-/** Writes at positions, synchronously and unbuffered. */
 class FileWriter implements HeatmapWriter {
   readonly #paths: readonly string[];
   readonly #files: number[] = [];
@@ -88,9 +87,9 @@ class FileWriter implements HeatmapWriter {
 
   write(file: number, position: number, bytes: Uint8Array): void {
     const fd = this.#files[file];
-    if (fd === undefined) throw new AnyvmafError('internal', `There is no heatmap file ${file}.`);
+    if (fd === undefined) throw internalError(`There is no heatmap file ${file}.`);
     try {
-      // The system may write less, as it does before it reports a full disk.
+      // Writes may be short, as before a report of a full disk.
       for (let done = 0; done < bytes.length; )
         done += writeSync(fd, bytes, done, bytes.length - done, position + done);
     } catch (cause) {
@@ -103,7 +102,7 @@ class FileWriter implements HeatmapWriter {
   }
 }
 
-/** @param cause what was thrown, or the end of a sentence */
+/** @param cause an error, or the end of a sentence */
 function heatmapError(path: string, cause: unknown): AnyvmafError {
   if (cause instanceof AnyvmafError) return cause;
   return ioError(

@@ -1,11 +1,11 @@
 /**
  * @module platform/node/message-pipe
- * Structured messages over a pipe between two processes. Transferred buffers follow their message unserialized.
+ * Structured messages over a pipe between two processes. Transferred buffers follow their message, unserialised.
  */
 import type { Readable, Writable } from 'node:stream';
 import { Deserializer, deserialize, Serializer, serialize } from 'node:v8';
 
-/** Bun has no class `Serializer`: there messages contain their buffers. Both ends run in the same runtime. */
+/** Bun has no class `Serializer`, so messages contain their buffers there. Both ends run in the same runtime. */
 const HOLDS_BUFFERS = process.versions.bun !== undefined;
 
 /** Writes the lengths of the message and of its buffers, the message, the buffers. */
@@ -28,13 +28,10 @@ function serialized(message: unknown, buffers: readonly ArrayBuffer[]): Buffer {
   return serializer.releaseBuffer();
 }
 
-/** Bytes of the numbers before a message: its length, and how many buffers follow. */
+/** Bytes of the head: the message's length, and the number of buffers. */
 const HEAD = 8;
 
-/**
- * Calls `take` with each message, whose type is not checked.
- * @param fail called if something that is not a message arrives
- */
+/** Calls `take` with each message, without checking its type. @param fail called for a malformed message */
 export function readMessages<T>(
   input: Readable,
   take: (message: T) => void,
@@ -73,7 +70,7 @@ function* messageParts<T>(take: (message: T) => void): Generator<Uint8Array, nev
     yield body;
     const buffers: ArrayBuffer[] = [];
     for (const bytes of lengths) {
-      // Not zeroed: it is filled at once.
+      // Not zeroed: it is filled next.
       const buffer = new Uint8Array(bytes > 0 ? Buffer.allocUnsafeSlow(bytes).buffer : new ArrayBuffer(0));
       if (bytes > 0) yield buffer;
       buffers.push(buffer.buffer);

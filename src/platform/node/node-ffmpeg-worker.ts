@@ -12,7 +12,7 @@ import type { FromWasmWorker, JobInput, RemoteMemory, ToWasmWorker } from '../ff
 const port = parentPort;
 if (!port) throw new Error('platform/node/node-ffmpeg-worker must run as a worker thread');
 
-// The core was built for a browser's worker and expects its globals. Deno's `location` cannot be assigned to.
+// The core expects a browser worker's globals. Deno's `location` is not assignable.
 for (const [name, value] of Object.entries({ self: globalThis, location: { href: 'file:///' } }))
   Object.defineProperty(globalThis, name, { value, configurable: true, writable: true });
 
@@ -41,7 +41,7 @@ function openReader(input: JobInput): SyncReader {
   }
 }
 
-/** The end of the thread closes the file. */
+/** The file closes with the thread. */
 function fileReader(fd: number): SyncReader {
   return {
     size: fstatSync(fd).size,
@@ -57,7 +57,7 @@ function fileReader(fd: number): SyncReader {
   };
 }
 
-/** Requests blocks from the main thread, and keeps the latest. */
+/** Requests blocks from the main thread; keeps the latest. */
 function remoteReader(size: number, { control, bytes }: RemoteMemory): SyncReader {
   let start = 0;
   let length = 0;

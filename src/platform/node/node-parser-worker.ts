@@ -1,6 +1,6 @@
 /**
  * @module platform/node/node-parser-worker
- * Parser process of Node. It ends with the process that started it.
+ * Parser process of Node, which ends with its parent.
  */
 import { Socket } from 'node:net';
 import { Worker } from 'node:worker_threads';
@@ -12,10 +12,10 @@ import { readMessages, writeMessage } from './message-pipe.js';
 /** Descriptor of the pipe for answers. */
 const ANSWERS = 3;
 
-/** Milliseconds between checks by the thread that kills this process. */
+/** Milliseconds between checks of the watchdog thread. */
 const CHECK = 500;
 
-/** [0]: turns of the event loop; [1]: milliseconds for which it may stand still, 0 for any length. */
+/** [0]: turns of the event loop; [1]: milliseconds for which it may stall, 0 for no limit. */
 const life = new Int32Array(new SharedArrayBuffer(8));
 
 const output = new Socket({ fd: ANSWERS, readable: false, writable: true });
@@ -26,10 +26,9 @@ readMessages(
   process.stdin,
   serveParser(
     (message: FromParser, transfer) => {
-      if (message.kind === 'patience') {
+      if (message.kind === 'patience')
         Atomics.store(life, 1, Number.isFinite(message.silence) ? Math.ceil(message.silence) : 0);
-      }
-      // Even in work that lets no timer run.
+      // Also counts work that blocks timers.
       if (message.kind === 'alive') Atomics.add(life, 0, 1);
       writeMessage(output, message, transfer);
     },
@@ -58,7 +57,7 @@ process.on('SIGINT', () => {});
 
 setInterval(() => Atomics.add(life, 0, 1), CHECK).unref();
 
-// While a file keeps this thread busy, it would not notice that its parent is gone.
+// A watchdog: while busy with a file, this thread does not notice the parent's end.
 new Worker(
   `const { workerData: { life, check } } = require('node:worker_threads');
   const parent = process.ppid;

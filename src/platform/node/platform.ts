@@ -1,9 +1,7 @@
 /**
  * @module platform/node/platform
- * The engine's platform in Node, with model files: the package's own, those of the user, and pulled ones in the user's
- * cache folder.
+ * The engine's platform in Node, with model files of the package, of the user, and pulled ones in the user's cache.
  */
-
 import { closeSync, readFile as readDescriptor } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { availableParallelism } from 'node:os';
@@ -43,10 +41,7 @@ export function configureNode(changes: Assets): void {
 
 const modelFolder = (): URL => locate(assets.models ?? new URL('../../../model/', import.meta.url));
 
-/**
- * @param folder returns the folder of the built-in models, ending in `/`
- * @param origin of the names of other files
- */
+/** @param folder returns the folder of the built-in models, ending in `/` @param origin of the names of other files */
 function nodeModels(folder: () => URL, origin = BY_USER): ModelStore {
   return {
     keep: nodeModelCache,
@@ -97,7 +92,7 @@ export const nodeModelCache: ModelCache = {
     const path = placeOf(fileName);
     try {
       await makeFolders(dirname(resolve(path)));
-      // Concurrent readers find the old file or the new one.
+      // Atomic for concurrent readers.
       await writeWhole(path, bytes);
     } catch (cause) {
       throw ioError(
@@ -143,7 +138,7 @@ export const nodePlatform: SearchPlatform = {
   parallelism: availableParallelism(),
   loadCore(module = 'core') {
     compiled[module] ??= loadCore(MODULES[module]());
-    // Do not keep a failure: the file may be there next time.
+    // Retry after a failure.
     compiled[module].catch(() => {
       delete compiled[module];
     });
@@ -171,7 +166,7 @@ function parserScript(): URL {
   return locate(assets.parserWorker ?? new URL('./node-parser-worker.js', import.meta.url));
 }
 
-/** A place that is not a URL is a path. */
+/** Text that is not a URL is a path. */
 function locate(place: string | URL): URL {
   if (place instanceof URL) return place;
   return /^[a-z][a-z\d+.-]+:/i.test(place) ? new URL(place) : pathToFileURL(place);

@@ -59,7 +59,7 @@ class StreamDecoding implements ByteStream {
 
   async next(): Promise<Uint8Array | undefined> {
     const piece = await this.#output.next().catch((error: unknown) => {
-      // Report the cause instead of the cut-off output.
+      // Report the cause, not the truncated output.
       throw this.#failure ?? error;
     });
     if (this.#failure !== undefined) throw this.#failure;
@@ -83,7 +83,7 @@ class StreamDecoding implements ByteStream {
   async #feed(stdin: NodeJS.WritableStream): Promise<void> {
     try {
       for (let piece = await this.#bytes.next(); piece; piece = await this.#bytes.next()) {
-        // The stream may reuse the memory of a piece.
+        // Copy: the stream may reuse the memory of a piece.
         if (!stdin.write(Uint8Array.from(piece))) await Promise.race([once(stdin, 'drain'), this.#ended]);
         if (this.#closed || this.#child.exitCode !== null) return;
       }

@@ -1,10 +1,8 @@
 /**
  * @module platform/node/video-parser
- * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec), and reports
- * damage that the latter ignores. Failed decoders do not end the process, and libavcodec's messages stay off the
- * terminal.
+ * Decodes videos in a parser process of Node with `mediabunny` and `@mediabunny/server` (libavcodec). Reports damage that
+ * the latter ignores, keeps failed decoders from ending the process, and libavcodec's messages off the terminal.
  */
-
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import type { VideoSample } from 'mediabunny';
@@ -18,7 +16,7 @@ const ABSENT =
   'the packages mediabunny and @mediabunny/server are not installed; install them with ' +
   'npm install mediabunny @mediabunny/server, or install ffmpeg.';
 
-/** Loads the library, once per process. @throws {AnyvmafError} `io` if it is not installed */
+/** Loads the library. @throws {AnyvmafError} `io` if it is not installed */
 export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCalls>> {
   const decoder = createTrackDecoder({
     engine: 'libavcodec',
@@ -38,20 +36,19 @@ async function register(): Promise<Mediabunny> {
   try {
     [mediabunny, server] = await Promise.all([import('mediabunny'), import('@mediabunny/server')]);
   } catch (cause) {
-    const code = codeOf(cause);
-    if (code === 'ERR_MODULE_NOT_FOUND') throw ioError(ABSENT, { cause });
+    if (codeOf(cause) === 'ERR_MODULE_NOT_FOUND') throw ioError(ABSENT, { cause });
     const message = `@mediabunny/server cannot be loaded: ${messageOf(cause)}; install it again, or install ffmpeg.`;
     throw ioError(message, { cause });
   }
   guardDecoders(mediabunny);
   server.registerMediabunnyServer();
   await silenceLibav();
-  // Its warnings come back as errors.
+  // Its warnings also arrive as errors.
   mediabunny.Logging.level = mediabunny.LogLevel.Errors;
   return mediabunny;
 }
 
-/** The parts of `@mediabunny/server`'s decoder that are used here; its frame is libavcodec's AVFrame. */
+/** The used parts of `@mediabunny/server`'s decoder; its frame is libavcodec's AVFrame. */
 interface GuardedDecoder {
   decode(packet: unknown): Promise<void> | void;
   readonly frame?: { readonly flags?: number; readonly decodeErrorFlags?: number };
@@ -60,13 +57,13 @@ interface GuardedDecoder {
 /** libavutil's AV_FRAME_FLAG_CORRUPT. */
 const CORRUPT = 1;
 
-/** Samples where libavcodec guessed what it could not decode. */
+/** Samples with guesses of libavcodec. */
 const patched = new WeakSet<VideoSample>();
 
-/** Errors by the samples that take their place, after which there are none. */
+/** Errors, by the samples that stand for them and end the video. */
 const failures = new WeakMap<VideoSample, unknown>();
 
-/** How a decoder emits samples, and the time of its last one in seconds. */
+/** A decoder's output, and the time of its last sample in seconds. */
 interface Outlet {
   readonly emit: (sample: VideoSample) => void;
   last?: number;
@@ -80,7 +77,7 @@ function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny):
     configurable: true,
     set(this: GuardedDecoder, onError: (error: unknown) => void) {
       own(this, 'onError', onError);
-      // A decoder whose promise rejects cannot be closed any more: closing it would end the process.
+      // Closing a decoder whose promise has rejected would end the process.
       const decode = this.decode.bind(this);
       let failed = false;
       own(this, 'decode', async (packet: unknown) => {
@@ -91,13 +88,9 @@ function guardDecoders({ CustomVideoDecoder, VideoSample: Sample }: Mediabunny):
           failed = true;
           const outlet = outlets.get(this);
           if (outlet?.last === undefined) return onError(error);
-          // An error would overtake samples that wait to be read, and where the video ends would depend on timing.
-          const place = new Sample(new Uint8Array(6), {
-            format: 'I420',
-            codedWidth: 2,
-            codedHeight: 2,
-            timestamp: outlet.last,
-          });
+          // An error would overtake unread samples, so that the end of the video would depend on timing.
+          const shape = { format: 'I420', codedWidth: 2, codedHeight: 2 } as const;
+          const place = new Sample(new Uint8Array(6), { ...shape, timestamp: outlet.last });
           failures.set(place, error);
           outlet.emit(place);
         }
@@ -123,7 +116,7 @@ function own(target: object, name: string, value: unknown): void {
   Object.defineProperty(target, name, { configurable: true, writable: true, value });
 }
 
-/** The caller reports what matters; libavcodec would print its own messages between. */
+/** Stops libavcodec from printing: the caller reports what matters. */
 async function silenceLibav(): Promise<void> {
   try {
     const { resolve } = createRequire(import.meta.url);
@@ -131,6 +124,6 @@ async function silenceLibav(): Promise<void> {
     const { Log, AV_LOG_QUIET } = await import(pathToFileURL(file).href);
     Log.setLevel(AV_LOG_QUIET);
   } catch {
-    // Only louder than wished.
+    // Only more verbose.
   }
 }

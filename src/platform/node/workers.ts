@@ -1,9 +1,8 @@
 /**
  * @module platform/node/workers
- * Worker threads and parser processes of Node, as their owners use them. Killing a process ends native code too, which
- * cannot harm any other memory.
+ * Starts Node's worker threads and parser processes. A process contains native code: it can be killed, and cannot harm other
+ * memory.
  */
-
 import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { Readable } from 'node:stream';
@@ -13,21 +12,21 @@ import type { FromWorker, ToWorker, WorkerHandle } from '../../engine/contract/p
 import type { FromParser, ParserWorker } from '../../parsing/protocol.js';
 import { readMessages, writeMessage } from './message-pipe.js';
 
-/** Posted by platform/node/node-worker once it is loaded; everything after it is a {@link FromWorker}. */
+/** The first message of platform/node/node-worker; the others are {@link FromWorker}. */
 export type Loaded = 'loaded';
 
-/** Milliseconds to wait for loading before a worker is ended anyway. */
+/** Milliseconds to wait for a worker to load before terminating it. */
 const LOADING_TIME = 2000;
 
-/** Starts a thread. Once it is terminated, its messages and its death are ignored. */
+/** Starts a thread. Ignores its messages and death after its termination. */
 export function startThread<Out, In>(script: URL, name: string) {
-  // Flags of the process, such as --import of a test runner, are not for it.
+  // Do not inherit flags of the process, such as --import of a test runner.
   const worker = new Worker(script, { name, execArgv: [] });
   let ended = false;
   return {
     worker,
     post: (message: Out, transfer?: ArrayBuffer[]): void => worker.postMessage(message, transfer),
-    /** @param onDeath receives the reason why no more messages come, a sentence */
+    /** @param onDeath receives the reason, a sentence, when no more messages will come */
     listen(onMessage: (message: In) => void, onDeath: (how: string) => void): void {
       const died = (how: string): void => {
         if (!ended) onDeath(how);
@@ -50,7 +49,7 @@ export function startThread<Out, In>(script: URL, name: string) {
 export function startNodeWorker(script: URL): WorkerHandle {
   const { worker, ...thread } = startThread<ToWorker, FromWorker | Loaded>(script, 'anyvmaf');
   let loaded = () => {};
-  // Node leaks the descriptor of a module that a terminated thread was reading.
+  // Wait, because Node leaks the descriptor of a module that a terminated thread is reading.
   const loading = new Promise<void>((resolve) => {
     loaded = resolve;
   });
@@ -72,10 +71,10 @@ export function startNodeWorker(script: URL): WorkerHandle {
   };
 }
 
-/** Megabytes of JavaScript heap: the index of ten hours of video takes half of it, five million names all. */
+/** Megabytes of JavaScript heap. The index of ten hours of video takes half of it. */
 const HEAP = 1024;
 
-/** Megabytes in all, including decoded pictures and native libraries. */
+/** Most megabytes in total, including decoded pictures and native libraries. */
 const RESIDENT = 3072;
 
 /** Bytes of a memory page in `/proc`. */
@@ -85,7 +84,7 @@ export function startNodeParser(script: URL): ParserWorker {
   const { NODE_OPTIONS: _, ...env } = process.env;
   const child = spawn(process.execPath, [`--max-old-space-size=${HEAP}`, fileURLToPath(script)], {
     env,
-    // The fourth is for messages: libraries print to the second and third.
+    // Messages use the fourth pipe: libraries print to the second and third.
     stdio: ['pipe', 'ignore', env.ANYVMAF_DEBUG ? 'inherit' : 'ignore', 'pipe'],
     windowsHide: true,
   });
@@ -98,7 +97,7 @@ export function startNodeParser(script: URL): ParserWorker {
     for (const pipe of [input, output]) if ('unref' in pipe && typeof pipe.unref === 'function') pipe.unref();
   };
   unref();
-  // The exit event reports it.
+  // The exit event reports errors.
   input.on('error', () => {});
   output.on('error', () => {});
   return {
@@ -133,7 +132,7 @@ export function startNodeParser(script: URL): ParserWorker {
   };
 }
 
-/** Resident memory; 0 if the system does not tell. */
+/** 0 if unknown. */
 function residentMegabytes(pid: number | undefined): number {
   if (process.platform !== 'linux' || pid === undefined) return 0;
   try {

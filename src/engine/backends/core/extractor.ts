@@ -2,8 +2,7 @@
  * @module engine/backends/core/extractor
  * Measures frame pairs with the WebAssembly core: keeps frames in its memory and runs the plan's calls.
  */
-
-import { AnyvmafError } from '../../../core/errors.js';
+import { type AnyvmafError, mediaError } from '../../../core/errors.js';
 import { type FramePlanes, sampleBytes } from '../../../core/frame.js';
 import {
   Core,
@@ -13,20 +12,16 @@ import {
   type CorePicture,
   type Implementation,
 } from '../../../core/module.js';
+import type { ExtractionPlan, FrameSlot, InstantKind, Measurer, RecordLayout } from '../measurer.js';
 import {
   callsOf,
   describeExcess,
   EXCESS_ADVICE,
-  type ExtractionPlan,
-  type FrameSlot,
   findExcess,
   historyNeeds,
-  type InstantKind,
-  type Measurer,
   placeOf,
   planeSizes,
   planesRead,
-  type RecordLayout,
   readExcess,
   recordLayout,
   startRecord,
@@ -37,11 +32,11 @@ const HEAT_BYTES = 2;
 
 interface Picture extends CorePicture {
   serial: number;
-  /** Number of the pair it holds; -1 while it is written. */
+  /** Index of the pair that it holds; -1 while it is written. */
   index: number;
 }
 
-/** Keeps each picture at the place given by its number, so that earlier ones stay while it is written. */
+/** Keeps pictures in rings indexed by pair, so that a new picture does not overwrite its history. */
 class WasmMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots = 1;
@@ -140,7 +135,7 @@ class WasmMeasurer implements Measurer {
         return excess ? `the ${side} video ${describeExcess(excess, bitDepth)}` : [];
       },
     );
-    return new AnyvmafError('media', `The ${metric} extractor has no value here: ${met}; ${EXCESS_ADVICE}.`);
+    return mediaError(`The ${metric} extractor has no value here: ${met}; ${EXCESS_ADVICE}.`);
   }
 
   heatmaps(): readonly Uint8Array[] {
@@ -163,14 +158,14 @@ class WasmMeasurer implements Measurer {
   }
 }
 
-/** The places of a pair and of those before it, whether or not they hold these. */
+/** The places of a pair and its predecessors, whether or not they hold them. */
 function newestFirst(pictures: readonly Picture[], index: number): Picture[] {
   return Array.from({ length: Math.min(pictures.length, index + 1) }, (_, back) =>
     placeOf(pictures, index - back),
   );
 }
 
-/** Measures with one module in the calling thread; each measurer has its own instance of it. */
+/** Measures with one module in the calling thread; each measurer has its own instance. */
 export function wasmMeasurers(module: WebAssembly.Module, implementation: Implementation): InstantKind {
   return { problem: () => undefined, open: (plan) => new WasmMeasurer(module, plan, implementation) };
 }

@@ -1,6 +1,6 @@
 /**
  * @module engine/backends/core/quality-maps
- * Maps frame pairs with the WebAssembly modules: the sums of VIF and ADM by cell, and Butteraugli by pixel.
+ * Maps frame pairs with the WebAssembly modules: sums of VIF and ADM by cell, and Butteraugli by pixel.
  */
 import type { ScoredFormat } from '../../../core/colour.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
@@ -54,14 +54,10 @@ export class WasmMapMaker {
     ]);
   }
 
-  /** Maps one pair of packed luma planes, as in media/types, of equal size. */
+  /** Maps a pair of packed luma planes of equal size. */
   measure(reference: Uint8Array, distorted: Uint8Array): FrameCells {
-    const [to, and] = this.#planes;
-    for (const [at, plane] of [
-      [to, reference],
-      [and, distorted],
-    ] as const)
-      new Uint8Array(this.#core.memory.buffer, at, plane.length).set(plane);
+    for (const [i, plane] of [reference, distorted].entries())
+      new Uint8Array(this.#core.memory.buffer, this.#planes[i], plane.length).set(plane);
     return { vif: this.#vif(), adm: this.#measureAdm() };
   }
 

@@ -1,9 +1,8 @@
 /**
  * @module engine/backends/native/command
- * How an installed libvmaf is talked to: command lines of its tool, and of ffmpeg and ffprobe with the libvmaf filter,
- * including filter graph escapes; and its JSON log.
+ * The interface of an installed libvmaf: command lines of its tool, and of ffmpeg and ffprobe with the libvmaf filter
+ * (with filter graph escapes); and its JSON log.
  */
-
 import { isObject, jsonOf } from '../../../core/arguments.js';
 import { GPU_BACKENDS } from '../../../core/choices.js';
 import { backendError } from '../../../core/errors.js';
@@ -11,19 +10,13 @@ import type { VideoFormat } from '../../../core/frame.js';
 import { quoted } from '../../../core/printable.js';
 import type { MetricSeries } from '../../../report/build.js';
 import type { PooledMetric } from '../../../report/schema.js';
-import {
-  type DeviceOptions,
-  modelItems,
-  type NativeBackend,
-  type NativeProgram,
-  type NativeTask,
-  programName,
-} from './types.js';
+import type { DeviceOptions, NativeBackend, NativeProgram, NativeTask } from './types.js';
+import { modelItems, programName } from './types.js';
 
 /** All operations of a GPU, for tools that can only disable operations. */
 const NO_GPU = '4294967295';
 
-/** @throws {AnyvmafError} `backend` for a part of the task that this program does not support, naming it */
+/** @throws {AnyvmafError} `backend` naming a part of the task that this program does not support */
 export function commandArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   return program.flavour === 'vmaf' ? vmafArgs(program, task) : ffmpegArgs(program, task);
 }
@@ -59,7 +52,7 @@ function vmafArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   if (skip?.reference) args.push('--frame_skip_ref', `${skip.reference}`);
   if (skip?.distorted) args.push('--frame_skip_dist', `${skip.distorted}`);
   args.push(...backendArgs(program, task.backend, devices));
-  // Stock libvmaf prints six decimals and does not know the option.
+  // Stock libvmaf prints six decimals and lacks the option.
   if (program.options.has('precision')) args.push('--precision', 'max');
   args.push('--quiet', '--json', '--output', task.log);
   return args;
@@ -75,7 +68,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
     for (const other of GPU_BACKENDS) {
       if (other !== gpu && options.has(`no_${other}`)) args.push(`--no_${other}`);
     }
-    // A stock tool built with CUDA uses it unasked, and its help does not mention it.
+    // A stock tool built with CUDA uses it by default, and its help does not say so.
     if (!gpu && !options.has('no_cuda') && options.has('gpumask')) args.push('--gpumask', NO_GPU);
   }
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = devices;
@@ -85,7 +78,7 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   for (const [name, device] of Object.entries(own)) {
     if (name !== gpu) continue;
     if (device !== undefined) args.push(...known(`${name}_device`, device));
-    // Without the exclusive option, naming a device turns it on.
+    // Without the option --backend, naming a device turns it on.
     else if (!options.has('backend') && options.has(`${name}_device`)) args.push(`--${name}_device`, '0');
   }
   return args;
@@ -103,21 +96,18 @@ export function vmafReadsY4m(tag: string): boolean {
   return /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag);
 }
 
-/** Escapes a text for one level of ffmpeg's parsers; these differ only in the `delimiters` that end a value. */
+/** Escapes a text for one level of ffmpeg's parsers, which differ only in the `delimiters` that end a value. */
 function escaped(text: string, delimiters: string): string {
   const special = `\\' \t\n\r${delimiters}`;
   return [...text].map((character) => (special.includes(character) ? `\\${character}` : character)).join('');
 }
 
-/** Escapes a filter option's value within a graph: once for the list of options, once for the graph. */
+/** Escapes a filter option's value in a graph: once for the list of options, once for the graph. */
 export function escapeOption(value: string): string {
   return escaped(escaped(value, ':='), '[],;');
 }
 
-/**
- * Formats keys and values for the filter's options `model` and `feature`: `a=b:c=d|a=e`.
- * @throws {AnyvmafError} `backend` if a text has the `|` that separates lists, for which there is no escape
- */
+/** Formats filter options: `a=b:c=d|a=e`. @throws {AnyvmafError} `backend` for a text with `|`, which has no escape */
 function lists(program: NativeProgram, all: readonly (readonly (readonly [string, string])[])[]): string {
   return all
     .map((items) =>
@@ -134,7 +124,7 @@ function lists(program: NativeProgram, all: readonly (readonly (readonly [string
   }
 }
 
-/** Splits a feature string `NAME=OPTION=VALUE:OPTION=VALUE`; like libvmaf, drops what follows a further `=`. */
+/** Splits a feature string `NAME=OPTION=VALUE:OPTION=VALUE`; like libvmaf, drops text after a further `=`. */
 function featureItems(text: string): readonly (readonly [string, string])[] {
   const end = text.indexOf('=');
   const name = end < 0 ? text : text.slice(0, end);
@@ -154,7 +144,7 @@ function filterGraph(program: NativeProgram, task: NativeTask): string {
   const options = [
     'log_fmt=json',
     `log_path=${escapeOption(log)}`,
-    // Otherwise the shorter video's last frame would be compared again and again.
+    // Otherwise the filter would repeat the last frame of the shorter video.
     'shortest=1',
     'eof_action=endall',
     'repeatlast=0',
@@ -166,7 +156,7 @@ function filterGraph(program: NativeProgram, task: NativeTask): string {
   return `${movie(input.distorted)}[d];${movie(input.reference)}[r];[d][r]libvmaf=${options.join(':')}`;
 }
 
-/** @throws {AnyvmafError} `backend` for an option that the filter lacks, naming it */
+/** @throws {AnyvmafError} `backend` naming an option that the filter lacks */
 function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[] {
   const refuse = (what: string) =>
     backendError(`the libvmaf filter of ${programName(program)} ${what}`, {
@@ -186,13 +176,11 @@ function ffmpegArgs(program: NativeProgram, task: NativeTask): readonly string[]
 }
 
 export interface NativeLog {
-  /** libvmaf's version string; `null` if the log has none. */
   readonly version: string | null;
-  /** Backend that ran, if the build reports it. */
   readonly backendUsed: string | null;
-  /** Frames in the log, ascending. */
+  /** Ascending. */
   readonly frameNumbers: readonly number[];
-  /** Metrics in the order of their first value, with one value per frame; `present` is 0 where a frame has none. */
+  /** Metrics in the order of their first value, one value per frame; `present` is 0 for frames without one. */
   readonly series: readonly Required<MetricSeries>[];
   /** Metrics with all four statistics; `null` becomes NaN. */
   readonly pooled: ReadonlyMap<string, PooledMetric>;
@@ -200,9 +188,9 @@ export interface NativeLog {
 }
 
 /**
- * Reads a log. Values are the doubles nearest to what was printed; `null`, and `nan` and `inf` of older versions, which
- * are not JSON, become NaN.
- * @param program its name in messages
+ * Reads a log. Values are the doubles nearest to the printed ones; `null`, and `nan` and `inf` of older versions (invalid
+ * JSON), become NaN.
+ * @param program name for messages
  * @throws {AnyvmafError} `backend` if the text is not libvmaf's log
  */
 export function parseLog(text: string, program: string): NativeLog {
@@ -218,9 +206,8 @@ export function parseLog(text: string, program: string): NativeLog {
     const number: unknown = isObject(frame) ? frame.frameNum : undefined;
     const metrics: unknown = isObject(frame) ? frame.metrics : undefined;
     const last = frameNumbers.at(-1) ?? -1;
-    if (typeof number !== 'number' || !Number.isInteger(number) || number <= last || !isObject(metrics)) {
+    if (typeof number !== 'number' || !Number.isInteger(number) || number <= last || !isObject(metrics))
       throw bad(`has an invalid frame ${row}`);
-    }
     frameNumbers.push(number);
     for (const [name, value] of Object.entries(metrics)) {
       if (typeof value !== 'number' && value !== null) throw bad(`has no number for ${quoted(name)}`);
@@ -259,10 +246,6 @@ function statistics(pooled: unknown): ReadonlyMap<string, PooledMetric> {
   return all;
 }
 
-function membersOf(value: unknown): [string, unknown][] {
-  return isObject(value) ? Object.entries(value) : [];
-}
+const membersOf = (value: unknown): [string, unknown][] => (isObject(value) ? Object.entries(value) : []);
 
-function number(value: unknown): number {
-  return typeof value === 'number' ? value : Number.NaN;
-}
+const number = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);

@@ -1,36 +1,33 @@
 /**
  * @module engine/backends/native/survey
- * Finds installed programs that contain libvmaf: queries versions and options, caching answers by file, and probes a backend
- * by scoring one grey frame against itself.
+ * Finds installed programs that contain libvmaf: queries versions and options, caches answers by file, and probes backends
+ * by scoring a grey frame against itself.
  */
 import { onAbort, unlessAborted } from '../../../core/abort.js';
 import { GPU_BACKENDS, type NativeFlavour } from '../../../core/choices.js';
-import { AnyvmafError } from '../../../core/errors.js';
+import { AnyvmafError, backendError } from '../../../core/errors.js';
 import { clause } from '../../../core/printable.js';
 import { commandArgs, parseLog } from './command.js';
-import {
-  type BackendHealth,
-  type BuildFlags,
-  type Candidate,
-  type DeviceOptions,
-  failure,
-  type NativeBackend,
-  type NativeHost,
-  type NativeModel,
-  type NativeOptions,
-  type NativeOutcome,
-  type NativeProgram,
-  type NativeTask,
-  oneLine,
-  programName,
+import type {
+  BackendHealth,
+  BuildFlags,
+  Candidate,
+  DeviceOptions,
+  NativeBackend,
+  NativeHost,
+  NativeJob,
+  NativeModel,
+  NativeOptions,
+  NativeOutcome,
+  NativeProgram,
+  NativeTask,
 } from './types.js';
+import { failure, oneLine, programName } from './types.js';
 
 /** Time limit of a query in milliseconds. */
 const ANSWER_TIME = 5000;
 
-export interface Rejected {
-  readonly path: string;
-  readonly from: string;
+export interface Rejected extends Pick<Candidate, 'path' | 'from'> {
   /** A sentence without its full stop. */
   readonly problem: string;
 }
@@ -46,7 +43,7 @@ type Identity = { readonly program: NativeProgram } | { readonly problem: string
 /** A query of a program, shared by its callers. */
 interface Question {
   readonly answer: Promise<Identity>;
-  /** Callers that wait; at 0 the program is ended. */
+  /** Waiting callers; at 0 the program is killed. */
   waiting: number;
   readonly ending: AbortController;
 }
@@ -61,7 +58,7 @@ export async function survey(
 ): Promise<Survey> {
   const candidates = [
     ...host.candidates('vmaf', vmafBin),
-    // If the caller names a program, search for no other.
+    // If the caller names a program, do not search for others.
     ...(kinds === 'all' && vmafBin === undefined ? host.candidates('ffmpeg') : []),
   ];
   const found = await Promise.all(candidates.map((candidate) => identify(host, candidate, signal)));
@@ -75,18 +72,13 @@ export async function survey(
   return { programs, rejected };
 }
 
-async function identify(
-  host: NativeHost,
-  candidate: Candidate,
-  signal: AbortSignal | undefined,
-): Promise<Identity> {
+async function identify(host: NativeHost, candidate: Candidate, signal?: AbortSignal): Promise<Identity> {
   const { key, path, problem } = candidate;
   if (key === undefined) return { problem: `${oneLine(path)} ${problem ?? 'cannot run'}` };
   signal?.throwIfAborted();
   const known = questions.get(host) ?? new Map<string, Question>();
   questions.set(host, known);
-  const question = known.get(key) ?? askOnce(host, path, key, known);
-  return wait(question, signal);
+  return wait(known.get(key) ?? askOnce(host, path, key, known), signal);
 }
 
 function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
@@ -96,7 +88,7 @@ function askOnce(host: NativeHost, path: string, key: string, known: Map<string,
   const forget = () => {
     if (known.get(key) === question) known.delete(key);
   };
-  // Drop the answer as soon as all callers have aborted.
+  // Drop the answer when all callers have aborted.
   onAbort(ending.signal, forget);
   question.answer.catch(forget);
   return question;
@@ -119,17 +111,17 @@ async function wait(question: Question, signal: AbortSignal | undefined): Promis
 async function ask(host: NativeHost, path: string, key: string, signal: AbortSignal): Promise<Identity> {
   const run = (...args: string[]) => host.run({ path, args, timeout: ANSWER_TIME, signal });
   const help = await run('--help');
-  const text = said(help);
+  const text = outputText(help);
   const flavour = flavourOf(text);
   if (flavour === 'vmaf') {
     const options = vmafOptions(text);
     const answer = await run('--version');
-    const version = failure(answer) === undefined ? vmafVersion(said(answer)) : null;
+    const version = failure(answer) === undefined ? vmafVersion(outputText(answer)) : null;
     return { program: { flavour, path, key, options, version, build_flags: buildFlags(options) } };
   }
   if (flavour) {
     const filter = await run('-hide_banner', '-h', 'filter=libvmaf');
-    const options = filterOptions(said(filter));
+    const options = filterOptions(outputText(filter));
     const name = programName({ flavour, path });
     if (!options) return { problem: `${name} was built without the libvmaf filter` };
     if (!options.has('model')) {
@@ -140,7 +132,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
     const version = ffmpegVersion(text);
     return { program: { flavour, path, key, options, version, build_flags: buildFlags(new Set()) } };
   }
-  // The tool exits with an error after showing its help.
+  // The tool prints its help and exits with an error.
   if (help.kind !== 'ended' || help.signal !== null) return { problem: `${oneLine(path)} ${failure(help)}` };
   const found = text.trim() === '' ? 'empty' : `"${oneLine(text, 80)}"`;
   return {
@@ -148,9 +140,7 @@ async function ask(host: NativeHost, path: string, key: string, signal: AbortSig
   };
 }
 
-function said({ stdout, stderr }: NativeOutcome): string {
-  return `${stdout}\n${stderr}`;
-}
+const outputText = ({ stdout, stderr }: NativeOutcome): string => `${stdout}\n${stderr}`;
 
 export const NO_BACKENDS: BuildFlags = { cpu: false, cuda: false, sycl: false, hip: false, metal: false };
 
@@ -160,19 +150,19 @@ export function flavourOf(help: string): NativeFlavour | undefined {
   return banner?.[1] === 'ffmpeg' || banner?.[1] === 'ffprobe' ? banner[1] : undefined;
 }
 
-/** Long options in the help of `vmaf`, without dashes; its spelling mixes dashes and underscores. */
+/** Long options in the help of `vmaf`, without leading dashes; dashes become underscores. */
 export function vmafOptions(help: string): ReadonlySet<string> {
   const named = [...help.matchAll(/(?:^|[\s,/|[(])--([a-z][a-z0-9_-]*)/gim)];
   return new Set(named.map(([, name = '']) => name.replaceAll('-', '_')));
 }
 
-/** Backends with an option to disable them are compiled in. */
+/** A backend is compiled in if there is an option to disable it. */
 export function buildFlags(options: ReadonlySet<string>): BuildFlags {
   const gpus = GPU_BACKENDS.map((backend) => [backend, options.has(`no_${backend}`)] as const);
   return { ...NO_BACKENDS, cpu: true, ...Object.fromEntries(gpus) };
 }
 
-/** The version in the output of `--version`: a number, or a commit hash; `null` if there is none. */
+/** The version in the output of `--version`: a number or a commit hash; `null` if none. */
 export function vmafVersion(text: string): string | null {
   for (const line of text.split('\n')) {
     const match = /^(?:vmaf\s+)?(?:version\s+)?v?(\d+\.\d+[\w.+-]*|[0-9a-f]{7,40})$/i.exec(line.trim());
@@ -198,12 +188,12 @@ export function release(version: string | null | undefined): readonly [number, n
   return match ? [Number(match[1]), Number(match[2])] : undefined;
 }
 
-/** Pixels. CUDA's ADM gives no score below 36. */
+/** Pixels. CUDA's ADM returns no score below 36. */
 const SIDE = 64;
 const GREY = 128;
 export const GREY_FORMAT = { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } as const;
 
-/** Milliseconds; a GPU compiles its programs first. */
+/** Milliseconds, enough for a GPU to compile its programs. */
 const PROBE_TIME = 20_000;
 
 export const PROBE_MODEL: NativeModel = {
@@ -214,16 +204,14 @@ export const PROBE_MODEL: NativeModel = {
   overloads: [],
 };
 
-export interface ProbeRequest {
+export interface ProbeRequest extends Pick<NativeJob, 'timeout' | 'signal'> {
   readonly models?: readonly NativeModel[];
   /** Contents of the files that {@link models} name. */
   readonly files?: Readonly<Record<string, string>>;
   readonly devices?: DeviceOptions;
-  readonly timeout?: number;
-  readonly signal?: AbortSignal;
 }
 
-/** Probes; errors become the result. @throws the signal's reason */
+/** Probes a backend; returns errors as results. @throws the signal's reason */
 export async function probeNative(
   host: NativeHost,
   program: NativeProgram,
@@ -281,7 +269,7 @@ function probeScore(
   models: NativeTask['models'],
 ): number {
   const name = programName(program);
-  const unhealthy = (problem: string) => new AnyvmafError('backend', `${name} ${problem}.`);
+  const unhealthy = (problem: string) => backendError(`${name} ${problem}.`);
   const failed = failure(outcome);
   if (failed !== undefined) throw unhealthy(failed);
   if (outcome.output === undefined) {
@@ -294,15 +282,14 @@ function probeScore(
   const scores = models.map((model) => found.series.find(({ name }) => name === model.name)?.values[0]);
   const [score] = scores;
   const missing = models.find((_, i) => !Number.isFinite(scores[i]));
-  if (score === undefined || missing) {
+  if (score === undefined || missing)
     throw unhealthy(`returned no finite score "${missing?.name}" for a grey frame`);
-  }
   return score;
 }
 
-/** The backend that ran, if a log reports another one than requested. */
-export function mismatchedBackend(used: string | null, asked: NativeBackend): string | undefined {
-  const expected = asked === 'native-cpu' ? 'cpu' : asked;
+/** The backend that ran, if the log reports another one than requested. */
+export function mismatchedBackend(used: string | null, requested: NativeBackend): string | undefined {
+  const expected = requested === 'native-cpu' ? 'cpu' : requested;
   return used === null || used === expected ? undefined : used;
 }
 

@@ -1,7 +1,7 @@
 /**
  * @module engine/backends/native/types
- * Installed programs that contain libvmaf: their types and those of their backends and probes, what a platform must offer to
- * run them, and how messages name them.
+ * Types of installed programs that contain libvmaf, of their backends and probes, and of a platform that runs them; and
+ * their names in messages.
  */
 import {
   type BackendChoice,
@@ -46,7 +46,7 @@ export interface NativeProgram {
   readonly build_flags: BuildFlags;
   /** Options in the help of `vmaf` (long ones, without dashes) or of the libvmaf filter. */
   readonly options: ReadonlySet<string>;
-  /** Changes when the file does: path, size and time. */
+  /** Changes with the file: path, size and time. */
   readonly key: string;
 }
 
@@ -113,13 +113,11 @@ export interface NativeModel
   readonly source: { readonly version: string } | { readonly file: string };
 }
 
-/** Device options of the `vmaf` tool. */
 export interface DeviceOptions {
   /** Mask of SIMD levels to disable. */
   readonly cpumask?: number;
   /** If not 0: mask of GPU operations to disable. */
   readonly gpumask?: number;
-  /** Device number. */
   readonly syclDevice?: number;
   readonly hipDevice?: number;
   readonly metalDevice?: number;
@@ -152,7 +150,7 @@ export interface NativeTask {
   readonly log: string;
 }
 
-/** Keys and values that describe a model to libvmaf; flags in the form that both grammars accept. */
+/** Keys and values that describe a model to libvmaf, with flags in the form that both grammars accept. */
 export function modelItems(model: NativeModel): readonly (readonly [string, string])[] {
   const { source, name, disableClip, enableTransform, overloads } = model;
   return [
@@ -166,39 +164,39 @@ export function modelItems(model: NativeModel): readonly (readonly [string, stri
 
 /** A file that may be the requested program. */
 export interface Candidate {
-  /** Absolute path, or the name as requested if there is no file. */
+  /** Absolute path, or the requested name if there is no file. */
   readonly path: string;
-  /** Where the name comes from: `vmafBin`, an environment variable, or `PATH`. */
+  /** Origin of the name: `vmafBin`, an environment variable, or `PATH`. */
   readonly from: string;
-  /** Changes when the file does; absent if nothing there can run. */
+  /** Changes with the file; absent if it cannot run. */
   readonly key?: string;
   /** Why it cannot run, as the end of a sentence. */
   readonly problem?: string;
 }
 
-/** Feeds one pipe. `write` resolves once its bytes may be overwritten, with `false` if the reader is gone. */
+/** Feeds one pipe. `write` resolves when its bytes may be overwritten, with `false` if the reader is gone. */
 export type Feed = (write: (bytes: Uint8Array) => Promise<boolean>) => Promise<void>;
 
 export interface NativeJob {
   readonly path: string;
   readonly args: readonly string[];
-  /** Small files to create in the private folder, which is the working directory. */
+  /** Small files to create in the private working directory. */
   readonly files?: Readonly<Record<string, string | Uint8Array>>;
   /** Named pipes to create there. */
   readonly feeds?: Readonly<Record<string, Feed>>;
-  /** File to read back from there. */
+  /** File there to read back. */
   readonly output?: string;
   /** Time limit in milliseconds. Default: none. */
   readonly timeout?: number;
-  /** Milliseconds without reading its pipes after which it is ended. Default: no limit. */
+  /** Milliseconds without a read from its pipes after which it is killed. Default: no limit. */
   readonly stall?: number;
-  /** Ends it at once; `run` throws its reason. */
+  /** Kills it; `run` throws the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** How a run ended. Its folder and pipes are gone. */
+/** Result of a run whose folder and pipes are removed. */
 export interface NativeOutcome {
-  /** `unstartable`: it never ran; `timeout`: it was ended. */
+  /** `unstartable`: it never ran; `timeout`: it was killed. */
   readonly kind: 'ended' | 'unstartable' | 'timeout';
   /** `null` if a signal ended it. */
   readonly code: number | null;
@@ -221,7 +219,7 @@ export interface NativeHost {
   readonly pipes: boolean;
   /** Files that may be the program, in order of preference; `named` alone if given. */
   candidates(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[];
-  /** Runs a program to its end; leaves no process and no file. @throws the signal's reason, and errors of feeds */
+  /** Runs a program to its end; leaves no process and no file. @throws the signal's reason; errors of feeds */
   run(job: NativeJob): Promise<NativeOutcome>;
 }
 
@@ -245,7 +243,6 @@ export function failure(outcome: NativeOutcome): string | undefined {
   return undefined;
 }
 
-/** Its last lines of output, for the end of a sentence. */
 function saying({ stdout, stderr }: NativeOutcome): string {
   const text = stderr.trim() || stdout.trim();
   const lines = text.split('\n').slice(-3).join('\n');

@@ -1,8 +1,8 @@
 /**
  * @module engine/backends/webgpu/adm-scales
- * Sizes, measured regions and shifts of ADM's scales (wasm/src/adm_frame.c), and scores from their sums. These take the
- * power 1/3 in single precision, with the bits of powf() in the C libraries of the core and of libvmaf (Arm optimized
- * routines), which no rounded double has: 2^(log2(x) / 3), both steps with a table and a polynomial in doubles.
+ * Sizes, measured regions and shifts of ADM's scales (wasm/src/adm_frame.c), and scores from their sums. Scores need x^(1/3)
+ * in single precision with the exact bits of powf() in the C libraries of the core and of libvmaf (Arm optimized routines);
+ * a rounded double differs. Hence 2^(log2(x) / 3), both steps with a table and a polynomial in doubles.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 
@@ -21,9 +21,9 @@ export interface AdmScale {
   readonly scale: number;
   readonly columns: Side;
   readonly rows: Side;
-  /** Shift of a numerator's cubes, less by 4 and 3 at scale 0, and of the sum of a row. */
+  /** Shifts of a numerator's cubes (less by 4 and 3 at scale 0) and of the sum of a row. */
   readonly shifts: { readonly cube: number; readonly row: number };
-  /** Of the denominator: shifts of squares, of cubes and of the sum of a row. */
+  /** Shifts of the denominator's squares, cubes and sum of a row. */
   readonly cubes: { readonly square: number; readonly cube: number; readonly row: number };
 }
 
@@ -69,7 +69,7 @@ export function admUnits({ scale, shifts, cubes }: AdmScale): {
   readonly den: number;
 } {
   const unit = 2 ** (shifts.cube + shifts.row - (NUMERATOR_BITS[scale] ?? 0));
-  // Cubes of band d are shifted by one more at scale 0, and have 4 bits less than that.
+  // At scale 0, cubes of band d are shifted by one more and have 4 bits less.
   const diagonal = scale === 0 ? unit / 16 : unit;
   const den = 2 ** (cubes.cube + cubes.row - (DENOMINATOR_BITS[scale] ?? 0));
   return { num: [unit, unit, diagonal], den };
@@ -79,11 +79,8 @@ export function admUnits({ scale, shifts, cubes }: AdmScale): {
 export function admNumerator(scale: AdmScale, sums: AdmSums, noiseWeight: number): number {
   const { num } = admUnits(scale);
   const exact = scale.scale === 0;
-  return sumOfRoots(
-    scale,
-    noiseWeight,
-    (band) => (exact ? Number(sums[band]) : toFloat32(sums[band])) * num[band],
-  );
+  const value = (sum: bigint) => (exact ? Number(sum) : toFloat32(sum));
+  return sumOfRoots(scale, noiseWeight, (band) => value(sums[band]) * num[band]);
 }
 
 /** Denominator of a scale: a binary32 value. @param factors contrast sensitivity of bands h and v, and of d */
@@ -100,19 +97,15 @@ export function admDenominator(
   });
 }
 
-/** Adds the cube roots of the three bands in single precision, each with the root of its area's noise. */
-function sumOfRoots(
-  { rows, columns }: AdmScale,
-  noiseWeight: number,
-  cubesOf: (band: 0 | 1 | 2) => number,
-): number {
+/** Adds the cube roots of the three bands in single precision, each plus the root of its area's noise. */
+function sumOfRoots({ rows, columns }: AdmScale, noiseWeight: number, cubesOf: (band: 0 | 1 | 2) => number) {
   const area = (rows.to - rows.from) * (columns.to - columns.from);
   const noise = powerOfThird(f32(area * noiseWeight));
   const root = (band: 0 | 1 | 2) => f32(powerOfThird(f32(cubesOf(band))) + noise);
   return f32(f32(root(0) + root(1)) + root(2));
 }
 
-/** Rounds an integer once to single precision: a lowest bit stands for what a double cannot hold above 2^53. */
+/** Rounds an integer to single precision once: above 2^53, a sticky bit stands for the bits that a double loses. */
 function toFloat32(value: bigint): number {
   if (BigInt.asIntN(53, value) === value) return f32(Number(value));
   return f32(Number((value >> 11n) | (value & 2047n ? 1n : 0n)) * 2 ** 11);

@@ -1,10 +1,9 @@
 /**
  * @module engine/backends/webgpu/adm
- * ADM on the GPU (wasm/src/adm_frame.c): four levels of the wavelet, then per scale and parameter set the sums of cubes
- * by rows, and of those. Shaders get the parameter sets of a call, read from the core's structs (`AnyvmafAdmVariant`),
- * in a uniform buffer per scale (adm-scale.wgsl).
+ * ADM on the GPU (wasm/src/adm_frame.c): four levels of the wavelet, then per scale and parameter set the sums of cubes by
+ * row and in total. A uniform buffer per scale (adm-scale.wgsl) holds the parameter sets of a call, read from the core's
+ * structs (`AnyvmafAdmVariant`).
  */
-
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import angle from './adm-angle.wgsl';
@@ -23,19 +22,11 @@ import { type AdmScale, type AdmSums, admDenominator, admNumerator, admScales } 
 import wavelet from './adm-wavelet.wgsl';
 import waveletNarrow from './adm-wavelet-s0.wgsl';
 import waveletWide from './adm-wavelet-s123.wgsl';
-import {
-  Buffers,
-  dispatchOf,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { Encode, GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import wide from './wide.wgsl';
 
-/** Coefficients per workgroup (WIDE, HIGH of adm-wavelet.wgsl, adm-contrast.wgsl), and contrast tiles in turn. */
+/** Coefficients per workgroup (WIDE, HIGH of adm-wavelet.wgsl, adm-contrast.wgsl), and contrast tiles per workgroup. */
 const WAVELET_TILE = { columns: 32, rows: 2 };
 const CONTRAST_TILE = { columns: 16, rows: 8 };
 const TILES = 2;
@@ -47,7 +38,7 @@ const SUM_BYTES = 8;
 const bandBytes = ({ scale, columns, rows: { size } }: AdmScale): number =>
   (scale === 0 ? 8 : 16) * columns.size * size;
 
-/** Pieces that a row is measured in. */
+/** Segments of a measured row. */
 const segmentsOf = ({ columns }: AdmScale): number =>
   Math.ceil((columns.to - columns.from) / (TILES * CONTRAST_TILE.columns));
 
@@ -75,27 +66,17 @@ type Pipelines = Awaited<ReturnType<typeof makePipelines>>;
 async function makePipelines(gpu: OpenDevice) {
   const make = (label: string, constants: Record<string, number>, ...files: readonly string[]) =>
     pipelineOf(gpu.device, gpu.module(label, scaleText, ...files), constants);
-  const measured = { TILES };
-  const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] =
-    await Promise.all([
-      make('adm-wavelet-s0', {}, wavelet, waveletNarrow),
-      make('adm-wavelet-s123', {}, wavelet, waveletWide),
-      make(
-        'adm-contrast-s0',
-        measured,
-        wide,
-        angle,
-        bandsNarrow,
-        decouple,
-        decoupleNarrow,
-        maskNarrow,
-        contrast,
-      ),
-      make('adm-contrast-s123', measured, wide, angle, bandsWide, decouple, decoupleWide, maskWide, contrast),
-      make('adm-cubes-s0', {}, wide, bandsNarrow, cubes),
-      make('adm-cubes-s123', {}, wide, bandsWide, cubes),
-      make('adm-rows', {}, wide, rows),
-    ]);
+  const tiles = { TILES };
+  const pipelines = await Promise.all([
+    make('adm-wavelet-s0', {}, wavelet, waveletNarrow),
+    make('adm-wavelet-s123', {}, wavelet, waveletWide),
+    make('adm-contrast-s0', tiles, wide, angle, bandsNarrow, decouple, decoupleNarrow, maskNarrow, contrast),
+    make('adm-contrast-s123', tiles, wide, angle, bandsWide, decouple, decoupleWide, maskWide, contrast),
+    make('adm-cubes-s0', {}, wide, bandsNarrow, cubes),
+    make('adm-cubes-s123', {}, wide, bandsWide, cubes),
+    make('adm-rows', {}, wide, rows),
+  ]);
+  const [narrowWavelet, wideWavelet, narrowContrast, wideContrast, narrowCubes, wideCubes, sums] = pipelines;
   return {
     wavelet: [narrowWavelet, wideWavelet, wideWavelet, wideWavelet],
     contrast: [narrowContrast, wideContrast, wideContrast, wideContrast],
@@ -164,10 +145,7 @@ class AdmKernel implements GpuKernel {
     });
   }
 
-  #sums(
-    { scale, uniform, bands: [o, t], pieces, denominator }: ScaleMemory,
-    results: GPUBufferBinding,
-  ): Encode[] {
+  #sums({ scale, uniform, bands: [o, t], pieces, denominator }: ScaleMemory, results: GPUBufferBinding) {
     const count = this.#variants.length;
     if (!this.#variants.some((variant) => measures(variant, scale.scale))) return [];
     const { contrast: contrasts, cubes: powers, rows: sums } = this.#pipelines;
@@ -247,7 +225,7 @@ function readVariants(parameters: Uint8Array = new Uint8Array()): readonly AdmVa
 export const ADM_LOW = [15826, 27411, 7345, -4240] as const;
 export const ADM_HIGH = [-4240, -7345, 27411, -15826] as const;
 
-/** Shifts of the wavelet's sums, of columns and of rows; scale 0 shifts otherwise. */
+/** Shifts of the wavelet's sums by column and by row; scale 0 has its own. */
 const WAVELET_SHIFTS = [
   [0, 0],
   [0, 15],
@@ -255,7 +233,7 @@ const WAVELET_SHIFTS = [
   [16, 15],
 ];
 
-/** Most parameter sets; 32-bit words of one, and of the head before them. */
+/** Most parameter sets; 32-bit words of a set, and of the head before them. */
 const MOST = 64;
 const VARIANT_WORDS = 8;
 const SCALE_WORDS = 28;
@@ -288,7 +266,7 @@ export function scaleUniform(
   return words;
 }
 
-/** A number of 1..100 as 53 bits, to be shifted right. */
+/** A number of 1..100 as 53 bits to shift right. */
 function mantissaOf(value: number): { readonly low: number; readonly high: number; readonly shift: number } {
   let shift = 52;
   while (value * 2 ** shift >= 2 ** 53) shift--;

@@ -1,11 +1,11 @@
 /**
  * @module engine/backends/webgpu/device
- * A GPU device: its compiled shaders, a single error for any failure on it, the pictures of a video in plain memory and on
- * it, and the buffers that carry pairs there and results back; and the interface of a metric on it, which mirrors the core's
- * functions (wasm/include/anyvmaf.h): compute passes that leave a few exact integers, and arithmetic that turns these into
- * the core's fields. Pictures stay in memory while a pair is in flight, so that another measurer can take over.
+ * A GPU device: compiled shaders, one error for any failure, the pictures of a video in main and GPU memory, and the buffers
+ * that upload pairs and download results. Also the interface of a metric on it, which mirrors the core's functions
+ * (wasm/include/anyvmaf.h): compute passes that produce exact integers, and arithmetic that turns them into the core's
+ * fields. Pictures stay in main memory while a pair is in flight, so that another measurer can take over.
  */
-import { AnyvmafError, internalError } from '../../../core/errors.js';
+import { AnyvmafError, backendError, internalError, messageOf } from '../../../core/errors.js';
 import { type FramePlanes, sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
 import type { PictureSize } from '../../../core/size.js';
@@ -23,24 +23,19 @@ export interface GpuPair {
   readonly distorted: readonly GpuPicture[];
 }
 
-/** Records a dispatch. */
 export type Encode = (pass: GPUComputePassEncoder) => void;
 
-/** One call of the plan on a device. Scratch memory belongs to the kernel: pairs pass through it one by one. */
+/** One call of the plan on a device. Pairs share the kernel's scratch memory, one after another. */
 export interface GpuKernel {
   /** 32-bit words of results per pair. */
   readonly words: number;
-  /**
-   * Makes the dispatches, in order, for one arrangement of pictures; the measurer keeps one per slot.
-   * @param results range of a storage buffer for the words, at a multiple of 256 bytes
-   */
+  /** Makes the dispatches for one arrangement of pictures. @param results range for the words, aligned to 256 bytes */
   bind(pair: GpuPair, results: GPUBufferBinding): readonly Encode[];
   /** Turns the words into the call's fields: doubles that equal the core's to the last bit. */
   read(words: Uint32Array, fields: Float64Array): void;
   close(): void;
 }
 
-/** A core function that the GPU supports. */
 export interface GpuFunction {
   /** Name of the core's function, without `anyvmaf_`. */
   readonly run: string;
@@ -59,10 +54,10 @@ export const BufferUsage = {
   STORAGE: 0x80,
 } as const;
 
-/** WebGPU's `GPUMapMode`, likewise. */
+/** WebGPU's `GPUMapMode`, which is not a global in Node. */
 const MapMode = { READ: 1, WRITE: 2 } as const;
 
-/** The GPU was lost during the run: what it has not measured, other measurers can. */
+/** The GPU was lost during the run; another measurer can take over. */
 export class GpuLostError extends AnyvmafError {
   override readonly name = 'GpuLostError';
 
@@ -71,8 +66,7 @@ export class GpuLostError extends AnyvmafError {
   }
 }
 
-/** Features that kernels use if the adapter has them. */
-const FEATURES = ['timestamp-query', 'subgroups'] as const;
+const OPTIONAL_FEATURES = ['timestamp-query', 'subgroups'] as const;
 
 export class OpenDevice {
   readonly device: GPUDevice;
@@ -99,26 +93,25 @@ export class OpenDevice {
         .filter(([, always]) => bytes > always)
         .map(([limit]) => [limit, bytes]),
     );
-    const requiredFeatures = FEATURES.filter((feature) => adapter.features.has(feature));
+    const requiredFeatures = OPTIONAL_FEATURES.filter((feature) => adapter.features.has(feature));
     try {
       return new OpenDevice(await adapter.requestDevice({ requiredFeatures, requiredLimits }));
     } catch (cause) {
-      throw new AnyvmafError('backend', `The GPU cannot be opened (${reasonOf(cause)}).`, { cause });
+      throw backendError(`The GPU cannot be opened (${messageOf(cause)}).`, { cause });
     }
   }
 
-  /** Why it stopped measuring. */
   get failure(): AnyvmafError | undefined {
     return this.#failure;
   }
 
-  /** Calls back on failure. @returns a function that removes the listener */
+  /** @returns a function that removes the listener */
   onFailure(listener: (error: AnyvmafError) => void): () => void {
     this.#onFailure.add(listener);
     return () => this.#onFailure.delete(listener);
   }
 
-  /** Compiles the concatenated WGSL files, once for all kernels. */
+  /** Compiles the concatenated WGSL files once for all kernels. */
   module(label: string, ...files: readonly string[]): GPUShaderModule {
     const code = files.join('\n');
     const known = this.#modules.get(code);
@@ -155,9 +148,9 @@ export class OpenDevice {
     for (const scope of scopes) if (scope.status === 'fulfilled' && scope.value) throw runError(scope.value);
     if (made.status === 'fulfilled') return made.value;
     const { reason } = made;
-    // Thrown for a buffer that is too large to be mapped at creation.
+    // A buffer was too large to be mapped at creation.
     if (reason instanceof RangeError) throw outOfMemory(reason.message);
-    throw reason instanceof AnyvmafError ? reason : refusal(reasonOf(reason));
+    throw reason instanceof AnyvmafError ? reason : refusal(messageOf(reason));
   }
 
   /** Frees the device; pairs in flight fail. */
@@ -199,13 +192,7 @@ function outOfMemory(reason: string): AnyvmafError {
 }
 
 /** Drivers append lines of context. */
-function firstLine(text: string): string {
-  return text.slice(0, `${text}\n`.indexOf('\n'));
-}
-
-function reasonOf(cause: unknown): string {
-  return cause instanceof Error ? cause.message : String(cause);
-}
+const firstLine = (text: string): string => text.slice(0, `${text}\n`.indexOf('\n'));
 
 /** A dispatch with resources from binding 0 on; `undefined` leaves a gap. */
 export function dispatchOf(
@@ -226,7 +213,6 @@ export function dispatchOf(
   };
 }
 
-/** The buffers of a kernel. */
 export class Buffers {
   readonly #device: GPUDevice;
   readonly #all: GPUBuffer[] = [];
@@ -235,7 +221,7 @@ export class Buffers {
     this.#device = device;
   }
 
-  /** For results between passes. */
+  /** Holds results between passes. */
   scratch(label: string, bytes: number): GPUBuffer {
     return this.#made({ label, size: bytes, usage: BufferUsage.STORAGE });
   }
@@ -289,22 +275,21 @@ export function pipelineOf(
 interface Written {
   /** Padded with zeros to whole words. */
   readonly planes: readonly Uint8Array<ArrayBuffer>[];
-  /** The same without padding. */
+  /** The planes without padding. */
   readonly samples: readonly Uint8Array<ArrayBuffer>[];
-  /** Changes each time it is written. */
+  /** Changes with each write. */
   version: number;
-  /** Number of the pair it holds; -1 while it is written. */
+  /** Index of the pair that it holds; -1 while it is written. */
   index: number;
 }
 
-/** A plane on the GPU, and the version of the picture it holds. */
 interface Uploaded {
   readonly buffer: GPUBuffer;
   version: number;
 }
 
 export interface RingSizes {
-  /** In plain memory. */
+  /** In main memory. */
   readonly written: number;
   /** On the GPU. */
   readonly uploaded: number;
@@ -315,14 +300,14 @@ export function paddedBytes({ width, height }: PictureSize, bitDepth: number): n
   return Math.ceil((width * height * sampleBytes(bitDepth)) / 4) * 4;
 }
 
-/** Keeps each picture at the place given by its number. */
+/** Rings of pictures, indexed by pair. */
 export class Pictures {
   readonly bytes: number;
   readonly #written: readonly Written[];
   readonly #uploaded: readonly (readonly Uploaded[])[];
   #version = 0;
 
-  /** @param planes that the GPU reads of a picture, luma first */
+  /** @param planes number of a picture's planes that the GPU reads, luma first */
   constructor(device: GPUDevice, plan: ExtractionPlan, planes: number, { written, uploaded }: RingSizes) {
     const { format } = plan;
     const sizes = planeSizes(format).slice(0, planesRead(plan));
@@ -372,7 +357,7 @@ export class Pictures {
     to.version = version;
   }
 
-  /** Places on the GPU of a picture and of those before it, newest first. */
+  /** GPU buffers of a picture and its predecessors, newest first. */
   newestFirst(index: number): GpuPicture[] {
     const count = this.#uploaded.length;
     return this.#uploaded.map((_, back) =>
@@ -394,12 +379,12 @@ interface Copy {
   readonly to: GPUBuffer;
 }
 
-/** Carries one pair at a time. Reuses its buffers: `writeBuffer` makes one per large write, slower than the kernels. */
+/** Transfers one pair at a time. Reuses buffers: `writeBuffer` allocates one per large write, slower than the kernels. */
 export class Transfer {
   readonly #queue: GPUQueue;
   readonly #staging: GPUBuffer;
   readonly #readback: GPUBuffer;
-  /** Memory of the staging buffer, until its contents are submitted. */
+  /** Memory of the staging buffer until it is submitted. */
   #mapped: Uint8Array;
   #copies: Copy[] = [];
   #used = 0;
@@ -408,9 +393,8 @@ export class Transfer {
   constructor(device: GPUDevice, uploaded: number, results: number) {
     const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = BufferUsage;
     this.#queue = device.queue;
-    this.#staging = device.createBuffer({
-      ...{ label: 'staging', size: uploaded, usage: MAP_WRITE | COPY_SRC, mappedAtCreation: true },
-    });
+    const usage = MAP_WRITE | COPY_SRC;
+    this.#staging = device.createBuffer({ label: 'staging', size: uploaded, usage, mappedAtCreation: true });
     this.#readback = device.createBuffer({ label: 'read-back', size: results, usage: MAP_READ | COPY_DST });
     this.#mapped = new Uint8Array(this.#staging.getMappedRange());
   }
@@ -418,7 +402,7 @@ export class Transfer {
   /** Uploads whole words to a buffer before the kernels of the next submission run. */
   upload(from: Uint8Array<ArrayBuffer>, to: GPUBuffer): void {
     const offset = this.#used;
-    // The first pair of a chunk also uploads those that it looks back to.
+    // The first pair of a chunk also uploads its history.
     if (offset + from.length > this.#mapped.length) {
       this.#queue.writeBuffer(to, 0, from);
       return;
@@ -434,13 +418,13 @@ export class Transfer {
       encoder.copyBufferToBuffer(this.#staging, offset, to, 0, to.size);
   }
 
-  /** Encodes the copy of the results, and submits everything encoded. */
+  /** Encodes the copy of the results and submits. */
   submit(encoder: GPUCommandEncoder, results: GPUBuffer): void {
     encoder.copyBufferToBuffer(results, 0, this.#readback, 0, this.#readback.size);
     this.#queue.submit([encoder.finish()]);
   }
 
-  /** Awaits and reads the results; the next pair may follow. @throws the device's error if it is lost or closed */
+  /** Reads the results; then the next pair may follow. @throws the device's error if it is lost or closed */
   async take(read: (results: ArrayBuffer) => void): Promise<void> {
     const staged = this.#used > 0 ? this.#staging.mapAsync(MapMode.WRITE) : undefined;
     await Promise.all([this.#readback.mapAsync(MapMode.READ), staged]);

@@ -1,29 +1,18 @@
 /**
  * @module engine/backends/webgpu/measurer
- * Measures frame pairs on the GPU of this machine: several in flight, one submission and one small read-back each.
+ * Measures frame pairs on this machine's GPU: several in flight, with one submission and one small read-back each.
  */
-import { AnyvmafError, backendError } from '../../../core/errors.js';
+import { type AnyvmafError, backendError, internalError } from '../../../core/errors.js';
 import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall, PlaneArgument } from '../../../core/module.js';
 import type { AdapterFacts, GpuKind } from '../composite.js';
-import {
-  callsOf,
-  type ExtractionPlan,
-  type FrameSlot,
-  historyNeeds,
-  type Measurer,
-  planeSizes,
-  type RecordLayout,
-  recordLayout,
-  startRecord,
-} from '../measurer.js';
+import type { ExtractionPlan, FrameSlot, Measurer, RecordLayout } from '../measurer.js';
+import { callsOf, historyNeeds, planeSizes, recordLayout, startRecord } from '../measurer.js';
 import { ADM_ON_GPU } from './adm.js';
+import type { Encode, GpuFunction, GpuKernel } from './device.js';
 import {
   BufferUsage,
   closedError,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
   GpuLostError,
   OpenDevice,
   Pictures,
@@ -33,16 +22,15 @@ import {
 import { MOTION, MOTION_LEGACY, SSE } from './picture-sum.js';
 import { VIF } from './vif.js';
 
-/** The core's functions that the GPU supports, by the names that calls use. */
 const GPU_FUNCTIONS: ReadonlyMap<string, GpuFunction> = new Map(
-  [SSE, MOTION, MOTION_LEGACY, VIF, ADM_ON_GPU].map((one) => [one.run, one]),
+  [SSE, MOTION, MOTION_LEGACY, VIF, ADM_ON_GPU].map((gpuFunction) => [gpuFunction.run, gpuFunction]),
 );
 
-/** Pairs in flight: while one is measured, the next is uploaded and the last is read back. */
+/** Pairs in flight: one is uploaded, one measured and one read back. */
 const SLOTS = 3;
-/** Pictures on the GPU besides those that a pair looks back to: one is measured while the next is uploaded. */
+/** Pictures on the GPU besides history: one is measured while the next is uploaded. */
 const PLACES = 2;
-/** Bytes that offsets of results are multiples of. */
+/** Alignment of result offsets in bytes. */
 const ALIGNMENT = 256;
 
 const SIDES = ['reference', 'distorted'] as const;
@@ -51,7 +39,7 @@ interface Bound {
   readonly kernel: GpuKernel;
   /** Byte offset of its words in the results. */
   readonly offset: number;
-  /** One for each place of a pair on the GPU. */
+  /** By place of a pair on the GPU. */
   readonly encodes: readonly (readonly Encode[])[];
 }
 
@@ -59,7 +47,6 @@ interface Bound {
 export class GpuMeasurer implements Measurer {
   readonly layout: RecordLayout;
   readonly slots = SLOTS;
-  /** Shader passes submitted. */
   dispatches = 0;
   readonly #plan: ExtractionPlan;
   readonly #gpu: OpenDevice;
@@ -68,7 +55,6 @@ export class GpuMeasurer implements Measurer {
   readonly #results: GPUBuffer;
   readonly #bound: readonly Bound[];
   readonly #places: number;
-  /** Transfers that are free. */
   readonly #idle: Transfer[];
   readonly #transfers: readonly Transfer[];
   /** Rejects each pair in flight. */
@@ -106,14 +92,14 @@ export class GpuMeasurer implements Measurer {
     return gpu.prepare(async () => {
       const kernels = plan.calls.map((call) => {
         const found = GPU_FUNCTIONS.get(call.run);
-        if (!found) throw new AnyvmafError('internal', `The GPU has no ${call.metric}.`);
+        if (!found) throw internalError(`The GPU has no ${call.metric}.`);
         return found.open(gpu, call, plan.format);
       });
       return new GpuMeasurer(gpu, plan, await Promise.all(kernels));
     });
   }
 
-  /** For tests, which may destroy it. */
+  /** For tests, which destroy it. */
   get device(): GPUDevice {
     return this.#gpu.device;
   }
@@ -131,7 +117,7 @@ export class GpuMeasurer implements Measurer {
     this.#distorted.keep(index);
   }
 
-  /** Frames of a pair in flight, or of one that it looks back to. They outlive the device. */
+  /** Frames of a pair in flight or in its history. They outlive the device. */
   frames(index: number): FrameSlot | undefined {
     const [reference, distorted] = [this.#reference.frame(index), this.#distorted.frame(index)];
     return reference && distorted && { index, reference, distorted };
@@ -146,7 +132,7 @@ export class GpuMeasurer implements Measurer {
     const failure = this.#gpu.failure ?? (this.#closed ? closedError() : undefined);
     if (failure) return Promise.reject(failure);
     const transfer = this.#idle.pop();
-    if (!transfer) throw new AnyvmafError('internal', `More than ${SLOTS} pairs are in flight.`);
+    if (!transfer) throw internalError(`More than ${SLOTS} pairs are in flight.`);
     for (const [, call] of due) {
       for (const { of, plane, back } of planeArguments(call))
         this.#picturesOf(of).upload(index - back, plane, transfer);
@@ -155,7 +141,6 @@ export class GpuMeasurer implements Measurer {
     return this.#take(due, transfer, record);
   }
 
-  /** No call that a GPU measures writes heatmaps. */
   heatmaps(): readonly Uint8Array[] {
     return [];
   }
@@ -219,7 +204,7 @@ export class GpuMeasurer implements Measurer {
       };
       transfer
         .take(read)
-        // A lost device first reports that its buffers are unmapped.
+        // A lost device first reports unmapped buffers.
         .catch((cause) => {
           throw this.#gpu.failure ?? (isAbort(cause) ? new GpuLostError(cause.message) : cause);
         })
@@ -232,9 +217,7 @@ export class GpuMeasurer implements Measurer {
   }
 }
 
-function isAbort(cause: unknown): cause is Error {
-  return cause instanceof Error && cause.name === 'AbortError';
-}
+const isAbort = (cause: unknown): cause is Error => cause instanceof Error && cause.name === 'AbortError';
 
 function planeArguments({ args }: CoreCall): PlaneArgument[] {
   return args.filter((arg) => typeof arg === 'object');
@@ -287,8 +270,7 @@ export class WebgpuKind implements GpuKind {
   }
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
-    const found = GPU_FUNCTIONS.get(call.run);
-    if (!found) return `there is no shader for ${call.metric}`;
+    if (!GPU_FUNCTIONS.has(call.run)) return `there is no shader for ${call.metric}`;
     return this.limit(call, format);
   }
 

@@ -4,15 +4,8 @@
  */
 import { sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
-import {
-  Buffers,
-  dispatchOf,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import motionShader from './motion.wgsl';
 import legacyMotionShader from './motion-legacy.wgsl';
 import motionTile from './motion-tile.wgsl';
@@ -27,7 +20,6 @@ interface SumPass {
   /** Whether it reads `format`, its fourth binding. */
   readonly readsFormat: boolean;
   readonly groups: readonly [across: number, down: number];
-  /** As {@link GpuKernel.read}. */
   read(words: Uint32Array, fields: Float64Array): void;
 }
 
@@ -35,10 +27,10 @@ interface SumPass {
 const LANES = 256;
 
 const WORD_BYTES = 4;
-/** A sum: its low word, then its high one. */
+/** A sum: low word, then high word. */
 const SUM_BYTES = 2 * WORD_BYTES;
 
-/** The planes that the call names are the first bindings of the pass, in their order. */
+/** Binds the planes of the call first, in its order. */
 async function openSum(
   gpu: OpenDevice,
   call: CoreCall,
@@ -92,14 +84,14 @@ function motion(run: string, wgsl: string): GpuFunction {
   };
 }
 
-/** `anyvmaf_motion`, and `anyvmaf_motion_legacy` of libvmaf up to 3.0: one field, the sum of absolute differences. */
+/** `anyvmaf_motion`, and `anyvmaf_motion_legacy` (libvmaf up to 3.0): one field, the sum of absolute differences. */
 export const MOTION = motion('motion', motionShader);
 export const MOTION_LEGACY = motion('motion_legacy', legacyMotionShader);
 
 /** Most workgroups that share a large plane. */
 const MOST_GROUPS = 1024;
 
-/** Squared errors of a plane, `anyvmaf_sse`: its fields are the sum's high and low word. */
+/** Squared errors of a plane, `anyvmaf_sse`: two fields, the high and low word of the sum. */
 export const SSE: GpuFunction = {
   run: 'sse',
   open(gpu, call, format) {

@@ -1,19 +1,11 @@
 /**
  * @module engine/backends/webgpu/vif
- * VIF on the GPU: passes leave integer sums by scale (VifSums of wasm/src/dsp.h); floating point is done here.
+ * VIF on the GPU: passes compute integer sums by scale (VifSums of wasm/src/dsp.h); this file does the floating point.
  */
 import type { VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
-import {
-  Buffers,
-  dispatchOf,
-  type Encode,
-  type GpuFunction,
-  type GpuKernel,
-  type GpuPair,
-  type OpenDevice,
-  pipelineOf,
-} from './device.js';
+import type { Encode, GpuFunction, GpuKernel, GpuPair, OpenDevice } from './device.js';
+import { Buffers, dispatchOf, pipelineOf } from './device.js';
 import common from './vif.wgsl';
 import decimate from './vif-decimate.wgsl';
 import level from './vif-level.wgsl';
@@ -34,7 +26,7 @@ const SCALES = [0, 1, 2, 3];
 
 const WORD_BYTES = 4;
 
-/** Constants of the shaders: invocations of a workgroup, its rows of outputs, and samples that reach four outputs. */
+/** Constants of the shaders: invocations and output rows of a workgroup, and samples that contribute to four outputs. */
 const LANES = 128;
 const ROWS = 4;
 const RUN = 20;
@@ -45,12 +37,12 @@ const PLAIN_SUMS = 4;
 /** Approximate outputs per dispatch: a slow GPU must not appear to hang. */
 const DISPATCH_OUTPUTS = 4e6;
 
-/** A scale's level of the pyramid, and the place of its workgroups' sums. */
+/** A level of the pyramid, and the place of its workgroups' sums. */
 interface Level {
   readonly scale: number;
   readonly width: number;
   readonly height: number;
-  /** Workgroups across and down that measure its statistics; 0 for a scale that is left out. */
+  /** Workgroups that measure its statistics; 0 for a skipped scale. */
   readonly groups: readonly [across: number, down: number];
   /** Index of its first partial sum. */
   readonly partials: number;
@@ -58,17 +50,16 @@ interface Level {
 
 interface Pass {
   readonly pipeline: GPUComputePipeline;
-  /** Scale of the level that it reads. */
+  /** Scale of its source. */
   readonly from: number;
-  /** Bound from binding 3 on. */
+  /** From binding 3 on. */
   readonly buffers: readonly GPUBuffer[];
   readonly dispatches: readonly { readonly uniform: GPUBuffer; readonly groups: readonly [number, number] }[];
 }
 
-/** Integer VIF with up to 16 gain limits. */
 export const VIF: GpuFunction = { run: 'vif', open: openVif };
 
-interface Ground {
+interface Context {
   readonly gpu: OpenDevice;
   readonly buffers: Buffers;
   readonly bitDepth: number;
@@ -83,7 +74,7 @@ async function openVif(
   const firstScale = Number(args.at(-1));
   const sums = PLAIN_SUMS + limits.length;
   const buffers = new Buffers(gpu.device);
-  const ground: Ground = { gpu, buffers, bitDepth: format.bitDepth };
+  const context: Context = { gpu, buffers, bitDepth: format.bitDepth };
   const levels = levelsOf(format, firstScale, sums);
   const planes = levels.map(({ scale, width, height }) =>
     scale === 0 ? undefined : buffers.scratch(`vif: scale ${scale}`, WORD_BYTES * width * height),
@@ -95,8 +86,8 @@ async function openVif(
   const passes = levels.flatMap((each, scale) => {
     const [above, plane] = [levels[scale - 1], planes[scale]];
     return [
-      ...(above && plane ? [decimatePass(ground, above, each, plane)] : []),
-      ...(scale < firstScale ? [] : [statisticsPass(ground, each, sums, others)]),
+      ...(above && plane ? [decimatePass(context, above, each, plane)] : []),
+      ...(scale < firstScale ? [] : [statisticsPass(context, each, sums, others)]),
     ];
   });
   const adding = pipelineOf(gpu.device, gpu.module('vif: reduce', wide, reduce), { SUMS: sums });
@@ -131,7 +122,7 @@ function levelsOf(format: VideoFormat, firstScale: number, sums: number): Level[
 
 const groupsOf = ({ groups: [across, down] }: Pick<Level, 'groups'>): number => across * down;
 
-/** Samples that a scale's filter reaches to either side. */
+/** Radius of a scale's filter. */
 const reachOf = (scale: number): number => (filterOf(scale).length - 1) / 2;
 
 function filterOf(scale: number): readonly number[] {
@@ -142,38 +133,33 @@ function filterOf(scale: number): readonly number[] {
 
 const sourceOf = ({ scale }: Level): string => (scale > 0 ? level : picture);
 
-async function decimatePass(ground: Ground, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
+async function decimatePass(context: Context, above: Level, below: Level, plane: GPUBuffer): Promise<Pass> {
   const reach = reachOf(below.scale);
-  const { gpu } = ground;
+  const { gpu } = context;
   const pipeline = pipelineOf(gpu.device, gpu.module('vif: decimate', common, sourceOf(above), decimate));
   const groups = [Math.ceil(below.width / (LANES / 2 - reach)), Math.ceil(below.height / ROWS)] as const;
   const weights = weightsOf(below.scale, 2);
-  const dispatches = dispatchesOf(ground, above, reach, groups, weights);
+  const dispatches = dispatchesOf(context, above, reach, groups, weights);
   return { pipeline: await pipeline, from: above.scale, buffers: [plane], dispatches };
 }
 
-async function statisticsPass(
-  ground: Ground,
-  each: Level,
-  sums: number,
-  buffers: readonly GPUBuffer[],
-): Promise<Pass> {
-  const { gpu } = ground;
+async function statisticsPass(context: Context, each: Level, sums: number, buffers: readonly GPUBuffer[]) {
+  const { gpu } = context;
   const module = gpu.module('vif: statistics', wide, common, sourceOf(each), pixel, statistics);
   const pipeline = pipelineOf(gpu.device, module, { SUMS: sums });
-  const dispatches = dispatchesOf(ground, each, reachOf(each.scale), each.groups, weightsOf(each.scale, 1));
+  const dispatches = dispatchesOf(context, each, reachOf(each.scale), each.groups, weightsOf(each.scale, 1));
   return { pipeline: await pipeline, from: each.scale, buffers, dispatches };
 }
 
-/** Weight of each sample of a run in four outputs that are `step` samples apart. */
+/** Weight of each sample of a run in four outputs, `step` samples apart. */
 function weightsOf(scale: number, step: 1 | 2): Uint32Array {
   const filter = filterOf(scale);
   return Uint32Array.from({ length: 4 * RUN }, (_, i) => filter[(i >> 2) - step * (i & 3)] ?? 0);
 }
 
-/** Splits a pass so that a slow GPU finishes each part soon; each has its uniform (`Level` of vif.wgsl). */
+/** Splits a pass so that a slow GPU finishes each part soon; each part has a uniform (`Level` of vif.wgsl). */
 function dispatchesOf(
-  { buffers, bitDepth }: Ground,
+  { buffers, bitDepth }: Context,
   each: Level,
   reach: number,
   [across, down]: readonly [number, number],
@@ -199,7 +185,7 @@ function sourcesOf({ reference, distorted }: GpuPair, plane: GPUBuffer | undefin
   });
 }
 
-/** Binds each dispatch of a pass: 0 is its uniform, 1 and 2 the sources, 3 and on its buffers. */
+/** Binds each dispatch of a pass: its uniform at 0, the sources at 1 and 2, its buffers from 3 on. */
 function bindPass(device: GPUDevice, pass: Pass, [source, other]: readonly GPUBuffer[]): Encode[] {
   const { pipeline, buffers, dispatches } = pass;
   return dispatches.map(({ uniform, groups }) =>
@@ -208,8 +194,8 @@ function bindPass(device: GPUDevice, pass: Pass, [source, other]: readonly GPUBu
 }
 
 /**
- * 2048 * log2(i), rounded, less 30720 + (m >> 4), for m = i - 32768: `offsets` of the core's VifTables. The summand
- * 2^-10 is from wasm/src/vif.c; no entry is so near to an integer that a last bit of log2 matters.
+ * round(2048 * log2(i)) - 30720 - (m >> 4) for m = i - 32768: `offsets` of the core's VifTables. The summand 2^-10 is from
+ * wasm/src/vif.c; no entry is so near to an integer that the last bit of log2 matters.
  */
 export function vifLogOffsets(): Uint8Array {
   return Uint8Array.from({ length: LOG_ENTRIES }, (_, m) => {
@@ -223,7 +209,7 @@ export function limitsData(limits: readonly number[]): Uint32Array {
   const words = new Uint32Array(12 * MOST_LIMITS);
   limits.forEach((limit, i) => {
     const { mantissa, exponent } = mantissaOf(limit);
-    // The double before a power of two is half as far from it.
+    // The double below a power of two is half as far away.
     const nearer = mantissa === 1n << 52n ? 2 : 1;
     const middle = { mantissa: (mantissa << BigInt(nearer)) - 1n, exponent: exponent - nearer };
     words.set([...floatWords(middle), ...floatWords(mantissaOf(limit * limit))], 12 * i);
@@ -232,13 +218,13 @@ export function limitsData(limits: readonly number[]): Uint32Array {
   return words;
 }
 
-/** A number: mantissa * 2^exponent. */
+/** mantissa * 2^exponent. */
 interface Float {
   readonly mantissa: bigint;
   readonly exponent: number;
 }
 
-/** A positive double with its 53 bits. */
+/** Splits a positive double into its 53 bits and exponent. */
 function mantissaOf(value: number): Float {
   const bits = new BigUint64Array(Float64Array.of(value).buffer)[0] ?? 0n;
   return { mantissa: BigInt.asUintN(52, bits) | (1n << 52n), exponent: Number(bits >> 52n) - 1075 };

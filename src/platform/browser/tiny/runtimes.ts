@@ -2,7 +2,7 @@
  * @module platform/browser/tiny/runtimes
  * Runs tiny models in a browser with onnxruntime-web, on WebGPU or else WebAssembly; loaded with the first model.
  */
-import { AnyvmafError } from '../../../core/errors.js';
+import { backendError } from '../../../core/errors.js';
 import { type OrtModule, openOrt } from '../../../tiny/ort.js';
 import { type DeviceOffer, describeDevices, openOn } from '../../../tiny/session.js';
 import type { TinyRuntimes } from '../../../tiny/types.js';
@@ -11,12 +11,12 @@ type OrtWeb = OrtModule & {
   readonly env: { logLevel?: string; readonly wasm: { numThreads?: number } };
 };
 
-/** @param place address of onnxruntime-web, if the host names one; else it is imported by name */
+/** @param place returns the address of onnxruntime-web; default: imports it by name */
 export function browserTinyRuntimes(place: () => string | URL | undefined): TinyRuntimes {
   let library: Promise<OrtWeb> | undefined;
   function load(): Promise<OrtWeb> {
     library ??= importLibrary(place());
-    // Do not keep a failure: the network may be back next time.
+    // Retry after a failure.
     library.catch(() => {
       library = undefined;
     });
@@ -53,7 +53,6 @@ export function browserTinyRuntimes(place: () => string | URL | undefined): Tiny
 /** Names of drivers that compute on the CPU. */
 const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 
-/** The GPU of this page or worker, if any. */
 async function findAdapter(): Promise<DeviceOffer['adapter']> {
   const gpu: unknown = Reflect.get(navigator, 'gpu');
   if (typeof gpu !== 'object' || gpu === null || !('requestAdapter' in gpu)) return undefined;
@@ -75,12 +74,12 @@ function adapterFacts(adapter: object): NonNullable<DeviceOffer['adapter']> {
     .map(textOf)
     .filter((word): word is string => typeof word === 'string' && word !== '');
   const name = [...new Set(words)].join(' ') || 'of no name';
-  // Browsers moved the flag from the adapter to its info.
+  // Newer browsers have the flag in the adapter's info.
   const fallback = textOf('isFallbackAdapter') === true || Reflect.get(adapter, 'isFallbackAdapter') === true;
   return { name, software: fallback || SOFTWARE.test(name) };
 }
 
-/** Not in the import itself: bundlers would put its 28 MB into every page, or fail to build without it. */
+/** A constant outside the import: bundlers would add its 28 MB to every page, or fail without it. */
 const LIBRARY = 'onnxruntime-web';
 
 async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
@@ -88,13 +87,12 @@ async function importLibrary(place: string | URL | undefined): Promise<OrtWeb> {
   const address = place === undefined ? LIBRARY : new URL(place, location.href).href;
   try {
     const library: OrtWeb = await import(/* @vite-ignore */ /* webpackIgnore: true */ address);
-    // Threads need headers that pages rarely have; workers share the frames already.
+    // Threads need response headers that pages rarely have; workers already run in parallel.
     library.env.wasm.numThreads = 1;
     library.env.logLevel = 'fatal';
     return library;
   } catch (cause) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       `the library onnxruntime-web cannot be loaded from ${address}; serve the folder onnxruntime-web/dist and name ` +
         'ort.webgpu.bundle.min.mjs in it with configure({ onnxruntime }).',
       { cause },

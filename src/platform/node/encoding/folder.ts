@@ -1,29 +1,14 @@
 /**
  * @module platform/node/encoding/folder
- * The private folder of a search, for samples and encodes; removed when the process ends, or after a kill by the next.
+ * The private folder of a search, for samples and encodes; removed at the end of the process, or by the next after a kill.
  */
-import {
-  type FileHandle,
-  open,
-  readdir,
-  realpath,
-  rename,
-  rm,
-  stat,
-  statfs,
-  writeFile,
-} from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { open, readdir, realpath, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, ioError, mediaError, usageError } from '../../../core/errors.js';
-import {
-  allocateFrame,
-  chromaSize,
-  type FramePlanes,
-  storedChromaSize,
-  storedFrameBytes,
-  type VideoFormat,
-} from '../../../core/frame.js';
+import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
+import { allocateFrame, chromaSize, storedChromaSize, storedFrameBytes } from '../../../core/frame.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
 import {
@@ -61,32 +46,26 @@ import { joinSegments, linesOf, QUIET, throwWriteFailure } from './join.js';
 import { ownInput, readPackets } from './source.js';
 
 const FRAME_HEADER = 'FRAME\n';
-/** Milliseconds between checks of the folder's size, and bytes by which it may exceed the limit for a moment. */
-const LOOK = 200;
+/** Milliseconds between checks of the folder's size, and bytes by which it may briefly exceed the limit. */
+const CHECK = 200;
 const SLACK = 1 << 20;
-/** Share of the disk's free bytes that a search may take. */
+/** Largest share of the disk's free bytes. */
 const FREE_SHARE = 0.9;
 
-/** @param limit bytes that the folder may hold */
 export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);
-  return new Folder(
-    decoder,
-    folder,
-    await realpath(folder),
-    origin,
-    Math.min(limit, bavail * bsize * FREE_SHARE),
-  );
+  const most = Math.min(limit, bavail * bsize * FREE_SHARE);
+  return new Folder(decoder, folder, await realpath(folder), origin, most);
 }
 
 class Folder implements EncodingFolder {
   readonly root: string;
-  /** Its path before links were followed. */
+  /** Its path before following links. */
   readonly #made: string;
   readonly #decoder: Decoder;
   readonly #origin: Origin;
-  /** Bytes of files in the folder, by name. */
+  /** Bytes of files, by name. */
   readonly #held = new Map<string, number>();
   readonly #limit: number;
   #left: number;
@@ -138,21 +117,19 @@ class Folder implements EncodingFolder {
 
   async encode(request: EncodeRequest): Promise<EncodeResult> {
     const { isSource, output, signal } = request;
-    const input = await ffmpegInput(request.input, {
-      urls: false,
-      origin: isSource ? this.#origin : BY_USER,
-    });
-    // A bare name may be the user's too: a file in the working directory.
+    const origin = isSource ? this.#origin : BY_USER;
+    const input = await ffmpegInput(request.input, { urls: false, origin });
+    // A whole encode is the user's file, even under a bare name.
     const own = !request.whole;
     if (!own) await refuseSource(request.input, output);
-    // The user's file appears whole or not at all.
+    // Write the user's file atomically.
     const written = own ? this.path(output) : `${await scratchBeside(output)}`;
     if (own) this.#giveBack(output);
     const began = performance.now();
     try {
       const { code, signal: crash, stderr } = await this.#runEncoder(request, input, written);
       const seconds = (performance.now() - began) / 1000;
-      // ffmpeg may exit with 0 although its last bytes were not written.
+      // ffmpeg may exit with 0 without writing its last bytes.
       throwWriteFailure(stderr, own ? undefined : output);
       if (code !== 0) throw encodeError(request, input, crash, stderr);
       const bytes = (await stat(written)).size;
@@ -178,7 +155,7 @@ class Folder implements EncodingFolder {
     }
   }
 
-  /** An encode for the folder may take what is left of it. */
+  /** An encode in the folder may use all of its remaining bytes. */
   #runEncoder(request: EncodeRequest, input: FfmpegInput, written: string): ReturnType<typeof runOn> {
     const own = !request.whole;
     const args = (source: Parameters<typeof inputArgs>[0]) => [
@@ -210,7 +187,7 @@ class Folder implements EncodingFolder {
     if (encode) await this.#tryContainer(source, output, muxer, encode);
   }
 
-  /** Encodes a moment, so that a track that does not fit the container shows before hours of work. */
+  /** Encodes a moment, to detect tracks that do not fit the container before hours of work. */
   async #tryContainer(source: VideoInput, output: string, muxer: string, encode: WholeEncode): Promise<void> {
     const input = await ffmpegInput(source, { urls: false, origin: this.#origin });
     const written = this.path('trial');
@@ -220,8 +197,8 @@ class Folder implements EncodingFolder {
     ];
     const { code, stderr } = await runOn('ffmpeg', input, args, { cwd: this.root });
     await rm(written, { force: true });
-    if (code === 0 || !NOT_HELD.test(stderr)) return;
-    const why = saidBy(stderr).find((line) => NOT_HELD.test(line)) ?? '';
+    if (code === 0 || !UNSUPPORTED.test(stderr)) return;
+    const why = causesIn(stderr).find((line) => UNSUPPORTED.test(line)) ?? '';
     throw usageError(
       `${shown(output)} cannot hold one of its tracks: ${shown(why.replace(/\.$/, ''))}; ` +
         (muxer === 'matroska' ? 'remove that track first.' : 'write to a name that ends in .mkv.'),
@@ -257,11 +234,11 @@ class Folder implements EncodingFolder {
     this.#giveBack(name);
   }
 
-  /** Stops work that makes the folder too large: an encoder may write more files than its output. */
+  /** Stops work if the folder grows too large: an encoder may write more files than its output. */
   async #watched<T>(caller: AbortSignal | undefined, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const stop = new AbortController();
     const forget = onAbort(caller, (reason) => stop.abort(reason));
-    const look = async () => {
+    const check = async () => {
       const sizes = (await readdir(this.root)).map((name) =>
         stat(join(this.root, name)).then(
           ({ size }) => size,
@@ -271,7 +248,7 @@ class Folder implements EncodingFolder {
       const held = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
       if (held > this.#limit + SLACK) stop.abort(this.#tooLarge('the files of an encode take more'));
     };
-    const timer = setInterval(() => void look().catch(() => {}), LOOK);
+    const timer = setInterval(() => void check().catch(() => {}), CHECK);
     try {
       return await work(stop.signal);
     } finally {
@@ -312,17 +289,16 @@ async function writeFrames(
 ): Promise<void> {
   const planes = allocateFrame(format);
   for (let index = 0; index < count; index++) {
-    if (!(await decoded.readFrame(index, planes))) {
+    if (!(await decoded.readFrame(index, planes)))
       throw mediaError(`${shown(name)} ends before frame ${index} of a sample; it may be damaged.`);
-    }
-    // Unlike `write`, `writeFile` writes all of it or throws, even on a nearly full disk.
+    // Unlike `write`, `writeFile` writes all or throws, even on a nearly full disk.
     await file.writeFile(FRAME_HEADER);
     await file.writeFile(planes.y);
     for (const plane of [planes.cb, planes.cr]) if (plane) await file.writeFile(wholeChroma(plane, format));
   }
 }
 
-/** Repeats the last column and row of a chroma plane of odd size: decoders hand out whole samples only. */
+/** Repeats the last column and row of a chroma plane of odd size, which decoders round down. */
 function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
   const { width, height } = chromaSize(format);
   const { width: wide, height: high } = storedChromaSize(format);
@@ -340,7 +316,7 @@ function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
   return out;
 }
 
-/** Without the range, ffmpeg takes full-range samples for limited ones, and converts them. */
+/** States full range, or ffmpeg would take samples for limited ones and convert them. */
 function headerOf(facts: SourceFacts, format: VideoFormat): string {
   const header = y4mHeader(format, rateOf(facts));
   return samplesOf(facts) === 'full' ? header.replace('\n', ' XCOLORRANGE=FULL\n') : header;
@@ -355,10 +331,8 @@ function rateOf({ track, times }: SourceFacts): string {
 
 async function refuseSource(source: VideoInput, output: string): Promise<void> {
   if (typeof source !== 'string' && !(source instanceof URL)) return;
-  const [from, to] = await Promise.all([
-    stat(source).catch(() => undefined),
-    stat(output).catch(() => undefined),
-  ]);
+  const stats = [source, output].map((path) => stat(path).catch(() => undefined));
+  const [from, to] = await Promise.all(stats);
   if (!from || !to || from.ino !== to.ino || from.dev !== to.dev) return;
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }
@@ -372,7 +346,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
     ...(frames
       ? [`trim=start_frame=${frames.first}:end_frame=${frames.first + frames.count}`, 'setpts=PTS-STARTPTS']
       : []),
-    // Of the picture that was cut; scaling changes it with the sides.
+    // The aspect of the unscaled picture; scaling changes it.
     ...(aspect && !size ? [`setsar=${aspect.num}/${aspect.den}`] : []),
   ];
   out.push(...pictureArguments(size, samples, filters));
@@ -386,12 +360,12 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
   return out;
 }
 
-/** ffmpeg's messages about a codec that a container does not take. */
-const NOT_HELD =
+/** ffmpeg's messages about a codec that a container does not support. */
+const UNSUPPORTED =
   /not currently supported in container|is experimental|are supported (?:for|in)|not supported in/i;
 
-/** Lines of a log without those that only follow from others. */
-function saidBy(stderr: string): readonly string[] {
+/** Lines of a log without mere consequences. */
+function causesIn(stderr: string): readonly string[] {
   return linesOf(stderr).filter((line) => !/^(?:Error while|Conversion failed)/.test(line));
 }
 
@@ -401,9 +375,9 @@ function encodeError(
   crash: string | null,
   stderr: string,
 ): AnyvmafError {
-  const said = saidBy(stderr);
+  const causes = causesIn(stderr);
   const why =
-    crash !== null ? `ffmpeg crashed (${crash})` : said.slice(0, 2).join('; ') || 'ffmpeg did not say why';
+    crash !== null ? `ffmpeg crashed (${crash})` : causes.slice(0, 2).join('; ') || 'ffmpeg did not say why';
   return mediaError(
     `${encoder} could not encode ${shown(input.name)} as ${pixelFormat} with ${shown(args.join(' '))}: ${shown(why)}.`,
   );
@@ -414,6 +388,4 @@ function diskError(cause: unknown): unknown {
   return ioError(`The samples cannot be written: ${writeReason(cause)}.`, { cause });
 }
 
-function gigabytes(bytes: number): string {
-  return `${(bytes / 1e9).toPrecision(3)} GB`;
-}
+const gigabytes = (bytes: number): string => `${(bytes / 1e9).toPrecision(3)} GB`;

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/encoding/host
- * The installed ffmpeg as the encoder of a search, and the points kept of earlier searches.
+ * The installed ffmpeg as the encoder of a search, and the cache of points from earlier searches.
  */
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
@@ -19,7 +19,7 @@ import { openFolder } from './folder.js';
 import { decodeThumbnails, sourceFacts } from './source.js';
 
 export function nodeEncoding(origin: Origin): EncodingHost {
-  // It remembers the times of a source, which are needed for each sample.
+  // One decoder, since it caches the times of a source, which each sample needs.
   const decoder = createFfmpegDecoder({ origin });
   return {
     encoder: (name, signal) => encoder(name, origin, signal),
@@ -53,11 +53,10 @@ async function encoder(name: string, origin: Origin, signal?: AbortSignal): Prom
     name,
     version: versionOf(version.stdout) + (library === undefined ? '' : `, ${name} ${library}`),
     options,
-    pixelFormats: formats.split(' ').filter((one) => one !== ''),
+    pixelFormats: formats.split(' ').filter((format) => format !== ''),
   };
 }
 
-/** ffmpeg's version, and that of the library with all its codecs. */
 function versionOf(text: string): string {
   const version = /^ffmpeg version (\S+)/.exec(text)?.[1] ?? 'unknown';
   const codec = /^libavcodec\s+(\S+(?: \S+)?) \//m.exec(text)?.[1]?.replaceAll(' ', '');
@@ -67,10 +66,10 @@ function versionOf(text: string): string {
 async function unknownEncoder(name: string, signal: AbortSignal | undefined): Promise<AnyvmafError> {
   const { stdout } = await runTool('ffmpeg', ['-hide_banner', '-encoders'], { signal });
   const known = [...stdout.matchAll(/^ V\S{5} (\S+)/gm)]
-    .map(([, one = '']) => one)
-    .filter((one) => one !== '=');
+    .map(([, encoder = '']) => encoder)
+    .filter((encoder) => encoder !== '=');
   const near = nearest(name, known);
-  const common = COMMON_ENCODERS.filter((one) => known.includes(one));
+  const common = COMMON_ENCODERS.filter((encoder) => known.includes(encoder));
   const meant = near === undefined ? '' : ` did you mean ${near}?`;
   return usageError(
     `the installed ffmpeg has no video encoder ${quoted(name)};${meant || ` it has ${common.join(', ')} and more (ffmpeg -encoders).`}`,
@@ -79,7 +78,7 @@ async function unknownEncoder(name: string, signal: AbortSignal | undefined): Pr
 
 const TRIAL = ['-f', 'lavfi', '-i', 'color=s=128x128:r=25', '-frames:v', '1'];
 
-/** Encoders name the release of their library in the log, or in what they write. */
+/** The release of an encoder's library, in its log or output. */
 const NAMED = [
   /^x265 \[info\]: HEVC encoder version (\S+)/m,
   /^Svt\[info\]: SVT \[version\]:\s+(?:\S+ )*?v?(\d\S*)\s*$/m,
@@ -88,9 +87,9 @@ const NAMED = [
 ];
 
 /**
- * The release of an encoder's library, which may change under the same ffmpeg and encode differently. ffmpeg does not
- * list it, so one small frame is encoded to see it.
- * @returns `undefined` for encoders that do not tell, or do not take that frame
+ * The release of an encoder's library, which may change, and encode differently, under the same ffmpeg. Encodes a small frame,
+ * since ffmpeg does not list it.
+ * @returns `undefined` for encoders that do not state it or refuse the frame
  */
 async function libraryVersion(encoder: string, signal?: AbortSignal): Promise<string | undefined> {
   const { stdout, stderr } = await runTool(
@@ -107,7 +106,7 @@ export function versionIn(text: string): string | undefined {
 
 const ENDING = '.points.jsonl';
 
-/** A file of lines for each key. @param folder default: the user's cache */
+/** One file of lines per key. @param folder default: the user's cache */
 function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore {
   const place = (key: string) => join(resolve(folder), key + ENDING);
   return {
@@ -118,7 +117,7 @@ function nodePoints(folder: string = join(cacheFolder(), 'search')): PointStore 
     async add(key, line) {
       try {
         await makeFolders(resolve(folder));
-        // One write, so that concurrent searches do not tear each other's lines.
+        // One write, so that lines of concurrent searches do not mix.
         await appendFile(place(key), `${line}\n`);
       } catch (cause) {
         throw ioError(

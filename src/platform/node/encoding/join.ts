@@ -1,6 +1,6 @@
 /**
  * @module platform/node/encoding/join
- * Joins encoded segments into one file without encoding again, with the source's times, sound and subtitles.
+ * Joins encoded segments into one file without re-encoding, with the source's times, sound and subtitles.
  */
 import { rm, writeFile } from 'node:fs/promises';
 import { join as joinPath } from 'node:path';
@@ -32,7 +32,7 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
   const clock = clockOf(facts);
   const ranks = new Map<Segment, readonly number[]>();
   for (const segment of segments) ranks.set(segment, await ranksOf(segment, place.folder, signal));
-  // One delay for all, so that decoding times keep rising from one segment to the next.
+  // One delay for all, so that decoding times increase across segments.
   const delay = Math.max(...[...ranks.values()].flatMap((all) => all.map((rank, n) => n - rank)));
   const parts: { readonly name: string; readonly seconds: number }[] = [];
   for (const [segment, order] of ranks) {
@@ -49,12 +49,8 @@ export async function joinSegments(request: JoinRequest, place: JoinPlace): Prom
   return { sizes, seconds: (performance.now() - began) / 1000 };
 }
 
-/** The place of each packet in presentation order. @throws {AnyvmafError} `media` for a segment with other frames */
-async function ranksOf(
-  { name, frames }: Segment,
-  folder: string,
-  signal: AbortSignal | undefined,
-): Promise<readonly number[]> {
+/** The presentation rank of each packet. @throws {AnyvmafError} `media` for a segment with other frames */
+async function ranksOf({ name, frames }: Segment, folder: string, signal?: AbortSignal) {
   const packets = await packetsOf(await ownInput(joinPath(folder, name)), signal);
   const times = packets.map(({ time }) => time);
   const sorted = times.toSorted((a, b) => a - b);
@@ -68,7 +64,7 @@ async function ranksOf(
   return times.map((time) => rank.get(time) as number);
 }
 
-/** Rewrites a segment with the source's times, into a container that keeps them exactly. */
+/** Rewrites a segment with the source's times into a container that stores them exactly. */
 async function restamp(
   { name, frames }: Segment,
   ranks: readonly number[],
@@ -81,12 +77,7 @@ async function restamp(
   const { pts, dts } = segmentStamps(clock, frames, ranks, delay);
   const last = frames.first + frames.count;
   const length = clock.tick(last) - clock.tick(last - 1);
-  const stamps = [
-    `pts=${lookup(pts)}`,
-    `dts=${lookup(dts)}`,
-    `duration=${length}`,
-    `time_base=1/${clock.perSecond}`,
-  ].join(':');
+  const stamps = `pts=${lookup(pts)}:dts=${lookup(dts)}:duration=${length}:time_base=1/${clock.perSecond}`;
   const file = await ownInput(joinPath(folder, name));
   const args = (source: ToolSource) => [
     ...[...QUIET, ...inputArgs(source), ...'-map 0:V:0 -c copy -map_metadata -1 -bsf:v'.split(' ')],
@@ -109,7 +100,7 @@ async function concatenate(
   { folder, input, muxer, written }: JoinPlace,
 ): Promise<void> {
   const lead = await leadOf(input, signal);
-  // The video starts as long after sound and subtitles as in the source.
+  // Delay the video relative to sound and subtitles as in the source.
   const late = lead > 0 ? ['-itsoffset', lead.toFixed(6)] : [];
   const args = (source: ToolSource) => [
     ...QUIET,
@@ -129,11 +120,11 @@ async function concatenate(
 
 /** Seconds from the start of a file to its first frame. */
 async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Promise<number> {
-  const asked = '-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact';
-  const args = (source: ToolSource) => [...asked.split(' '), ...inputArgs(source)];
+  const query = '-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact';
+  const args = (source: ToolSource) => [...query.split(' '), ...inputArgs(source)];
   const { stdout } = await runOn('ffprobe', input, args, { signal });
   const start = (kind: string) => {
-    const line = stdout.split('\n').find((one) => one.startsWith(`${kind}|`));
+    const line = stdout.split('\n').find((text) => text.startsWith(`${kind}|`));
     return Number((line && compactFields(line).get('start_time')) ?? Number.NaN);
   };
   const lead = start('stream') - start('format');
@@ -153,37 +144,32 @@ function checkTimes(found: Float64Array, wanted: Float64Array): void {
   );
 }
 
-/** Seconds of rounding: Matroska keeps milliseconds, in the source and in the joined file. */
+/** Seconds of rounding: Matroska stores milliseconds, in the source and in the joined file. */
 const TIME_TOLERANCE = 0.0021;
 
-/** Lines of a log without the components that wrote them. */
+/** Lines of a log without the names of components. */
 export function linesOf(stderr: string): readonly string[] {
   const lines = stderr.split('\n').map((line) => line.replace(/^(?:\[[^\]]*\] )+/, '').trim());
   return lines.filter((line) => line !== '');
 }
 
 function joinError(stderr: string): AnyvmafError {
-  if (/time_base|Unknown bitstream filter/i.test(stderr)) {
+  if (/time_base|Unknown bitstream filter/i.test(stderr))
     return ioError('Joining shots needs ffmpeg 5.1 or later; install a newer one.');
-  }
   return mediaError(
     `ffmpeg could not join the shots: ${shown(linesOf(stderr).slice(0, 2).join('; ') || 'it did not say why')}; write to another ` +
       'container, such as .mkv.',
   );
 }
 
-/** ffmpeg's messages about a file system that takes no more. */
+/** ffmpeg's messages about failed writes. */
 const WRITE_FAILURE =
   /No space left on device|Disk quota exceeded|File too large|Read-only file system|Input\/output error/i;
 
-/**
- * Throws if ffmpeg reports an incomplete file: it may exit with 0 although its last bytes were not written.
- * @param output path outside the private folder
- * @throws {AnyvmafError} `io`
- */
+/** Checks ffmpeg's log, since it may exit with 0 after a failed write. @throws {AnyvmafError} `io` */
 export function throwWriteFailure(stderr: string, output: string | undefined): void {
   const [found] = WRITE_FAILURE.exec(stderr) ?? [];
-  // A source that cannot be read is not a failed write.
+  // An unreadable source is not a failed write.
   if (found === undefined || (/^Input/i.test(found) && !/writ|trailer|closing/i.test(stderr))) return;
   const why = /^No space/i.test(found) ? 'the disk is full' : found.toLowerCase();
   throw ioError(

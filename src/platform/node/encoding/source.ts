@@ -1,6 +1,6 @@
 /**
  * @module platform/node/encoding/source
- * What an encoding host reads from a file: the facts of its tracks, its packets, and its pictures at a reduced size.
+ * Reads a file for an encoding host: facts of its tracks, packets, and pictures at a reduced size.
  */
 import { mediaError } from '../../../core/errors.js';
 import { allocateFrame, samplesOf } from '../../../core/frame.js';
@@ -35,12 +35,10 @@ export async function sourceFacts(
       file: file.name,
     });
   }
-  // Throws unless the pictures are luma and chroma, or can be made so.
+  // Throws unless the pictures are luma and chroma, or convertible.
   delivery(track.pixelFormat, 0, file.name, {});
   const packets = await readPackets(file, track, signal);
-  if (packets.times.length === 0) {
-    throw mediaError(`${shown(file.name)} has no frames to encode.`);
-  }
+  if (packets.times.length === 0) throw mediaError(`${shown(file.name)} has no frames to encode.`);
   return {
     track,
     ...packets,
@@ -52,7 +50,7 @@ export async function sourceFacts(
 
 const KINDS: readonly string[] = ['audio', 'subtitle', 'attachment', 'data', 'video'];
 
-/** Tracks other than the first video that is not a cover picture. */
+/** Tracks other than the first video track (cover pictures are not video). */
 async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<readonly OtherTrack[]> {
   const entries = 'stream=codec_type,codec_name:stream_disposition=attached_pic';
   const { stdout } = await runOn(
@@ -76,11 +74,7 @@ async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<rea
 }
 
 /** HDR metadata of the first frame of a source with an HDR transfer. */
-async function hdrFacts(
-  file: FfmpegInput,
-  { transfer }: TrackFacts,
-  signal?: AbortSignal,
-): Promise<Pick<SourceFacts, 'hdr'>> {
+async function hdrFacts(file: FfmpegInput, { transfer }: TrackFacts, signal?: AbortSignal) {
   if (transfer !== 'smpte2084' && transfer !== 'arib-std-b67') return {};
   const entries =
     '-v error -select_streams V:0 -read_intervals %+#1 -show_streams -show_frames -of compact'.split(' ');
@@ -102,12 +96,11 @@ interface Packet {
   readonly size: number;
 }
 
-/** A file that a search has made. */
 export function ownInput(path: string): Promise<FfmpegInput> {
   return ffmpegInput(path, { urls: false, origin: BY_USER });
 }
 
-/** Reads the packets of the video track. @throws {AnyvmafError} `io`; the signal's reason */
+/** @throws {AnyvmafError} `io`; the signal's reason */
 export async function readPackets(
   file: FfmpegInput,
   track: Pick<TrackFacts, 'frameRate'>,
@@ -121,7 +114,7 @@ export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promis
   const packets: Packet[] = [];
   const take = (line: string) => {
     const fields = compactFields(line);
-    // Cut by an edit list: decoded, never shown.
+    // An edit list cuts it: decoded, never shown.
     if (!line.startsWith('packet|') || fields.get('flags')?.includes('D')) return;
     packets.push({
       time: Number(fields.get('pts_time') ?? Number.NaN),
@@ -134,7 +127,7 @@ export async function packetsOf(file: FfmpegInput, signal?: AbortSignal): Promis
 }
 
 function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'frameRate'>): PacketTable {
-  // Streams without times are shown in decoding order, at the declared rate.
+  // Streams without times play in decoding order at the declared rate.
   const timed = !packets.some(({ time }) => Number.isNaN(time));
   const period = frameRate ? frameRate.den / frameRate.num : 1 / 25;
   const shown = timed
@@ -149,7 +142,7 @@ function tableOf(packets: readonly Packet[], { frameRate }: Pick<TrackFacts, 'fr
 
 /**
  * Decodes all frames at a reduced size, as 8-bit luma.
- * @param onFrame receives luma that is valid until it returns
+ * @param onFrame receives luma, valid until it returns
  * @returns the number of frames
  * @throws {AnyvmafError} `media`, `io`; the signal's reason
  */

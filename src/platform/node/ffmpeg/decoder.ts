@@ -21,33 +21,29 @@ import { delivery } from '../../../media/delivery.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { parseProbe, videoTracks } from '../../../media/facts.js';
 import type { DecoderFilters, VideoInput } from '../../../media/types.js';
+import type { Denial, Part, ToolSource } from '../../ffmpeg/commands.js';
 import {
-  type Denial,
   decodeArgs,
   decodedBy,
   filteredArgs,
   findDenial,
   firstPacketArgs,
   isPieceEnd,
-  type Part,
   probeArgs,
-  type ToolSource,
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { firstError, parseFiltered } from '../../ffmpeg/log.js';
+import type { KnownTimes, Plan, TrackTimes } from '../../ffmpeg/times.js';
 import {
   emptyRange,
-  type KnownTimes,
   PacketTimes,
-  type Plan,
   planPart,
   readTrackTimes,
   SAME_TIME,
   TimesMemory,
-  type TrackTimes,
 } from '../../ffmpeg/times.js';
 import { type FfmpegInput, ffmpegInput, type InputAccess } from './input.js';
-import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource, type FrameBound } from './source.js';
+import { type DecodedFrame, DecodeRun, type End, endError, FfmpegSource } from './source.js';
 import { type Ending, findFfprobe, runOn, runTool, startOn, type ToolName, toolCommand } from './tool.js';
 
 /** Milliseconds that a tool may take to print its version. */
@@ -59,28 +55,28 @@ interface FfmpegOptions extends InputAccess {
   readonly direct: boolean;
 }
 
-/** By default for files that the user did not name, and without URLs. */
+/** Default: foreign files, no URLs. */
 export function createFfmpegDecoder(options: Partial<FfmpegOptions> = {}): Decoder {
   return new FfmpegDecoder({ urls: false, origin: FOREIGN, direct: true, ...options });
 }
 
-/** Containers whose clock counts frames in decoding order, so that the first one shown comes later on it. */
+/** Containers whose clock counts frames in decoding order, so that the first displayed frame has a later time. */
 const COUNTS_DECODING = new Set(['avi']);
 
-/** Frames that filters may make of each one, and in addition. */
+/** Most frames that filters may make of each frame, and in addition. */
 const MOST_TIMES = 64;
 const MOST_MORE = 1000;
 
-/** Availability by commands. */
+/** By commands. */
 const availabilities = new Map<string, Promise<DecoderAvailability>>();
 
 class FfmpegDecoder implements Decoder {
   readonly id = 'ffmpeg';
   readonly probesAtOnce = true;
   readonly #options: FfmpegOptions;
-  /** Applied to decoded pictures before all else. */
+  /** Applied to decoded pictures first. */
   readonly #filters: DecoderFilters | undefined;
-  /** By file and its state. A file whose state is unknown is read again on each request. */
+  /** By file and its state. Files of unknown state are read again for each request. */
   readonly #times = new TimesMemory();
   readonly #reading = new Map<string, Promise<TrackTimes | null>>();
 
@@ -95,11 +91,8 @@ class FfmpegDecoder implements Decoder {
 
   availability(): Promise<DecoderAvailability> {
     const key = `${toolCommand('ffmpeg')}\n${toolCommand('ffprobe')}\n${process.env.PATH ?? ''}`;
-    let known = availabilities.get(key);
-    if (!known) {
-      known = findTools();
-      availabilities.set(key, known);
-    }
+    const known = availabilities.get(key) ?? findTools();
+    availabilities.set(key, known);
     return known;
   }
 
@@ -111,11 +104,11 @@ class FfmpegDecoder implements Decoder {
       await this.#readIndex(file, facts);
       return this.#filtered(file, facts, signal);
     }
-    // The times will be needed too, and take about as long to read: read them meanwhile.
+    // Read the times meanwhile: they are needed too, and take about as long.
     const reading = this.#readAhead(file, signal);
     try {
       const facts = await this.#probe(file, signal);
-      // It reads another track.
+      // The read-ahead reads another track.
       if ((facts.track?.index ?? 0) !== this.#likely) await reading.stop();
       return await this.#filtered(file, facts, signal);
     } catch (error) {
@@ -124,7 +117,7 @@ class FfmpegDecoder implements Decoder {
     }
   }
 
-  /** The track that is right for most files. */
+  /** The track to read ahead, right for most files. */
   get #likely(): number {
     return this.#options.track?.index ?? 0;
   }
@@ -134,7 +127,7 @@ class FfmpegDecoder implements Decoder {
       const run = (withFrame: boolean) =>
         runChecked('ffprobe', file, (source) => probeArgs(source, track, withFrame), { signal });
       const answer = await run(true);
-      // Some versions give up on the whole file if its first frame cannot be decoded.
+      // Some versions fail on the whole file if its first frame cannot be decoded.
       return answer.code === 0 ? answer : run(false);
     };
     let answer = await ask();
@@ -143,22 +136,17 @@ class FfmpegDecoder implements Decoder {
     const track = chooseTrack(tracks, this.#options.track, file.name);
     if (track) answer = await ask(track.index);
     const json = jsonOf(answer.stdout);
-    // Noise sometimes decodes, but not without complaints.
+    // Encrypted data sometimes decodes, but not without complaints.
     if (listOf(json, 'frames').length === 0 || answer.stderr !== '')
       await this.#refuseEncrypted(file, track?.index, signal);
     const { facts } = parseProbe(json, file.name, true, track);
-    if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec)) {
+    if (/^(ansi|bintext|xbin|idf)$/.test(facts.codec))
       throw mediaError(`${shown(file.name)} is a text file, not a video.`);
-    }
     return facts;
   }
 
-  /** What the filters, if any, make of a track. */
-  async #filtered(
-    file: FfmpegInput,
-    facts: TrackFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackFacts> {
+  /** Facts of a track after the filters, if any. */
+  async #filtered(file: FfmpegInput, facts: TrackFacts, signal?: AbortSignal): Promise<TrackFacts> {
     if (!this.#filters) return facts;
     const { chain, keepsFrames } = this.#filters;
     const args = (source: ToolSource) => filteredArgs(source, chain, facts.track?.index);
@@ -227,8 +215,8 @@ class FfmpegDecoder implements Decoder {
     const format: VideoFormat = { width, height, bitDepth, chroma, ...(alpha && { alpha }) };
     const start = async (part: Part): Promise<Started> => {
       const { width, height, container } = facts;
-      const asked = { ...request, chain: this.#filters?.chain };
-      const args = (source: ToolSource) => decodeArgs(source, facts, planes, asked, part, version);
+      const filtered = { ...request, chain: this.#filters?.chain };
+      const args = (source: ToolSource) => decodeArgs(source, facts, planes, filtered, part, version);
       const run = await DecodeRun.start({
         start: (channel) => startOn('ffmpeg', file, args, channel),
         frameBytes: storedFrameBytes(format),
@@ -243,7 +231,7 @@ class FfmpegDecoder implements Decoder {
     let started = await start(plan.part);
     const { seek, ...fromTheStart } = plan.part;
     if (seek !== undefined && !landed(started, plan)) {
-      // Seeking failed, or met damage.
+      // Seeking failed or hit damage.
       await started.run.close();
       started = await start(fromTheStart);
     }
@@ -266,18 +254,14 @@ class FfmpegDecoder implements Decoder {
     });
   }
 
-  /** Times known before a part is planned; none if filters change the frames. */
+  /** Known times for planning a part; none if filters change the frames. */
   #timesToPlan(file: FfmpegInput, track: number, signal: AbortSignal | undefined): KnownTimes {
     if (this.#filters?.keepsFrames === false) return { remembered: null, read: async () => null };
     return { remembered: this.#knownTimes(file, track), read: () => this.#trackTimes(file, track, signal) };
   }
 
-  /** At a rate far above the video's, or in a gap of its times, filters would make frames without end. */
-  async #frameBound(
-    file: FfmpegInput,
-    facts: TrackFacts,
-    signal: AbortSignal | undefined,
-  ): Promise<FrameBound | undefined> {
+  /** A limit for filters, which may make endless frames at a high rate or in a gap of the times. */
+  async #frameBound(file: FfmpegInput, facts: TrackFacts, signal?: AbortSignal) {
     if (this.#filters?.keepsFrames !== false || file.content) return undefined;
     const times = await this.#trackTimes(file, facts.track?.index ?? 0, signal);
     const taken = times?.times.length ?? facts.frameCount;
@@ -285,22 +269,18 @@ class FfmpegDecoder implements Decoder {
     return { chain: this.#filters.chain, taken, most: MOST_TIMES * taken + MOST_MORE };
   }
 
-  async #trackTimes(
-    file: FfmpegInput,
-    track: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #trackTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
     const key = memoryKey(file);
     const known = file.version === undefined ? undefined : this.#times.get(key, track);
     if (known !== undefined) return known;
-    // Only the likely track is read ahead.
+    // Only this track is read ahead.
     const reading = track === this.#likely ? this.#reading.get(key) : undefined;
-    // That reader may have been aborted; then read again.
+    // Read again if the reader was aborted.
     if (reading) return reading.catch(() => this.#readTimes(file, track, signal));
     return this.#readTimes(file, track, signal);
   }
 
-  /** Starts to read the times of a file whose state is known. */
+  /** Starts reading the times of a file of known state. */
   #readAhead(file: FfmpegInput, signal: AbortSignal | undefined): { stop(): Promise<void> } {
     const key = memoryKey(file);
     const track = this.#likely;
@@ -317,19 +297,14 @@ class FfmpegDecoder implements Decoder {
       () => {},
       () => {},
     );
-    return {
-      stop() {
-        stopping.abort(signal?.reason);
-        return over;
-      },
+    const stop = () => {
+      stopping.abort(signal?.reason);
+      return over;
     };
+    return { stop };
   }
 
-  async #readTimes(
-    file: FfmpegInput,
-    track: number,
-    signal: AbortSignal | undefined,
-  ): Promise<TrackTimes | null> {
+  async #readTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
     const found = await readTrackTimes((args, onLine) =>
       runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
     );
@@ -337,7 +312,7 @@ class FfmpegDecoder implements Decoder {
     return found;
   }
 
-  /** Reads times of a fetched file from its index if that agrees with ffprobe, so that no pictures are transferred. */
+  /** Reads times of a fetched file from its index if it agrees with ffprobe, without transferring pictures. */
   async #readIndex(file: FfmpegInput, { startTime, frameCount, track }: TrackFacts): Promise<void> {
     const key = memoryKey(file);
     if (!file.content || track || this.#times.get(key) !== undefined) return;
@@ -350,7 +325,7 @@ class FfmpegDecoder implements Decoder {
     if (found && Math.abs(found.trackStart - startTime) < SAME_TIME) this.#times.set(key, found);
   }
 
-  /** Times that were read; of a file whose state is unknown, only if its clock is set back. */
+  /** Cached times; for a file of unknown state, only if its clock is set back. */
   #knownTimes(file: FfmpegInput, track: number): TrackTimes | null | undefined {
     const known = this.#times.get(memoryKey(file), track);
     return file.version === undefined ? known?.setBack && known : known;
@@ -362,18 +337,17 @@ class FfmpegDecoder implements Decoder {
     signal: AbortSignal | undefined,
   ): Promise<AnyvmafError> {
     const name = shown(file.name);
-    if (crash !== null) {
+    if (crash !== null)
       return mediaError(`ffprobe crashed on ${name} (${crash}); install another version of ffmpeg.`);
-    }
     if (code !== 0) {
       const denial = findDenial(stderr);
       if (denial) return denied(file, denial);
-      // The last line is the conclusion, after the name of the file or component.
+      // The last line concludes, after the name of the file or component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
         .replaceAll(file.url, file.name)
         .replace(/^(?:\[[^\]]*\] )+/, '');
-      // A fetched file that is not a video gets the same message as a local one.
+      // A fetched file that is not a video gets the message of local ones.
       if (file.remote && !reason.startsWith('Invalid data found')) {
         return ioError(
           `${name} could not be fetched: ${shown(reason || 'ffprobe failed without a reason')}; check the address and ` +
@@ -397,26 +371,19 @@ class FfmpegDecoder implements Decoder {
     );
   }
 
-  async #refuseEncrypted(
-    file: FfmpegInput,
-    track: number | undefined,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
-    const { stdout } = await runChecked('ffprobe', file, (source) => firstPacketArgs(source, track), {
-      signal,
-    });
+  async #refuseEncrypted(file: FfmpegInput, track: number | undefined, signal?: AbortSignal): Promise<void> {
+    const args = (source: ToolSource) => firstPacketArgs(source, track);
+    const { stdout } = await runChecked('ffprobe', file, args, { signal });
     const [packet] = listOf(jsonOf(stdout), 'packets');
-    if (
-      !listOf(packet, 'side_data_list').some((data) => textOf(data, 'side_data_type') === 'Encryption info')
-    )
-      return;
+    const types = listOf(packet, 'side_data_list').map((data) => textOf(data, 'side_data_type'));
+    if (!types.includes('Encryption info')) return;
     throw mediaError(
       `${shown(file.name)} is encrypted; its frames cannot be decoded, score the video before encryption.`,
     );
   }
 }
 
-/** Runs a tool on an input; an error of fetching the input takes precedence over the tool's. */
+/** Runs a tool on an input; errors of fetching the input precede those of the tool. */
 async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof runOn> {
   const result = await runOn(...args);
   const [, { content }] = args;
@@ -431,16 +398,14 @@ async function runChecked(...args: Parameters<typeof runOn>): ReturnType<typeof 
   };
 }
 
-function memoryKey({ name, version = '' }: FfmpegInput): string {
-  return `${name}\n${version}`;
-}
+const memoryKey = ({ name, version = '' }: FfmpegInput): string => `${name}\n${version}`;
 
 interface Started {
   readonly run: DecodeRun;
   readonly first: DecodedFrame | End;
 }
 
-/** Waits for the first frame; ends the process if the signal aborts. */
+/** Waits for the first frame; kills the process if the signal aborts. */
 async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promise<Started> {
   try {
     return { run, first: await unlessAborted(signal, run.next()) };
@@ -450,21 +415,21 @@ async function startRun(run: DecodeRun, signal: AbortSignal | undefined): Promis
   }
 }
 
-/** True if seeking came down before the part, and the first frame is the expected one. */
+/** Whether seeking ended before the part, and the first frame is the expected one. */
 function landed({ run, first }: Started, { firstTime, part }: Plan): boolean {
   if ('kind' in first || !run.log.ledIn) return false;
   const gap = firstTime === undefined ? 0 : 2 * (firstTime - (part.fromTime ?? firstTime));
   return firstTime === undefined || Math.abs(first.time - firstTime) < Math.max(gap / 2, SAME_TIME);
 }
 
-/** Refuses times after the end before ffmpeg reads the whole file to find nothing. */
+/** Refuses times after the end, for which ffmpeg would read the whole file in vain. */
 function requireNotPast(facts: TrackFacts, { time }: DecodeRequest, { trackStart }: Plan): void {
   const { duration } = facts;
   if (!time || trackStart === undefined || duration === null || time.start <= duration + 1) return;
   throw emptyRange(facts, `${time.start} s on`, `it lasts ${duration.toFixed(3)} s`);
 }
 
-/** The error if decoding ended without a single frame. */
+/** The error if decoding ends without a frame. */
 function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafError {
   if (frames && frames.start > 0)
     return emptyRange(facts, `frames from ${frames.start} on`, 'it ends before');
@@ -472,7 +437,7 @@ function nothing(facts: TrackFacts, { frames, time }: DecodeRequest): AnyvmafErr
   return mediaError(`${shown(facts.name)} has a video track (${facts.codec}) without a single frame.`);
 }
 
-/** A warning if the first pictures of a track could not be decoded. */
+/** Warns if the first pictures of a track could not be decoded. */
 function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts): string[] {
   const missing = (log.firstTime ?? Number.NaN) - (startTime ?? Number.NaN);
   const frame = frameRate ? frameRate.den / frameRate.num : 0.1;
@@ -485,9 +450,9 @@ function skipped({ log }: DecodeRun, { name, startTime, frameRate }: TrackFacts)
 
 async function findTools(): Promise<DecoderAvailability> {
   try {
-    // A start takes 0.1 s, so ffprobe is only looked for: if it is something else, its first use reports that.
-    const there = findFfprobe().some(({ key }) => key !== undefined);
-    const [version] = await Promise.all([toolVersion('ffmpeg'), !there && toolVersion('ffprobe')]);
+    // Only search for ffprobe, since a start takes 0.1 s; its first use reports another program.
+    const hasFfprobe = findFfprobe().some(({ key }) => key !== undefined);
+    const [version] = await Promise.all([toolVersion('ffmpeg'), !hasFfprobe && toolVersion('ffprobe')]);
     return { id: 'ffmpeg', usable: true, version };
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
@@ -497,14 +462,14 @@ async function findTools(): Promise<DecoderAvailability> {
 
 async function toolVersion(tool: ToolName): Promise<string> {
   const signal = AbortSignal.timeout(VERSION_TIME);
-  const say = (what: string) =>
+  const broken = (what: string) =>
     ioError(`${shown(toolCommand(tool))} ${what}; it does not seem to be ${tool}, install ffmpeg again.`);
   const { stdout } = await runTool(tool, ['-version'], { signal }).catch((error: unknown) => {
-    throw signal.aborted ? say('did not print its version within 10 s') : error;
+    throw signal.aborted ? broken('did not print its version within 10 s') : error;
   });
   const match = /^\w+ version (\S+)/.exec(stdout);
-  if (!match?.[1]) throw say('did not print its version');
-  // Without the distribution's suffix.
+  if (!match?.[1]) throw broken('did not print its version');
+  // Drop the distribution's suffix.
   return /^n?(\d+(?:\.\d+)+)/.exec(match[1])?.[1] ?? match[1];
 }
 
@@ -518,11 +483,9 @@ function textOf(value: unknown, key: string): string {
   return typeof found === 'string' ? found : '';
 }
 
-function lastLine(text: string): string {
-  return text.trimEnd().split('\n').at(-1) ?? '';
-}
+const lastLine = (text: string): string => text.trimEnd().split('\n').at(-1) ?? '';
 
-/** Why an input was not opened. A file that names others is final (`io`): no other decoder may try it. */
+/** The error of a refused input. A file that names others is `io`, so that no other decoder tries it. */
 function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
   const what = shown(name);
   switch (denial.kind) {

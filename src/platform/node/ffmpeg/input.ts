@@ -1,6 +1,6 @@
 /**
  * @module platform/node/ffmpeg/input
- * Turns an input into what ffmpeg opens, so that no file name means anything else to it.
+ * Turns an input into ffmpeg's form, so that ffmpeg cannot misread a file name.
  */
 import { existsSync } from 'node:fs';
 import { access, constants, stat } from 'node:fs/promises';
@@ -13,47 +13,36 @@ import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, fileError, openChecked } from '../../../files/checked-file.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { type RemoteContent, RemoteVideo, type VideoInput } from '../../../media/types.js';
-import { type Access, accessOf, HANDED, HANDED_OPTIONS } from '../../ffmpeg/commands.js';
+import { accessOf, HANDED, HANDED_OPTIONS, type ToolSource } from '../../ffmpeg/commands.js';
 import { namesSequence, openSequence } from './sequence.js';
 
-export interface FfmpegInput {
-  /** The argument after `-i`. */
-  readonly url: string;
+export interface FfmpegInput extends ToolSource {
   readonly name: string;
-  readonly options?: readonly string[];
-  readonly access: Access;
-  /**
-   * Opens and checks a file that the user did not name; present if a tool can inherit the descriptor, and so never sees
-   * the name.
-   * @returns the descriptor, which the caller closes
-   */
+  /** Opens and checks a foreign file, if tools inherit descriptors. @returns the descriptor, which the caller closes */
   readonly hold?: () => number;
-  /** ffmpeg fetches it. */
+  /** Whether ffmpeg fetches it. */
   readonly remote?: boolean;
-  /** This process fetches it, and serves it to ffmpeg. */
+  /** Content that this process fetches and serves to ffmpeg. */
   readonly content?: RemoteContent;
   /** Changes with the content; `undefined` if unknown. */
   readonly version?: string;
 }
 
 export interface InputAccess {
-  /** `never` if no option of the user can allow them. */
+  /** `never` if no option can allow them. */
   readonly urls: boolean | 'never';
   /** Pictures per second of an image sequence: `24000/1001`. Default: 25. */
   readonly rate?: string;
   readonly origin: Origin;
 }
 
-/** Schemes that ffmpeg may fetch if the user allows it; others run programs, join files or read devices. */
+/** Schemes that ffmpeg may fetch if allowed; others run programs, join files or read devices. */
 const FETCHED = new Set(['http:', 'https:']);
 
-/** A tool's fourth descriptor. All systems except the BSDs open the file again there. */
+/** A tool's fourth descriptor. Most systems, but not the BSDs, open the file again there. */
 const HELD = existsSync('/proc/self/fd') ? 'file:/proc/self/fd/3' : 'file:/dev/fd/3';
 
-/**
- * @param access whether URLs may be fetched, and who named the input
- * @throws {AnyvmafError} `io` if a file cannot be read; `usage` for forbidden URLs and inputs that are not files
- */
+/** @throws {AnyvmafError} `io` if a file cannot be read; `usage` for forbidden URLs and inputs that are not files */
 export async function ffmpegInput(input: VideoInput, access: InputAccess): Promise<FfmpegInput> {
   if (input instanceof RemoteVideo) return handed(input.content);
   if (input instanceof URL) {
@@ -67,9 +56,8 @@ export async function ffmpegInput(input: VideoInput, access: InputAccess): Promi
         'once by ffmpeg; give it as a file.',
     );
   }
-  if (hasScheme(input) && !(await exists(input))) {
+  if (hasScheme(input) && !(await exists(input)))
     return /^file:/i.test(input) ? file(fileURLToPath(input), input, access) : remote(input, access);
-  }
   if (access.origin.by === 'user' && namesSequence(input)) return sequence(input, access);
   return file(input, input, access);
 }
@@ -100,7 +88,7 @@ async function file(path: string, name: string, { origin, urls }: InputAccess): 
   } catch (cause) {
     throw fileError(name, cause);
   }
-  // ffmpeg takes the rest of a file: URL literally: nothing in it is decoded or read as an option or a protocol.
+  // ffmpeg takes the rest of a file: URL literally, without decoding, options or protocols.
   const url = `file:${resolve(path)}`;
   const common = { name, version, access: accessOf(origin, false, urls === true) };
   if (!foreign || process.platform === 'win32') return { ...common, url };

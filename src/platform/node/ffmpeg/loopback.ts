@@ -1,27 +1,23 @@
 /**
  * @module platform/node/ffmpeg/loopback
- * Serves files behind URLs to ffmpeg, on this machine and under names that cannot be guessed. ffmpeg connects to
- * nothing else, so all checks of a URL hold for what it reads too.
+ * Serves files behind URLs to ffmpeg, on this machine under unguessable names. ffmpeg connects to nothing else, so all checks
+ * of URLs apply to it too.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ByteReader, RemoteContent } from '../../../media/types.js';
 
-/** Bytes sent at once. */
 const PIECE = 64 * 1024;
-/**
- * Bytes of one answer: few, since the system takes all of it from the network at once, and ffmpeg may need no more. If
- * it reads on, answers grow, up to a share of the file.
- */
+/** Bytes of a response: few, since ffmpeg may need no more; they grow while it reads on, up to a share of the file. */
 const FIRST_ANSWER = 4 * PIECE;
 const MOST_ANSWER = 4 << 20;
 const ANSWER_SHARE = 1 / 256;
 
-/** End and length of the last answer for a file. */
+/** End and length of a file's last response. */
 const answered = new WeakMap<RemoteContent, { readonly end: number; readonly length: number }>();
 
-/** By name; held weakly, so that unused files are released. */
+/** By name; weak, to release unused files. */
 const shared = new Map<string, WeakRef<RemoteContent>>();
 const names = new WeakMap<RemoteContent, string>();
 
@@ -39,7 +35,7 @@ export async function loopbackUrl(content: RemoteContent): Promise<string> {
   return `http://127.0.0.1:${await port}/${name}`;
 }
 
-/** Does not keep the process running. */
+/** Starts a server that does not keep the process alive. */
 async function startServer(): Promise<number> {
   const server = createServer((request, response) => {
     answer(request, response).catch(() => response.destroy());
@@ -79,7 +75,7 @@ async function answer({ url = '', headers }: IncomingMessage, response: ServerRe
   await send(reader, start, end, response);
 }
 
-/** Sends a part at the reader's pace. */
+/** Sends a part, at the client's pace. */
 async function send(reader: ByteReader, start: number, end: number, response: ServerResponse): Promise<void> {
   const closed = once(response, 'close');
   for (let at = start; at < end && !response.destroyed; ) {

@@ -18,7 +18,7 @@ export interface Sequence {
   readonly version: string;
 }
 
-/** Extensions of pictures that ffmpeg recognizes. */
+/** Extensions of pictures that ffmpeg recognises. */
 const ENDINGS = new Set(
   'png jpg jpeg webp bmp tif tiff dpx exr ppm pgm jp2 j2k tga jxl sgi gif'
     .split(' ')
@@ -27,17 +27,14 @@ const ENDINGS = new Set(
 
 const NUMBER = /%(\d*)d/g;
 
-/** True if a name means an image sequence, not a file. */
+/** Whether a name means an image sequence, not a file. */
 export function namesSequence(name: string): boolean {
   const stats = statOf(name);
   if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
   return !hasScheme(name) && (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)));
 }
 
-/**
- * @param name for which {@link namesSequence} holds
- * @throws {AnyvmafError} `io` if there are no such files, one of them is missing, or the name is ambiguous
- */
+/** @throws {AnyvmafError} `io` if no file matches, one is missing, or the name is ambiguous */
 export function openSequence(name: string): Sequence {
   if (statOf(name)?.isDirectory()) return folderOf(name);
   return basename(name).search(NUMBER) >= 0 ? numbered(name) : globbed(name);
@@ -69,7 +66,7 @@ function byGlob(name: string, folder: string, files: readonly string[], pattern:
     );
   }
   const literally = (text: string) => text.replace(/[\\*?[\]{}~]/g, '\\$&');
-  // Brackets are literal here, as in the test above.
+  // Brackets are literal, as in globTest.
   const last = pattern.replace(/[\\[\]{}~]/g, '\\$&');
   return {
     url: join(literally(resolve(folder)), last),
@@ -82,9 +79,8 @@ function numbered(name: string): Sequence {
   const [folder, pattern] = [dirname(name), basename(name)];
   const found = [...pattern.matchAll(NUMBER)];
   const [match] = found;
-  if (!match || found.length > 1) {
+  if (!match || found.length > 1)
     throw ioError(`${quoted(name)} has more than one number (%d); ffmpeg knows one.`);
-  }
   const [text, width = ''] = match;
   const [before, after] = [pattern.slice(0, match.index), pattern.slice(match.index + text.length)];
   // ffmpeg pads with zeros, for %4d as for %04d.
@@ -131,11 +127,9 @@ function namesIn(folder: string): readonly string[] {
 
 function versionOf(folder: string, files: readonly string[]): string {
   const stats = files.map((file) => statOf(join(folder, file)));
-  const newest = Math.max(...stats.map((one) => one?.mtimeMs ?? 0));
-  const size = stats.reduce((sum, one) => sum + (one?.size ?? 0), 0);
+  const newest = Math.max(...stats.map((file) => file?.mtimeMs ?? 0));
+  const size = stats.reduce((sum, file) => sum + (file?.size ?? 0), 0);
   return `${files.length} ${files[0]} ${size} ${newest}`;
 }
 
-function statOf(path: string) {
-  return statSync(path, { throwIfNoEntry: false });
-}
+const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });

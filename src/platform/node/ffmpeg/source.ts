@@ -1,38 +1,26 @@
 /**
  * @module platform/node/ffmpeg/source
- * Frames decoded by one ffmpeg process, some of them ahead of the reader, as a source for the scorer, and why they end.
+ * Frames decoded by one ffmpeg process, some of them ahead of the reader, and the reason of their end.
  */
-
 import type { Readable } from 'node:stream';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, ioError, mediaError, type Remedy, usageError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
 import type { Fraction } from '../../../core/numbers.js';
 import { quoted, shown } from '../../../core/printable.js';
-import {
-  type DecodedSource,
-  type DecodeRequest,
-  decodedInfo,
-  requireInOrder,
-  type TrackFacts,
-} from '../../../media/decoder.js';
+import type { DecodedSource, DecodeRequest, TrackFacts } from '../../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../../media/decoder.js';
 import { afterTime, earlyEndError, earlyEndWarning, gapWarning, MediaError } from '../../../media/errors.js';
 import { PlaneMap } from '../../../media/sources.js';
 import type { VideoInfo } from '../../../media/types.js';
 import { isPieceEnd } from '../../ffmpeg/commands.js';
 import { type DecodedPart, type ExpectedFrame, FrameLog } from '../../ffmpeg/log.js';
 import type { Plan } from '../../ffmpeg/times.js';
-import {
-  type Channel,
-  type Ending,
-  openChannel,
-  type Receiver,
-  readLines,
-  type ToolProcess,
-} from './tool.js';
+import type { Channel, Ending, Receiver, ToolProcess } from './tool.js';
+import { openChannel, readLines } from './tool.js';
 
-/** How many frames a chain of filters may give. */
-export interface FrameBound {
+/** Limit on the output of a filter chain. */
+interface FrameBound {
   readonly chain: string;
   /** Frames of the video. */
   readonly taken: number;
@@ -46,11 +34,11 @@ export interface SourceOptions {
   /** Format of the frames on the pipe. */
   readonly format: VideoFormat;
   readonly plan: Plan;
-  /** Problems at the beginning, as sentences. */
+  /** Problems at the beginning, as full sentences. */
   readonly warnings: readonly string[];
-  /** For filters that may give more frames than they take. */
+  /** For filters that may add frames. */
   readonly bound?: FrameBound;
-  /** Why the file could not be fetched; ffmpeg only sees that it ended. */
+  /** Why fetching failed; ffmpeg only sees the end of the file. */
   readonly fetchFailure: () => Error | undefined;
 }
 
@@ -68,14 +56,14 @@ export class FfmpegSource implements DecodedSource {
   readonly #trackStart: number;
   readonly #warnings: string[];
   readonly #forget: () => void;
-  /** Presentation times of the frames taken so far, in seconds from the track's start. */
+  /** Presentation times of taken frames, in seconds from the track's start. */
   readonly #times: number[] = [];
   #first: DecodedFrame | undefined;
   #over: 'end' | AnyvmafError | undefined;
   damage: string | undefined;
   #warnedOfGaps = false;
 
-  /** @param first the first frame, which shows that there is one */
+  /** @param first the first frame, already read */
   constructor(run: DecodeRun, first: DecodedFrame, options: SourceOptions) {
     const { facts, request, format, plan } = options;
     this.facts = facts;
@@ -100,7 +88,7 @@ export class FfmpegSource implements DecodedSource {
     const parts = this.#planes.parts(into);
     for (;;) {
       const next = this.#over ?? this.#first ?? this.#run.poll();
-      if (next === undefined) return this.#run.next().then((came) => this.#goOn(came, index, into));
+      if (next === undefined) return this.#run.next().then((came) => this.#resume(came, index, into));
       const done = this.#take(next, index, into, parts);
       if (done !== undefined) return done;
     }
@@ -118,7 +106,7 @@ export class FfmpegSource implements DecodedSource {
   }
 
   /** Continues {@link readFrame} after a wait. */
-  #goOn(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
+  #resume(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
     const done = this.#take(this.#over ?? came, index, into, this.#planes.parts(into));
     return done ?? this.readFrame(index, into);
   }
@@ -132,7 +120,7 @@ export class FfmpegSource implements DecodedSource {
     return error;
   }
 
-  /** Takes a frame or the end; `undefined` for a frame before the one wanted. */
+  /** Takes a frame or the end; `undefined` for a frame before the wanted one. */
   #take(
     next: DecodedFrame | End | 'end' | AnyvmafError,
     index: number,
@@ -173,7 +161,7 @@ export class FfmpegSource implements DecodedSource {
       const { text, cutOff } = end;
       const frames = this.#times.length;
       this.damage = earlyEndWarning(this.facts, { frames, lastTime: this.#lastTime, cutOff, text });
-      // The gap's warning says that the decoder does not complain, but now it does.
+      // The damage disproves the gap's warning, which says that the decoder did not complain.
       const gap = this.#warnings.indexOf(gapWarning(this.facts.name));
       if (gap >= 0) this.#warnings.splice(gap, 1);
       this.#warnedOfGaps = true;
@@ -189,7 +177,7 @@ export class FfmpegSource implements DecodedSource {
 
   /** Warns once, since missing frames show where the gaps are. */
   #warnOfGaps(): void {
-    // In other containers it is the packet at which a file is cut off, which is reported as damage.
+    // In other containers, the gap is where the file is cut off, which is reported as damage.
     if (this.#warnedOfGaps || this.#run.log.gaps === 0 || this.facts.container !== 'mpegts') return;
     this.#warnedOfGaps = true;
     this.#warnings.push(gapWarning(this.facts.name));
@@ -202,11 +190,7 @@ export class FfmpegSource implements DecodedSource {
 
 const OTHER_DECODER: Remedy = { purpose: 'choose', option: 'decoder' };
 
-/**
- * The error for a premature end.
- * @param frames read before
- * @param lastTime of the last of them, in seconds
- */
+/** The error for a premature end. @param frames read before @param lastTime of the last one, in seconds */
 export function endError(
   end: Exclude<End, { kind: 'end' }>,
   facts: TrackFacts,
@@ -239,7 +223,7 @@ export function endError(
   }
 }
 
-/** Changes the sample aspect so that the picture keeps its own. */
+/** Changes the sample aspect to keep the picture's aspect. */
 function rescaledAspect(facts: TrackFacts, { width, height }: VideoFormat): Fraction | undefined {
   const { sampleAspect } = facts;
   if (!sampleAspect) return undefined;
@@ -249,16 +233,14 @@ function rescaledAspect(facts: TrackFacts, { width, height }: VideoFormat): Frac
   return { num: num / divisor, den: den / divisor };
 }
 
-function greatestCommon(a: number, b: number): number {
-  return b === 0 ? a : greatestCommon(b, a % b);
-}
+const greatestCommon = (a: number, b: number): number => (b === 0 ? a : greatestCommon(b, a % b));
 
 export type End =
-  /** All wanted frames have come, or all that exist. */
+  /** All wanted or existing frames have arrived. */
   | { readonly kind: 'end' }
-  /** `cutOff`: the file ends before its video does. */
+  /** `cutOff`: the file ends before its video. */
   | { readonly kind: 'damage'; readonly text: string; readonly cutOff: boolean }
-  /** Frames no longer look as they did at the start. */
+  /** The format of the frames changes. */
   | { readonly kind: 'change'; readonly found: ExpectedFrame }
   | { readonly kind: 'failure'; readonly text: string };
 
@@ -269,11 +251,11 @@ export interface DecodedFrame {
 }
 
 export interface RunOptions extends DecodedPart {
-  /** Starts ffmpeg on the video, with the channel as its output if there is one. */
+  /** Starts ffmpeg, with the channel as its output if there is one. */
   readonly start: (channel: Channel | undefined) => ToolProcess;
   /** Bytes of one frame on the pipe. */
   readonly frameBytes: number;
-  /** Have frames written straight into their memory, if the system can. */
+  /** Whether to receive frames straight into their memory, if the system can. */
   readonly direct: boolean;
 }
 
@@ -283,12 +265,12 @@ export class DecodeRun {
   readonly #pipe: FramePipe;
   readonly #process: ToolProcess;
   readonly log: FrameLog;
-  /** Times of frames that were announced and not taken yet. */
+  /** Times of announced frames. */
   readonly #times: number[] = [];
   #taken = 0;
-  /** After the announced frames. */
+  /** The end after the announced frames. */
   #end: End | undefined;
-  /** The file is truncated, and frames read before still come. */
+  /** Whether earlier frames of a truncated file still arrive. */
   #draining = false;
   #gone = false;
   #wake: (() => void) | undefined;
@@ -324,7 +306,7 @@ export class DecodeRun {
     );
   }
 
-  /** The next frame, or why there is none. Return its memory with {@link release}. */
+  /** The next frame or the end. Return a frame's memory with {@link release}. */
   async next(): Promise<DecodedFrame | End> {
     for (;;) {
       const now = this.poll();
@@ -335,7 +317,7 @@ export class DecodeRun {
     }
   }
 
-  /** As {@link next}, if it is there already. */
+  /** As {@link next}, if already available. */
   poll(): DecodedFrame | End | undefined {
     if (this.#taken < this.log.wanted) {
       const bytes = this.#pipe.shift();
@@ -354,7 +336,6 @@ export class DecodeRun {
     this.#pipe.release(frame.bytes);
   }
 
-  /** Ends the process and waits until it is gone. */
   close(): Promise<void> {
     this.#end ??= { kind: 'end' };
     return this.#process.kill();
@@ -362,7 +343,7 @@ export class DecodeRun {
 
   #listen(line: string): void {
     if (isPieceEnd(line)) return;
-    // Do not count frames after the last one.
+    // Do not count frames after the end.
     const over = this.#end !== undefined && !this.#draining;
     const event = this.log.take(line, over);
     switch (event?.kind) {
@@ -378,7 +359,7 @@ export class DecodeRun {
         this.#finish(event);
         return;
       case 'damage':
-        // What was read before the truncation is still being decoded, and whole.
+        // Frames before the truncation are intact, and still being decoded.
         this.#draining = event.atEnd && (this.#draining || !this.#end);
         this.#finish({ kind: 'damage', text: event.text, cutOff: event.atEnd });
     }
@@ -410,27 +391,27 @@ export class DecodeRun {
 }
 
 /**
- * Bytes of frames held, within {@link FEWEST} and {@link MOST} frames: one arrives, the others are ahead. Few, since
- * decoding ahead takes time from the workers that measure the first frames.
+ * Bytes of buffered frames, within {@link FEWEST} and {@link MOST} frames: one arriving, the others ahead. Few, since decoding
+ * ahead takes time from the workers that measure the first frames.
  */
 const HELD = 12 << 20;
 const FEWEST = 3;
 const MOST = 8;
 
-/** Cuts raw video, which comes straight into the frames' memory or piece by piece, into whole frames. */
+/** Splits raw video, received straight into memory or piece by piece, into frames. */
 export class FramePipe implements Receiver {
   readonly #frameBytes: number;
   readonly #onFrame: () => void;
   #stream: Readable | undefined;
   readonly #ready: Uint8Array[] = [];
   readonly #free: Uint8Array[] = [];
-  /** Buffers that may still be allocated. */
+  /** Number of buffers left to allocate. */
   #unmade: number;
-  /** Receives the next bytes; stays empty while no other buffer is free. */
+  /** The buffer to fill; stays empty while no other buffer is free. */
   #filling: Uint8Array;
   #filled = 0;
   #full = false;
-  /** Pieces that came while it was full: more than one, as Node resumes the pipes of a process that exits. */
+  /** Pieces received while full: perhaps several, as Node resumes the pipes of an exiting process. */
   #rest: Uint8Array[] = [];
 
   constructor(frameBytes: number, onFrame: () => void) {
@@ -440,7 +421,7 @@ export class FramePipe implements Receiver {
     this.#filling = this.#buffer();
   }
 
-  /** Sets the stream that feeds this pipe as its receiver. */
+  /** Sets the stream whose receiver this pipe is. */
   receiveFrom(stream: Readable): void {
     this.#stream = stream;
     stream.on('error', () => {});
@@ -451,7 +432,7 @@ export class FramePipe implements Receiver {
     stream.on('data', (piece: Buffer) => this.#take(piece));
   }
 
-  /** The oldest frame; owned by the caller until {@link release}. */
+  /** The oldest frame, owned by the caller until {@link release}. */
   shift(): Uint8Array | undefined {
     return this.#ready.shift();
   }

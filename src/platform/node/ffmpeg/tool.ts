@@ -1,10 +1,8 @@
 /**
  * @module platform/node/ffmpeg/tool
- * Finds ffmpeg, ffprobe and vmaf, and runs ffmpeg and ffprobe as processes that never outlive their purpose or ours.
- * Inputs are opened here only: with lists of what they may open and, unless the user named them, on a descriptor of the
- * file that was checked.
+ * Finds ffmpeg, ffprobe and vmaf, and runs ffmpeg and ffprobe as processes that never outlive their purpose or this process.
+ * Only this module opens inputs: with lists of permissions and, for foreign inputs, on a descriptor of the checked file.
  */
-
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { accessSync, closeSync, constants, type Stats, statSync } from 'node:fs';
@@ -23,7 +21,7 @@ import type { FfmpegInput } from './input.js';
 export type ToolName = 'ffmpeg' | 'ffprobe';
 
 export interface Ending {
-  /** `null` if a signal ended it. */
+  /** `null` if a signal ended the process. */
   readonly code: number | null;
   readonly signal: string | null;
 }
@@ -31,42 +29,37 @@ export interface Ending {
 export interface ToolProcess {
   readonly stdout: Readable;
   readonly stderr: Readable;
-  /** Settles once the process is gone and both streams have ended; rejects if it could not be started. */
+  /** Settles when the process and both streams have ended; rejects if it cannot be started. */
   readonly ended: Promise<Ending>;
-  /** Kills it and waits until it is gone. May be called twice. */
+  /** Kills the process and waits for its end. Idempotent. */
   kill(): Promise<void>;
 }
 
-/** `ANYVMAF_FFMPEG` or `ANYVMAF_FFPROBE`, else the name, to be found on PATH. */
+/** `ANYVMAF_FFMPEG` or `ANYVMAF_FFPROBE`, else the name on PATH. */
 export function toolCommand(tool: ToolName): string {
   return process.env[tool === 'ffmpeg' ? 'ANYVMAF_FFMPEG' : 'ANYVMAF_FFPROBE'] || tool;
 }
 
 interface StartOptions {
-  /** Takes its output, instead of a new pipe. */
+  /** Takes the output instead of a new pipe. */
   readonly channel?: Channel;
-  /** A descriptor of this process that becomes number 3 of the tool. */
+  /** A descriptor of this process, to become descriptor 3 of the tool. */
   readonly file?: number;
-  /** Working folder, and so the place of files that are named without a folder. */
   readonly cwd?: string;
 }
 
-/** Starts a tool without a shell and without standard input. {@link startOn} and {@link runOn} open inputs. */
-function startTool(
-  tool: ToolName,
-  args: readonly string[],
-  { channel, file, cwd }: StartOptions = {},
-): ToolProcess {
+/** Starts a tool without shell and standard input. {@link startOn} and {@link runOn} open inputs. */
+function startTool(tool: ToolName, args: readonly string[], { channel, file, cwd }: StartOptions = {}) {
   const command = toolCommand(tool);
   const child = startChild(command, args, {
     stdio: ['ignore', channel?.output ?? 'pipe', 'pipe', ...(file === undefined ? [] : [file])],
     cwd,
   });
-  // The process has its own by now; while this one is open, the channel does not end.
+  // The process has its own copy; the channel does not end while this one is open.
   channel?.output.destroy();
   const stdout = channel?.input ?? child.stdout;
   const { stderr } = child;
-  // Too many open files; the child emits an error with the reason.
+  // Too many open files; the child also emits an error.
   if (!stdout || !stderr) throw pipeFailure(command);
   const emptied = new Promise<void>((resolve) => {
     if (channel) channel.input.once('close', () => resolve());
@@ -81,12 +74,12 @@ function startTool(
 
 export interface RunOptions {
   readonly signal?: AbortSignal;
-  /** Takes standard output line by line; without it, the output is collected. */
+  /** Takes standard output line by line, instead of collecting it. */
   readonly onLine?: (line: string) => void;
   readonly cwd?: string;
 }
 
-/** @throws {AnyvmafError} `io` if it cannot be started; the signal's reason if it aborts */
+/** @throws {AnyvmafError} `io` if it cannot be started; the signal's reason */
 export async function runTool(
   tool: ToolName,
   args: readonly string[],
@@ -111,7 +104,7 @@ export async function runTool(
   }
 }
 
-/** Calls `onLine` with each line, the last one even without its line feed. */
+/** Calls `onLine` with each line, also with an unterminated last one. */
 export function readLines(stream: Readable, onLine: (line: string) => void): void {
   let rest = '';
   stream.setEncoding('utf8');
@@ -150,20 +143,12 @@ function startFailure(tool: ToolName, command: string, cause: Error): AnyvmafErr
 
 type Command = (source: ToolSource) => readonly string[];
 
-/**
- * @param channel takes the output, instead of a new pipe
- * @throws {AnyvmafError} `io` if the input may no longer be opened
- */
-export function startOn(
-  tool: ToolName,
-  input: FfmpegInput,
-  command: Command,
-  channel?: Channel,
-): ToolProcess {
-  return holding(input, (file) => startTool(tool, command(input), { channel, file }));
+/** @param channel takes the output @throws {AnyvmafError} `io` if the input may no longer be opened */
+export function startOn(tool: ToolName, input: FfmpegInput, args: Command, channel?: Channel): ToolProcess {
+  return holding(input, (file) => startTool(tool, args(input), { channel, file }));
 }
 
-/** @throws {AnyvmafError} `io` as {@link startOn}, or if it cannot be started; the signal's reason if it aborts */
+/** @throws {AnyvmafError} `io` as {@link startOn}, or if it cannot be started; the signal's reason */
 export async function runOn(
   tool: ToolName,
   input: FfmpegInput,
@@ -173,7 +158,7 @@ export async function runOn(
   return holding(input, (file) => runTool(tool, command(input), { ...options, file }));
 }
 
-/** Keeps the input open while `start` starts a process, which then has its own descriptor. */
+/** Keeps the input open until `start` has started a process, which has its own descriptor. */
 function holding<T>({ hold }: FfmpegInput, start: (file: number | undefined) => T): T {
   const file = hold?.();
   try {
@@ -183,28 +168,25 @@ function holding<T>({ hold }: FfmpegInput, start: (file: number | undefined) => 
   }
 }
 
-/** Provides the memory that is read into. */
+/** Provides memory to read into. */
 export interface Receiver {
-  /** Where the next bytes go: at least one byte, valid until the next call. */
+  /** Memory for the next bytes: at least one byte, valid until the next call. */
   room(): Uint8Array;
-  /**
-   * Called when so many bytes of the latest {@link room} are there.
-   * @returns true if there is room for more; otherwise the reader is paused until its `resume`
-   */
+  /** Called after filling bytes of the latest {@link room}. @returns false to pause the reader until its `resume` */
   filled(bytes: number): boolean;
 }
 
 export interface Channel {
-  /** For the child; destroy it here once the child is started. */
+  /** For the child; destroy it here after the child's start. */
   readonly output: Socket;
   /** Feeds the receiver; ends when the child closes its output. */
   readonly input: Socket;
 }
 
-/** Milliseconds allowed for connecting, which takes about one. */
+/** Milliseconds to allow for connecting, which takes about one. */
 const PATIENCE = 2000;
 
-/** Connects a pair through an address without a file, which only Linux has; `undefined` if that is not possible. */
+/** Connects a pair through Linux's abstract addresses; `undefined` if that fails. */
 export async function openChannel(receiver: Receiver): Promise<Channel | undefined> {
   if (process.platform !== 'linux') return undefined;
   const path = `\0anyvmaf-${randomBytes(16).toString('hex')}`;
@@ -218,7 +200,7 @@ export async function openChannel(receiver: Receiver): Promise<Channel | undefin
       path,
       onread: { buffer: () => receiver.room(), callback: (bytes) => receiver.filled(bytes) },
     });
-    // A broken connection shows as the end of the stream.
+    // A broken connection appears as the end of the stream.
     input.on('error', () => {});
     input.write(token);
     return { input, output: await accept(server, token) };
@@ -230,7 +212,7 @@ export async function openChannel(receiver: Receiver): Promise<Channel | undefin
   }
 }
 
-/** Waits for the connection with the token: others on this machine can see the address, and connect to it. */
+/** Waits for the connection with the token, since any process on this machine can connect to the address. */
 async function accept(server: Server, token: Buffer): Promise<Socket> {
   const strangers = new Set<Socket>();
   let late: NodeJS.Timeout | undefined;
@@ -265,10 +247,7 @@ async function accept(server: Server, token: Buffer): Promise<Socket> {
 /** Extensions of programs on PATH. */
 const ENDINGS = process.platform === 'win32' ? ['.exe', '.cmd', ''] : [''];
 
-/**
- * Files that may be the program: the named one, else those of the environment and PATH.
- * @param named `vmafBin`; default: `VMAF_BIN`, or for ffmpeg `ANYVMAF_FFMPEG` and `ANYVMAF_FFPROBE`
- */
+/** Files that may be the program: `named` (`vmafBin`), else those of the environment and PATH. */
 export function findPrograms(kind: 'vmaf' | 'ffmpeg', named?: string): readonly Candidate[] {
   if (named !== undefined) return [lookAt(named, 'vmafBin')];
   const { VMAF_BIN, ANYVMAF_FFMPEG } = process.env;
@@ -287,10 +266,10 @@ function oneOf(name: string, named: string | undefined, variable: string): reado
   return found === undefined ? [] : [lookAt(found, 'PATH')];
 }
 
-/** The first file of that name on PATH that this user may run. */
+/** The first executable file of that name on PATH. */
 function onPath(name: string): string | undefined {
   for (const folder of (process.env.PATH ?? '').split(delimiter)) {
-    // An empty entry would be the working directory: never run programs from there.
+    // An empty entry means the working directory: never run programs from there.
     if (folder === '' || !isAbsolute(folder)) continue;
     for (const ending of ENDINGS) {
       const path = join(folder, name + ending);
@@ -301,7 +280,7 @@ function onPath(name: string): string | undefined {
 }
 
 function lookAt(named: string, from: string): Candidate {
-  // A bare name is looked up as by a shell.
+  // Look up a bare name like a shell.
   const bare = !/[\\/]/.test(named) && named !== '' ? onPath(named) : undefined;
   const path = bare ?? (named === '' ? named : resolve(named));
   const nothing = (problem: string): Candidate => ({ path, from, problem: `${problem} (${from})` });

@@ -1,6 +1,6 @@
 /**
  * @module platform/node/native/host
- * Runs installed programs in Node, each in a private folder and its own process group, fed through named pipes.
+ * Runs installed programs in Node, each in a private folder and its own process group, with named pipes as inputs.
  */
 import { type ChildProcess, execFile } from 'node:child_process';
 import { closeSync, constants, openSync, readFileSync, writeFileSync } from 'node:fs';
@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { unlessAborted } from '../../../core/abort.js';
-import { AnyvmafError, codeOf } from '../../../core/errors.js';
+import { backendError, codeOf } from '../../../core/errors.js';
 import { limitError } from '../../../core/system-limits.js';
 import type { Feed, NativeHost, NativeJob, NativeOutcome } from '../../../engine/backends/native/types.js';
 import { endChild, keepEnds, killGroup, startChild } from '../../../files/child-process.js';
@@ -52,14 +52,14 @@ async function runIn(
   const ended = new Promise<Ending>((resolve) => {
     child.once('error', (error) => resolve({ kind: 'unstartable', reason: startProblem(error) }));
     child.once('close', (code, by) => resolve({ kind: 'ended', code, signal: by }));
-    // Processes that it left behind may hold its output open; the run is over all the same.
+    // Orphaned children may hold its output open, but the run is over.
     child.once('exit', () => killGroup(child));
   });
 
   const timers = new Timers(timeout, stall);
   const writers = Object.entries(feeds).map(([name, feed]) => ({ feed, writer: new PipeWriter(at(name)) }));
   const fed = Promise.all(writers.map(({ feed, writer }) => feedPipe(feed, writer, timers)));
-  // A failed feed ends the run; a finished one does not.
+  // Only a failed feed ends the run.
   const broken = new Promise<never>((_, reject) => {
     fed.catch(reject);
   });
@@ -68,7 +68,7 @@ async function runIn(
   try {
     const ending = await unlessAborted(signal, Promise.race([ended, timers.up, broken]));
     for (const { writer } of writers) writer.close();
-    // An error in a feed's video counts even if the program did not read that far.
+    // An error of a feed counts even if the program did not read that far.
     if (ending.kind === 'ended') await unlessAborted(signal, fed);
     const time = performance.now() - start;
     const limit = ending.kind === 'timeout' ? timeout : undefined;
@@ -82,12 +82,12 @@ async function runIn(
 
 type Program = ChildProcess & { readonly stdout: Readable; readonly stderr: Readable };
 
-/** Starts a program; returns the error if Node reports it at once. */
+/** Starts a program; returns errors that Node throws. */
 function tryStart(path: string, args: readonly string[], folder: string | undefined): Program | Error {
   try {
     const child = startChild(path, args, { cwd: folder, stdio: ['ignore', 'pipe', 'pipe'] });
     if (hasPipes(child)) return child;
-    // Too many open files; the child emits an error as well.
+    // Too many open files; the child also emits an error.
     child.on('error', () => {});
     return new Error('EMFILE: no pipes can be made');
   } catch (error) {
@@ -95,9 +95,7 @@ function tryStart(path: string, args: readonly string[], folder: string | undefi
   }
 }
 
-function hasPipes(child: ChildProcess): child is Program {
-  return child.stdout !== null && child.stderr !== null;
-}
+const hasPipes = (child: ChildProcess): child is Program => child.stdout !== null && child.stderr !== null;
 
 async function feedPipe(feed: Feed, writer: PipeWriter, timers: Timers): Promise<void> {
   timers.busy(1);
@@ -121,7 +119,7 @@ interface Ending {
   readonly reason?: string;
 }
 
-/** The time limits of a run: in total, and without progress while no feed of ours is busy. */
+/** Time limits of a run: in total, and without progress while no feed is busy. */
 class Timers {
   readonly up: Promise<Ending>;
   readonly #stall: number | undefined;
@@ -140,7 +138,7 @@ class Timers {
     this.busy(0);
   }
 
-  /** Counts feeds that wait for their own bytes; meanwhile the program is not to blame for waiting. */
+  /** Counts feeds that wait for their own bytes, meanwhile pausing the stall limit. */
   busy(change: number): void {
     this.#busy += change;
     clearTimeout(this.#idle);
@@ -171,17 +169,16 @@ function readIfThere(path: string): string | undefined {
   }
 }
 
-/** Milliseconds between attempts to open a pipe without a reader: at first, and at most. */
+/** First and longest pause in milliseconds between attempts to open a pipe without a reader. */
 const SHORT = 1;
 const LONG = 20;
 
-/** Makes named pipes that only this user may open. @throws {AnyvmafError} `backend` if the system cannot */
+/** Makes named pipes for this user only. @throws {AnyvmafError} `backend` if the system cannot */
 export async function makePipes(paths: readonly string[]): Promise<void> {
   try {
     await promisify(execFile)('mkfifo', ['-m', '600', ...paths]);
   } catch (cause) {
-    throw new AnyvmafError(
-      'backend',
+    throw backendError(
       'Native backends are fed through named pipes, but mkfifo cannot be run here; install coreutils, or use the ' +
         'backend cpu.',
       { cause },
@@ -189,7 +186,7 @@ export async function makePipes(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** The writing end of a named pipe: opened once there is a reader, written without blocking a thread. */
+/** The writing end of a named pipe: opens when there is a reader, and writes without blocking a thread. */
 export class PipeWriter {
   readonly #path: string;
   #socket: Socket | undefined;
@@ -200,7 +197,7 @@ export class PipeWriter {
     this.#path = path;
   }
 
-  /** Resolves once the bytes are in the pipe; `false` if the pipe is closed or its reader is gone. */
+  /** Resolves when the bytes are in the pipe; `false` if the pipe is closed or its reader is gone. */
   async write(bytes: Uint8Array): Promise<boolean> {
     this.#socket ??= await this.#open();
     const socket = this.#socket;
@@ -211,27 +208,26 @@ export class PipeWriter {
     });
   }
 
-  /** Shows the reader the end, after what was written. */
+  /** Ends the pipe after the written bytes. */
   async end(): Promise<void> {
-    // A reader that opens it later must find the end, not wait for data.
+    // A later reader must find the end instead of waiting for data.
     this.#socket ??= await this.#open();
     this.#socket?.end();
   }
 
-  /** Closes at once. */
   close(): void {
     this.#closed = true;
     this.#socket?.destroy();
     this.#waiting?.(false);
   }
 
-  /** Waits for a reader: without one, opening without blocking fails. */
+  /** Waits for a reader, without which a non-blocking open fails. */
   async #open(): Promise<Socket | undefined> {
     for (let pause = SHORT; !this.#closed; pause = Math.min(LONG, 2 * pause)) {
       const fd = this.#tryOpen();
       if (fd !== undefined) {
         const socket = new Socket({ fd, readable: false, writable: true });
-        // The result of the write reports that the reader is gone.
+        // The result of the write reports the missing reader.
         socket.on('error', () => this.close());
         return socket;
       }
@@ -248,7 +244,7 @@ export class PipeWriter {
       return undefined;
     } catch (error) {
       if (codeOf(error) === 'ENXIO') return undefined;
-      // The folder is gone, and the reader with it.
+      // The folder and the reader are gone.
       this.#closed = true;
       return undefined;
     }

@@ -1,8 +1,7 @@
 /**
  * @module platform/node/tiny/platform
- * Tiny models in Node: files of limited size, only from their folders after following links; and Sigstore signatures.
+ * Tiny models in Node: files of limited size, confined to their folders even through links; and Sigstore signatures.
  */
-
 import { closeSync, fstatSync, readFile } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
@@ -23,18 +22,14 @@ import { nodeTinyRuntimes } from './runtimes.js';
 /** Reused: devices are searched only once. */
 let runtimes: TinyRuntimes | undefined;
 
-/**
- * @param models returns the folder of the built-in models, ending in `/`
- * @param origin of the names of other files
- */
+/** @param models returns the folder of the built-in models, ending in `/` @param origin of the names of other files */
 export function nodeTiny(models: () => URL, origin = BY_USER): TinyPlatform {
-  // onnxruntime-node reports usage to its maker, and leaves files for that in the temporary folder.
+  // onnxruntime-node reports usage to its vendor, through files in the temporary folder.
   process.env.ORT_DISABLE_TELEMETRY ??= '1';
   runtimes ??= nodeTinyRuntimes();
   return { files: nodeTinyFiles(models, origin), runtimes, signatures: nodeTinySignatures() };
 }
 
-/** Parameters as of {@link nodeTiny}. */
 export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   return {
     get builtIn() {
@@ -52,10 +47,7 @@ export function nodeTinyFiles(folder: () => URL, origin = BY_USER): TinyFiles {
   };
 }
 
-/**
- * The folder that paths are confined to, if there is one.
- * @throws {AnyvmafError} `usage` if this one lies outside
- */
+/** The only allowed folder of models, if set. @throws {AnyvmafError} `usage` if the file lies outside */
 async function confine(file: string): Promise<readonly string[] | undefined> {
   const jail = process.env.VMAF_TINY_MODEL_DIR;
   if (jail === undefined || jail === '') return undefined;
@@ -76,15 +68,14 @@ function folderAt(path: string, limits: readonly (readonly string[])[] = []): Ti
       const [root, target] = await Promise.all([real(path), real(wanted)]);
       if (root === null || target === null) return null;
       const allowed = limits.every((folders) => folders.some((folder) => isInside(folder, root)));
-      if (!allowed || !isInside(root, target)) {
+      if (!allowed || !isInside(root, target))
         throw modelError(`${file} leads out of its folder ${path}, and is not read.`);
-      }
       return readWhole(target, wanted, limit, root);
     },
   };
 }
 
-/** The path without symbolic links; `null` if there is nothing. */
+/** The real path; `null` if it does not exist. */
 async function real(path: string): Promise<string | null> {
   try {
     return await realpath(path);
@@ -114,7 +105,7 @@ async function readWhole(target: string, shown: string, limit: number, root: str
   }
 }
 
-/** Options of sigstore's `verify` that pin the signer. */
+/** Options of sigstore's `verify`, to pin the signer. */
 interface VerifyOptions {
   readonly certificateIssuer?: string;
   readonly certificateIdentityURI?: string;

@@ -1,9 +1,8 @@
 /**
  * @module platform/node/tiny/runtimes
- * Runs tiny models in Node: onnxruntime-node if installed, else the WebAssembly of onnxruntime-web, and OpenVINO beside
- * either. All are optional packages, loaded with a model; the WebAssembly is also a part, fetched when needed.
+ * Runs tiny models in Node with onnxruntime-node if installed, else with the WebAssembly of onnxruntime-web; and with
+ * OpenVINO. All are optional packages, loaded with a model; the WebAssembly is also a part, fetched on demand.
  */
-
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -20,11 +19,11 @@ import type { TinyDevice, TinyRuntimes } from '../../../tiny/types.js';
 /** Loads a package by its name; tests replace it. */
 export type Load = (name: string) => Promise<unknown>;
 
-/** The order in which `auto` tries. WebGPU is missing: requesting it without a GPU writes to the terminal. */
+/** Order of `auto`. WebGPU is missing: requesting it without a GPU writes to the terminal. */
 const ORDER: readonly TinyDevice[] = ['cuda', 'openvino-gpu', 'rocm', 'coreml', 'directml', 'cpu'];
 const ORDER_ON_MACOS: readonly TinyDevice[] = ['coreml', 'cpu'];
 
-/** Flags of CoreML's provider: the graph on the CPU only; only devices with a Neural Engine; no Neural Engine. */
+/** Flags of CoreML's provider: CPU only; only devices with a Neural Engine; no Neural Engine. */
 const CPU_ONLY = 0x1;
 const WITH_ENGINE = 0x4;
 const CPU_AND_GPU = 0x20;
@@ -43,7 +42,7 @@ const BACKENDS: Readonly<Record<string, readonly Pick<OrtTarget, 'device' | 'pro
   ],
 };
 
-/** @param tryDevice starts a session on a device of onnxruntime-node, in its own process */
+/** @param tryDevice tests a device of onnxruntime-node in its own process */
 export function nodeTinyRuntimes(
   load: Load = loadPackage,
   tryDevice: (provider: OrtTarget['provider']) => Promise<string | null> = tryProvider,
@@ -56,15 +55,15 @@ export function nodeTinyRuntimes(
   let tried: Promise<ReadonlyMap<TinyDevice, string>> | undefined;
   return {
     devices: async () => {
-      const here = await offers();
-      tried ??= failuresOf(here, tryDevice);
-      return describeDevices(here, await tried);
+      const available = await offers();
+      tried ??= failuresOf(available, tryDevice);
+      return describeDevices(available, await tried);
     },
     obtain: async (device, signal) => {
       const needed = device === 'auto' || device === 'cpu';
       if (!needed || RUNTIMES.some(hasPackage)) return;
       await obtainPart('tiny', signal);
-      // Forget what was found before it came.
+      // Search again after installing it.
       found = undefined;
     },
     open: async (model, options) =>
@@ -78,13 +77,13 @@ const WASM = 'onnxruntime-web/dist/ort.node.min.mjs';
 /** Packages that run models on the CPU. */
 const RUNTIMES = ['onnxruntime-node', 'onnxruntime-web', 'openvino-node'];
 
-/** The user's own package, else that of a part. */
+/** Imports the user's own package, else the part. */
 async function loadPackage(name: string): Promise<unknown> {
   const part = name === 'onnxruntime-web' && !hasPackage(name) ? partFile('tiny', WASM) : undefined;
   return import(part === undefined ? name : pathToFileURL(part).href);
 }
 
-/** Tries each offer of onnxruntime-node except the CPU; returns why some do not start. */
+/** Tries each offer of onnxruntime-node except the CPU; returns the reasons of failures. */
 async function failuresOf(
   offers: readonly DeviceOffer[],
   tryDevice: (provider: OrtTarget['provider']) => Promise<string | null>,
@@ -94,7 +93,7 @@ async function failuresOf(
   for (const { device } of native) {
     const target = Object.values(BACKENDS)
       .flat()
-      .find((one) => one.device === device);
+      .find((candidate) => candidate.device === device);
     const failure = target && (await tryDevice(target.provider));
     if (failure) failures.set(device, failure);
   }
@@ -121,7 +120,7 @@ async function wasmOffers(load: Load): Promise<readonly DeviceOffer[]> {
   const ort = ortOf(found);
   if (!ort) return [];
   silence(found);
-  // More threads would be workers that live as long as the process.
+  // Further threads would be workers that never end.
   const settings = member(member(unwrap(found), 'env'), 'wasm');
   if (isObject(settings)) Reflect.set(settings, 'numThreads', 1);
   return [offer(ort, { runtime: 'onnxruntime-web', device: 'cpu', provider: 'wasm' })];
@@ -134,7 +133,7 @@ async function openVino(load: Load): Promise<readonly DeviceOffer[]> {
   try {
     return openVinoOffers(library);
   } catch {
-    // Installed for another machine, or without its libraries: treat it as missing.
+    // Treat a package for another machine or without its libraries as missing.
     return [];
   }
 }
@@ -148,7 +147,7 @@ function offer(ort: OrtModule, target: OrtTarget): DeviceOffer {
   };
 }
 
-/** Backends of this onnxruntime-node whose libraries are here. */
+/** Backends of onnxruntime-node whose libraries are installed. */
 function supported(found: unknown): readonly string[] {
   const list = member(unwrap(found), 'listSupportedBackends');
   const backends: unknown = typeof list === 'function' ? list() : [{ name: 'cpu', bundled: true }];
@@ -160,7 +159,7 @@ function supported(found: unknown): readonly string[] {
   });
 }
 
-/** True if a provider's separate library is installed. */
+/** Whether a provider's separate library is installed. */
 function hasLibrary(provider: string): boolean {
   try {
     const entry = createRequire(import.meta.url).resolve('onnxruntime-node');
@@ -175,7 +174,7 @@ function hasLibrary(provider: string): boolean {
   }
 }
 
-/** `undefined` if it is not installed or does not load. */
+/** `undefined` if the package is missing or does not load. */
 async function tryLoad(load: Load, name: string): Promise<unknown> {
   try {
     return await load(name);
@@ -190,9 +189,7 @@ function unwrap(found: unknown): unknown {
   return isObject(inner) ? inner : found;
 }
 
-function ortOf(found: unknown): OrtModule | undefined {
-  return [found, unwrap(found)].find(isOrt);
-}
+const ortOf = (found: unknown): OrtModule | undefined => [found, unwrap(found)].find(isOrt);
 
 function isOrt(found: unknown): found is OrtModule {
   return typeof member(found, 'Tensor') === 'function' && member(found, 'InferenceSession') !== undefined;
@@ -202,15 +199,13 @@ function isOpenVino(found: unknown): found is OpenVino {
   return typeof member(found, 'Core') === 'function' && typeof member(found, 'Tensor') === 'function';
 }
 
-/** Its messages go to the terminal; what matters is also thrown. */
+/** Suppresses messages on the terminal; important ones are also thrown. */
 function silence(found: unknown): void {
   const env = member(unwrap(found), 'env');
   if (isObject(env)) Reflect.set(env, 'logLevel', 'fatal');
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null;
-}
+const isObject = (value: unknown): value is object => typeof value === 'object' && value !== null;
 
 function member(value: unknown, name: string): unknown {
   return isObject(value) || typeof value === 'function' ? Reflect.get(value, name) : undefined;
@@ -219,7 +214,7 @@ function member(value: unknown, name: string): unknown {
 /** A graph of one Neg of one number: operators of version 13, file of version 7. */
 const GRAPH = 'CAc6MgoLCgF4EgF5IgNOZWcSAWdaDwoBeBIKCggIARIECgIIAWIPCgF5EgoKCAgBEgQKAggBQgIQDQ==';
 
-/** Milliseconds for a driver to start, and bytes of its output. */
+/** Milliseconds for a driver to start, and most bytes of its output. */
 const LIMITS = { timeout: 20_000, maxBuffer: 1024 * 1024 } as const;
 
 const SCRIPT = `
@@ -239,25 +234,21 @@ try {
 process.exit();
 `;
 
-/**
- * Runs a session on a device of onnxruntime-node in its own process: drivers write to the terminal, and some end the
- * process.
- * @returns why it fails, as the end of a sentence; `null` if it works
- */
+/** Tests a device in its own process, which drivers may end. @returns why it fails, as a clause; `null` if it works */
 export function tryProvider(provider: OrtTarget['provider']): Promise<string | null> {
   const args = ['--input-type=module', '--eval', SCRIPT, 'onnxruntime-node', GRAPH, JSON.stringify(provider)];
   return new Promise((resolve) => {
     execFile(process.execPath, args, { ...LIMITS, cwd: import.meta.dirname }, (error, stdout) => {
-      const said = stdout.trim().split('\n').at(-1) ?? '';
-      if (said === 'works') resolve(null);
-      else resolve(oneLine(said || error?.message || 'it says nothing'));
+      const answer = stdout.trim().split('\n').at(-1) ?? '';
+      if (answer === 'works') resolve(null);
+      else resolve(oneLine(answer || error?.message || 'it says nothing'));
     });
   });
 }
 
 function oneLine(text: string): string {
   const line = text.slice(0, 4000).replaceAll(/\s+/g, ' ');
-  // Drop the place in onnxruntime's code before it.
+  // Drop the location in onnxruntime's code.
   const found = line.lastIndexOf(' was false. ');
   return clause(line.slice(found < 0 ? 0 : found + ' was false. '.length)).slice(0, 200);
 }
