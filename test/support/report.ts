@@ -1,6 +1,6 @@
 /**
  * @module test/support/report
- * Reports to write and summarise, and results of a search, a ladder and a comparison, put together by hand.
+ * Reports to write and summarise, and results of a search, a ladder and a comparison.
  */
 
 import type { CurveResult } from '../../src/index.js';
@@ -14,7 +14,7 @@ import type {
   ReportModel,
 } from '../../src/report/schema.js';
 
-/** A report with everything at its plainest, and what the test is about in its place. */
+/** A minimal report with `parts` replaced. */
 export function report(parts: Partial<Report> = {}): Report {
   const input = {
     container: 'yuv',
@@ -48,7 +48,7 @@ export function report(parts: Partial<Report> = {}): Report {
   };
 }
 
-/** A report built of values of consecutive frames, as a run builds it; the rest at its plainest. */
+/** A minimal report of consecutive frames, pooled as in a run. */
 export function built(
   series: Readonly<Record<string, ArrayLike<number>>>,
   parts: Partial<ReportParts> = {},
@@ -64,12 +64,12 @@ export function built(
   });
 }
 
-/** A report of a distorted video of another name. */
+/** A report with another name of the distorted video. */
 export function called<R extends Report>(one: R, name: string): R {
   return { ...one, distorted: { ...one.distorted, name } };
 }
 
-/** A pairing frame by frame, with what is known of the distorted file. */
+/** A pairing by frame number. */
 export function paired(distorted: Partial<InputPairing>): NonNullable<Report['pairing']> {
   const side = {
     decoder: 'mediabunny',
@@ -126,17 +126,16 @@ export function pooled(min: number, max: number, mean: number, harmonic_mean: nu
   return { min, max, mean, harmonic_mean };
 }
 
-export function spread(value: number): MetricDistribution {
-  const v = value;
+export function spread(v: number): MetricDistribution {
   return { percentiles: { p1: v, p5: v, p10: v, p25: v, p50: v, p75: v, p90: v, p95: v, p99: v }, stddev: 0 };
 }
 
-/** Frames numbered from 0 with one metric. */
+/** Frames from 0 with one metric. */
 export function frames(metric: string, values: readonly number[]): FrameMetrics[] {
   return values.map((value, frameNum) => ({ frameNum, metrics: { [metric]: value } }));
 }
 
-/** A run of two frames, whose log libvmaf wrote in every format. */
+/** Two frames whose log libvmaf wrote in every format. */
 export const printed: Report = report({
   metrics: ['psnr_y', 'psnr_cb', 'psnr_cr', 'ciede2000'],
   frames: [

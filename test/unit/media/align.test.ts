@@ -132,9 +132,7 @@ describe('align finds the offset of moving content', () => {
   });
 
   it('measures what happened to contrast and brightness', async () => {
-    const { levels, similarity } = await align(...shifted(scene, 0, { gain: 0.8, bias: 20 }), {
-      window: 9,
-    });
+    const { levels, similarity } = await align(...shifted(scene, 0, { gain: 0.8, bias: 20 }), { window: 9 });
     expect(levels.gain).toBeCloseTo(0.8, 2);
     expect(levels.bias).toBeCloseTo(20, 0);
     expect(similarity).toBeGreaterThan(0.99);

@@ -516,9 +516,7 @@ const CASES: readonly Case[] = [
   info('content that does not tell', 'offset-unclear', {
     context: { alignment: { ...ALIGNED, ambiguous: true, reason: 'static', confidence: 0.01 } },
   }),
-  warning('videos of different things', 'unrelated', {
-    context: { alignment: UNRELATED },
-  }),
+  warning('videos of different things', 'unrelated', { context: { alignment: UNRELATED } }),
   warning('videos of different things whose offset was searched as far as is useful', 'unrelated', {
     context: { offsetSearched: true, alignment: UNRELATED },
     fix: undefined,
@@ -579,10 +577,7 @@ const CASES: readonly Case[] = [
       'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
     says: 'full range was reduced to limited',
   }),
-  warning('a brighter picture', 'levels', {
-    context: levels(1, 9),
-    says: '9 levels brighter',
-  }),
+  warning('a brighter picture', 'levels', { context: levels(1, 9), says: '9 levels brighter' }),
   warning('other primaries', 'primaries', {
     reference: { primaries: 'bt2020' },
     distorted: { primaries: 'bt709' },
