@@ -2,7 +2,6 @@
  * @module test/support/built
  * The built package, in the repository and as npm packs it, for tests of what ships.
  */
-
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';

@@ -154,12 +154,8 @@ export function anyvmafProcess(args: readonly string[], options: ProcessOptions 
 }
 
 /** Runs a program to its end. */
-export function run(
-  program: string,
-  args: readonly string[],
-  options: ProcessOptions = {},
-): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
+export function run(program: string, args: readonly string[], options: ProcessOptions = {}) {
+  return new Promise<Outcome>((resolve, reject) => {
     const { NO_COLOR: _, ...env } = process.env;
     const child = spawn(program, args, { env: { ...env, ...options.env }, cwd: options.cwd });
     let [stdout, stderr] = ['', ''];

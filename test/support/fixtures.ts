@@ -137,12 +137,10 @@ export function compareWithFixture(report: Report, run: FixtureRun): Comparison 
       tally.check(metric, `frame ${number}`, frames.get(number)?.[metric], expected);
     });
   }
-  for (const [metric, values] of Object.entries(run.pooled ?? {})) {
+  for (const [metric, values] of Object.entries(run.pooled ?? {}))
     tally.checkPooled(metric, report.pooled_metrics[metric], values);
-  }
-  for (const [metric, expected] of Object.entries(run.aggregate ?? {})) {
+  for (const [metric, expected] of Object.entries(run.aggregate ?? {}))
     tally.check(metric, 'of all frames', report.aggregate_metrics[metric], expected);
-  }
   return tally;
 }
 
@@ -221,12 +219,7 @@ function relativeDifference(actual: unknown, expected: number | null): number {
 }
 
 /** Whether `actual` is as close to libvmaf's value as the project promises. `null` stands for no finite value. */
-export function agrees(
-  metric: string,
-  actual: unknown,
-  expected: number | null,
-  scores = SCORE_TOLERANCE,
-): boolean {
+export function agrees(metric: string, actual: unknown, expected: number | null, scores = SCORE_TOLERANCE) {
   return relativeDifference(actual, expected) <= (featureTolerance(metric) ?? scores);
 }
 
@@ -355,9 +348,8 @@ export function compareWithGolden(report: Report, { expected, scoreTolerance }: 
   }
   const pooled = expected.pooled_min_max_mean_hmean;
   if (pooled) tally.checkPooled('vmaf', report.pooled_metrics.vmaf, pooled.map(toNumber));
-  for (const [metric, value] of Object.entries(expected.aggregate ?? {})) {
+  for (const [metric, value] of Object.entries(expected.aggregate ?? {}))
     tally.check(metric, 'of all frames', report.aggregate_metrics[metric], toNumber(value));
-  }
   return tally;
 }
 

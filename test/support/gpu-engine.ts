@@ -3,7 +3,6 @@
  * A fake GPU: the core behind promises, with several pairs in flight, whose device can be lost; and a platform whose workers run
  * in this thread and have it.
  */
-
 import { copyPlanes } from '../../src/core/frame.js';
 import type { CoreCall } from '../../src/core/module.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/composite.js';

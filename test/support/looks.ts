@@ -243,10 +243,7 @@ interface Looking {
  * dark, in forced colours and zoomed.
  * @returns the flaws by window
  */
-export async function lookAround(
-  page: Page,
-  looking: Looking = {},
-): Promise<Record<string, readonly string[]>> {
+export async function lookAround(page: Page, looking: Looking = {}) {
   const { unfolds = false, zoomed = false, turn, within, screens } = looking;
   const { also = async () => [], seen = async () => {} } = looking;
   const wrong: Record<string, readonly string[]> = {};

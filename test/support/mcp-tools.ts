@@ -120,11 +120,7 @@ export function toolNamed(name: string): Tool {
 }
 
 /** The sentence that refuses a call, as the server answers it. */
-export async function refused(
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-  context: ToolContext,
-): Promise<string> {
+export async function refused(tool: Tool, args: Readonly<Record<string, unknown>>, context: ToolContext) {
   try {
     await tool.call(args, context);
   } catch (error) {

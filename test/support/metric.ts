@@ -38,10 +38,7 @@ export function format(width: number, height: number, bitDepth = 8, chroma: Chro
 }
 
 /** A picture whose samples `sample` computes. */
-export function picture(
-  video: VideoFormat,
-  sample: (x: number, y: number, plane: number) => number,
-): Picture {
+export function picture(video: VideoFormat, sample: (x: number, y: number, plane: number) => number) {
   return planeSizes(video).map(([width, height], plane) => {
     const out = video.bitDepth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
     return out.map((_, i) => sample(i % width, Math.floor(i / width), plane));

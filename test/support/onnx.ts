@@ -43,11 +43,7 @@ export const TYPE = {
 } as const;
 
 /** A ValueInfoProto. */
-export function port(
-  name: string,
-  dims: readonly (number | string)[] | null,
-  type: number = TYPE.float,
-): number[] {
+export function port(name: string, dims: readonly (number | string)[] | null, type: number = TYPE.float) {
   const shape = dims?.flatMap((size) => bytes(1, typeof size === 'number' ? int(1, size) : bytes(2, size)));
   return [...bytes(1, name), ...bytes(2, bytes(1, [...int(1, type), ...(shape ? bytes(2, shape) : [])]))];
 }

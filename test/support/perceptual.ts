@@ -133,11 +133,7 @@ export class LinearLight {
    * Linear light of the reference and of the distorted picture, or the status of a failure.
    * @param shown on the primaries of BT.709, HLG on a display
    */
-  pair(
-    sides: readonly [Coloured, Coloured],
-    serials?: readonly [number, number],
-    shown = false,
-  ): readonly Light[] | number {
+  pair(sides: readonly [Coloured, Coloured], serials?: readonly [number, number], shown = false) {
     const core = this.#core;
     const { width, height } = this.#format;
     const [frames, options, out] = [core.alloc(208), core.alloc(104), core.alloc(24 * width * height)];
@@ -343,12 +339,7 @@ function display([, , transfer, , , primaries]: ColourNumbers): (light: Colours)
 }
 
 /** Linear light in double precision. @param shown on the primaries of BT.709, HLG on a display */
-export function definition(
-  video: VideoFormat,
-  [y, cb, cr]: Picture,
-  numbers: ColourNumbers,
-  shown = false,
-): number[][] {
+export function definition(video: VideoFormat, [y, cb, cr]: Picture, numbers: ColourNumbers, shown = false) {
   const { width, height, bitDepth } = video;
   const [matrix, full, transfer, siting, upsampling] = numbers;
   const { width: cw, height: ch } = chromaSize(video);
@@ -377,10 +368,7 @@ export function definition(
 }
 
 /** The largest difference, relative above white. */
-export function difference(
-  light: readonly ArrayLike<number>[],
-  expected: readonly (readonly number[])[],
-): number {
+export function difference(light: readonly ArrayLike<number>[], expected: readonly (readonly number[])[]) {
   return expected.reduce(
     (all, plane, p) =>
       plane.reduce((most, value, i) => {

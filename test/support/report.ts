@@ -2,7 +2,6 @@
  * @module test/support/report
  * Reports to write and summarise, and results of a search, a ladder and a comparison.
  */
-
 import type { CurveResult } from '../../src/index.js';
 import type { InputPairing } from '../../src/media/pairing/types.js';
 import { buildReport, type ReportParts } from '../../src/report/build.js';
@@ -49,10 +48,7 @@ export function report(parts: Partial<Report> = {}): Report {
 }
 
 /** A minimal report of consecutive frames, pooled as in a run. */
-export function built(
-  series: Readonly<Record<string, ArrayLike<number>>>,
-  parts: Partial<ReportParts> = {},
-): Report {
+export function built(series: Readonly<Record<string, ArrayLike<number>>>, parts: Partial<ReportParts> = {}) {
   const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
   const count = Math.max(0, ...Object.values(series).map(({ length }) => length));
   return buildReport({
@@ -157,15 +153,8 @@ export const printed: Report = report({
   aggregate_metrics: { apsnr_y: 33.113422, apsnr_cb: 39.129435, apsnr_cr: 41.328323 },
 });
 
-const point = {
-  value: 20,
-  bytes: 1000,
-  kbps: 100,
-  quality: 91,
-  framesPerSecond: 25,
-  pooled: {},
-  cached: false,
-};
+const facts = { value: 20, bytes: 1000, kbps: 100, quality: 91, framesPerSecond: 25 };
+const point = { ...facts, pooled: {}, cached: false };
 const common = { source: 'a.mkv', samples: null, encodes: 1, cached: 0, version: 'ffmpeg 7' };
 const measure = { metric: 'vmaf', statistic: 'mean' } as const;
 export const rung = { ...point, width: 64, height: 48 };

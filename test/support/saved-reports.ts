@@ -3,7 +3,6 @@
  * Saved reports for the page, made from series of scores; and one as a recipient opens it: from a disk, in a fresh profile,
  * without a network, on screen and paper.
  */
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

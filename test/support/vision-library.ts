@@ -33,10 +33,7 @@ class Tokens implements TokenTensor {
     this.dims = [1, text.length];
   }
 
-  slice(
-    rows: null | readonly [number, number | null],
-    columns?: null | readonly [number, number | null],
-  ): Tokens {
+  slice(rows: null | readonly [number, number | null], columns?: null | readonly [number, number | null]) {
     if (rows !== null || !columns) throw new Error('only columns are cut');
     return new Tokens(this.text.slice(columns[0], columns[1] ?? undefined));
   }

@@ -291,17 +291,14 @@ describe('progress', () => {
     ]);
   });
 
-  test.each([200, 80, 60, 40, 25, 12, 4, 1])(
-    'never wraps at %d columns, even with ^C after it',
-    (columns) => {
-      const { terminal, drawn, size } = fakeTerminal();
-      size.columns = columns;
-      openBar(terminal).show(half);
-      const line = drawn.join('').replace('\r\u001b[K', '');
-      expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
-      expect(line).not.toContain('\n');
-    },
-  );
+  test.each([200, 80, 60, 40, 25, 12, 4, 1])('never wraps at %d columns, nor with ^C after it', (columns) => {
+    const { terminal, drawn, size } = fakeTerminal();
+    size.columns = columns;
+    openBar(terminal).show(half);
+    const line = drawn.join('').replace('\r\u001b[K', '');
+    expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
+    expect(line).not.toContain('\n');
+  });
 
   test('reads the width at every redraw', () => {
     const { terminal, drawn, size } = fakeTerminal();

@@ -3,7 +3,6 @@
  * Aborts, logarithms equal to libm's, spelling suggestions, printable messages, the table of options, traps of the WebAssembly
  * core, fractions, and the generator of randomised tests.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../../src/core/abort.js';

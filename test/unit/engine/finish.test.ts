@@ -3,7 +3,6 @@
  * Features from the stages' values where test/node/accuracy/libvmaf has no clip: limits and skipped stages, sums beyond 2^53, the
  * order and moment of frames, and motion of random sequences against its definition.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { score } from '../../../src/index.js';

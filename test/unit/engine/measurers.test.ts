@@ -216,9 +216,8 @@ describe('samples above their range', () => {
 
   it('are found anywhere in a plane of up to 16384 samples, including the last of an odd number', () => {
     for (const samples of [1, 2, 577, 16383, 16384]) {
-      for (const at of new Set([0, samples >> 1, samples - 1])) {
+      for (const at of new Set([0, samples >> 1, samples - 1]))
         expect(find([plane(samples, 5, { [at]: 1024 })], 10)).toEqual({ plane: 0, value: 1024 });
-      }
     }
   });
 

@@ -3,7 +3,6 @@
  * What a set of extractors makes the backend measure: everything needed, nothing twice, only what the video allows. How a video is
  * cut into chunks for workers, and which short runs are drawn to estimate it.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { checkSamples, drawRuns, intervalsOf, mulberry, type Samples } from '../../../src/core/sampling.js';

@@ -294,18 +294,15 @@ describe('the feeder', () => {
     [3, 5, 15],
     [2, 1, 4],
     [1, 1000, 16],
-  ])(
-    'has at most a chunk per worker and one pair in flight: %i workers, chunks of %s',
-    async (workers, chunk, most) => {
-      const { slow, submit } = feed(workers, chunk);
-      let taken = 0;
-      while (taken < 100 && (await submit())) taken++;
-      expect(taken).toBe(most);
-      // One measured pair makes no room in a chunk of two; all but one of a worker's pairs do.
-      for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
-      expect(await submit()).toBe(true);
-    },
-  );
+  ])('has at most a chunk for each of %i workers (%s pairs) in flight', async (workers, chunk, most) => {
+    const { slow, submit } = feed(workers, chunk);
+    let taken = 0;
+    while (taken < 100 && (await submit())) taken++;
+    expect(taken).toBe(most);
+    // One measured pair makes no room in a chunk of two; all but one of a worker's pairs do.
+    for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
+    expect(await submit()).toBe(true);
+  });
 
   it('spreads the first pairs over the workers, so that the first frame is reported soon', async () => {
     const { slow, submit } = feed(3);

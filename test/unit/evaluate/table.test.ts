@@ -2,7 +2,6 @@
  * @module test/unit/evaluate/table
  * Tables of features: reading Parquet files, refusing them with a reason, and writing them.
  */
-
 import { parquetMetadata } from 'hyparquet';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';

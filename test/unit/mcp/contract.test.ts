@@ -3,7 +3,6 @@
  * The parameters of the reference, requirements of every tool, the budget of the list of tools, manifests that agree with it,
  * pages of a report's frames, and fixes as JSON.
  */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';

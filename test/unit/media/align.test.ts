@@ -2,7 +2,6 @@
  * @module test/unit/media/align
  * The offset between two videos, and frames lost or repeated between them: found where the pictures show it, doubted otherwise.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../../../src/media/align/evidence.js';
 import { search } from '../../../src/media/align/index.js';
@@ -154,17 +153,14 @@ describe('align doubts', () => {
   /** A quick search: few offsets of the first frames. */
   const near = { window: 20, maxFrames: 90 };
 
-  it.each(tier([17], [0, 17, -30]))(
-    'still content at any shift (%i), and keeps the assumed offset',
-    async (offset) => {
-      const shown = [video(picture), video(picture, { from: 100 + offset, noise: 2 })] as const;
-      for (const assumed of [0, -4]) {
-        const result = await align(...shown, { ...near, assumed });
-        expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: assumed });
-        expect(result.confidence).toBeLessThan(0.1);
-      }
-    },
-  );
+  it.each(tier([17], [0, 17, -30]))('still content shifted by %i, whose offset it keeps', async (offset) => {
+    const shown = [video(picture), video(picture, { from: 100 + offset, noise: 2 })] as const;
+    for (const assumed of [0, -4]) {
+      const result = await align(...shown, { ...near, assumed });
+      expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: assumed });
+      expect(result.confidence).toBeLessThan(0.1);
+    }
+  });
 
   it('slow motion, but with the confidence that its residuals give', async () => {
     const slow = (noise: number) =>
@@ -177,17 +173,14 @@ describe('align doubts', () => {
     expect(await slow(1)).toMatchObject({ ambiguous: true, offset: 20, confidence: 0.9 });
   });
 
-  it.each(tier([6], [6, 13, 25]))(
-    'content that repeats every %i frames, and names the offsets',
-    async (period) => {
-      const pair = shifted(repeating(7, period), 2, { quantiser: 8 });
-      const result = await align(...pair, { window: 30, maxFrames: 90 });
-      expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
-      const offsets = result.candidates.map((candidate) => candidate.offset);
-      expect(offsets).toContain(2);
-      for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
-    },
-  );
+  it.each(tier([6], [6, 13, 25]))('content that repeats every %i frames, by its offsets', async (period) => {
+    const pair = shifted(repeating(7, period), 2, { quantiser: 8 });
+    const result = await align(...pair, { window: 30, maxFrames: 90 });
+    expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
+    const offsets = result.candidates.map((candidate) => candidate.offset);
+    expect(offsets).toContain(2);
+    for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
+  });
 
   type Delay = (place: number, index: number) => number;
   it.each<[string, Content, Delay, number]>([

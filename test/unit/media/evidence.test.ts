@@ -3,7 +3,6 @@
  * Facts read from two videos whatever their labels say (src/media/evidence): rates, pairs in time, fields, tracks, packets that
  * show no frame, and the matrix of their colours.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { Fraction } from '../../../src/core/numbers.js';
 import { isSamePicture, tellsApart } from '../../../src/media/align/thumbnail.js';

@@ -2,7 +2,6 @@
  * @module test/unit/media/filters
  * Chains of ffmpeg's filters that are passed on or refused, filters of this package on known samples, and kernels.
  */
-
 import { describe, expect, it } from 'vitest';
 import { filtersFor } from '../../../src/media/filters/apply.js';
 import { checkChain } from '../../../src/media/filters/chain.js';

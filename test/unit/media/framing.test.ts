@@ -3,7 +3,6 @@
  * Whether one of two pictures shows a part of the other (found by rows and columns if sizes differ, by zooming if not), what
  * preflight makes of it, and which of its findings are causes and which only consequences.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { BothOf } from '../../../src/core/frame.js';
 import { framingOf, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/framing.js';

@@ -2,7 +2,6 @@
  * @module test/unit/media/open
  * Which inputs are videos, and which two videos can be compared (src/media/open.ts, sniff.ts, pair.ts).
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError, type ErrorCode, type InputRole } from '../../../src/core/errors.js';
 import type { VideoFormat } from '../../../src/core/frame.js';

@@ -2,7 +2,6 @@
  * @module test/unit/media/pairing
  * Frames of two videos side by side: by time, in a given order, in one format (src/media/pairing).
  */
-
 import { describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import type { DecodedSource } from '../../../src/media/decoder.js';
@@ -53,19 +52,15 @@ describe('pairing by time', () => {
     ['60 to 30', 60, 30, 0, 60, [0, 30]],
     ['50 to 25, a part', 50, 25, 9, 21, [5, 11]],
     ['60 to 24', 60, 24, 0, 60, [0, 24]],
-  ])(
-    'finds the distorted frames shown during reference frames: %s',
-    (_, first, second, start, end, [from, to]) => {
-      const times = { reference: cfr(60, first), distorted: cfr(60 * (second / first), second) };
-      const origin = { reference: 0, distorted: 0 };
-      expect(distortedRange({ ...times, origin, start, end })).toEqual({ start: from, end: to });
-    },
-  );
+  ])('finds the distorted frames of reference frames: %s', (_, first, second, start, end, [from, to]) => {
+    const times = { reference: cfr(60, first), distorted: cfr(60 * (second / first), second) };
+    const origin = { reference: 0, distorted: 0 };
+    expect(distortedRange({ ...times, origin, start, end })).toEqual({ start: from, end: to });
+  });
 
   it('pairs videos of a single frame, which lasts as long as a frame of the other video', () => {
-    for (const times of [cfr(1, 25), Float64Array.of(3.2)]) {
+    for (const times of [cfr(1, 25), Float64Array.of(3.2)])
       expect(pair(cfr(1, 25), times)).toMatchObject({ frames: Int32Array.of(0), missing: [], repeated: [] });
-    }
     expect([...pair(cfr(10, 25), cfr(1, 25)).frames]).toEqual([0]);
     expect([...pair(cfr(1, 25), cfr(10, 25)).frames]).toEqual([0]);
   });

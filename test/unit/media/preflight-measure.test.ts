@@ -2,10 +2,9 @@
  * @module test/unit/media/preflight-measure
  * What preflight measures: sharpness, black borders and frame times; and whether raw video has the declared geometry.
  */
-
 import { describe, expect, it } from 'vitest';
 import { usageError } from '../../../src/core/errors.js';
-import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
+import { storedFrameBytes } from '../../../src/core/frame.js';
 import {
   FrameMeter,
   findBorders,
@@ -21,6 +20,7 @@ import type { RawVideoFormat } from '../../../src/media/types.js';
 import { sampleSource, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { moving, upTo, video } from '../../support/align.js';
+import { format } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -234,15 +234,6 @@ describe('analyseTimestamps', () => {
   });
 });
 
-const format = (
-  width: number,
-  height: number,
-  bitDepth = 8,
-  chroma: ChromaFormat = '420',
-): RawVideoFormat => ({
-  ...{ width, height, bitDepth, chroma },
-});
-
 const clips = new Map<string, Uint8Array>();
 /** The first frames of a clip, made once. */
 function clip(of: RawVideoFormat, frames: number): Uint8Array {
@@ -294,9 +285,8 @@ describe('the right geometry', () => {
     format(176, 144, 16, '422'),
     format(352, 288, 8, '400'),
   ])('$width x $height, $bitDepth bit, $chroma is not doubted', async (of) => {
-    for (const frames of tier([2], [1, 2, 6])) {
+    for (const frames of tier([2], [1, 2, 6]))
       expect(await findWrongGeometry(bytesReader(clip(of, frames)), of)).toBeUndefined();
-    }
   });
 
   it('with pictures that alternate between two scenes is not doubted', async () => {
@@ -332,8 +322,7 @@ describe('the right geometry', () => {
     ['fast motion', (x, y, n) => 128 + 100 * Math.sin((x * x + y * 40) / 900 + 2.1 * n)],
     ['flat boxes, as in animation', (x, y, n) => ((x - n) >> 5) * 37 + (y >> 4) * 11],
   ])('%s is not doubted', async (_, luma) => {
-    for (const of of tier([format(352, 288)], [format(320, 240), format(352, 288)])) {
+    for (const of of tier([format(352, 288)], [format(320, 240), format(352, 288)]))
       expect(await findWrongGeometry(bytesReader(drawn(of, 8, luma)), of)).toBeUndefined();
-    }
   });
 });

@@ -16,20 +16,14 @@ import { preflight } from '../../../src/media/preflight/index.js';
 import type { VideoInfo } from '../../../src/media/types.js';
 import { ALIGNED, cfr, coloursBy, DISTORTED, REFERENCE, rounded, without } from '../../support/align.js';
 
+type Facts = Partial<SideFacts>;
+
 /** Findings of a pair that differs from a good one by these facts. */
-const findings = (
-  reference: Partial<SideFacts>,
-  distorted: Partial<SideFacts>,
-  context: PreflightContext = {},
-) => findingsInFlags(preflight({ ...REFERENCE, ...reference }, { ...DISTORTED, ...distorted }, context));
+const findings = (reference: Facts, distorted: Facts, context: PreflightContext = {}) =>
+  findingsInFlags(preflight({ ...REFERENCE, ...reference }, { ...DISTORTED, ...distorted }, context));
 
 /** The one finding expected, except that another shape means another size, too. */
-function only(
-  code: FindingCode,
-  reference: Partial<SideFacts>,
-  distorted: Partial<SideFacts>,
-  context: PreflightContext,
-) {
+function only(code: FindingCode, reference: Facts, distorted: Facts, context: PreflightContext) {
   const found = findings(reference, distorted, context);
   expect(found.filter((other) => other.code !== code && other.code !== 'size')).toEqual([]);
   return found.find((wanted) => wanted.code === code);
@@ -109,7 +103,7 @@ describe('preflight', () => {
     };
     const [by709, by601] = [coloured(709), coloured(601)];
     const small = { width: 720, height: 480 };
-    const seen = (reference: Partial<SideFacts>, distorted: Partial<SideFacts>) => {
+    const seen = (reference: Facts, distorted: Facts) => {
       const context = { alignment: ALIGNED };
       const found = findings({ ...small, ...reference }, { ...small, ...distorted }, context);
       return found.filter(({ code }) => /^(matrix|chroma)$/.test(code));
@@ -180,10 +174,10 @@ interface Case {
   readonly what: string;
   readonly code: FindingCode;
   readonly severity: 'error' | 'warning' | 'info';
-  readonly reference?: Partial<SideFacts>;
-  readonly distorted?: Partial<SideFacts>;
+  readonly reference?: Facts;
+  readonly distorted?: Facts;
   /** Facts of both videos. */
-  readonly both?: Partial<SideFacts>;
+  readonly both?: Facts;
   readonly context?: PreflightContext;
   readonly says?: string;
   readonly values?: readonly unknown[];
@@ -208,38 +202,31 @@ const coloured = (at: Chroma) => {
   return { ...measured([0.1, 0.1, 0.1]), chroma: Array(3).fill({ cb: plane(0), cr: plane(1) }) };
 };
 
-const CHROMA: readonly (readonly [string, Chroma, values: readonly string[], says: string, fix?: string])[] =
+type Recoloured = readonly [string, Chroma, values: readonly string[], says: string, fix?: string];
+const CHROMA: readonly Recoloured[] = [
+  ['no colours', () => [128, 128], ['coloured', 'grey'], 'Distorted is grey but reference has colour'],
+  ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'Distorted has constant chroma (Cb 0, Cr 0)'],
+  ['one plane only', (i) => [128, 170 - i / 3], ['coloured', 'Cb 128'], 'Cb of distorted is constant (128)'],
+  ['swapped planes', (i) => [170 - i / 3, 90 + i / 4], ['Cb, Cr', 'Cr, Cb'], 'swapped', SWAP],
   [
-    ['no colours', () => [128, 128], ['coloured', 'grey'], 'Distorted is grey but reference has colour'],
-    ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'Distorted has constant chroma (Cb 0, Cr 0)'],
-    [
-      'one plane only',
-      (i) => [128, 170 - i / 3],
-      ['coloured', 'Cb 128'],
-      'Cb of distorted is constant (128)',
-    ],
-    ['swapped planes', (i) => [170 - i / 3, 90 + i / 4], ['Cb, Cr', 'Cr, Cb'], 'swapped', SWAP],
-    [
-      'other colours',
-      (i) => [170 - i / 4, 90 + i / 3],
-      ['original', 'different'],
-      'differs from reference in colour',
-    ],
-  ];
+    'other colours',
+    (i) => [170 - i / 4, 90 + i / 3],
+    ['original', 'different'],
+    'differs from reference in colour',
+  ],
+];
 
 const TONE_MAPPED =
   'zscale=tin=smpte2084:pin=bt2020:min=bt2020nc:t=linear:p=bt2020:m=gbr:npl=100,format=gbrpf32le,tonemap=hable,' +
   'zscale=p=bt709:t=bt709:m=bt709:r=limited,format=yuv420p';
 
-const UNRELATED = {
-  ...ALIGNED,
-  ambiguous: true,
-  reason: 'unrelated',
-  confidence: 0,
-  similarity: 0.2,
-} as const;
-/** An alignment that measured these levels, or another offset. */
+const OTHER = { ...ALIGNED, ambiguous: true, reason: 'unrelated', confidence: 0, similarity: 0.2 } as const;
+const MATCHED = { alignment: ALIGNED };
+/** An alignment that measured these levels, repetitions of the distorted video, or another offset. */
 const levels = (gain: number, bias: number) => ({ alignment: { ...ALIGNED, levels: { gain, bias } } });
+const repeated = (distorted: number) => ({
+  alignment: { ...ALIGNED, repeated: { reference: 0, distorted } },
+});
 const shifted = (offset: number) => ({
   alignment: { ...ALIGNED, offset, candidates: [{ offset, similarity: 0.99 }] },
 });
@@ -249,6 +236,12 @@ const HALVED = {
   reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
   distorted: { timestamps: times(250, 25) },
 };
+const EVEN = { timestamps: times(250, 25) };
+const GAPS = { timestamps: times(250, 25, [30, 90, 91]) };
+/** 249 even frames, and one at another time. */
+const withOneAt = (time: number) => ({ timestamps: Float64Array.from([...times(249, 25), time]).sort() });
+const ORIGINAL = { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) };
+const FOUR_K = { name: 'vmaf_4k_v0.6.1' };
 const NO_SIZE = { width: 1280, height: 720 };
 const UHD = { width: 3840, height: 2160 };
 
@@ -443,13 +436,13 @@ const CASES: readonly Case[] = [
     says: 'Distorted lacks 3 frames after frame 99, 197',
   }),
   warning('repeated pictures', 'duplicate-frames', {
-    context: { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 12 } } },
+    context: repeated(12),
     values: [0, 12],
     says: 'Distorted repeats the previous picture in 12 frames',
   }),
   warning('equal times', 'duplicate-frames', {
     reference: { timestamps: times(250, 25) },
-    distorted: { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
+    distorted: withOneAt(3.0004),
     values: [0, 1],
   }),
   warning('interlaced video', 'interlaced', {
@@ -510,14 +503,14 @@ const CASES: readonly Case[] = [
   info('content without a clear offset', 'offset-unclear', {
     context: { alignment: { ...ALIGNED, ambiguous: true, reason: 'static', confidence: 0.01 } },
   }),
-  warning('videos of different things', 'unrelated', { context: { alignment: UNRELATED } }),
+  warning('videos of different things', 'unrelated', { context: { alignment: OTHER } }),
   warning('videos of different things after a full offset search', 'unrelated', {
-    context: { offsetSearched: true, alignment: UNRELATED },
+    context: { offsetSearched: true, alignment: OTHER },
     fix: undefined,
     says: 'The offset search found no clear answer',
   }),
   warning('videos of different things after a small offset search', 'unrelated', {
-    context: { offsetSearched: true, window: 25, alignment: UNRELATED },
+    context: { offsetSearched: true, window: 25, alignment: OTHER },
     fix: '--offset auto --window 500',
   }),
   info('another bit depth', 'bit-depth', { reference: { bitDepth: 10 }, values: [10, 8] }),
@@ -546,13 +539,13 @@ const CASES: readonly Case[] = [
   warning('another label of the same samples', 'color-range', {
     reference: { colorRange: 'limited' },
     distorted: { colorRange: 'full' },
-    context: { alignment: ALIGNED },
+    context: MATCHED,
     says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
   info('a label of the same samples that the other video lacks', 'color-range', {
     distorted: { colorRange: 'full' },
-    context: { alignment: ALIGNED },
+    context: MATCHED,
     says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
@@ -606,9 +599,9 @@ const CASES: readonly Case[] = [
   }),
   ...CHROMA.map(([what, distorted, values, says, fix]) =>
     warning(what, 'chroma', {
-      reference: { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      reference: ORIGINAL,
       distorted: { measured: coloured(distorted) },
-      context: { alignment: ALIGNED },
+      context: MATCHED,
       ...{ values, says, fix },
     }),
   ),
@@ -713,7 +706,7 @@ const CASES: readonly Case[] = [
     says: 'vmaf_v0.6.1 is for 1080p',
   }),
   warning('a 4k model on small video', 'model-size', {
-    context: { models: [{ name: 'vmaf_4k_v0.6.1' }] },
+    context: { models: [FOUR_K] },
     fix: '--model auto',
     says: 'only 1920x1080 is compared',
   }),
@@ -736,18 +729,15 @@ const CASES: readonly Case[] = [
 ];
 
 describe('preflight finds', () => {
-  it.each(CASES)(
-    '$what: $code',
-    ({ both, reference = both, distorted = both, context = {}, ...expected }) => {
-      const found = only(expected.code, reference ?? {}, distorted ?? {}, context);
-      expect(found).toMatchObject({ code: expected.code, severity: expected.severity });
-      if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
-      if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
-      if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
-      if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
-      else expect(expected.command).toBeUndefined();
-    },
-  );
+  it.each(CASES)('$what: $code', ({ both, reference = both, distorted = both, context = {}, ...wanted }) => {
+    const found = only(wanted.code, reference ?? {}, distorted ?? {}, context);
+    expect(found).toMatchObject({ code: wanted.code, severity: wanted.severity });
+    if (wanted.says !== undefined) expect(found?.message).toContain(wanted.says);
+    if (wanted.values) expect([found?.reference, found?.distorted]).toEqual(wanted.values);
+    if ('fix' in wanted) expect(found?.fix).toBe(wanted.fix);
+    if (wanted.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(wanted.command);
+    else expect(wanted.command).toBeUndefined();
+  });
 
   it('frames missing inside, with a fix that differs from one for frames missing at the end', () => {
     const even = cfr(250, 25);
@@ -797,7 +787,7 @@ describe('preflight finds', () => {
   ])('%s if %s of the frames are left at their times', (code, _, isLeft) => {
     const reference = times(250, 25);
     const left = reference.filter((_, n) => isLeft(n));
-    const found = findings({ timestamps: reference }, { timestamps: left }, { alignment: ALIGNED });
+    const found = findings({ timestamps: reference }, { timestamps: left }, MATCHED);
     expect(found.find((one) => one.code === code)?.severity).toBe('warning');
   });
 
@@ -814,7 +804,14 @@ describe('preflight finds', () => {
 });
 
 describe('preflight finds no problem in', () => {
-  it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
+  const SD = { width: 720, height: 576 };
+  const darkAbove = { certain: NO_BORDERS, possible: { ...NO_BORDERS, top: 90 } };
+  const DARK_EDGES = { ...measured([0.1]), borders: darkAbove };
+  const oneFrame = (duration: number) => ({ frameCount: 1, duration, timestamps: Float64Array.of(0) });
+  const tinted = (cr: number) => ({ measured: coloured(() => [118, cr]) });
+  const undated = (frames: number) => ({ timestamps: times(frames, 25), duration: null });
+
+  it.each<[string, Facts, Facts, PreflightContext?]>([
     ['an average rate that is a little off', {}, { frameRate: { num: 250, den: 9.99 }, frameCount: 250 }],
     ['a variable rate with the same times', { timestamps: UNEVEN }, { timestamps: rounded(UNEVEN) }],
     [
@@ -822,16 +819,8 @@ describe('preflight finds no problem in', () => {
       { timestamps: UNEVEN, frameRate: { num: 25, den: 1 } },
       { timestamps: rounded(UNEVEN), frameRate: { num: 1625, den: 119 } },
     ],
-    [
-      'missing frames at the same times',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25, [30, 90, 91]) },
-    ],
-    [
-      'frames at nearly the same time in both',
-      { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
-      { timestamps: Float64Array.from([...times(249, 25), 3.001]).sort() },
-    ],
+    ['missing frames at the same times', GAPS, GAPS],
+    ['frames at nearly the same time in both', withOneAt(3.0004), withOneAt(3.001)],
     [
       'single pictures, with a rate in one container',
       { timestamps: times(1, 1), frameRate: { num: 1, den: 1 }, frameCount: 1, duration: 1 },
@@ -841,36 +830,18 @@ describe('preflight finds no problem in', () => {
     ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],
     ['names of the same matrix', { matrix: 'smpte170m' }, { matrix: 'bt470bg' }],
     ['the usual matrix that one does not state', { matrix: 'bt709' }, {}],
-    [
-      'the usual matrix of standard definition that one does not state',
-      { width: 720, height: 576, matrix: 'bt470bg' },
-      { width: 720, height: 576 },
-      { models: [] },
-    ],
-    [
-      'colours of another matrix',
-      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
-      { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) },
-    ],
+    ['the usual matrix of standard definition, not stated', { ...SD, matrix: 'bt470bg' }, SD, { models: [] }],
+    ['colours of another matrix', ORIGINAL, { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) }],
     [
       'colours of other moments',
-      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      ORIGINAL,
       { measured: { ...coloured((i) => [170 - i / 4, 90 + i / 3]), frames: [12, 36, 60] } },
-      { alignment: ALIGNED },
+      MATCHED,
     ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],
     ['a sample aspect of 1 that one does not state', { sampleAspect: { num: 1, den: 1 } }, {}],
-    [
-      'dark but not black edges',
-      {
-        measured: {
-          ...measured([0.1]),
-          borders: { certain: NO_BORDERS, possible: { ...NO_BORDERS, top: 90 } },
-        },
-      },
-      { measured: measured([0.1], 80) },
-    ],
+    ['dark but not black edges', { measured: DARK_EDGES }, { measured: measured([0.1], 80) }],
     ['a sharpened encode of lower rate', { measured: measured([0.1]) }, { measured: measured([0.12]) }],
     [
       'a much blurrier reference without other facts',
@@ -887,11 +858,7 @@ describe('preflight finds no problem in', () => {
       { measured: { ...measured([0.095]), frames: [20] } },
       { codec: 'ffv1', measured: { ...measured([0.1]), frames: [21] } },
     ],
-    [
-      'one frame each, shown longer in one',
-      { frameCount: 1, duration: 0.337, timestamps: Float64Array.of(0) },
-      { frameCount: 1, duration: 0.042, timestamps: Float64Array.of(0) },
-    ],
+    ['one frame each, shown longer in one', oneFrame(0.337), oneFrame(0.042)],
     [
       'a small animation whose encode takes more bytes and looks sharper',
       { codec: 'gif', bitrate: 1000, measured: measured([0.08]) },
@@ -902,44 +869,19 @@ describe('preflight finds no problem in', () => {
       { codec: 'hevc', bitrate: 8_000_000 },
       { codec: 'mpeg2video', bitrate: 16_000_000 },
     ],
-    [
-      'a 4k model beside an HD model',
-      {},
-      {},
-      { models: [{ name: 'vmaf_v0.6.1' }, { name: 'vmaf_4k_v0.6.1' }] },
-    ],
+    ['a 4k model beside an HD model', {}, {}, { models: [{ name: 'vmaf_v0.6.1' }, FOUR_K] }],
     ['a custom model', UHD, UHD, { models: [{ name: './mine.json' }] }],
-    ['one still moment', {}, {}, { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 1 } } }],
+    ['one still moment', {}, {}, repeated(1)],
     ['contrast lost to compression', {}, {}, levels(0.95, 5)],
-    [
-      'a tint of both',
-      { measured: coloured(() => [118, 138]) },
-      { measured: coloured(() => [118, 137]) },
-      { alignment: ALIGNED },
-    ],
+    ['a tint of both', tinted(138), tinted(137), MATCHED],
   ])('%s', (_, reference, distorted, context = {}) => {
     expect(findings(reference, distorted, context)).toEqual([]);
   });
 
-  it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
-    [
-      'extra frames of the distorted video, between those of the reference',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25) },
-      { alignment: ALIGNED },
-    ],
-    [
-      'pictures at times that the reference leaves out',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25) },
-      { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 3 } } },
-    ],
-    [
-      'one last frame in one of two that begin together',
-      { timestamps: times(250, 25), duration: null },
-      { timestamps: times(249, 25), duration: null },
-      { alignment: ALIGNED },
-    ],
+  it.each<[string, Facts, Facts, PreflightContext?]>([
+    ['extra frames of the distorted video, between those of the reference', GAPS, EVEN, MATCHED],
+    ['pictures at times that the reference leaves out', GAPS, EVEN, repeated(3)],
+    ['one last frame in one of two that begin together', undated(250), undated(249), MATCHED],
   ])('%s, which it notes', (_, reference, distorted, context = {}) => {
     const severities = findings(reference, distorted, context).map(({ severity }) => severity);
     expect(new Set(severities)).toEqual(new Set(['info']));

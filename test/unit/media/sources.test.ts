@@ -3,7 +3,6 @@
  * Reading frames from every kind of input, and bytes in blocks (src/media/open.ts, random.ts, sequential.ts, planes.ts,
  * block-reader.ts).
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { MediaError } from '../../../src/media/errors.js';

@@ -3,7 +3,6 @@
  * Y4M headers, frame headers and random data: any bytes either open or fail with an error for the user, and a stream in any
  * pieces gives what the whole gives (src/media/formats.ts).
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { badFrameHeader, isY4m, parseFrameHeader, parseY4mHeader } from '../../../src/media/formats.js';
@@ -174,15 +173,12 @@ describe('10-bit frames of odd width', () => {
     return concat(ascii(`YUV4MPEG2 W${width} H16 F25:1 Ip C420p10\n`), ...parts);
   }
 
-  it.each([1, 2, 3])(
-    'that lack a byte in each row of chroma are refused with advice: %d frames',
-    async (frames) => {
-      const bytes = video(frames, true);
-      const advice = /lack a byte in each row of chroma, which ffmpeg up to 5\.1 drops .* "-f rawvideo"/;
-      for (const input of [bytes, new Blob([bytes]).stream()])
-        expect((await outcome(input)).at(-1)).toMatch(advice);
-    },
-  );
+  it.each([1, 2, 3])('of %d frames that lack bytes of chroma are refused with advice', async (frames) => {
+    const bytes = video(frames, true);
+    const advice = /lack a byte in each row of chroma, which ffmpeg up to 5\.1 drops .* "-f rawvideo"/;
+    for (const input of [bytes, new Blob([bytes]).stream()])
+      expect((await outcome(input)).at(-1)).toMatch(advice);
+  });
 
   it('are read if they are whole', async () => {
     for (const input of [video(3, false), new Blob([video(3, false)]).stream()])

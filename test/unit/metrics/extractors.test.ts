@@ -3,7 +3,6 @@
  * The options and features of extractors against libvmaf 3.2.0's tables, refused sizes and formats, ADM's contrast sensitivity
  * where test/node/accuracy/libvmaf has no clip, and the last step of XPSNR.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScoredFormat } from '../../../src/core/colour.js';

@@ -3,7 +3,6 @@
  * Feature strings and option values: what is accepted, how numbers are normalised, error messages, and libvmaf 3.2.0's names of
  * features with the numbers in them.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { ErrorCode } from '../../../src/core/errors.js';

@@ -3,7 +3,6 @@
  * Model files and libsvm texts: reading, evaluation and refusal of any damage. Model strings of the `vmaf` tool, and what is
  * loaded for them.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';

@@ -1,7 +1,6 @@
 /**
  * @module test/unit/pictures/pictures
- * Pictures shrink without changing their light, survive PNG unchanged, maps show differences in place, samples become the
- * colours of the standards, and each fact about two frames responds to its own defect only.
+ * Pictures shrink and become PNG unchanged, maps show differences in place, and facts about frames tell defects apart.
  */
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
@@ -190,9 +189,11 @@ it('a legend is added below the picture, without a title if there is no room', (
     return dots;
   };
   expect(ink(wide, 0, 180)).toBeGreaterThan(100);
-  const black = (width: number, height: number) => {
-    return { width, height, data: new Uint8Array(3 * width * height) };
-  };
+  const black = (width: number, height: number) => ({
+    width,
+    height,
+    data: new Uint8Array(3 * width * height),
+  });
   const narrow = addLegend(black(100, 10), { title: 'ADM LOSS DENSITY', full: 2 });
   expect(ink(narrow, 0, 15)).toBe(0);
   expect(ink(narrow, 85, 100)).toBeGreaterThan(10);
@@ -226,9 +227,8 @@ describe('colours', () => {
   ] as const)('in %s, %s range: %j is %j', (matrix, range, samples, colour) => {
     const format: VideoFormat = { width: 6, height: 4, bitDepth: 8, chroma: '420' };
     const { data } = toRgb(flat(format, samples), format, meaning(matrix, range));
-    for (let i = 0; i < data.length; i++) {
+    for (let i = 0; i < data.length; i++)
       expect(Math.abs((data[i] ?? -9) - (colour[i % 3] ?? 0)), `byte ${i}`).toBeLessThanOrEqual(1);
-    }
   });
 
   it.each([
@@ -272,8 +272,7 @@ describe('colours', () => {
       const format: VideoFormat = { width: 7, height: 5, bitDepth, chroma };
       const eight: VideoFormat = { ...format, bitDepth: 8 };
       const samples = [120, 90, 170] as const;
-      const shifted = samples.map((value) => value * 2 ** (bitDepth - 8));
-      const [y = 0, cb = 0, cr = 0] = shifted;
+      const [y = 0, cb = 0, cr = 0] = samples.map((value) => value * 2 ** (bitDepth - 8));
       const deep = toRgb(flat(format, [y, cb, cr]), format, meaning('bt709', 'limited'));
       expect(deep).toEqual(toRgb(flat(eight, samples), eight, meaning('bt709', 'limited')));
       if (chroma === '400') expect(new Set(deep.data).size).toBe(1);
@@ -282,16 +281,13 @@ describe('colours', () => {
 
   it('interpolate chroma from its place in MPEG-2: left of two columns, between two rows', () => {
     const format: VideoFormat = { width: 4, height: 4, bitDepth: 8, chroma: '420' };
-    const planes: FramePlanes = {
-      y: new Uint8Array(16).fill(126),
-      cb: new Uint8Array(4).fill(128),
-      cr: new Uint8Array([128, 168, 128, 168]),
-    };
-    const { data } = toRgb(planes, format, meaning('bt601', 'full'));
+    const grey = { y: new Uint8Array(16).fill(126), cb: new Uint8Array(4).fill(128) };
+    const across = { ...grey, cr: new Uint8Array([128, 168, 128, 168]) };
+    const { data } = toRgb(across, format, meaning('bt601', 'full'));
     const red = [0, 1, 2, 3].map((x) => data[3 * x]);
     // 126 + 1.402 (Cr - 128): Cr is 128, then halfway 148, then 168, which is repeated at the edge.
     expect(red).toEqual([126, 154, 182, 182]);
-    const down: FramePlanes = { ...planes, cr: new Uint8Array([128, 128, 168, 168]) };
+    const down = { ...grey, cr: new Uint8Array([128, 128, 168, 168]) };
     const column = toRgb(down, format, meaning('bt601', 'full'));
     // Rows lie a quarter and three quarters of the way: Cr 128, 138, 158, 168.
     expect([0, 1, 2, 3].map((y) => column.data[12 * y])).toEqual([126, 140, 168, 182]);
@@ -303,34 +299,31 @@ it.each([
   [8, '422', 35, 19],
   [10, '444', 34, 18],
   [12, '400', 35, 19],
-] as const)(
-  'pictures for canvases have a byte of 255 more: %i bit, %s, %ix%i',
-  (bitDepth, chroma, width, height) => {
-    const format: VideoFormat = { width, height, bitDepth, chroma };
-    const random = seeded(bitDepth + width);
-    const noise = (samples: number) => {
-      const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
-      return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
-    };
-    const size = chromaSize(format);
-    const chromaSamples = size.width * size.height;
-    const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
-    const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
-    const image = toRgba(planes, format, meaning('bt709', 'limited'));
-    expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
-    expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
-    expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
-    // The last column of an odd width has the chroma of the one before.
-    if (chroma === '420' && width % 2 === 1) {
-      const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
-      const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
-      for (let row = 0; row < height; row++) {
-        const end = 3 * width * (row + 1);
-        expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
-      }
+] as const)('pixels of canvases have a byte more: %i bit, %s, %ix%i', (bitDepth, chroma, width, height) => {
+  const format: VideoFormat = { width, height, bitDepth, chroma };
+  const random = seeded(bitDepth + width);
+  const noise = (samples: number) => {
+    const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
+    return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
+  };
+  const size = chromaSize(format);
+  const chromaSamples = size.width * size.height;
+  const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
+  const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
+  const image = toRgba(planes, format, meaning('bt709', 'limited'));
+  expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
+  expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
+  expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
+  // The last column of an odd width has the chroma of the one before.
+  if (chroma === '420' && width % 2 === 1) {
+    const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
+    const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
+    for (let row = 0; row < height; row++) {
+      const end = 3 * width * (row + 1);
+      expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
     }
-  },
-);
+  }
+});
 
 type Facts = Partial<VideoFormat> & { matrix?: string; colorRange?: 'full' | 'limited' };
 it.each<[Facts, ...unknown[]]>([
@@ -339,12 +332,10 @@ it.each<[Facts, ...unknown[]]>([
   [{}, 'bt709', 'limited', ['matrix', 'range']],
   [{ width: 720, height: 576, colorRange: 'limited' }, 'bt601', 'limited', ['matrix']],
   [{ width: 1024, height: 577, matrix: 'unknown', colorRange: 'full' }, 'bt709', 'full', ['matrix']],
-])(
-  'matrix and range are as stated, or follow the size as in players: %j',
-  (facts, matrix, range, assumed) => {
-    expect(colorMeaning({ width: 1280, height: 720, ...facts })).toEqual({ matrix, range, assumed });
-  },
-);
+])('matrix and range are as stated, or go by the size as in players: %j', (facts, ...meant) => {
+  const [matrix, range, assumed] = meant;
+  expect(colorMeaning({ width: 1280, height: 720, ...facts })).toEqual({ matrix, range, assumed });
+});
 
 const FORMAT: VideoFormat = { width: 128, height: 96, bitDepth: 8, chroma: '400' };
 
@@ -360,9 +351,8 @@ const waves = (x: number, y: number) => 128 + 40 * Math.sin(x / 3) + 30 * Math.c
 describe('facts about synthetic frames', () => {
   it('report nothing for equal frames', () => {
     const facts = measureFacts(frame(waves), frame(waves), FORMAT);
-    for (const name of ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const) {
+    for (const name of ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const)
       expect(facts[name], name).toMatchObject({ value: 0, level: 'none' });
-    }
     expect(facts.difference).toEqual({ mean: 0, largest: 0, part: null, share: 0 });
     expect(facts.summary).toBe('Luma is the same in both frames.');
   });

@@ -3,7 +3,6 @@
  * The steps of jobs, repeated, late, interrupted or reordered: complete parts are checked, the first result counts, and sweeps
  * repair losses. Addresses of queues, whose password no message shows.
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { QueueConnection, queueAddress, withoutPassword } from '../../../src/queue/connect.js';

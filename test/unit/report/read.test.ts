@@ -50,18 +50,15 @@ describe('a written report is read back', () => {
     expect(formatReport(read as Report, format)).toBe(text);
   });
 
-  test.each(['json', 'ndjson', 'xml', 'csv', 'sub'] as const)(
-    '%s: values, metrics of any name, gaps',
-    (format) => {
-      const psnr_y = [40, format === 'csv' ? 41 : Number.NaN];
-      const names = { vmaf: [90.123456, 1e-7], psnr_y, p95: [1, 2], ['__proto__']: [3, 4] };
-      const original = built(names, { frameNumbers: [0, 4], subsample: 4 });
-      const text = formatReport(original, format, { precision: 'max' });
-      const read = readReport(text);
-      expect(read.frames).toEqual(original.frames);
-      expect(formatReport({ ...original, ...strip(read) }, format, { precision: 'max' })).toBe(text);
-    },
-  );
+  test.each(['json', 'ndjson', 'xml', 'csv', 'sub'] as const)('%s: values, names and gaps', (format) => {
+    const psnr_y = [40, format === 'csv' ? 41 : Number.NaN];
+    const names = { vmaf: [90.123456, 1e-7], psnr_y, p95: [1, 2], ['__proto__']: [3, 4] };
+    const original = built(names, { frameNumbers: [0, 4], subsample: 4 });
+    const text = formatReport(original, format, { precision: 'max' });
+    const read = readReport(text);
+    expect(read.frames).toEqual(original.frames);
+    expect(formatReport({ ...original, ...strip(read) }, format, { precision: 'max' })).toBe(text);
+  });
 
   test.each(['json', 'ndjson', 'xml'] as const)('%s: an empty list is not a missing one', (format) => {
     const empty = readReport(formatReport({ ...printed, preflight: [], withoutGrain: [] }, format));

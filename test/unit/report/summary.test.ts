@@ -11,14 +11,8 @@ import { columns } from '../../../src/report/sections.js';
 import { summarize } from '../../../src/report/summary.js';
 import { built, collectionModel, paired, vmafModel } from '../../support/report.js';
 
-const size = {
-  width: 1920,
-  height: 1080,
-  bitDepth: 8,
-  chroma: '420',
-  frameRate: { num: 25, den: 1 },
-} as const;
-const y4m = { ...size, name: 'ref.y4m', container: 'y4m', frameCount: 100, skipped: 0 } as const;
+const hd = { width: 1920, height: 1080, bitDepth: 8, chroma: '420', frameRate: { num: 25, den: 1 } } as const;
+const y4m = { ...hd, name: 'ref.y4m', container: 'y4m', frameCount: 100, skipped: 0 } as const;
 
 function run(series: Record<string, readonly number[]>, overrides: Partial<ReportParts> = {}): Report {
   return built(series, { reference: y4m, distorted: { ...y4m, name: 'dis.y4m', skipped: 2 }, ...overrides });

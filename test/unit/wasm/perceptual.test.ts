@@ -17,6 +17,10 @@ import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 type Pair = readonly [Picture, Picture];
 
+/** Sizes such as 1x40. */
+const sizes = (text: string) =>
+  text.split(' ').map((size) => size.split('x').map(Number) as [number, number]);
+
 const FAST = [...SRGB, ...SRGB, 0, 0];
 const EXACT = [...SRGB, ...SRGB, 1, 0];
 
@@ -155,18 +159,7 @@ describe('ssimulacra2', () => {
 
   it(`gives equal pictures 100 and others less, at any size (seed ${SEED})`, () => {
     const random = seeded(SEED);
-    const sizes = [
-      [1, 1],
-      [1, 40],
-      [40, 1],
-      [7, 7],
-      [7, 200],
-      [8, 8],
-      [15, 16],
-      [70, 33],
-      [300, 4],
-    ] as const;
-    for (const [width, height] of sizes) {
+    for (const [width, height] of sizes('1x1 1x40 40x1 7x7 7x200 8x8 15x16 70x33 300x4')) {
       const video = rgb(width, height);
       const noise = (low: number, high: number) => picture(video, () => random.int(low, high));
       const [one, other] = [noise(0, 120), noise(130, 255)];
@@ -411,13 +404,7 @@ describe('butteraugli', () => {
 
   it('gives a map whose maximum is the score', () => {
     const random = seeded(SEED);
-    for (const [width, height] of [
-      [1, 1],
-      [7, 20],
-      [8, 8],
-      [33, 18],
-      [64, 35],
-    ] as const) {
+    for (const [width, height] of sizes('1x1 7x20 8x8 33x18 64x35')) {
       const video = rgb(width, height);
       const { values, differences } = scoreWithMap(video, randomPair(random, video), 'simd128');
       expect(Math.max(...differences), `${width}x${height}, seed ${SEED}`).toBe(values[0]);
