@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { wasm } from './metric.js';
 import { type SeededRandom, seeded } from './random.js';
 import { exhaustive, tier } from './tier.js';
 
@@ -45,10 +46,8 @@ function readTable(header: URL): readonly string[] {
 
 export type Callable = (...args: number[]) => unknown;
 
-const url = new URL('../../wasm/anyvmaf.wasm', import.meta.url);
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
-  env: { emscripten_notify_memory_growth: () => {} },
-});
+const env = { emscripten_notify_memory_growth: () => {} };
+const { exports } = new WebAssembly.Instance(wasm, { env });
 
 function callable(value: unknown, name: string): Callable {
   if (typeof value !== 'function') throw new Error(`the module exports no function ${name}`);

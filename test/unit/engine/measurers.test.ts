@@ -3,9 +3,7 @@
  * One plan on one measurer or several, with several pairs in flight, gives the same records bit for bit; and samples above their
  * range, wherever a file with a wrong bit depth has them.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compileCore } from '../../../src/core/compile.js';
 import type { CoreCall } from '../../../src/core/module.js';
 import { CompositeMeasurer, splitPlan } from '../../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
@@ -19,11 +17,10 @@ import {
   recordLayout,
 } from '../../../src/engine/backends/measurer.js';
 import { PairMeasurer } from '../../../src/engine/workers/measure.js';
-import { planOf } from '../../support/metric.js';
+import { wasm as core, planOf } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
 const wasm = wasmMeasurers(core, 'simd128');
 const FRAMES = 9;
 const SUBSAMPLE = 2;

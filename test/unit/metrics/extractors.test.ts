@@ -3,10 +3,8 @@
  * The options and features of extractors against libvmaf 3.2.0's tables, refused sizes and formats, ADM's contrast sensitivity
  * where test/node/accuracy/libvmaf has no clip, and the last step of XPSNR.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScoredFormat } from '../../../src/core/colour.js';
-import { compileCore } from '../../../src/core/compile.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
 import { callsOf } from '../../../src/engine/backends/measurer.js';
@@ -15,7 +13,7 @@ import { findProvider, listExtractors } from '../../../src/metrics/extractors.js
 import { metricOf } from '../../../src/metrics/index.js';
 import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
-import { finish, planOf, runMetric, videoFormat } from '../../support/metric.js';
+import { finish, planOf, runMetric, videoFormat, wasm } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 
 type Limit = number | undefined;
@@ -395,8 +393,7 @@ describe('pictures missing before the first', () => {
   });
 
   it('count as black for xpsnr', async () => {
-    const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
-    const measurer = wasmMeasurers(core, 'simd128').open(planOf(['xpsnr=fps=50'], format).extraction);
+    const measurer = wasmMeasurers(wasm, 'simd128').open(planOf(['xpsnr=fps=50'], format).extraction);
     const sizes = [5000, 1250, 1250];
     const made = [0, 1, 2, 3, 4, 5].map((seed) => sizes.map((n) => seeded(seed).bytes(n)));
     const black = sizes.map((n) => new Uint8Array(n));
