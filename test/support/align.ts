@@ -1,7 +1,7 @@
 /**
  * @module test/support/align
- * Pairs for alignment and preflight: luma that moves, stands still or repeats, shifted and distorted, and the facts of a pair of
- * which preflight has nothing to say, to change in what a test is about.
+ * Pairs for alignment and preflight: luma that moves, stands still or repeats, shifted and distorted; and the facts of a pair
+ * without problems, for tests to change.
  */
 import { alignThumbs } from '../../src/media/align/index.js';
 import { RecordedThumbs } from '../../src/media/align/thumbs.js';
@@ -91,18 +91,10 @@ export interface Treatment {
   readonly seed?: number;
 }
 
-/** A video of some content. */
 export function video(content: Content, treatment: Treatment = {}): LumaReader {
-  const {
-    width = 64,
-    height = 36,
-    bitDepth = 8,
-    from = 0,
-    frames = 160,
-    quantiser = 0,
-    noise = 0,
-  } = treatment;
-  const { gain = 1, bias = 0, gamma = 1, order = (index: number) => index, seed = 1 } = treatment;
+  const { width = 64, height = 36, bitDepth = 8, from = 0, frames = 160, seed = 1 } = treatment;
+  const { quantiser = 0, noise = 0, gain = 1, bias = 0, gamma = 1 } = treatment;
+  const { order = (index: number) => index } = treatment;
   const unit = 2 ** (bitDepth - 8);
   return {
     info: { width, height, bitDepth, chroma: '400', frameCount: frames },
@@ -125,7 +117,7 @@ export function video(content: Content, treatment: Treatment = {}): LumaReader {
   };
 }
 
-/** The offset between two videos, from some frames of each on. */
+/** The offset between two videos, each read from a start frame on. */
 export function align(
   reference: LumaReader,
   distorted: LumaReader,
@@ -158,12 +150,9 @@ export const REFERENCE: TrackFacts = {
   fieldOrder: 'progressive',
 };
 
-export const DISTORTED: TrackFacts = {
-  ...REFERENCE,
-  ...{ name: 'encode.mp4', bitrate: 4_000_000, fileSize: 5_000_000 },
-};
+export const DISTORTED = { ...REFERENCE, name: 'encode.mp4', bitrate: 4_000_000, fileSize: 5_000_000 };
 
-/** Pictures that go together from the first on. */
+/** Aligned from the first frame on. */
 export const ALIGNED: AlignResult = {
   offset: 0,
   confidence: 1,

@@ -22,9 +22,7 @@ export default function setup({ provide }: TestProject): (() => void) | undefine
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-page-'));
   buildPage(folder);
   provide('page', folder);
-  return () => {
-    rmSync(folder, { recursive: true, force: true });
-  };
+  return () => rmSync(folder, { recursive: true, force: true });
 }
 
 /** Builds the page as it ships. @throws {Error} with what Vite says if it does not build */

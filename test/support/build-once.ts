@@ -17,7 +17,7 @@ export default function build(): void {
     cwd: root,
     encoding: 'utf8',
   });
-  // Types that do not fit are for `npm run typecheck` to refuse; the code that came out can still be tested.
+  // `npm run typecheck` reports type errors; the emitted code can still be tested.
   if (status !== 0) console.warn(stdout);
   spawnSync(process.execPath, [join(root, 'scripts/bundle.mjs')], { cwd: root, stdio: 'inherit' });
   if (!existsSync(built)) throw new Error('the build left no dist/bundle/js/index.js');

@@ -2,24 +2,21 @@
  * @module test/support/built
  * The built package, in the repository and as npm packs it, for tests of what ships.
  */
-
 import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { processFolder } from './folders.js';
 
-/** The repository. */
 export const root = fileURLToPath(new URL('../..', import.meta.url));
 
-/** A file in the repository that a build leaves behind. */
+/** A file of the build. @throws {Error} if it is missing */
 export function built(path: string): string {
   const file = join(root, path);
   if (!existsSync(file)) throw new Error(`${path} is missing; run \`npm run build\` first`);
   return file;
 }
 
-/** A tarball. */
 export interface Packed {
   readonly path: string;
   readonly size: number;

@@ -18,14 +18,12 @@ import { testFolder } from './folders.js';
 /** The built executable. */
 export const PROGRAM = fileURLToPath(new URL('../../dist/bundle/js/main.js', import.meta.url));
 
-/** What a run left behind. */
 export interface Outcome {
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** How a command line runs in this process. */
 export interface RunOptions {
   /** Fed to standard input, which is then closed; without it standard input is empty. */
   readonly input?: Uint8Array;
@@ -35,7 +33,7 @@ export interface RunOptions {
   readonly terminal?: Partial<Terminal>;
 }
 
-/** Runs in this process that change what they all share: one after the other. */
+/** Serialises runs in this process that change shared state. */
 let exclusive: Promise<unknown> = Promise.resolve();
 
 /**
@@ -58,7 +56,7 @@ async function runInProcess(args: readonly string[], { terminal }: RunOptions): 
   return { code, ...recorder.said };
 }
 
-/** A terminal that keeps what it is told: no terminal, unless `claims` says otherwise. */
+/** A terminal that records its output; not interactive unless `claims` says so. */
 export function recordingTerminal(claims: Partial<Terminal> = {}) {
   const said = { stdout: '', stderr: '' };
   const draw = (text: string) => {
@@ -101,7 +99,7 @@ async function surrounded<T>({ input, env = {}, cwd }: RunOptions, work: () => P
   }
 }
 
-/** Asserts that a run failed as it should: one line, no stack, nothing on standard output. */
+/** Expects a failure: one line, no stack, nothing on standard output. */
 export function expectFailure(
   { code, stdout, stderr }: Outcome,
   expectedCode: number,
@@ -113,14 +111,14 @@ export function expectFailure(
   expect({ code, stdout }).toEqual({ code: expectedCode, stdout: '' });
 }
 
-/** Runs a command line to its end, which is a success. */
+/** Runs a command line that succeeds. */
 export async function passes(args: readonly string[], options?: RunOptions): Promise<Outcome> {
   const outcome = await anyvmaf(args, options);
   expect(outcome, outcome.stderr).toMatchObject({ code: 0 });
   return outcome;
 }
 
-/** Runs one that ends with this code and says this. */
+/** Runs a command line that ends with this code and message. */
 export async function ends(
   args: readonly string[],
   code: number,
@@ -133,7 +131,7 @@ export async function ends(
   return outcome;
 }
 
-/** Runs one that is refused as by {@link expectFailure}. */
+/** Runs a command line that fails as {@link expectFailure} says. */
 export async function refuses(
   args: readonly string[],
   code: number,
@@ -143,7 +141,6 @@ export async function refuses(
   expectFailure(await anyvmaf(args, options), code, text);
 }
 
-/** How a process runs. */
 export interface ProcessOptions extends Omit<RunOptions, 'terminal'> {
   /** Options for Node itself. */
   readonly node?: readonly string[];
@@ -157,12 +154,8 @@ export function anyvmafProcess(args: readonly string[], options: ProcessOptions 
 }
 
 /** Runs a program to its end. */
-export function run(
-  program: string,
-  args: readonly string[],
-  options: ProcessOptions = {},
-): Promise<Outcome> {
-  return new Promise((resolve, reject) => {
+export function run(program: string, args: readonly string[], options: ProcessOptions = {}) {
+  return new Promise<Outcome>((resolve, reject) => {
     const { NO_COLOR: _, ...env } = process.env;
     const child = spawn(program, args, { env: { ...env, ...options.env }, cwd: options.cwd });
     let [stdout, stderr] = ['', ''];
@@ -215,13 +208,10 @@ export function videos(folder = testFolder('cli')): Videos {
   };
 }
 
-/** Milliseconds between two looks, and looks in a row that must find every thread asleep. */
+/** Milliseconds between two checks, and the checks in a row that must find every thread asleep. */
 const [LOOK, ENOUGH] = [50, 12];
 
-/**
- * Waits until a process waits for something: every thread sleeps for a while, which one that only lacks a processor does not.
- * Off Linux that cannot be seen, and this waits for a second.
- */
+/** Waits until every thread of a process sleeps for a while; a thread that only lacks a processor does not. Off Linux: a second. */
 export async function atRest(pid: number | undefined): Promise<void> {
   if (process.platform !== 'linux') {
     await sleep(1000);
@@ -238,7 +228,7 @@ function sleeps(pid: number | undefined): boolean {
       const stat = readFileSync(`${folder}/${thread}/stat`, 'latin1');
       return stat.slice(stat.lastIndexOf(')')).startsWith(') S');
     } catch {
-      // A thread that ends just now.
+      // The thread has just ended.
       return false;
     }
   });

@@ -36,7 +36,6 @@ export const EVERY_PLANE = {
   preflight: false,
 } as const;
 
-/** A quick metric alone. */
 export const PSNR = { features: ['psnr'], noPrediction: true } as const;
 
 /** A pair of Y4M files as bytes. */
@@ -46,7 +45,7 @@ export interface Y4mPair {
   readonly distorted: Uint8Array<ArrayBuffer>;
 }
 
-/** Clips by their format, cut and seed: what moves in them takes long to make. */
+/** Generated clips by format, cut and seed: motion is slow to generate. */
 const clips = new Map<string, SampleClip>();
 
 /** A generated pair with a scene cut in the middle. */
@@ -82,7 +81,7 @@ export function streamOf(bytes: Uint8Array, piece = 7919): ReadableStream<Uint8A
   return inPieces(bytes, () => piece);
 }
 
-/** What a test wants of its own source beyond frames. */
+/** How a test's own source differs from a plain one. */
 export interface SourceExtras {
   readonly seekable?: boolean;
   readonly frameCount?: number | null;
@@ -112,9 +111,7 @@ export function ownSource(
 }
 
 /** The part of a report that must not depend on how the run was carried out. */
-export function results(
-  report: Report,
-): Pick<Report, 'frames' | 'pooled_metrics' | 'aggregate_metrics' | 'metrics'> {
+export function results(report: Report) {
   const { frames, pooled_metrics, aggregate_metrics, metrics } = report;
   return { frames, pooled_metrics, aggregate_metrics, metrics };
 }
@@ -130,12 +127,11 @@ export async function inParts(request: ScoreRequest, count: number, options: Sco
   return mergeShards(shards.reverse(), onFrame ? { onFrame } : {});
 }
 
-/** A report without what is about the machines that measured. */
+/** A report without the facts of the machine. */
 export function comparable({ fps: _, threads: __, ...rest }: Report): Omit<Report, 'fps' | 'threads'> {
   return rest;
 }
 
-/** One opening of a decoder. */
 export interface Decoding {
   readonly input: VideoInput;
   readonly request: DecodeRequest;
@@ -143,7 +139,7 @@ export interface Decoding {
   readonly frames: number;
 }
 
-/** The platform, and what it has decoded so far. */
+/** The platform with a record of what it decodes. */
 export function watchedPlatform(platform: Platform): { platform: Platform; opened: readonly Decoding[] } {
   const opened: Decoding[] = [];
   const watched = (decoder: Decoder): Decoder => ({

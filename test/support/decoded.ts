@@ -9,7 +9,7 @@ import { basename, join } from 'node:path';
 import type { FramePlanes } from '../../src/core/frame.js';
 import type { DecodedSource, DecodeRequest, Decoder, TrackFacts } from '../../src/media/decoder.js';
 import type { FrameSource, VideoInput } from '../../src/media/types.js';
-import { type Encode, encodeFolder, ffmpeg } from './encode.js';
+import { digest, type Encode, encodeFolder, ffmpeg } from './encode.js';
 import { planesFor } from './media.js';
 
 /** A fingerprint of a frame's planes one after another. */
@@ -32,15 +32,9 @@ export async function hashFrames(source: FrameSource): Promise<string[]> {
   return hashes;
 }
 
-/**
- * The same of the frames that ffmpeg itself decodes, once per machine.
- * @param options of ffmpeg behind the input, such as filters
- */
+/** Fingerprints of the frames that ffmpeg itself decodes, once per machine. @param options output options, such as filters */
 export function ffmpegHashes(path: string, options: readonly string[] = []): string[] {
-  const name = createHash('sha256')
-    .update(JSON.stringify([path, options]))
-    .digest('hex')
-    .slice(0, 8);
+  const name = digest(JSON.stringify([path, options]));
   const output = ['-fps_mode', 'passthrough', ...options, '-f', 'framehash', '-hash', 'sha256'];
   const list = ffmpeg(join(encodeFolder(), `${basename(path)}-${name}.framehash`), [
     ...['-i', path, '-map', '0:V:0', ...output],
@@ -49,16 +43,15 @@ export function ffmpegHashes(path: string, options: readonly string[] = []): str
   return lines.flatMap((line) => /^0,.*, *(\w{16})\w{48}$/.exec(line)?.[1] ?? []);
 }
 
-/** Everything that a decoder gave for a file. */
 export interface Decoded {
   readonly facts: TrackFacts;
   readonly source: DecodedSource;
-  /** Of each frame's planes, Y, Cb, Cr one after another. */
+  /** Fingerprints of the frames. */
   readonly hashes: readonly string[];
   readonly times: readonly (number | undefined)[];
 }
 
-/** Decodes all of a request. @param known what the decoder has found out about the input before */
+/** Decodes a whole request. @param known the decoder's earlier facts about the input */
 export async function decodeAll(
   decoder: Decoder,
   input: VideoInput,
@@ -81,11 +74,10 @@ export async function decodeAll(
   }
 }
 
-/** An encode, and ffmpeg's short name of its codec. */
+/** An encode, ffmpeg's short name of its codec, and ffmpeg's name of the decoded layout if it differs from the encoded one. */
 export interface Sample {
   readonly encode: Encode;
   readonly codec: string;
-  /** ffmpeg's name of the layout as decoded, where it is not the one that was encoded. */
   readonly decoded?: string;
 }
 
@@ -107,7 +99,7 @@ export const SAMPLES: readonly Sample[] = [
   sample('av1', { codec: 'av1' }),
   sample('mpeg2video', { codec: 'mpeg2' }),
   sample('prores', { codec: 'prores', pixelFormat: 'yuv422p10le', extra: ['-profile:v', '2'] }),
-  // FFmpeg decodes ProRes 4444 to 12 bit.
+  // FFmpeg decodes ProRes 4444 to 12 bits.
   sample(
     'prores',
     { codec: 'prores', pixelFormat: 'yuv444p10le', extra: ['-profile:v', '4'] },
@@ -119,7 +111,7 @@ export const SAMPLES: readonly Sample[] = [
   sample('ffv1', { codec: 'ffv1', pixelFormat: 'yuv444p' }),
 ];
 
-/** For titles: `h264 yuv420p in ts`. */
+/** A title such as `h264 yuv420p in ts`. */
 export function titleOf({ codec, encode }: Sample): string {
   const { pixelFormat = 'yuv420p', extension } = encode;
   return `${codec} ${pixelFormat}${extension === undefined ? '' : ` in ${extension}`}`;

@@ -38,13 +38,13 @@ export interface Encode {
   readonly source?: string;
   /** More options of ffmpeg, after the encoder's. */
   readonly extra?: readonly string[];
-  /** Container by its file extension, when it should not be the codec's usual one. */
+  /** File extension of the container. Default: the codec's usual one. */
   readonly extension?: string;
 }
 
 const version = spawnSync('ffmpeg', ['-version'], { encoding: 'utf8' });
 
-/** Whether encodes can be made here; say `needsFfmpeg` in the title of what is skipped otherwise. */
+/** Whether encodes can be made here; otherwise skip with {@link needsFfmpeg} in the title. */
 export const hasFfmpeg: boolean =
   version.status === 0 && spawnSync('ffprobe', ['-version'], { stdio: 'ignore' }).status === 0;
 
@@ -53,12 +53,12 @@ export const needsFfmpeg = 'needs ffmpeg';
 /** Encodes made on this machine by this ffmpeg, named by {@link keyOf} their commands. */
 export const CACHE = join(root, 'node_modules/.cache/anyvmaf-encodes', digest(version.stdout ?? ''));
 
-/** A folder for the files of this process, removed when it ends. */
+/** A folder for the files of this process. */
 export function encodeFolder(): string {
   return processFolder('encode');
 }
 
-/** Makes an encode, or finds the one made before. */
+/** Makes an encode, or finds an earlier one. */
 export function encode(request: Encode): string {
   const { codec, pixelFormat = 'yuv420p', size = '320x240', frames = 30, rate = 25 } = request;
   const { source = 'testsrc2', extra = [] } = request;
@@ -79,7 +79,7 @@ export function ffmpeg(path: string, args: readonly string[]): string {
   const key = keyOf(args);
   if (made.get(path) === key && existsSync(path)) return path;
   const kept = join(CACHE, `${key}${extname(path)}`);
-  // A run that fails half way must leave nothing that looks finished.
+  // A failed run must not leave a file that looks finished.
   const partial = join(dirname(kept), `${process.pid}-${basename(kept)}`);
   if (!existsSync(kept)) {
     mkdirSync(CACHE, { recursive: true });
@@ -88,7 +88,7 @@ export function ffmpeg(path: string, args: readonly string[]): string {
     });
     renameSync(partial, kept);
   }
-  // A copy: tests may damage what they asked for.
+  // A copy, because tests may damage it.
   copyFileSync(kept, path, constants.COPYFILE_FICLONE);
   made.set(path, key);
   return path;
@@ -126,7 +126,8 @@ function contentKey(path: string): string {
   return digest(text);
 }
 
-function digest(content: string | Uint8Array): string {
+/** The first 16 hexadecimal digits of a SHA-256. */
+export function digest(content: string | Uint8Array): string {
   return createHash('sha256').update(content).digest('hex').slice(0, 16);
 }
 
@@ -136,7 +137,7 @@ export function rawFrames(path: string, options: readonly string[] = []): Buffer
   return execFileSync('ffmpeg', [...args, '-f', 'rawvideo', '-'], { maxBuffer: 1 << 30 });
 }
 
-/** A part of a film: pictures of one of ffmpeg's sources. */
+/** A part of a film, from one of ffmpeg's sources. */
 export interface FilmPart {
   /** A lavfi source without size and rate: `testsrc2`, `mandelbrot=start_scale=1`. */
   readonly source: string;
@@ -145,7 +146,7 @@ export interface FilmPart {
   readonly filter?: string;
 }
 
-/** A film: its parts follow each other by cuts. */
+/** A film; cuts separate its parts. */
 export interface Film {
   readonly parts: readonly FilmPart[];
   /** Default `128x72`. */
@@ -179,11 +180,10 @@ export function film(request: Film): string {
   const joined = `${parts.map((_, i) => `[v${i}]`).join('')}concat=n=${parts.length}`;
   const graph = `${chains.join(';')};${joined},${counted ? counter() : 'null'},${filter}[v]`;
   const args = ['-filter_complex', graph, '-map', '[v]', '-c:v', 'ffv1', '-pix_fmt', pixelFormat, ...extra];
-  const key = createHash('sha256')
-    .update(JSON.stringify([inputs, args]))
-    .digest('hex')
-    .slice(0, 12);
-  return ffmpeg(join(encodeFolder(), `film-${key}.${container}`), [...inputs, ...args]);
+  return ffmpeg(join(encodeFolder(), `film-${digest(JSON.stringify([inputs, args]))}.${container}`), [
+    ...inputs,
+    ...args,
+  ]);
 }
 
 /** Squares along the top, white where a bit of the frame's number is set. */
@@ -195,7 +195,7 @@ function counter(): string {
   return squares.join(',');
 }
 
-/** The numbers that the frames of a film show, in the order in which they are decoded. */
+/** The numbers that the frames of a film show, in decoding order. */
 export function counters(file: string): readonly number[] {
   const { width, frames } = decodedGrey(file);
   return frames.map((luma) => {
@@ -209,10 +209,7 @@ export function counters(file: string): readonly number[] {
 }
 
 /** Luma of all frames of a file, as ffmpeg decodes it. @returns pictures in 8 bits */
-function decodedGrey(file: string): {
-  readonly width: number;
-  readonly frames: readonly Uint8Array[];
-} {
+function decodedGrey(file: string): { readonly width: number; readonly frames: readonly Uint8Array[] } {
   const probed = execFileSync(
     'ffprobe',
     ['-v', 'error', '-select_streams', 'V:0', '-show_entries', 'stream=width,height', '-of', 'csv=p=0', file],
@@ -248,7 +245,7 @@ export function packetTimes(file: string): readonly number[] {
   return all.map((time) => Math.round((time - (all[0] as number)) * 1000));
 }
 
-/** Whether this ffmpeg can give packets new times in another time base, which joining needs: 5.1 and later. */
+/** Whether this ffmpeg (5.1 and later) can retime packets in another time base, which joining needs. */
 export const canJoin = (): boolean =>
   hasFfmpeg &&
   spawnSync('ffmpeg', ['-hide_banner', '-h', 'bsf=setts'], { encoding: 'utf8' }).stdout.includes('time_base');

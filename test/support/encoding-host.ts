@@ -43,7 +43,7 @@ import { type PointStore, scoreName } from '../../src/search/targets.js';
 /** Value of CRF, bytes per frame, VMAF: of 8 frames of ffmpeg's mandelbrot with noise at 320x176, with ffmpeg 5.1.9. */
 type Curve = readonly (readonly [value: number, bytes: number, quality: number])[];
 
-/** Reads one off its numbers: a point has three. */
+/** Parses a curve: three numbers a point. */
 function curve(points: string): Curve {
   return points.split(',').map((point) => point.trim().split(' ').map(Number) as unknown as Curve[number]);
 }
@@ -121,7 +121,7 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
       },
     },
   },
-  // None of its frames are in ordinary memory.
+  // Hardware frames only, none in ordinary memory.
   h264_vaapi: { version: '1', options: {}, pixelFormats: ['vaapi'], preset: ['-', ''], curves: {} },
   mpeg2video: {
     version: '59.37.100',
@@ -132,7 +132,7 @@ const ENCODERS: Readonly<Record<string, Recording>> = {
   },
 };
 
-/** Further metrics by feature: about what they are where VMAF has a value, for frames of that mandelbrot. */
+/** Further metrics by feature, roughly as measured for those frames of mandelbrot. */
 const FURTHER: Readonly<Record<string, (vmaf: number) => Readonly<Record<string, number>>>> = {
   psnr: (vmaf) => ({ psnr_y: 20 + vmaf / 4 }),
   xpsnr: (vmaf) => ({ xpsnr_y: 20 + vmaf / 4, xpsnr_min: 18 + vmaf / 4 }),
@@ -148,9 +148,9 @@ const FURTHER: Readonly<Record<string, (vmaf: number) => Readonly<Record<string,
 const RECORDED_AREA = 320 * 176;
 /** Share of the source's height, and the points of quality that libx264 loses with it. */
 const SIZE_COSTS: Curve = curve('0.25 0 46, 0.5 0 20.5, 0.75 0 10.5, 1 0 0');
-/** What frames are above and below the quality of their encode. Their sum is 0. */
+/** Offsets of frame scores from the quality of their encode; their sum is 0. */
 const WOBBLE = [0.4, -0.2, -0.4, 0.3, -0.1];
-/** Frames of a group, whose first takes more bytes. The mean of the shares is 1. */
+/** Frames of a group, whose first takes more bytes; the mean of the shares is 1. */
 const GROUP = 12;
 const [KEY_SHARE, OTHER_SHARE] = [3.2, 0.8];
 
@@ -179,7 +179,6 @@ export interface FakeVideo {
   readonly hdr?: SourceFacts['hdr'];
 }
 
-/** What else the host does. */
 export interface FakeEncoder {
   /** Changes the quality of an encode. */
   readonly bend?: (quality: number, value: number, request: EncodeRequest) => number;
@@ -191,14 +190,12 @@ export interface FakeEncoder {
   readonly damaged?: number;
 }
 
-/** An encode that was made. */
 export interface FakeEncode {
   readonly request: EncodeRequest;
   /** Value of CRF, or bits per second. */
   readonly value: number;
 }
 
-/** A host, and what it saw. */
 export interface FakeHost extends Disposable {
   readonly host: EncodingHost;
   /** A platform whose encoding is this. */
@@ -234,19 +231,17 @@ export function scenePicture(
 /** What sources of these shots show, by key: finding cuts takes far longer than all else, and gives the same. */
 const ACTIVITIES = new Map<string, readonly string[]>();
 
-/** Makes a host. */
 export function fakeEncoding(video: FakeVideo = {}, behaviour: FakeEncoder = {}): FakeHost {
   return new Fake(video, behaviour);
 }
 
-/** A frame of the source: its shot, which of the shot's frames it is, and how hard that shot is to encode. */
+/** A frame of the source: its shot, its index in the shot, and how hard the shot is to encode. */
 interface Place {
   readonly shot: number;
   readonly at: number;
   readonly look: Required<Pick<FakeShot, 'ease' | 'cost'>>;
 }
 
-/** What an encode gives for one frame of the source. */
 interface EncodedFrames {
   readonly quality: number;
   /** Bytes per frame before what the frame shows. */
@@ -411,9 +406,9 @@ class Fake implements FakeHost {
     const frames = given.slice(first, first + count - (typeof drops === 'number' ? drops : drops(request)));
     const made = { ...this.#measured(request, value), frames };
     this.#made.set(output, [made]);
-    const sizes = Float64Array.from(frames, (at, i) => {
-      return this.#bytesOf(at, made.bytes, request.keys?.includes(i));
-    });
+    const sizes = Float64Array.from(frames, (at, i) =>
+      this.#bytesOf(at, made.bytes, request.keys?.includes(i)),
+    );
     request.onFrames?.(frames.length);
     const result = { sizes, seconds: frames.length / made.framesPerSecond };
     try {
@@ -431,15 +426,13 @@ class Fake implements FakeHost {
     const asked = args[args.indexOf(preset[0]) + 1];
     const { points, framesPerSecond } = curves[asked ?? ''] ?? (curves[preset[1]] as (typeof curves)[string]);
     const area = (size.width * size.height) / RECORDED_AREA;
+    const rate = value / 8 / this.#perSecond;
     const [bytes, quality] = args.includes('-crf')
       ? [
           area * Math.exp(between(points, 0, value, (point) => Math.log(point[1]))),
           between(points, 0, value, (point) => point[2]),
         ]
-      : [
-          value / 8 / this.#perSecond,
-          between(points, 1, value / 8 / this.#perSecond / area, (point) => point[2]),
-        ];
+      : [rate, between(points, 1, rate / area, (point) => point[2])];
     const { bend = (plain: number) => plain } = this.#behaviour;
     const lost = between(SIZE_COSTS, 0, size.height / this.#track.height, (point) => point[2]);
     return { bytes, quality: bend(quality - lost, value, request), framesPerSecond };
@@ -458,15 +451,14 @@ class Fake implements FakeHost {
       parts.flatMap(({ frames, quality }) => frames.map((at) => [at, this.#qualityOf(at, quality)] as const)),
     );
     const frames = this.#framesIn(reference).map((at, frameNum) => {
-      // Frames that go around an encode only: nobody looks at their scores.
+      // Priming frames around an encode: their scores do not count.
       const value = qualities.get(at) ?? 100;
-      const metrics = Object.fromEntries(names.map((name) => [name, value]));
       return {
         frameNum,
         metrics: {
           ...Object.assign({}, ...features.map((feature) => FURTHER[feature]?.(value))),
           integer_adm2: value / 100,
-          ...metrics,
+          ...Object.fromEntries(names.map((name) => [name, value])),
         },
       };
     });
@@ -533,7 +525,7 @@ function valueIn(args: readonly string[]): number {
   return Number(args[(at < 0 ? args.indexOf('-b:v') : at) + 1]);
 }
 
-/** Reads a curve between its points by lines. @param by the column that `x` is of */
+/** Linear interpolation on a curve. @param by the column of `x` */
 function between(points: Curve, by: 0 | 1, x: number, of: (point: Curve[number]) => number): number {
   const sorted = points.toSorted((a, b) => a[by] - b[by]);
   const next = sorted.findIndex((point) => point[by] >= x);

@@ -15,32 +15,26 @@ const OTHER_GPUS = ['no_cuda', 'no_sycl', 'no_hip', 'no_metal'];
 if (args.includes('--help')) help();
 else score();
 
-/** What stands before it answers in every other mode. */
 function help() {
   if (mode === 'hang-help') return hang();
   if (mode === 'crash-help') return crash();
   process.stdout.write(Buffer.from(Array.from({ length: 4096 }, (_, i) => i & 255)));
 }
 
+/** Ends like a program that refuses its arguments. */
+function fail(code, text) {
+  process.stderr.write(text);
+  process.exitCode = code;
+}
+
 function score() {
   const value = (name) => args[args.indexOf(`--${name}`) + 1];
   if (mode === 'hang') return hang();
   if (mode === 'crash') return crash();
-  if (mode === 'flood') {
-    process.stderr.write('x'.repeat(2 ** 20));
-    process.exitCode = 9;
-    return;
-  }
-  if (mode === 'gpu-broken' && OTHER_GPUS.some((option) => !args.includes(`--${option}`))) {
-    process.stderr.write('problem during device initialisation\n');
-    process.exitCode = 100;
-    return;
-  }
-  if (value('model')?.includes('version=vmaf_4k_v0.6.1')) {
-    process.stderr.write('no such built-in model\n');
-    process.exitCode = 255;
-    return;
-  }
+  if (mode === 'flood') return fail(9, 'x'.repeat(2 ** 20));
+  if (mode === 'gpu-broken' && OTHER_GPUS.some((option) => !args.includes(`--${option}`)))
+    return fail(100, 'problem during device initialisation\n');
+  if (value('model')?.includes('version=vmaf_4k_v0.6.1')) return fail(255, 'no such built-in model\n');
   const luma = Number(value('width')) * Number(value('height'));
   const frame = (luma * 3) / 2;
   const means = (path) => {
@@ -50,11 +44,11 @@ function score() {
       return y.reduce((sum, sample) => sum + sample, 0) / luma;
     });
   };
-  // One video after the other, to the end: whoever feeds them must not make one wait for the other.
+  // Reads one video to its end before the other: the writer must not make one wait for the other.
   const distorted = means(value('distorted'));
   const reference = means(value('reference'));
   const probe = luma === 64 * 64;
-  // Hangs, crashes and lies only once it was found to be healthy.
+  // The late modes pass the health probe first.
   if (mode === 'late-hang' && !probe) return hang();
   if (mode === 'late-crash' && !probe) return crash();
   if (mode === 'no-log') return;
@@ -72,7 +66,7 @@ function score() {
 }
 
 function hang() {
-  // A process of its own below it must go as well, and signals that can be ignored are.
+  // Ignores SIGTERM: only a kill of the whole process group ends it.
   process.on('SIGTERM', () => {});
   setInterval(() => {}, 1e6);
 }

@@ -1,22 +1,20 @@
 /**
  * @module test/support/file-server
- * Servers of files on this machine: one that counts what it sends and misbehaves as it is told, one for tests in a browser.
+ * HTTP servers of files: one that counts what it sends and misbehaves on request, one for tests in a browser.
  */
-
 import { readFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, sep } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
 
-/** A file that is served. */
 export interface Served {
   bytes: Uint8Array;
   etag?: string;
   modified?: string;
 }
 
-/** Answers in place of the server; returns true where it did. */
+/** Answers in place of the server; false where it does not. */
 export type Behaviour = (
   request: IncomingMessage,
   response: ServerResponse,
@@ -29,10 +27,9 @@ export class FileServer implements AsyncDisposable {
   readonly sent = new Map<string, number>();
   /** Request lines, in order. */
   readonly requests: string[] = [];
-  /** What was put, by path. */
   readonly put = new Map<string, Buffer>();
   behave: Behaviour = () => false;
-  /** Whether what is put is served, and can be removed, as object storage does. */
+  /** Whether PUT and DELETE work as in object storage. */
   keeps = false;
   readonly #server: Server;
 
@@ -46,7 +43,7 @@ export class FileServer implements AsyncDisposable {
     return server;
   }
 
-  /** For the tests of a file; before each, it forgets how it was to behave and what it was asked. */
+  /** Serves the tests of a file; forgets behaviour and counts before each test. */
   static async forTests(): Promise<FileServer> {
     const server = await FileServer.start();
     beforeEach(() => {
@@ -62,12 +59,11 @@ export class FileServer implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The address of a path, such as `/a.mp4`. */
   url(path: string): string {
-    return `http://127.0.0.1:${this.port}${path}`;
+    return `http://${this.host}${path}`;
   }
 
-  /** How a run is told that it may fetch from here. */
+  /** `HOST:PORT`, as an allow-list takes it. */
   get host(): string {
     return `127.0.0.1:${this.port}`;
   }
@@ -77,7 +73,6 @@ export class FileServer implements AsyncDisposable {
     return this.url(path);
   }
 
-  /** Sends a part, and counts it. */
   send(
     request: IncomingMessage,
     response: ServerResponse,
@@ -144,17 +139,13 @@ const TYPES: Readonly<Record<string, string>> = {
   '.wasm': 'application/wasm',
 };
 
-/** A running server. */
 export interface StaticServer {
   /** `http://127.0.0.1:PORT` without a final slash. */
   readonly origin: string;
   stop(): Promise<void>;
 }
 
-/**
- * Serves files below `folder`, and `extra` by path before them.
- * @param extra contents by path, such as `/reference.y4m`
- */
+/** Serves files below `folder`; `extra` holds contents by path, such as `/reference.y4m`, that come first. */
 export async function serve(
   folder: string,
   extra: Readonly<Record<string, string | Uint8Array>> = {},

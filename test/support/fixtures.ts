@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Compat } from '../../src/core/choices.js';
-import type { ChromaFormat, FramePlanes, VideoFormat } from '../../src/core/frame.js';
+import type { ChromaFormat, VideoFormat } from '../../src/core/frame.js';
 import type { ScoreOptions, ScoreRequest } from '../../src/engine/contract/types.js';
 import type { openModel } from '../../src/index.js';
 import type { Report } from '../../src/report/schema.js';
@@ -20,8 +20,8 @@ import {
   type SampleSide,
   samplePlaneSizes,
 } from '../../src/sample/generator.js';
+import { planesFor } from './media.js';
 
-/** A generated pair. */
 export interface FixtureClip extends VideoFormat {
   readonly content: 'sample' | 'T' | 'saw' | 'bowl';
   readonly frames: number;
@@ -63,7 +63,7 @@ export function readFixture(name: string): readonly FixtureCase[] {
   return (JSON.parse(readFileSync(path, 'utf8')) as { cases: readonly FixtureCase[] }).cases;
 }
 
-/** The clip that was asked for last, whose frames are made once. */
+/** The clip used last, whose frames are made once. */
 let latest: { readonly key: string; readonly pair: SampleClip } | undefined;
 
 /** The pair that a fixture describes. */
@@ -102,33 +102,20 @@ function bowl({ width, height, ...rest }: VideoFormat): SampleClip {
   return { format: { width, height, ...rest }, frame: () => [{ width, height, samples }] };
 }
 
-/** A title for a clip. */
 export function clipTitle(clip: FixtureClip): string {
   return `${clip.content} ${clip.width}x${clip.height} ${clip.bitDepth} bit ${clip.chroma}, ${clip.frames} frame${clip.frames === 1 ? '' : 's'}`;
 }
 
-/** A title for a request. */
 export function requestTitle(run: FixtureRequest): string {
   const parts = [...(run.models ?? []), ...(run.features ?? [])];
   if (run.subsample !== undefined) parts.push(`subsample ${run.subsample}`);
   return parts.join(', ');
 }
 
-/** Digest of the planes as a reader of frames sees them. */
+/** Digest of the planes that a reader of frames gets. */
 export async function clipDigest(clip: FixtureClip): Promise<string> {
   const pair = fixtureClip(clip);
-  const bytes = clip.bitDepth > 8 ? 2 : 1;
-  const chromaWidth = clip.chroma === '444' ? clip.width : clip.width >> 1;
-  const chromaHeight = clip.chroma === '420' ? clip.height >> 1 : clip.height;
-  const y = new Uint8Array(clip.width * clip.height * bytes);
-  const planes: FramePlanes =
-    clip.chroma === '400'
-      ? { y }
-      : {
-          y,
-          cb: new Uint8Array(chromaWidth * chromaHeight * bytes),
-          cr: new Uint8Array(chromaWidth * chromaHeight * bytes),
-        };
+  const planes = planesFor(clip);
   const hash = createHash('sha256');
   for (const side of ['reference', 'distorted'] as const) {
     const source = sampleSource(pair, side, clip.frames);
@@ -140,7 +127,7 @@ export async function clipDigest(clip: FixtureClip): Promise<string> {
   return hash.digest('hex').slice(0, 16);
 }
 
-/** Compares every value that libvmaf gave for this run. */
+/** Compares a report with every value that libvmaf gave for this run. */
 export function compareWithFixture(report: Report, run: FixtureRun): Comparison {
   const tally = new Tally(scoreTolerance(run.models ?? []));
   const frames = new Map(report.frames.map((frame) => [frame.frameNum, frame.metrics]));
@@ -150,12 +137,10 @@ export function compareWithFixture(report: Report, run: FixtureRun): Comparison 
       tally.check(metric, `frame ${number}`, frames.get(number)?.[metric], expected);
     });
   }
-  for (const [metric, values] of Object.entries(run.pooled ?? {})) {
+  for (const [metric, values] of Object.entries(run.pooled ?? {}))
     tally.checkPooled(metric, report.pooled_metrics[metric], values);
-  }
-  for (const [metric, expected] of Object.entries(run.aggregate ?? {})) {
+  for (const [metric, expected] of Object.entries(run.aggregate ?? {}))
     tally.check(metric, 'of all frames', report.aggregate_metrics[metric], expected);
-  }
   return tally;
 }
 
@@ -225,27 +210,16 @@ function featureTolerance(metric: string): number | undefined {
   return exact.test(metric) ? 0 : undefined;
 }
 
-/** Relative difference of two numbers; 0 when they are the same double or both are not finite in the same way. */
+/** Relative difference of two numbers; 0 for the same double, and for any value that is not finite if `null` is expected. */
 function relativeDifference(actual: unknown, expected: number | null): number {
-  if (expected === null || !Number.isFinite(expected)) {
-    const same =
-      expected === null
-        ? typeof actual !== 'number' || !Number.isFinite(actual)
-        : Object.is(actual, expected);
-    return same ? 0 : Number.POSITIVE_INFINITY;
-  }
-  if (typeof actual !== 'number' || Number.isNaN(actual)) return Number.POSITIVE_INFINITY;
-  if (actual === expected) return 0;
+  if (expected === null) return typeof actual !== 'number' || !Number.isFinite(actual) ? 0 : Infinity;
+  if (Object.is(actual, expected) || actual === expected) return 0;
+  if (typeof actual !== 'number' || !Number.isFinite(expected) || Number.isNaN(actual)) return Infinity;
   return Math.abs(actual - expected) / Math.max(Math.abs(actual), Math.abs(expected));
 }
 
 /** Whether `actual` is as close to libvmaf's value as the project promises. `null` stands for no finite value. */
-export function agrees(
-  metric: string,
-  actual: unknown,
-  expected: number | null,
-  scores = SCORE_TOLERANCE,
-): boolean {
+export function agrees(metric: string, actual: unknown, expected: number | null, scores = SCORE_TOLERANCE) {
   return relativeDifference(actual, expected) <= (featureTolerance(metric) ?? scores);
 }
 
@@ -260,7 +234,6 @@ export interface Comparison {
   readonly wrong: readonly string[];
 }
 
-/** Collects a comparison. */
 class Tally implements Comparison {
   compared = 0;
   equal = 0;
@@ -273,7 +246,6 @@ class Tally implements Comparison {
     this.#scores = scores;
   }
 
-  /** @param where the rest of the sentence that names the value */
   check(metric: string, where: string, actual: unknown, expected: number | null): void {
     const difference = relativeDifference(actual, expected);
     this.compared++;
@@ -317,7 +289,6 @@ interface GoldenPair {
   readonly results: Readonly<Record<string, GoldenRun>>;
 }
 
-/** A run to repeat and compare. */
 export interface GoldenCase {
   /** Name of the clip pair. */
   readonly clip: string;
@@ -330,14 +301,14 @@ export interface GoldenCase {
   readonly scoreTolerance: number;
 }
 
-/** How a model is asked for: the v1 files are not in this repository. */
+/** The model string of a version: the v1 files are not in this repository. */
 function modelString(version: string, root: URL): string {
   if (!version.startsWith('vmaf_v1.')) return `version=${version}`;
   const folder = version.includes('_hfr_') ? 'vmaf_v1.0.16_hfr' : 'vmaf_v1.0.16';
   return `path=${fileURLToPath(new URL(`models/${folder}/${version}.json`, root))}:name=vmaf`;
 }
 
-/** All runs of ../shared/golden in which libvmaf gave defined values. `root` is that folder's parent. */
+/** All runs of ../shared/golden in which libvmaf gave defined values. @param root parent of that folder */
 export function goldenCases(root: URL): GoldenCase[] {
   const text = readFileSync(new URL('golden/features.json', root), 'utf8');
   const { pairs } = JSON.parse(text) as { pairs: Readonly<Record<string, GoldenPair>> };
@@ -367,7 +338,7 @@ function toNumber(value: GoldenValue): number | null {
   return typeof value === 'number' ? value : null;
 }
 
-/** Compares every value that libvmaf wrote for this run: frames, pooled score, aggregates. */
+/** Compares a report with libvmaf's frames, pooled score and aggregates of this run. */
 export function compareWithGolden(report: Report, { expected, scoreTolerance }: GoldenCase): Comparison {
   const tally = new Tally(scoreTolerance);
   for (const [metric, values] of Object.entries(expected.features ?? {})) {
@@ -377,14 +348,13 @@ export function compareWithGolden(report: Report, { expected, scoreTolerance }: 
   }
   const pooled = expected.pooled_min_max_mean_hmean;
   if (pooled) tally.checkPooled('vmaf', report.pooled_metrics.vmaf, pooled.map(toNumber));
-  for (const [metric, value] of Object.entries(expected.aggregate ?? {})) {
+  for (const [metric, value] of Object.entries(expected.aggregate ?? {}))
     tally.check(metric, 'of all frames', report.aggregate_metrics[metric], toNumber(value));
-  }
   return tally;
 }
 
 /**
- * What a model reads in each frame that libvmaf measured for it, and the score that libvmaf gave.
+ * The inputs of a model in each frame that libvmaf measured for it, and libvmaf's score.
  * @param open the library's `openModel`; scripts bundle this module without the library
  */
 export async function* measuredFrames(open: typeof openModel) {

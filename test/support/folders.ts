@@ -1,14 +1,13 @@
 /**
  * @module test/support/folders
- * Folders that no other test sees: of the tests of a file, of each test, of this process, and for temporary files, so that a test
- * can count what is left of them.
+ * Temporary folders that no other test sees: one for the tests of a file, for each test, or for this process.
  */
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 
-/** As it is before a test gives itself a temporary folder of its own. */
+/** Read before a test sets TMPDIR. */
 const TEMPORARY = tmpdir();
 
 function make(name: string): string {
@@ -19,10 +18,7 @@ function remove(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
 }
 
-/**
- * Gives the tests of a file a temporary folder of their own.
- * @param beginning of the names that {@link leftovers} lists
- */
+/** Gives the tests of a file their own TMPDIR. @param beginning of the names that {@link leftovers} lists */
 export function privateTmp(beginning: string): { leftovers(): string[] } {
   const outer = process.env.TMPDIR;
   const folder = testFolder('test');
@@ -43,7 +39,7 @@ export function testFolder(name = 'test'): string {
   return folder;
 }
 
-/** Paths in a folder that each test of a file or group has for itself. */
+/** Paths in a folder of its own for each test of a file or group. */
 export function ownFolder(name: string): (...parts: string[]) => string {
   let folder = '';
   beforeEach(() => {
@@ -53,14 +49,14 @@ export function ownFolder(name: string): (...parts: string[]) => string {
   return (...parts) => join(folder, ...parts);
 }
 
-/** A folder that nothing else uses; it is gone when the process ends. */
+/** A folder that nothing else uses, removed when the process ends. */
 export function privateFolder(): string {
   return mkdtempSync(join(processFolder('private'), 'f-'));
 }
 
 const kept = new Map<string, string>();
 
-/** The folder of that name of this process; it is gone when the process ends. */
+/** The folder of that name, one a process, removed when the process ends. */
 export function processFolder(name: string): string {
   const made = kept.get(name) ?? make(name);
   if (!kept.has(name)) process.once('exit', () => remove(made));

@@ -1,9 +1,8 @@
 /**
  * @module test/support/gpu-engine
- * A GPU that is none: the core behind promises, with several pairs in flight, that can go away in the middle; and a platform
- * whose workers run in this thread and have it.
+ * A fake GPU: the core behind promises, with several pairs in flight, whose device can be lost; and a platform whose workers run
+ * in this thread and have it.
  */
-
 import { copyPlanes } from '../../src/core/frame.js';
 import type { CoreCall } from '../../src/core/module.js';
 import type { AdapterFacts, GpuKind } from '../../src/engine/backends/composite.js';
@@ -30,26 +29,23 @@ export const CARD: AdapterFacts = {
   software: false,
 };
 
-/** What a fake GPU is like. */
 export interface FakeGpuOptions {
   readonly adapter?: AdapterFacts;
-  /** There is none. */
+  /** No adapter. */
   readonly missing?: boolean;
-  /** Extractors that it has. */
   readonly metrics?: readonly string[];
-  /** Extractors of them that the pictures are too large for. */
+  /** Extractors that the pictures are too large for. */
   readonly tooLarge?: readonly string[];
-  /** Pairs after which its device is lost. */
+  /** Pairs after which the device is lost. */
   readonly lostAfter?: number;
-  /** How it goes: pairs in flight fail, or never answer. */
+  /** Pairs in flight never answer after that; without it they fail. */
   readonly silent?: boolean;
   /** Milliseconds per pair. */
   readonly delay?: number;
-  /** Whether it keeps the frames of pairs in flight for others. */
+  /** Whether it keeps the frames of pairs in flight. */
   readonly frames?: boolean;
 }
 
-/** What became of it. */
 export interface FakeGpuState {
   opened: number;
   closed: number;
@@ -57,7 +53,7 @@ export interface FakeGpuState {
   most: number;
 }
 
-/** Opens fake GPUs, and counts what they do. */
+/** Opens fake GPUs and counts their work. */
 export class FakeGpus {
   readonly state: FakeGpuState = { opened: 0, closed: 0, measured: 0, most: 0 };
   readonly options: FakeGpuOptions;
@@ -171,7 +167,6 @@ class FakeMeasurer implements Measurer {
   }
 }
 
-/** A worker in this thread. */
 function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
   let listener: (message: FromWorker) => void = () => {};
   let ended = false;
@@ -195,7 +190,6 @@ function localWorker(openGpu: () => Promise<GpuKind>): WorkerHandle {
   };
 }
 
-/** Node with a GPU. */
 export function platformWith(gpus: Pick<FakeGpus, 'open'>, parallelism = 2): Platform {
   return {
     ...nodePlatform,
@@ -205,7 +199,7 @@ export function platformWith(gpus: Pick<FakeGpus, 'open'>, parallelism = 2): Pla
   };
 }
 
-/** What a report says of the videos, not of who measured them. */
-export const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => ({
-  ...{ frames, pooled_metrics, aggregate_metrics, frameCount },
-});
+/** What a report says of the videos, not of the machine that measured them. */
+export const values = ({ frames, pooled_metrics, aggregate_metrics, frameCount }: Report) => {
+  return { frames, pooled_metrics, aggregate_metrics, frameCount };
+};

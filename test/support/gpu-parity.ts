@@ -1,29 +1,25 @@
 /**
  * @module test/support/gpu-parity
- * Compares records that a GPU makes with those of the WebAssembly core, double by double, and draws plans and pictures for that:
- * sizes, depths, layouts, options and histories.
+ * Compares a GPU's records with the WebAssembly core's, double by double, on random plans and pictures: sizes, depths, layouts,
+ * options and histories.
  */
-import { readFileSync } from 'node:fs';
 import type { Compat } from '../../src/core/choices.js';
 import type { Implementation } from '../../src/core/module.js';
 import { wasmMeasurers } from '../../src/engine/backends/core/extractor.js';
 import type { ExtractionPlan, FrameSlot, Measurer } from '../../src/engine/backends/measurer.js';
 import type { WebgpuKind } from '../../src/engine/backends/webgpu/measurer.js';
-import { format, format as formatOf, type Picture, picture, planOf } from './metric.js';
+import { format, type Picture, picture, planOf, wasm } from './metric.js';
 import { type SeededRandom, seeded } from './random.js';
 
-const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
-
-/** A frame pair. */
 export interface FramePair {
   readonly reference: Picture;
   readonly distorted: Picture;
 }
 
-/** What a picture is filled with. */
+/** Draws the samples of a picture. */
 type Fill = (random: SeededRandom, top: number) => (x: number, y: number, plane: number) => number;
 
-/** Pictures that find what ordinary ones do not. */
+/** Pictures for edge cases. */
 const FILLS: Readonly<Record<string, Fill>> = {
   flat: (random, top) => {
     const value = random.pick([0, 1, top >> 1, top - 1, top]);
@@ -56,7 +52,6 @@ const FILLS: Readonly<Record<string, Fill>> = {
   },
 };
 
-/** Names of what pictures can be filled with. */
 export const FILL_NAMES: readonly string[] = Object.keys(FILLS);
 
 /** How the distorted picture of a pair follows from the reference; half gives quotients that are integers. */
@@ -68,11 +63,12 @@ const RELATIONS = ['other', 'near', 'same', 'half'] as const;
  */
 export function pairsOf(plan: ExtractionPlan, fill: string, seed: number, count = 4): FramePair[] {
   const { width, height, bitDepth, chroma } = plan.format;
-  const format = formatOf(width, height, bitDepth, chroma);
   const random = seeded(seed);
   const top = 2 ** bitDepth - 1;
-  const one = () =>
-    picture(format, (FILLS[fill === 'mixed' ? random.pick(FILL_NAMES) : fill] as Fill)(random, top));
+  const one = () => {
+    const name = fill === 'mixed' ? random.pick(FILL_NAMES) : fill;
+    return picture(format(width, height, bitDepth, chroma), (FILLS[name] as Fill)(random, top));
+  };
   const near = (v: number) => Math.max(0, Math.min(top, v + random.int(-top >> 4, top >> 4)));
   const relationOf = (i: number): (typeof RELATIONS)[number] => {
     if (fill === 'natural') return 'near';
@@ -101,17 +97,16 @@ export function write(slot: FrameSlot, pair: FramePair): void {
   }
 }
 
-/** How pairs are measured. */
 export interface Run {
   /** Number of the first pair. */
   readonly first?: number;
-  /** Pairs at the start that are only kept. */
+  /** Pairs at the start that are kept without being measured. */
   readonly kept?: number;
-  /** Every how many pairs more is measured than what works on every frame. */
+  /** Every how many pairs the metrics that need no history are measured. */
   readonly subsample?: number;
 }
 
-/** The records of pairs in their order, with as many in flight as the measurer takes. */
+/** The records of pairs in order, with as many in flight as the measurer has slots. */
 export async function recordsOf(
   measurer: Measurer,
   pairs: readonly FramePair[],
@@ -129,7 +124,7 @@ export async function recordsOf(
     }
     const record = new Float64Array(measurer.layout.length);
     const measuring = measurer.measure(slot, record, slot.index % subsample === 0);
-    // Who waits for it gets its failure.
+    // The caller awaits its failure.
     measuring?.catch(() => {});
     inFlight.push(measuring);
     records.push(record);
@@ -138,7 +133,6 @@ export async function recordsOf(
   return records;
 }
 
-/** The records that the WebAssembly core makes. */
 export async function coreRecords(
   plan: ExtractionPlan,
   pairs: readonly FramePair[],
@@ -151,7 +145,7 @@ export async function coreRecords(
   return records;
 }
 
-/** Doubles of two runs that are not the same to the last bit, at most ten of them. */
+/** Doubles that differ between two runs, at most ten. */
 export function differences(
   plan: ExtractionPlan,
   gpu: readonly Float64Array[],
@@ -168,7 +162,7 @@ export function differences(
   return found.slice(0, 10);
 }
 
-/** Measures pairs on a GPU and with the core: nothing where all doubles are the same. */
+/** Measures pairs on a GPU and with the core. @returns their differences */
 export async function disparity(
   kind: WebgpuKind,
   plan: ExtractionPlan,
@@ -193,12 +187,12 @@ function describe({ calls, format: { width, height, bitDepth, chroma } }: Extrac
   return `${calls.map(({ run }) => run).join('+')} at ${width}x${height}, ${bitDepth} bit, ${chroma}`;
 }
 
-/** What to measure, on which pairs, and from where. */
+/** What to measure, on which pairs, from which frame. */
 export interface GpuCase {
   readonly plan: ExtractionPlan;
   readonly pairs: readonly FramePair[];
   readonly run: Run;
-  /** For messages: features, fill and seed of the pictures. */
+  /** Features, fill and seed of the pictures. */
   readonly title: string;
 }
 
@@ -208,7 +202,6 @@ export interface Bounds {
   readonly height: number;
 }
 
-/** Draws a case. */
 export function drawCase(random: SeededRandom, bounds: Bounds): GpuCase {
   const video = drawFormat(random, bounds);
   const features = drawFeatures(random);
@@ -222,7 +215,7 @@ export function drawCase(random: SeededRandom, bounds: Bounds): GpuCase {
   return { plan, pairs, run: { ...run, subsample: random.pick([1, 1, 2]) }, title };
 }
 
-/** One picture of four is narrow or low, and small ones are more frequent than large ones. */
+/** One picture of four is narrow or low; small ones are more frequent than large ones. */
 function drawFormat(random: SeededRandom, { width, height }: Bounds) {
   const thin = random.int(0, 7);
   const side = (most: number) => Math.floor(17 + (most - 16) * random.next() ** 2);
@@ -232,7 +225,7 @@ function drawFormat(random: SeededRandom, { width, height }: Bounds) {
   return format(columns, rows, bitDepth, random.pick(['420', '420', '422', '444', '400']));
 }
 
-/** Feature strings: mostly VIF and ADM with one to three parameter sets each, often the others too. */
+/** Feature strings: mostly VIF and ADM with one to three parameter sets each, often others too. */
 function drawFeatures(random: SeededRandom): string[] {
   const perhaps = (chance: number, names: () => readonly string[]) => (random.next() < chance ? names() : []);
   const several = (draw: () => string) => Array.from({ length: random.int(1, 3) }, draw);
@@ -266,7 +259,7 @@ const CONDITIONS = [
 function drawAdm(random: SeededRandom): string {
   const flag = () => random.int(0, 3) === 0;
   const mode = random.int(0, 3);
-  // Blends have factors for some conditions only, the other modes for all of 3240 lines or more.
+  // Blends have factors for these conditions only; the other modes for all of 3240 lines or more.
   const distance = 0.75 + random.next() * 23;
   const least = Math.ceil(3240 / distance);
   const any = [distance, random.int(least, 4320)] as const;

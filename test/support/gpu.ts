@@ -8,7 +8,6 @@ import { tier } from './tier.js';
 
 export const SWIFTSHADER = '/usr/lib/chromium/vk_swiftshader_icd.json';
 
-/** Why tests of shaders cannot run here. */
 export const noGpu = existsSync(SWIFTSHADER) ? undefined : `there is no ${SWIFTSHADER} (Debian's chromium)`;
 
 /**
@@ -23,7 +22,7 @@ export async function softwareGpu(): Promise<GPU> {
   return instance;
 }
 
-/** Kept: collected while Dawn has work to do, it takes the process down. */
+/** Kept alive: if collected while Dawn has work to do, it takes the process down. */
 let instance: GPU | undefined;
 
 /** A device of the software adapter; the caller destroys it. */

@@ -1,7 +1,6 @@
 /**
  * @module test/support/looks
- * What a person would find ugly at a glance, as facts: text that is cut off, lies on other text or leaves the window, and what
- * axe calls a violation.
+ * Layout flaws as facts: text that is cut off, overlaps other text or leaves the window, and axe's violations.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -15,15 +14,15 @@ const PHONE = [390, 844] as const;
 
 const SIZES = [LARGE, [1280, 720] as const, [820, 1180] as const, PHONE];
 
-/** A window and a theme in which pages are looked at; `forced`: in the few colours of a system with high contrast. */
+/** A window and a theme; `forced`: the few colours of a high-contrast system. */
 interface Setting {
   readonly size: readonly [number, number];
   readonly kind: 'light' | 'dark' | 'forced';
-  /** Whether things may move. */
+  /** Without reduced motion. */
   readonly moves?: boolean;
 }
 
-/** Zoomed to 200 %: in half of a large window. */
+/** Zoomed to 200 %: half of a large window. */
 const ZOOMED: Setting = { size: [LARGE[0] / 2, LARGE[1] / 2], kind: 'light', moves: true };
 
 const FEW: readonly Setting[] = [
@@ -31,7 +30,7 @@ const FEW: readonly Setting[] = [
   { size: PHONE, kind: 'dark' },
 ];
 
-/** With the few: each window with each theme, and each of these with and without motion. */
+/** The other settings: each window with each theme, and each of these with and without motion. */
 const OTHERS: readonly Setting[] = [
   ...SIZES.flatMap((size, i) =>
     (['light', 'dark', 'forced'] as const).map((kind, j) => ({ size, kind, moves: (i + j) % 2 === 1 })),
@@ -39,15 +38,15 @@ const OTHERS: readonly Setting[] = [
   ZOOMED,
 ];
 
-/** The window that a page is opened in to be looked at. */
+/** The window that a page opens in. */
 export const FIRST = { width: LARGE[0], height: LARGE[1] } as const;
 
 /**
  * Every violation that axe finds, whatever its impact, with the elements.
- * @param within the part to look at, where there is one: what lies behind a dialog cannot be reached, and has states of its own
+ * @param within the part to check if it exists: the page behind a dialog cannot be reached, and has states of its own
  */
 export async function violations(page: Page, within = 'dialog[open]'): Promise<string[]> {
-  // Through the protocol, which the page's content security policy does not concern.
+  // Through the protocol, which the page's content security policy does not restrict.
   if (!(await page.evaluate(() => 'axe' in window))) await page.evaluate(AXE);
   const found = await page.evaluate((within) => {
     const { axe } = window as unknown as {
@@ -59,13 +58,13 @@ export async function violations(page: Page, within = 'dialog[open]'): Promise<s
       };
     };
     const context = document.querySelector(within) ?? document;
-    // In forced colours Chromium tells this one as if it were not forced, and axe takes it for the colour of the text.
+    // In forced colours Chromium reports this property unforced, and axe takes it for the colour of the text.
     const { prototype } = CSSStyleDeclaration;
     const { getPropertyValue } = prototype;
     prototype.getPropertyValue = function (name) {
       return getPropertyValue.call(this, name === '-webkit-text-fill-color' ? 'color' : name);
     };
-    // What passes need not be described, and no rule that is on asks for style sheets or media.
+    // Passes need no description, and no active rule needs style sheets or media.
     return axe.run(context, { resultTypes: ['violations'], preload: false }).finally(() => {
       prototype.getPropertyValue = getPropertyValue;
     });
@@ -73,7 +72,7 @@ export async function violations(page: Page, within = 'dialog[open]'): Promise<s
   return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`);
 }
 
-/** Waits until charts and layout have followed the size of the window and the theme, and nothing is on its way. */
+/** Waits until charts and layout have followed the window and the theme, and transitions have ended. */
 async function drawn(page: Page): Promise<void> {
   await page.evaluate(async () => {
     for (let i = 0; i < 4; i++) await new Promise((resolve) => requestAnimationFrame(resolve));
@@ -83,7 +82,7 @@ async function drawn(page: Page): Promise<void> {
   });
 }
 
-/** Opens all that is folded; the result folds it again. */
+/** Opens everything folded; the result folds it again. */
 async function unfold(page: Page): Promise<() => Promise<void>> {
   await page.evaluate(() => {
     for (const details of document.querySelectorAll('details:not([open])')) {
@@ -100,7 +99,6 @@ async function unfold(page: Page): Promise<() => Promise<void>> {
     });
 }
 
-/** What is wrong with the layout, in sentences. */
 function flaws(page: Page): Promise<string[]> {
   return page.evaluate(() => {
     interface Box {
@@ -129,7 +127,7 @@ function flaws(page: Page): Promise<string[]> {
     const isSeen = ({ left, top, right, bottom }: Box) => right - left > 1 && bottom - top > 1;
     const said = (text: string) => `"${text.trim().slice(0, 40)}"`;
 
-    /** What a piece of text is painted on, where that hides what is below. */
+    /** The floating element that a text is painted on and that hides what is below. */
     const ground = (at: Element | null): Element | null => {
       if (!at || at === root) return null;
       const { position, backgroundColor } = getComputedStyle(at);
@@ -179,7 +177,7 @@ function flaws(page: Page): Promise<string[]> {
             box.left < edge.left - 1.5 ||
             box.bottom > edge.bottom + 4 ||
             box.top < edge.top - 4;
-          // With an ellipsis and the whole in a title it is cut on purpose.
+          // An ellipsis with the whole text in a title is intended.
           const meant =
             style.textOverflow === 'ellipsis' && (at.closest('[title]') ?? at.querySelector('[title]'));
           if (over && !reachable && !meant && !cut) {
@@ -193,7 +191,7 @@ function flaws(page: Page): Promise<string[]> {
         if (isSeen(box)) pieces.push({ text, parent, box });
       }
     }
-    // Boxes of text have room above and below the letters.
+    // Boxes of text extend above and below the letters.
     const core = ({ left, top, right, bottom }: Box): Box => {
       const trim = 0.22 * (bottom - top);
       return { left: left + 1, top: top + trim, right: right - 1, bottom: bottom - trim };
@@ -217,7 +215,6 @@ async function tooTall(page: Page, screens: number): Promise<string[]> {
   return filled > screens ? [`it fills ${filled.toFixed(2)} windows`] : [];
 }
 
-/** A look at a page. */
 interface Look {
   readonly width: number;
   readonly height: number;
@@ -225,40 +222,30 @@ interface Look {
 }
 
 interface Looking {
-  /** Whether what is folded is looked at as well. */
+  /** Check the page unfolded as well. */
   readonly unfolds?: boolean;
-  /** Whether it is looked at zoomed to 200 % as well. */
+  /** Check it zoomed to 200 % as well. */
   readonly zoomed?: boolean;
-  /** Its number among states that share windows and themes out: one of the few for each, in turn, and one other. */
+  /** Index among states that share windows and themes: each gets one of the few in turn, and one other. */
   readonly turn?: number;
-  /** The part that axe looks at, where the rest was looked at before; absent: an open dialog, or all. */
+  /** The part that axe checks if the rest was checked before. Default: an open dialog, or all. */
   readonly within?: string | undefined;
-  /** Most large light windows that it fills while folded. */
+  /** Most large light windows that the folded page may fill. */
   readonly screens?: number;
-  /** What else is wrong. */
+  /** Further checks. */
   readonly also?: (page: Page) => Promise<readonly string[]>;
-  /** Called at each look. */
+  /** Called before each check. */
   readonly seen?: (look: Look) => Promise<void>;
 }
 
 /**
- * Looks at a page on a large screen and on a dark phone, or in the windows of its turn; in an exhaustive run in all windows, light,
+ * Checks a page on a large screen and on a dark phone, or in the windows of its turn; in an exhaustive run in all windows, light,
  * dark, in forced colours and zoomed.
- * @returns what is wrong, by window
+ * @returns the flaws by window
  */
-export async function lookAround(
-  page: Page,
-  looking: Looking = {},
-): Promise<Record<string, readonly string[]>> {
-  const {
-    unfolds = false,
-    zoomed = false,
-    turn,
-    within,
-    screens,
-    also = async () => [],
-    seen = async () => {},
-  } = looking;
+export async function lookAround(page: Page, looking: Looking = {}) {
+  const { unfolds = false, zoomed = false, turn, within, screens } = looking;
+  const { also = async () => [], seen = async () => {} } = looking;
   const wrong: Record<string, readonly string[]> = {};
   const own =
     turn === undefined ? FEW : [FEW[turn % 2], OTHERS[turn % OTHERS.length]].flatMap((one) => one ?? []);
@@ -277,7 +264,7 @@ export async function lookAround(
       forcedColors: kind === 'forced' ? 'active' : 'none',
       reducedMotion: moves ? 'no-preference' : 'reduce',
     });
-    // What is unfolded contains the rest: axe need not look twice.
+    // The unfolded page contains the rest: axe need not check both.
     await look(kind, async () => [
       ...(screens !== undefined && size === LARGE && kind === 'light' ? await tooTall(page, screens) : []),
       ...(await flaws(page)),

@@ -1,7 +1,6 @@
 /**
  * @module test/support/mcp-clients
- * The built server, spoken to as hosts do: with the client of either generation of the official SDK, over standard
- * input and output or over HTTP.
+ * The built server and clients as hosts use them: either generation of the official SDK, over stdio or HTTP.
  */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, realpathSync, rmSync } from 'node:fs';
@@ -14,33 +13,29 @@ import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { built } from './built.js';
 
-/** Generation of the SDK and transport. */
 export interface Way {
   readonly generation: 1 | 2;
   readonly transport: 'stdio' | 'http';
 }
 
-/** All four ways. */
+/** Both generations of the SDK over both transports. */
 export const WAYS = ([1, 2] as const).flatMap((generation): Way[] => [
   { generation, transport: 'stdio' },
   { generation, transport: 'http' },
 ]);
 
-/** A progress notification. */
 export interface ProgressNotice {
   readonly progress: number;
   readonly total?: number;
   readonly message?: string;
 }
 
-/** A tool's answer. */
 export interface Answer {
   readonly content: readonly { type: string; text?: string; uri?: string; name?: string }[];
   readonly structuredContent?: Readonly<Record<string, unknown>>;
   readonly isError?: boolean;
 }
 
-/** How to call. */
 interface CallOptions {
   readonly signal?: AbortSignal;
   readonly onprogress?: (notice: ProgressNotice) => void;
@@ -48,7 +43,6 @@ interface CallOptions {
 
 type Env = Readonly<Record<string, string>>;
 
-/** How to start the server. */
 interface StartOptions {
   /** Its working directory. */
   readonly cwd: string;
@@ -59,12 +53,12 @@ interface StartOptions {
 
 const SERVER = () => built('dist/bundle/js/main.js');
 
-/** A server process and a client of either generation that is connected to it. */
+/** A server process and its connected client. */
 export type Connection = Awaited<ReturnType<typeof connect>>;
 
 /** Starts a server and connects a client. */
 export async function connect({ generation, transport }: Way, { cwd, env = {}, args = [] }: StartOptions) {
-  // The only folder for temporary files that the server has.
+  // The server's only temporary folder.
   const scratch = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-e2e-')));
   const places = { TMPDIR: scratch, TEMP: scratch, ANYVMAF_CACHE: join(scratch, 'cache') };
   const variables = { PATH: process.env.PATH ?? '', ...places, ...env };
@@ -73,7 +67,7 @@ export async function connect({ generation, transport }: Way, { cwd, env = {}, a
   return {
     ...session,
     pid,
-    /** Ends client and server; resolves with what the server left. */
+    /** Ends client and server. @returns the files that the server left in its temporary folder */
     async end(): Promise<readonly string[]> {
       await session.close();
       await stop();
@@ -95,7 +89,7 @@ async function overStdio(generation: 1 | 2, { cwd, env, args }: Required<StartOp
   return { session, pid, stop: () => gone(pid) };
 }
 
-/** A server that listens, its address, and its end. */
+/** Starts a server that listens for HTTP. */
 export async function startHttp(cwd: string, env: Env, args: readonly string[] = []) {
   const child = spawn(process.execPath, [SERVER(), 'mcp', '--http', '127.0.0.1:0', ...args], {
     ...{ cwd, env, stdio: ['ignore', 'ignore', 'pipe'] },
@@ -142,7 +136,7 @@ type ToolCall = { name: string; arguments: Record<string, unknown> };
 
 function sessionOf(
   client: Client1 | Client2,
-  /** What the two sides agreed on. */
+  /** The negotiated version. */
   protocol: string | undefined,
   call: (call: ToolCall, options: CallOptions) => Promise<unknown>,
 ) {
@@ -162,7 +156,7 @@ function sessionOf(
   };
 }
 
-/** Resolves when there is no process of this id any more. */
+/** Resolves when no process has this id any more. */
 async function gone(pid: number): Promise<void> {
   for (;;) {
     try {

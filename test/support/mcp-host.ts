@@ -1,7 +1,7 @@
 /**
  * @module test/support/mcp-host
- * A server for tests: tools made for it (one that answers, one that works until it is told to stop, one that fails), over HTTP
- * or in lines, as messages, requests and a transport for clients of the SDK.
+ * A server with tools made for tests (one that answers, one that works until it is stopped, one that fails), over HTTP or in
+ * lines, as messages, requests and a transport for clients of the SDK.
  */
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
@@ -19,10 +19,10 @@ import { serveLines } from '../../src/mcp/stdio.js';
 import { defineTool, READ_ONLY, type Tool } from '../../src/mcp/tool.js';
 import { processFolder } from './folders.js';
 
-/** What the tools saw. */
+/** Counts of the tools' calls. */
 export const seen = { started: 0, stopped: 0 };
 
-/** What tools made for tests say of themselves. */
+/** Name, title and description of a test tool. */
 export const about = (name: string, description: string) => ({
   ...{ name, title: name, description, annotations: READ_ONLY },
 });
@@ -112,10 +112,9 @@ const locate = defineTool({
   handler: async ({ path }, { files }) => ({ document: { path: await files.resolveInput(path) } }),
 });
 
-/** The tools, in order. */
 export const FAKE_TOOLS: readonly Tool[] = [echo, work, stuck, fail, publish, locate];
 
-/** A host with them; the test closes it. */
+/** A host with these tools; the test closes it. */
 export function fakeHost(
   env: Readonly<Record<string, string>> = {},
   log: (line: string) => void = () => {},
@@ -132,14 +131,13 @@ export async function fakeHttp(host: McpHost, options: Partial<GuardOptions> = {
   return { ...http, host, port: Number(new URL(http.url).port) };
 }
 
-/** A client of the SDK over HTTP. */
 export async function httpClient(url: string, capabilities: object = {}): Promise<Client> {
   const client = new Client({ name: 'test', version: '1' }, { capabilities });
   await client.connect(new StreamableHTTPClientTransport(new URL(url)));
   return client;
 }
 
-/** Posts a JSON-RPC message, or any other text, as clients of MCP do. */
+/** Posts a JSON-RPC message, or any other text, as MCP clients do. */
 export function post(
   url: string,
   body: unknown,
@@ -163,7 +161,7 @@ export interface Message {
   readonly id?: string | number | null;
   readonly method?: string;
   readonly params?: Readonly<Record<string, unknown>>;
-  /** As parsed: answers of every kind. */
+  /** Parsed JSON. */
   readonly result?: ReturnType<typeof JSON.parse>;
   readonly error?: { readonly code: number; readonly message: string };
 }
@@ -174,13 +172,13 @@ export const INITIALIZE = {
   params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1' } },
 };
 
-/** Lines that open a session and send these. */
+/** The lines of a session: initialization, then these messages. */
 export const sessionLines = (...messages: readonly object[]): string =>
   [INITIALIZE, { method: 'notifications/initialized' }, ...messages]
     .map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`)
     .join('');
 
-/** A client that writes lines and hears lines. */
+/** A client over lines of JSON. */
 export class Lines {
   readonly heard: Message[] = [];
   readonly #write: (text: string) => void;
@@ -228,7 +226,7 @@ export class Lines {
   }
 }
 
-/** A transport of the SDK's clients to a server in this process, and when that has ended. */
+/** A transport of the SDK's clients to a server in this process, and a promise that resolves when the server has ended. */
 export function lineTransport(host: McpHost, stop: AbortSignal) {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const ended = serveLines(host, input, output, stop);

@@ -1,6 +1,6 @@
 /**
  * @module test/support/mcp-live
- * A scorer with its server, for tests: the thread is the built one.
+ * A scorer with its MCP server, whose thread runs the built script.
  */
 import { pathToFileURL } from 'node:url';
 import { onTestFinished } from 'vitest';
@@ -10,12 +10,11 @@ import { sampleSource } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built } from './built.js';
 
-/** The built script of the server's thread. */
 export const THREAD = pathToFileURL(built('dist/bundle/js/live-thread.js'));
 
 export const TINY = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
 const clip = makeSample(TINY, { seed: 3 });
-/** Frames that the clip repeats. */
+/** The clip repeats after these frames. */
 const PERIOD = 12;
 
 /** A pair of frames of the generated clip. */
@@ -28,7 +27,7 @@ export async function pairOf(index: number): Promise<[{ y: Uint8Array }, { y: Ui
   return [await read('reference'), await read('distorted')];
 }
 
-/** A scorer and its server, which the caller closes. */
+/** A scorer and its server; the caller closes both. */
 export async function openServed(options: EmbeddedServerOptions = {}, threads = 0) {
   const scorer = await createScorer(TINY, { threads });
   let server: EmbeddedServer;
@@ -47,7 +46,7 @@ export async function openServed(options: EmbeddedServerOptions = {}, threads = 
 /** A scorer and its server; both are closed after the test. */
 export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
   const opened = await openServed(options, threads);
-  // A hook of this module would be one of the first file only that imports it: files share their modules.
+  // Not a hook of the module: files share modules, so it would run for the first importing file only.
   onTestFinished(async () => {
     await opened.scorer.close();
     await opened.server.close();
@@ -55,10 +54,10 @@ export async function served(options: EmbeddedServerOptions = {}, threads = 0) {
   return opened;
 }
 
-/** The same, with a server that listens for HTTP. */
+/** {@link served}, with a server that listens for HTTP. */
 export const listening = (options: EmbeddedServerOptions = {}) => listeningOf(served(options));
 
-/** A scorer and its server, which the caller closes, with a server that listens for HTTP. */
+/** The same of an opening whose caller closes it. */
 export async function listeningOf(opening: ReturnType<typeof openServed>) {
   const opened = await opening;
   const { address } = await opened.server.listen({ transport: 'sse', port: 0 });
@@ -66,23 +65,22 @@ export async function listeningOf(opening: ReturnType<typeof openServed>) {
   return { ...opened, address, port: Number(port), pathname };
 }
 
-/** A request as JSON-RPC has it. */
+/** A JSON-RPC request. */
 export function request(method: string, params?: object, id: number | string = 1): string {
   return JSON.stringify({ jsonrpc: '2.0', id, method, ...(params && { params }) });
 }
 
-/** A call of a tool. */
 export function callOf(name: string, args: object = {}, id: number | string = 1): string {
   return request('tools/call', { name, arguments: args }, id);
 }
 
-/** Posts a request, and gives the answer. */
+/** Posts a request. @returns the answer */
 export async function post(address: string, body: string) {
   const response = await fetch(address, { method: 'POST', body });
   return JSON.parse(await response.text());
 }
 
-/** Calls a tool over HTTP, and gives what it answers as an object. */
+/** Calls a tool over HTTP. @returns its answer as an object */
 export async function callTool(address: string, name: string, args: object = {}) {
   const { result, error } = await post(address, callOf(name, args));
   if (error) throw new Error(`${error.code}: ${error.message}`);

@@ -1,8 +1,7 @@
 /**
  * @module test/support/mcp-tools
- * Tools called in process, without a server: a context that records what a handler does, and videos to call them with.
+ * Tools called without a server: a context that records what a handler does, and videos to call them with.
  */
-
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +19,7 @@ import { processFolder } from './folders.js';
 import { linear } from './onnx.js';
 import { parquet } from './tiny.js';
 
-/** What a thread of calls runs, in this thread: a worker takes longer to start than the videos of tests to score. */
+/** The API of a call's thread, run in this thread: starting a worker takes longer than scoring a test's videos. */
 export const inThisThread = {
   ...checked,
   scoreMany: ((reference, distorted, options) =>
@@ -29,17 +28,17 @@ export const inThisThread = {
     checked.scoreBatch(jobs, { ...options, threads: 0 })) as typeof checked.scoreBatch,
 };
 
-/** A context and what a handler did with it. */
+/** A context that records what a handler did. */
 export interface FakeContext extends ToolContext {
   readonly told: ToolProgress[];
   readonly published: Publication[];
-  /** Weight of every task on the pool. */
+  /** Weights of the tasks on the pool. */
   readonly ran: (number | null)[];
-  /** Paths that were asked for. */
+  /** Resolved paths. */
   readonly asked: string[];
 }
 
-/** @param root files outside of it are refused */
+/** @param root paths outside of it are refused */
 export function fakeContext(root: string, signal: AbortSignal = new AbortController().signal): FakeContext {
   const told: ToolProgress[] = [];
   const published: Publication[] = [];
@@ -101,10 +100,7 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
 const noJobs = () => Promise.reject(new Error('this context has no jobs'));
 const NO_JOBS: ToolJobs = { start: noJobs, status: noJobs, result: noJobs, cancel: noJobs, list: noJobs };
 
-/**
- * The document that a call answers, checked against the tool's own schema, as it leaves the server: without what JSON
- * cannot say.
- */
+/** The document that a tool answers, as JSON, checked against the tool's schema. */
 export async function call<Document = ScoreDocument>(
   tool: Tool,
   args: Readonly<Record<string, unknown>>,
@@ -112,24 +108,19 @@ export async function call<Document = ScoreDocument>(
 ): Promise<Document> {
   const { document } = await tool.call(args, { ...context, tool: tool.name, args });
   const told: unknown = JSON.parse(JSON.stringify(document));
-  // Clients check answers against the schema, which forbids what it does not name.
+  // Clients check answers against the schema, which forbids unknown keys.
   expect(tool.outputSchema.parse(told)).toEqual(told);
   return told as Document;
 }
 
-/** The tool of a name. */
 export function toolNamed(name: string): Tool {
   const tool = TOOLS.find((one) => one.name === name);
   if (!tool) throw new Error(`there is no tool ${name}`);
   return tool;
 }
 
-/** The sentence that a call is refused with, as the server answers it. */
-export async function refused(
-  tool: Tool,
-  args: Readonly<Record<string, unknown>>,
-  context: ToolContext,
-): Promise<string> {
+/** The sentence that refuses a call, as the server answers it. */
+export async function refused(tool: Tool, args: Readonly<Record<string, unknown>>, context: ToolContext) {
   try {
     await tool.call(args, context);
   } catch (error) {
@@ -139,18 +130,18 @@ export async function refused(
   throw new Error('nothing was refused');
 }
 
-/** Contexts that were made, of which each keeps points of its own. */
+/** Contexts made so far; each keeps points of its own. */
 let contexts = 0;
 
 const POINTS = join(tmpdir(), `anyvmaf-points-${process.pid}`);
 let keepsPoints = false;
 
-/** A folder for the videos of this process, removed when it ends. */
+/** A folder for the videos of this process. */
 export function videoFolder(): string {
   return processFolder('tools');
 }
 
-/** Writes a generated pair; its paths. */
+/** Writes a generated pair. @returns the paths */
 export function writePair(
   clip: FixtureClip,
   extension: 'y4m' | 'yuv',
@@ -161,7 +152,7 @@ export function writePair(
   const stem = `${clip.content}-${clip.width}x${clip.height}-${key}`;
   const place = (side: string) => join(videoFolder(), `${stem}.${side}.${extension}`);
   const [ref, dis] = [place('ref'), place('dis')];
-  // Generated once: it takes longer than to score it.
+  // Generated once: that takes longer than scoring.
   if (existsSync(dis)) return { ref, dis };
   writeFileSync(ref, write(pair, 'reference', clip.frames));
   writeFileSync(dis, write(pair, 'distorted', clip.frames));
@@ -171,7 +162,7 @@ export function writePair(
 /** Features of the models that {@link evaluationFiles} writes. */
 export const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
-/** Writes a table of features with four rows of the split test and one of train, and two models of the first. */
+/** Writes a table of features, four rows of the test split and one of train, and two models of the first feature. */
 export function evaluationFiles(folder = videoFolder()) {
   const put = (name: string, content: Uint8Array) => {
     writeFileSync(join(folder, name), content);
@@ -189,7 +180,7 @@ export function evaluationFiles(folder = videoFolder()) {
   };
 }
 
-/** A model file of the package among the allowed files. */
+/** Copies a model of the package into the folder of videos. */
 export function copyModel(name: string): string {
   const to = join(videoFolder(), 'custom.json');
   copyFileSync(new URL(`../../model/${name}.json`, import.meta.url), to);

@@ -11,10 +11,9 @@ import {
 } from '../../src/core/frame.js';
 import type { FilePlatform, FrameSource } from '../../src/media/types.js';
 
-/** Planes of what is not grey. */
 type AllPlanes = Required<Omit<FramePlanes, 'alpha'>>;
 
-/** Room for all planes of a frame. */
+/** Buffers for all planes of a frame. */
 export function planesFor(format: VideoFormat): FramePlanes {
   const { width, height } = chromaSize(format);
   const chroma = width * height * sampleBytes(format.bitDepth);
@@ -22,7 +21,7 @@ export function planesFor(format: VideoFormat): FramePlanes {
   return chroma === 0 ? { y } : { y, cb: new Uint8Array(chroma), cr: new Uint8Array(chroma) };
 }
 
-/** A platform without files, for inputs that need none. */
+/** A platform without files. */
 export const noFiles: FilePlatform = {
   async open(file) {
     throw new Error(`unexpected open of ${String(file)}`);
@@ -107,12 +106,10 @@ export function y4mVideo(
   return concat(ascii(header), ...frames);
 }
 
-/** Empty planes of the right sizes, filled with a value that no test video's rows begin with. */
+/** Planes of the right sizes, filled with a value that no test video's rows begin with. */
 export function blankPlanes(format: VideoFormat): AllPlanes {
-  const { width, height } = chromaSize(format);
-  const chroma = width * height * sampleBytes(format.bitDepth);
-  const [y, cb, cr] = [lumaBytes(format), chroma, chroma].map((bytes) => new Uint8Array(bytes).fill(0xee));
-  return { y, cb, cr } as AllPlanes;
+  const { y, cb = new Uint8Array(0), cr = new Uint8Array(0) } = planesFor(format);
+  return { y: y.fill(0xee), cb: cb.fill(0xee), cr: cr.fill(0xee) };
 }
 
 /** Frame `index` with all its planes, or `undefined` at the end. */
@@ -121,7 +118,7 @@ export async function readAll(source: FrameSource, index: number): Promise<AllPl
   return (await source.readFrame(index, into)) ? into : undefined;
 }
 
-/** A stream that gives `bytes` in pieces of the lengths that `next` returns. */
+/** A stream of `bytes` in pieces of the lengths that `next` returns. */
 export function streamOf(bytes: Uint8Array, next: () => number): ReadableStream<Uint8Array> {
   let at = 0;
   return new ReadableStream<Uint8Array>({

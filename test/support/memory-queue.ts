@@ -1,7 +1,6 @@
 /**
  * @module test/support/memory-queue
- * A queue in memory that counts: the operations that the real one would send to Redis, and their bytes, with BullMQ's rules
- * for what is known already.
+ * A queue in memory, with BullMQ's rules for known tasks, that counts the operations and bytes that Redis would see.
  */
 import {
   type Begun,
@@ -17,7 +16,6 @@ import {
 } from '../../src/queue/job.js';
 import type { JobStore } from '../../src/queue/store.js';
 
-/** Operations and bytes by name. */
 export class Tally {
   readonly operations = new Map<string, number>();
   bytes = 0;
@@ -35,26 +33,26 @@ export class Tally {
 const sizeOf = (value: unknown) => JSON.stringify(value).length;
 const jobSizes = new WeakMap<QueueJob, number>();
 
-/** Bytes of a task; those of its job are counted once. */
+/** Bytes of a task; the size of its job is computed once. */
 function taskSize({ job, ...rest }: Task): number {
   const size = jobSizes.get(job) ?? sizeOf(job);
   jobSizes.set(job, size);
   return size + sizeOf(rest) + ',"job":'.length;
 }
 
-/** Of a command with its keys. */
+/** Bytes of a command with its keys. */
 const COMMAND = 90;
 
-/** Tasks in order of priority; one that waits, runs or is dead is not added again. */
+/** Tasks by priority; one that waits, runs or is dead is not added again. */
 export class MemoryQueue implements TaskQueue {
   readonly #tally: Tally;
-  /** By priority, from a head that moves on. */
+  /** Lists by priority; the head moves instead of the ids. */
   readonly #lists = new Map<number, { readonly ids: string[]; head: number }>();
   readonly #waiting = new Set<string>();
   readonly #tasks = new Map<string, Task>();
   readonly active = new Set<string>();
   readonly dead = new Map<string, string>();
-  /** Hears of tasks that can be taken. */
+  /** Called when tasks can be taken. */
   onAdded: () => void = () => {};
 
   constructor(tally = new Tally()) {
@@ -95,14 +93,14 @@ export class MemoryQueue implements TaskQueue {
     return undefined;
   }
 
-  /** A task that ended: BullMQ gives the next one with the same command. */
+  /** Ends a task: BullMQ takes the next one with the same command. */
   end(task: Task): void {
     const id = taskId(task);
     this.active.delete(id);
     this.#tasks.delete(id);
   }
 
-  /** A task that nobody works on any more, and that nobody put back: Redis forgot it. */
+  /** Forgets a task, as Redis can lose one that runs. */
   lose(id: string): void {
     this.active.delete(id);
     this.#tasks.delete(id);
@@ -134,7 +132,7 @@ interface Known {
   readonly parts: Map<number, Stored>;
 }
 
-/** What is known of jobs, as queue/store keeps it. */
+/** State of jobs, as queue/store keeps it. */
 export class MemoryStore implements JobStore {
   readonly #tally: Tally;
   readonly settled = new Map<string, Outcome>();
@@ -245,7 +243,6 @@ export class MemoryStore implements JobStore {
   }
 }
 
-/** A job for tests. */
 export function testJob(number: number, changes: Partial<QueueJob> = {}): QueueJob {
   const key = number.toString(16).padStart(32, '0');
   return {

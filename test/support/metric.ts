@@ -1,7 +1,6 @@
 /**
  * @module test/support/metric
- * Runs one metric of the WebAssembly core on pictures made in a test, in either implementation, and finishes records made by
- * hand: the features that come out, by name and frame.
+ * Runs one metric of the WebAssembly core on pictures made in a test, in either implementation, and finishes records made by hand.
  */
 import { readFileSync } from 'node:fs';
 import type { Compat } from '../../src/core/choices.js';
@@ -14,12 +13,12 @@ import { coreCalls } from '../../src/metrics/metric.js';
 import { parseFeature } from '../../src/metrics/options.js';
 import type { SeededRandom } from './random.js';
 
-const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
+export const wasm = new WebAssembly.Module(readFileSync(new URL('../../wasm/anyvmaf.wasm', import.meta.url)));
 
 /** Samples of the planes of a picture, luma first. */
 export type Picture = readonly (Uint8Array | Uint16Array)[];
 
-/** A pair of pictures and the pair before it, and the reference before that. */
+/** A pair of pictures, the pair before it, and the reference before that. */
 interface Pictures {
   readonly reference: Picture;
   readonly distorted: Picture;
@@ -34,28 +33,19 @@ function planeSizes({ width, height, chroma }: VideoFormat): readonly (readonly 
   return chroma === '400' ? [[width, height]] : [[width, height], sub, sub];
 }
 
-/** A format of `chroma` at a size and depth. */
-export function format(
-  width: number,
-  height: number,
-  bitDepth = 8,
-  chroma: ChromaFormat = '420',
-): VideoFormat {
-  return { width, height, bitDepth, chroma };
+export function format(width: number, height: number, bitDepth = 8, chroma: ChromaFormat = '420') {
+  return { width, height, bitDepth, chroma } satisfies VideoFormat;
 }
 
-/** A picture whose samples are what `sample` says. */
-export function picture(
-  video: VideoFormat,
-  sample: (x: number, y: number, plane: number) => number,
-): Picture {
+/** A picture whose samples `sample` computes. */
+export function picture(video: VideoFormat, sample: (x: number, y: number, plane: number) => number) {
   return planeSizes(video).map(([width, height], plane) => {
     const out = video.bitDepth > 8 ? new Uint16Array(width * height) : new Uint8Array(width * height);
     return out.map((_, i) => sample(i % width, Math.floor(i / width), plane));
   });
 }
 
-/** A picture whose samples lie up to `amount` from those of another, within the depth. */
+/** A picture whose samples differ by up to `amount` from another's, within the depth. */
 export function disturbed(random: SeededRandom, from: Picture, bitDepth: number, amount: number): Picture {
   const top = 2 ** bitDepth - 1;
   return from.map((plane) => plane.map((v) => Math.min(top, Math.max(0, v + random.int(-amount, amount)))));
@@ -84,7 +74,7 @@ export function callOf(name: string, video: VideoFormat, options: readonly numbe
   return call;
 }
 
-/** What the core's `anyvmaf_<metric>` gives; its options in the order of wasm/include/anyvmaf.h. */
+/** The values of the core's `anyvmaf_<metric>`. @param options in the order of wasm/include/anyvmaf.h */
 export function runMetric(
   implementation: Implementation,
   video: VideoFormat,
@@ -107,30 +97,27 @@ export function runMetric(
   return [...values];
 }
 
-/** What both implementations give, portable first: a test expects them to be equal. */
+/** The values of both implementations, portable first; a test expects them to be equal. */
 export function runTwins(
   ...args: Parameters<typeof runMetric> extends [unknown, ...infer Rest] ? Rest : never
 ) {
   return [runMetric('portable', ...args), runMetric('simd128', ...args)] as const;
 }
 
-/** A format for tests; 4:2:0, 8 bit unless said otherwise. */
+/** A format of 4:2:0, 8 bit unless overridden. */
 export function videoFormat(width: number, height: number, more: Partial<VideoFormat> = {}): VideoFormat {
   return { width, height, bitDepth: 8, chroma: '420', ...more };
 }
 
-/** The plan for feature strings. */
-export function planOf(
-  features: readonly string[],
-  format: VideoFormat,
-  compat: Compat = 'libvmaf-3.2',
-): FeaturePlan {
+/** The plan of feature strings. */
+export function planOf(features: readonly string[], format: VideoFormat, compat: Compat = 'libvmaf-3.2') {
   return planFeatures(features.map(parseFeature), format, compat);
 }
 
-/** All that comes out of a sequence, and after which record each frame did (`flush` past the last). */
+/** The output of a sequence. */
 export interface Finished {
   readonly frames: readonly FinishedFrame[];
+  /** The record after which each frame came out; past the last for `flush`. */
   readonly after: readonly number[];
   readonly aggregates: Readonly<Record<string, number>>;
   /** A feature's values over the frames listed. */
@@ -151,7 +138,7 @@ export function finish(
     after.push(...finished.map(() => moment));
   };
   records.forEach((record, i) => {
-    // An offset, as within a chunk of records.
+    // At an offset, as within a chunk of records.
     take(finisher.push(Float64Array.of(-1, -1, ...record), 2), i);
   });
   take(finisher.flush(), records.length);

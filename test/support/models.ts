@@ -1,6 +1,6 @@
 /**
  * @module test/support/models
- * The model folder as a store and a small model to take apart.
+ * The model folder as a store, and a small model to modify.
  */
 import { readFile } from 'node:fs/promises';
 import { AnyvmafError } from '../../src/core/errors.js';

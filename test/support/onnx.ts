@@ -1,13 +1,13 @@
 /**
  * @module test/support/onnx
- * Writes small ONNX models by onnx.proto's field numbers: right ones, wrong ones, and those of test/fixtures/hostile, of a kilobyte
- * or two, that would take gigabytes or hours.
+ * Writes small ONNX models by onnx.proto's field numbers: valid ones, invalid ones, and those of test/fixtures/hostile, of a
+ * kilobyte or two, that would take gigabytes or hours.
  */
 
 /** Bytes of a field or of a message. */
 export type Bytes = readonly number[];
 
-/** A varint; negative numbers have 64 bits. */
+/** A varint; negative numbers take 64 bits. */
 export function varint(value: number): number[] {
   const bytes: number[] = [];
   let left = BigInt.asUintN(64, BigInt(value));
@@ -19,12 +19,12 @@ export function varint(value: number): number[] {
   return bytes;
 }
 
-/** A field that is a number. */
+/** A numeric field. */
 export function int(field: number, value: number): number[] {
   return [...varint(field * 8), ...varint(value)];
 }
 
-/** A field of bytes, of text or of a message. */
+/** A field of bytes, text or a message. */
 export function bytes(field: number, value: Iterable<number> | string): number[] {
   const content = typeof value === 'string' ? [...new TextEncoder().encode(value)] : [...value];
   return [...varint(field * 8 + 2), ...varint(content.length), ...content];
@@ -42,12 +42,8 @@ export const TYPE = {
   double: 11,
 } as const;
 
-/** A ValueInfoProto: an input or output. */
-export function port(
-  name: string,
-  dims: readonly (number | string)[] | null,
-  type: number = TYPE.float,
-): number[] {
+/** A ValueInfoProto. */
+export function port(name: string, dims: readonly (number | string)[] | null, type: number = TYPE.float) {
   const shape = dims?.flatMap((size) => bytes(1, typeof size === 'number' ? int(1, size) : bytes(2, size)));
   return [...bytes(1, name), ...bytes(2, bytes(1, [...int(1, type), ...(shape ? bytes(2, shape) : [])]))];
 }
@@ -58,7 +54,7 @@ const tensorHead = (name: string, type: number, dims: readonly number[]): number
   ...bytes(8, name),
 ];
 
-/** A TensorProto of any type, from its bytes. */
+/** A TensorProto of any type. */
 export function tensor(
   name: string,
   type: number,
@@ -68,21 +64,18 @@ export function tensor(
   return [...tensorHead(name, type, dims), ...bytes(9, new Uint8Array(buffer, byteOffset, byteLength))];
 }
 
-/** A TensorProto of float32. */
 export const floats = (name: string, dims: readonly number[], values: readonly number[]): number[] =>
   tensor(name, TYPE.float, dims, Float32Array.from(values));
 
-/** A TensorProto of int64. */
 export const longs = (name: string, dims: readonly number[], values: readonly number[]): number[] =>
   tensor(name, TYPE.int64, dims, BigInt64Array.from(values, BigInt));
 
-/** A TensorProto whose data is in another file. */
+/** A TensorProto with external data. */
 export function elsewhere(name: string, dims: readonly number[], location: string): number[] {
   const entry = [...bytes(1, 'location'), ...bytes(2, location)];
   return [...tensorHead(name, TYPE.float, dims), ...bytes(13, entry), ...int(14, 1)];
 }
 
-/** Attributes of a node. */
 export interface Attributes {
   readonly [name: string]:
     | { readonly int: number }
@@ -116,7 +109,6 @@ function attribute(name: string, value: Attributes[string]): number[] {
   return [...bytes(1, name), ...body];
 }
 
-/** A NodeProto. */
 export function node(
   operator: string,
   inputs: readonly string[],
@@ -133,7 +125,6 @@ export function node(
   ];
 }
 
-/** Parts of a GraphProto. */
 export interface GraphParts {
   readonly nodes?: readonly Bytes[];
   readonly initializers?: readonly Bytes[];
@@ -141,7 +132,6 @@ export interface GraphParts {
   readonly outputs?: readonly Bytes[];
 }
 
-/** A GraphProto. */
 export function graph({ nodes = [], initializers = [], inputs = [], outputs = [] }: GraphParts): number[] {
   return [
     ...nodes.flatMap((one) => bytes(1, one)),
@@ -152,7 +142,6 @@ export function graph({ nodes = [], initializers = [], inputs = [], outputs = []
   ];
 }
 
-/** A whole ModelProto. */
 export function model(parts: GraphParts, opset = 17, irVersion = 8): Uint8Array {
   return Uint8Array.from([
     ...int(1, irVersion),
@@ -162,7 +151,7 @@ export function model(parts: GraphParts, opset = 17, irVersion = 8): Uint8Array 
   ]);
 }
 
-/** `offset + sum(weights[i] * x[i])` of rows of features, of any number or one at a time. */
+/** `offset + sum(weights[i] * x[i])` of rows of features. */
 export function linear(
   weights: readonly number[],
   offset: number,
@@ -180,7 +169,7 @@ export function linear(
   });
 }
 
-/** The mean of a picture's samples, times a factor. */
+/** The mean of a picture's samples times a factor. */
 export function meanOf(
   dims: readonly (number | string)[],
   { factor = 1, input = 'frame', output = 'mos' }: { factor?: number; input?: string; output?: string } = {},
@@ -209,16 +198,16 @@ export function differenceOf(dims: readonly (number | string)[]): Uint8Array {
   });
 }
 
-/** A model, what it is fed, and what is said of it. */
+/** A model and the message that refuses it. */
 export interface Bomb {
-  /** Of its file, without the ending. */
+  /** File name without the extension. */
   readonly name: string;
   readonly parts: GraphParts;
   readonly shapes: Readonly<Record<string, readonly number[]>>;
   readonly says: RegExp;
 }
 
-/** Fed with a row of features, or with a picture. */
+/** @param fed a row of features, or a picture */
 function bomb(name: string, says: RegExp, parts: GraphParts, fed: 'features' | 'picture' = 'features'): Bomb {
   const inputs = [port('x', fed === 'features' ? [1, 4] : [1, 1, 'H', 'W'])];
   return {
@@ -237,7 +226,7 @@ function chain(count: number, from: string, each: (before: string, after: string
 const doubled = (before: string, after: string) =>
   node('Concat', [before, before], [after], { axis: { int: 0 } });
 
-/** Makes `side` of constants by a multiplication, which no reader of constants alone sees through. */
+/** Computes `side` from constants by a multiplication, which constant folding alone does not see. */
 const side = (length: number) => [longs('a', [1], [length / 1000]), longs('b', [1], [1000])];
 const grown = node('Mul', ['a', 'b'], ['side']);
 const square = node('Concat', ['side', 'side'], ['shape'], { axis: { int: 0 } });
@@ -277,7 +266,7 @@ export const BOMBS: readonly Bomb[] = [
     'wrapped-shape',
     /ConstantOfShape "y" is not known before it runs: its input "shape" is not constant/,
     {
-      // 2^62 * 4 is 0 in 64 bits, so that what is added is all that remains.
+      // 2^62 * 4 is 0 in 64 bits, so only the addend remains.
       nodes: [
         node('Mul', ['a', 'b'], ['zero']),
         node('Add', ['zero', 'c'], ['shape']),
@@ -372,7 +361,6 @@ export const BOMBS: readonly Bomb[] = [
   }),
 ];
 
-/** The file of a bomb. */
 export function bombBytes({ parts }: Bomb): Uint8Array {
   return model(parts);
 }

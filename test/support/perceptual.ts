@@ -1,7 +1,7 @@
 /**
  * @module test/support/perceptual
- * Runs functions of perceptual.wasm, in either implementation, on pictures made in a test or read from PNG files; their linear
- * light from the module, and in double precision as ITU-T H.273 and the standards that it names define it.
+ * Runs functions of perceptual.wasm, in either implementation, on pictures made in a test or read from PNG files; linear light
+ * from the module, and in double precision as ITU-T H.273 and the standards it names define it.
  */
 import { readFileSync } from 'node:fs';
 import { decode } from 'fast-png';
@@ -10,24 +10,23 @@ import { type CallArgument, Core, type CorePicture, type Implementation } from '
 import { doubles } from '../../src/metrics/metric.js';
 import { type Picture, putPicture } from './metric.js';
 
-/** The module, compiled. */
 export const perceptual = new WebAssembly.Module(
   readFileSync(new URL('../../wasm/perceptual.wasm', import.meta.url)),
 );
 
-/** A colour by the numbers of wasm/include/perceptual.h: matrix, full range, transfer, siting, upsampling, primaries. */
+/** A colour in the numbers of wasm/include/perceptual.h: matrix, full range, transfer, siting, upsampling, primaries. */
 export type ColourNumbers = readonly [number, number, number, number, number, number];
 
-/** RGB of the full range by sRGB's curve. */
+/** Full-range RGB with sRGB's curve. */
 export const SRGB: ColourNumbers = [0, 1, 0, 0, 0, 0];
 
-/** Pictures of a pair; each list begins with the pair to measure, then come the pairs before it. */
+/** Each list starts with the pair to measure, followed by the pairs before it. */
 export interface PictureLists {
   readonly reference: readonly Picture[];
   readonly distorted: readonly Picture[];
 }
 
-/** A metric of perceptual.wasm for pictures of one format, which keeps its context from pair to pair. */
+/** A metric of perceptual.wasm that keeps its context from pair to pair. */
 export class PerceptualContext {
   readonly #core: Core;
   readonly #format: VideoFormat;
@@ -45,9 +44,9 @@ export class PerceptualContext {
   }
 
   /**
-   * What `anyvmaf_<name>` gives of a pair.
-   * @param args what it takes, `history` with the pairs before it
-   * @param heat where its map goes, if `args` has one
+   * The values of `anyvmaf_<name>` for a pair.
+   * @param args its arguments, `history` with the pairs before it
+   * @param heat address of its map, if `args` has one
    */
   run(
     name: string,
@@ -63,16 +62,8 @@ export class PerceptualContext {
     };
     this.#context.setFrames(held);
     const call = {
-      ...{
-        metric: name,
-        run: name,
-        fields,
-        back: 0,
-        pictures: 'pair',
-        chroma: true,
-        everyFrame: false,
-        cost: 1,
-      },
+      ...{ metric: name, run: name, fields, back: 0, pictures: 'pair', chroma: true },
+      ...{ everyFrame: false, cost: 1 },
       args,
       parameters: doubles(options),
     } as const;
@@ -89,7 +80,7 @@ export class PerceptualContext {
   }
 }
 
-/** What `anyvmaf_<name>` gives of one pair of a size and depth in 4:4:4. */
+/** The values of `anyvmaf_<name>` for one pair. */
 export function runPerceptual(
   implementation: Implementation,
   format: VideoFormat,
@@ -119,7 +110,6 @@ export function readPng(path: string): { readonly format: VideoFormat; readonly 
 /** Planes R, G and B, row after row. */
 export type Light = readonly [Float32Array, Float32Array, Float32Array];
 
-/** A picture and its colour. */
 export interface Coloured {
   readonly picture: Picture;
   readonly colour: ColourNumbers;
@@ -140,14 +130,10 @@ export class LinearLight {
   }
 
   /**
-   * Light of the reference and of the distorted picture, or the number that the function returns when it fails.
-   * @param shown by the primaries of BT.709, HLG by a display
+   * Linear light of the reference and of the distorted picture, or the status of a failure.
+   * @param shown on the primaries of BT.709, HLG on a display
    */
-  pair(
-    sides: readonly [Coloured, Coloured],
-    serials?: readonly [number, number],
-    shown = false,
-  ): readonly Light[] | number {
+  pair(sides: readonly [Coloured, Coloured], serials?: readonly [number, number], shown = false) {
     const core = this.#core;
     const { width, height } = this.#format;
     const [frames, options, out] = [core.alloc(208), core.alloc(104), core.alloc(24 * width * height)];
@@ -177,7 +163,7 @@ export class LinearLight {
   }
 }
 
-/** Light of one picture. @param shown by the primaries of BT.709, HLG by a display */
+/** Linear light of one picture. @param shown on the primaries of BT.709, HLG on a display */
 export function linearLight(
   implementation: Implementation,
   format: VideoFormat,
@@ -191,7 +177,7 @@ export function linearLight(
   return light[0];
 }
 
-/** Transfer curves as their standards have them, of values from 0, by their numbers in wasm/include/perceptual.h. */
+/** Transfer curves of their standards, for values from 0, by their numbers in wasm/include/perceptual.h. */
 export const CURVES: readonly ((x: number) => number)[] = [
   (x) => (x <= 0.04045 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4),
   (x) => x ** 2.4,
@@ -211,7 +197,7 @@ const [GBR, YCGCO, BT2020_CL, ICTCP] = [0, 6, 7, 8] as const;
 const [LINEAR, CAMERA, PQ, HLG] = [4, 5, 6, 7] as const;
 const [CENTRE, TOP_LEFT, NEAREST] = [1, 2, 2] as const;
 
-/** Of red and blue. */
+/** Weights of red and blue. */
 const LUMA_WEIGHTS: readonly (readonly [number, number])[] = [
   [0, 0],
   [0.2126, 0.0722],
@@ -241,7 +227,7 @@ function inverse(m: Matrix): Matrix {
   ];
 }
 
-/** BT.2100: BT.2020's primaries of cones, and signals of these of ICtCp, by PQ and by HLG. */
+/** BT.2100: BT.2020 from cone signals, and cone signals from ICtCp for PQ and for HLG. */
 const OF_LMS = inverse([
   [1688 / 4096, 2146 / 4096, 262 / 4096],
   [683 / 4096, 2951 / 4096, 462 / 4096],
@@ -262,23 +248,15 @@ const OF_ICTCP: Readonly<Record<number, Matrix>> = {
 
 type Place = readonly [number, number];
 const D65: Place = [0.3127, 0.329];
+const DCI_WHITE: Place = [0.314, 0.351];
+const C: Place = [0.31, 0.316];
 /** Chromaticities of red, green, blue and white, by H.273, table 2. */
 const CHROMATICITIES: readonly (readonly Place[])[] = [
   [[0.64, 0.33], [0.3, 0.6], [0.15, 0.06], D65],
   [[0.708, 0.292], [0.17, 0.797], [0.131, 0.046], D65],
   [[0.68, 0.32], [0.265, 0.69], [0.15, 0.06], D65],
-  [
-    [0.68, 0.32],
-    [0.265, 0.69],
-    [0.15, 0.06],
-    [0.314, 0.351],
-  ],
-  [
-    [0.67, 0.33],
-    [0.21, 0.71],
-    [0.14, 0.08],
-    [0.31, 0.316],
-  ],
+  [[0.68, 0.32], [0.265, 0.69], [0.15, 0.06], DCI_WHITE],
+  [[0.67, 0.33], [0.21, 0.71], [0.14, 0.08], C],
   [[0.64, 0.33], [0.29, 0.6], [0.15, 0.06], D65],
   [[0.63, 0.34], [0.31, 0.595], [0.155, 0.07], D65],
 ];
@@ -292,7 +270,7 @@ const xyz = ([x, y]: Place): Colours => [x / y, 1, (1 - x - y) / y];
 const scaled = (m: Matrix, by: Colours) =>
   m.map((row) => row.map((v, i) => v * (by[i] ?? 0))) as unknown as Matrix;
 
-/** CIE XYZ of primaries, around D65. */
+/** CIE XYZ of primaries, adapted to D65. */
 function xyzOf(primaries: number): Matrix {
   const [red, green, blue, white] = (CHROMATICITIES[primaries] ?? []).map(xyz);
   if (!red || !green || !blue || !white) throw new Error(`no primaries have the number ${primaries}`);
@@ -310,7 +288,7 @@ const FILTERS: readonly ((d: number) => number)[] = [
   () => 0,
 ];
 
-/** Samples of one axis and their weights for place x of luma. */
+/** Chroma samples of one axis and their weights at luma position x. */
 function tapsAt(x: number, n: number, halved: boolean, between: boolean, upsampling: number) {
   if (!halved) return [[x, 1]] as const;
   const covering = x >> 1;
@@ -324,7 +302,6 @@ function tapsAt(x: number, n: number, halved: boolean, between: boolean, upsampl
   });
 }
 
-/** Light of a signal. */
 const lightOf = (x: number, transfer: number): number =>
   transfer === LINEAR ? x : (CURVES[transfer]?.(Math.max(0, x)) ?? Number.NaN);
 
@@ -332,7 +309,7 @@ const lightOf = (x: number, transfer: number): number =>
 const camera = (l: number) =>
   l > 0.018053968510807 ? 1.09929682680944 * l ** 0.45 - 0.09929682680944 : 4.5 * l;
 
-/** H.273, equations for constant luminance: R' and B' by their differences to Y', and G' of the light that is left. */
+/** H.273 for constant luminance: R' and B' from their differences to Y', and G' from the rest of the light. */
 function constantLuminance(y: number, cb: number, cr: number): Colours {
   const scale = (chroma: number, weight: number) =>
     2 * chroma * (chroma > 0 ? 1 - camera(weight) : camera(1 - weight));
@@ -341,7 +318,7 @@ function constantLuminance(y: number, cb: number, cr: number): Colours {
   return [r, camera((ly - 0.2627 * lr - 0.0593 * lb) / 0.678), b];
 }
 
-/** R'G'B' of luma and chroma, by H.273's equations; of ICtCp the signals of cones. */
+/** R'G'B' from luma and chroma, by H.273's equations; cone signals from ICtCp. */
 function signalsOf([matrix, , transfer]: ColourNumbers, y: number, cb: number, cr: number): Colours {
   if (matrix === YCGCO) return [y - cb + cr, y + cb, y - cb - cr];
   if (matrix === BT2020_CL) return constantLuminance(y, cb, cr);
@@ -351,7 +328,7 @@ function signalsOf([matrix, , transfer]: ColourNumbers, y: number, cb: number, c
   return [r, (y - kr * r - kb * b) / (1 - kr - kb), b];
 }
 
-/** How light of a colour appears on BT.709's primaries, HLG on a display of 1,000 cd/m2. */
+/** Maps light to BT.709's primaries, HLG to a display of 1,000 cd/m2. */
 function display([, , transfer, , , primaries]: ColourNumbers): (light: Colours) => Colours {
   const own = xyzOf(primaries);
   const by = product(inverse(xyzOf(0)), own);
@@ -361,13 +338,8 @@ function display([, , transfer, , , primaries]: ColourNumbers): (light: Colours)
   };
 }
 
-/** Light in double precision, pixel by pixel. @param shown by the primaries of BT.709, HLG by a display */
-export function definition(
-  video: VideoFormat,
-  [y, cb, cr]: Picture,
-  numbers: ColourNumbers,
-  shown = false,
-): number[][] {
+/** Linear light in double precision. @param shown on the primaries of BT.709, HLG on a display */
+export function definition(video: VideoFormat, [y, cb, cr]: Picture, numbers: ColourNumbers, shown = false) {
   const { width, height, bitDepth } = video;
   const [matrix, full, transfer, siting, upsampling] = numbers;
   const { width: cw, height: ch } = chromaSize(video);
@@ -396,10 +368,7 @@ export function definition(
 }
 
 /** The largest difference, relative above white. */
-export function difference(
-  light: readonly ArrayLike<number>[],
-  expected: readonly (readonly number[])[],
-): number {
+export function difference(light: readonly ArrayLike<number>[], expected: readonly (readonly number[])[]) {
   return expected.reduce(
     (all, plane, p) =>
       plane.reduce((most, value, i) => {

@@ -1,30 +1,29 @@
 /**
  * @module test/support/playlists
- * Files that make a demuxer open other files: playlists and manifests of every kind, each in many ways to name what lies
- * outside of the folder that they are in.
+ * Playlists and manifests of every kind that make a demuxer open other files, each with many ways to name a file outside of its
+ * folder.
  */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** What must not be reached. */
+/** Targets that must not be reached. */
 export interface Targets {
-  /** Absolute path of a file outside, its ending one that playlists may name. */
+  /** Absolute path of a file outside, with an extension that playlists may name. */
   readonly path: string;
   /** `http://127.0.0.1:PORT/x.ts` */
   readonly url: string;
 }
 
-/** One file of an attack, written when asked for. */
 export interface Attack {
   /** `hls 3: file://... in clip.mp4` */
   readonly title: string;
-  /** Writes it and what goes with it into a folder of its own; the path to give to a tool. */
+  /** Writes it with its companions into a folder of its own. @returns the path to give to a tool */
   write(folder: string): string;
 }
 
 type Reference = (targets: Targets, link: string) => string;
 
-/** Ways to name what is outside. `link` is a name beside the playlist that is a symbolic link to it. */
+/** Ways to name the target; `link` is the name of a symbolic link to it beside the playlist. */
 const REFERENCES: readonly Reference[] = [
   ({ path }) => path,
   ({ path }) => `file://${path}`,
@@ -48,7 +47,7 @@ const REFERENCES: readonly Reference[] = [
   ({ path }) => `pipe:0${path}`,
 ];
 
-/** Names of the file that is given to a tool. */
+/** File names of playlists. */
 const NAMES = ['clip.mp4', 'clip.m3u8', 'clip.mkv', 'clip.ts', 'clip', 'clip.y4m', 'clip.webm', 'clip.mxf'];
 
 const media = (reference: string): string =>
@@ -87,7 +86,7 @@ const SDP: readonly ((reference: string, url: string) => string)[] = [
 ];
 const port = (url: string): string => new URL(url).port;
 
-/** A composition with its asset map, which names the track file. */
+/** A composition and its asset map, which names the track file. */
 function composition(reference: string): { readonly list: string; readonly assets: string } {
   const id = (n: number) => `urn:uuid:00000000-0000-4000-8000-00000000000${n}`;
   return {
@@ -104,7 +103,7 @@ function composition(reference: string): { readonly list: string; readonly asset
   };
 }
 
-/** Every attack there is. @param movie the bytes of a MOV file whose `moov` comes last */
+/** Every attack. @param movie a MOV file whose `moov` comes last */
 export function attacks(targets: Targets, movie: Uint8Array): Attack[] {
   const list: Attack[] = [];
   for (const [i, reference] of REFERENCES.entries()) {
@@ -145,7 +144,7 @@ export function attacks(targets: Targets, movie: Uint8Array): Attack[] {
 
 const pick = <T>(all: readonly T[], i: number): T => all[i % all.length] as T;
 
-/** Patterns that a demuxer of pictures fills in, and a file that really has that name. */
+/** Patterns of image sequences, and a file that matches literally. */
 const PATTERNS: readonly (readonly [string, string])[] = [
   ['f%03d.jpg', 'f000.jpg'],
   ['f%d.png', 'f0.png'],
@@ -159,7 +158,7 @@ const PATTERNS: readonly (readonly [string, string])[] = [
   ['{f1,f2}.tiff', 'f1.tiff'],
 ];
 
-/** Starts of pictures, and of none. */
+/** Starts of picture files, and others. */
 const STARTS = ['\xff\xd8\xff\xe0', '\x89PNG\r\n\x1a\n', 'P6 1 1 255\nabc', 'nothing', 'BM'];
 
 function sequence(i: number, { path }: Targets): Attack {
@@ -175,7 +174,7 @@ function sequence(i: number, { path }: Targets): Attack {
   };
 }
 
-/** The movie with its data said to be in another file. */
+/** The movie with its data reference in another file. */
 function withReference(movie: Uint8Array, type: 'alis' | 'url ', to: string, i: number): Uint8Array {
   const bytes = Buffer.from(movie);
   const at = bytes.indexOf('dref', bytes.lastIndexOf('moov')) - 4;
@@ -188,7 +187,7 @@ function withReference(movie: Uint8Array, type: 'alis' | 'url ', to: string, i: 
   const box = Buffer.concat([bytes.subarray(at, at + 16), head, entry]);
   box.writeUInt32BE(box.length, 0);
   const grown = box.length - old;
-  // Boxes around it grow with it.
+  // The boxes around it grow by as much.
   for (const parent of ['moov', 'trak', 'mdia', 'minf', 'dinf']) {
     const start = bytes.lastIndexOf(parent, at) - 4;
     bytes.writeUInt32BE(bytes.readUInt32BE(start) + grown, start);
@@ -196,7 +195,7 @@ function withReference(movie: Uint8Array, type: 'alis' | 'url ', to: string, i: 
   return Buffer.concat([bytes.subarray(0, at), box, bytes.subarray(at + old)]);
 }
 
-/** A Macintosh alias that leads some folders up, then down a path. */
+/** A Macintosh alias that goes some folders up, then down a path. */
 function alias(to: string, i: number): Buffer {
   const fixed = Buffer.alloc(150);
   const name = Buffer.from(to.split('/').at(-1) ?? '').subarray(0, 62);

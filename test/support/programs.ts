@@ -1,7 +1,7 @@
 /**
  * @module test/support/programs
  * Programs for tests: stand-ins for vmaf (fake-vmaf.mjs in its modes) and for npm with its tarballs, and the native libvmaf
- * 2.3.0 inside the ffprobe package.
+ * 2.3.0 in the ffprobe package.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -27,27 +27,23 @@ const SCRIPT = fileURLToPath(new URL('./fake-vmaf.mjs', import.meta.url));
 const STOCK = ['reference', 'distorted', 'width', 'model', 'gpumask', 'cpumask', 'threads', 'subsample'];
 const GPU = ['no_cuda', 'no_sycl', 'no_hip', 'no_metal', 'sycl_device', 'hip_device', 'metal_device'];
 
-/** Modes that fail when they are asked for help. */
+/** Modes that fail on --help. */
 const WITHOUT_HELP = ['hang-help', 'crash-help', 'garbage'];
 
-/** What it says when it is asked for help, for a shell's printf: a start of Node.js takes longer than most tests. */
+/** The help text, for a shell's printf: starting Node.js takes longer than most tests. */
 function helpOf(mode: string): string {
   const gpus = ['gpu', 'gpu-broken', 'liar', 'exclusive'].includes(mode);
   const options = [...STOCK, ...(gpus ? GPU : []), ...(mode === 'exclusive' ? ['backend', 'precision'] : [])];
   return `Usage: vmaf [options]\\n${options.map((option) => ` --${option} $x: text\\n`).join('')}`;
 }
 
-/** A program in a folder of its own. */
 export interface FakeVmaf {
   readonly path: string;
-  /** Arguments of its runs so far, without those that only ask for help or the version. */
+  /** Arguments of its runs so far, without those that ask for help or the version. */
   runs(): readonly (readonly string[])[];
 }
 
-/**
- * Makes a fake `vmaf` below `folder`; a shell stands between, as with programs that distributions wrap, and answers what all
- * versions answer.
- */
+/** Makes a fake `vmaf` below `folder`: a shell script, like the wrappers of distributions, that answers --version and --help. */
 export function fakeVmaf(folder: string, mode: string, name = 'vmaf'): FakeVmaf {
   const home = join(folder, `fake-${mode}`);
   mkdirSync(home, { recursive: true });
@@ -73,12 +69,12 @@ ${asked}FAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '
   };
 }
 
-/** Private folders of native runs that are in a folder of temporary files now. */
+/** Private folders of native runs in a temporary folder. */
 export function nativeFolders(temporary: string): readonly string[] {
   return readdirSync(temporary).filter((name) => name.startsWith('anyvmaf-native-'));
 }
 
-/** Processes whose command line has a text in it, by id; Linux only, elsewhere none. */
+/** Ids of processes whose command line contains a text; Linux only, elsewhere none. */
 export function processesWith(text: string): readonly string[] {
   if (!existsSync('/proc/self/cmdline')) return [];
   return readdirSync('/proc').filter((id) => {
@@ -91,10 +87,7 @@ export function processesWith(text: string): readonly string[] {
   });
 }
 
-/**
- * Writes an npm that runs `body`, in which `folder` is where to install.
- * @returns PATH with it
- */
+/** Writes an npm that runs `body`, where `folder` is where to install. @returns PATH with it */
 export function fakeNpm(at: string, body: string): string {
   const folder = join(at, 'bin');
   mkdirSync(folder, { recursive: true });
@@ -113,7 +106,7 @@ ${body}
   return `${folder}${delimiter}${process.env.PATH}`;
 }
 
-/** The body of an npm that installs files: their contents by their paths below `node_modules`. */
+/** The body of an npm that installs files. @param files contents by path below `node_modules` */
 export function delivering(files: Readonly<Record<string, string>>): string {
   return `for (const [path, content] of Object.entries(${JSON.stringify(files)})) {
   const to = join(folder, 'node_modules', path);
@@ -122,7 +115,6 @@ export function delivering(files: Readonly<Record<string, string>>): string {
 }`;
 }
 
-/** An entry of a tarball. */
 export interface Entry {
   readonly name: string;
   readonly content?: string | Uint8Array;
@@ -131,7 +123,6 @@ export interface Entry {
   readonly link?: string;
 }
 
-/** An uncompressed tarball. */
 function tar(entries: readonly Entry[]): Buffer {
   const blocks = entries.flatMap(({ name, content = '', type = '0', link = '' }) => {
     const bytes = Buffer.from(content);
@@ -150,19 +141,18 @@ function tar(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
-/** The same, as npm has it. */
 export function tgz(entries: readonly Entry[]): Buffer {
   return gzipSync(tar(entries));
 }
 
-/** A digest as lock files write it. */
+/** A digest in the notation of lock files. */
 export function integrityOf(bytes: Uint8Array): string {
   return `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
 }
 
 const FFMPEG = '/usr/bin/ffmpeg';
 
-/** Why native comparisons cannot run here, or `undefined` when they can. */
+/** Why native comparisons cannot run here. */
 export function nativeIsAbsent(): string | undefined {
   if (!existsSync(FFMPEG)) return `needs ${FFMPEG}`;
   if (ffprobePackage() === undefined)
@@ -179,13 +169,12 @@ function ffprobePackage(): string | undefined {
   }
 }
 
-/** Whether this ffmpeg has an encoder. */
 export function hasEncoder(name: string): boolean {
   const { stdout } = spawnSync(FFMPEG, ['-v', 'quiet', '-h', `encoder=${name}`], { encoding: 'utf8' });
   return stdout.includes(`Encoder ${name}`);
 }
 
-/** libvmaf's log of one run. */
+/** libvmaf's log. */
 export interface NativeLog {
   readonly version: string;
   readonly frames: readonly {
@@ -197,7 +186,7 @@ export interface NativeLog {
   >;
 }
 
-/** Copies ffprobe into `folder`, because the package leaves it without the right to run. Returns the copy. */
+/** Copies ffprobe into `folder`, because the package does not make it executable. @returns the copy */
 export function copyFfprobe(folder: string): string {
   const source = ffprobePackage();
   if (source === undefined) throw new Error('the package @ffprobe-installer/ffprobe is not installed');
@@ -207,7 +196,7 @@ export function copyFfprobe(folder: string): string {
   return copy;
 }
 
-/** Scores `distorted.y4m` against `reference.y4m` in `cwd` with the native libvmaf, one thread; once per machine. */
+/** Scores `distorted.y4m` against `reference.y4m` in `cwd` with native libvmaf on one thread; once per machine. */
 export function nativeVmaf(ffprobe: string, cwd: string, model: string): NativeLog {
   const hash = createHash('sha256').update(JSON.stringify([model, statSync(ffprobe).size]));
   for (const side of ['distorted', 'reference']) hash.update(readFileSync(join(cwd, `${side}.y4m`)));
@@ -222,7 +211,6 @@ export function nativeVmaf(ffprobe: string, cwd: string, model: string): NativeL
   return JSON.parse(readFileSync(kept, 'utf8')) as NativeLog;
 }
 
-/** Leaves `native.json` in `cwd`. */
 function measureNatively(ffprobe: string, cwd: string, model: string): void {
   const filter =
     'movie=distorted.y4m[d];movie=reference.y4m[r];' +

@@ -1,7 +1,7 @@
 /**
  * @module test/support/quick-starts
- * Lets all tests of a run start programs quickly: ffmpeg and ffprobe fork from loaded ones (fork-server.c), and the processes
- * of tests start programs without a copy of themselves (vfork.c). `ANYVMAF_QUICK_STARTS=no` leaves both out.
+ * Speeds up process starts of a test run: ffmpeg and ffprobe fork from loaded ones (fork-server.c), and test processes start
+ * programs without copying themselves (vfork.c). `ANYVMAF_QUICK_STARTS=no` turns both off.
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { hasFfmpeg } from './encode.js';
 
-/** Why a fork server cannot be had here, or ''. */
+/** Why a fork server cannot run here, or ''. */
 export const noForkServer =
   process.platform !== 'linux'
     ? 'Linux only'
@@ -22,7 +22,7 @@ export const noForkServer =
 
 export default async function setup(): Promise<(() => Promise<void>) | undefined> {
   const { PATH } = process.env;
-  // Projects of one run share them.
+  // The projects of one run share them.
   if (!hasFfmpeg || process.env.ANYVMAF_QUICK_STARTS) return undefined;
   if (noForkServer) {
     console.warn(`${noForkServer}: tests with ffmpeg take longer`);
@@ -51,7 +51,7 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
   };
 }
 
-/** Makes `folder/tool`, which forks from a `program` that is loaded. */
+/** Makes `folder/tool`, which forks from a loaded `program`. */
 export async function serve(folder: string, tool: string, program: string): Promise<ChildProcess> {
   const at = (name: string) => join(folder, name);
   const library = at(`${tool}.so`);
@@ -59,15 +59,15 @@ export async function serve(folder: string, tool: string, program: string): Prom
   compile('fork-server.c', '-static', '-o', at(tool));
   symlinkSync(program, at(`${tool}.program`));
   const socket = at(`${tool}.socket`);
-  // With all symbols bound, forks share what they would look up.
+  // Bound symbols are shared by forks, which would look them up otherwise.
   const env = { ...process.env, LD_PRELOAD: library, LD_BIND_NOW: '1', FORK_SERVER: socket };
   const server = spawn(program, [], { env, stdio: ['pipe', 'ignore', 'ignore'] });
-  // A program that cannot be held ends at once, and `tool` starts it as usual.
+  // If the program cannot be held it ends at once, and `tool` starts it as usual.
   while (server.exitCode === null && !existsSync(socket)) await sleep(10);
   return server;
 }
 
-/** Ends a server and what it runs. */
+/** Ends a server and its programs. */
 export async function stop(server: ChildProcess): Promise<void> {
   if (server.exitCode !== null || server.signalCode !== null) return;
   const ended = once(server, 'exit');

@@ -1,18 +1,16 @@
 /**
  * @module test/support/random
- * The seeded generator of every randomised test: Mulberry32 (Tommy Ettinger, public domain), a 32-bit counter
- * put through a mixing function. Not for cryptography. The same seed gives the same sequence everywhere.
+ * The seeded generator of every randomised test: Mulberry32 (Tommy Ettinger, public domain), a 32-bit counter through a mixing
+ * function. Not for cryptography.
  */
 
-/** A stream of pseudo-random values. */
 export interface SeededRandom {
-  /** What it was made from; print it when a test fails. */
+  /** Print it when a test fails. */
   readonly seed: number;
   /** A double in [0, 1), a multiple of 2^-32. */
   next(): number;
   /** An integer in [lo, hi], both included. */
   int(lo: number, hi: number): number;
-  /** `n` bytes, each 0..255. */
   bytes(n: number): Uint8Array<ArrayBuffer>;
   /** One element of a non-empty array. */
   pick<T>(array: readonly T[]): T;
@@ -45,7 +43,7 @@ export function seeded(seed: number): SeededRandom {
   };
 }
 
-/** The fingerprint of long sequences of expected values: FNV-1a 64 over the little-endian bytes of doubles, sixteen hexadecimal digits. */
+/** A fingerprint of long sequences: FNV-1a 64 over the little-endian bytes of doubles, 16 hexadecimal digits. */
 export function fnv1aOfDoubles(values: Float64Array): string {
   const bytes = new Uint8Array(values.buffer, values.byteOffset, values.byteLength);
   let hash = 0xcbf29ce484222325n;

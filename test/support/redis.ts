@@ -1,6 +1,6 @@
 /**
  * @module test/support/redis
- * A real redis-server for tests: on a socket in a private folder, gone when the tests are.
+ * A real redis-server for tests, on a socket in a private folder.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -13,16 +13,15 @@ import { PROGRAM } from './cli.js';
 
 const SERVER = '/usr/bin/redis-server';
 
-/** Why tests of the queue cannot run here, or `undefined` when they can. */
+/** Why tests of the queue cannot run here. */
 export const redisIsAbsent = existsSync(SERVER) ? undefined : `needs ${SERVER}`;
 
-/** A server. */
 export interface TestRedis extends AsyncDisposable {
   readonly folder: string;
   /** Address for --queue. */
   readonly url: string;
   readonly client: Redis;
-  /** Kills the server and starts it again with what it had. */
+  /** Kills the server and starts it again with its data. */
   restart(): Promise<void>;
 }
 
@@ -38,7 +37,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   };
   let child = await start();
   const client = new Redis(socket);
-  // Servers with a password refuse it.
+  // A server with a password refuses this client.
   client.on('error', () => {});
   return {
     folder,
@@ -65,20 +64,15 @@ async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<numbe
   return child.exitCode;
 }
 
-/** A running `anyvmaf work`. */
 export interface TestWorker extends AsyncDisposable {
   readonly child: ChildProcess;
-  /** What it has said so far. */
   said(): string;
-  /** Waits until it has said something. */
+  /** Waits until its output matches. */
   says(what: RegExp): Promise<RegExpExecArray>;
   stop(signal?: NodeJS.Signals): Promise<number | null>;
 }
 
-/**
- * Starts a worker, and waits until it works.
- * @param by a command line that runs another one
- */
+/** Starts a worker and waits until it is ready. @param by a command line that runs another one */
 export async function startWorker(
   args: readonly string[],
   env: Readonly<Record<string, string>> = {},

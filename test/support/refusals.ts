@@ -1,6 +1,6 @@
 /**
  * @module test/support/refusals
- * The sentences with which something is refused: errors of ours, of the code that is expected, on one line.
+ * Messages of expected errors, checked to be ours, of the expected code and on one line.
  */
 import { expect } from 'vitest';
 import { AnyvmafError, type ErrorCode } from '../../src/core/errors.js';
@@ -11,7 +11,7 @@ function sentenceOf(error: unknown, code: ErrorCode): string {
   return error.message;
 }
 
-/** The message of the error that `act` throws at once. */
+/** The message of the error that `act` throws. */
 export function refusal(code: ErrorCode, act: () => unknown): string {
   try {
     act();
@@ -21,7 +21,7 @@ export function refusal(code: ErrorCode, act: () => unknown): string {
   throw new Error('nothing was refused');
 }
 
-/** The message of the error that `act` ends in. */
+/** The message of the error that `act` rejects with. */
 export async function refusalOf(code: ErrorCode, act: () => unknown): Promise<string> {
   try {
     await act();

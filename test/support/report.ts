@@ -1,8 +1,7 @@
 /**
  * @module test/support/report
- * Reports to write and summarise, and results of a search, a ladder and a comparison, put together by hand.
+ * Reports to write and summarise, and results of a search, a ladder and a comparison.
  */
-
 import type { CurveResult } from '../../src/index.js';
 import type { InputPairing } from '../../src/media/pairing/types.js';
 import { buildReport, type ReportParts } from '../../src/report/build.js';
@@ -14,7 +13,7 @@ import type {
   ReportModel,
 } from '../../src/report/schema.js';
 
-/** A report with everything at its plainest, and what the test is about in its place. */
+/** A minimal report with `parts` replaced. */
 export function report(parts: Partial<Report> = {}): Report {
   const input = {
     container: 'yuv',
@@ -48,11 +47,8 @@ export function report(parts: Partial<Report> = {}): Report {
   };
 }
 
-/** A report built of values of consecutive frames, as a run builds it; the rest at its plainest. */
-export function built(
-  series: Readonly<Record<string, ArrayLike<number>>>,
-  parts: Partial<ReportParts> = {},
-): Report {
+/** A minimal report of consecutive frames, pooled as in a run. */
+export function built(series: Readonly<Record<string, ArrayLike<number>>>, parts: Partial<ReportParts> = {}) {
   const { frames, pooled_metrics, aggregate_metrics, metrics, distribution, ...facts } = report();
   const count = Math.max(0, ...Object.values(series).map(({ length }) => length));
   return buildReport({
@@ -64,12 +60,12 @@ export function built(
   });
 }
 
-/** A report of a distorted video of another name. */
+/** A report with another name of the distorted video. */
 export function called<R extends Report>(one: R, name: string): R {
   return { ...one, distorted: { ...one.distorted, name } };
 }
 
-/** A pairing frame by frame, with what is known of the distorted file. */
+/** A pairing by frame number. */
 export function paired(distorted: Partial<InputPairing>): NonNullable<Report['pairing']> {
   const side = {
     decoder: 'mediabunny',
@@ -126,17 +122,16 @@ export function pooled(min: number, max: number, mean: number, harmonic_mean: nu
   return { min, max, mean, harmonic_mean };
 }
 
-export function spread(value: number): MetricDistribution {
-  const v = value;
+export function spread(v: number): MetricDistribution {
   return { percentiles: { p1: v, p5: v, p10: v, p25: v, p50: v, p75: v, p90: v, p95: v, p99: v }, stddev: 0 };
 }
 
-/** Frames numbered from 0 with one metric. */
+/** Frames from 0 with one metric. */
 export function frames(metric: string, values: readonly number[]): FrameMetrics[] {
   return values.map((value, frameNum) => ({ frameNum, metrics: { [metric]: value } }));
 }
 
-/** A run of two frames, whose log libvmaf wrote in every format. */
+/** Two frames whose log libvmaf wrote in every format. */
 export const printed: Report = report({
   metrics: ['psnr_y', 'psnr_cb', 'psnr_cr', 'ciede2000'],
   frames: [
@@ -158,15 +153,8 @@ export const printed: Report = report({
   aggregate_metrics: { apsnr_y: 33.113422, apsnr_cb: 39.129435, apsnr_cr: 41.328323 },
 });
 
-const point = {
-  value: 20,
-  bytes: 1000,
-  kbps: 100,
-  quality: 91,
-  framesPerSecond: 25,
-  pooled: {},
-  cached: false,
-};
+const facts = { value: 20, bytes: 1000, kbps: 100, quality: 91, framesPerSecond: 25 };
+const point = { ...facts, pooled: {}, cached: false };
 const common = { source: 'a.mkv', samples: null, encodes: 1, cached: 0, version: 'ffmpeg 7' };
 const measure = { metric: 'vmaf', statistic: 'mean' } as const;
 export const rung = { ...point, width: 64, height: 48 };

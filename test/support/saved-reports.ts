@@ -1,9 +1,8 @@
 /**
  * @module test/support/saved-reports
- * Saved reports for the page, made from series of scores without scoring anything; and one as whoever gets it by mail opens it:
- * from a disk, in a fresh profile, without a network, on screen and paper.
+ * Saved reports for the page, made from series of scores; and one as a recipient opens it: from a disk, in a fresh profile,
+ * without a network, on screen and paper.
  */
-
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,7 +23,7 @@ export function scores(level: number, length: number): Float64Array {
   });
 }
 
-/** A saved report of full HD at 25 frames a second. */
+/** A saved report of 1080p at 25 fps. */
 export function made(name: string, values: Float64Array, parts: Partial<ReportParts> = {}): Report {
   const frameRate = { num: 25, den: 1 };
   const { reference } = plain();
@@ -47,22 +46,21 @@ export function made(name: string, values: Float64Array, parts: Partial<ReportPa
   );
 }
 
-/** The mean of a metric. */
 export const meanOf = (report: Report | undefined, metric = 'vmaf'): number =>
   report?.pooled_metrics[metric]?.mean ?? Number.NaN;
 
-/** The file of a report, with every digit. */
+/** Writes the file of a report at full precision. @returns the path */
 export const fileOf = (report: Report): string =>
   write(`${report.distorted.name}.json`, formatReport(report, 'json', { precision: 'max' }));
 
-/** A page with saved reports opened. */
+/** Opens a page with saved reports. */
 export async function openReports(site: Pages, reports: readonly Report[], view: View = {}): Promise<Page> {
   const page = await site.open(view);
   await replaceReports(page, reports.map(fileOf));
   return page;
 }
 
-/** Opens saved reports in place of what a page shows. @param paths of their files */
+/** Opens saved reports in place of those on a page. */
 export async function replaceReports(page: Page, paths: readonly string[]): Promise<void> {
   await page.evaluate(() => document.querySelector('#results > *')?.setAttribute('data-before', ''));
   await page.setInputFiles('#pick-reports', paths);
@@ -73,10 +71,10 @@ export async function replaceReports(page: Page, paths: readonly string[]): Prom
 /** The chart of all frames. */
 export const chart = (page: Page): Locator => page.locator('.plot.large');
 
-/** What is focused to move over that chart by keys. */
+/** The element that takes the keys of that chart. */
 export const slider = (page: Page): Locator => page.getByRole('slider', { name: /of every frame/ });
 
-/** Waits until the chart of all frames shows them, and points at its middle once it stays where it is. */
+/** Waits until the chart shows all frames, and hovers its middle. */
 export async function middle(page: Page): Promise<{ x: number; y: number; width: number }> {
   await page.locator('.plot.large[data-last]:not([data-last="0"])').waitFor();
   const marks = chart(page).locator('.marks');
@@ -86,7 +84,7 @@ export async function middle(page: Page): Promise<{ x: number; y: number; width:
   return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
 }
 
-/** Bytes that a mail bears. */
+/** Bytes that an email can carry. */
 const MOST = 3_000_000;
 
 /** Width of an A4 sheet between its margins of 12 mm, in CSS pixels. */
@@ -94,14 +92,14 @@ const SHEET = Math.round(((210 - 24) / 25.4) * 96);
 
 export interface SentReport {
   readonly page: Page;
-  /** How many A4 sheets it fills. */
+  /** Counts its A4 sheets. */
   sheets(): Promise<number>;
-  /** What of it is cut off on an A4 sheet, and words that break at every letter. */
+  /** Elements cut off on an A4 sheet, and words broken at every letter. */
   cut(): Promise<string[]>;
   close(): Promise<void>;
 }
 
-/** Opens it. @throws if it is too large, asks for anything or complains */
+/** Opens a saved page. Fails if it is too large, makes requests or logs errors. */
 export async function openSent(served: ServedPage, name: string, html: string): Promise<SentReport> {
   expect(Buffer.byteLength(html)).toBeLessThan(MOST);
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-sent-'));

@@ -1,7 +1,7 @@
 /**
  * @module test/support/tier
- * What a run may expect: one case of each kind (`npm test`) or all of them (`npm run test:exhaustive`), reference material in
- * ../shared, which not every checkout has, and processor time, which does not grow with the load of the machine.
+ * One case of each kind (`npm test`) or all of them (`npm run test:exhaustive`); reference material in ../shared, which not every
+ * checkout has; and processor time, which does not depend on the load of the machine.
  */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -16,16 +16,16 @@ export function tier<T>(few: T, all: T): T {
 
 const root = new URL('../../../shared/', import.meta.url);
 
-/** Absolute path of `relative` inside ../shared, or `undefined` where it does not exist. */
+/** Absolute path of `relative` inside ../shared, or `undefined` if it does not exist. */
 export function sharedPath(relative: string): string | undefined {
   const path = fileURLToPath(new URL(relative, root));
   return existsSync(path) ? path : undefined;
 }
 
-/** Say this in the title of what is skipped. */
+/** For the title of what is skipped. */
 export const needsShared = 'needs ../shared';
 
-/** Does `work`. @returns milliseconds of processor time that it took */
+/** Runs `work`. @returns its processor time in milliseconds */
 export function cpuTime(work: () => unknown): number {
   const before = process.cpuUsage();
   work();

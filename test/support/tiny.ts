@@ -1,6 +1,6 @@
 /**
  * @module test/support/tiny
- * Tiny models in memory: their folders, tables in Parquet, and the platform that serves them.
+ * Tiny models in memory: their folders, tables in Parquet, and a platform that serves them.
  */
 import { createHash } from 'node:crypto';
 import { parquetWriteBuffer } from 'hyparquet-writer';
@@ -10,12 +10,10 @@ import { bytesReader } from '../../src/media/readers.js';
 import { nodeTiny } from '../../src/platform/node/tiny/platform.js';
 import type { TinyFolder, TinyPlatform } from '../../src/tiny/types.js';
 
-/** SHA-256 in hexadecimal digits. */
 export function sha256(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Files by name. */
 export type Files = Readonly<Record<string, Uint8Array | string | object>>;
 
 /** A folder in memory; objects are JSON. */
@@ -35,7 +33,7 @@ function folder(files: Files, name = 'memory'): TinyFolder {
   };
 }
 
-/** Where models come from: built-in files, and others under `/models/`. */
+/** Built-in model files, and others under `/models/`. */
 export function tinyFiles(builtIn: Files, others: Files = {}): Pick<TinyPlatform, 'files' | 'signatures'> {
   return {
     files: {
@@ -57,7 +55,7 @@ export function tinyFiles(builtIn: Files, others: Files = {}): Pick<TinyPlatform
 /** Columns of a table: lists of values, or one value for all rows. */
 export type Columns = Readonly<Record<string, readonly unknown[]>>;
 
-/** A table of these columns; numbers become doubles, whole ones included. */
+/** A Parquet file; all numbers become doubles. */
 export function parquet(columns: Columns): Uint8Array {
   const buffer = parquetWriteBuffer({
     columnData: Object.entries(columns).map(([name, data]) => {
@@ -69,24 +67,17 @@ export function parquet(columns: Columns): Uint8Array {
   return new Uint8Array(buffer);
 }
 
-/** The table in a file. */
 export function tableOf(file: Uint8Array, name = 'features.parquet'): Promise<FeatureTable> {
   return FeatureTable.open(bytesReader(file), name);
 }
 
-/** A platform whose models are these files; runtimes are Node's. */
-export function platformOf(files: Readonly<Record<string, Uint8Array | string>>): TinyPlatform {
-  const read = async (name: string) => {
-    const file = files[name];
-    if (file === undefined) return null;
-    return typeof file === 'string' ? new TextEncoder().encode(file) : file;
-  };
-  const folder = { name: 'the test', read };
+/** A platform with these model files and Node's runtimes. */
+export function platformOf(files: Files): TinyPlatform {
   const { runtimes, signatures } = nodeTiny(() => new URL('file:///nowhere/'));
   return {
     files: {
-      builtIn: { name: 'nothing', read: async () => null },
-      locate: async (path) => ({ folder, file: path }),
+      builtIn: folder({}, 'nothing'),
+      locate: async (path) => ({ folder: folder(files, 'the test'), file: path }),
     },
     runtimes,
     signatures,

@@ -1,16 +1,14 @@
 /**
  * @module test/support/vision-library
- * A stand-in for `@huggingface/transformers` that runs in this process: no model, no weights, no network. It records
- * how it is used, and what it says of a picture says that it is the stand-in.
+ * A stand-in for `@huggingface/transformers` without model, weights or network that records how it is used.
  */
 import type { GenerativeModel, Loader, TokenTensor, VisionLibrary } from '../../src/mcp/describer.js';
 
-/** What the stand-in says of every picture. */
+/** Starts every answer of the stand-in. */
 export const SAID = 'stand-in, not a model: it sees a picture of';
 
-/** How it behaves. */
 export interface StandInOptions {
-  /** Repositories whose model does not load, with the reason. */
+  /** Why models do not load, by repository. */
   readonly broken?: Readonly<Record<string, string>>;
   /** Called before each answer. */
   readonly onGenerate?: (inputs: Readonly<Record<string, unknown>>) => Promise<void> | void;
@@ -26,7 +24,6 @@ class Picture {
   }
 }
 
-/** Tokens are the characters of a text. */
 class Tokens implements TokenTensor {
   readonly dims: readonly number[];
   readonly text: string;
@@ -36,16 +33,13 @@ class Tokens implements TokenTensor {
     this.dims = [1, text.length];
   }
 
-  slice(
-    rows: null | readonly [number, number | null],
-    columns?: null | readonly [number, number | null],
-  ): Tokens {
+  slice(rows: null | readonly [number, number | null], columns?: null | readonly [number, number | null]) {
     if (rows !== null || !columns) throw new Error('only columns are cut');
     return new Tokens(this.text.slice(columns[0], columns[1] ?? undefined));
   }
 }
 
-/** A library and what it was asked for. */
+/** A library and a record of its use. */
 export function standIn({ broken = {}, onGenerate }: StandInOptions = {}) {
   const loaded: string[] = [];
   const questions: string[] = [];
@@ -85,7 +79,7 @@ export function standIn({ broken = {}, onGenerate }: StandInOptions = {}) {
     AutoProcessor: {
       from_pretrained: async () =>
         Object.assign(
-          // SmolVLM's takes text and pictures, Moondream2's a picture alone.
+          // SmolVLM takes text and pictures, Moondream2 a picture alone.
           async (...inputs: readonly unknown[]) => {
             const [first, pictures] = inputs;
             return typeof first === 'string' && Array.isArray(pictures)

@@ -1,22 +1,23 @@
 /**
  * @module test/support/wasm
- * Calls the functions of the core's table by themselves, portable C and SIMD128, and compares what they give; see
- * wasm/src/dsp.h for their contracts.
+ * Calls single functions of the core's table, portable C and SIMD128, and compares the results; contracts are in
+ * wasm/src/dsp.h.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { wasm } from './metric.js';
 import { type SeededRandom, seeded } from './random.js';
 import { exhaustive, tier } from './tier.js';
 
 /** Seed of all random input; ANYVMAF_SEED sets another. */
 export const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
 const upTo = (most: number): number[] => Array.from({ length: most }, (_, i) => i + 1);
-/** Widths with every remainder of every vector length, and some beyond a strip. */
+/** Widths with every remainder of every vector length, and some longer than a strip. */
 export const WIDTHS: readonly number[] = tier(
   [...upTo(34), 47, 48, 49, 63, 64, 65, 131, 257, 511],
   [...upTo(70), 131, 255, 256, 257, 511, 640, 1021],
 );
-/** A test at each width from `from` on, with random numbers of its own. */
+/** A test over the widths from `from` on, with its own random numbers. */
 export function overWidths(
   title: string,
   { seed, from }: { readonly seed: number; readonly from: number },
@@ -27,15 +28,14 @@ export function overWidths(
     for (const width of WIDTHS) if (width >= from) run(random, width);
   });
 }
-/** Bit depths. */
 export const DEPTHS = [8, 9, 10, 12, 14, 15, 16] as const;
 
-/** In an exhaustive run the whole list, otherwise a third of it: another one for each `turn`. */
+/** The whole list in an exhaustive run, otherwise a third of it that depends on `turn`. */
 export function some<T>(list: readonly T[], turn: number): readonly T[] {
   return exhaustive ? list : list.filter((_, i) => (i + turn) % 3 === 0);
 }
 
-/** The functions of AnyvmafDsp in its order. */
+/** The functions of AnyvmafDsp in order. */
 const FUNCTIONS = readTable(new URL('../../wasm/src/dsp.h', import.meta.url));
 
 function readTable(header: URL): readonly string[] {
@@ -44,13 +44,10 @@ function readTable(header: URL): readonly string[] {
   return [...body.matchAll(/\(\*(\w+)\)\(/g)].map(([, name = '']) => name);
 }
 
-/** A function of the module. */
 export type Callable = (...args: number[]) => unknown;
 
-const url = new URL('../../wasm/anyvmaf.wasm', import.meta.url);
-const { exports } = new WebAssembly.Instance(new WebAssembly.Module(readFileSync(url)), {
-  env: { emscripten_notify_memory_growth: () => {} },
-});
+const env = { emscripten_notify_memory_growth: () => {} };
+const { exports } = new WebAssembly.Instance(wasm, { env });
 
 function callable(value: unknown, name: string): Callable {
   if (typeof value !== 'function') throw new Error(`the module exports no function ${name}`);
@@ -72,7 +69,7 @@ export { memory };
 
 native('_initialize')();
 
-/** A bump allocator over one block: every case starts afresh. Blocks lie apart so that overruns of vectors meet air. */
+/** A bump allocator over one block, reset for every case. Gaps between blocks absorb overruns of vectors. */
 const ARENA_BYTES = 48 << 20;
 const arena = Number(native('anyvmaf_alloc')(ARENA_BYTES));
 let used = 0;
@@ -118,7 +115,7 @@ export function compare(name: string, about: string, run: (twin: Callable) => un
     return run(twin);
   });
   used = 0;
-  // Comparing by expect would take most of the time.
+  // expect alone would take most of the time.
   if (!same(simd, portable)) expect(simd, `${name} ${about}, seed ${SEED}`).toEqual(portable);
 }
 

@@ -1,7 +1,6 @@
 /**
  * @module test/unit/cli/command-options
- * What command lines ask for beyond plain scoring: pairing, tiny models, backends, tables of features, batches, heatmaps,
- * and the MCP server.
+ * Command lines beyond plain scoring: pairing, tiny models, backends, tables of features, batches, heatmaps and the MCP server.
  */
 import { describe, expect, it } from 'vitest';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
@@ -19,14 +18,13 @@ function settings(line: string) {
   return found;
 }
 
-/** Options of scoring a pair. */
+/** The options that score a pair. */
 const options = (line: string) => settings(`a.y4m b.y4m ${line}`.trimEnd()).options;
 
 describe('pairing', () => {
-  /** Of one option, whose value may hold spaces. */
   const complaint = (option: string) => refusal('usage', () => scoreSettings(['a', 'b', option]));
 
-  it('takes all options together', () => {
+  it('takes all options together, and leaves defaults to the engine', () => {
     const line =
       '--decoder ffmpeg --scale lanczos --scale-to 1280x720 --frame-rate-policy nearest --pair-by distorted --offset -3 --range 10-20 ' +
       '--strict --allow-damaged --allow-url --model auto';
@@ -43,9 +41,6 @@ describe('pairing', () => {
       allowUrl: true,
       models: ['auto'],
     });
-  });
-
-  it('leaves the defaults to the engine', () => {
     expect(options('')).toEqual({});
   });
 
@@ -60,7 +55,7 @@ describe('pairing', () => {
     ['10-12.5s', { unit: 'seconds', start: 10, end: 12.5 }],
     ['0.5-1', { unit: 'seconds', start: 0.5, end: 1 }],
     ['-0:10', { unit: 'seconds', start: 0, end: 10 }],
-  ])('--range %s', (text, range) => {
+  ])('takes --range %s', (text, range) => {
     for (const args of [[`--range=${text}`], ['--range', text]]) {
       const found = scoreSettings(['a', 'b', ...args]);
       expect(typeof found === 'string' ? found : found.options).toEqual({ range });
@@ -68,37 +63,28 @@ describe('pairing', () => {
   });
 
   it.each([
-    ['0', 0],
-    ['12', 12],
-    ['+12', 12],
-    ['-12', -12],
-    ['auto', 'auto'],
-  ])('--offset %s', (text, offset) => {
-    expect(options(`--offset ${text}`)).toEqual({ offset });
-  });
-
-  it.each([
-    ['ref', 'ref'],
-    ['dis', 'dis'],
-    ['1920X1080', { width: 1920, height: 1080 }],
-  ])('--scale-to %s', (text, scaleTo) => {
-    expect(options(`--scale-to ${text}`)).toEqual({ scaleTo });
+    ['--offset 0', { offset: 0 }],
+    ['--offset 12', { offset: 12 }],
+    ['--offset +12', { offset: 12 }],
+    ['--offset -12', { offset: -12 }],
+    ['--offset auto', { offset: 'auto' }],
+    ['--scale-to ref', { scaleTo: 'ref' }],
+    ['--scale-to dis', { scaleTo: 'dis' }],
+    ['--scale-to 1920X1080', { scaleTo: { width: 1920, height: 1080 } }],
+  ])('takes %s', (line, expected) => {
+    expect(options(line)).toEqual(expected);
   });
 
   const badRanges = [...'- 10 10-20-30 a-b 1:60-2:00 1e3-2e3 -1--5 1:2:3:4-'.split(' '), '', '10 s-20'];
   const badOffsets = ['1.5', 'five', '', '--3', '1s'];
   const badSizes = ['1080p', '0x100', '1920x', 'reference', ''];
+  const refusals = (option: string, texts: readonly string[], message: string) =>
+    texts.map((text): [string, string] => [`--${option}=${text}`, message]);
   it.each<[string, string]>([
     ...badRanges.map((text): [string, string] => [`--range=${text}`, `--range is "${text}"`]),
-    ...['5-5', '9-3', '1:00-30s'].map((text): [string, string] => [
-      `--range=${text}`,
-      'must come after its start',
-    ]),
-    ...badOffsets.map((text): [string, string] => [`--offset=${text}`, 'must be a whole number of frames']),
-    ...badSizes.map((text): [string, string] => [
-      `--scale-to=${text}`,
-      'ref, dis or a size such as 1920x1080',
-    ]),
+    ...refusals('range', ['5-5', '9-3', '1:00-30s'], 'must come after its start'),
+    ...refusals('offset', badOffsets, 'must be a whole number of frames'),
+    ...refusals('scale-to', badSizes, 'ref, dis or a size such as 1920x1080'),
     ['--decoder=ffmepg', 'did you mean ffmpeg?'],
     ['--scale=bicubik', 'did you mean bicubic?'],
     ['--frame-rate-policy=lax', 'must be strict or nearest'],
@@ -107,24 +93,24 @@ describe('pairing', () => {
   });
 
   it.each(['--strict --no-preflight', '--crop auto --crop-ref 8:8:0:0', '--crop auto --crop-dis 8:8:0:0'])(
-    'refuses options that contradict each other: %s',
-    (both) => {
-      expect(() => options(both)).toThrow('leave out one');
-    },
+    'refuses the contradiction %s',
+    (both) => expect(() => options(both)).toThrow('leave out one'),
   );
 });
 
 describe('backends', () => {
-  it('are chosen with their program and devices', () => {
+  it('are chosen by name with their program and devices; other names are refused', () => {
     expect(options('--backend hip --vmaf-bin ./vmaf --hip_device 2 --gpumask 0x3')).toMatchObject({
       backend: 'hip',
       vmafBin: './vmaf',
       hipDevice: 2,
       gpumask: 3,
     });
+    expect(() => options('--backend vulkan')).toThrow(/--backend .*"vulkan"/);
+    expect(() => options('--backend auto --vmaf-bin=')).toThrow(/--vmaf-bin .*is empty/);
   });
 
-  it('get masks if they are native, wherever the mask stands', () => {
+  it('take masks if they are native, wherever the mask stands', () => {
     const own = settings('r d --cpumask 1');
     expect([own.options.cpumask, own.ignored]).toEqual([
       undefined,
@@ -132,11 +118,6 @@ describe('backends', () => {
     ]);
     const native = settings('r d --cpumask 1 --backend native-cpu');
     expect([native.options.cpumask, native.ignored]).toEqual([1, []]);
-  });
-
-  it('are refused by other names', () => {
-    expect(() => options('--backend vulkan')).toThrow(/--backend .*"vulkan"/);
-    expect(() => options('--backend auto --vmaf-bin=')).toThrow(/--vmaf-bin .*is empty/);
   });
 });
 
@@ -158,9 +139,8 @@ describe('tiny models', () => {
   });
 
   it('may be several, each with the options after it', () => {
-    expect(
-      tiny('--tiny-threads 3 --tiny-model a --tiny-resize nearest --tiny-model b --tiny-threads 1'),
-    ).toEqual([
+    const line = '--tiny-threads 3 --tiny-model a --tiny-resize nearest --tiny-model b --tiny-threads 1';
+    expect(tiny(line)).toEqual([
       { model: 'a', threads: 3, resize: 'nearest' },
       { model: 'b', threads: 1 },
     ]);
@@ -194,7 +174,7 @@ describe('tiny models', () => {
   });
 });
 
-it('--no still abbreviates the option of the vmaf tool, as --su does in a batch', () => {
+it('--no still abbreviates the option of the vmaf tool, and --su one of a batch', () => {
   expect(options('--no').noPrediction).toBe(true);
   expect(batchSettings('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
     common: [{ name: 'subsample', values: ['2'] }],
@@ -208,13 +188,13 @@ describe('features', () => {
     return found;
   }
 
-  it('lists without --parquet, whatever the name', () => {
+  it('lists features without --parquet, whatever their names', () => {
     expect(featuresSettings([])).toBe('list');
     expect(featuresSettings(['psnr', '--json'])).toBe('list');
     expect(featuresSettings(['--help'])).toBe('help');
   });
 
-  it('measures with it: the reference, then distorted videos', () => {
+  it('measures with --parquet: the reference, then distorted videos, with key and mos for all or for each', () => {
     expect(table('ref.y4m a.mp4 b.mp4 --parquet out.parquet')).toMatchObject({
       output: 'out.parquet',
       pairs: [
@@ -222,9 +202,6 @@ describe('features', () => {
         { reference: 'ref.y4m', distorted: 'b.mp4' },
       ],
     });
-  });
-
-  it('takes key and mos once for all, or once for each', () => {
     expect(table('--parquet o r a b --key K --mos 3.5 --mos 4').pairs).toMatchObject([
       { key: 'K', mos: 3.5 },
       { key: 'K', mos: 4 },
@@ -255,7 +232,7 @@ describe('features', () => {
     expect(refusal('usage', () => featuresSettings(line.split(' ')))).toMatch(message);
   });
 
-  it('takes a list, and the format of raw videos in it', () => {
+  it('takes a list and the format of its raw videos', () => {
     expect(table('--parquet o --pairs l -w 8 -h 6 -p 420 -b 8').pairs).toEqual({
       list: 'l',
       raw: { width: 8, height: 6, chroma: '420', bitDepth: 8 },
@@ -264,7 +241,7 @@ describe('features', () => {
 
   const pairs = (text: string) => parsePairs(text, 'list.csv', (path) => `/at/${path}`, undefined);
 
-  it('reads a list as CSV with names in any order; paths start where it is', () => {
+  it('reads a list as CSV with columns in any order; paths are relative to it', () => {
     expect(pairs('mos,reference,distorted,key\n3.5,r.y4m,"a, ""b"".mp4",k\r\n4,r.y4m,c.mp4,\n\n')).toEqual([
       { reference: '/at/r.y4m', distorted: '/at/a, "b".mp4', key: 'k', clip: undefined, mos: 3.5 },
       { reference: '/at/r.y4m', distorted: '/at/c.mp4', key: undefined, clip: undefined, mos: 4 },
@@ -289,7 +266,7 @@ describe('the table of a batch', () => {
   const jobs = (text: string, name: string, common: Parameters<typeof jobsOf>[1] = []) =>
     jobsOf(tableLines(text, name), common, name, (path) => (path === '-' ? path : `/media/${path}`));
 
-  it('is CSV with an option of scoring per column', () => {
+  it('is CSV with a scoring option per column', () => {
     const text =
       'reference,distorted,subsample,model,no-prediction,fail_under\n' +
       'a.mov,"b, c.mp4",2,path=m.json,,93.5\n\na.mov,d.mp4,,,yes,\n';
@@ -306,7 +283,7 @@ describe('the table of a batch', () => {
     expect(second?.settings.options.subsample).toBeUndefined();
   });
 
-  it('is JSON lines, where a list repeats an option', () => {
+  it('is JSON lines, where an array repeats an option', () => {
     const text =
       '{"reference":"a.mov","distorted":"b.mp4","feature":["psnr","ciede"],"offset":-3,"strict":true}\n' +
       '{"reference":"a.mov","distorted":"c.mp4","strict":false,"range":null}\n';
@@ -315,7 +292,7 @@ describe('the table of a batch', () => {
     expect(second?.settings.options).toEqual({});
   });
 
-  it('has options that replace those of all lines', () => {
+  it('overrides the options of all lines', () => {
     const common = [
       { name: 'model', values: ['version=vmaf_v0.6.1'] },
       { name: 'subsample', values: ['5'] },
@@ -344,7 +321,7 @@ describe('the table of a batch', () => {
     expect(() => jobs(text, name)).toThrow(why);
   });
 
-  it('stands beside options of the batch and of all jobs', () => {
+  it('combines with options of the batch and of all jobs', () => {
     const line = 'jobs.csv --out r.jsonl --frames -m auto --feature=psnr --together 3 -n';
     expect(batchSettings(line.split(' '))).toMatchObject({
       sources: ['jobs.csv'],
@@ -367,21 +344,19 @@ describe('the table of a batch', () => {
     [['folder', '-o', 'r', '-r', 'x', '--match', '('], 'a regular expression'],
     [['jobs.csv', '-o', 'r', '--together', '0'], 'from 1 to 64'],
     [['jobs.csv', '-o', 'r', '--json'], 'unknown option'],
-  ])('does not go with %j', (args, why) => {
+  ])('is refused with %j', (args, why) => {
     expect(() => batchSettings(args)).toThrow(why);
   });
 });
 
 describe('heatmaps', () => {
   const heatmap = (line: string) => {
-    const { options, positionals } = parseArguments(
-      `r.mp4 d.mp4 ${line}`.trimEnd().split(' '),
-      HEATMAP_OPTIONS,
-    );
+    const args = `r.mp4 d.mp4 ${line}`.trimEnd().split(' ');
+    const { options, positionals } = parseArguments(args, HEATMAP_OPTIONS);
     return heatmapSettings(settingsOf(options, HEATMAP_OPTIONS), positionals);
   };
 
-  it('are of the worst frame, or of frames that are named', () => {
+  it('show the worst frames, or named frames', () => {
     expect(heatmap('')).toMatchObject({ frames: 1, of: 'both', output: '.' });
     expect(heatmap('--worst 5 --offset -3')).toMatchObject({ frames: 5, options: { offset: -3 } });
     expect(heatmap('--frame 9,0x2 --frame=2 --scale-of vif --block 8 --neg')).toMatchObject({
@@ -418,17 +393,14 @@ describe('the MCP server', () => {
     [['--http', '--allow', '/a'], { http: '', allow: ['/a'] }],
     [['--http', '9000'], { http: '9000' }],
     [['--http=9000', '/a'], { http: '9000', allow: ['/a'] }],
-    [
-      ['--allow', '/a', '--http', '0.0.0.0:80', '--token', 't'],
-      { allow: ['/a'], http: '0.0.0.0:80', token: 't' },
-    ],
+    ['--allow /a --http 0.0.0.0:80 --token t'.split(' '), { allow: ['/a'], http: '0.0.0.0:80', token: 't' }],
     [['--http', '--cors', 'http://a', '--cors', '*'], { http: '', origins: ['http://a', '*'] }],
     [['--vmaf-bin', '/usr/bin/vmaf'], { vmafBin: '/usr/bin/vmaf' }],
   ])('takes %j', (args, wanted) => {
     expect(readMcpArguments(args)).toEqual({ ...NOTHING, ...wanted });
   });
 
-  it.each(['--help', '--token t --help', '--http 1 --http 2 --help'])('asks for help by %s', (line) => {
+  it.each(['--help', '--token t --help', '--http 1 --http 2 --help'])('prints help for %s', (line) => {
     expect(readMcpArguments(line.split(' '))).toBe('help');
   });
 

@@ -1,7 +1,7 @@
 /**
  * @module test/unit/cli/printed
- * What the command line prints: help, plain lines, results of several encodes, the progress bar, and what it says and
- * with which code it ends when something fails or a signal ends it.
+ * What the command line prints: help, plain lines, results of several encodes, the progress bar; and messages and exit codes of
+ * failures and signals.
  */
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import {
@@ -33,9 +33,9 @@ import { sentenceOf } from '../../../src/mcp/wording.js';
 import { type Finding, vf } from '../../../src/media/preflight/findings.js';
 import type { PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
-import { frames, pooled, report, vmafModel } from '../../support/report.js';
+import { called, frames, pooled, report, vmafModel } from '../../support/report.js';
 
-/** A terminal that remembers what was drawn and complained of, piece by piece, and whose width can change. */
+/** A terminal that records each text drawn and each complaint, and whose width can change. */
 function fakeTerminal() {
   const drawn: string[] = [];
   const said: string[] = [];
@@ -57,21 +57,14 @@ function openBar(terminal: Terminal): ProgressBar {
 }
 
 describe.each(COMMANDS.map(({ name }) => name))('help of %s', (name) => {
-  test('fits the columns', async () => {
+  test('fits the columns and names every option once', async () => {
     const { page } = await loadCommand(name);
     const unbreakable = 57; // the longest example or option string, which is kept whole
     for (const width of [80, 60, 40]) {
       const most = width === 80 ? 80 : Math.max(width, unbreakable);
-      expect(
-        renderHelp(page, width)
-          .split('\n')
-          .filter((line) => line.length > most),
-      ).toEqual([]);
+      const lines = renderHelp(page, width).split('\n');
+      expect(lines.filter((line) => line.length > most)).toEqual([]);
     }
-  });
-
-  test('names every option once', async () => {
-    const { page } = await loadCommand(name);
     const text = renderHelp(page, 80);
     for (const option of page.options.filter(({ group }) => group !== undefined)) {
       const heads = text.match(new RegExp(`^ {2}(-.,| {3}) --${option.name}(?![\\w-])`, 'gm'));
@@ -89,11 +82,8 @@ describe('help', () => {
     for (const code of Object.values(EXIT)) expect(listed).toMatch(new RegExp(` ${code} [a-z]`));
   });
 
-  test('is at most 80 and at least 40 columns wide', () => {
+  test('is 40 to 80 columns wide, wraps the right column, and gives a long left text its own line', () => {
     expect([200, 80, 66, 10].map(helpWidth)).toEqual([80, 80, 66, 40]);
-  });
-
-  test('wraps the right column, and gives a long left text a line of its own', () => {
     const rows = [
       ['-a', 'one two three four'],
       ['--quite-a-long-option', 'five'],
@@ -108,14 +98,14 @@ test.each([
   [['--json', 'models'], [], 'score', ['--json', 'models']],
   [['models', '--json'], [], 'models', ['--json']],
   [['score', 'a', 'b'], [], 'score', ['a', 'b']],
-  // A file of that name is a video.
+  // A file named like a command is a video.
   [['models', 'b'], ['models'], 'score', ['models', 'b']],
 ])('%j where %j are files is the command %s', (args, existing: string[], name, rest) => {
   const [chosen, others] = chooseCommand(args, (path) => existing.includes(path));
   expect([chosen, others]).toEqual([name, rest]);
 });
 
-describe('what findings advise as flags', () => {
+describe('the flags that findings advise', () => {
   const finding = (code: Finding['code'], hint: Hint): Finding => ({
     ...{ code, severity: 'warning', message: `About ${code}.`, hint },
   });
@@ -127,11 +117,8 @@ describe('what findings advise as flags', () => {
   const fixes = (ofAll?: (one: Finding) => boolean) =>
     findingsInFlags([late, turned, scaled], ofAll).map(({ fix }) => fix);
 
-  test('mends a pair', () => {
+  test('fix a pair, but one encode of several only if it concerns all', () => {
     expect(fixes()).toEqual(['--offset 12', '--vf-dis transpose=cclock', 'to accept, pass --scale bicubic']);
-  });
-
-  test('of one encode among several displaces no other', () => {
     expect(fixes(() => false)).toEqual([
       '--offset auto',
       'score it alone with --vf-dis transpose=cclock',
@@ -153,13 +140,13 @@ describe('plain lines of a run', () => {
     ),
   });
 
-  test('name the model, not its score', () => {
+  test('name the model instead of its score', () => {
     const models = [model('vmaf', 'vmaf_v0.6.1'), model('mine', '/models/my.json')];
     const text = plainResult(run({ integer_adm2: 0.9, vmaf: 82.56422654900535, mine: 3 }, models), 'legacy');
     expect(text).toBe('vmaf_v0.6.1: 82.564227\n/models/my.json: 3.000000\n');
   });
 
-  test('heed the precision', () => {
+  test('use the requested precision', () => {
     const clip = { ...run({ cvvdp_q: 2.5 }, []), aggregate_metrics: { cvvdp: 9.75 } };
     expect(plainResult(clip, 'legacy')).toBe('cvvdp_q: 2.500000\ncvvdp: 9.750000\n');
     expect(plainResult(run({ vmaf: 82.56422654900535 }, [model('vmaf', 'vmaf_v0.6.1')]), 17)).toBe(
@@ -171,19 +158,16 @@ describe('plain lines of a run', () => {
     const names = { bagging: 'x_bagging', stddev: 'x_stddev', ciLow: 'x_lo', ciHigh: 'x_hi' };
     const collection = { ...model('x', 'vmaf_b_v0.6.3'), collection: { members: 20, ...names } };
     const means = { x: 81.5, x_bagging: 80.79002, x_stddev: 1.622961, x_lo: 78.34105, x_hi: 83.653128 };
-    expect(plainResult(run(means, [collection]), 'legacy')).toBe(
-      'vmaf_b_v0.6.3: 81.500000\n' +
-        'vmaf_b_v0.6.3: 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961\n',
-    );
+    const interval = 'vmaf_b_v0.6.3: 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961\n';
+    expect(plainResult(run(means, [collection]), 'legacy')).toBe(`vmaf_b_v0.6.3: 81.500000\n${interval}`);
   });
 
-  test('are the means of every metric without models', () => {
-    expect(plainResult(run({ psnr_y: 34.5, psnr_cb: null }, []), 'legacy')).toBe(
-      'psnr_y: 34.500000\npsnr_cb: -nan\n',
-    );
+  test('show the mean of every metric without models', () => {
+    const means = run({ psnr_y: 34.5, psnr_cb: null }, []);
+    expect(plainResult(means, 'legacy')).toBe('psnr_y: 34.500000\npsnr_cb: -nan\n');
   });
 
-  test('the gate opens at the limit and not below; no mean does not pass', () => {
+  test('the gate passes at the limit, not below it and not without a mean', () => {
     const models = [model('a', 'A'), model('b', 'B'), model('c', 'C')];
     const settings = { failUnder: 90, precision: 'legacy' } as const;
     expect(judgeReport(run({ a: 90, b: 89.999999, c: null }, models), settings)).toMatchObject({
@@ -195,7 +179,7 @@ describe('plain lines of a run', () => {
     });
   });
 
-  test('an objection to a score fails the gate for a wrong pair only, and not where that is accepted', () => {
+  test('the gate fails for a mismatched pair unless it is accepted, and only warns of a doubtful score', () => {
     const warned = (code: 'offset' | 'size') => ({
       preflight: [{ code, severity: 'warning', message: 'About\nit.' }] as const,
       warnings: [],
@@ -217,34 +201,21 @@ describe('plain lines of a run', () => {
 
 describe('results of several encodes', () => {
   const encode = (name: string, value: number) => {
-    const base = report({
-      models: [vmafModel],
-      metrics: ['vmaf'],
-      frames: frames('vmaf', [value]),
-      pooled_metrics: { vmaf: pooled(value, value, value, value) },
-    });
-    return { ...base, distorted: { ...base.distorted, name } };
+    const means = { vmaf: pooled(value, value, value, value) };
+    const parts = { models: [vmafModel], metrics: ['vmaf'], frames: frames('vmaf', [value]) };
+    return called(report({ ...parts, pooled_metrics: means }), name);
   };
   const [first, second] = [encode('a.mp4', 90), encode('b.mp4', 80)];
-  const failed = {
-    version: '1.2.3',
-    reference: 'r.mov',
-    distorted: 'x.mp4',
-    code: 'media',
-    message: 'x.mp4 is not a "video".',
-  } as const;
+  const names = { version: '1.2.3', reference: 'r.mov', distorted: 'x.mp4' };
+  const failed = { ...names, code: 'media', message: 'x.mp4 is not a "video".' } as const;
   type Format = 'json' | 'csv' | 'ndjson';
   const whole = (format: Format) => [...writeReports([first, second], format, 'legacy')].join('');
   const written = (format: Format) => [...writeReports([first, failed, second], format, 'legacy')].join('');
   const named = (text: string) =>
     JSON.parse(text).map((one: { distorted: { name: string } }) => one.distorted.name);
-  const types = (text: string) =>
-    text
-      .trimEnd()
-      .split('\n')
-      .map((line) => JSON.parse(line).type);
+  const types = (text: string) => text.match(/.+/g)?.map((line) => JSON.parse(line).type);
 
-  test('are an array of whole reports in JSON, with a record of what failed in its place', () => {
+  test('are a JSON array of whole reports, with a record for each failure', () => {
     expect(named(whole('json'))).toEqual(['a.mp4', 'b.mp4']);
     expect(JSON.parse(whole('json'))[1].pooled_metrics.vmaf.mean).toBe(80);
     expect(named(written('json'))).toEqual(['a.mp4', 'x.mp4', 'b.mp4']);
@@ -256,13 +227,13 @@ describe('results of several encodes', () => {
     });
   });
 
-  test('follow each other in JSON lines, each report begun by its header', () => {
+  test('are JSON lines, each report from its header to its summary', () => {
     const one = ['header', 'frame', 'summary'];
     expect(types(whole('ndjson'))).toEqual([...one, ...one]);
     expect(types(written('ndjson'))).toEqual([...one, 'failure', ...one]);
   });
 
-  test('are rows of CSV, with a column more where one says why it has no values', () => {
+  test('are rows of CSV, with another column for errors', () => {
     const [head = '', ...rows] = whole('csv').trimEnd().split('\n');
     expect(rows).toHaveLength(2);
     const lines = written('csv').trimEnd().split('\n');
@@ -273,13 +244,13 @@ describe('results of several encodes', () => {
     expect(lines).toHaveLength(4);
   });
 
-  test('name the file in plain lines', () => {
+  test('start with the file in plain lines', () => {
     expect(plainResults([first, second], 'legacy')).toBe(
       'a.mp4: vmaf_v0.6.1: 90.000000\nb.mp4: vmaf_v0.6.1: 80.000000\n',
     );
   });
 
-  test('complain once for each reason, which names it', () => {
+  test('report each reason once, with the files it concerns', () => {
     const { terminal, said } = fakeTerminal();
     const other = { ...failed, distorted: 'in/y.mp4', message: 'Too small.' };
     complainOfFailures([failed, other, { ...other, distorted: 'z.mp4' }], 4, terminal);
@@ -299,24 +270,20 @@ describe('progress', () => {
   const one = { framesDone: 1, framesTotal: 10, fps: 5, secondsLeft: 2 };
   const other = { framesDone: 2, framesTotal: 20, fps: 6, secondsLeft: 3 };
 
-  test('of several runs adds up once all totals are known', () => {
+  test('of several runs adds up once all totals are known, without failed runs', () => {
     const seen: Progress[] = [];
     const show = progressSum(2, (progress) => seen.push(progress));
     show(one, 0);
     show(other, 1);
-    expect(seen).toEqual([
+    expect(seen.splice(0)).toEqual([
       { framesDone: 1, framesTotal: null, fps: 5, secondsLeft: null },
       { framesDone: 3, framesTotal: 30, fps: 11, secondsLeft: 3 },
     ]);
-  });
-
-  test('of runs that fail is left out of the sum', () => {
-    const seen: Progress[] = [];
-    const show = progressSum(3, (progress) => seen.push(progress));
-    show(null, 2);
-    show(one, 0);
-    show(other, 1);
-    show(null, 1);
+    const failing = progressSum(3, (progress) => seen.push(progress));
+    failing(null, 2);
+    failing(one, 0);
+    failing(other, 1);
+    failing(null, 1);
     expect(seen.map(({ framesDone, framesTotal }) => [framesDone, framesTotal])).toEqual([
       [1, null],
       [3, 30],
@@ -324,19 +291,16 @@ describe('progress', () => {
     ]);
   });
 
-  test.each([200, 80, 60, 40, 25, 12, 4, 1])(
-    'never wraps at %d columns, not even with ^C after it',
-    (columns) => {
-      const { terminal, drawn, size } = fakeTerminal();
-      size.columns = columns;
-      openBar(terminal).show(half);
-      const line = drawn.join('').replace('\r\u001b[K', '');
-      expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
-      expect(line).not.toContain('\n');
-    },
-  );
+  test.each([200, 80, 60, 40, 25, 12, 4, 1])('never wraps at %d columns, nor with ^C after it', (columns) => {
+    const { terminal, drawn, size } = fakeTerminal();
+    size.columns = columns;
+    openBar(terminal).show(half);
+    const line = drawn.join('').replace('\r\u001b[K', '');
+    expect(line.length + 2).toBeLessThan(Math.max(columns, 3));
+    expect(line).not.toContain('\n');
+  });
 
-  test('takes the width of the moment at every redraw', () => {
+  test('reads the width at every redraw', () => {
     const { terminal, drawn, size } = fakeTerminal();
     const bar = openBar(terminal);
     bar.show(half);
@@ -346,7 +310,7 @@ describe('progress', () => {
     expect(drawn[1]?.length).toBeLessThan(34);
   });
 
-  test('is erased once, and only when it was shown', () => {
+  test('is erased once, and only if it was shown', () => {
     const { terminal, drawn } = fakeTerminal();
     const bar = openBar(terminal);
     bar.clear();
@@ -358,7 +322,7 @@ describe('progress', () => {
     expect(drawn[1]).toBe('\r\u001b[K');
   });
 
-  test('is preceded by words that fit the line, steer no terminal, and are taken away', () => {
+  test('follows a text that fits the line, has no control characters and is erased', () => {
     const { terminal, drawn, size } = fakeTerminal();
     size.columns = 30;
     const bar = openBar(terminal);
@@ -393,32 +357,24 @@ describe('errors', () => {
     ['feature', 2],
     ['internal', 70],
     ['aborted', 130],
-  ])('of kind %s end with %d', (code, expected) => {
+  ])('of kind %s exit with %d', (code, expected) => {
     expect(exitCodeOf(new AnyvmafError(code, 'so'))).toBe(expected);
   });
 
-  test('of signals end as shells report them', () => {
+  test('of signals exit as shells report them, and of a closed pipe without a message', () => {
     expect(exitCodeOf(new Interrupted('SIGINT'))).toBe(130);
     expect(exitCodeOf(new Interrupted('SIGTERM'))).toBe(143);
-  });
-
-  test('of a closed pipe are no reason to talk', () => {
     expect(exitCodeOf(new ClosedPipe())).toBe(141);
     expect(errorLine(new ClosedPipe())).toBeUndefined();
   });
 
-  test('that are not ours are defects, and say so', () => {
+  test('that are not ours are internal; all are one line without control characters', () => {
     expect(exitCodeOf(new TypeError('x is undefined'))).toBe(70);
     expect(exitCodeOf('thrown text')).toBe(70);
-    expect(errorLine(new TypeError('x is undefined'))).toContain(
-      'internal error in anyvmaf, please report it: x is',
-    );
-  });
-
-  test('are one line that cannot steer the terminal', () => {
-    expect(errorLine(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(
-      'no file "a\\x0d\\x0a  b\\x1b[2J"',
-    );
+    const line = errorLine(new TypeError('x is undefined'));
+    expect(line).toContain('internal error in anyvmaf, please report it: x is');
+    const escaped = 'no file "a\\x0d\\x0a  b\\x1b[2J"';
+    expect(errorLine(new AnyvmafError('io', 'no file "a\r\n  b\u001b[2J"\n'))).toBe(escaped);
   });
 
   const withCode = (code: string, message: string) => Object.assign(new Error(message), { code });
@@ -432,7 +388,7 @@ describe('errors', () => {
     [withCode('ERR_WORKER_INIT_FAILED', 'Worker initialization failure: EAGAIN'), /no more processes/],
     [new RangeError('Array buffer allocation failed'), /^Memory ran out/],
     [new RangeError('WebAssembly.Instance(): Out of memory: Cannot allocate Wasm memory'), /^Memory ran/],
-  ])('of a limit of the system are no defects: %s', (cause, sentence) => {
+  ])('of a system limit are not internal: %s', (cause, sentence) => {
     expect(errorLine(cause)).toMatch(sentence);
     expect(exitCodeOf(cause)).toBe(2);
     expect(sentenceOf(cause)).toMatch(sentence);
@@ -444,7 +400,7 @@ describe('errors', () => {
     withCode('ENOENT', 'no such file'),
     new AnyvmafError('io', 'cannot read EMFILE'),
     undefined,
-  ])('of another kind stay what they are: %s', (cause) => {
+  ])('of another kind are no system limit: %s', (cause) => {
     expect(limitError(cause)).toBeUndefined();
   });
 });
@@ -454,7 +410,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-it('says that it was terminated before a process ends whose run did not stop in time', () => {
+it('prints that it was terminated before it ends a run that did not stop in time', () => {
   vi.useFakeTimers();
   const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   // Never returns, as the real one.

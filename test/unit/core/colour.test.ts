@@ -1,6 +1,6 @@
 /**
  * @module test/unit/core/colour
- * Colours by what videos state, what is guessed of them or follows from the other video, and their words.
+ * Colours as videos state them, as guessed or taken from the other video, and in words.
  */
 import { describe, expect, it } from 'vitest';
 import { type Colour, colourAs, colourNumbers, colourOf } from '../../../src/core/colour.js';
@@ -15,7 +15,7 @@ const LEFT = { siting: 'left', upsampling: 'bicubic' } as const;
 const REC709: Colour = { matrix: 'bt709', range: 'limited', transfer: 'srgb', ...LEFT };
 
 describe('the colour of a video', () => {
-  it('is what it states, with nothing guessed', () => {
+  it('is as stated, without a guess', () => {
     const limited = { colorRange: 'limited', chromaLocation: 'left' } as const;
     const stated = { matrix: 'bt709', transfer: 'bt709', ...limited };
     expect(colourOf({ ...HD, ...stated })).toEqual({ ...REC709, guessed: [] });
@@ -37,7 +37,7 @@ describe('the colour of a video', () => {
     ['gamma22', 'gamma22'],
     ['linear', 'linear'],
     ['arib-std-b67', 'hlg'],
-  ])('of the transfer %s is linearised by %s', (transfer, expected) => {
+  ])('linearises the transfer %s by %s', (transfer, expected) => {
     const { guessed, ...colour } = colourOf({ ...HD, transfer });
     expect(colour.transfer).toBe(expected);
     expect(guessed).not.toContain('transfer');
@@ -87,7 +87,7 @@ describe('the colour of a video', () => {
     expect(guessed).not.toContain('primaries');
   });
 
-  it('of primaries that go with its matrix states none', () => {
+  it('names no primaries that go with its matrix, and matrices that are not supported', () => {
     for (const stated of [
       { matrix: 'bt2020nc', primaries: 'bt2020' },
       { matrix: 'bt709', primaries: 'bt709' },
@@ -95,51 +95,43 @@ describe('the colour of a video', () => {
     ])
       expect(colourOf({ ...SD, ...stated })).not.toHaveProperty('primaries');
     expect(colourOf({ ...SD, primaries: 'film' }).guessed).toContain('primaries');
-  });
-
-  it('that is coded by no matrix of RGB is said to be', () => {
     for (const matrix of ['ipt-c2', 'chroma-derived-c', 'chroma-derived-nc', 'ycgco-re']) {
       expect(colourOf({ ...HD, matrix })).toMatchObject({ unsupported: matrix });
       expect(colourOf({ ...HD, chroma: '400', matrix })).not.toHaveProperty('unsupported');
     }
   });
 
-  it('is guessed by the size where it states nothing', () => {
+  it('is guessed by the size where nothing is stated', () => {
     const all = ['matrix', 'range', 'transfer', 'siting'];
     expect(colourOf(HD)).toEqual({ ...REC709, guessed: all });
     expect(colourOf(SD)).toEqual({ ...REC709, matrix: 'bt601', guessed: all });
     expect(colourOf({ ...SD, height: 577 }).matrix).toBe('bt709');
-    expect(colourOf({ ...SD, width: 1280, matrix: 'unknown', transfer: 'unknown' })).toEqual({
-      ...REC709,
-      guessed: all,
-    });
+    const unknown = { ...SD, width: 1280, matrix: 'unknown', transfer: 'unknown' } as const;
+    expect(colourOf(unknown)).toEqual({ ...REC709, guessed: all });
     expect(colourOf({ ...SD, primaries: 'bt2020' })).toMatchObject({ matrix: 'bt2020', siting: 'topleft' });
   });
 
-  it('is not guessed where the samples do not depend on it', () => {
+  it('is not guessed where it does not matter, and is not RGB where chroma is subsampled', () => {
     expect(colourOf({ ...HD, chroma: '400' }).guessed).toEqual(['range', 'transfer']);
     expect(colourOf({ ...HD, chroma: '444', matrix: 'bt709' }).guessed).toEqual(['range', 'transfer']);
     const rgb = { ...REC709, matrix: 'gbr', range: 'full', guessed: ['range', 'transfer'] };
     expect(colourOf({ ...HD, chroma: '444', matrix: 'gbr' })).toEqual(rgb);
-  });
-
-  it('is not RGB where chroma is subsampled, whatever it states', () => {
     const { guessed, ...colour } = colourOf({ ...HD, matrix: 'gbr' });
     expect(colour.matrix).toBe('bt709');
     expect(guessed).toContain('matrix');
   });
 
-  describe('of a tool', () => {
+  describe('as another tool reads it', () => {
     const tagged = { ...HD, matrix: 'bt2020nc', transfer: 'smpte2084', primaries: 'bt2020' } as const;
 
-    it('is the height and sRGB for vszip, whatever is stated', () => {
+    it('depends on the height for vszip, with sRGB', () => {
       const expected = { ...REC709, guessed: [], as: 'vszip' };
       expect(colourAs('vszip', tagged)).toEqual(expected);
       expect(colourAs('vszip', { ...HD, height: 651, matrix: 'smpte170m' })).toEqual(expected);
       expect(colourAs('vszip', { ...HD, height: 650 })).toEqual({ ...expected, matrix: 'bt601' });
     });
 
-    it('is what is stated for vship, BT.709 with gamma 2.4', () => {
+    it('is as stated for vship, otherwise BT.709 with gamma 2.4', () => {
       const expected = { ...REC709, transfer: 'bt1886', guessed: [], as: 'vship' };
       expect(colourAs('vship', HD)).toEqual(expected);
       for (const transfer of ['bt709', 'bt2020-10'])
@@ -155,20 +147,17 @@ describe('the colour of a video', () => {
         expect(colourAs('vship', { ...HD, primaries })).toBeUndefined();
     });
 
-    it('is a PNG file for libjxl, which says nothing of its colour', () => {
+    it('is that of an untagged PNG file for libjxl; RGB stays RGB', () => {
       const stated = { ...SD, matrix: 'bt470bg', transfer: 'gamma28', primaries: 'bt470bg' } as const;
       expect(colourAs('libjxl', stated)).toEqual({ ...REC709, matrix: 'bt601', guessed: [], as: 'libjxl' });
       expect(colourAs('libjxl', tagged)).toMatchObject({ transfer: 'pq' });
-    });
-
-    it('stays RGB', () => {
       const rgb = { ...HD, chroma: '444', matrix: 'gbr' } as const;
       for (const as of ['vship', 'vszip'] as const)
         expect(colourAs(as, rgb)).toMatchObject({ matrix: 'gbr', range: 'full', transfer: 'srgb', as });
     });
   });
 
-  it('is said in words', () => {
+  it('is described in words', () => {
     expect(describeColour(REC709)).toBe('BT.709, limited range, sRGB transfer, left chroma by bicubic');
     const wide = { matrix: 'bt2020', range: 'full', transfer: 'pq' } as const;
     const sited = { siting: 'topleft', upsampling: 'bilinear' } as const;
@@ -183,7 +172,7 @@ describe('the colour of a video', () => {
     );
   });
 
-  it('has the numbers of the header', () => {
+  it('maps to the numbers of the header', () => {
     const sited = { siting: 'topleft', upsampling: 'nearest' } as const;
     const distorted: Colour = { matrix: 'bt2020', range: 'full', transfer: 'hlg', ...sited };
     expect(colourNumbers({ reference: REC709, distorted })).toEqual([1, 0, 0, 0, 0, 0, 3, 1, 7, 2, 2, 1]);
@@ -206,18 +195,15 @@ const pair = (reference: Partial<VideoInfo>, distorted: Partial<VideoInfo>) =>
 const PQ = { matrix: 'bt2020nc', transfer: 'smpte2084', primaries: 'bt2020' } as const;
 const HDR = { ...PQ, chromaLocation: 'left' } as const;
 
-it('a guess follows what the other video states, and stays a guess', () => {
+it('a guess follows what the other video states, but stays a guess; what a video states stays', () => {
   const { reference, distorted } = pair({}, HDR);
   expect(distorted).toMatchObject({ matrix: 'bt2020', transfer: 'pq', siting: 'left', guessed: ['range'] });
   expect(reference).toEqual({ ...distorted, guessed: ['matrix', 'range', 'transfer', 'siting'] });
+  const stated = pair({ matrix: 'bt709', transfer: 'bt709', chromaLocation: 'center' }, HDR);
+  expect(stated.reference).toMatchObject({ matrix: 'bt709', transfer: 'srgb', siting: 'center' });
 });
 
-it('what a video states stays, whatever the other one says', () => {
-  const { reference } = pair({ matrix: 'bt709', transfer: 'bt709', chromaLocation: 'center' }, HDR);
-  expect(reference).toMatchObject({ matrix: 'bt709', transfer: 'srgb', siting: 'center' });
-});
-
-it('nothing follows what does not matter in the other format', () => {
+it('a guess does not follow what has no meaning in the other format', () => {
   const grey = pair({ width: 720, height: 480 }, { chroma: '400', transfer: 'gamma28' });
   expect(grey.reference).toMatchObject({ matrix: 'bt601', transfer: 'gamma28', siting: 'left' });
   const rgb = pair({ primaries: 'bt2020' }, { chroma: '444', matrix: 'gbr', transfer: 'bt709' });

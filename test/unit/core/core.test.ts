@@ -1,9 +1,8 @@
 /**
  * @module test/unit/core/core
- * What everything rests on: aborts, logarithms as libm has them, words that were meant, printable messages, traps of the
- * WebAssembly core, fractions, and the generator that randomised tests rely on.
+ * Aborts, logarithms equal to libm's, spelling suggestions, printable messages, the table of options, traps of the WebAssembly
+ * core, fractions, and the generator of randomised tests.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, test, vi } from 'vitest';
 import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../../src/core/abort.js';
@@ -24,31 +23,18 @@ import { parseFeature } from '../../../src/metrics/options.js';
 import { parseModelString } from '../../../src/models/grammar.js';
 import { planOf } from '../../support/metric.js';
 import { fnv1aOfDoubles, seeded } from '../../support/random.js';
+import { refusal } from '../../support/refusals.js';
 import { cpuTime } from '../../support/tier.js';
 
 describe('aborts', () => {
-  describe('onAbort', () => {
-    it('calls once, with the reason', () => {
-      const controller = new AbortController();
-      const stop = vi.fn();
-      onAbort(controller.signal, stop);
-      controller.abort('enough');
-      expect(stop.mock.calls).toEqual([['enough']]);
-    });
-
-    it('calls at once if the signal has aborted', () => {
-      const stop = vi.fn();
-      onAbort(AbortSignal.abort('before'), stop);
-      expect(stop.mock.calls).toEqual([['before']]);
-    });
-
-    it('calls no more once it is told to forget', () => {
-      const controller = new AbortController();
-      const stop = vi.fn();
-      onAbort(controller.signal, stop)();
-      controller.abort();
-      expect(stop).not.toHaveBeenCalled();
-    });
+  it('onAbort calls once with the reason, at once if aborted before, and never once it is released', () => {
+    const controller = new AbortController();
+    const [once, before, never] = [vi.fn(), vi.fn(), vi.fn()];
+    onAbort(controller.signal, once);
+    onAbort(AbortSignal.abort('before'), before);
+    onAbort(controller.signal, never)();
+    controller.abort('enough');
+    expect([once, before, never].map(({ mock }) => mock.calls)).toEqual([[['enough']], [['before']], []]);
   });
 
   describe('unlessAborted', () => {
@@ -58,45 +44,38 @@ describe('aborts', () => {
       await expect(unlessAborted(signal, Promise.reject(new Error('broken')))).rejects.toThrow('broken');
     });
 
-    it.each([undefined, 'while it waits'])(
-      'rejects with the reason of a signal that aborts %s',
-      async (when) => {
-        const controller = new AbortController();
-        if (when === undefined) controller.abort('enough');
-        const waiting = unlessAborted(controller.signal, new Promise(() => {}));
-        controller.abort('enough');
-        await expect(waiting).rejects.toBe('enough');
-      },
-    );
+    it.each([undefined, 'while it waits'])('rejects with the reason of an abort %s', async (when) => {
+      const controller = new AbortController();
+      if (when === undefined) controller.abort('enough');
+      const waiting = unlessAborted(controller.signal, new Promise(() => {}));
+      controller.abort('enough');
+      await expect(waiting).rejects.toBe('enough');
+    });
   });
 
   describe('withinSeconds', () => {
     const late = new TimeLimitError('It took too long.');
+    const never = new Promise<never>(() => {});
+    const broken = () => Promise.reject(new Error('broken'));
+    const listens = (signal: AbortSignal) => unlessAborted(signal, never);
 
-    it('settles as the work does', async () => {
+    it('settles as the work does, and rejects when it is aborted', async () => {
       expect(await withinSeconds(60, late, undefined, async () => 7)).toBe(7);
-      await expect(
-        withinSeconds(60, late, undefined, () => Promise.reject(new Error('broken'))),
-      ).rejects.toThrow('broken');
+      await expect(withinSeconds(60, late, undefined, broken)).rejects.toThrow('broken');
       const stopped = new AbortController();
-      const waiting = withinSeconds(60, late, stopped.signal, (signal) =>
-        unlessAborted(signal, new Promise(() => {})),
-      );
+      const waiting = withinSeconds(60, late, stopped.signal, listens);
       stopped.abort('enough');
       await expect(waiting).rejects.toBe('enough');
     });
 
     it.each([
-      ['listens', 500, (signal: AbortSignal) => unlessAborted(signal, new Promise<never>(() => {}))],
+      ['listens', 500, listens],
       [
         'fails in its own way when it is stopped',
         500,
-        (signal: AbortSignal) =>
-          unlessAborted(signal, new Promise<never>(() => {})).catch(() =>
-            Promise.reject(new Error('broken')),
-          ),
+        (signal: AbortSignal) => listens(signal).catch(broken),
       ],
-      ['does not listen', 2000, () => new Promise<never>(() => {})],
+      ['does not listen', 2000, () => never],
     ])('ends work that %s at the limit', async (_, most, work) => {
       const start = performance.now();
       await expect(withinSeconds(0.02, late, undefined, work)).rejects.toBe(late);
@@ -105,48 +84,43 @@ describe('aborts', () => {
   });
 });
 
-it('reads words of samples at an odd address too', () => {
+it('reads 16-bit samples at an odd address', () => {
   const bytes = Uint8Array.of(9, 1, 2, 3, 4, 5);
   expect(samplesOf(bytes.subarray(1, 5), 10)).toEqual(Uint16Array.of(0x201, 0x403));
   expect(samplesOf(bytes, 10)).toEqual(Uint16Array.of(0x109, 0x302, 0x504));
 });
 
-describe('logarithms', () => {
-  describe('log10', () => {
-    it.each([
-      [2, 0.3010299956639812],
-      [3, 0.47712125471966244],
-      [10, 1],
-      [0.5, -0.3010299956639812],
-      [0.7, -0.15490195998574319],
-      [1e-16, -16],
-      [65025, 4.81308036086791],
-      [65025 / 7.25, 3.9527423542969164],
-      [1046529 / 33.3333, 4.4968729564386818],
-      // Next to 1, where a polynomial of its own is used, and at the ends of the table.
-      [1.05, 0.021189299069938092],
-      [0.97, -0.01322826573375516],
-      [1.0000000000000002, 9.6432746655328696e-17],
-      [1.375, 0.13830269816628143],
-      [0.6875, -0.16272729749769974],
-      [65535 * 65535, 9.6329466075304993],
-      [1e300, 300],
-      [3e-310, -309.52287874528037],
-    ])('of %d', (x, expected) => {
-      expect(log10(x)).toBe(expected);
-    });
+describe('log10', () => {
+  it.each([
+    [2, 0.3010299956639812],
+    [3, 0.47712125471966244],
+    [10, 1],
+    [0.5, -0.3010299956639812],
+    [0.7, -0.15490195998574319],
+    [1e-16, -16],
+    [65025, 4.81308036086791],
+    [65025 / 7.25, 3.9527423542969164],
+    [1046529 / 33.3333, 4.4968729564386818],
+    // Next to 1, where a polynomial of its own is used, and at the ends of the table.
+    [1.05, 0.021189299069938092],
+    [0.97, -0.01322826573375516],
+    [1.0000000000000002, 9.6432746655328696e-17],
+    [1.375, 0.13830269816628143],
+    [0.6875, -0.16272729749769974],
+    [65535 * 65535, 9.6329466075304993],
+    [1e300, 300],
+    [3e-310, -309.52287874528037],
+    [0, Number.NEGATIVE_INFINITY],
+    [-1, Number.NaN],
+    [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+    [Number.NaN, Number.NaN],
+  ])('of %d', (x, expected) => {
+    expect(log10(x)).toBe(expected);
+  });
 
-    it('of 0.731, 1.462, ... 20000 values', () => {
-      const results = Float64Array.from({ length: 20000 }, (_, i) => log10((i + 1) * 0.731));
-      expect(fnv1aOfDoubles(results)).toBe('efbec87946b4cce7');
-    });
-
-    it('of what has no logarithm', () => {
-      expect(log10(0)).toBe(Number.NEGATIVE_INFINITY);
-      expect(log10(-1)).toBeNaN();
-      expect(log10(Number.POSITIVE_INFINITY)).toBe(Number.POSITIVE_INFINITY);
-      expect(log10(Number.NaN)).toBeNaN();
-    });
+  it('of 0.731, 1.462, ... 20000 values', () => {
+    const results = Float64Array.from({ length: 20000 }, (_, i) => log10((i + 1) * 0.731));
+    expect(fnv1aOfDoubles(results)).toBe('efbec87946b4cce7');
   });
 });
 
@@ -173,34 +147,23 @@ describe('the nearest word', () => {
 });
 
 describe('messages', () => {
-  function thrown(work: () => unknown): string {
-    try {
-      work();
-    } catch (error) {
-      if (error instanceof AnyvmafError) return error.message;
-      throw error;
-    }
-    throw new Error('nothing was thrown');
-  }
-
   describe('text from outside', () => {
-    it('shows what is hidden in it as codes', () => {
-      expect(printable('a\n\u001b[2J\u0085\u2028\u202e\u{e0041}\ud800é😀')).toBe(
-        'a\\x0a\\x1b[2J\\x85\\u2028\\u202e\\u{e0041}\\ud800é😀',
-      );
+    it('shows invisible characters as codes', () => {
+      const text = 'a\n\u001b[2J\u0085\u2028\u202e\u{e0041}\ud800é😀';
+      expect(printable(text)).toBe('a\\x0a\\x1b[2J\\x85\\u2028\\u202e\\u{e0041}\\ud800é😀');
     });
 
-    it('is cut to its ends and tells its length, never within a character', () => {
+    it('keeps its ends and states its length when cut, and never splits a character', () => {
       expect(shown('ab'.repeat(40_000), 9)).toBe('ababab…bab (80,000 characters)');
       expect(shown('😀'.repeat(10), 5)).toBe('😀😀… (20 characters)');
-      // Escapes count as what they are.
+      // The length of escapes counts.
       expect(shown('\u2028'.repeat(100)).length).toBeLessThan(230);
       expect(quoted('\ud800'.repeat(150)).length).toBeLessThan(230);
       expect(shown('a\nb')).toBe('a\\x0ab');
       expect(quoted('"'.repeat(300)).length).toBeLessThan(450);
     });
 
-    it('of any type is told in a few words', () => {
+    it('of any type is described in a few words', () => {
       const values = [undefined, null, 5n, Symbol('x'), () => {}, [1], {}, new Uint8Array(3)];
       expect(values.map((value) => showValue(value)).join('; ')).toBe(
         'undefined; null; 5n; a symbol; a function; an array of 1; an object; 3 bytes',
@@ -219,34 +182,25 @@ describe('messages', () => {
     });
 
     it.each([
-      ['feature name', () => parseFeature('a'.repeat(3_900_000))],
-      ['option', () => parseFeature(`psnr=${'a'.repeat(3000)}=1`)],
-      ['number', () => parseFeature(`cambi=window_size=${'1'.repeat(7000)}x`)],
-      ['model string', () => parseModelString('version=x:'.repeat(100_000))],
-      ['model name', () => parseModelString(`version=x:name=${'n'.repeat(3000)}`)],
-    ])('about an endless %s comes at once and is short', (_, work) => {
-      expect(cpuTime(() => expect(thrown(work).length).toBeLessThan(1200))).toBeLessThan(2000);
+      ['feature name', () => parseFeature('a'.repeat(3_900_000)), 'usage'],
+      ['option', () => parseFeature(`psnr=${'a'.repeat(3000)}=1`), 'usage'],
+      ['number', () => parseFeature(`cambi=window_size=${'1'.repeat(7000)}x`), 'feature'],
+      ['model string', () => parseModelString('version=x:'.repeat(100_000)), 'usage'],
+      ['model name', () => parseModelString(`version=x:name=${'n'.repeat(3000)}`), 'usage'],
+    ] as const)('about an endless %s comes at once and is short', (_, work, code) => {
+      expect(cpuTime(() => expect(refusal(code, work).length).toBeLessThan(1200))).toBeLessThan(2000);
     });
 
-    it('refuses __proto__ as an option as it does any other that there is not', () => {
-      expect(thrown(() => parseFeature('psnr=__proto__=1'))).toContain('has no option "__proto__"');
+    it('refuses __proto__ like any other unknown option', () => {
+      expect(() => parseFeature('psnr=__proto__=1')).toThrow('has no option "__proto__"');
     });
   });
 
-  describe('numbers', () => {
-    it('are decimal or hexadecimal, and nothing else', () => {
-      const texts = ['1', '1.', '.5', '1e3', '1.5E-2', '0x1F', '', '.', '1e', '0x', 'e5', '1 ', '1x', '--1'];
-      expect(texts.map(magnitude)).toEqual([1, 1, 0.5, 1000, 0.015, 31, ...Array(8).fill(undefined)]);
-    });
-
-    it('of frames are whole and exact', () => {
-      expect(['0', '007', '9007199254740991', '9007199254740992', '', '1.', '-1'].map(wholeNumber)).toEqual([
-        0,
-        7,
-        9007199254740991,
-        ...Array(4).fill(undefined),
-      ]);
-    });
+  it('numbers are decimal or hexadecimal, and numbers of frames whole and exact', () => {
+    const texts = ['1', '1.', '.5', '1e3', '1.5E-2', '0x1F', '', '.', '1e', '0x', 'e5', '1 ', '1x', '--1'];
+    expect(texts.map(magnitude)).toEqual([1, 1, 0.5, 1000, 0.015, 31, ...Array(8).fill(undefined)]);
+    const frames = ['0', '007', '9007199254740991', '9007199254740992', '', '1.', '-1'];
+    expect(frames.map(wholeNumber)).toEqual([0, 7, 9007199254740991, ...Array(4).fill(undefined)]);
   });
 });
 
@@ -260,13 +214,11 @@ describe('the table of options', () => {
 
   it('lets a job of a queue set nothing that names programs, addresses or functions', () => {
     const jobs = optionsOf('job');
-    expect(
-      optionsOf('score')
-        .filter((name) => !jobs.includes(name))
-        .join(' '),
-    ).toBe(
-      'alsoModels aomCtc nflxCtc onFrame keep samples chunkFrames maxThreads vmafBin cpumask gpumask syclDevice ' +
-        'hipDevice metalDevice gate onProgress onStart signal allowUrl rate origin',
+    expect(optionsOf('score').filter((name) => !jobs.includes(name))).toEqual(
+      (
+        'alsoModels aomCtc nflxCtc onFrame keep samples chunkFrames maxThreads vmafBin cpumask gpumask syclDevice ' +
+        'hipDevice metalDevice gate onProgress onStart signal allowUrl rate origin'
+      ).split(' '),
     );
   });
 
@@ -276,56 +228,40 @@ describe('the table of options', () => {
       expect(new Set(named).size).toBe(named.length);
   });
 
-  it('refuses what an option is not, and null for each', () => {
-    for (const name of optionsOf('score').filter(
-      (one) => !['tiny', 'keep', 'samples', 'origin'].includes(one),
-    ))
+  it('refuses unknown options, and null for each option', () => {
+    const untyped = ['tiny', 'keep', 'samples', 'origin'];
+    for (const name of optionsOf('score').filter((option) => !untyped.includes(option)))
       expect(() => checkByTable({ [name]: null }, 'score')).toThrow(`${name} is null`);
     expect(() => checkByTable({ frameCount: 1 }, 'scorer')).toThrow('There is no option "frameCount"');
   });
 });
 
-describe('the core', () => {
+describe('a trap of the core', () => {
   const FORMAT = { width: 18, height: 20, bitDepth: 8, chroma: '400' } as const;
-
-  /** An address behind the end of the module's memory: whoever reads there traps. */
+  /** An address behind the end of the module's memory: reading there traps. */
   const NOWHERE = 0xffff_0000;
+  const context = new Core(module).open(FORMAT, 'simd128');
+  const picture = { serial: 1, planes: [{ address: NOWHERE, width: 18, height: 20 }] };
+  const of = (feature: string, compat?: Compat) => {
+    const [call] = planOf([feature], FORMAT, compat).extraction.calls;
+    if (!call) throw new Error(`${feature} calls nothing`);
+    context.setFrames({ reference: [picture, picture], distorted: [{ ...picture, serial: 2 }] });
+    return context.run(call);
+  };
 
-  function failureOf(run: () => unknown): unknown {
-    try {
-      return run();
-    } catch (error) {
-      return error;
-    }
-  }
-
-  describe('a trap of the core', () => {
-    const context = new Core(module).open(FORMAT, 'simd128');
-
-    const picture = { serial: 1, planes: [{ address: NOWHERE, width: 18, height: 20 }] };
-    const of = (feature: string, compat?: Compat) => {
-      const [call] = planOf([feature], FORMAT, compat).extraction.calls;
-      if (!call) throw new Error(`${feature} calls nothing`);
-      context.setFrames({ reference: [picture, picture], distorted: [{ ...picture, serial: 2 }] });
-      return context.run(call);
-    };
-
-    it.each([
-      ['vif', () => of('vif')],
-      ['motion', () => of('motion')],
-      ['motion', () => of('motion', 'libvmaf-3.0')],
-      ['psnr', () => of('psnr')],
-      ['map of vif', () => context.vifMap(NOWHERE, NOWHERE, 100, 16, 16)],
-      ['float_psnr', () => of('float_psnr')],
-    ])('becomes an internal error that names %s, the size, and asks for a report', (metric, run) => {
-      const error = failureOf(run);
-      expect(error).toBeInstanceOf(AnyvmafError);
-      expect(error).toMatchObject({ code: 'internal' });
-      expect(String(error)).toContain(
-        `failed on ${metric} of 18x20 pictures of 8 bits (memory access out of bounds)`,
-      );
-      expect(String(error)).toContain('please report it');
-    });
+  it.each([
+    ['vif', () => of('vif')],
+    ['motion', () => of('motion')],
+    ['motion', () => of('motion', 'libvmaf-3.0')],
+    ['psnr', () => of('psnr')],
+    ['map of vif', () => context.vifMap(NOWHERE, NOWHERE, 100, 16, 16)],
+    ['float_psnr', () => of('float_psnr')],
+  ])('becomes an internal error that names %s, the size, and asks for a report', (metric, run) => {
+    const message = refusal('internal', run);
+    expect(message).toContain(
+      `failed on ${metric} of 18x20 pictures of 8 bits (memory access out of bounds)`,
+    );
+    expect(message).toContain('please report it');
   });
 });
 
@@ -336,11 +272,11 @@ describe('fractions of containers', () => {
     [25, 0, undefined],
     [0, 0, undefined],
     [-25, 1, undefined],
-  ])('%i/%i has a value where it says something', (num, den, value) => {
+  ])('%i/%i has a value if it is meaningful', (num, den, value) => {
     expect(quotientOf({ num, den })).toBe(value);
   });
 
-  it('are equal by value, and whole where they can be', () => {
+  it('are equal by value, and written whole if possible', () => {
     expect(areEqual({ num: 50, den: 2 }, { num: 25, den: 1 })).toBe(true);
     expect(areEqual({ num: 24000, den: 1001 }, { num: 24, den: 1 })).toBe(false);
     expect(fractionText({ num: 50, den: 2 })).toBe('25');
@@ -351,7 +287,7 @@ describe('fractions of containers', () => {
 
 describe('random numbers of tests', () => {
   it('is Mulberry32', () => {
-    // The algorithm once more, in exact integers.
+    // The same algorithm in exact integers.
     const output = (state: bigint): number => {
       const mask = 0xffffffffn;
       let t = ((state ^ (state >> 15n)) * (state | 1n)) & mask;
@@ -363,7 +299,7 @@ describe('random numbers of tests', () => {
     expect(seeded(1).next()).toBe(0.6270739405881613);
   });
 
-  it('gives the same sequence for the same seed and stays in range', () => {
+  it('repeats for the same seed and stays in range', () => {
     const [a, b] = [seeded(7), seeded(7)];
     const [ofA, ofB] = [a, b].map((random) => Array.from({ length: 1000 }, () => random.int(-3, 3)));
     expect(ofA).toEqual(ofB);

@@ -1,10 +1,8 @@
 /**
  * @module test/unit/engine/finish
- * Features from what the stages of libvmaf gave, where test/node/accuracy/libvmaf has no clip for it: limits and what is skipped,
- * sums beyond 2^53, the order and moment of what comes out, and motion of random sequences against the definition written down
- * for whole sequences.
+ * Features from the stages' values where test/node/accuracy/libvmaf has no clip: limits and skipped stages, sums beyond 2^53, the
+ * order and moment of frames, and motion of random sequences against its definition.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { score } from '../../../src/index.js';
@@ -31,11 +29,11 @@ const format = videoFormat(64, 64);
 /** Features of a single frame by name. */
 function single(feature: string, record: readonly number[], size = format): Record<string, number> {
   const plan = planOf([feature], size);
-  const { frames } = finish(plan, [record]);
-  return Object.fromEntries(plan.names.map((name, i) => [name, frames[0]?.values[i] ?? Number.NaN]));
+  const [frame] = finish(plan, [record]).frames;
+  return Object.fromEntries(plan.names.map((name, i) => [name, frame?.values[i] ?? Number.NaN]));
 }
 
-it('what is skipped does not count, whatever the record holds', () => {
+it('skipped stages do not count, whatever the record holds', () => {
   const [, one = 0, two = 0, three = 0] = T1.vif;
   expect(single('vif=debug=true:vif_skip_scale0=true', T1.vif)).toMatchObject({
     integer_vif_scale0_ssclz: 0,
@@ -55,23 +53,17 @@ it('what is skipped does not count, whatever the record holds', () => {
   expect(single('adm=adm_skip_aim=true', T1.adm)).toMatchObject(without);
 });
 
-describe('adm', () => {
-  it('takes sums below its limit for nothing', () => {
-    // 1e-10 of a 1080p picture's share: at 1920x1080 the limit is 1e-10 itself.
-    const size = videoFormat(1920, 1080);
-    const record = (num: number, den: number) => [num, 0, 0, 0, den, 0, 0, 0, den / 4, 0, 0, 0];
-    const none = { integer_adm2: 1, integer_aim: 0, integer_adm3: 1 };
-    expect(single('adm', record(5e-11, 5e-11), size)).toMatchObject(none);
-    const some = { integer_adm2: 0, integer_aim: 0.25, integer_adm3: 0.375 };
-    expect(single('adm', record(5e-11, 1), size)).toMatchObject(some);
-    expect(single('adm', record(2e-10, 1), size).integer_adm2).toBe(2e-10);
-  });
-
-  it('gives NaN for a scale of 0 / 0', () => {
-    const values = single('adm', [0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0]);
-    expect(values.integer_adm_scale0).toBeNaN();
-    expect(values.integer_adm2).toBe(1);
-  });
+it('adm ignores sums below its limit, and a scale of 0 / 0 is NaN', () => {
+  // 1e-10 of a 1080p picture's share: at 1920x1080 the limit is 1e-10 itself.
+  const size = videoFormat(1920, 1080);
+  const record = (num: number, den: number) => [num, 0, 0, 0, den, 0, 0, 0, den / 4, 0, 0, 0];
+  const none = { integer_adm2: 1, integer_aim: 0, integer_adm3: 1 };
+  expect(single('adm', record(5e-11, 5e-11), size)).toMatchObject(none);
+  const some = { integer_adm2: 0, integer_aim: 0.25, integer_adm3: 0.375 };
+  expect(single('adm', record(5e-11, 1), size)).toMatchObject(some);
+  expect(single('adm', record(2e-10, 1), size).integer_adm2).toBe(2e-10);
+  const zero = single('adm', [0, 1, 1, 1, 0, 1, 1, 1, 0, 0, 0, 0]);
+  expect(zero).toMatchObject({ integer_adm_scale0: Number.NaN, integer_adm2: 1 });
 });
 
 describe('a sequence', () => {
@@ -80,7 +72,7 @@ describe('a sequence', () => {
   const psnr = (i: number) => [0, 100 + i, 0, 1, 0, 2];
   const record = (i: number) => [...T1.adm, motion(i), ...T1.vif, ...psnr(i)];
 
-  it('orders names as libvmaf 2.3.0 did where its arithmetic is asked for', () => {
+  it('orders names as libvmaf 2.3.0 did with its arithmetic', () => {
     expect(planOf(all.slice(0, 3), format, 'libvmaf-3.0').names).toEqual(
       (
         'integer_adm2 integer_adm_scale0 integer_adm_scale1 integer_adm_scale2 integer_adm_scale3 ' +
@@ -91,37 +83,28 @@ describe('a sequence', () => {
     expect(planOf(['motion=debug=false'], format, 'libvmaf-3.0').names).toEqual(['integer_motion2']);
   });
 
-  it('gives a frame out when the next is known, the last at the end', () => {
+  it('gives frames out as soon as no later frame can change them', () => {
     const { frames, after } = finish(planOf(all, format), [0, 1, 2, 3].map(record));
     expect(frames.map(({ frame }) => frame)).toEqual([0, 1, 2, 3]);
     expect(after).toEqual([1, 2, 3, 4]);
-  });
-
-  it('gives frames out at once where nothing looks ahead', () => {
-    const { after } = finish(planOf(['vif'], format), [T1.vif, T1.vif]);
-    expect(after).toEqual([0, 1]);
-  });
-
-  it('waits for the first difference with the five-frame window', () => {
-    const plan = planOf(['motion=motion_five_frame_window=true'], format);
+    expect(finish(planOf(['vif'], format), [T1.vif, T1.vif]).after).toEqual([0, 1]);
+    // The five-frame window waits for the first difference.
+    const window = planOf(['motion=motion_five_frame_window=true'], format);
     const records = [[Number.NaN], [Number.NaN], [10], [20], [30]];
-    expect(finish(plan, records).after).toEqual([2, 2, 3, 4, 5]);
+    expect(finish(window, records).after).toEqual([2, 2, 3, 4, 5]);
   });
 
-  it('lists only the frames of the subsample, with the values they have in a full run', () => {
+  it('of a subsample lists only its frames, with the values of a full run', () => {
     const none = (values: readonly number[]) => values.map(() => Number.NaN);
     const skipped = (i: number) => [...none(T1.adm), motion(i), ...none(T1.vif), ...psnr(i)];
     const whole = finish(planOf(all, format), [0, 1, 2, 3, 4].map(record));
-    const part = finish(
-      planOf(all, format),
-      [0, 1, 2, 3, 4].map((i) => (i % 2 === 0 ? record(i) : skipped(i))),
-      2,
-    );
+    const records = [0, 1, 2, 3, 4].map((i) => (i % 2 === 0 ? record(i) : skipped(i)));
+    const part = finish(planOf(all, format), records, 2);
     expect(part.frames).toEqual(whole.frames.filter(({ frame }) => frame % 2 === 0));
     expect(finish(planOf(['vif'], format), [T1.vif, T1.vif, T1.vif], 0).frames).toHaveLength(3);
   });
 
-  it('has frames without values where nothing is asked for', () => {
+  it('has frames without values if no feature is requested', () => {
     expect(finish(planOf([], format), [[], []]).frames).toEqual([
       { frame: 0, values: new Float64Array(0) },
       { frame: 1, values: new Float64Array(0) },
@@ -154,9 +137,8 @@ describe('psnr', () => {
     expect(plain.series('psnr_cb')).toEqual([60]);
     expect(plain.aggregates).toEqual({ apsnr_y: 24.383039619099527, apsnr_cb: 96, apsnr_cr: 96 });
     expect(finish(planOf(['psnr=min_sse=0.5'], size), [same]).series('psnr_cb')).toEqual([96]);
-    expect(
-      finish(planOf(['psnr'], videoFormat(64, 64, { bitDepth: 16 })), [[0, 0, 0, 0, 0, 0]]).series('psnr_y'),
-    ).toEqual([108]);
+    const deep = finish(planOf(['psnr'], videoFormat(64, 64, { bitDepth: 16 })), [[0, 0, 0, 0, 0, 0]]);
+    expect(deep.series('psnr_y')).toEqual([108]);
   });
 
   it('adds errors exactly beyond 2^53', () => {
@@ -164,10 +146,8 @@ describe('psnr', () => {
     const size = videoFormat(4096, 4096, { bitDepth: 16, chroma: '400' });
     const sse = 65535n * 65535n * 2n ** 24n;
     const frame = [Number(sse >> 32n), Number(sse & 0xffffffffn)];
-    const finished = finish(
-      planOf(['psnr=enable_apsnr=true:enable_mse=true'], size),
-      Array.from({ length: 16 }, () => frame),
-    );
+    const plan = planOf(['psnr=enable_apsnr=true:enable_mse=true'], size);
+    const finished = finish(plan, new Array(16).fill(frame));
     expect(finished.series('mse_y')[0]).toBe(65535 * 65535);
     expect(finished.series('psnr_y')[0]).toBe(0);
     expect(finished.aggregates.apsnr_y).toBe(0);
@@ -199,26 +179,20 @@ describe('the extractors beyond VMAF v0', () => {
   it.each([
     ['2.6381', [0.09640297293663025, 0.9888304074605306, 0.9981168905893961, 0.9998834927876791]],
     ['4.1', [-1.1825287342071533, 0.9730212688446045, 0.9954516092936198, 0.9997185866038004]],
-  ])(
-    'float_vif squares a noise of %s in single precision: the values of libvmaf',
-    async (noise, expected) => {
-      const [width, height] = [64, 48];
-      const reference = new Uint8Array(width * height).fill(128);
-      const distorted = reference.map((_, at) => (((at % width) * Math.floor(at / width)) & 4 ? 205 : 20));
-      const raw: VideoFormat = { width, height, bitDepth: 8, chroma: '400' };
-      const features = [`float_vif=vif_sigma_nsq=${noise}`];
-      for (const implementation of ['simd128', 'portable'] as const) {
-        const options = { features, noPrediction: true, threads: 0, implementation } as const;
-        const { frames } = await score(
-          { reference: streamOf(reference), distorted: streamOf(distorted), raw },
-          options,
-        );
-        expect(Object.values(frames[0]?.metrics ?? {})).toEqual(expected);
-      }
-    },
-  );
+  ])('float_vif squares a noise of %s in single precision, like libvmaf', async (noise, expected) => {
+    const [width, height] = [64, 48];
+    const reference = new Uint8Array(width * height).fill(128);
+    const distorted = reference.map((_, at) => (((at % width) * Math.floor(at / width)) & 4 ? 205 : 20));
+    const raw: VideoFormat = { width, height, bitDepth: 8, chroma: '400' };
+    const features = [`float_vif=vif_sigma_nsq=${noise}`];
+    for (const implementation of ['simd128', 'portable'] as const) {
+      const request = { reference: streamOf(reference), distorted: streamOf(distorted), raw };
+      const { frames } = await score(request, { features, noPrediction: true, threads: 0, implementation });
+      expect(Object.values(frames[0]?.metrics ?? {})).toEqual(expected);
+    }
+  });
 
-  it('what is not a number is at its limit, as C compares', () => {
+  it('NaN is limited as comparisons in C do', () => {
     // A score above 1 has no logarithm: libvmaf gave 109 for pictures of 177x179, 10 bit, that are nearly flat.
     const small = videoFormat(177, 179, { bitDepth: 10 });
     const of = (feature: string, records: number[], name: string) =>
@@ -235,11 +209,12 @@ describe('the extractors beyond VMAF v0', () => {
     expect(of('speed_chroma=speed_max_val=7', none, 'speed_chroma_u_mxv_7')).toEqual([7]);
   });
 
-  it('float_adm without any denominator is perfect, with nothing added', () => {
-    const { series } = finish(planOf(['float_adm=adm_noise_weight=0'], HD), [
-      Array.from({ length: 12 }, () => 0),
-    ]);
+  it('float_adm is perfect if every denominator is 0; a single frame has no float_motion', () => {
+    const plan = planOf(['float_adm=adm_noise_weight=0'], HD);
+    const { series } = finish(plan, [new Array(12).fill(0)]);
     expect(['adm2', 'aim', 'adm3'].map((name) => series(`${name}_nw_0`))).toEqual([[1], [0], [1]]);
+    const single = finish(planOf(['float_motion'], HD), [[Number.NaN]]);
+    expect(['motion', 'motion2', 'motion3'].map((name) => single.series(name))).toEqual([[0], [0], [0]]);
   });
 });
 
@@ -270,7 +245,7 @@ function wholeSequence(sads: readonly number[], feature: string, samples: number
   return { motion2, motion3 };
 }
 
-it('motion of random sequences is what the whole sequence defines', () => {
+it('motion of random sequences matches the definition for whole sequences', () => {
   const seed = 22;
   const random = seeded(seed);
   const size = videoFormat(64, 48);
@@ -291,18 +266,11 @@ it('motion of random sequences is what the whole sequence defines', () => {
     );
     const expected = wholeSequence(sads, feature, 64 * 48);
     const plan = planOf([feature], size);
-    const finished = finish(
-      plan,
-      sads.map((sad) => [sad]),
-    );
+    const records = sads.map((sad) => [sad]);
+    const finished = finish(plan, records);
     const [, motion2 = '', motion3 = ''] = plan.names;
     const what = `seed ${seed}, round ${round}: ${feature} of ${sads.join(' ')}`;
     expect(finished.series(motion2), what).toEqual(expected.motion2);
     expect(finished.series(motion3), what).toEqual(expected.motion3);
   }
-});
-
-it('a single frame has no float_motion', () => {
-  const { series } = finish(planOf(['float_motion'], HD), [[Number.NaN]]);
-  expect([series('motion'), series('motion2'), series('motion3')]).toEqual([[0], [0], [0]]);
 });

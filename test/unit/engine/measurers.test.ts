@@ -1,11 +1,9 @@
 /**
  * @module test/unit/engine/measurers
- * One plan on one measurer or several, with several pairs in flight: the same records, bit for bit; and samples above their
+ * One plan on one measurer or several, with several pairs in flight, gives the same records bit for bit; and samples above their
  * range, wherever a file with a wrong bit depth has them.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compileCore } from '../../../src/core/compile.js';
 import type { CoreCall } from '../../../src/core/module.js';
 import { CompositeMeasurer, splitPlan } from '../../../src/engine/backends/composite.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
@@ -19,11 +17,10 @@ import {
   recordLayout,
 } from '../../../src/engine/backends/measurer.js';
 import { PairMeasurer } from '../../../src/engine/workers/measure.js';
-import { planOf } from '../../support/metric.js';
+import { wasm as core, planOf } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
 const wasm = wasmMeasurers(core, 'simd128');
 const FRAMES = 9;
 const SUBSAMPLE = 2;
@@ -34,7 +31,7 @@ const FEATURES = [
 ];
 const PLAN = planOf(FEATURES, { width: 64, height: 48, bitDepth: 10, chroma: '420' }).extraction;
 
-/** Writes noise of ten bits; chroma of the distorted frame 3 has a sample beyond them. */
+/** Writes 10-bit noise; chroma of the distorted frame 3 has a sample beyond them. */
 function write({ index, reference, distorted }: FrameSlot): void {
   [reference, distorted].forEach((planes, role) => {
     [planes.y, planes.cb, planes.cr].forEach((plane, i) => {
@@ -46,7 +43,6 @@ function write({ index, reference, distorted }: FrameSlot): void {
   if (index === 3 && distorted.cr) distorted.cr[distorted.cr.length - 1] = 0x7f;
 }
 
-/** Records of all pairs, one after another. */
 async function measureAll(measurer: Measurer): Promise<Float64Array[]> {
   const pairs = new PairMeasurer(measurer, SUBSAMPLE);
   const records = Array.from({ length: FRAMES }, () => new Float64Array(measurer.layout.length));
@@ -65,7 +61,7 @@ const bits = (records: readonly (Float64Array | undefined)[]) =>
 
 const whole = await measureAll(wasm.open(PLAN));
 
-/** A measurer with three slots whose pairs are done out of order. */
+/** A measurer with three slots whose pairs finish out of order. */
 class SlowMeasurer implements Measurer {
   readonly #inner: Measurer;
   readonly layout: RecordLayout;
@@ -98,20 +94,20 @@ class SlowMeasurer implements Measurer {
   }
 }
 
-it('measures as many pairs at once as a measurer has slots for', async () => {
+it('measures as many pairs at once as a measurer has slots', async () => {
   const slow = new SlowMeasurer();
   expect(bits(await measureAll(slow))).toEqual(bits(whole));
   expect(slow.most).toBe(3);
 });
 
-describe('a plan on two measurers', () => {
+describe('a plan split over two measurers', () => {
   const onlyVif = { problem: ({ metric }: CoreCall) => (metric === 'vif' ? undefined : 'it is not vif') };
 
   it.each([
     ['in order', () => 1],
     ['backwards', (index: number) => 30 - 10 * (index % 3)],
     ['even ones first', (index: number) => 1 + 10 * (index % 2)],
-  ])('gives the records of one, the first %s', async (_, delay) => {
+  ])('gives the records of one, with the first %s', async (_, delay) => {
     const [first, second] = splitPlan(PLAN, [onlyVif, wasm]);
     if (!first || !second) throw new Error('not split');
     const [ofFirst, others] = [first, second].map(({ plan }) => plan.calls.map(({ metric }) => metric));
@@ -126,8 +122,7 @@ describe('a plan on two measurers', () => {
     expect(bits(await measureAll(composite))).toEqual(bits(whole));
     expect(slow.most).toBe(3);
   });
-
-  it('is refused where a metric has no measurer', () => {
+  it('is refused if no measurer has a metric', () => {
     expect(() => splitPlan(PLAN, [onlyVif])).toThrow('No backend of this run measures adm.');
   });
 });
@@ -137,9 +132,9 @@ describe('history', () => {
     metric === 'motion' ? (recordLayout(PLAN).calls[i] ?? []) : [],
   );
 
-  it('goes by number: two pairs that are kept make the next as it is in the whole run', () => {
+  it('goes by frame number: two kept pairs make the next as in the whole run', () => {
     const measurer = wasm.open(PLAN);
-    // What was measured before is of no account.
+    // Earlier measurements do not count.
     for (const index of [0, 1, 2, 4, 5]) {
       const slot = measurer.slot(index);
       write(slot);
@@ -155,7 +150,7 @@ describe('history', () => {
     expect(bits([record])).toEqual(bits([whole[6]]));
   });
 
-  it('is missing where the pair before was neither measured nor kept', () => {
+  it('is missing if the pair before was neither measured nor kept', () => {
     const measurer = wasm.open(PLAN);
     const record = new Float64Array(measurer.layout.length);
     for (const index of [0, 2]) {
@@ -171,7 +166,6 @@ describe('history', () => {
 
 const GREY = { width: 64, height: 48, bitDepth: 8, chroma: '400' } as const;
 
-/** The record of one noisy pair. */
 function recordOf(features: readonly string[]): Float64Array {
   const measurer = wasm.open(planOf(features, GREY).extraction);
   const slot = measurer.slot(0);
@@ -199,7 +193,6 @@ it.each([
   expect(all[0]).not.toBe(all[(count - 1) * fields]);
 });
 
-/** A plane of samples, all of one value, as bytes. */
 function plane(samples: number, value: number, set: Readonly<Record<number, number>> = {}): Uint8Array {
   const words = new Uint16Array(samples).fill(value);
   for (const [at, sample] of Object.entries(set)) words[Number(at)] = sample;
@@ -209,24 +202,23 @@ function plane(samples: number, value: number, set: Readonly<Record<number, numb
 const find = (planes: readonly Uint8Array[], bitDepth: number) => readExcess(findExcess(planes, bitDepth));
 
 describe('samples above their range', () => {
-  it('can be there at 9 to 15 bits', () => {
+  it('are possible at 9 to 15 bits', () => {
     expect([8, 9, 10, 12, 15, 16].filter(canExceed)).toEqual([9, 10, 12, 15]);
   });
 
-  it.each([9, 10, 12, 14, 15])('the largest sample of %d bits is none', (bitDepth) => {
+  it.each([9, 10, 12, 14, 15])('start beyond the largest of %d bits', (bitDepth) => {
     expect(find([plane(1000, 2 ** bitDepth - 1)], bitDepth)).toBeUndefined();
     expect(find([plane(1000, 2 ** bitDepth)], bitDepth)).toEqual({ plane: 0, value: 2 ** bitDepth });
   });
 
-  it('is met anywhere in a plane of up to 16384 samples, the last of an odd number included', () => {
+  it('are found anywhere in a plane of up to 16384 samples, including the last of an odd number', () => {
     for (const samples of [1, 2, 577, 16383, 16384]) {
-      for (const at of new Set([0, samples >> 1, samples - 1])) {
+      for (const at of new Set([0, samples >> 1, samples - 1]))
         expect(find([plane(samples, 5, { [at]: 1024 })], 10)).toEqual({ plane: 0, value: 1024 });
-      }
     }
   });
 
-  it('is met in a large plane that has it in a run of a sixteenth', () => {
+  it('are found in a large plane in a run of a sixteenth', () => {
     const words = new Uint16Array(1920 * 1080).fill(700);
     const bytes = new Uint8Array(words.buffer);
     const run = Math.ceil(words.length / 16);
@@ -237,12 +229,10 @@ describe('samples above their range', () => {
     }
   });
 
-  it('gives the first plane that has one, and the largest of it', () => {
+  it('are reported of the first plane that has any, with its largest', () => {
     const good = plane(100, 900);
-    expect(find([good, plane(100, 3, { 7: 4095, 60: 65_535, 99: 1030 }), plane(100, 2000)], 10)).toEqual({
-      plane: 1,
-      value: 65_535,
-    });
+    const mixed = [good, plane(100, 3, { 7: 4095, 60: 65_535, 99: 1030 }), plane(100, 2000)];
+    expect(find(mixed, 10)).toEqual({ plane: 1, value: 65_535 });
     expect(find([good, good, plane(50, 2000)], 10)).toEqual({ plane: 2, value: 2000 });
     expect(find([good, good, good], 10)).toBeUndefined();
   });

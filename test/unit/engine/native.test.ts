@@ -1,9 +1,9 @@
 /**
  * @module test/unit/engine/native
- * Installed programs of libvmaf: what each option becomes on their command lines, what is understood of their help and logs,
- * and that they are asked once.
+ * Installed programs of libvmaf: their command lines, help and logs, and that each is asked once.
  */
 import { describe, expect, it } from 'vitest';
+import type { ChromaFormat } from '../../../src/core/frame.js';
 import {
   commandArgs,
   escapeOption,
@@ -54,25 +54,14 @@ const TASK: NativeTask = {
 };
 
 describe('vmaf', () => {
-  it('is told everything', () => {
+  it('gets every option', () => {
+    const overloads = [{ extractor: 'adm', option: 'adm_enhn_gain_limit', value: '1' }];
+    const source = { file: 'model0.json' };
     const args = commandArgs(program('vmaf', 'no_cuda', 'no_sycl', 'cpumask'), {
       ...TASK,
-      models: [
-        {
-          source: { file: 'model0.json' },
-          name: 'm',
-          disableClip: true,
-          enableTransform: true,
-          overloads: [{ extractor: 'adm', option: 'adm_enhn_gain_limit', value: '1' }],
-        },
-      ],
-      features: ['psnr=enable_apsnr=true'],
-      predicts: false,
-      subsample: 5,
-      threads: 4,
-      devices: { cpumask: 7 },
-      frameCount: 9,
-      skip: { reference: 1, distorted: 2 },
+      models: [{ source, name: 'm', disableClip: true, enableTransform: true, overloads }],
+      ...{ features: ['psnr=enable_apsnr=true'], predicts: false, subsample: 5, threads: 4 },
+      ...{ devices: { cpumask: 7 }, frameCount: 9, skip: { reference: 1, distorted: 2 } },
     });
     expect(args.join(' ')).toBe(
       '--reference r --distorted d ' +
@@ -83,7 +72,7 @@ describe('vmaf', () => {
   });
 
   it.each([
-    // A stock build may have CUDA without a word of it.
+    // A stock build may have CUDA without saying so.
     ['native-cpu', ['gpumask'], '--gpumask 4294967295'],
     ['native-cpu', ['no_cuda', 'gpumask'], '--no_cuda'],
     ['cuda', ['no_cuda', 'no_sycl', 'no_hip', 'no_metal'], '--no_sycl --no_hip --no_metal'],
@@ -95,24 +84,22 @@ describe('vmaf', () => {
     expect(args.slice(6, -4).join(' ')).toBe(expected);
   });
 
-  it('is not asked for what it does not have', () => {
-    const run = () =>
-      commandArgs(program('vmaf', 'no_sycl'), { ...TASK, backend: 'sycl', devices: { syclDevice: 1 } });
-    expect(run).toThrow(/vmaf \(\/bin\/x\) has no option --sycl_device/);
+  it('gets no option that it does not have', () => {
+    const task: NativeTask = { ...TASK, backend: 'sycl', devices: { syclDevice: 1 } };
+    const refused = /vmaf \(\/bin\/x\) has no option --sycl_device/;
+    expect(() => commandArgs(program('vmaf', 'no_sycl'), task)).toThrow(refused);
   });
 
-  it('reads the chroma tags of Y4M that vmaf reads', () => {
+  it('gets only the chroma tags of Y4M and the formats that it reads', () => {
     const tags = '420 420jpeg 420mpeg2 420p10 420p12 422p10 422p12 444 444p10 444p12'.split(' ');
     expect(tags.filter((tag) => !vmafReadsY4m(tag))).toEqual([]);
     const others = ['422', '420paldv', '411', 'mono', '444alpha', '420p16', '420p9', 'mono10', ''];
     expect(others.filter((tag) => vmafReadsY4m(tag))).toEqual([]);
-    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '422', bitDepth: 12 })).toBeUndefined();
-    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '400', bitDepth: 8 })).toMatch(
-      /supports only 4:2:0, 4:2:2 and 4:4:4/,
-    );
-    expect(formatProblem({ flavour: 'vmaf' }, { chroma: '420', bitDepth: 9 })).toMatch(
-      /8, 10, 12 and 16 bit, not 9/,
-    );
+    const problem = (chroma: ChromaFormat, bitDepth: number) =>
+      formatProblem({ flavour: 'vmaf' }, { chroma, bitDepth });
+    expect(problem('422', 12)).toBeUndefined();
+    expect(problem('400', 8)).toMatch(/supports only 4:2:0, 4:2:2 and 4:4:4/);
+    expect(problem('420', 9)).toMatch(/8, 10, 12 and 16 bit, not 9/);
   });
 });
 
@@ -120,7 +107,7 @@ describe('the libvmaf filter', () => {
   const graph = (task: Partial<NativeTask>) =>
     commandArgs(program('ffprobe', 'model'), { ...TASK, ...task }).find((arg) => arg.includes('libvmaf'));
 
-  it('is told everything', () => {
+  it('gets every option', () => {
     const task = { features: ['psnr=enable_apsnr=true:min_sse=0.5', 'ciede'], subsample: 2, threads: 3 };
     expect(graph(task)).toBe(
       'movie=filename=d:format_name=yuv4mpegpipe[d];movie=filename=r:format_name=yuv4mpegpipe[r];' +
@@ -139,30 +126,27 @@ describe('the libvmaf filter', () => {
     expect(escapeOption("'")).toBe("\\\\\\'");
   });
 
-  it('refuses what it cannot be told', () => {
+  it('is refused what it has no option for', () => {
     const refused = (task: Partial<NativeTask>) => () => graph(task);
     expect(refused({ predicts: false })).toThrow(/always predicts/);
     expect(refused({ devices: { gpumask: 1 } })).toThrow(/has no option gpumask/);
     expect(refused({ models: [{ ...MODEL, name: 'a|b' }] })).toThrow(/"a\|b" contains "\|"/);
-    expect(formatProblem({ flavour: 'ffmpeg' }, { chroma: '420', bitDepth: 12 })).toMatch(
-      /8 and 10 bit, not 12/,
-    );
+    const problem = formatProblem({ flavour: 'ffmpeg' }, { chroma: '420', bitDepth: 12 });
+    expect(problem).toMatch(/8 and 10 bit, not 12/);
   });
 });
 
-const HELP = [
-  "vmaf: unrecognized option '--help'",
-  'Usage: vmaf [options]',
-  ' --reference/-r $path:        a file',
-  ' --distorted/-d $path:        a file',
-  ' --gpumask: $bitmask          a mask',
-  ' --no_cuda:                   off',
-  ' --no-metal                   off',
-  ' --sycl_device $unsigned:     a number',
-].join('\n');
+const HELP = `vmaf: unrecognized option '--help'
+Usage: vmaf [options]
+ --reference/-r $path:        a file
+ --distorted/-d $path:        a file
+ --gpumask: $bitmask          a mask
+ --no_cuda:                   off
+ --no-metal                   off
+ --sycl_device $unsigned:     a number`;
 
 describe('the help of vmaf', () => {
-  it('is known by its two videos', () => {
+  it('is recognised by its two videos', () => {
     expect(flavourOf(HELP)).toBe('vmaf');
     expect(flavourOf('ffmpeg version 6.0 Copyright')).toBe('ffmpeg');
     expect(flavourOf('ffprobe version n7.1')).toBe('ffprobe');
@@ -170,7 +154,7 @@ describe('the help of vmaf', () => {
     expect(flavourOf('')).toBeUndefined();
   });
 
-  it('names options however it spells them, and backends by what turns them off', () => {
+  it('names options in any spelling, and backends by the options that turn them off', () => {
     const options = vmafOptions(HELP);
     expect(options.has('reference') && options.has('sycl_device') && options.has('gpumask')).toBe(true);
     expect(buildFlags(options)).toEqual({ cpu: true, cuda: true, sycl: false, hip: false, metal: true });
@@ -187,10 +171,9 @@ describe('versions', () => {
     ['', null],
   ])('%j is %j', (text, expected) => expect(vmafVersion(text)).toBe(expected));
 
-  it('are those of the banner for ffmpeg, and numbers where there are any', () => {
-    expect(ffmpegVersion('ffprobe version N-66595-gc2b38619c0-static https://example.org')).toBe(
-      'N-66595-gc2b38619c0-static',
-    );
+  it('of ffmpeg come from the banner, and a release is the numbers of a version', () => {
+    const banner = 'ffprobe version N-66595-gc2b38619c0-static https://example.org';
+    expect(ffmpegVersion(banner)).toBe('N-66595-gc2b38619c0-static');
     expect(release('3.0.0-rc.5')).toEqual([3, 0]);
     expect(release('n7.1')).toEqual([7, 1]);
     expect(release('f85a8536')).toBeUndefined();
@@ -198,20 +181,18 @@ describe('versions', () => {
   });
 });
 
-describe('the filter', () => {
-  it('is there when its help is, with its options', () => {
-    const text =
-      'Filter libvmaf\n  text.\nlibvmaf AVOptions:\n   model   <string>  ..FV.. text\n   n_threads  <int> x\n';
-    expect([...(filterOptions(text) ?? [])]).toEqual(['model', 'n_threads']);
-    expect(filterOptions("Unknown filter 'libvmaf'.\n")).toBeUndefined();
-  });
+it('the filter and its options are known from its help', () => {
+  const text =
+    'Filter libvmaf\n  text.\nlibvmaf AVOptions:\n   model   <string>  ..FV.. text\n   n_threads  <int> x\n';
+  expect([...(filterOptions(text) ?? [])]).toEqual(['model', 'n_threads']);
+  expect(filterOptions("Unknown filter 'libvmaf'.\n")).toBeUndefined();
 });
 
 const parse = (text: string) => parseLog(text, 'vmaf');
 
 describe('a log', () => {
-  it('is read with its order, gaps and nulls', () => {
-    // The layout of version 3.2: after a null per frame there is no line feed.
+  it('keeps its order, gaps and nulls', () => {
+    // Version 3.2 writes no line feed after a null per frame.
     const log = parse(`{
   "version": "f85a8536",
   "fps": null,
@@ -246,18 +227,15 @@ describe('a log', () => {
     expect(log.aggregates).toEqual({ apsnr_y: 33.113422, apsnr_cb: Number.NaN });
   });
 
-  it('is read from versions that wrote nan and inf, which are no JSON', () => {
+  it('may hold nan and inf, which are not JSON, and a metric named __proto__', () => {
     const log = parse('{"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": inf, "nan": 1}}]}');
     expect(log.series.map(({ name, values }) => [name, values[0]])).toEqual([
       ['a', Number.NaN],
       ['b', Number.NaN],
       ['nan', 1],
     ]);
-  });
-
-  it('keeps a metric that someone named __proto__', () => {
-    const log = parse('{"frames":[{"frameNum":0,"metrics":{"__proto__": 7}}]}');
-    expect(log.series.map(({ name }) => name)).toEqual(['__proto__']);
+    const named = parse('{"frames":[{"frameNum":0,"metrics":{"__proto__": 7}}]}');
+    expect(named.series.map(({ name }) => name)).toEqual(['__proto__']);
   });
 
   it.each([
@@ -274,7 +252,7 @@ describe('a log', () => {
   });
 });
 
-/** A host with one program, which answers when it is told to. */
+/** A host with one program that answers on request. */
 function fakeHost() {
   const asked: string[] = [];
   const ended: unknown[] = [];
@@ -311,7 +289,7 @@ function fakeHost() {
   };
 }
 
-it('thirty callers at once, each with a signal of its own, share one question and its answer', async () => {
+it('thirty callers at once, each with its own signal, share one question and its answer', async () => {
   const { host, asked, answer } = fakeHost();
   const calls = Array.from({ length: 30 }, () => survey(host, { signal: new AbortController().signal }));
   answer();
@@ -321,7 +299,7 @@ it('thirty callers at once, each with a signal of its own, share one question an
   expect(asked).toEqual(['--help']);
 });
 
-it('a caller that gives up does not end the question for the others', async () => {
+it('a caller that aborts does not end the question for the others', async () => {
   const { host, asked, ended, answer } = fakeHost();
   const stop = new AbortController();
   const [hasty, patient] = [survey(host, { signal: stop.signal }), survey(host, {})];
@@ -332,7 +310,7 @@ it('a caller that gives up does not end the question for the others', async () =
   expect([asked, ended]).toEqual([['--help'], []]);
 });
 
-it('when all have given up the program is ended, and the next caller asks anew', async () => {
+it('when all callers abort, the program is ended and the next caller asks again', async () => {
   const { host, asked, ended, answer, again } = fakeHost();
   const stops = [new AbortController(), new AbortController()];
   const calls = stops.map(({ signal }) => survey(host, { signal }));
@@ -348,7 +326,7 @@ it('when all have given up the program is ended, and the next caller asks anew',
   expect(asked).toEqual(['--help', '--help']);
 });
 
-it('a caller that has given up before it asks starts nothing', async () => {
+it('a caller that has aborted before starts nothing', async () => {
   const { host, asked } = fakeHost();
   await expect(survey(host, { signal: AbortSignal.abort('no') })).rejects.toBe('no');
   expect(asked).toEqual([]);

@@ -1,7 +1,6 @@
 /**
  * @module test/unit/engine/workers
- * How pairs reach workers: chunks for those that read for themselves, frames for those that are fed, and a pair that cannot
- * be read.
+ * How pairs reach workers: chunks for workers that read, frames for workers that are fed, and a pair that cannot be read.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { FramePlanes } from '../../../src/core/frame.js';
@@ -21,7 +20,7 @@ import type { FrameSource } from '../../../src/media/types.js';
 import { CARD } from '../../support/gpu-engine.js';
 import { planOf } from '../../support/metric.js';
 
-/** A worker that measures only when the test says so. */
+/** A worker that measures only on request. */
 class ReadingWorker implements WorkerHandle {
   readonly chunks: Chunk[] = [];
   send: (message: FromWorker) => void = () => {};
@@ -36,7 +35,7 @@ class ReadingWorker implements WorkerHandle {
 
   async terminate(): Promise<void> {}
 
-  /** Ends the oldest chunk, of which `told` pairs were told before. */
+  /** Ends the oldest chunk. @param told pairs reported as progress before */
   finish(told = 0): void {
     const chunk = this.chunks.shift();
     if (!chunk) throw new Error('there is nothing to do');
@@ -46,17 +45,19 @@ class ReadingWorker implements WorkerHandle {
 }
 
 const GPU: GpuState = { adapter: CARD, calls: [0], others: {}, pairs: 0, lost: null };
+const TINY = { width: 4, height: 4, bitDepth: 8, chroma: '420' } as const;
+const setupFor = (features: readonly string[]): WorkerSetup => ({
+  modules: { core: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])) },
+  plan: planOf(features, TINY).extraction,
+  implementation: 'simd128',
+  subsample: 1,
+});
 
 function start(size: number, chunks: Iterator<Chunk, void>, dispatching?: Dispatching, gpus = 0) {
   const workers = Array.from({ length: size }, () => new ReadingWorker());
   let started = 0;
   const pool = new WorkerPool();
-  const setup: WorkerSetup = {
-    modules: { core: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])) },
-    plan: planOf(['psnr'], { width: 4, height: 4, bitDepth: 8, chroma: '420' }).extraction,
-    implementation: 'simd128',
-    subsample: 1,
-  };
+  const setup = setupFor(['psnr']);
   const startWorker = () => workers[started++] ?? new ReadingWorker();
   pool.start(startWorker, gpus, { ...setup, gpu: 'shared' });
   pool.start(startWorker, size - gpus, setup);
@@ -76,7 +77,7 @@ const firsts = (workers: readonly ReadingWorker[]) =>
   workers.map(({ chunks }) => chunks.map(({ first }) => first));
 
 describe('chunks', () => {
-  it('go to whoever is done, one at a time', async () => {
+  it('go to whichever worker is free, one at a time', async () => {
     const { workers, added, extent } = start(2, cutChunks(10, 2, 3));
     expect(firsts(workers)).toEqual([[0], [3]]);
     workers[1]?.finish();
@@ -88,7 +89,7 @@ describe('chunks', () => {
     expect(added).toEqual([3, 6, 9, 0]);
   });
 
-  it('may wait in hand, once every worker has one', async () => {
+  it('may be queued once every worker has one', async () => {
     const { workers, extent } = start(2, cutChunks(18, 2, 3), { ahead: ({ first }) => first < 9 });
     expect(firsts(workers)).toEqual([[0, 6], [3]]);
     workers[0]?.finish();
@@ -103,7 +104,7 @@ describe('chunks', () => {
     expect(await extent).toEqual({ pairs: 18, ended: null });
   });
 
-  it('are counted once, whether told on the way or by their records', async () => {
+  it('are counted once, by progress or by records', async () => {
     const { workers, counts, extent } = start(1, cutChunks(9, 1, 4), { ahead: () => true });
     workers[0]?.finish(3);
     workers[0]?.finish();
@@ -122,8 +123,8 @@ describe('chunks', () => {
   });
 });
 
-describe('chunks in hand', () => {
-  it('leave no worker idle for more than a frame at the end, and none between where there is one worker', () => {
+describe('queued chunks', () => {
+  it('leave no worker idle for more than a frame at the end, and none in between with one worker', () => {
     for (const [total, size] of [
       [24, 1],
       [48, 2],
@@ -131,7 +132,7 @@ describe('chunks in hand', () => {
       [500, 3],
       [1000, 8],
     ] as const) {
-      // Equal frames, simulated: whoever ends first takes what it may have.
+      // A simulation with equal frames: the worker that is free first takes what it may.
       const chunks = cutChunks(total, size);
       let next = chunks.next().value;
       const ends = new Array<number>(size).fill(0);
@@ -189,16 +190,13 @@ describe('chunks of a GPU and workers', () => {
     return Math.max(...ends);
   }
 
-  it.each([0.1, 0.5, 1, 4, 40])(
-    'end together where the GPU is %f times as fast as a worker',
-    async (speed) => {
-      const [total, perPair] = [4000, 40];
-      const taken = await simulate([perPair / speed, perPair, perPair], total);
-      expect((taken * (2 + speed)) / (total * perPair)).toBeLessThan(1.05);
-    },
-  );
+  it.each([0.1, 0.5, 1, 4, 40])('end together if the GPU is %f times as fast as a worker', async (speed) => {
+    const [total, perPair] = [4000, 40];
+    const taken = await simulate([perPair / speed, perPair, perPair], total);
+    expect((taken * (2 + speed)) / (total * perPair)).toBeLessThan(1.05);
+  });
 
-  it('end together in a short run, in which a worker has but a few', async () => {
+  it('end together in a short run with few chunks a worker', async () => {
     const [total, perPair, speed, cores] = [240, 75, 40, 14];
     const times = [perPair / speed, ...Array.from({ length: cores }, () => perPair)];
     const taken = await simulate(times, total, 4);
@@ -223,13 +221,12 @@ describe('chunks of a GPU and workers', () => {
   });
 });
 
-const TINY = { width: 4, height: 4, bitDepth: 8, chroma: '420' } as const;
-const PLAN = planOf(['motion', 'motion=motion_five_frame_window=true', 'psnr'], TINY).extraction;
+const FEATURES = ['motion', 'motion=motion_five_frame_window=true', 'psnr'];
 
-/** A worker that answers only when the test says so, and keeps what it got. */
+/** A worker that answers only on request, and records its messages. */
 class FedWorker implements WorkerHandle {
   readonly received: ToWorker[] = [];
-  /** Of the history that it got: its samples' value, and whether the memory came along. */
+  /** History received: the value of its samples, and whether its memory was transferred. */
   readonly primed: { readonly value: number; readonly handed: boolean }[] = [];
   #send: (message: FromWorker) => void = () => {};
   #measured = 0;
@@ -246,7 +243,7 @@ class FedWorker implements WorkerHandle {
 
   async terminate(): Promise<void> {}
 
-  /** Measures the oldest pair that waits, and ends the chunk when it was the last. */
+  /** Measures the oldest waiting pair. */
   measureOne(): void {
     const pairs = this.received.filter((message) => message.kind === 'pair');
     const pair = pairs[this.#measured++];
@@ -254,7 +251,7 @@ class FedWorker implements WorkerHandle {
     this.#send({ kind: 'measured', buffers: [pair.reference, pair.distorted] });
   }
 
-  /** Takes over all history that was sent. */
+  /** Returns the buffers of all history received. */
   prime(): void {
     for (const message of this.received)
       if (message.kind === 'prime') this.#send({ kind: 'primed', buffers: [message.reference.buffer] });
@@ -273,20 +270,14 @@ function feed(workers: number, chunkFrames?: number) {
   const slow = Array.from({ length: workers }, () => new FedWorker());
   let started = 0;
   const pool = new WorkerPool();
-  pool.start(() => slow[started++] ?? new FedWorker(), workers, {
-    modules: { core: new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])) },
-    plan: PLAN,
-    implementation: 'simd128',
-    subsample: 1,
-  });
-  const feeder = new Feeder(pool, PLAN, { add: () => {}, measured: () => {} }, { chunkFrames });
+  const setup = setupFor(FEATURES);
+  pool.start(() => slow[started++] ?? new FedWorker(), workers, setup);
+  const feeder = new Feeder(pool, setup.plan, { add: () => {}, measured: () => {} }, { chunkFrames });
   let index = 0;
-  /** Whether there was room for one more pair. */
+  /** Submits a pair if there is room. */
   async function submit(): Promise<boolean> {
-    const room = await Promise.race([
-      feeder.room(),
-      new Promise<undefined>((resolve) => setTimeout(resolve, 5)),
-    ]);
+    const late = new Promise<undefined>((resolve) => setTimeout(resolve, 5));
+    const room = await Promise.race([feeder.room(), late]);
     if (!room) return false;
     room.reference.y.fill(++index);
     room.distorted.y.fill(index);
@@ -303,20 +294,17 @@ describe('the feeder', () => {
     [3, 5, 15],
     [2, 1, 4],
     [1, 1000, 16],
-  ])(
-    'has at most a chunk per worker and one pair under way: %i workers, chunks of %s',
-    async (workers, chunk, most) => {
-      const { slow, submit } = feed(workers, chunk);
-      let taken = 0;
-      while (taken < 100 && (await submit())) taken++;
-      expect(taken).toBe(most);
-      // One pair measured makes no room in a chunk of two; all but one of a worker's pairs do.
-      for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
-      expect(await submit()).toBe(true);
-    },
-  );
+  ])('has at most a chunk for each of %i workers (%s pairs) in flight', async (workers, chunk, most) => {
+    const { slow, submit } = feed(workers, chunk);
+    let taken = 0;
+    while (taken < 100 && (await submit())) taken++;
+    expect(taken).toBe(most);
+    // One measured pair makes no room in a chunk of two; all but one of a worker's pairs do.
+    for (const worker of slow) while (worker.waiting > 1) worker.measureOne();
+    expect(await submit()).toBe(true);
+  });
 
-  it('has the first pairs measured side by side, so that the first frame is soon told', async () => {
+  it('spreads the first pairs over the workers, so that the first frame is reported soon', async () => {
     const { slow, submit } = feed(3);
     for (let i = 0; i < 6; i++) expect(await submit()).toBe(true);
     for (const [number, worker] of slow.entries()) {
@@ -328,11 +316,11 @@ describe('the feeder', () => {
     expect(await submit()).toBe(false);
     for (const worker of slow) worker.measureOne();
     await submit();
-    // From then on, a worker keeps what it has for a second pair.
+    // From then on, a worker keeps its chunk for a second pair.
     expect(slow[0]?.received.at(-1)?.kind).toBe('pair');
   });
 
-  it('uses returned buffers again', async () => {
+  it('reuses returned buffers', async () => {
     const { slow, feeder, submit } = feed(1);
     await submit();
     await submit();
@@ -350,7 +338,7 @@ describe('the feeder', () => {
     expect(second).toEqual(['start', 'begin', 'prime', 'prime', 'pair', 'pair', 'end']);
     const primed = slow[1]?.received.filter((message) => message.kind === 'prime');
     expect(primed?.map(({ reference }) => reference[0])).toEqual([1, 2]);
-    // The second worker is free first, and goes on with what follows its own pairs.
+    // The second worker is free first, and continues after its own pairs.
     slow[1]?.measureOne();
     await submit();
     const later = slow[1]?.received.slice(second?.length);
@@ -362,11 +350,11 @@ describe('the feeder', () => {
     [1, [1, 1, 2], 0],
     [2, [1, 2, 3, 4], 4],
     [5, [4, 5, 9, 10], 4],
-  ])('hands history over where no later chunk needs it: chunks of %i', async (chunk, values, handed) => {
+  ])('transfers history that no later chunk needs: chunks of %i', async (chunk, values, handed) => {
     const { slow, submit } = feed(2, chunk);
     for (let i = 0; i < 2 * chunk; i++) await submit();
     slow[1]?.prime();
-    // The first worker is free first, and lacks what the second one measures.
+    // The first worker is free first, and lacks the history that the second one has.
     while ((slow[0]?.waiting ?? 0) > 0) slow[0]?.measureOne();
     for (let i = 0; i < chunk; i++) await submit();
     const primed = slow.flatMap(({ primed }) => primed).sort((a, b) => a.value - b.value);
@@ -374,7 +362,7 @@ describe('the feeder', () => {
     expect(primed.filter(({ handed }) => handed)).toHaveLength(handed);
   });
 
-  it('waits at the end for every chunk', async () => {
+  it('waits for every chunk at the end', async () => {
     const { slow, feeder, submit } = feed(2, 2);
     for (let i = 0; i < 3; i++) await submit();
     const end = feeder.finish();
@@ -385,29 +373,25 @@ describe('the feeder', () => {
   });
 });
 
-const planes = {} as FramePlanes;
-const source = (readFrame: FrameSource['readFrame']) =>
-  ({ readFrame, seekable: true }) as unknown as FrameSource;
-const later = (what: string) => new Promise<boolean>((_, reject) => setTimeout(reject, 5, new Error(what)));
-
-describe('a pair that cannot be read', () => {
-  it('leaves no rejection behind where one read fails at once and the other later', async () => {
-    const left: unknown[] = [];
-    const note = (reason: unknown) => left.push(reason);
-    process.on('unhandledRejection', note);
-    try {
-      const pair = {
-        reference: source(() => later('late')),
-        distorted: source(() => {
-          throw new Error('at once');
-        }),
-        skip: { reference: 0, distorted: 0 },
-      };
-      expect(() => readPair(pair, 0, planes, planes)).toThrow('at once');
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      expect(left).toEqual([]);
-    } finally {
-      process.off('unhandledRejection', note);
-    }
-  });
+it('a pair leaves no unhandled rejection if one read fails at once and the other later', async () => {
+  const left: unknown[] = [];
+  const note = (reason: unknown) => left.push(reason);
+  const source = (readFrame: FrameSource['readFrame']) =>
+    ({ readFrame, seekable: true }) as unknown as FrameSource;
+  const planes = {} as FramePlanes;
+  process.on('unhandledRejection', note);
+  try {
+    const pair = {
+      reference: source(() => new Promise((_, reject) => setTimeout(reject, 5, new Error('late')))),
+      distorted: source(() => {
+        throw new Error('at once');
+      }),
+      skip: { reference: 0, distorted: 0 },
+    };
+    expect(() => readPair(pair, 0, planes, planes)).toThrow('at once');
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(left).toEqual([]);
+  } finally {
+    process.off('unhandledRejection', note);
+  }
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/unit/evaluate/statistics
- * Splits, correlations and their intervals, against hand-computed cases, definitions and theory.
+ * Splits, correlations and their intervals against hand-computed cases, definitions and theory.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
@@ -9,9 +9,9 @@ import { agreementOf, sampleOf } from '../../../src/evaluate/correlation.js';
 import { keyPosition, keyText, parseSplit, splitOf } from '../../../src/evaluate/table/columns.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 
-// Statistics by their definitions, however slow.
+// Slow statistics by their definitions.
 
-/** Kendall's tau-b by looking at every pair. */
+/** Kendall's tau-b over every pair. */
 function bruteTau(x: readonly number[], y: readonly number[]): number {
   let difference = 0;
   let untiedX = 0;
@@ -28,7 +28,6 @@ function bruteTau(x: readonly number[], y: readonly number[]): number {
   return difference / Math.sqrt(untiedX * untiedY);
 }
 
-/** Pearson's correlation by its definition. */
 function brutePearson(x: readonly number[], y: readonly number[]): number {
   const mean = (values: readonly number[]) => values.reduce((sum, value) => sum + value, 0) / values.length;
   const [xMean, yMean] = [mean(x), mean(y)];
@@ -38,7 +37,7 @@ function brutePearson(x: readonly number[], y: readonly number[]): number {
   return sum((i) => dx(i) * dy(i)) / Math.sqrt(sum((i) => dx(i) ** 2) * sum((i) => dy(i) ** 2));
 }
 
-/** Average ranks by counting who is smaller and who is equal. */
+/** Average ranks by counting smaller and equal values. */
 function bruteRanks(values: readonly number[]): number[] {
   return values.map((value) => {
     const below = values.filter((other) => other < value).length;
@@ -63,14 +62,11 @@ describe('the split of a key', () => {
     expect(await splitOf(key)).toBe(split);
   });
 
-  it('is test for 24, and 100 test, 99 val and 801 train of the keys 0 to 999', async () => {
+  it('is test for 24; of the keys 0 to 999 it is test for 100, val for 99; beyond ASCII it hashes UTF-8', async () => {
     expect(await splitOf('24')).toBe('test');
     const counts = { test: 0, val: 0, train: 0 };
     for (let key = 0; key < 1000; key++) counts[await splitOf(String(key))]++;
     expect(counts).toEqual({ test: 100, val: 99, train: 801 });
-  });
-
-  it('hashes keys beyond ASCII as UTF-8', async () => {
     const digest = createHash('sha256').update('vmaf-train-splits-v1:Fußball-寿司-🏟', 'utf8').digest();
     const position = Number(digest.readBigUInt64BE()) / 2 ** 64;
     expect(await keyPosition('Fußball-寿司-🏟')).toBe(position);
@@ -105,105 +101,62 @@ describe('a key of a column', () => {
   });
 });
 
-describe('the name of a split', () => {
-  it('is one of four, and a near miss is told', () => {
-    expect(['train', 'val', 'test', 'all'].map(parseSplit)).toEqual(['train', 'val', 'test', 'all']);
-    expect(() => parseSplit('tset')).toThrow(/"tset".*train, val, test, all; did you mean test\?/);
-    expect(() => parseSplit('foo')).toThrow(/"foo", but it must be one of train, val, test, all/);
-  });
+it('the name of a split is one of four, and a near miss gets a suggestion', () => {
+  expect(['train', 'val', 'test', 'all'].map(parseSplit)).toEqual(['train', 'val', 'test', 'all']);
+  expect(() => parseSplit('tset')).toThrow(/"tset".*train, val, test, all; did you mean test\?/);
+  expect(() => parseSplit('foo')).toThrow(/"foo", but it must be one of train, val, test, all/);
 });
 
-const of = (prediction: readonly number[], target: readonly number[]) =>
+const of = (prediction: Iterable<number>, target: Iterable<number>) =>
   agreementOf(sampleOf(Float64Array.from(prediction), Float64Array.from(target)));
+const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
 describe('the figures', () => {
+  // Columns: x, y, then PLCC, SROCC, KROCC, RMSE.
   it.each([
-    {
-      name: 'one exchange: 5 pairs agree, 1 does not',
-      x: [1, 2, 3, 4],
-      y: [1, 3, 2, 4],
-      // Sums of squares 5 and 5, of products 4; squared errors 0 1 1 0.
-      expected: { plcc: 0.8, srocc: 0.8, krocc: 4 / 6, rmse: Math.sqrt(2 / 4) },
-    },
-    {
-      name: 'reversed',
-      x: [1, 2, 3],
-      y: [30, 20, 10],
-      expected: { plcc: -1, srocc: -1, krocc: -1, rmse: Math.sqrt((29 ** 2 + 18 ** 2 + 7 ** 2) / 3) },
-    },
-    {
-      name: 'monotonic but not linear',
-      x: [1, 2, 3],
-      y: [1, 4, 9],
-      // Sums of squares 2 and 98/3, of products 8.
-      expected: { plcc: 8 / Math.sqrt((2 * 98) / 3), srocc: 1, krocc: 1, rmse: Math.sqrt(40 / 3) },
-    },
-    {
-      name: 'ties that cancel',
-      x: [1, 1, 2, 2],
-      y: [1, 2, 1, 2],
-      expected: { plcc: 0, srocc: 0, krocc: 0, rmse: Math.sqrt(2 / 4) },
-    },
-    {
-      name: 'ties on both sides',
-      x: [1, 2, 2, 3, 5, 5, 5, 8],
-      y: [2, 1, 2, 2, 6, 4, 4, 9.5],
+    // Of the pairs, 5 agree and 1 does not. Sums of squares 5 and 5, of products 4; squared errors 0 1 1 0.
+    ['one exchange', [1, 2, 3, 4], [1, 3, 2, 4], [0.8, 0.8, 4 / 6, Math.sqrt(2 / 4)]],
+    ['reversed', [1, 2, 3], [30, 20, 10], [-1, -1, -1, Math.sqrt((29 ** 2 + 18 ** 2 + 7 ** 2) / 3)]],
+    // Sums of squares 2 and 98/3, of products 8.
+    ['not linear', [1, 2, 3], [1, 4, 9], [8 / Math.sqrt((2 * 98) / 3), 1, 1, Math.sqrt(40 / 3)]],
+    ['ties that cancel', [1, 1, 2, 2], [1, 2, 1, 2], [0, 0, 0, Math.sqrt(2 / 4)]],
+    [
+      'ties on both sides',
+      [1, 2, 2, 3, 5, 5, 5, 8],
+      [2, 1, 2, 2, 6, 4, 4, 9.5],
       // Ranks 1 2.5 2.5 4 6 6 6 8 and 3 1 3 3 7 5.5 5.5 8: sums of squares 39.5 and 39.5, of products 35. Of 28 pairs
-      // 4 are tied in x, 4 in y, 2 in both; 20 agree and 1, the first two rows, does not.
-      expected: {
-        plcc: 0.928714422627697, // numpy.corrcoef
-        srocc: 35 / 39.5,
-        krocc: 19 / 24,
-        rmse: Math.sqrt(8.25 / 8),
-      },
-    },
-  ])('of $name', ({ x, y, expected }) => {
+      // 4 are tied in x, 4 in y, 2 in both; 20 agree and 1, the first two rows, does not. PLCC is numpy.corrcoef's.
+      [0.928714422627697, 35 / 39.5, 19 / 24, Math.sqrt(8.25 / 8)],
+    ],
+  ])('of %s', (_, x, y, expected) => {
     const found = of(x, y);
     expect(found.n).toBe(x.length);
-    for (const name of ['plcc', 'srocc', 'krocc', 'rmse'] as const)
-      expect(found[name], name).toBeCloseTo(expected[name], 12);
+    for (const [i, name] of (['plcc', 'srocc', 'krocc', 'rmse'] as const).entries())
+      expect(found[name], name).toBeCloseTo(expected[i] ?? Number.NaN, 12);
   });
 
-  it('have no correlation where one side is constant, but an error', () => {
-    expect(of([3, 3, 3], [1, 2, 3])).toEqual({
-      n: 3,
-      plcc: null,
-      srocc: null,
-      krocc: null,
-      rmse: Math.sqrt(5 / 3),
-    });
-    expect(of([1, 2, 3], [3, 3, 3])).toMatchObject({ plcc: null, srocc: null, krocc: null });
-    // 0.1 is not a sum of powers of two: a mean of many of them is off by rounding, and so would be a variance.
-    expect(
-      of(
-        Array(1000).fill(0.1),
-        Array.from({ length: 1000 }, (_, i) => i),
-      ).plcc,
-    ).toBeNull();
+  it('have an error but no correlation if one side is constant', () => {
+    const none = { plcc: null, srocc: null, krocc: null };
+    expect(of([3, 3, 3], [1, 2, 3])).toEqual({ n: 3, ...none, rmse: Math.sqrt(5 / 3) });
+    expect(of([1, 2, 3], [3, 3, 3])).toMatchObject(none);
+    // 0.1 is not a sum of powers of two: a mean of many is off by rounding, and so would be a variance.
+    expect(of(Array(1000).fill(0.1), upTo(1000)).plcc).toBeNull();
   });
 
-  it('never leave -1...1 by rounding', () => {
+  it('never leave -1...1 by rounding, and treat 0 and -0 as equal', () => {
     const random = seeded(20260802);
     for (let round = 0; round < 200; round++) {
       const x = Array.from({ length: random.int(2, 9) }, () => random.next() * 1e6);
-      const { plcc, srocc, krocc } = of(
-        x,
-        x.map((value) => 3 * value + 1),
-      );
+      const line = x.map((value) => 3 * value + 1);
+      const { plcc, srocc, krocc } = of(x, line);
       for (const value of [plcc, srocc, krocc]) {
         expect(value, `seed ${random.seed}, round ${round}`).toBeLessThanOrEqual(1);
         expect(value).toBeCloseTo(1, 9);
       }
     }
-  });
-
-  it('treat 0 and -0 as equal', () => {
     expect(of([0, -0, 1], [5, 5, 6]).krocc).toBe(1);
   });
-});
-
-describe('Kendall by merging', () => {
-  it('equals counting all pairs, whatever the ties', () => {
+  it('count the pairs of Kendall by merging, equal to counting all, whatever the ties', () => {
     const random = seeded(20260803);
     for (let round = 0; round < 60; round++) {
       const n = random.int(2, 80);
@@ -218,13 +171,13 @@ describe('Kendall by merging', () => {
   });
 });
 
-/** From all equal to all different. */
+/** Values from all equal to all different. */
 function values(random: SeededRandom, n: number): number[] {
   const distinct = random.pick([1, 2, 3, 10, 1000]);
   return Array.from({ length: n }, () => random.int(1, distinct));
 }
 
-/** Rows of some units, with as many ties as `distinct` values make. */
+/** Rows of `count` units, with as many ties as `distinct` values make. */
 function made(random: SeededRandom, rows: number, count: number, distinct: number) {
   const of = Uint32Array.from({ length: rows }, (_, i) => (i < count ? i : random.int(0, count - 1)));
   const target = Float64Array.from(of, (unit) => (unit % 5) + random.int(0, distinct));
@@ -232,13 +185,13 @@ function made(random: SeededRandom, rows: number, count: number, distinct: numbe
   return { sample: sampleOf(prediction, target), units: { count, of } };
 }
 
-/** The rows of a draw, repeated as often as their unit was drawn. */
+/** The rows of a draw, each repeated as often as its unit was drawn. */
 function repeated({ sample, units }: ReturnType<typeof made>, weights: Uint16Array): [number[], number[]] {
   const rows = [...units.of].flatMap((unit, row) => Array<number>(weights[unit] ?? 0).fill(row));
   return [rows.map((row) => sample.prediction[row] ?? 0), rows.map((row) => sample.target[row] ?? 0)];
 }
 
-/** How often each of some units is drawn. */
+/** Draws units with replacement. @returns how often each is drawn */
 function drawn(random: SeededRandom, count: number): Uint16Array {
   const units = Array.from({ length: count }, () => random.int(0, count - 1));
   return Uint16Array.from({ length: count }, (_, unit) => units.filter((one) => one === unit).length);
@@ -267,7 +220,7 @@ describe('the figures of a draw', () => {
     }
   });
 
-  it('follow tau to first order when the units are many', () => {
+  it('follow tau to first order if there are many units', () => {
     const random = seeded(20260805);
     const data = made(random, 600, 300, 40);
     const figures = figuresOfDraws(data.sample, data.units);
@@ -282,7 +235,7 @@ describe('the figures of a draw', () => {
       error += (figures(weights).krocc - expected) ** 2;
       spread += (bruteTau(x, y) - expected) ** 2;
     }
-    // What is left out is of second order: a small part of how much draws differ.
+    // The error is of second order: small against the spread of draws.
     expect(Math.sqrt(error / spread), `seed ${random.seed}`).toBeLessThan(0.15);
   });
 });
@@ -290,14 +243,14 @@ describe('the figures of a draw', () => {
 describe('intervals', () => {
   const options = { resamples: 1000, seed: 7, level: 0.95 };
 
-  it('are the same for the same seed and others for another', () => {
+  it('depend on the seed alone', () => {
     const data = made(seeded(20260806), 200, 20, 1000);
     const first = bootstrap(data.sample, data.units, options);
     expect(bootstrap(data.sample, data.units, options)).toEqual(first);
     expect(bootstrap(data.sample, data.units, { ...options, seed: 8 })).not.toEqual(first);
   });
 
-  it('of a correlation of independent rows is about as wide as theory says', () => {
+  it('of a correlation of independent rows are about as wide as theory says', () => {
     const random = seeded(20260807);
     const normal = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
     const n = 2000;
@@ -315,16 +268,14 @@ describe('intervals', () => {
     expect((tauHigh - tauLow) / (2 * 1.96 * tauError)).toBeCloseTo(1, 0.8);
   });
 
-  it('hold the figure of the sample where rows of a unit have one opinion score, which drawing twice ties', () => {
+  it('hold the figure of the sample if rows of a unit share an opinion score, which resampling ties', () => {
     const random = seeded(20261125);
     for (const count of [3, 10, 30]) {
       const opinion = Array.from({ length: count }, () => random.next());
       const of = Uint32Array.from({ length: 12 * count }, (_, i) => i % count);
       const target = Float64Array.from(of, (unit) => opinion[unit] ?? 0);
-      const sample = sampleOf(
-        target.map((value) => value + 0.02 * random.next()),
-        target,
-      );
+      const prediction = target.map((value) => value + 0.02 * random.next());
+      const sample = sampleOf(prediction, target);
       const figures = figuresOfDraws(sample, { count, of })(new Uint16Array(count).fill(1));
       const intervals = bootstrap(sample, { count, of }, options);
       for (const name of ['plcc', 'srocc', 'krocc', 'rmse'] as const) {
@@ -336,7 +287,7 @@ describe('intervals', () => {
     }
   });
 
-  it('are wider when rows of a unit are alike', () => {
+  it('are wider if the rows of a unit are alike', () => {
     const random = seeded(20260808);
     const clips = Array.from({ length: 20 }, () => [random.next() * 100, random.next() * 10] as const);
     const of = Uint32Array.from({ length: 2000 }, (_, i) => i % 20);
@@ -351,8 +302,8 @@ describe('intervals', () => {
     expect(width(byClip.plcc)).toBeGreaterThan(5 * width(byRow.plcc));
   });
 
-  it('are left out when most draws have no figure', () => {
-    // A draw has correlations only when it holds both the row that differs in x and the one that differs in y: with ten
+  it('are left out if most draws have no figure', () => {
+    // A draw has correlations only if it holds both the row that differs in x and the one that differs in y: with ten
     // rows 1 - 2 * 0.9^10 + 0.8^10 of all draws, 41 %.
     const rows = { count: 10, of: Uint32Array.from({ length: 10 }, (_, i) => i) };
     const x = Float64Array.from(rows.of, (i) => (i === 0 ? 1 : 0));

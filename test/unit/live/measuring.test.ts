@@ -1,7 +1,7 @@
 /**
  * @module test/unit/live/measuring
- * The live server without its sockets: what the measuring side tells while models change, and its thread: messages of a stream,
- * rounds, the status, the dashboard's board.
+ * The live server without its sockets: what the measuring side reports while models change; and its thread: messages of a
+ * stream, rounds, the status, the board of the dashboard.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
@@ -19,42 +19,23 @@ import {
 } from '../../../src/mcp/live/dashboard/board.js';
 import { Hub, type Progress, progressOf, Rounds, type Story } from '../../../src/mcp/live/hub.js';
 
+const MODEL = { name: 'old', source: 'old', type: 'svm', clip: true, transform: false, interval: false };
 const FACTS: RunFacts = {
   format: { width: 64, height: 64, bitDepth: 8, chroma: '420' },
-  reference: 'r',
-  distorted: 'd',
-  rate: 2,
-  total: null,
-  metrics: ['old'],
-  models: [
-    {
-      name: 'old',
-      source: 'old',
-      type: 'svm',
-      clip: true,
-      transform: false,
-      interval: false,
-    } as unknown as RunFacts['models'][number],
-  ],
-  extractors: [],
-  backend: 'wasm',
-  threads: 0,
-  subsample: 1,
-  taken: () => 0,
+  ...{ reference: 'r', distorted: 'd', rate: 2, total: null, metrics: ['old'], extractors: [] },
+  models: [MODEL as unknown as RunFacts['models'][number]],
+  ...{ backend: 'wasm', threads: 0, subsample: 1, taken: () => 0 },
 };
 
 const swap = (frame: number, from: string, to: string): SwapOutcome => ({ frame, from, to, source: to });
 
-/** A link whose measurement has begun, with what it posted and the seconds that it told. */
+/** A link that measures, its messages, and the seconds it reported. */
 function begun(alarms: readonly string[] = []) {
   const posted: ToServer[] = [];
   const seconds: SecondLine[] = [];
   const link = new Link({
-    id: 0,
-    name: 'main',
+    ...{ id: 0, name: 'main', maxDrainPerFrame: 4, folders: [] },
     post: (message) => void posted.push(message),
-    maxDrainPerFrame: 4,
-    folders: [],
     alarms: alarms.map(parseAlarm),
     onSecond: (line) => seconds.push(line),
   });
@@ -82,15 +63,14 @@ describe('a rule', () => {
     (text) => expect(() => parseAlarm(text)).toThrow(/must be a pooled value, a comparison and a time/),
   );
 
-  it('is about a metric by any of its names, and holds at its limit only where it says so', () => {
+  it('names a metric by any of its names, and holds at its limit only if it says so', () => {
     const raised = (rule: string) => {
       const { link, posted } = begun([rule]);
       for (let frame = 0; frame < 2; frame++) link.frame(frame, Float64Array.of(10), ['old']);
       return posted.some((message) => message.kind === 'alarm');
     };
-    expect(['old.max<10', 'old.max<=10', 'max<10.5', 'max>10', 'max>=10', '11'].map(raised)).toEqual([
-      ...[false, true, true, false, true, true],
-    ]);
+    const rules = ['old.max<10', 'old.max<=10', 'max<10.5', 'max>10', 'max>=10', '11'];
+    expect(rules.map(raised)).toEqual([false, true, true, false, true, true]);
   });
 });
 
@@ -103,20 +83,18 @@ describe('rules about metrics of colour', () => {
       alarms.take(0, Float64Array.from(values), names, undefined).map(({ raised, value }) => [raised, value]);
   };
 
-  it('take their values, from the side that is the worse one', () => {
+  it('use their values, with the worse side of each metric, but not Q for JOD', () => {
     const score = watching('ssimulacra2.min<60');
     expect([score([70, 0, 0, 0]), score([55, 0, 0, 0])]).toEqual([[], [[true, 55]]]);
     const difference = watching('butteraugli.norm3.worst_second>2');
     expect([difference([0, 0, 1, 0]), difference([0, 0, 4, 0])]).toEqual([[], [[true, 2.5]]]);
-  });
-
-  it('do not take Q for JOD, which a clip has at its end only', () => {
+    // A clip has JOD at its end only.
     expect(() => watching('cvvdp<9')).toThrow(/is about "cvvdp", which .*cvvdp_q/);
   });
 });
 
 describe('a link', () => {
-  it('is about the old score up to the frame at which a change takes effect', () => {
+  it('reports the old score up to the frame at which a change takes effect', () => {
     const { link, posted, seconds } = begun(['max<50 for 2s']);
     link.swapped(swap(4, 'old', 'new'));
     for (let frame = 0; frame < 4; frame++) link.frame(frame, Float64Array.of(10), ['old']);
@@ -130,7 +108,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('refuses what waits, and what still comes, once its server is closed', () => {
+  it('refuses commands that wait, and later ones, once its server is closed', () => {
     const { link, posted } = begun();
     link.command(1, { kind: 'pause' });
     link.detach();
@@ -144,7 +122,7 @@ describe('a link', () => {
     ]);
   });
 
-  it('carries out so many commands at a boundary, in their order', () => {
+  it('executes a limited number of commands at a boundary, in order', () => {
     const { link, posted } = begun();
     const answered = () => posted.flatMap((message) => (message.kind === 'answer' ? [message.call] : []));
     for (let call = 0; call < 10; call++) link.command(call, { kind: call % 2 ? 'resume' : 'pause' });
@@ -158,7 +136,7 @@ describe('a link', () => {
     link.detach();
   });
 
-  it('takes a second of more frames than a call has arguments', () => {
+  it('takes a second of more frames than a call may have arguments', () => {
     const { link, seconds } = begun();
     link.planned({ ...FACTS, rate: 200_000 });
     for (let frame = 0; frame < 200_000; frame++) link.frame(frame, Float64Array.of(frame + 1), ['old']);
@@ -167,7 +145,7 @@ describe('a link', () => {
 });
 
 describe('a history', () => {
-  it('is about the last of several models that took over at one frame', () => {
+  it('uses the last of several models that took over at one frame', () => {
     const history = new History(0, 'main', {});
     const { taken: _, ...facts } = FACTS;
     history.plan(facts);
@@ -184,7 +162,7 @@ describe('a history', () => {
     ]);
   });
 
-  it('counts the frames that are scored, where a run scores every fifth', () => {
+  it('counts scored frames if a run scores every fifth, and keeps the latest alarms', () => {
     const history = new History(0, 'main', {});
     const { taken: _, ...facts } = FACTS;
     expect([history.toScore, history.queued]).toEqual([null, 0]);
@@ -194,12 +172,6 @@ describe('a history', () => {
     history.taken = 16;
     expect(progressOf(history)).toMatchObject({ frames: 2, queued: 2, total: 201 });
     expect(history.seconds).toEqual([{ second: 1, metric: 'old', mean: 85, min: 80 }]);
-  });
-});
-
-describe('alarms', () => {
-  it('are remembered up to a number, the latest', () => {
-    const history = new History(0, 'main', {});
     for (let frame = 0; frame < KEPT_ALARMS + 3; frame++) history.alarm({ frame } as unknown as Alarm);
     expect(history.alarms).toHaveLength(KEPT_ALARMS);
     expect(history.alarms[0]).toEqual({ frame: 3 });
@@ -207,16 +179,14 @@ describe('alarms', () => {
 });
 
 describe('the main score', () => {
-  it('changes at the frame of a change that replaces it, not when that is asked for', () => {
+  it('changes at the frame of a change that replaces it, not at the request', () => {
     const main = new MainScore();
     main.begin('vmaf');
     main.swap(swap(10, 'vmaf', 'neg'));
-    expect(main.at(9)).toBe('vmaf');
-    expect(main.now).toBe('vmaf');
-    expect(main.at(10)).toBe('neg');
+    expect([main.at(9), main.now, main.at(10)]).toEqual(['vmaf', 'vmaf', 'neg']);
   });
 
-  it('follows several changes at one boundary, and leaves out those of other scores and frames that are passed over', () => {
+  it('follows several changes at one boundary, but none of other scores or of skipped frames', () => {
     const main = new MainScore();
     main.begin('vmaf');
     main.swap(swap(10, 'vmaf', 'a'));
@@ -224,22 +194,15 @@ describe('the main score', () => {
     main.swap(swap(12, 'other', 'c'));
     expect(main.at(15)).toBe('b');
     main.swap(swap(20, 'b', 'd'));
-    expect(main.at(19)).toBe('b');
-    expect(main.at(25)).toBe('d');
+    expect([main.at(19), main.at(25)]).toEqual(['b', 'd']);
   });
 });
 
-/** What a stream of pieces comes to: messages, and problems after a mark. */
+/** The messages of a stream, and its problems after `! `. */
 function taken(...pieces: readonly string[]): string[] {
   const got: string[] = [];
-  const sink = {
-    message: (text: string) => got.push(text),
-    broken: (problem: string) => got.push(`! ${problem}`),
-  };
-  const framing = new Framing(
-    { message: (text) => void sink.message(text), broken: (problem) => void sink.broken(problem) },
-    true,
-  );
+  const message = (text: string) => void got.push(text);
+  const framing = new Framing({ message, broken: (problem) => message(`! ${problem}`) }, true);
   for (const piece of pieces) framing.push(Buffer.from(piece));
   return got;
 }
@@ -247,34 +210,25 @@ function taken(...pieces: readonly string[]): string[] {
 const framed = (body: string, length: number | string = body.length) =>
   `Content-Length: ${length}\r\n\r\n${body}`;
 
-it('lines and headers are told apart by the first bytes, however these come', () => {
+it('lines and headers are told apart by the first bytes in any pieces, and few blank bytes are kept for that', () => {
   expect(taken('{"a":1}\n', '{"b":2}\r\n\n')).toEqual(['{"a":1}', '{"b":2}']);
   expect(taken(...framed('{"a":1}'), framed('{}'))).toEqual(['{"a":1}', '{}']);
   expect(taken('content-length:2\r\nContent-Type: x\r\n\r\n{}')).toEqual(['{}']);
+  const blank = ' '.repeat(2000);
+  expect(taken(blank, 'Content-Length: 2\r\n')).toEqual([`${blank}Content-Length: 2`]);
 });
 
-it('blank bytes are not kept for long to tell', () => {
-  expect(taken(' '.repeat(2000), 'Content-Length: 2\r\n')).toEqual([
-    ' '.repeat(2000).concat('Content-Length: 2'),
-  ]);
-});
-
-it('a length that is wrong is told, and what follows is read', () => {
-  expect(taken(framed('x'.repeat(MESSAGE_LIMIT + 1)), framed('{}'))).toEqual([
-    `! A message has more than ${MESSAGE_LIMIT} bytes.`,
-    '{}',
-  ]);
+it('a wrong length is reported, and the next message is read', () => {
+  const long = `! A message has more than ${MESSAGE_LIMIT} bytes.`;
+  expect(taken(framed('x'.repeat(MESSAGE_LIMIT + 1)), framed('{}'))).toEqual([long, '{}']);
+  const none = '! A header has no Content-Length.';
   for (const wrong of ['-2', '0x2', '2.5', '99999999999'])
-    expect(taken(framed('', wrong), framed('{}')), wrong).toEqual([
-      '! A header has no Content-Length.',
-      '{}',
-    ]);
-  expect(taken('Content-Length: 2\r\nX: '.concat('y'.repeat(2000)), framed('{}'))[0]).toBe(
-    '! A header has more than 1024 bytes.',
-  );
+    expect(taken(framed('', wrong), framed('{}')), wrong).toEqual([none, '{}']);
+  const header = 'Content-Length: 2\r\nX: '.concat('y'.repeat(2000));
+  expect(taken(header, framed('{}'))[0]).toBe('! A header has more than 1024 bytes.');
 });
 
-/** Ends the round, as the loop does when all that arrived is taken. */
+/** Ends the round, as the loop does once everything that arrived is read. */
 const endRound = () => new Promise<void>((done) => setImmediate(done));
 
 describe('the rounds of a server', () => {
@@ -284,7 +238,7 @@ describe('the rounds of a server', () => {
     vi.useRealTimers();
   });
 
-  /** Rounds with questions, so many milliseconds apart. @returns how often the thread rested */
+  /** Runs rounds of requests, `pause` milliseconds apart. @returns how often the thread rested */
   async function rests(rounds: number, pause: number, questions = 1): Promise<number> {
     waits.mockReturnValue('timed-out');
     vi.useFakeTimers({ toFake: ['performance'] });
@@ -298,21 +252,17 @@ describe('the rounds of a server', () => {
     return waits.mock.calls.length;
   }
 
-  it('have no rest where few ask', async () => {
+  it('are followed by a rest if many ask, and count once for all requests', async () => {
     expect(await rests(50, 30)).toBe(0);
     expect(await rests(6, 0)).toBe(0);
-  });
-
-  it('are followed by a rest where many ask', async () => {
+    waits.mockReset();
     expect(await rests(50, 5)).toBe(44);
-  });
-
-  it('count once for all who asked', async () => {
+    waits.mockReset();
     expect(await rests(50, 30, 20)).toBe(0);
     expect(await rests(7, 0, 20)).toBe(1);
   });
 
-  it('go on as before when the many are gone', async () => {
+  it('need no rest once the many are gone', async () => {
     waits.mockReturnValue('timed-out');
     vi.useFakeTimers({ toFake: ['performance'] });
     const thread = new Rounds();
@@ -331,25 +281,15 @@ describe('the rounds of a server', () => {
 });
 
 const PROGRESS: Progress = {
-  measurement: 'main',
-  reference: 'a.y4m',
-  distorted: 'b.y4m',
-  state: 'running',
-  frames: 50,
-  queued: 2,
-  total: 150,
-  rate: { now: 20, average: 10 },
-  fps: 25,
-  metric: 'vmaf',
-  mean: 91,
-  worst: [{ frame: 30, metric: 'vmaf', value: 80 }],
+  ...{ measurement: 'main', reference: 'a.y4m', distorted: 'b.y4m', state: 'running' },
+  ...{ frames: 50, queued: 2, total: 150, rate: { now: 20, average: 10 }, fps: 25 },
+  ...{ metric: 'vmaf', mean: 91, worst: [{ frame: 30, metric: 'vmaf', value: 80 }] },
 };
 const second = (number: number, min: number) => ({ second: number, metric: 'vmaf', mean: min + 5, min });
 const SECONDS = [second(1, 90), second(2, 80)];
 const STORY: Story = { ...PROGRESS, error: null, seconds: SECONDS, swaps: [], alarms: [] };
 const ALARM = { measurement: 'main', rule: 'min<85 for 1s', metric: 'vmaf', frame: 49, value: 80 };
 
-/** A board with one measurement. */
 function boardOf(story = STORY): Board {
   const board = new Board();
   board.restore([story]);
@@ -359,7 +299,7 @@ function boardOf(story = STORY): Board {
 const shownOf = (board: Board): Story => board.shown ?? expect.fail('the board shows nothing');
 
 describe('the board', () => {
-  it('adds the seconds that it does not have, two hours at most', () => {
+  it('adds new seconds, two hours at most', () => {
     const board = boardOf();
     board.take('progress', { ...PROGRESS, frames: 75, fresh: [second(2, 80), second(3, 95)] });
     expect(shownOf(board)).toMatchObject({ frames: 75, reference: 'a.y4m' });
@@ -370,7 +310,7 @@ describe('the board', () => {
     expect(shownOf(board).seconds.at(-1)?.second).toBe(8000);
   });
 
-  it('changes nothing when it is told again what it knows, as after a lost connection', () => {
+  it('does not change when events repeat, as after a lost connection', () => {
     const board = boardOf();
     const swap = { measurement: 'main', frame: 60, from: 'vmaf', to: 'neg', source: 'x.json' };
     for (let i = 0; i < 2; i++) {
@@ -387,7 +327,7 @@ describe('the board', () => {
     ]);
   });
 
-  it('knows which alarms go on', () => {
+  it('knows the active alarms', () => {
     const board = boardOf();
     board.take('alarm', { ...ALARM, raised: true });
     board.take('alarm', { ...ALARM, rule: 'p5<70 for 3s', raised: true });
@@ -395,7 +335,7 @@ describe('the board', () => {
     expect(alarmsOn(shownOf(board)).map(({ rule }) => rule)).toEqual(['p5<70 for 3s']);
   });
 
-  it('keeps the order of the measurements and the one that was chosen, whatever is told first', () => {
+  it('keeps the order of the measurements and the chosen one, whichever reports first', () => {
     const board = new Board();
     board.take('progress', { ...PROGRESS, measurement: 'second', fresh: [] });
     expect(board.shown?.measurement).toBe('second');
@@ -420,7 +360,7 @@ describe('the board', () => {
     expect(board.shown).toMatchObject({ state: 'failed', error: 'no more frames' });
   });
 
-  it('says times of the video and the time left, where they are known', () => {
+  it('shows times of the video and the time left if known', () => {
     expect(timeOf(STORY, 30)).toBe('0:01.2');
     // 100 frames at 20 a second.
     expect(secondsLeft(STORY)).toBe(5);
@@ -430,31 +370,29 @@ describe('the board', () => {
   });
 });
 
-describe('the status', () => {
-  it('is made anew when anything has changed, and after 100 ms in any case', () => {
-    vi.useFakeTimers({ toFake: ['performance'] });
-    try {
-      const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
-      hub.take({ kind: 'measurement', id: 0, name: 'main' });
-      hub.take({ kind: 'measurement', id: 1, name: 'other' });
-      const [main, other] = hub.measurements;
-      if (!main || !other) throw new Error('there are two measurements');
-      let made = 0;
-      const ask = (measurement = main) => hub.recent(measurement, () => [++made]);
-      expect([ask(), ask()]).toEqual([[1], [1]]);
-      expect(ask(other)).toEqual([2]);
-      hub.take({ kind: 'pulse', id: 0, taken: 1, state: 'running' });
-      expect([ask(), ask()]).toEqual([[3], [3]]);
-      vi.advanceTimersByTime(99);
-      expect(ask()).toEqual([3]);
-      vi.advanceTimersByTime(1);
-      expect(ask()).toEqual([4]);
-      void hub.command(main, { kind: 'pause' });
-      expect(ask()).toEqual([5]);
-      hub.take({ kind: 'answer', call: 0, result: {} });
-      expect(ask()).toEqual([6]);
-    } finally {
-      vi.useRealTimers();
-    }
-  });
+it('the status is renewed after every change, and after 100 ms in any case', () => {
+  vi.useFakeTimers({ toFake: ['performance'] });
+  try {
+    const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
+    hub.take({ kind: 'measurement', id: 0, name: 'main' });
+    hub.take({ kind: 'measurement', id: 1, name: 'other' });
+    const [main, other] = hub.measurements;
+    if (!main || !other) throw new Error('there are two measurements');
+    let made = 0;
+    const ask = (measurement = main) => hub.recent(measurement, () => [++made]);
+    expect([ask(), ask()]).toEqual([[1], [1]]);
+    expect(ask(other)).toEqual([2]);
+    hub.take({ kind: 'pulse', id: 0, taken: 1, state: 'running' });
+    expect([ask(), ask()]).toEqual([[3], [3]]);
+    vi.advanceTimersByTime(99);
+    expect(ask()).toEqual([3]);
+    vi.advanceTimersByTime(1);
+    expect(ask()).toEqual([4]);
+    void hub.command(main, { kind: 'pause' });
+    expect(ask()).toEqual([5]);
+    hub.take({ kind: 'answer', call: 0, result: {} });
+    expect(ask()).toEqual([6]);
+  } finally {
+    vi.useRealTimers();
+  }
 });

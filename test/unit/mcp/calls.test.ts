@@ -1,7 +1,6 @@
 /**
  * @module test/unit/mcp/calls
- * The parts of a call: lines come out whole, arguments are checked, calls take turns, progress only rises, and answers fit
- * their hosts.
+ * The parts of a call: lines, checks of arguments, the pool, progress, and answers that fit their hosts.
  */
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -25,7 +24,7 @@ import { fakeContext } from '../../support/mcp-tools.js';
 import { seeded } from '../../support/random.js';
 
 describe('an answer', () => {
-  it('holds the document twice, with null for every number that JSON has not', () => {
+  it('holds the document twice, with null for every number that JSON lacks', () => {
     const { content, structuredContent } = answer({
       document: { mean: Number.NaN, best: Number.POSITIVE_INFINITY, exact: 0.1, frames: [-0, undefined] },
     });
@@ -33,7 +32,7 @@ describe('an answer', () => {
     expect(content).toEqual([{ type: 'text', text: JSON.stringify(structuredContent) }]);
   });
 
-  it('leaves out pictures that would make it too big for clients, and keeps the links', () => {
+  it('leaves out pictures too large for clients, and keeps their links', () => {
     const image = { type: 'image', mimeType: 'image/png', data: 'x'.repeat(4 << 20) } as const;
     const [uri, name] = ['anyvmaf://results/1/a.png', 'a.png'];
     const link = { type: 'resource_link', uri, name, mimeType: 'image/png' } as const;
@@ -42,13 +41,11 @@ describe('an answer', () => {
   });
 });
 
-describe('an error', () => {
-  it('is a sentence in JSON, without line ends and without a stack', () => {
-    expect(refusal('No.')).toEqual({ content: [{ type: 'text', text: '{"error":"No."}' }], isError: true });
-    expect(sentenceOf(new AnyvmafError('io', 'cannot read\n  it'))).toBe('cannot read\\x0a  it');
-    expect(sentenceOf(new TypeError('x is undefined'))).toBe('anyvmaf failed unexpectedly: x is undefined');
-    expect(sentenceOf('thrown text')).toBe('anyvmaf failed unexpectedly: thrown text');
-  });
+it('an error is a sentence in JSON, without line ends or a stack', () => {
+  expect(refusal('No.')).toEqual({ content: [{ type: 'text', text: '{"error":"No."}' }], isError: true });
+  expect(sentenceOf(new AnyvmafError('io', 'cannot read\n  it'))).toBe('cannot read\\x0a  it');
+  expect(sentenceOf(new TypeError('x is undefined'))).toBe('anyvmaf failed unexpectedly: x is undefined');
+  expect(sentenceOf('thrown text')).toBe('anyvmaf failed unexpectedly: thrown text');
 });
 
 describe('arguments', () => {
@@ -97,53 +94,45 @@ describe('arguments', () => {
     [{ ...good, pix_fmt: '420' }, 'vmaf_score has no parameter "pix_fmt"; did you mean "pixfmt"?'],
     [[good], 'The arguments of vmaf_score must be an object, not an array of 1.'],
     ['text', 'The arguments of vmaf_score must be an object, not "text".'],
-  ])('%j', (args, sentence) => {
+  ])('%j are checked', (args, sentence) => {
     expect(told(args)).toBe(sentence);
   });
 
-  it('with keys of objects themselves are unknown like any other', () => {
-    for (const name of ['__proto__', 'constructor', 'toString'])
-      expect(told({ ...good, ...JSON.parse(`{"${name}": 1}`) }), name).toContain(
-        `has no parameter "${name}"`,
-      );
+  it('named like members of Object are unknown', () => {
+    for (const name of ['__proto__', 'constructor', 'toString']) {
+      const args = { ...good, ...JSON.parse(`{"${name}": 1}`) };
+      expect(told(args), name).toContain(`has no parameter "${name}"`);
+    }
   });
 
-  it('name every problem, up to a point', () => {
+  it('that are missing are all named, and long or deep ones are not repeated in full', () => {
     expect(told({})).toBe(
       '"ref" is missing; it must be a string; "width" is missing; it must be a number; ' +
         '"pixfmt" is missing; it must be one of "420", "422", "444"; ' +
         '"bitdepth" is missing; it must be 8 or 10 or 12 or 16',
     );
-  });
-
-  it('are not repeated at any length or depth', () => {
     expect(told({ ...good, width: 'x'.repeat(1e5) }).length).toBeLessThan(200);
     const deep = JSON.parse(`${'['.repeat(5000)}${']'.repeat(5000)}`);
     expect(told({ ...good, ref: deep })).toBe('"ref" is an array of 1, but it must be a string');
   });
 });
 
-describe('tokens', () => {
-  // Counted by the o200k tokenizer.
-  it.each([
-    ['{"frameNum":12,"metrics":{"vmaf":81.234567,"integer_adm2":0.971234}}', 27],
-    ['The distorted video is scaled to the reference.', 9],
-    ['aaaaaaaa', 1],
-    ['日本語のファイル', 6],
-  ])('of %s', (text, counted) => {
-    expect(tokensOf(text) / counted).toBeGreaterThan(0.75);
-    expect(tokensOf(text) / counted).toBeLessThan(1.5);
-  });
+// Counted by the o200k tokenizer.
+it.each([
+  ['{"frameNum":12,"metrics":{"vmaf":81.234567,"integer_adm2":0.971234}}', 27],
+  ['The distorted video is scaled to the reference.', 9],
+  ['aaaaaaaa', 1],
+  ['日本語のファイル', 6],
+])('the tokens of %s are estimated', (text, counted) => {
+  expect(tokensOf(text) / counted).toBeGreaterThan(0.75);
+  expect(tokensOf(text) / counted).toBeLessThan(1.5);
 });
 
 describe('long results', () => {
   const frames = (count: number) =>
-    Array.from({ length: count }, (_, frameNum) => ({
-      frameNum,
-      metrics: { vmaf: 80 + (frameNum % 7) / 3 },
-    }));
+    Array.from({ length: count }, (_, n) => ({ frameNum: n, metrics: { vmaf: 80 + (n % 7) / 3 } }));
 
-  it('stay as they are below 20,000 tokens where as much was asked for', async () => {
+  it('are unchanged below 20,000 tokens if requested', async () => {
     const context = fakeContext('/');
     const outcome = { document: { summary: 'x', frames: frames(200) }, long: true };
     expect(await fitting('vmaf_score', outcome, context.resources)).toBe(outcome);
@@ -161,12 +150,10 @@ describe('long results', () => {
     expect(outline.frames).toEqual(document.frames.slice(0, outline.frames.length));
     expect(outline.left_out).toEqual([`frames: the first ${outline.frames.length} of 6000 are here`]);
     expect(JSON.parse(String(context.published[0]?.data))).toEqual(document);
-    expect(content).toEqual([
-      expect.objectContaining({ type: 'resource_link', uri: outline.full_result.uri }),
-    ]);
+    expect(content).toMatchObject([{ type: 'resource_link', uri: outline.full_result.uri }]);
   });
 
-  it('of other shapes fit as well: one long text, lists in lists, many members', async () => {
+  it('of other shapes fit too: one long text, nested lists, many members', async () => {
     const shapes: Record<string, unknown>[] = [
       { format: 'csv', output: 'Frame,vmaf\n1,2.5\n'.repeat(8000) },
       { encodes: Array(4).fill({ name: 'a', curve: Array.from({ length: 8000 }, (_, i) => i) }) },
@@ -183,13 +170,10 @@ describe('long results', () => {
 });
 
 describe('usual results', () => {
-  const rows = (count: number) =>
-    Array.from({ length: count }, (_, i) => ({
-      name: `encode ${i}`,
-      trust: { cause: 'w'.repeat(50), codes: [] },
-    }));
+  const trust = { cause: 'w'.repeat(50), codes: [] };
+  const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `encode ${i}`, trust }));
 
-  it('have 1,000 tokens at most: they lose what they can spare, in order, then ends of lists', async () => {
+  it('have at most 1,000 tokens: they lose spare parts in order, then ends of lists', async () => {
     const context = fakeContext('/');
     const fitted = async (count: number, whole?: string) => {
       const document = { summary: 'Many.', table: 'a:b', rows: rows(count), big: 'b'.repeat(1000) };
@@ -205,12 +189,9 @@ describe('usual results', () => {
     expect(less.sent.rows[39]).toEqual({ name: 'encode 39', trust: { codes: [] } });
     expect(less.content).toHaveLength(1);
     const { sent, content } = await fitted(400, 'table');
-    expect(sent.left_out).toEqual([
-      'rows: trust.cause',
-      'big',
-      `rows: the first ${sent.rows.length} of 400 are here`,
-    ]);
-    // Little more than needed is cut.
+    const cut = `rows: the first ${sent.rows.length} of 400 are here`;
+    expect(sent.left_out).toEqual(['rows: trust.cause', 'big', cut]);
+    // It cuts little more than needed.
     expect(JSON.stringify(sent).length).toBeGreaterThan(USUAL_CHARACTERS / 2);
     expect([sent.full_result, content]).toEqual([undefined, []]);
   });
@@ -227,31 +208,27 @@ describe('progress notifications', () => {
   function listen(whole?: string) {
     const heard: ProgressNotice[] = [];
     const clock = { now: 0 };
-    const progress = new CallProgress(
-      (notice) => heard.push(notice),
-      whole,
-      () => clock.now,
-    );
-    return { heard, clock, progress };
+    const send = (notice: ProgressNotice) => heard.push(notice);
+    return { heard, clock, progress: new CallProgress(send, whole, () => clock.now) };
   }
+  const rises = (heard: readonly ProgressNotice[]) => {
+    for (const [i, { progress }] of heard.entries())
+      expect(progress).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
+  };
 
-  it('sends one notice per percent however many reports there are, each higher than the last', () => {
+  it('come once a percent, each higher than the last; for a short clip, once a frame without repeats', () => {
     const { heard, progress } = listen();
     for (let done = 0; done <= 10_000; done++) progress.report({ done, total: 10_000, fps: 100 });
     expect(heard).toHaveLength(101);
-    for (const [i, { progress: value }] of heard.entries())
-      expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
+    rises(heard);
     const message = '100 %: 10000/10000 frames, 100.0 fps';
     expect(heard.at(-1)).toEqual({ progress: 10_000, total: 10_000, message });
+    const short = listen();
+    for (const done of [1, 2, 2, 1, 3]) short.progress.report({ done, total: 3 });
+    expect(short.heard.map((notice) => notice.progress)).toEqual([1, 2, 3]);
   });
 
-  it('sends every frame of a short clip, and keeps quiet about what it heard before', () => {
-    const { heard, progress } = listen();
-    for (const done of [1, 2, 2, 1, 3]) progress.report({ done, total: 3 });
-    expect(heard.map((notice) => notice.progress)).toEqual([1, 2, 3]);
-  });
-
-  it('sends at intervals, without a total, while the number of frames is unknown', () => {
+  it('come at intervals, without a total, while the number of frames is unknown', () => {
     const { heard, clock, progress } = listen();
     for (let done = 1; done <= 100; done++) {
       clock.now += 50;
@@ -261,7 +238,7 @@ describe('progress notifications', () => {
     expect(heard[0]).toEqual({ progress: 1, message: '1 frames, 20.0 fps' });
   });
 
-  it('shows life within two seconds of long work, though little of the whole is done or it grows', () => {
+  it('come within two seconds of long work, even if little of the whole is done or the whole grows', () => {
     const { heard, clock, progress } = listen();
     progress.report({ done: 90, total: 100, message: 'encoding at 24' });
     for (let done = 91; done <= 151; done++) {
@@ -273,18 +250,16 @@ describe('progress notifications', () => {
     expect(heard.at(-1)?.message).toBe('reading the source');
   });
 
-  it('says that a call waits, below everything that comes later', () => {
+  it('report the queue, below all later progress', () => {
     const { heard, progress } = listen();
-    progress.wait('vmaf_score', 2, 4);
-    progress.wait('vmaf_score', 1, 4);
-    progress.wait('vmaf_score', 0, 4);
+    for (const ahead of [2, 1, 0]) progress.wait('vmaf_score', ahead, 4);
     progress.report({ done: 1, total: 2 });
     expect(heard.map((notice) => notice.progress)).toEqual([0, 0.5, 2 / 3, 1]);
     expect(heard[0]?.message).toBe('vmaf_score is queued: 4 running, 2 calls ahead');
     expect(heard[2]?.message).toContain('next in line');
   });
 
-  it('tells some calls as one whole, from a notice of their start to one of their end', () => {
+  it('report some calls as one whole, from a notice of the start to one of the end', () => {
     const { heard, progress } = listen('run_compare');
     progress.wait('run_compare', 1, 4);
     for (let done = 0; done < 100; done++) progress.report({ done, total: null, message: `stage ${done}` });
@@ -294,13 +269,11 @@ describe('progress notifications', () => {
     expect(heard.at(-1)).toEqual({ progress: 1, total: 1, message: 'run_compare done' });
     expect(heard[2]?.message).toBe('stage 0');
     expect(heard.at(-2)?.message).toBe('50 %: joining, 150/300 frames');
-    for (const [i, { progress: value, total }] of heard.entries()) {
-      expect(value).toBeGreaterThan(heard[i - 1]?.progress ?? -1);
-      expect(total).toBe(1);
-    }
+    rises(heard);
+    for (const { total } of heard) expect(total).toBe(1);
   });
 
-  it('is silent about numbers that are none', () => {
+  it('leave out numbers that are not finite', () => {
     const { heard, progress } = listen();
     progress.report({ done: Number.NaN, total: 10 });
     progress.report({ done: 5, total: Number.NaN, fps: Number.POSITIVE_INFINITY });
@@ -311,14 +284,11 @@ describe('progress notifications', () => {
 describe('lines', () => {
   function collect(limit: number) {
     const heard: string[] = [];
-    const splitter = new LineSplitter(limit, {
-      line: (text) => heard.push(text),
-      tooLong: () => heard.push('TOO LONG'),
-    });
-    return { heard, splitter };
+    const line = (text: string) => heard.push(text);
+    return { heard, splitter: new LineSplitter(limit, { line, tooLong: () => line('TOO LONG') }) };
   }
 
-  it('gives the same lines however the bytes are cut', () => {
+  it('are the same however the bytes are split', () => {
     const random = seeded(7);
     const text = 'first\r\n\nä€😀 third\nlast without end';
     for (let i = 0; i < 200; i++) {
@@ -333,7 +303,7 @@ describe('lines', () => {
     }
   });
 
-  it('tells a line that is too long once, and goes on with the next', () => {
+  it('that are too long are reported once, and the next is read', () => {
     const { heard, splitter } = collect(10);
     for (let i = 0; i < 1000; i++) splitter.push(Buffer.alloc(100, 'x'));
     splitter.push(Buffer.from('\n0123456789\nshort\n01234567890\nafter\n'));
@@ -345,7 +315,7 @@ const never = new AbortController().signal;
 setMaxListeners(0, never);
 const breathe = () => new Promise((resolve) => setImmediate(resolve));
 
-/** A task that ends when told. */
+/** A promise to open. */
 function gate() {
   let open = () => {};
   const opened = new Promise<void>((resolve) => {
@@ -357,27 +327,24 @@ function gate() {
 describe('the pool', () => {
   const any = { weight: null, signal: never };
 
-  it('runs at most its limit, in the order in which calls came', async () => {
+  it('runs at most its limit, in the order of the calls', async () => {
     const pool = new WorkPool(2, 8);
     const started: number[] = [];
     let most = 0;
     let running = 0;
-    await Promise.all(
-      Array.from({ length: 20 }, (_, i) =>
-        pool.run(any, async () => {
-          started.push(i);
-          most = Math.max(most, ++running);
-          await breathe();
-          running--;
-        }),
-      ),
-    );
+    const task = async (i: number) => {
+      started.push(i);
+      most = Math.max(most, ++running);
+      await breathe();
+      running--;
+    };
+    await Promise.all(Array.from({ length: 20 }, (_, i) => pool.run(any, () => task(i))));
     expect(started).toEqual(Array.from({ length: 20 }, (_, i) => i));
     expect(most).toBe(2);
     expect(pool.load).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('shares the cores: all for one call, a part for each of several, never more than wanted', async () => {
+  it('shares the cores: all for one call, a part for each of several, never more than requested', async () => {
     const pool = new WorkPool(4, 8);
     const threads: number[] = [];
     const first = gate();
@@ -398,18 +365,15 @@ describe('the pool', () => {
     expect(threads.at(-1)).toBe(3);
     // More calls than cores, all at once: one thread each.
     const small = new WorkPool(8, 2);
-    const grants = await Promise.all(
-      Array.from({ length: 8 }, () =>
-        small.run(any, async (grant) => {
-          await breathe();
-          return grant.threads;
-        }),
-      ),
-    );
-    expect(grants).toEqual([1, 1, 1, 1, 1, 1, 1, 1]);
+    const grant = async ({ threads }: { threads: number }) => {
+      await breathe();
+      return threads;
+    };
+    const grants = await Promise.all(Array.from({ length: 8 }, () => small.run(any, grant)));
+    expect(grants).toEqual(Array(8).fill(1));
   });
 
-  it('keeps a place for short calls that long ones never take', async () => {
+  it('keeps a place for short calls', async () => {
     const pool = new WorkPool(1, 8);
     const [long, short] = [gate(), gate()];
     const ended: string[] = [];
@@ -435,7 +399,7 @@ describe('the pool', () => {
     expect(ended).toEqual(['short', 'second short', 'long', 'second long']);
   });
 
-  it('tells who waits how many are before it', async () => {
+  it('tells waiting calls how many are ahead', async () => {
     const pool = new WorkPool(1, 1);
     const told: number[][] = [];
     const first = gate();
@@ -451,7 +415,7 @@ describe('the pool', () => {
     expect(told).toEqual([[0], [1, 0]]);
   });
 
-  it('lets a cancelled call out of the queue at once, and passes a failed one on', async () => {
+  it('removes a cancelled call from the queue at once, and passes on failures', async () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
     const cancel = new AbortController();
@@ -469,7 +433,7 @@ describe('the pool', () => {
     expect(pool.load).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('refuses the call after the thousandth that waits', async () => {
+  it('refuses a call once a thousand wait', async () => {
     const pool = new WorkPool(1, 1);
     const first = gate();
     const waiting = Array.from({ length: 1001 }, () => pool.run(any, () => first.opened));
@@ -479,12 +443,10 @@ describe('the pool', () => {
   });
 });
 
-describe('the limit', () => {
-  it('is one per core from 2 to 8, or what the variable says', () => {
-    expect([1, 2, 4, 64].map((cores) => limitFrom(undefined, cores))).toEqual([2, 2, 4, 8]);
-    expect(limitFrom('', 4)).toBe(4);
-    expect(limitFrom('12', 4)).toBe(12);
-    for (const value of ['0', '-1', 'many', '1.5', '1e9'])
-      expect(() => limitFrom(value, 4)).toThrow(`VMAF_MCP_MAX_CONCURRENT is "${value}"`);
-  });
+it('the limit is one per core from 2 to 8, or that of the variable', () => {
+  expect([1, 2, 4, 64].map((cores) => limitFrom(undefined, cores))).toEqual([2, 2, 4, 8]);
+  expect(limitFrom('', 4)).toBe(4);
+  expect(limitFrom('12', 4)).toBe(12);
+  for (const value of ['0', '-1', 'many', '1.5', '1e9'])
+    expect(() => limitFrom(value, 4)).toThrow(`VMAF_MCP_MAX_CONCURRENT is "${value}"`);
 });

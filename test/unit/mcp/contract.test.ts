@@ -1,9 +1,8 @@
 /**
  * @module test/unit/mcp/contract
- * The parameters of the reference word for word, what every tool must have, the list of tools within its budget, manifests that
- * agree with it, pages of a report's frames, and remedies as JSON.
+ * The parameters of the reference, requirements of every tool, the budget of the list of tools, manifests that agree with it,
+ * pages of a report's frames, and fixes as JSON.
  */
-
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +18,7 @@ import { findingInParameters, type Place } from '../../../src/mcp/wording.js';
 import { root } from '../../support/built.js';
 import { toolNamed } from '../../support/mcp-tools.js';
 
-/** The reference's tools that are here, in its order. */
+/** The reference's tools, in its order. */
 const REFERENCE = (
   'vmaf_score list_models list_backends run_benchmark eval_model_on_split compare_models ' +
   'describe_worst_frames probe_backend vmaf_version vmaf_score_encoded list_extractors ' +
@@ -35,12 +34,12 @@ const EP = [
 const whole = (minimum: number) => ({ type: 'integer', minimum });
 const flag = { type: 'boolean', default: false };
 
-/** What both scoring tools have in the reference. */
+/** Parameters of both scoring tools in the reference. */
 const SCORING = {
   model: { type: 'string', default: 'version=vmaf_v0.6.1' },
   disable_clip: flag,
   enable_transform: flag,
-  // webgpu and hybrid are ours, after the reference's.
+  // The reference lacks webgpu and hybrid.
   backend: { enum: ['auto', 'cpu', 'cuda', 'sycl', 'hip', 'metal', 'webgpu', 'hybrid'], default: 'auto' },
   feature: { type: 'array', items: { type: 'string' } },
   aom_ctc: { enum: ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'] },
@@ -81,7 +80,7 @@ const SCORING = {
 const schema = (name: string) => z.toJSONSchema(toolNamed(name).inputSchema, { io: 'input' });
 
 describe('the reference', () => {
-  it('has its tools here, in its order, before ours', () => {
+  it('has its tools first, in its order', () => {
     expect(TOOLS.map(({ name }) => name)).toEqual([
       ...REFERENCE,
       ...[
@@ -97,7 +96,7 @@ describe('the reference', () => {
     ]);
   });
 
-  it('has its parameters in vmaf_score', () => {
+  it('has its parameters in vmaf_score, and only the bit depths of raw video', () => {
     const { properties, required } = schema('vmaf_score');
     expect(properties).toMatchObject({
       ref: { type: 'string' },
@@ -105,39 +104,29 @@ describe('the reference', () => {
       width: whole(1),
       height: whole(1),
       pixfmt: { enum: ['420', '422', '444'] },
-      // An enum of numbers, which some hosts refuse, is not needed: the server takes 8, 10, 12 and 16 only.
+      // Not an enum of numbers, which some hosts refuse: the server accepts 8, 10, 12 and 16 only.
       bitdepth: { ...whole(8), maximum: 16 },
       ...SCORING,
     });
-    // ref may be left out with no_reference, and is asked for otherwise.
+    // ref is required unless no_reference is set.
     expect(required).toEqual(['dis', 'width', 'height', 'pixfmt', 'bitdepth']);
-  });
-
-  it('has the bit depths of raw video, and no others', () => {
     const { inputSchema } = toolNamed('vmaf_score');
     const pair = { ref: 'a', dis: 'b', width: 64, height: 64, pixfmt: '420' };
-    const taken = Array.from({ length: 20 }, (_, bitdepth) => bitdepth).filter(
-      (bitdepth) => inputSchema.safeParse({ ...pair, bitdepth }).success,
-    );
+    const all = Array.from({ length: 20 }, (_, bitdepth) => bitdepth);
+    const taken = all.filter((bitdepth) => inputSchema.safeParse({ ...pair, bitdepth }).success);
     expect(taken).toEqual([8, 10, 12, 16]);
     const refused = inputSchema.safeParse({ ...pair, bitdepth: 14 });
     expect(refused.error?.issues[0]?.message).toContain('8, 10, 12 or 16');
   });
 
-  it('has its parameters in vmaf_score_encoded', () => {
+  it('has its parameters in vmaf_score_encoded and the others', () => {
     const { properties, required } = schema('vmaf_score_encoded');
-    expect(properties).toMatchObject({
-      reference_encoded: { type: 'string' },
-      distorted_encoded: { type: 'string' },
-      ...SCORING,
-    });
+    const encoded = { reference_encoded: { type: 'string' }, distorted_encoded: { type: 'string' } };
+    expect(properties).toMatchObject({ ...encoded, ...SCORING });
     expect(required).toEqual(['distorted_encoded']);
-  });
-
-  it('has its parameters in the others', () => {
     for (const name of ['list_models', 'list_backends', 'vmaf_version'])
       expect(schema(name).properties, name).toEqual({});
-    // Ours.
+    // This one is ours.
     expect(Object.keys(schema('list_extractors').properties ?? {})).toEqual(['name']);
     expect(schema('list_extractors').required).toBeUndefined();
     const split = {
@@ -157,24 +146,19 @@ describe('the reference', () => {
 });
 
 describe('every tool', () => {
-  it.each(TOOLS)(
-    '$name is described, down to its parameters',
-    ({ name, title, description, annotations }) => {
-      expect(name).toMatch(/^[a-z_]{3,64}$/);
-      expect(title.length).toBeGreaterThan(3);
-      expect(description.length).toBeGreaterThan(80);
-      for (const [parameter, part] of Object.entries(schema(name).properties ?? {}))
-        expect(Object(part).description, `${name} ${parameter}`).toMatch(/\S{3}/);
-      expect(annotations).toMatchObject({
-        readOnlyHint: expect.any(Boolean),
-        openWorldHint: expect.any(Boolean),
-      });
-    },
-  );
+  it.each(TOOLS)('$name describes itself and its parameters', ({ name, title, description, annotations }) => {
+    expect(name).toMatch(/^[a-z_]{3,64}$/);
+    expect(title.length).toBeGreaterThan(3);
+    expect(description.length).toBeGreaterThan(80);
+    for (const [parameter, part] of Object.entries(schema(name).properties ?? {}))
+      expect(Object(part).description, `${name} ${parameter}`).toMatch(/\S{3}/);
+    const hints = { readOnlyHint: expect.any(Boolean), openWorldHint: expect.any(Boolean) };
+    expect(annotations).toMatchObject(hints);
+  });
 
-  it.each(TOOLS)('$name has a result that clients of 2025 can check', ({ outputSchema }) => {
+  it.each(TOOLS)('$name has a result that clients of 2025 can validate', ({ outputSchema }) => {
     const text = JSON.stringify(z.toJSONSchema(outputSchema, { io: 'output' }));
-    // They read draft 7, to which tuples by prefixItems are unknown.
+    // They use draft 7, which has no tuples by prefixItems.
     expect(text).not.toContain('prefixItems');
     expect(text).toMatch(/"type":"object"/);
   });
@@ -185,42 +169,36 @@ describe('the list of tools', () => {
 
   it('has less than 13,000 tokens', () => {
     const text = JSON.stringify({ tools: list });
-    console.info(
-      `tools/list: ${list.length} tools, ${text.length} characters, about ${tokensOf(text)} tokens`,
-    );
+    const size = `${text.length} characters, about ${tokensOf(text)} tokens`;
+    console.info(`tools/list: ${list.length} tools, ${size}`);
     expect(text.length / 4).toBeLessThan(13_000);
   });
 
-  it.each(['score', 'raw', 'explain', 'encode', 'models', 'live', 'machine'])(
-    'of the set %s has less than 5,000 tokens, and the tools of jobs',
-    (set) => {
-      const tools = toolsOf(set);
-      expect(JSON.stringify({ tools: listTools(tools) }).length / 4).toBeLessThan(5000);
-      expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...JOB_TOOLS]));
-      expect(tools.length).toBeLessThan(TOOLS.length);
-    },
-  );
+  const sets = ['score', 'raw', 'explain', 'encode', 'models', 'live', 'machine'];
+  it.each(sets)('of the set %s has less than 5,000 tokens, and the tools of jobs', (set) => {
+    const tools = toolsOf(set);
+    expect(JSON.stringify({ tools: listTools(tools) }).length / 4).toBeLessThan(5000);
+    expect(tools.map(({ name }) => name)).toEqual(expect.arrayContaining([...JOB_TOOLS]));
+    expect(tools.length).toBeLessThan(TOOLS.length);
+  });
 
-  it('of several sets has each tool once, in the order of all, and every tool is in a set', () => {
+  it('of several sets has each tool once, in order; every tool is in a set; an unknown set is refused', () => {
     const names = toolsOf('encode,score, encode').map(({ name }) => name);
     expect(names.slice(0, 3)).toEqual(['list_models', 'vmaf_score_encoded', 'list_extractors']);
     expect(new Set(names).size).toBe(names.length);
-    expect(toolsOf('score,raw,explain,encode,models,live,machine')).toEqual(TOOLS);
-  });
-
-  it('refuses a set that there is not', () => {
+    expect(toolsOf(sets.join())).toEqual(TOOLS);
     expect(() => toolsOf('score,quality')).toThrow(
-      '--tools is "score,quality", but "quality" is not a set of tools; available: score, raw, explain, encode, models, live, machine.',
+      `--tools is "score,quality", but "quality" is not a set of tools; available: ${sets.join(', ')}.`,
     );
     expect(() => toolsOf('constructor')).toThrow(/is not a set/);
   });
 
-  it('has every parameter as the server takes it, but those that it refuses, second names and what refuses little', () => {
+  it('has every parameter of the server but second names, without constraints that refuse little', () => {
+    const spare = /^(m..(Length|Items)|propertyNames|pattern)$/;
     const shortened = ({ additionalProperties, ...schema }: Readonly<Record<string, unknown>>) => ({
       ...JSON.parse(
         JSON.stringify(schema, (key, value) =>
-          /^(m..(Length|Items)|propertyNames|pattern)$/.test(key) ||
-          (value === false && /^(additionalProperties|default)$/.test(key))
+          spare.test(key) || (value === false && /^(additionalProperties|default)$/.test(key))
             ? undefined
             : value,
         ),
@@ -231,17 +209,16 @@ describe('the list of tools', () => {
     for (const [i, { name, inputSchema }] of describeTools(TOOLS).entries()) {
       const all = Object.entries(Object(inputSchema.properties) as Record<string, { description?: string }>);
       const listed = Object.keys(Object(list[i]?.inputSchema.properties));
-      unlisted.push(
-        ...all.map(([parameter]) => parameter).filter((parameter) => !listed.includes(parameter)),
-      );
-      const properties = Object.fromEntries(all.filter(([parameter]) => listed.includes(parameter)));
+      const isListed = (parameter: string) => listed.includes(parameter);
+      unlisted.push(...all.flatMap(([parameter]) => (isListed(parameter) ? [] : [parameter])));
+      const properties = Object.fromEntries(all.filter(([parameter]) => isListed(parameter)));
       expect(list[i]?.inputSchema, name).toEqual(shortened({ ...inputSchema, properties }));
     }
     const twice = ['csv', 'dnn_ep', 'sub', 'target_height', 'target_scaling', 'target_width'];
     expect(unlisted.sort()).toEqual(twice.flatMap((name) => [name, name]));
   });
 
-  it('says something of every parameter', () => {
+  it('describes every parameter', () => {
     for (const { name, inputSchema } of list) {
       const parameters = Object(inputSchema.properties) as Record<string, { description?: string }>;
       for (const [key, { description = '' }] of Object.entries(parameters)) {
@@ -253,7 +230,7 @@ describe('the list of tools', () => {
 
   it('names parameters as parameters, not as options of a command line', () => {
     const texts = JSON.stringify([list, describeTools(TOOLS)]);
-    // A command for the user is one.
+    // Commands for the user do have options.
     const without = texts.replace(/'anyvmaf [\w -]+'/g, '');
     expect(without.match(/(?:^|[\s"'(])--[a-z][\w-]*/g)).toBeNull();
   });
@@ -273,11 +250,11 @@ describe('the list of tools', () => {
   });
 });
 
-describe('what registries and hosts read', () => {
+describe('manifests', () => {
   const read = (file: string) => JSON.parse(readFileSync(join(root, file), 'utf8'));
   const manifest = read('package.json');
 
-  it('server.json names the package, its version and the command that serves', () => {
+  it('server.json names the package, its version and the serving command', () => {
     const server = read('server.json');
     expect(server.name).toBe(manifest.mcpName);
     expect(server.version).toBe(manifest.version);
@@ -288,7 +265,7 @@ describe('what registries and hosts read', () => {
     expect(entry.packageArguments[0]).toMatchObject({ type: 'positional', value: 'mcp' });
   });
 
-  it('server.json and the manifest of the bundle have what their schemas know, and nothing else', () => {
+  it('server.json and the manifest of the bundle follow their schemas, without unknown keys', () => {
     const word = z.string().min(1);
     const input = {
       description: word.optional(),
@@ -336,78 +313,60 @@ describe('what registries and hosts read', () => {
     expect(read('mcpb/manifest.json').compatibility.runtimes.node).toBe(manifest.engines.node);
   });
 
-  it('the bundle starts the installed command on the folders that the user chose', () => {
+  it('the bundle starts the installed command on the chosen folders, and names every tool', () => {
     const bundle = read('mcpb/manifest.json');
     expect(bundle.version).toBe(manifest.version);
     expect(bundle.license).toBe(manifest.license);
     expect(bundle.server.entry_point).toBe(`node_modules/${manifest.name}/${manifest.bin.anyvmaf}`);
-    expect(bundle.server.mcp_config.args).toEqual([
-      `\${__dirname}/${bundle.server.entry_point}`,
-      'mcp',
-      `\${user_config.allowed_directories}`,
-    ]);
+    const { args } = bundle.server.mcp_config;
+    const main = `\${__dirname}/${bundle.server.entry_point}`;
+    expect(args).toEqual([main, 'mcp', `\${user_config.allowed_directories}`]);
     expect(bundle.user_config.allowed_directories).toMatchObject({ type: 'directory', multiple: true });
-  });
-
-  it('the bundle names every tool', () => {
-    expect(read('mcpb/manifest.json').tools).toEqual(
-      TOOLS.map(({ name, title }) => ({ name, description: title })),
-    );
+    expect(bundle.tools).toEqual(TOOLS.map(({ name, title }) => ({ name, description: title })));
   });
 });
 
-const frames = Array.from({ length: 20_000 }, (_, frameNum) => ({
-  frameNum,
-  metrics: { vmaf: frameNum % 100, psnr_y: 40 },
+const frames = Array.from({ length: 20_000 }, (_, n) => ({
+  ...{ frameNum: n, metrics: { vmaf: n % 100, psnr_y: 40 } },
 }));
+const ADDRESS = 'anyvmaf://results/a-1/frames';
 const text = (query: string, of: object = { frames }) => {
-  const asked = readPageAddress(`anyvmaf://results/a-1/frames${query}`);
-  if (!asked) throw new Error('no page');
+  const page = readPageAddress(`${ADDRESS}${query}`);
+  if (!page) throw new Error('no page');
   const report = framesOf(JSON.stringify(of));
   if (!report) throw new Error('no frames');
-  return pageOf(report, asked);
+  return pageOf(report, page);
 };
 const read = (query: string, of?: object) => JSON.parse(text(query, of));
 
 describe('a page of frames', () => {
-  it('has the first hundred where nothing is asked for, and leads through all of them', () => {
+  it('has the first hundred by default, and links to the rest', () => {
     const page = read('');
     const columns = ['frame', 'vmaf', 'psnr_y'];
     expect(page).toMatchObject({ frames: 20_000, first: 0, last: 19_999, columns });
     expect(page.rows).toHaveLength(100);
     expect(page.rows[7]).toEqual([7, 7, 40]);
-    expect(page.next).toBe('anyvmaf://results/a-1/frames?from=100');
+    expect(page.next).toBe(`${ADDRESS}?from=100`);
     expect(JSON.stringify(page).length).toBeLessThan(5000);
     let [seen, next] = [0, '?metric=vmaf&from=0&to=19999&step=10'];
     while (next) {
       const { rows, next: after } = read(next);
       seen += rows.length;
-      next = after?.replace('anyvmaf://results/a-1/frames', '');
+      next = after?.replace(ADDRESS, '');
     }
     expect(seen).toBe(2000);
   });
 
-  it('has the frames and metrics that are asked for', () => {
-    expect(read('?metric=psnr_y&from=5&to=9&step=2')).toMatchObject({
-      columns: ['frame', 'psnr_y'],
-      rows: [
-        [5, 40],
-        [7, 40],
-        [9, 40],
-      ],
-      next: null,
-    });
-  });
-
-  it('is CSV where that is asked for', () => {
+  it('has the requested frames and metrics, also as CSV', () => {
+    const page = read('?metric=psnr_y&from=5&to=9&step=2');
+    expect(page).toMatchObject({ columns: ['frame', 'psnr_y'], next: null });
+    expect(page.rows.join(' ')).toBe('5,40 7,40 9,40');
     expect(text('?metric=vmaf&from=5&to=6&format=csv')).toBe('frame,vmaf\n5,5\n6,6\n');
-    expect(text('?metric=vmaf&format=csv').split('\n').slice(-2)).toEqual([
-      '# next: anyvmaf://results/a-1/frames?metric=vmaf&from=100&format=csv',
-      '',
-    ]);
+    const next = `# next: ${ADDRESS}?metric=vmaf&from=100&format=csv`;
+    expect(text('?metric=vmaf&format=csv').split('\n').slice(-2)).toEqual([next, '']);
   });
 
-  it('has seconds of the reference, each with its mean, its least and its greatest value', () => {
+  it('has seconds of the reference with the mean, minimum and maximum of each', () => {
     const film = { frames, reference: { frame_rate: '25/1', skipped: 10 } };
     const page = read('?metric=vmaf&format=seconds', film);
     expect(page.columns).toEqual(['second', 'frame', 'vmaf', 'vmaf_min', 'vmaf_max']);
@@ -417,7 +376,7 @@ describe('a page of frames', () => {
       [1, 15, 27, 15, 39],
     ]);
     expect(page.rows).toHaveLength(100);
-    expect(read(page.next.replace('anyvmaf://results/a-1/frames', ''), film).rows[0][0]).toBe(100);
+    expect(read(page.next.replace(ADDRESS, ''), film).rows[0][0]).toBe(100);
     const ntsc = { frames, reference: { frame_rate: '30000/1001' } };
     // Frame 30 is at 1.001 s.
     expect(read('?metric=vmaf&from=0&to=59&format=seconds', ntsc).rows).toEqual([
@@ -435,16 +394,16 @@ describe('a page of frames', () => {
     ['?format=seconds', 'the frame rate of this report is unknown; use step.'],
   ])('is refused: %s', (query, sentence) => expect(() => read(query)).toThrow(sentence));
 
-  it('is nothing of other addresses, and addresses are read as they are written', () => {
+  it('exists at its own addresses only, and addresses are read as they are written', () => {
     expect(readPageAddress('anyvmaf://results/a-1/report.json')).toBeUndefined();
     expect(readPageAddress('anyvmaf://results/../frames')).toBeUndefined();
-    const asked = { id: 'a', metrics: ['x', 'y'], from: 1, to: 2, step: 3 };
-    expect(readPageAddress(pageAddress(asked))).toEqual(asked);
+    const page = { id: 'a', metrics: ['x', 'y'], from: 1, to: 2, step: 3 };
+    expect(readPageAddress(pageAddress(page))).toEqual(page);
     expect(framesOf('{"frames": 3}')).toBeUndefined();
   });
 });
 
-describe('what resolves a finding', () => {
+describe('the fix of a finding', () => {
   const crop = (side: 'Reference' | 'Distorted') =>
     ({ purpose: 'fix', option: `crop${side}`, value: '640:272:0:44' }) as const;
   const fixOf = (hint: Hint, place?: Place) => {
@@ -467,13 +426,12 @@ describe('what resolves a finding', () => {
     ],
   ])('is JSON of arguments: %j', (hint, args) => expect(JSON.parse(fixOf(hint))).toEqual(args));
 
-  it('says to which tool it goes, and that the user knows', () => {
+  it('names its tool, and asks the user to accept', () => {
     const deinterlace = { purpose: 'fix', option: 'deinterlace', value: true } as const;
     expect(fixOf(deinterlace, 'stored')).toBe('{"filters":{"deinterlace":true}} to vmaf_score_encoded');
     expect(fixOf({ purpose: 'fix', option: 'offset', value: -3 }, 'raw')).toBe('{"frame_skip_dist":3}');
     expect(fixOf({ purpose: 'fix', option: 'window', value: 200 })).toBe('{"window":200} to find_alignment');
-    expect(fixOf({ purpose: 'accept', option: 'scale', value: 'bicubic' })).toBe(
-      'to accept, pass {"scale":"bicubic"}',
-    );
+    const accepted = fixOf({ purpose: 'accept', option: 'scale', value: 'bicubic' });
+    expect(accepted).toBe('to accept, pass {"scale":"bicubic"}');
   });
 });

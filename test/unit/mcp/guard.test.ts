@@ -1,7 +1,7 @@
 /**
  * @module test/unit/mcp/guard
- * Who may call over HTTP (this machine by its own names, pages that were named, holders of the token), and which hosts may be
- * fetched from: what was named, the public's addresses, and nothing else however it is spelt.
+ * Who may call over HTTP (this machine by its own names, named origins, holders of the token), and hosts that may be fetched from:
+ * named ones and public addresses, in any spelling.
  */
 import { describe, expect, it } from 'vitest';
 import {
@@ -24,7 +24,7 @@ describe('addresses', () => {
     ['0.0.0.0:80', '0.0.0.0', 80],
     ['[::1]:80', '::1', 80],
     ['[::]', '::', 8765],
-  ])('%j', (text, host, port) => {
+  ])('%j are read', (text, host, port) => {
     expect(parseAddress(text)).toEqual({ host, port });
   });
 
@@ -32,20 +32,16 @@ describe('addresses', () => {
     expect(() => parseAddress(text)).toThrow('is not an address');
   });
 
-  it('are written as URLs have them', () => {
+  it('are written as in URLs, and are loopback only if they cannot be anything else', () => {
     expect(authority({ host: '::1', port: 80 })).toBe('[::1]:80');
-  });
-
-  it('are loopback only when they cannot be anything else', () => {
     expect(['localhost', '127.0.0.1', '127.1.2.3', '::1'].filter((host) => !isLoopback(host))).toEqual([]);
-    expect(
-      ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.org', 'localhost.example.org', ''].filter(isLoopback),
-    ).toEqual([]);
+    const others = ['0.0.0.0', '::', '10.0.0.1', '127.0.0.1.example.org', 'localhost.example.org', ''];
+    expect(others.filter(isLoopback)).toEqual([]);
   });
 });
 
 describe('a target', () => {
-  it('is a path, or a whole address whose host counts', () => {
+  it('is a path, or a URL whose host counts', () => {
     expect(readTarget('/mcp?a=1', 'localhost:1')).toEqual({ host: 'localhost:1', path: '/mcp?a=1' });
     expect(readTarget('http://[::1]:8765/mcp', 'localhost')).toEqual({ host: '[::1]:8765', path: '/mcp' });
     expect(readTarget('http://a.example?x', 'localhost')).toEqual({ host: 'a.example', path: '/?x' });
@@ -67,7 +63,7 @@ describe('a target', () => {
     ['http://user@localhost/mcp', 'localhost'],
     ['ftp://localhost/mcp', 'localhost'],
     ['localhost:443', 'localhost'],
-  ])('that is malformed is told: %s at %s', (target, host) => {
+  ])('is malformed: %s at %s', (target, host) => {
     expect(readTarget(target, host)).toBeUndefined();
   });
 });
@@ -76,21 +72,21 @@ describe('the Host header', () => {
   const guard = new Guard(open);
   const refused = (host: string | null) => guard.refuseSender({ host, origin: null })?.status;
 
-  it('must name this machine, at whatever port', () => {
+  it('must name this machine, at any port', () => {
     for (const host of ['localhost', 'LOCALHOST:8765', '127.0.0.1:1', '[::1]:8765'])
       expect(refused(host), host).toBeUndefined();
     const others = ['example.org', 'localhost.example.org', '127.0.0.1.example.org', '10.0.0.1', '', 'a:b:c'];
     for (const host of [...others, null]) expect(refused(host), String(host)).toBe(403);
   });
 
-  it('may be any where the server listens for others, who need the token', () => {
+  it('may name any host if the server listens for others, who need the token', () => {
     const wide = new Guard({ ...open, address: { host: '0.0.0.0', port: 8765 }, token: 't' });
     expect(wide.refuseSender({ host: 'video.example.org', origin: null })).toBeUndefined();
   });
 });
 
 describe('the Origin header', () => {
-  it('is refused unless it was named, exactly', () => {
+  it('is refused unless it is allowed exactly', () => {
     const guard = new Guard({ ...open, origins: ['http://localhost:6274'] });
     const refused = (origin: string | null) => guard.refuseSender({ host: 'localhost', origin })?.status;
     expect(refused(null)).toBeUndefined();
@@ -99,7 +95,7 @@ describe('the Origin header', () => {
       expect(refused(origin), origin).toBe(403);
   });
 
-  it('may be one of the server itself, at its own port', () => {
+  it('may be the server itself, at its own port', () => {
     const guard = new Guard(open);
     for (const origin of ['http://127.0.0.1:8765', 'http://localhost:8765', 'http://[::1]:8765'])
       expect(guard.refuseSender({ host: 'localhost:8765', origin }), origin).toBeUndefined();
@@ -110,7 +106,7 @@ describe('the Origin header', () => {
     expect(wide.allowsOrigin('http://localhost:80')).toBe(false);
   });
 
-  it('is checked when it is named', () => {
+  it('is validated when it is allowed', () => {
     expect(checkOrigin('http://localhost:6274/')).toBe('http://localhost:6274');
     expect(checkOrigin('*')).toBe('*');
     for (const origin of ['localhost', 'file:///x', ''])
@@ -118,16 +114,14 @@ describe('the Origin header', () => {
   });
 });
 
-describe('the token', () => {
-  it('is wanted when there is one', () => {
-    const guard = new Guard({ ...open, token: 'secret' });
-    const refused = (authorization: string | null) => guard.refuseCall({ authorization })?.status;
-    expect(refused('Bearer secret')).toBeUndefined();
-    expect(refused('bearer  secret')).toBeUndefined();
-    const wrong = ['', 'secret', 'Bearer', 'Bearer secre', 'Bearer secret2', 'Basic secret', 'Bearer a b'];
-    for (const value of [...wrong, null]) expect(refused(value), String(value)).toBe(401);
-    expect(new Guard(open).refuseCall({ authorization: null })).toBeUndefined();
-  });
+it('a token is required if one is set', () => {
+  const guard = new Guard({ ...open, token: 'secret' });
+  const refused = (authorization: string | null) => guard.refuseCall({ authorization })?.status;
+  expect(refused('Bearer secret')).toBeUndefined();
+  expect(refused('bearer  secret')).toBeUndefined();
+  const wrong = ['', 'secret', 'Bearer', 'Bearer secre', 'Bearer secret2', 'Basic secret', 'Bearer a b'];
+  for (const value of [...wrong, null]) expect(refused(value), String(value)).toBe(401);
+  expect(new Guard(open).refuseCall({ authorization: null })).toBeUndefined();
 });
 
 const may = (entries: readonly string[], url: string, address?: string): boolean => {
@@ -142,25 +136,21 @@ const may = (entries: readonly string[], url: string, address?: string): boolean
 };
 
 describe('addresses to fetch from', () => {
-  it.each(
-    `
-    0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1
-    172.31.255.255 192.168.1.1 198.19.0.1 224.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1
-    ::ffff:a9fe:a9fe 0:0:0:0:0:ffff:10.0.0.1 64:ff9b::169.254.169.254 64:ff9b:1::1 ::127.0.0.1
-    fe80::1%eth0 fc00::1 fd00:ec2::254 ff02::1 2001::1 2001:db8::1 2002:7f00:1::1 100::1
-  `
-      .trim()
-      .split(/\s+/),
-  )('%s is not the public’s', (address) => {
-    expect(isPublic(canonicalAddress(address) ?? '')).toBe(false);
+  it('are private in every reserved range, and public otherwise', () => {
+    const inside = `
+      0.0.0.0 10.1.2.3 100.64.0.1 127.0.0.1 127.255.255.254 169.254.169.254 172.16.0.1
+      172.31.255.255 192.168.1.1 198.19.0.1 224.0.0.1 255.255.255.255 :: ::1 ::ffff:127.0.0.1
+      ::ffff:a9fe:a9fe 0:0:0:0:0:ffff:10.0.0.1 64:ff9b::169.254.169.254 64:ff9b:1::1 ::127.0.0.1
+      fe80::1%eth0 fc00::1 fd00:ec2::254 ff02::1 2001::1 2001:db8::1 2002:7f00:1::1 100::1`;
+    const publicOf = (list: string) =>
+      list
+        .trim()
+        .split(/\s+/)
+        .filter((address) => isPublic(canonicalAddress(address) ?? ''));
+    expect(publicOf(inside)).toEqual([]);
+    const outside = '8.8.8.8 172.32.0.1 100.128.0.1 2606:4700::1111 ::ffff:8.8.8.8 64:ff9b::808:808';
+    expect(publicOf(outside).join(' ')).toBe(outside);
   });
-
-  it.each(['8.8.8.8', '172.32.0.1', '100.128.0.1', '2606:4700::1111', '::ffff:8.8.8.8', '64:ff9b::808:808'])(
-    '%s is',
-    (address) => {
-      expect(isPublic(canonicalAddress(address) ?? '')).toBe(true);
-    },
-  );
 
   it('have one spelling', () => {
     expect(canonicalAddress('[0:0:0:0:0:FFFF:7f00:1]')).toBe('127.0.0.1');
@@ -171,7 +161,7 @@ describe('addresses to fetch from', () => {
 });
 
 describe('hosts', () => {
-  it('are fetched from where they are named, at the ports named', () => {
+  it('are allowed as named, at the named ports', () => {
     for (const [allowed, url, taken] of [
       ['media.example.com', 'https://media.example.com/a.mp4?X-Amz-Signature=1', true],
       ['MEDIA.example.com.', 'http://media.EXAMPLE.com./a', true],
@@ -191,21 +181,16 @@ describe('hosts', () => {
       expect(may(['media.example.com'], `${scheme}://media.example.com/a`)).toBe(false);
   });
 
-  it.each(
-    `
-    http://127.0.0.1/ http://2130706433/ http://0x7f.1/ http://0177.0.0.1/ http://127.1/
-    http://[::ffff:127.0.0.1]/ http://[::ffff:7f00:1]/ http://[0:0:0:0:0:ffff:127.0.0.1]/
-    http://１２７.0.0.1/
-  `
-      .trim()
-      .split(/\s+/),
-  )('at addresses are these however they are spelt: %s', (url) => {
+  const SPELLINGS =
+    'http://127.0.0.1/ http://2130706433/ http://0x7f.1/ http://0177.0.0.1/ http://127.1/ ' +
+    'http://[::ffff:127.0.0.1]/ http://[::ffff:7f00:1]/ http://[0:0:0:0:0:ffff:127.0.0.1]/ http://１２７.0.0.1/';
+  it.each(SPELLINGS.split(' '))('may be addresses in any spelling: %s', (url) => {
     expect(may(['127.0.0.1'], url)).toBe(true);
     expect(may(['10.0.0.1', 'example.com'], url)).toBe(false);
     expect(may(['127.0.0.0/8'], url)).toBe(true);
   });
 
-  it('that have a private address need that named too', () => {
+  it('with a private address need that allowed too', () => {
     const url = 'https://media.example.com/a';
     for (const inward of ['10.0.0.5', '127.0.0.1', '169.254.169.254', '::1', '::ffff:10.0.0.5', 'fd00::1']) {
       expect(may(['media.example.com'], url, inward)).toBe(false);
@@ -223,22 +208,19 @@ describe('hosts', () => {
     expect(may(['localhost:9000'], 'http://localhost:9000/', '10.0.0.5')).toBe(false);
   });
 
-  it('do not lead elsewhere, and not to what is not encrypted', () => {
+  it('must not redirect to hosts that are not allowed, or to unencrypted URLs', () => {
     const hosts = new AllowedHosts(['media.example.com', '10.0.0.5']);
     const from = new URL('https://media.example.com/a?sig=secret');
-    expect(() => hosts.require(new URL('https://media.example.com/b'), from)).not.toThrow();
-    expect(() => hosts.require(new URL('http://media.example.com/b'), from)).toThrow(
-      ', which is not encrypted.',
-    );
-    expect(() => hosts.require(new URL('https://169.254.169.254/'), from)).toThrow(
+    const redirects = (to: string) => expect(() => hosts.require(new URL(to), from));
+    redirects('https://media.example.com/b').not.toThrow();
+    redirects('http://media.example.com/b').toThrow(', which is not encrypted.');
+    redirects('https://169.254.169.254/').toThrow(
       'https://media.example.com/a?... redirects to https://169.254.169.254/, on a host that is not allowed',
     );
-    expect(() => hosts.require(new URL('file:///etc/passwd'), from)).toThrow(
-      'a URL with an unsupported scheme (file:)',
-    );
+    redirects('file:///etc/passwd').toThrow('a URL with an unsupported scheme (file:)');
   });
 
-  it('that are none are refused', () => {
+  it('that are not hosts are refused', () => {
     const wrong =
       'https://a.com a.com/path 10.0.0.0/33 10.0.0.0/ / u@a.com * *. a.com:x a.com:99999 *.*.com a.com?x ::1/200';
     for (const entry of [...wrong.split(' '), '', 'a b'])

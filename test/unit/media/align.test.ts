@@ -1,9 +1,7 @@
 /**
  * @module test/unit/media/align
- * The offset between two videos, and frames lost or doubled in their middle: found where the pictures tell, doubted where
- * they do not.
+ * The offset between two videos, and frames lost or repeated between them: found where the pictures show it, doubted otherwise.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { Evidence } from '../../../src/media/align/evidence.js';
 import { search } from '../../../src/media/align/index.js';
@@ -38,7 +36,7 @@ const OFFSETS = tier(
 /** Pictures that are larger than thumbnails. */
 const LARGE = { width: 128, height: 72 };
 
-/** What moves, stands and repeats in most of these videos, which draw each picture once. */
+/** Moving and still content of most of these videos; each picture is drawn once. */
 const [scene, picture] = [moving(5), still(5)];
 
 /** Distorted frame 0 shows the reference's frame `offset`. */
@@ -53,7 +51,7 @@ const wave =
   (speed: number): Content =>
   (index, x, y) =>
     128 + 60 * Math.sin(5 * x + 3 * y + speed * index);
-/** Content of which each part is late by frames that depend on its place, and on the frame. */
+/** Content whose parts are late by frames that depend on their place and on the frame. */
 const late =
   (content: Content, delay: (place: number, index: number) => number): Content =>
   (index, x, y) =>
@@ -62,7 +60,7 @@ const fade =
   (frames: number): Content =>
   (index, x, y) =>
     16 + (picture(0, x, y) - 16) * Math.min(1, index / frames);
-/** Still pictures, each for so many frames. */
+/** Still pictures, each for some frames. */
 const slides = (frames: number, ...seeds: readonly number[]): Content => {
   const pictures = seeds.map(still);
   return (index, x, y) => pictures[Math.floor(index / frames) % pictures.length]?.(0, x, y) ?? 0;
@@ -71,9 +69,8 @@ const slides = (frames: number, ...seeds: readonly number[]): Content => {
 describe('align finds the offset of moving content', () => {
   it.each(OFFSETS)('shifted by %i frames', async (offset) => {
     const coarse = { quantiser: 16, noise: 3 };
-    const result = await align(
-      ...shifted(tier(scene, moving(offset + 70)), offset, coarse, tier<Treatment>({}, LARGE)),
-    );
+    const size = tier<Treatment>({}, LARGE);
+    const result = await align(...shifted(tier(scene, moving(offset + 70)), offset, coarse, size));
     expect(result).toMatchObject({ offset, ambiguous: false, reason: 'clear' });
     const [distorted, reference] = [Math.max(0, -offset), Math.max(0, offset)];
     expect(result.explanation).toContain(`Distorted frame ${distorted} shows reference frame ${reference}`);
@@ -98,7 +95,7 @@ describe('align finds the offset of moving content', () => {
       'at half the frame rate',
       [
         video(scene, { frames: 200 }),
-        video(scene, { from: 9, frames: 80, order: (index) => 2 * index }),
+        video(scene, { from: 9, frames: 80, order: (n) => 2 * n }),
         { rateRatio: 2 },
       ],
       { offset: 9 },
@@ -107,7 +104,7 @@ describe('align finds the offset of moving content', () => {
       'of one picture in forty',
       [
         video(scene, { frames: 400 }),
-        video((index, x, y) => scene(40 * index + 3, x, y), { frames: 9 }),
+        video((n, x, y) => scene(40 * n + 3, x, y), { frames: 9 }),
         { rateRatio: 40 },
       ],
       { offset: 3, match: { reference: 3, distorted: 0 } },
@@ -118,7 +115,7 @@ describe('align finds the offset of moving content', () => {
       { offset: 8 },
     ],
     [
-      'that is a single cut between still pictures',
+      'with a single cut between still pictures',
       [video(slides(70, 4, 9, 9)), video(slides(70, 4, 9, 9), { from: 20, quantiser: 8, noise: 4 })],
       { offset: 20 },
     ],
@@ -131,23 +128,21 @@ describe('align finds the offset of moving content', () => {
     expect(await align(...pair)).toMatchObject({ ambiguous: false, ...expected });
   });
 
-  it('measures what happened to contrast and brightness', async () => {
-    const { levels, similarity } = await align(...shifted(scene, 0, { gain: 0.8, bias: 20 }), {
-      window: 9,
-    });
+  it('and measures changes of contrast and brightness', async () => {
+    const { levels, similarity } = await align(...shifted(scene, 0, { gain: 0.8, bias: 20 }), { window: 9 });
     expect(levels.gain).toBeCloseTo(0.8, 2);
     expect(levels.bias).toBeCloseTo(20, 0);
     expect(similarity).toBeGreaterThan(0.99);
   });
 
-  it('counts repeated pictures', async () => {
-    // Every fifth picture again, as when 20 frames a second are shown as 25.
+  it('and counts repeated pictures', async () => {
+    // Every fifth picture is repeated, as if 20 frames a second were shown as 25.
     const order = (index: number) => index - Math.floor(index / 5);
     const few = { window: 10, maxFrames: 40 };
     const { repeated } = await align(video(scene), video(scene, { order }), few);
     expect(repeated.reference).toBe(0);
     expect(repeated.distorted).toBeGreaterThan(3);
-    // Not in a reference that stands, though coding makes its encode flicker.
+    // None in a still reference, even if coding makes its encode flicker.
     const flicker: Content = (index, x, y) => picture(0, x, y) + (index % 3);
     const standing = await align(video(picture), video(flicker), few);
     expect(standing.repeated).toEqual({ reference: 0, distorted: 0 });
@@ -155,58 +150,47 @@ describe('align finds the offset of moving content', () => {
 });
 
 describe('align doubts', () => {
-  /** A search among few offsets of the first frames, which is quick. */
+  /** A quick search: few offsets of the first frames. */
   const near = { window: 20, maxFrames: 90 };
 
-  it.each(tier([17], [0, 17, -30]))(
-    'still content, whatever the shift (%i), and stays where it is assumed',
-    async (offset) => {
-      const shown = [video(picture), video(picture, { from: 100 + offset, noise: 2 })] as const;
-      for (const assumed of [0, -4]) {
-        const result = await align(...shown, { ...near, assumed });
-        expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: assumed });
-        expect(result.confidence).toBeLessThan(0.1);
-      }
-    },
-  );
+  it.each(tier([17], [0, 17, -30]))('still content shifted by %i, whose offset it keeps', async (offset) => {
+    const shown = [video(picture), video(picture, { from: 100 + offset, noise: 2 })] as const;
+    for (const assumed of [0, -4]) {
+      const result = await align(...shown, { ...near, assumed });
+      expect(result).toMatchObject({ ambiguous: true, reason: 'static', offset: assumed });
+      expect(result.confidence).toBeLessThan(0.1);
+    }
+  });
 
-  it('slow motion, but states what its residuals tell: more than an equal chance of each that fits', async () => {
+  it('slow motion, but with the confidence that its residuals give', async () => {
     const slow = (noise: number) =>
       align(...shifted(wave(0.03), 20, { noise, quantiser: 4 }), { window: 30 });
     const found = await slow(3);
     expect(found).toMatchObject({ ambiguous: true, reason: 'static', offset: 20 });
     expect(found.candidates.length).toBeGreaterThan(3);
     expect(found.confidence).toBeGreaterThan(0.5);
-    // No doubt is as certain as a clear answer, however fine the pictures.
+    // A doubt never has the confidence of a clear answer, however fine the pictures.
     expect(await slow(1)).toMatchObject({ ambiguous: true, offset: 20, confidence: 0.9 });
   });
 
-  it.each(tier([6], [6, 13, 25]))(
-    'content that repeats every %i frames, and names the offsets',
-    async (period) => {
-      const result = await align(...shifted(repeating(7, period), 2, { quantiser: 8 }), {
-        window: 30,
-        maxFrames: 90,
-      });
-      expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
-      const offsets = result.candidates.map((candidate) => candidate.offset);
-      expect(offsets).toContain(2);
-      for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
-    },
-  );
+  it.each(tier([6], [6, 13, 25]))('content that repeats every %i frames, by its offsets', async (period) => {
+    const pair = shifted(repeating(7, period), 2, { quantiser: 8 });
+    const result = await align(...pair, { window: 30, maxFrames: 90 });
+    expect(result).toMatchObject({ ambiguous: true, reason: 'repetitive' });
+    const offsets = result.candidates.map((candidate) => candidate.offset);
+    expect(offsets).toContain(2);
+    for (const offset of offsets) expect((offset - 2) % period).toBeCloseTo(0, 9);
+  });
 
-  it.each<[string, Content, (place: number, index: number) => number, number]>([
-    ['steady motion of which parts are late, evenly spread', wave(0.004), (at) => (12 * (at % 16)) / 16, 0],
+  type Delay = (place: number, index: number) => number;
+  it.each<[string, Content, Delay, number]>([
+    ['steady motion with late parts, evenly spread', wave(0.004), (at) => (12 * (at % 16)) / 16, 0],
     ['the same, spread exponentially', wave(0.004), (at) => -4 * Math.log(1 - (at % 16) / 16), 0],
     ...tier([8], [2, 5, 8]).flatMap((period) =>
-      [wave(0.02), scene].map(
-        (content, i): [string, Content, (place: number, index: number) => number, number] => [
-          `motion of which each part is refreshed every ${period} frames only (${i})`,
-          content,
-          (at, index) => (index + at) % period,
-          period,
-        ],
-      ),
+      [wave(0.02), scene].map((content, i): [string, Content, Delay, number] => {
+        const delay: Delay = (at, index) => (index + at) % period;
+        return [`motion whose parts are refreshed every ${period} frames (${i})`, content, delay, period];
+      }),
     ),
   ])('%s', async (_, content, delay, from) => {
     const found = await align(video(content), video(late(content, delay), { from }), near);
@@ -256,7 +240,7 @@ describe('align doubts', () => {
   });
 });
 
-describe('align finds that no offset holds for all of the first seconds', () => {
+describe('align finds that no offset fits all of the first seconds', () => {
   const with8 = (order: (index: number) => number) => video(scene, { order, quantiser: 8 });
   const doubled = with8((i) => (i <= 30 ? i : Math.max(30, i - 4)));
   const added = '4 frames are added';
@@ -264,26 +248,19 @@ describe('align finds that no offset holds for all of the first seconds', () => 
   it.each<[string, LumaReader, number, object, string]>([
     ['frames are doubled', doubled, 0, { by: -4, ahead: -4 }, added],
     ['the offset after doubled frames is assumed', doubled, -4, { by: -4, ahead: 0 }, added],
-    ...[1, 6].map((count) => {
-      const what = `${count} ${count === 1 ? 'frame is' : 'frames are'} missing at distorted frame 50,`;
+    ...[1, 6].map((count): [string, LumaReader, number, object, string] => {
+      const missing = `${count} ${count === 1 ? 'frame is' : 'frames are'} missing at distorted frame 50,`;
       const slip = { frame: 50, by: count, ahead: count };
-      const row: [string, LumaReader, number, object, string] = [
-        `${count} lost`,
-        with8((i) => (i < 50 ? i : i + count)),
-        0,
-        slip,
-        what,
-      ];
-      return row;
+      return [`${count} lost`, with8((i) => (i < 50 ? i : i + count)), 0, slip, missing];
     }),
-  ])('where %s', async (_, distorted, assumed, slip, what) => {
+  ])('where %s', async (_, distorted, assumed, slip, explanation) => {
     const found = await align(video(scene), distorted, { window: 20, assumed });
     expect(found).toMatchObject({ offset: 0, reason: 'clear', slip });
-    expect(found.explanation).toContain(`, but ${what}`);
+    expect(found.explanation).toContain(`, but ${explanation}`);
     expect(found.explanation).toContain('so no single offset fits');
   });
 
-  it('but not where nothing moves before both show the same', async () => {
+  it('but not if nothing moves before both show the same', async () => {
     const leader: Content = (index, x, y) => scene(Math.max(40, index), x, y);
     const found = await align(...shifted(leader, 6, { quantiser: 8 }));
     expect(found).toMatchObject({ offset: 6, reason: 'clear' });
@@ -291,8 +268,8 @@ describe('align finds that no offset holds for all of the first seconds', () => 
   });
 });
 
-describe('align believes no offset of traces of compression', () => {
-  /** Content whose pictures all bear traces of their own. */
+describe('align finds no offset in compression artefacts', () => {
+  /** Content with different artefacts in every picture. */
   const traced =
     (content: Content): Content =>
     (index, x, y) =>
@@ -308,19 +285,18 @@ describe('align believes no offset of traces of compression', () => {
     expect(found.candidates.map((one) => one.offset)).toContain(offset);
   });
 
-  it('where slides change a frame later', async () => {
+  it('when slides change a frame later', async () => {
     expect(await align(...shifted(slides(60, 4, 9, 14), -1))).toMatchObject({ offset: 0, ambiguous: true });
   });
 });
 
-it('align stops when told to', async () => {
-  const stop = new AbortController();
-  stop.abort(new Error('enough'));
+it('align stops when it is aborted', async () => {
   const clip = video(scene);
-  await expect(align(clip, clip, { signal: stop.signal })).rejects.toThrow('enough');
+  const signal = AbortSignal.abort(new Error('enough'));
+  await expect(align(clip, clip, { signal })).rejects.toThrow('enough');
 });
 
-it('align reads frames in ascending order, each once, and no further than needed', async () => {
+it('align reads frames in ascending order, each once, and no more than needed', async () => {
   const read: number[] = [];
   const clip = video(scene, { frames: 1000 });
   const readFrame: typeof clip.readFrame = (index, into) => {
@@ -331,21 +307,18 @@ it('align reads frames in ascending order, each once, and no further than needed
   expect(read).toEqual(upTo(100));
 });
 
-describe('thumbnail', () => {
+describe('a thumbnail', () => {
   const thumbnail = (luma: Uint8Array, format: LumaFormat, width: number, height: number) =>
     new Thumbnailer(format, width, height).shrink(luma);
 
-  it('averages the boxes of a small picture exactly', () => {
+  it('averages the boxes of a small picture exactly, to 8-bit levels at any depth', () => {
     const luma = Uint8Array.from([0, 4, 100, 200, 8, 12, 100, 200]);
     expect([...thumbnail(luma, { width: 4, height: 2, bitDepth: 8 }, 2, 1)]).toEqual([6, 150]);
+    const deep = Uint8Array.from([0x00, 0x02, 0xff, 0x03]); // 512 and 1023 of 10 bit
+    expect([...thumbnail(deep, { width: 2, height: 1, bitDepth: 10 }, 2, 1)]).toEqual([128, 255.75]);
   });
 
-  it('gives 8-bit levels whatever the depth', () => {
-    const luma = Uint8Array.from([0x00, 0x02, 0xff, 0x03]); // 512 and 1023 of 10 bit
-    expect([...thumbnail(luma, { width: 2, height: 1, bitDepth: 10 }, 2, 1)]).toEqual([128, 255.75]);
-  });
-
-  it('looks at both fields of an interlaced picture', () => {
+  it('uses both fields of an interlaced picture', () => {
     for (const height of [480, 576, 720, 1080, 2160]) {
       const luma = new Uint8Array(64 * height).map((_, at) => (Math.floor(at / 64) % 2 === 0 ? 0 : 200));
       const thumb = thumbnail(luma, { width: 64, height, bitDepth: 8 }, 64, 36);
@@ -358,14 +331,13 @@ describe('thumbnail', () => {
       Uint8Array.from({ length: width }, (_, x) => (200 * (x + 0.5)) / width);
     for (const width of [200, 640, 1919]) {
       const thumb = thumbnail(gradient(width), { width, height: 1, bitDepth: 8 }, 8, 1);
-      thumb.forEach((value, k) => {
+      for (const [k, value] of thumb.entries())
         expect(Math.abs(value - 200 * ((k + 0.5) / 8))).toBeLessThan(1.5);
-      });
     }
   });
 });
 
-/** Flat frames, each as bright as its number; keeps account of how they are read. */
+/** Flat frames, each as bright as its number, with a log of reads. */
 function watched(frames: number) {
   const log = { opened: [] as [number, number][], read: [] as number[], open: 0 };
   const thumbs = new RecordedThumbs(async (first, end) => {
@@ -390,7 +362,7 @@ function watched(frames: number) {
   return { thumbs, log };
 }
 
-/** Reads so many more, as their numbers. */
+/** Reads `frames` more. @returns their numbers */
 async function take(reader: ReturnType<RecordedThumbs['reader']>, frames: number): Promise<number[]> {
   const found: number[] = [];
   await reader.readTo(frames, (thumb) => found.push(Math.round(thumb[100] ?? -1)));
@@ -398,7 +370,7 @@ async function take(reader: ReturnType<RecordedThumbs['reader']>, frames: number
 }
 
 describe('recorded thumbnails', () => {
-  it('are read once, however many ask at the same time', async () => {
+  it('are read once for concurrent readers', async () => {
     const { thumbs, log } = watched(50);
     const readers = [thumbs.reader(40), thumbs.reader(40)];
     expect(await Promise.all(readers.map((reader) => take(reader, 20)))).toEqual([upTo(20), upTo(20)]);
@@ -407,7 +379,7 @@ describe('recorded thumbnails', () => {
     expect(log).toEqual({ opened: [[0, 40]], read: upTo(30), open: 0 });
   });
 
-  it('go on where they stopped, for one who comes later or wants more', async () => {
+  it('continue where they stopped for a later or longer reader', async () => {
     const { thumbs, log } = watched(50);
     const first = thumbs.reader(10);
     expect(await take(first, 10)).toEqual(upTo(10));
@@ -423,7 +395,7 @@ describe('recorded thumbnails', () => {
     expect(log.opened.map(String)).toEqual(['0,10', '10,25', '12,100']);
   });
 
-  it('tell everybody who asks of a failure', async () => {
+  it('pass a failure on to every reader', async () => {
     const thumbs = new RecordedThumbs(() => Promise.reject(new Error('cannot be opened')));
     for (const reader of [thumbs.reader(10), thumbs.reader(10)]) {
       await expect(take(reader, 5)).rejects.toThrow('cannot be opened');
@@ -434,7 +406,7 @@ describe('recorded thumbnails', () => {
 
 const SIZE = { width: 64, height: 36 };
 
-/** What is found in two videos. */
+/** The displacement between two videos. */
 function watchBoth(reference: Content, distorted: Content, treatment: Treatment, frames = 160): Displacement {
   const readers = [
     video(reference, { ...SIZE, frames }),
@@ -454,10 +426,8 @@ function watchBoth(reference: Content, distorted: Content, treatment: Treatment,
   return slips.finish();
 }
 
-/** The same of some content and what became of it. */
-function watch(content: Content, treatment: Treatment, frames?: number): Displacement {
-  return watchBoth(content, content, treatment, frames);
-}
+const watch = (content: Content, treatment: Treatment, frames?: number) =>
+  watchBoth(content, content, treatment, frames);
 
 const lost = (first: number, count: number) => (n: number) => (n < first ? n : n + count);
 const doubled = (first: number, count: number) => (n: number) =>
@@ -465,15 +435,15 @@ const doubled = (first: number, count: number) => (n: number) =>
 const coarse: Treatment = { quantiser: 16, noise: 3 };
 const SEEDS = tier([5], [1, 2, 3, 5, 8]);
 
-describe('a watch over all frames finds', () => {
-  it.each(SEEDS)('frames that were lost, and how many: seed %i', (seed) => {
+describe('a comparison of all frames finds', () => {
+  it.each(SEEDS)('lost frames and their number: seed %i', (seed) => {
     for (const count of tier([1, 60], [1, 2, 10, 60])) {
       const { slips } = watch(tier(scene, moving(seed)), { ...coarse, order: lost(60, count) });
       expect(slips, `${count} lost`).toEqual([{ frame: 60, by: count, ahead: count }]);
     }
   });
 
-  it.each(SEEDS)('frames that were doubled, and how many: seed %i', (seed) => {
+  it.each(SEEDS)('repeated frames and their number: seed %i', (seed) => {
     for (const count of tier([1, 12], [1, 2, 12])) {
       const { slips } = watch(tier(scene, moving(seed)), { ...coarse, order: doubled(60, count) });
       expect(slips, `${count} doubled`).toHaveLength(1);
@@ -482,7 +452,7 @@ describe('a watch over all frames finds', () => {
     }
   });
 
-  it('one slip after another, and the return', () => {
+  it('one slip after another, and the return to the start', () => {
     const order = (n: number) => (n < 50 ? n : n < 90 ? n + 5 : n < 120 ? n - 3 : n);
     const { slips } = watch(scene, { ...coarse, order });
     expect(slips).toEqual([
@@ -493,34 +463,34 @@ describe('a watch over all frames finds', () => {
   });
 
   const LATE = tier(700, 2400);
-  it('a slip late in a long video, with the memory of a short one', () => {
+  it('a slip late in a long video, in the memory of a short one', () => {
     const { slips } = watch(scene, { ...coarse, order: lost(LATE, 7) }, LATE + 200);
     expect(slips).toEqual([{ frame: LATE, by: 7, ahead: 7 }]);
   }, 60_000);
 
-  it('a picture that stands still while the reference moves on', () => {
+  it('a frozen picture while the reference moves', () => {
     const { slips, freezes } = watch(scene, { order: (n) => (n > 60 && n <= 70 ? 60 : n) });
     expect(freezes).toEqual([{ frame: 61, frames: 10 }]);
     expect(slips).toEqual([]);
   });
 
-  it('a slip that only a cut shows', () => {
-    // Where the second scene stands still too, nothing says that it is late for good.
+  it('at most one slip that only a cut shows', () => {
+    // The second scene is still too, so nothing shows that it stays late.
     const { slips } = watch(slides(80, 1, 2, 2), { ...coarse, order: lost(60, 10) });
     expect(slips.length).toBeLessThanOrEqual(1);
   });
 });
 
-describe('a watch over all frames finds nothing', () => {
+describe('a comparison of all frames finds nothing', () => {
   const nothing = { slips: [], freezes: [] };
 
   it.each<[string, Content, Treatment]>([
     ['moving content, coarsely quantised', scene, { quantiser: 60 }],
     ['moving content under noise', scene, { noise: 25 }],
     ['moving content, darker, of another tone curve', scene, { gain: 0.7, bias: 20, gamma: 1.6 }],
-    ['content that stands still', picture, { noise: 4 }],
-    ['content that stands still, of which frames are lost', picture, { noise: 4, order: lost(60, 10) }],
-    ['content that repeats itself, a period of which is lost', repeating(5, 12), { order: lost(60, 12) }],
+    ['still content', picture, { noise: 4 }],
+    ['still content with lost frames', picture, { noise: 4, order: lost(60, 10) }],
+    ['repeating content with a lost period', repeating(5, 12), { order: lost(60, 12) }],
     ['a fade of a still picture', fade(100), { quantiser: 8, noise: 2 }],
     ['a black video', () => 16, { noise: 1 }],
     ['flashes', (n, x, y) => (n % 40 === 7 ? 235 : picture(0, x, y)), { quantiser: 8 }],
@@ -529,12 +499,9 @@ describe('a watch over all frames finds nothing', () => {
     expect(watch(content, treatment)).toEqual(nothing);
   });
 
-  it('in a video that shows something else', () => {
+  it('in videos of different things, or if an encoder leaves parts of the picture unchanged', () => {
     expect(watchBoth(scene, moving(77), {}).slips).toEqual([]);
-  });
-
-  it('where an encoder leaves parts of the picture as they were', () => {
-    // Every second column of blocks shows what was there up to three frames before.
+    // Every second column of blocks is up to three frames old.
     const late: Content = (n, x, y) => scene(Math.floor(x * 16) % 2 === 0 ? n - (n % 4) : n, x, y);
     expect(watchBoth(scene, late, {})).toEqual(nothing);
   });

@@ -1,6 +1,6 @@
 /**
  * @module test/unit/media/decoders
- * Which decoder is taken, what is said when none is left (src/media/decoders.ts), and how mediabunny's samples become planes.
+ * Which decoder is chosen, the message when none is left (src/media/decoders.ts), and how mediabunny's samples become planes.
  */
 import type { VideoSample } from 'mediabunny';
 import { describe, expect, it } from 'vitest';
@@ -16,14 +16,10 @@ import { planesFor } from '../../support/media.js';
 import { refusalOf } from '../../support/refusals.js';
 
 const facts = { name: 'clip.mp4', codec: 'av1', bitDepth: 8, chroma: '420' } as TrackFacts;
-const clip: EncodedInput = {
-  kind: 'encoded',
-  name: 'clip.mp4',
-  input: 'clip.mp4',
-  looksLike: 'an MP4 or MOV file',
-};
+const looksLike = 'an MP4 or MOV file';
+const clip: EncodedInput = { kind: 'encoded', name: 'clip.mp4', input: 'clip.mp4', looksLike };
 
-/** A decoder that can run, cannot, or refuses. */
+/** A decoder that works, or fails in its own way. */
 function decoder(
   id: DecoderId,
   how: 'works' | 'absent' | 'refuses' | 'breaks' | 'missing',
@@ -34,9 +30,8 @@ function decoder(
     asked,
     async availability() {
       asked.push('availability');
-      return how === 'absent'
-        ? { id, usable: false, reason: `${id} is not installed; install it.` }
-        : { id, usable: true };
+      const reason = `${id} is not installed; install it.`;
+      return how === 'absent' ? { id, usable: false, reason } : { id, usable: true };
     },
     async probe() {
       asked.push('probe');
@@ -54,7 +49,7 @@ function decoder(
   };
 }
 
-/** A decoder that can run once what it needs is fetched. */
+/** A decoder that works once its parts are fetched. */
 function fetchable(fetch: () => void = () => {}): Decoder & { asked: string[] } {
   const base = decoder('wasm', 'works');
   let here = false;
@@ -76,21 +71,21 @@ const choose = (decoders: readonly Decoder[], input = clip) =>
 const refused = (decoders: readonly Decoder[], input = clip, code: 'media' | 'usage' | 'io' = 'media') =>
   refusalOf(code, () => choose(decoders, input));
 
-describe('what a decoder needs', () => {
+describe('the parts of a decoder', () => {
   const refusing = (code: 'backend' | 'usage') =>
     fetchable(() => {
       const hints = [{ purpose: 'install', part: 'decoder', packages: 'core@1' }] as const;
       throw new AnyvmafError(code, 'the package core is not here', { hints });
     });
 
-  it('is fetched when no other decoder is left', async () => {
+  it('are fetched if no other decoder is left', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'refuses'), fetchable()];
     expect((await choose(decoders)).decoder.id).toBe('wasm');
     const broken = { input: 'clip.mp4', decoder: decoder('mediabunny', 'breaks'), facts };
     expect(await openDecoded({ ...broken, others: [fetchable()] }, {})).toMatchObject({ decodedBy: 'wasm' });
   });
 
-  it('is not, where another one works or it would be in vain', async () => {
+  it('are not fetched if another decoder works, or in vain', async () => {
     const wasm = fetchable();
     await choose([decoder('mediabunny', 'works'), wasm]);
     const decoders = [decoder('ffmpeg', 'refuses'), wasm];
@@ -101,15 +96,15 @@ describe('what a decoder needs', () => {
   });
 
   it.each([
-    ['by another decoder', (video: EncodedVideo) => readTimes(video).then((found) => found.video)],
+    ['read by another decoder', (video: EncodedVideo) => readTimes(video).then((found) => found.video)],
     [
-      'through filters',
-      (video: EncodedVideo) =>
-        filterSide('distorted', { kind: 'encoded', video, times: null }, { vf: 'hflip' }).then((side) =>
-          'video' in side ? side.video : video,
-        ),
+      'read through filters',
+      async (video: EncodedVideo) => {
+        const side = await filterSide('distorted', { kind: 'encoded', video, times: null }, { vf: 'hflip' });
+        return 'video' in side ? side.video : video;
+      },
     ],
-  ])('keeps what no probe tells: %s', async (_, read) => {
+  ])('keep facts that a second probe lacks: %s', async (_, read) => {
     const [first, other] = [decoder('mediabunny', 'works'), decoder('wasm', 'works')];
     const failing: Decoder = {
       ...first,
@@ -122,7 +117,7 @@ describe('what a decoder needs', () => {
     expect((await read(video)).facts).toMatchObject({ dolbyVision, fromRgb, matrix });
   });
 
-  it('is named with what to do where it may not or cannot be fetched', async () => {
+  it('are named with advice if they may not or cannot be fetched', async () => {
     const decoders = [decoder('ffmpeg', 'absent'), refusing('backend')];
     expect(await refused(decoders)).toBe(
       'clip.mp4 is an MP4 or MOV file, but there is no decoder for it (ffmpeg: ffmpeg is not installed; install it; ' +
@@ -135,7 +130,7 @@ describe('what a decoder needs', () => {
     );
     const { looksLike: _, ...unknown } = clip;
     expect(await refused(decoders, unknown)).toContain('run npm install core@1, or if it is raw YUV');
-    // In a browser without WebCodecs nothing can be installed, but another decoder is there.
+    // Nothing can be installed in a browser without WebCodecs, but another decoder works there.
     const named: Decoder = {
       ...decoder('mediabunny', 'absent'),
       async obtain() {
@@ -154,7 +149,7 @@ describe('what a decoder needs', () => {
 });
 
 describe('choosing a decoder', () => {
-  it('takes the first that can run, and asks no further', async () => {
+  it('takes the first that works, and asks no further', async () => {
     for (const how of ['absent', 'refuses'] as const) {
       const decoders = [decoder('ffmpeg', how), decoder('mediabunny', 'works'), decoder('wasm', 'works')];
       expect((await choose(decoders)).decoder.id).toBe('mediabunny');
@@ -162,7 +157,7 @@ describe('choosing a decoder', () => {
     }
   });
 
-  it('asks about the file while it waits for the word that a decoder can run, where that one allows it', async () => {
+  it('probes the file before a decoder is known to work, if that decoder allows it', async () => {
     for (const usable of [true, false]) {
       const steps: string[] = [];
       const early: Decoder = {
@@ -189,7 +184,7 @@ describe('choosing a decoder', () => {
     }
   });
 
-  it('leaves nothing behind when it is given up meanwhile', async () => {
+  it('waits for a running probe when it is aborted', async () => {
     const stop = new AbortController();
     let over = false;
     const early: Decoder = {
@@ -205,28 +200,28 @@ describe('choosing a decoder', () => {
         throw signal?.reason;
       },
     };
-    const { signal } = stop;
-    await expect(chooseDecoder(clip, { choice: 'auto', decoders: [early], signal })).rejects.toThrow(
-      'enough',
-    );
+    const options = { choice: 'auto', decoders: [early], signal: stop.signal } as const;
+    await expect(chooseDecoder(clip, options)).rejects.toThrow('enough');
     expect(over).toBe(true);
   });
 
-  it('takes the one asked for, and no other', async () => {
+  it('takes the requested one and no other', async () => {
     const decoders = [decoder('ffmpeg', 'works'), decoder('wasm', 'works')];
     expect((await chooseDecoder(clip, { choice: 'wasm', decoders })).decoder.id).toBe('wasm');
-    expect(await refusalOf('usage', () => chooseDecoder(clip, { choice: 'mediabunny', decoders }))).toBe(
+    const absent = () => chooseDecoder(clip, { choice: 'mediabunny', decoders });
+    expect(await refusalOf('usage', absent)).toBe(
       'decoder "mediabunny" is not available here; choose one of auto, ffmpeg, wasm, none.',
     );
     expect(decoders[0]?.asked).toEqual([]);
+    const none = () => chooseDecoder(clip, { choice: 'none', decoders: [] });
+    expect(await refusalOf('media', none)).toContain(
+      "and without a decoder only Y4M and raw YUV can be read; leave out decoder: 'none', or convert",
+    );
   });
 
-  it('names those tried, what they said, and what to install', async () => {
-    const decoders = [
-      decoder('ffmpeg', 'absent'),
-      decoder('mediabunny', 'absent'),
-      decoder('wasm', 'refuses'),
-    ];
+  it('names the decoders it tried, their reasons, and what to install', async () => {
+    const absent = [decoder('ffmpeg', 'absent'), decoder('mediabunny', 'absent')];
+    const decoders = [...absent, decoder('wasm', 'refuses')];
     expect(await refused(decoders)).toBe(
       'clip.mp4 is av1, which wasm does not know (tried wasm; ffmpeg: ffmpeg is not installed; install it; ' +
         'mediabunny: mediabunny is not installed; install it).',
@@ -244,30 +239,22 @@ describe('choosing a decoder', () => {
     const installed = [decoder('ffmpeg', 'refuses'), decoder('mediabunny', 'absent')];
     expect(await refused(installed)).toBe('clip.mp4 is av1, which ffmpeg does not know.');
     const { looksLike: _, ...unknown } = clip;
-    expect(
-      await refusalOf('media', () => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all })),
-    ).toContain(
+    const forced = () => chooseDecoder(unknown, { choice: 'ffmpeg', decoders: all });
+    expect(await refusalOf('media', forced)).toContain(
       '; if it is raw YUV, give its width, height, pixel format and bit depth: width, height, chroma and bitDepth of raw.',
     );
-    const none = decoders.slice(0, 2);
-    const message = await refused(none);
+    const message = await refused(absent);
     expect(message).toMatch(/^clip\.mp4 is an MP4 or MOV file, but there is no decoder for it \(ffmpeg: /);
     expect(message).toContain('ffmpeg -i clip.mp4 -strict -1 OUTPUT.y4m');
   });
 
-  it('says without a decoder what would be needed', async () => {
-    expect(await refusalOf('media', () => chooseDecoder(clip, { choice: 'none', decoders: [] }))).toContain(
-      "and without a decoder only Y4M and raw YUV can be read; leave out decoder: 'none', or convert",
-    );
-  });
-
-  it('stops at failures that no decoder can help', async () => {
+  it('stops at errors that no decoder can help', async () => {
     const decoders = [decoder('ffmpeg', 'missing'), decoder('wasm', 'works')];
     await refused(decoders, clip, 'io');
     expect(decoders[1]?.asked).toEqual([]);
   });
 
-  it('turns to another where the chosen one cannot open what it knows', async () => {
+  it('turns to another one if the chosen one cannot open what it probed', async () => {
     const decoders = [decoder('mediabunny', 'breaks'), decoder('wasm', 'works')];
     const video = await choose(decoders);
     expect((await openDecoded(video, {})).decodedBy).toBe('wasm');
@@ -277,7 +264,7 @@ describe('choosing a decoder', () => {
 });
 
 describe('samples', () => {
-  it('are luma and chroma in layouts that ffmpeg names', () => {
+  it('are luma and chroma in formats that ffmpeg names', () => {
     expect(samplePixelFormat('I420')).toBe('yuv420p');
     expect(samplePixelFormat('I422P10')).toBe('yuv422p10le');
     expect(samplePixelFormat('I444AP12')).toBe('yuva444p12le');
@@ -285,7 +272,7 @@ describe('samples', () => {
     for (const format of ['RGBA', 'BGRX', null]) expect(samplePixelFormat(format)).toBeUndefined();
   });
 
-  /** A decoded picture in memory, with space between its rows. */
+  /** A decoded picture in memory, with gaps between its rows. */
   function picture(format: string, bytes: readonly number[], layout: readonly PlaneLayout[]): VideoSample {
     const copy = {
       format,
@@ -298,7 +285,7 @@ describe('samples', () => {
     return copy as unknown as VideoSample;
   }
 
-  it('are taken out of rows with space between them, and of interleaved chroma', async () => {
+  it('are copied from rows with gaps, and from interleaved chroma', async () => {
     const format = { width: 4, height: 2, bitDepth: 8, chroma: '420' } as const;
     const copier = new SampleCopier(format, { rotation: 0, flip: false });
     const planes = planesFor(format);
@@ -315,15 +302,15 @@ describe('samples', () => {
     });
   });
 
-  // 1 2 3
-  // 4 5 6 as stored.
+  // Stored as 1 2 3
+  //           4 5 6.
   it.each([
     { rotation: 90, flip: false, upright: [4, 1, 5, 2, 6, 3] },
     { rotation: 180, flip: false, upright: [6, 5, 4, 3, 2, 1] },
     { rotation: 270, flip: false, upright: [3, 6, 2, 5, 1, 4] },
     { rotation: 0, flip: true, upright: [3, 2, 1, 6, 5, 4] },
     { rotation: 90, flip: true, upright: [1, 4, 2, 5, 3, 6] },
-  ] as const)('are turned by $rotation degrees, mirrored: $flip', async ({ rotation, flip, upright }) => {
+  ] as const)('are rotated by $rotation degrees, mirrored: $flip', async ({ rotation, flip, upright }) => {
     const turned = rotation === 90 || rotation === 270;
     const size = turned ? { width: 2, height: 3 } : { width: 3, height: 2 };
     for (const bitDepth of [8, 10]) {
@@ -353,7 +340,7 @@ it('queues of decoders stay short', () => {
     return decoder.decodeQueueSize;
   });
   expect(sizes.slice(0, 3)).toEqual([0, 1, 8]);
-  // mediabunny lets 40 wait.
+  // mediabunny allows 40.
   for (const size of sizes.slice(3)) expect(size).toBeGreaterThan(40);
   expect(scope.VideoDecoder.isConfigSupported({ codec: 'vp8' })).toBe('as before');
 });

@@ -1,8 +1,7 @@
 /**
  * @module test/unit/media/filters
- * Chains of ffmpeg's filters that are handed on or refused, filters of this package on frames of known samples, and kernels.
+ * Chains of ffmpeg's filters that are passed on or refused, filters of this package on known samples, and kernels.
  */
-
 import { describe, expect, it } from 'vitest';
 import { filtersFor } from '../../../src/media/filters/apply.js';
 import { checkChain } from '../../../src/media/filters/chain.js';
@@ -60,15 +59,8 @@ describe('checkChain', () => {
       crop=1:\/h=/etc/passwd crop=1:'/h'=/etc/passwd curves=psfile=a.acv curves=plot=a crop='1
       nosuchfilter null, ,null
     `),
-    ...[
-      ' movie =a.mkv',
-      'crop=w=1: /h=/etc/passwd',
-      '',
-      ' ',
-      'null\nnull',
-      'null\0',
-      `${'null,'.repeat(500)}null`,
-    ],
+    ...[' movie =a.mkv', 'crop=w=1: /h=/etc/passwd', '', ' ', 'null\nnull', 'null\0'],
+    `${'null,'.repeat(500)}null`,
   ])('refuses %j', (text) => {
     expect(refused(text)).toMatch(/^vfDistorted (is|names|makes) /);
   });
@@ -82,7 +74,7 @@ describe('checkChain', () => {
       scale=-2:ih*16/9 scale=1280x720 scale=s=hd720 pad=iw:ow*9/16:(ow-iw)/2:(oh-ih)/2:black
       pad=aspect=16/9 yadif=1,hqdn3d,eq=contrast=1.1 zscale=1280:720:filter=lanczos
     `),
-  )('takes %s of somebody else', (text) => {
+  )('takes %s from another person', (text) => {
     expect(refused(text, true)).toBe('');
   });
 
@@ -111,11 +103,11 @@ describe('checkChain', () => {
       scale=200h:100 scale=9999B:100 scale=9'9'999:100 scale=9\9999:100
     `),
     `${'null,'.repeat(24)}null`,
-  ])('refuses %s of somebody else', (text) => {
+  ])('refuses %s from another person', (text) => {
     expect(refused(text, true)).toMatch(/^vfDistorted (names|uses) /);
   });
 
-  it('says which filter was meant', () => {
+  it('suggests a filter', () => {
     expect(refused('yadiff')).toContain('did you mean yadif?');
   });
 });
@@ -143,37 +135,32 @@ const FRAME = Uint8Array.from([
   ...[1, 127, 240, 129],
 ]);
 
-describe('filtersFor', () => {
-  it.each([
-    [1216, 512, 'bt601'],
-    [1024, 577, 'bt709'],
-    [1280, 512, 'bt709'],
-  ] as const)('takes untagged video of %ix%i for %s, as colour metrics do', (width, height, from) => {
-    const facts = { width, height, bitDepth: 8, chroma: '420' } as const;
-    expect(filtersFor('distorted', facts, { matrix: 'bt2020' })).toEqual({ matrix: { from, to: 'bt2020' } });
-  });
+it.each([
+  [1216, 512, 'bt601'],
+  [1024, 577, 'bt709'],
+  [1280, 512, 'bt709'],
+] as const)('filters take untagged video of %ix%i for %s, as colour metrics do', (width, height, from) => {
+  const facts = { width, height, bitDepth: 8, chroma: '420' } as const;
+  expect(filtersFor('distorted', facts, { matrix: 'bt2020' })).toEqual({ matrix: { from, to: 'bt2020' } });
 });
 
 describe('filters of this package', () => {
-  it('cut a part out of every plane', async () => {
+  it('crop every plane', async () => {
     const found = await first(FRAME, RAW, { crop: { width: 2, height: 2, x: 2, y: 2 } });
     expect(found).toEqual({ y: [234, 235, 254, 255], cb: [255], cr: [129] });
   });
 
-  it('reduce full range to limited', async () => {
+  it('reduce full range to limited, and expand limited range with clipping', async () => {
     const found = await first(FRAME, RAW, { range: { from: 'full', to: 'limited' } });
     expect(found.y).toEqual([16, 17, 18, 19, 30, 31, 124, 125, 126, 127, 217, 218, 219, 233, 234, 235]);
     expect(found.cb).toEqual([16, 128, 30, 240]);
+    const expanded = await first(FRAME, RAW, { range: { from: 'limited', to: 'full' } });
+    expect(expanded.y).toEqual([0, 0, 0, 0, 0, 1, 128, 129, 130, 132, 254, 255, 255, 255, 255, 255]);
+    expect(expanded.cb).toEqual([0, 128, 0, 255]);
+    expect(expanded.cr).toEqual([0, 127, 255, 129]);
   });
 
-  it('expand limited range to full, and end at its ends', async () => {
-    const found = await first(FRAME, RAW, { range: { from: 'limited', to: 'full' } });
-    expect(found.y).toEqual([0, 0, 0, 0, 0, 1, 128, 129, 130, 132, 254, 255, 255, 255, 255, 255]);
-    expect(found.cb).toEqual([0, 128, 0, 255]);
-    expect(found.cr).toEqual([0, 127, 255, 129]);
-  });
-
-  it('lift to more bits: by a shift, in full range to the same white', async () => {
+  it('raise the bit depth by a shift, in full range to the same white', async () => {
     const format = { bitDepth: 10, chroma: '420' } as const;
     const shifted = await first(FRAME, RAW, { format });
     expect(shifted.y).toEqual([...FRAME.subarray(0, 16)].map((sample) => sample << 2));
@@ -184,7 +171,7 @@ describe('filters of this package', () => {
 });
 
 describe('a kernel', () => {
-  it('holds the cubic with B = 0 and C = 0.6', () => {
+  it('is the cubic with B = 0 and C = 0.6, or a triangle when bilinear', () => {
     // Twice the size: samples lie a quarter beside the source's. By hand from (a+2)x^3-(a+3)x^2+1 and
     // a(x^3-5x^2+8x-4) with a = -0.6.
     const byHand = [-0.028125, 0.240625, 0.871875, -0.084375];
@@ -193,15 +180,12 @@ describe('a kernel', () => {
     expect(start[100]).toBe(48);
     const found = [...weights.subarray(400, 404)].map((weight) => weight / 16384);
     for (const [i, value] of byHand.entries()) expect(found[i]).toBeCloseTo(value, 4);
+    const bilinear = makeKernel(100, 200, { filter: 'bilinear', bits: 14 });
+    expect(bilinear.taps).toBe(4);
+    expect([...bilinear.weights.subarray(400, 404)]).toEqual([4096, 12288, 0, 0]);
   });
 
-  it('is a triangle when bilinear', () => {
-    const { taps, weights } = makeKernel(100, 200, { filter: 'bilinear', bits: 14 });
-    expect(taps).toBe(4);
-    expect([...weights.subarray(400, 404)]).toEqual([4096, 12288, 0, 0]);
-  });
-
-  it('adds up to one everywhere, with all taps inside the source', () => {
+  it('sums to one everywhere, with all taps inside the source', () => {
     const random = seeded(20);
     const faults: string[] = [];
     for (let i = 0; i < tier(15, 60); i++) {

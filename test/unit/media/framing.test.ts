@@ -1,9 +1,8 @@
 /**
  * @module test/unit/media/framing
- * Whether one of two pictures shows a part of the other, of different sizes by their rows and columns, of one size by
- * zooming, what preflight makes of it, and which of its findings are causes and which only follow from them.
+ * Whether one of two pictures shows a part of the other (found by rows and columns if sizes differ, by zooming if not), what
+ * preflight makes of it, and which of its findings are causes and which only consequences.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { BothOf } from '../../../src/core/frame.js';
 import { framingOf, ZOOM_PICTURE, zoomOf } from '../../../src/media/evidence/framing.js';
@@ -19,7 +18,7 @@ import { judge } from '../../../src/media/preflight/judge.js';
 import { trustOf } from '../../../src/report/trust.js';
 import { ALIGNED, REFERENCE } from '../../support/align.js';
 
-/** A picture of detail that moves, and repeats nowhere. */
+/** Detail that moves and does not repeat. */
 const detail = (x: number, y: number, moment: number) =>
   128 +
   40 * Math.sin(x / 5 + y / 7 + moment) +
@@ -39,37 +38,32 @@ function picture(width: number, height: number, draw: Draw, moment = 0, bitDepth
 const SIZE = { width: 160, height: 90 };
 const shape = (width: number, height: number, chroma: '420' | '444' = '420') => ({ width, height, chroma });
 
-/** The decision of two moments, the first picture the reference. */
-const decided = (one: readonly [number, number, Draw], other: readonly [number, number, Draw], noise = 0) => {
+type Shot = readonly [width: number, height: number, draw: Draw];
+/** The decision of two moments, with the first picture as the reference. */
+const decided = (one: Shot, other: Shot, noise = 0) => {
+  const noisy: Draw = (x, y, at) => other[2](x, y, at) + noise * ((x * 7 + y * 13) % 3) - noise;
   const pairs = [0, 1].map((moment) => ({
     reference: picture(...one, moment),
-    distorted: picture(
-      other[0],
-      other[1],
-      (x, y, at) => other[2](x, y, at) + noise * ((x * 7 + y * 13) % 3) - noise,
-      moment,
-    ),
+    distorted: picture(other[0], other[1], noisy, moment),
   }));
   return framingOf(shape(one[0], one[1]), shape(other[0], other[1]), pairs);
 };
 
 const { width, height } = SIZE;
-const whole = [width, height, detail] as const;
-const scaled = (to: readonly [number, number]) =>
-  [
-    ...to,
-    (x: number, y: number, at: number) =>
-      detail(((x + 0.5) * width) / to[0] - 0.5, ((y + 0.5) * height) / to[1] - 0.5, at),
-  ] as const;
+const whole: Shot = [width, height, detail];
+const padded: Draw = (x, y, at) => detail(x, Math.min(y, 89), at);
+const black: Draw = (x, y, at) => (y < 90 ? detail(x, y, at) : 16);
+const scaled = (to: readonly [number, number]): Shot => [
+  ...to,
+  (x, y, at) => detail(((x + 0.5) * width) / to[0] - 0.5, ((y + 0.5) * height) / to[1] - 0.5, at),
+];
 
 describe('one of two pictures of different sizes', () => {
-  it.each([
-    [
-      'edge rows that are repeated',
-      [width, 96, (x: number, y: number, at: number) => detail(x, Math.min(y, 89), at)],
-    ],
-    ['black rows', [width, 96, (x: number, y: number, at: number) => (y < 90 ? detail(x, y, at) : 16)]],
-  ] as const)('%s are padding, whichever video has them', (_, padded) => {
+  it.each<[string, Draw]>([
+    ['repeated edge rows', padded],
+    ['black rows', black],
+  ])('%s are padding, whichever video has them', (_, draw) => {
+    const padded: Shot = [width, 96, draw];
     const area = { width: 160, height: 90, x: 0, y: 0 };
     expect(decided(whole, padded)).toEqual({ whole: 'distorted', area, padding: true });
     expect(decided(padded, whole, 2)).toEqual({ whole: 'reference', area, padding: true });
@@ -79,21 +73,14 @@ describe('one of two pictures of different sizes', () => {
     [160, 60, 0, 20],
     [100, 90, 14, 0],
     [152, 86, 2, 4],
-  ])('a part of %i x %i is found where it lies, and is not called padded', (across, down, x, y) => {
-    const part = [across, down, (u: number, v: number, at: number) => detail(u + x, v + y, at)] as const;
-    expect(decided(whole, part, 2)).toEqual({
-      whole: 'reference',
-      area: { width: across, height: down, x, y },
-      padding: false,
-    });
+  ])('a part of %i x %i is located, and is not called padded', (across, down, x, y) => {
+    const part: Shot = [across, down, (u, v, at) => detail(u + x, v + y, at)];
+    const area = { width: across, height: down, x, y };
+    expect(decided(whole, part, 2)).toEqual({ whole: 'reference', area, padding: false });
   });
 
-  it('a part that was scaled is found in samples of the other picture', () => {
-    const part = [
-      80,
-      40,
-      (x: number, y: number, at: number) => detail(2 * x + 0.5, 2 * y + 4.5, at),
-    ] as const;
+  it('a scaled part is located in samples of the other picture', () => {
+    const part: Shot = [80, 40, (x, y, at) => detail(2 * x + 0.5, 2 * y + 4.5, at)];
     expect(decided(whole, part)).toMatchObject({ area: { width: 160, height: 80, x: 0, y: 4 } });
   });
 
@@ -102,7 +89,7 @@ describe('one of two pictures of different sizes', () => {
     ['a little larger', scaled([160, 96])],
     ['smaller in both directions', scaled([152, 84])],
     ['stretched', scaled([120, 90])],
-  ] as const)('all of the picture, scaled to be %s, is no part', (_, other) => {
+  ] as const)('the whole picture, scaled to be %s, is not a part', (_, other) => {
     expect(decided(whole, other)).toBeUndefined();
     expect(decided(whole, other, 4)).toBeUndefined();
   });
@@ -114,18 +101,14 @@ describe('one of two pictures of different sizes', () => {
     expect(decided([width, height, draw], [width, 96, draw])).toBeUndefined();
   });
 
-  it('samples of more than 8 bits are those of 8 bits', () => {
-    const padded: Draw = (x, y, at) => detail(x, Math.min(y, 89), at);
-    const pair = {
-      reference: picture(width, height, detail, 0, 10),
-      distorted: picture(width, 96, padded, 0),
-    };
+  it('samples of more than 8 bits are compared with those of 8 bits', () => {
+    const pair = { reference: picture(width, height, detail, 0, 10), distorted: picture(width, 96, padded) };
     const found = framingOf(shape(width, height), shape(width, 96), [pair]);
     expect(found).toMatchObject({ whole: 'distorted', padding: true });
   });
 });
 
-/** Detail over the unit square that moves and repeats nowhere. */
+/** Detail over the unit square that moves and does not repeat. */
 const scene: Draw = (x, y, moment) =>
   128 +
   40 * Math.sin(15 * x + 9 * y + moment) +
@@ -134,7 +117,7 @@ const scene: Draw = (x, y, moment) =>
 const other: Draw = (x, y, moment) =>
   128 + 60 * Math.sin(23 * y - 11 * x * x + moment) + 20 * Math.cos(31 * x);
 
-/** What a part of a picture shows, from one edge to the other. */
+/** A part of a picture, from one edge to the other. */
 const partOf =
   (draw: Draw, [left, right]: readonly [number, number], [top, bottom]: readonly [number, number]): Draw =>
   (x, y, moment) =>
@@ -148,21 +131,19 @@ const worse =
   (x, y, moment) =>
     0.9 * draw(x, y, moment) + by * Math.sin(7919 * x * y + 97 * x);
 
-const small = (draw: Draw, moment: number) =>
-  Float32Array.from({ length: ZOOM_PICTURE ** 2 }, (_, at) =>
-    draw(
-      ((at % ZOOM_PICTURE) + 0.5) / ZOOM_PICTURE,
-      (Math.floor(at / ZOOM_PICTURE) + 0.5) / ZOOM_PICTURE,
-      moment,
-    ),
+const small = (draw: Draw, moment: number) => {
+  const place = (at: number) => ((at % ZOOM_PICTURE) + 0.5) / ZOOM_PICTURE;
+  return Float32Array.from({ length: ZOOM_PICTURE ** 2 }, (_, at) =>
+    draw(place(at), place(Math.floor(at / ZOOM_PICTURE)), moment),
   );
+};
 const MOMENTS = [0, 1, 2];
 const pairsOf = (reference: Draw, distorted: Draw): BothOf<Float32Array>[] =>
   MOMENTS.map((moment) => ({ reference: small(reference, moment), distorted: small(distorted, moment) }));
 
 const cropped = partOf(scene, [0.05, 0.93], [0, 0.9]);
 
-describe('a part that was scaled back to the size of the whole', () => {
+describe('a part that is scaled back to the size of the whole', () => {
   it.each([
     ['an exact one', cropped, 0.004],
     ['an encode of it', worse(cropped, 12), 0.01],
@@ -180,13 +161,13 @@ describe('a part that was scaled back to the size of the whole', () => {
     ['an encode', scene, worse(scene, 40)],
     ['another moment', scene, later(scene, 1.5)],
     ['another video', scene, other],
-    ['what is hardly a picture any more', scene, worse(cropped, 120)],
+    ['pictures that are hardly recognisable', scene, worse(cropped, 120)],
     ['one colour', scene, () => 90],
-  ])('is not seen in %s', (_, reference, distorted) => {
+  ])('is not found in %s', (_, reference, distorted) => {
     expect(zoomOf(pairsOf(reference, distorted))).toBeUndefined();
   });
 
-  it('is not told without pictures, and no part without a moment', () => {
+  it('is not found without pictures, nor any part', () => {
     expect(zoomOf([])).toBeUndefined();
     expect(framingOf(shape(160, 90), shape(160, 96), [])).toBeUndefined();
   });
@@ -211,7 +192,7 @@ describe('preflight of videos of one size', () => {
 
   const encode = side(worse(cropped, 12));
 
-  it('names the part that was scaled back, with the area to cut, before labels of shape and unlike pictures', () => {
+  it('names a part that is scaled back, with the area to crop, before labels of shape and unlike pictures', () => {
     const [first, ...more] = seen(side(cropped, { sampleAspect: { num: 41, den: 40 } }));
     expect(first).toMatchObject({ code: 'framing', severity: 'warning' });
     expect(first?.hint).toMatchObject({ instead: [{ option: 'cropReference', value: '282:162:16:0' }] });
@@ -224,20 +205,19 @@ describe('preflight of videos of one size', () => {
 
   it.each<[string, Partial<AlignResult>, number]>([
     ['another moment fits better', { reason: 'clear', ambiguous: false, offset: 9, similarity: 0.999 }, 0],
-    ['a moment beyond those that were tried may fit better', { reason: 'edge' }, 0],
-    ['the measured frames are of other moments than the compared ones', {}, 5],
+    ['a moment beyond the searched ones may fit better', { reason: 'edge' }, 0],
+    ['the measured frames are not the compared ones', {}, 5],
     ['frames slip', { slip: { frame: 9, by: 2, ahead: 2 } }, 0],
-  ])('does not where %s', (_, seenAs, offset) => {
+  ])('does not if %s', (_, seenAs, offset) => {
     const codes = seen(encode, seenAs, offset).map(({ code }) => code);
     expect(codes).not.toContain('framing');
   });
 
-  it('leaves bars of one video to the finding about these', () => {
+  it('leaves bars of one video to the finding about borders', () => {
     const bars = { left: 0, top: 20, right: 0, bottom: 20 };
     const { measured } = side(cropped);
-    const barred = side(cropped, {
-      measured: { ...measured, borders: { certain: bars, possible: bars } } as SideMeasurements,
-    });
+    const borders = { certain: bars, possible: bars };
+    const barred = side(cropped, { measured: { ...measured, borders } as SideMeasurements });
     expect(seen(barred)[0]?.code).toBe('black-borders');
   });
 });
@@ -260,7 +240,7 @@ const aligned = (similarity: number, gain = 1) => ({
 
 const borders = found('black-borders');
 
-/** `cause: what follows from it`, each finding by its code. */
+/** `cause: consequences`, each finding by its code. */
 const story = (findings: readonly Finding[]) =>
   findings
     .map(({ code, follows }, i) => {
@@ -276,37 +256,28 @@ const story = (findings: readonly Finding[]) =>
     .slice(2);
 
 describe('a judgement of all findings', () => {
-  /** Each: what is said of it, the findings, and those that come first and what follows from them. */
+  /** Title, findings, and the causes with their consequences. */
   it.each<[string, Finding[], string, ReturnType<typeof aligned>?]>([
-    ['a slip explains the offset that it makes', [offset(0, 4), slip(30, -4)], 'slip: offset'],
+    ['a slip explains its offset', [offset(0, 4), slip(30, -4)], 'slip: offset'],
     ['not another offset', [offset(0, 12), slip(30, -4)], 'slip, offset'],
-    ['nor one that no search met', [offset(0, 4), slip(400, -4)], 'slip, offset'],
+    ['nor one outside of the searched frames', [offset(0, 4), slip(400, -4)], 'slip, offset'],
     [
-      'borders explain that pictures look unrelated',
+      'borders explain unrelated pictures',
       [found('size'), found('unrelated'), found('swapped'), borders],
       'black-borders: size unrelated swapped',
     ],
-    [
-      'and an offset of pictures that do not cover each other',
-      [offset(3, 0), borders],
-      'black-borders: offset',
-      aligned(0.6),
-    ],
-    ['not one of pictures that do', [offset(3, 0), borders], 'black-borders, offset', aligned(0.98)],
+    ['and an offset of unlike pictures', [offset(3, 0), borders], 'black-borders: offset', aligned(0.6)],
+    ['not one of alike pictures', [offset(3, 0), borders], 'black-borders, offset', aligned(0.98)],
     [
       'a dynamic range explains levels and labels',
       [found('levels'), found('primaries'), found('hdr'), found('dynamic-range')],
       'dynamic-range: levels primaries hdr',
     ],
     ['fields explain half a rate', [rates('50', '25'), found('interlaced')], 'interlaced: frame-rate'],
-    [
-      'telecine that of a film',
-      [rates('24000/1001', '30000/1001'), found('interlaced')],
-      'interlaced: frame-rate',
-    ],
+    ['and telecine', [rates('24000/1001', '30000/1001'), found('interlaced')], 'interlaced: frame-rate'],
     ['not any other rate', [rates('60', '50'), found('interlaced')], 'interlaced, frame-rate'],
     [
-      'a matrix explains a little contrast',
+      'a matrix explains some contrast',
       [found('levels'), found('matrix')],
       'matrix: levels',
       aligned(0.99, 0.92),
@@ -317,9 +288,9 @@ describe('a judgement of all findings', () => {
       [found('frame-rate'), found('duration'), found('frame-count'), found('lost-frames')],
       'lost-frames: frame-rate duration frame-count',
     ],
-    ['what has no cause stays as it is', [found('size'), found('chroma')], 'size, chroma'],
+    ['findings without a cause stay', [found('size'), found('chroma')], 'size, chroma'],
     [
-      'what is only worth knowing causes nothing',
+      'notes cause nothing',
       [found('frame-rate', { severity: 'info' }), found('duration')],
       'duration, frame-rate',
     ],
@@ -327,21 +298,18 @@ describe('a judgement of all findings', () => {
     expect(story(judge(findings, evidence))).toBe(expected);
   });
 
-  it('leaves what follows without a weight and a fix of its own', () => {
+  it('leaves consequences without severity and fix', () => {
     const [, second] = judge([found('offset'), found('swapped')]);
     const { code, message } = found('swapped');
     expect(second).toEqual({ code, severity: 'info', message, follows: 'offset' });
   });
 
-  it('is made again once the whole run was seen', () => {
+  it('is revised once the whole run has been seen, and never hides an error behind another finding', () => {
     const first = judge([found('frame-count'), offset(0, 4)]);
     expect(story(first)).toBe('offset: frame-count');
     const whole = judge([...first, slip(30, -4)]);
     expect(story(whole)).toBe('slip: offset: frame-count');
     expect(judge(whole)).toEqual(whole);
-  });
-
-  it('never passes a refusal on to another finding', () => {
     const refused = found('frame-rate', { severity: 'error' });
     expect(story(judge([refused, found('interlaced')]))).toBe('frame-rate, interlaced');
   });
@@ -349,20 +317,10 @@ describe('a judgement of all findings', () => {
 
 describe('the verdict on judged findings', () => {
   it.each<[string, Finding[], string, string[]]>([
+    ['names the cause of consequences', [found('unrelated'), borders], 'untrusted', ['black-borders']],
+    ['ignores consequences', [found('levels'), found('color-range')], 'doubtful', ['color-range']],
     [
-      'names the cause of what follows from it',
-      [found('unrelated'), borders],
-      'untrusted',
-      ['black-borders'],
-    ],
-    [
-      'does not count what is explained',
-      [found('levels'), found('color-range')],
-      'doubtful',
-      ['color-range'],
-    ],
-    [
-      'names causes in their order',
+      'names causes in order',
       [found('chroma'), found('transfer'), found('interlaced')],
       'doubtful',
       ['interlaced', 'transfer', 'chroma'],
@@ -387,8 +345,8 @@ describe('the verdict on a pair', () => {
     ['profile 5 against profile 8', five, eight, ['dolby-vision'], 'untrusted'],
     ['profile 5 against itself', five, five, ['hdr'], 'doubtful'],
     ['profile 8 against its base layer', eight, pq, ['hdr'], 'doubtful'],
-    ['an encode that has its grain added', av1, grainy, ['film-grain'], 'fine'],
-    ['a reference that has its grain added', grainy, av1, [], 'fine'],
+    ['an encode with added grain', av1, grainy, ['film-grain'], 'fine'],
+    ['a reference with added grain', grainy, av1, [], 'fine'],
   ])('of %s', (_, reference, distorted, codes, verdict) => {
     const findings = preflight({ ...side, ...reference }, { ...side, ...distorted });
     expect(findings.map(({ code }) => code)).toEqual(codes);

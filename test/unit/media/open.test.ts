@@ -1,8 +1,7 @@
 /**
  * @module test/unit/media/open
- * What is a video and what is not, and which two videos can be compared (src/media/open.ts, sniff.ts, pair.ts).
+ * Which inputs are videos, and which two videos can be compared (src/media/open.ts, sniff.ts, pair.ts).
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError, type ErrorCode, type InputRole } from '../../../src/core/errors.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
@@ -29,7 +28,6 @@ import { refusalOf } from '../../support/refusals.js';
 const open = (input: VideoInput, raw?: RawVideoFormat, name?: string): Promise<FrameSource> =>
   openVideo(input, { platform: noFiles, raw, name });
 
-/** The sentence with which an input is refused. */
 const refused = (code: ErrorCode, ...input: Parameters<typeof open>): Promise<string> =>
   refusalOf(code, () => open(...input));
 
@@ -53,7 +51,7 @@ describe('not a video', () => {
     );
   });
 
-  it('quotes names in commands so that a shell takes them as they are', async () => {
+  it('is quoted in commands as a shell needs it', async () => {
     const named = async (name: string) => refused('media', ascii('\0\0\0\0ftyp'), undefined, name);
     expect(await named("it's.mp4")).toContain("ffmpeg -i 'it'\\''s.mp4' -strict");
     expect(await named('-x.mp4')).toContain("ffmpeg -i './-x.mp4' -strict");
@@ -70,50 +68,38 @@ describe('not a video', () => {
       'x265 rd=2 ref=3 sao',
     ],
     ['Lavc59 libsvtav1', undefined],
-  ])('an encoded file says how it was encoded: %s', async (note, encoderSettings) => {
-    const opened = await openInput(ascii(`\0\0\0\x20ftypisom\0\0\0\x08mdat${note}`), {
-      platform: noFiles,
-      decoding: { urls: false },
-    });
+  ])('has encoder settings in its first bytes: %s', async (note, encoderSettings) => {
+    const bytes = ascii(`\0\0\0\x20ftypisom\0\0\0\x08mdat${note}`);
+    const opened = await openInput(bytes, { platform: noFiles, decoding: { urls: false } });
     expect(opened).toMatchObject({ kind: 'encoded' });
     expect('encoderSettings' in opened ? opened.encoderSettings : undefined).toBe(encoderSettings);
   });
 
-  it('asks for the geometry of anything else', async () => {
+  it('needs raw geometry, frames and bytes', async () => {
     for (const input of [ascii('hello'), new Uint8Array(5000)]) {
-      expect(await refused('media', input, undefined, 'x.yuv')).toContain(
-        'width, height, chroma and bitDepth of raw',
-      );
+      const message = await refused('media', input, undefined, 'x.yuv');
+      expect(message).toContain('width, height, chroma and bitDepth of raw');
     }
-  });
-
-  it('may be empty', async () => {
     for (const input of [new Uint8Array(0), new Blob([]), streamOf(new Uint8Array(0), () => 1)]) {
       expect(await refused('io', input, undefined, 'x')).toBe('x is empty.');
       if (!(input instanceof ReadableStream))
         expect(await refused('io', input, small, 'x')).toBe('x is empty.');
     }
-  });
-
-  it('may be a Y4M header without frames', async () => {
     const header = ascii('YUV4MPEG2 W32 H20 F25:1 Ip\n');
     expect(await refused('media', header, undefined, 'x.y4m')).toContain('holds no frames');
   });
 
-  it('may be something else altogether', async () => {
+  it('may be another object, or a path in a browser', async () => {
     expect(await refused('usage', {} as unknown as Blob)).toContain('not Object');
     expect(await refused('usage', null as unknown as Blob)).toContain('not null');
     expect(await refused('usage', new ArrayBuffer(3) as unknown as Blob)).toContain('not ArrayBuffer');
-  });
-
-  it('has no path in a browser', async () => {
     const run = () => openVideo('x.y4m', { platform: browserFiles });
     expect(await refusalOf('usage', run)).toContain('"x.y4m" cannot be opened by name in a browser');
   });
 });
 
 describe('raw format', () => {
-  it('must be one that a video can have', async () => {
+  it('must be possible for a video, and fit at least once into the file', async () => {
     for (const [change, said] of [
       [{ width: 0 }, 'width 0'],
       [{ height: Number.NaN }, 'height NaN'],
@@ -125,15 +111,12 @@ describe('raw format', () => {
       [{ chroma: 'toString' as '420' }, "chroma format 'toString'"],
     ] as const)
       expect(await refused('usage', new Uint8Array(9), { ...small, ...change })).toContain(said);
-  });
-
-  it('must fit at least once into the file', async () => {
     expect(await refused('media', new Uint8Array(959), small, 'x.yuv')).toBe(
       'x.yuv has 959 bytes, less than one frame of 32x20 4:2:0 8 bit (960 bytes); check width, height, chroma and bitDepth of raw.',
     );
   });
 
-  it('gives way to a Y4M header that agrees and not to one that does not', async () => {
+  it('must agree with a Y4M header', async () => {
     const y4m = y4mVideo(small, '420', 2);
     expect((await open(y4m, small)).info).toMatchObject({ container: 'y4m', frameCount: 2 });
     expect(await refused('mismatch', y4m, { ...small, width: 34 }, 'x.y4m')).toContain(
@@ -141,7 +124,7 @@ describe('raw format', () => {
     );
   });
 
-  it('warns when raw video looks like something else', async () => {
+  it('causes a warning if raw video looks like another format', async () => {
     const mp4 = concat(ascii('\0\0\0\x20ftypisom'), new Uint8Array(2000));
     expect((await open(mp4, small, 'x.mp4')).info.warnings.join()).toContain('looks like an MP4 or MOV file');
     expect((await open(rawVideo(small, 1), small)).info.warnings).toEqual([]);
@@ -159,21 +142,18 @@ describe('names', () => {
     expect(await name(streamOf(y4m, () => 100))).toBe('the stream');
   });
 
-  it('with control characters stay on one line', async () => {
-    expect(await refused('media', ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv')).toContain(
-      'a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file',
-    );
+  it('stay on one line', async () => {
+    const message = await refused('media', ascii('hello'), undefined, 'a\nb\x1b[31m\u2028.yuv');
+    expect(message).toContain('a\\x0ab\\x1b[31m\\u2028.yuv is not a Y4M file');
   });
 });
 
-describe("the caller's own frames", () => {
-  it('pass through when their format is possible', async () => {
-    const info = { ...small, name: 'mine', container: 'frames', frameCount: 1, warnings: [] } as const;
-    const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
-    expect(await open(source)).toBe(source);
-    const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
-    expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
-  });
+it("the caller's own frames pass through if their format is possible", async () => {
+  const info = { ...small, name: 'mine', container: 'frames', frameCount: 1, warnings: [] } as const;
+  const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
+  expect(await open(source)).toBe(source);
+  const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
+  expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
 });
 
 const base: VideoInfo = {
@@ -183,22 +163,14 @@ const base: VideoInfo = {
 const dis: VideoInfo = { ...base, name: 'dis.y4m' };
 
 describe('checkPair', () => {
-  it('has nothing to say about equal formats', () => {
+  it('accepts equal formats, and names every difference and the fix in one message', async () => {
     expect(checkPair(base, { ...dis, frameCount: 3, container: 'yuv' })).toEqual([]);
-  });
-
-  it('names every difference and the remedy in one message', async () => {
     const other = { ...dis, width: 1280, height: 720, chroma: '422', bitDepth: 10 } as const;
     expect(await refusalOf('mismatch', () => checkPair(base, other))).toBe(
-      'distorted is 1280x720 but reference is 1920x1080; distorted is 4:2:2 but reference is 4:2:0; ' +
-        'distorted is 10 ' +
-        'bit but reference is 8 bit (dis.y4m against ref.y4m); convert the distorted video to the ' +
-        "reference's format " +
+      'distorted is 1280x720 but reference is 1920x1080; distorted is 4:2:2 but reference is 4:2:0; distorted is 10 ' +
+        "bit but reference is 8 bit (dis.y4m against ref.y4m); convert the distorted video to the reference's format " +
         'first: ffmpeg -i dis.y4m -vf scale=1920:1080:flags=bicubic -pix_fmt yuv420p -strict -1 OUTPUT.y4m',
     );
-  });
-
-  it('tells luma-only from 4:2:0', async () => {
     const gray = { ...base, chroma: '400', bitDepth: 12 } as const;
     const message = await refusalOf('mismatch', () => checkPair(gray, { ...dis, bitDepth: 12 }));
     expect(message).toContain('distorted is 4:2:0 but reference is 4:0:0 (');
@@ -215,7 +187,7 @@ describe('checkPair', () => {
     expect(sized(33, 33)).toEqual([]);
   });
 
-  it('warns of different rates, aspect ratios and ranges, and only of differences', () => {
+  it('warns of different rates, aspect ratios and ranges, and passes on the warnings of containers once', () => {
     const rate = (num: number, den: number) => ({ num, den });
     const a: VideoInfo = { ...base, frameRate: rate(25, 1), sampleAspect: rate(1, 1), colorRange: 'limited' };
     const b: VideoInfo = { ...dis, frameRate: rate(50, 2), sampleAspect: rate(2, 2), colorRange: 'limited' };
@@ -227,9 +199,6 @@ describe('checkPair', () => {
       expect.stringContaining('Distorted has the sample aspect ratio 4/3 but reference has 1;'),
       expect.stringContaining('Distorted has full colour range but reference has limited;'),
     ]);
-  });
-
-  it('passes on what the containers warn of, each once', () => {
     const found = checkPair({ ...base, warnings: ['a.', 'b.'] }, { ...dis, warnings: ['b.', 'c.'] });
     expect(found).toEqual(['a.', 'b.', 'c.']);
   });
@@ -256,21 +225,18 @@ describe('openInputs', () => {
     return { closed, platform };
   };
 
-  it('opens the same file twice', async () => {
+  it('opens one file twice', async () => {
     const { closed, platform } = closable();
     const { reference, distorted } = await openBoth('a', 'a', { platform });
     expect(await readAll(distorted, 1)).toEqual(await readAll(reference, 1));
     expect(closed).toEqual([]);
   });
 
-  it('closes both when they do not match, and the other when one does not open', async () => {
+  it('closes both if they do not match, and the other if one does not open', async () => {
     const { closed, platform } = closable();
     const checked = checkOptions({ preflight: false }, 'score');
-    const context = {
-      platform: { files: platform } as Platform,
-      checked,
-      signal: new AbortController().signal,
-    };
+    const { signal } = new AbortController();
+    const context = { platform: { files: platform } as Platform, checked, signal };
     await refusalOf('mismatch', () => identifyPair({ reference: 'a', distorted: 'other' }, context));
     expect(new Set(closed)).toEqual(new Set(['a', 'other']));
     closed.length = 0;
@@ -279,28 +245,24 @@ describe('openInputs', () => {
     expect(new Set(closed)).toEqual(new Set(['a']));
   });
 
-  it('refuses what can be read only once for both', async () => {
+  it('refuses an input for both that can be read only once', async () => {
     const { platform } = closable();
-    expect(await refusalOf('usage', () => openBoth('-', '-', { platform }))).toContain('standard input (-)');
-    const stream = streamOf(clip, () => 99);
-    expect(await refusalOf('usage', () => openBoth(stream, stream, { platform }))).toContain(
-      'the same stream',
-    );
+    const twice = (input: VideoInput) => refusalOf('usage', () => openBoth(input, input, { platform }));
+    expect(await twice('-')).toContain('standard input (-)');
+    expect(await twice(streamOf(clip, () => 99))).toContain('the same stream');
     const info: VideoInfo = { ...base, container: 'frames' };
     const pushed: FrameSource = { info, seekable: false, readFrame: () => false, close() {} };
-    expect(await refusalOf('usage', () => openBoth(pushed, pushed, { platform }))).toContain(
-      'read only once',
-    );
+    expect(await twice(pushed)).toContain('read only once');
   });
 
-  it('opens both at once, so that one producer may feed two pipes', async () => {
+  it('opens both at once, so that one producer can feed two pipes', async () => {
     let feedReference: (bytes: Uint8Array) => void = () => {};
     const reference = new ReadableStream<Uint8Array>({
       start(controller) {
         feedReference = (bytes) => controller.enqueue(bytes);
       },
     });
-    // Its producer writes the reference only when the distorted video is being read.
+    // The producer writes the reference only when the distorted video is read.
     const distorted = new ReadableStream<Uint8Array>(
       {
         pull(controller) {
@@ -314,14 +276,9 @@ describe('openInputs', () => {
     expect(await readAll(pair.reference, 0)).toEqual(await readAll(pair.distorted, 0));
   });
 
-  it('does not wait for a silent stream when the other is no video or the caller gives up', async () => {
+  it('does not wait for a silent stream if the other is not a video or the caller aborts', async () => {
     let cancelled = 0;
-    const silent = () =>
-      new ReadableStream<Uint8Array>({
-        cancel() {
-          cancelled++;
-        },
-      });
+    const silent = () => new ReadableStream<Uint8Array>({ cancel: () => void cancelled++ });
     await refusalOf('media', () => openBoth(silent(), nothing(), { platform: noFiles }));
     expect(cancelled).toBe(1);
     const controller = new AbortController();
@@ -329,17 +286,13 @@ describe('openInputs', () => {
     setTimeout(() => controller.abort(new Error('enough')), 5);
     await expect(opening).rejects.toThrow('enough');
     expect(cancelled).toBe(3);
-    await expect(openBoth(clip, clip, { platform: noFiles, signal: controller.signal })).rejects.toThrow(
-      'enough',
-    );
-  });
-
-  it('reports that neither is a video only once', async () => {
+    const late = openBoth(clip, clip, { platform: noFiles, signal: controller.signal });
+    await expect(late).rejects.toThrow('enough');
     await refusalOf('media', () => openBoth(nothing(), nothing(), { platform: noFiles }));
   });
 });
 
-it('URLs are not fetched by the page', async () => {
+it('a browser does not fetch URLs', async () => {
   const url = 'https://media.example.com/a.mp4?sig=SECRET';
   const open = (urls: boolean | readonly string[]) =>
     openInput(url, { platform: browserFiles, decoding: { urls } });
@@ -349,7 +302,7 @@ it('URLs are not fetched by the page', async () => {
   await expect(open(false)).rejects.toThrow('which is not fetched by default');
 });
 
-it('names, passwords and queries of URLs are not shown', () => {
+it('credentials and queries of URLs are not shown', () => {
   const cases = [
     ['https://a.com/x.mp4?X-Amz-Signature=1&b=2', 'https://a.com/x.mp4?...'],
     ['http://me:pw@a.com/x', 'http://a.com/x'],
@@ -376,13 +329,10 @@ function box(type: string, ...body: Uint8Array[]): Uint8Array {
 }
 
 /** An MP4 whose only sample entry is `entry`. */
-function mp4Of(entry: Uint8Array): Uint8Array {
-  const stsd = box('stsd', new Uint8Array(8), entry);
-  return concat(
-    box('ftyp', ascii('isom')),
-    box('moov', box('mvhd'), box('trak', box('tkhd'), box('mdia', box('minf', box('stbl', stsd))))),
-  );
-}
+const mp4Of = (entry: Uint8Array): Uint8Array => {
+  const media = box('mdia', box('minf', box('stbl', box('stsd', new Uint8Array(8), entry))));
+  return concat(box('ftyp', ascii('isom')), box('moov', box('mvhd'), box('trak', box('tkhd'), media)));
+};
 
 /** A visual sample entry with a configuration record of Dolby Vision. */
 const entry = (type: string, record: string, profile: number) =>
@@ -399,7 +349,7 @@ describe('the profile of Dolby Vision', () => {
     ['hev1', 'dvcC', 7],
     ['hvc1', 'dvvC', 8],
     ['av01', 'dvvC', 10],
-  ])('is read from the entry %s with %s: %i', async (type, record, profile) => {
+  ])('is that of the entry %s with %s: %i', async (type, record, profile) => {
     const reader = bytesReader(mp4Of(entry(type, record, profile)));
     expect(await dolbyVisionProfile(reader)).toBe(profile);
     expect(await isEncrypted(reader)).toBe(false);
@@ -410,7 +360,7 @@ describe('the profile of Dolby Vision', () => {
     ['of sound', mp4Of(box('mp4a', new Uint8Array(90)))],
     ['that is cut off', mp4Of(entry('dvh1', 'dvcC', 5)).subarray(0, -3)],
     ['that is noise', Uint8Array.from({ length: 400 }, (_, i) => (i * 131) % 256)],
-  ])('is none of a file %s', async (_, bytes) => {
+  ])('is undefined for a file %s', async (_, bytes) => {
     expect(await dolbyVisionProfile(bytesReader(bytes))).toBeUndefined();
   });
 });

@@ -1,8 +1,7 @@
 /**
  * @module test/unit/media/pairing
- * Frames of two videos side by side: by time, in an order of their own, in one format (src/media/pairing).
+ * Frames of two videos side by side: by time, in a given order, in one format (src/media/pairing).
  */
-
 import { describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import type { DecodedSource } from '../../../src/media/decoder.js';
@@ -30,7 +29,7 @@ function pair(reference: Float64Array, distorted: Float64Array, more: Partial<Ti
 }
 
 describe('pairing by time', () => {
-  it('goes on after frames to which a clock gives one time', () => {
+  it('continues after frames with equal times', () => {
     const steady = cfr(8, 25);
     const equal = Float64Array.from(steady, (time, n) => (n === 4 ? (steady[3] ?? 0) : time));
     expect([...pair(steady, equal).frames]).toEqual(upTo(8));
@@ -42,7 +41,7 @@ describe('pairing by time', () => {
     ['times rounded to milliseconds', cfr(1000, 60), rounded(cfr(1000, 60))],
     ['29.97 against a rounded 29.97', cfr(3000, 30000 / 1001), rounded(cfr(3000, 30000 / 1001))],
     ['variable rate, the same in both', without(cfr(90, 30), 3, 4, 50), without(cfr(90, 30), 3, 4, 50)],
-  ])('goes frame by frame: %s', (_, reference, distorted) => {
+  ])('is frame by frame: %s', (_, reference, distorted) => {
     const paired = pair(reference, distorted);
     expect([...paired.frames]).toEqual(upTo(reference.length));
     const faults = { missing: [], repeated: [], dropped: [] };
@@ -53,44 +52,34 @@ describe('pairing by time', () => {
     ['60 to 30', 60, 30, 0, 60, [0, 30]],
     ['50 to 25, a part', 50, 25, 9, 21, [5, 11]],
     ['60 to 24', 60, 24, 0, 60, [0, 24]],
-  ])(
-    'finds the distorted frames in the time of reference frames: %s',
-    (_, first, second, start, end, [from, to]) => {
-      const times = { reference: cfr(60, first), distorted: cfr(60 * (second / first), second) };
-      const origin = { reference: 0, distorted: 0 };
-      expect(distortedRange({ ...times, origin, start, end })).toEqual({ start: from, end: to });
-    },
-  );
-
-  it('pairs two videos of a single frame', () => {
-    for (const times of [cfr(1, 25), Float64Array.of(3.2)]) {
-      expect(pair(cfr(1, 25), times)).toMatchObject({ frames: Int32Array.of(0), missing: [], repeated: [] });
-    }
+  ])('finds the distorted frames of reference frames: %s', (_, first, second, start, end, [from, to]) => {
+    const times = { reference: cfr(60, first), distorted: cfr(60 * (second / first), second) };
+    const origin = { reference: 0, distorted: 0 };
+    expect(distortedRange({ ...times, origin, start, end })).toEqual({ start: from, end: to });
   });
 
-  it('shows a single frame for as long as a frame of the other video', () => {
+  it('pairs videos of a single frame, which lasts as long as a frame of the other video', () => {
+    for (const times of [cfr(1, 25), Float64Array.of(3.2)])
+      expect(pair(cfr(1, 25), times)).toMatchObject({ frames: Int32Array.of(0), missing: [], repeated: [] });
     expect([...pair(cfr(10, 25), cfr(1, 25)).frames]).toEqual([0]);
     expect([...pair(cfr(1, 25), cfr(10, 25)).frames]).toEqual([0]);
   });
 
-  it('pairs nothing where all of the distorted video is skipped', () => {
+  it('pairs nothing if all of the distorted video is skipped', () => {
     const skipping = (distorted: number) => ({ origin: { reference: 0, distorted } });
     expect([...pair(cfr(50, 25), cfr(50, 25), skipping(49)).frames]).toEqual([49]);
     for (const frames of [50, 51, 1_000_000])
       expect([...pair(cfr(50, 25), cfr(50, 25), skipping(frames)).frames]).toEqual([]);
   });
 
-  it('goes on after a frame that is missing', () => {
+  it('continues after a missing frame, and leaves out a frame that the reference lacks', () => {
     const paired = pair(cfr(10, 25), without(cfr(10, 25), 4));
-    // Between two equally near frames the earlier one is still on the screen.
+    // Of two equally near frames the earlier one is still on the screen.
     expect([...paired.frames]).toEqual([0, 1, 2, 3, 3, 4, 5, 6, 7, 8]);
     expect(paired).toMatchObject({ consecutive: false, missing: [4], repeated: [3], dropped: [] });
-  });
-
-  it('leaves out a frame that the reference lacks', () => {
-    const paired = pair(without(cfr(10, 25), 4), cfr(10, 25));
-    expect([...paired.frames]).toEqual([0, 1, 2, 3, 5, 6, 7, 8, 9]);
-    expect(paired).toMatchObject({ missing: [], repeated: [], dropped: [4] });
+    const fewer = pair(without(cfr(10, 25), 4), cfr(10, 25));
+    expect([...fewer.frames]).toEqual([0, 1, 2, 3, 5, 6, 7, 8, 9]);
+    expect(fewer).toMatchObject({ missing: [], repeated: [], dropped: [4] });
   });
 
   it('takes every second frame of twice the rate, and holds each of half the rate', () => {
@@ -102,20 +91,17 @@ describe('pairing by time', () => {
     expect(held.repeated).toEqual(upTo(10));
   });
 
-  it('knows the same frames at another speed', () => {
+  it('recognises the same frames at another speed', () => {
     const paired = pair(cfr(240, 24), cfr(240, 25));
     expect(paired).toMatchObject({ policy: 'number', consecutive: true });
     expect([...paired.frames]).toEqual(upTo(240));
-    // As long, but with other frames: converted, not retimed.
+    // As long, but other frames: converted, not retimed.
     expect(pair(cfr(240, 24), cfr(250, 25)).policy).toBe('nearest');
   });
 
-  it('ends with the shorter video', () => {
+  it('ends with the shorter video, and starts where the caller says', () => {
     expect(pair(cfr(100, 25), cfr(60, 25)).frames).toHaveLength(60);
     expect(pair(cfr(60, 25), cfr(100, 25)).frames).toHaveLength(60);
-  });
-
-  it('starts where the caller says, in both', () => {
     const offset = pair(cfr(50, 25), cfr(40, 25), { origin: { reference: 10, distorted: 0 }, start: 10 });
     expect([...offset.frames]).toEqual(upTo(40));
     const part = { origin: { reference: 0, distorted: 3 }, start: 20, end: 30 };
@@ -123,37 +109,31 @@ describe('pairing by time', () => {
     expect([...range.frames]).toEqual(upTo(10, 23));
   });
 
-  it('takes a shift between clocks for what it is', () => {
+  it('accounts for a shift between clocks, and not for where clocks begin', () => {
     // 11 frames of 50 are five and a half of 25: the distorted frame shown then is the sixth, half a frame later.
     const paired = pair(cfr(20, 50), cfr(40, 25), { origin: { reference: 0, distorted: 6 }, shift: 0.22 });
     expect([...paired.frames].slice(0, 5)).toEqual([5, 6, 6, 7, 7]);
-  });
-
-  it('does not depend on where clocks begin', () => {
     const late = cfr(30, 25).map((time) => time + 10);
     expect([...pair(cfr(30, 25), late).frames]).toEqual(upTo(30));
   });
 });
 
-describe('frames of one per frame of the other', () => {
+describe('frames per frame of the other video', () => {
   it.each([
     [1, 'equal rates', cfr(100, 25), cfr(90, 25)],
-    [1, 'rates that rounding tells apart', cfr(100, 24), rounded(cfr(100, 24000 / 1001))],
-    [1, 'a few frames lost that kept their times', cfr(100, 25), without(cfr(100, 25), 20, 41, 42, 80)],
+    [1, 'rates that differ by rounding', cfr(100, 24), rounded(cfr(100, 24000 / 1001))],
+    [1, 'a few frames lost, others in time', cfr(100, 25), without(cfr(100, 25), 20, 41, 42, 80)],
     [2, 'half of the frames', cfr(100, 50), cfr(50, 25)],
     [0.4, 'more frames', cfr(48, 24), cfr(120, 60)],
     [1, 'the same frames at another speed', cfr(240, 24), cfr(240, 25)],
-    [1, 'the same at another speed, of which the first are missing', cfr(240, 24), cfr(216, 25)],
+    [1, 'another speed, without the first frames', cfr(240, 24), cfr(216, 25)],
     [24 / 25, 'as long, with other frames', cfr(240, 24), cfr(250, 25)],
   ])('are %d: %s', (expected, _, reference, distorted) => {
     expect(frameRatio(reference, distorted)).toBeCloseTo(expected, 6);
   });
 
-  it('are one where times are not known', () => {
+  it('are one if times are unknown, and go by times if rates vary', () => {
     expect(frameRatio(null, cfr(10, 25))).toBe(1);
-  });
-
-  it('are told by times where rates vary', () => {
     const both = { reference: 0, distorted: 0 };
     expect(framePartners(cfr(50, 25), cfr(25, 12.5), both)).toBeUndefined();
     const gaps = without(cfr(12, 25), 3, 4, 8);
@@ -162,29 +142,27 @@ describe('frames of one per frame of the other', () => {
     expect([...(later ?? [])]).toEqual([0, 6, 8, 10, 14, 16, 18]);
   });
 
-  it('do not make a speed of an offset', () => {
+  it('do not mistake an offset for a speed', () => {
     // Ten seconds of both, compared from the tenth reference frame on: as many are left, but at other times.
     const paired = pair(cfr(250, 25), cfr(240, 24), { origin: { reference: 10, distorted: 0 }, start: 10 });
     expect(paired.policy).toBe('nearest');
   });
 });
 
-it('rates are constant when every frame is near its place', () => {
+it('a rate is constant if every frame is near its place', () => {
   expect(isConstantRate(rounded(cfr(500, 60)))).toBe(true);
   expect(isConstantRate(without(cfr(500, 60), 100))).toBe(false);
 });
 
 const facts = { ...REFERENCE, width: 4, height: 4, frameCount: 20 };
 
-/** Frames that hold their number; each can be read once, in order, as from a decoder. */
+/** Frames that hold their number; like a decoder's, each can be read once, in order. */
 function decoder(frames = 20, failAt = Number.POSITIVE_INFINITY) {
   const state = { read: 0, reading: 0, closed: 0 };
   const source: DecodedSource = {
     info: { ...facts, container: 'frames', warnings: [] },
     seekable: false,
-    facts,
-    decoder: 'ffmpeg',
-    decodedBy: 'a test',
+    ...{ facts, decoder: 'ffmpeg', decodedBy: 'a test' },
     timestamp: () => undefined,
     async readFrame(index, into) {
       expect(++state.reading).toBe(1);
@@ -199,16 +177,14 @@ function decoder(frames = 20, failAt = Number.POSITIVE_INFINITY) {
       into.cr?.fill(index + 200);
       return true;
     },
-    close() {
-      state.closed++;
-    },
+    close: () => void state.closed++,
   };
   return { source, state };
 }
 
 const planes = () => ({ y: new Uint8Array(16), cb: new Uint8Array(4), cr: new Uint8Array(4) });
 
-/** The numbers that the frames of a source hold, which is then closed. */
+/** The numbers in the frames of a source, which is then closed. */
 async function numbersIn(source: FrameSource, pause: () => Promise<unknown> = async () => {}) {
   const found: number[] = [];
   const into = planes();
@@ -223,14 +199,14 @@ async function numbersIn(source: FrameSource, pause: () => Promise<unknown> = as
 }
 
 describe('a mapped source', () => {
-  it('repeats and leaves out frames of one that gives each once', async () => {
+  it('repeats and leaves out frames of a source that gives each once', async () => {
     const { source } = decoder();
     const mapped = mappedSource(source, [0, 1, 1, 1, 4, 5, 5]);
     expect(mapped.info.frameCount).toBe(7);
     expect(await numbersIn(mapped)).toEqual([0, 1, 1, 1, 4, 5, 5]);
   });
 
-  it('has the chroma of a repeated frame whose first reader wanted luma only', async () => {
+  it('has the chroma of a repeated frame whose first reader read luma only', async () => {
     const { source } = decoder();
     const mapped = mappedSource(source, [1, 1]);
     await mapped.readFrame(0, { y: new Uint8Array(16) });
@@ -239,7 +215,7 @@ describe('a mapped source', () => {
     expect([into.y[0], into.cb[0], into.cr[3]]).toEqual([1, 101, 201]);
   });
 
-  it('shows all frames in their order, each once, until enough were seen', async () => {
+  it('shows all frames in order, each once, until enough were seen', async () => {
     const mapped = mappedSource(decoder().source, [2, 4, 4, 7, 9, 12]);
     const shown: number[] = [];
     mapped.showAll((luma) => shown.push(luma[0] ?? -1) < 7);
@@ -260,7 +236,7 @@ describe('a fan', () => {
     expect(state).toMatchObject({ read: 20, closed: 1 });
   });
 
-  it('gives readers parts of their own', async () => {
+  it('gives each reader its own part', async () => {
     const { source, state } = decoder();
     const fan = new Fan(source, 2);
     const taps = [fan.tap(0, { start: 3, end: 12 }), fan.tap(1, { start: 0, end: Number.POSITIVE_INFINITY })];
@@ -269,7 +245,7 @@ describe('a fan', () => {
     expect(state).toMatchObject({ read: 20, closed: 1 });
   });
 
-  it('holds the fastest back, until the slowest reads or leaves', async () => {
+  it('holds the fastest reader back until the slowest reads or closes', async () => {
     const { source, state } = decoder();
     const fan = new Fan(source, 2);
     const [fast, slow] = [fan.tap(0), fan.tap(1)];
@@ -292,7 +268,7 @@ describe('a fan', () => {
     expect(state.closed).toBe(1);
   });
 
-  it('tells every reader of a failure, after the frames before it', async () => {
+  it('passes a failure on to every reader, after the frames before it', async () => {
     const { source } = decoder(20, 2);
     const fan = new Fan(source, 2);
     for (const tap of [fan.tap(0), fan.tap(1)]) {
@@ -303,9 +279,9 @@ describe('a fan', () => {
   });
 });
 
-const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => {
-  return { width, height, bitDepth, chroma };
-};
+const format = (chroma: VideoFormat['chroma'], bitDepth: number, width = 4, height = 2): VideoFormat => ({
+  ...{ width, height, bitDepth, chroma },
+});
 const words = (...values: number[]) => new Uint8Array(Uint16Array.from(values).buffer);
 
 describe('the common format', () => {
@@ -319,7 +295,7 @@ describe('the common format', () => {
     expect(commonFormat(b, a)).toEqual(common);
   });
 
-  it('is described by what is done', () => {
+  it('is described by its conversions', () => {
     expect(describeConversion(format('420', 8), format('420', 8))).toEqual([]);
     expect(describeConversion(format('420', 8), format('444', 10))).toEqual([
       '8 to 10 bit by a shift of 2',
@@ -329,14 +305,17 @@ describe('the common format', () => {
 });
 
 describe('conversion', () => {
-  it('shifts samples up', () => {
+  it('shifts samples up, and fills absent chroma with grey', () => {
     const into = { y: new Uint8Array(16) };
     const y = Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255);
     formatConverter(format('400', 8), format('400', 10))({ y }, into);
     expect(into.y).toEqual(words(0, 4, 8, 12, 64, 512, 940, 1020));
+    const grey = { y: new Uint8Array(16), cb: new Uint8Array(4) };
+    formatConverter(format('400', 8), format('420', 10))({ y: new Uint8Array(8) }, grey);
+    expect(grey.cb).toEqual(words(512, 512));
   });
 
-  it('repeats chroma across and down', () => {
+  it('repeats chroma across and down, the last whole sample also where odd sizes cut one off', () => {
     const into = { y: new Uint8Array(8), cb: new Uint8Array(8), cr: new Uint8Array(8) };
     const from = { y: new Uint8Array(8), cb: Uint8Array.of(10, 20), cr: Uint8Array.of(30, 40) };
     formatConverter(format('420', 8), format('444', 8))(from, into);
@@ -345,31 +324,22 @@ describe('conversion', () => {
     const half = { y: new Uint8Array(8), cb: new Uint8Array(4) };
     formatConverter(format('420', 8), format('422', 8))(from, half);
     expect([...half.cb]).toEqual([10, 20, 10, 20]);
-  });
-
-  it('has the last whole chroma sample stand for what odd sizes cut off', () => {
-    const into = { y: new Uint8Array(15), cb: new Uint8Array(15) };
-    const from = { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) };
-    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(from, into);
-    expect([...into.cb]).toEqual([1, 1, 2, 2, 2, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2]);
-  });
-
-  it('fills absent chroma with grey', () => {
-    const into = { y: new Uint8Array(16), cb: new Uint8Array(4) };
-    formatConverter(format('400', 8), format('420', 10))({ y: new Uint8Array(8) }, into);
-    expect(into.cb).toEqual(words(512, 512));
+    const odd = { y: new Uint8Array(15), cb: new Uint8Array(15) };
+    const two = { y: new Uint8Array(15), cb: Uint8Array.of(1, 2) };
+    formatConverter(format('420', 8, 5, 3), format('444', 8, 5, 3))(two, odd);
+    expect([...odd.cb]).toEqual([1, 1, 2, 2, 2, 1, 1, 2, 2, 2, 1, 1, 2, 2, 2]);
   });
 });
 
 describe('an adapted source', () => {
   const stored = { name: 'x', container: 'frames', frameCount: 1, warnings: [] } as const;
   const info = { ...stored, ...format('420', 8, 40, 30) };
-  const source = (asked: FramePlanes[]): FrameSource => ({
+  const source = (read: FramePlanes[]): FrameSource => ({
     info,
     seekable: false,
     readFrame(index, into) {
       if (index > 0) return false;
-      asked.push(into);
+      read.push(into);
       into.y.fill(100);
       into.cb?.fill(90);
       into.cr?.fill(80);
@@ -382,24 +352,24 @@ describe('an adapted source', () => {
   const farthest = (plane: Uint8Array, value: number) =>
     new Uint16Array(plane.buffer).reduce((most, sample) => Math.max(most, Math.abs(sample - value)), 0);
 
-  it('is the source itself where nothing is to be done', () => {
+  it('is the source itself if there is nothing to do', () => {
     const own = source([]);
     expect(adaptSource(own, { format: info, filter: 'bicubic' })).toBe(own);
   });
 
-  it('resizes and converts the planes asked for, and no others', async () => {
-    const asked: FramePlanes[] = [];
+  it('resizes and converts only the planes that are read', async () => {
+    const read: FramePlanes[] = [];
     const target = format('444', 10, 80, 60);
-    const adapted = adaptSource(source(asked), { format: target, filter: 'bicubic' });
+    const adapted = adaptSource(source(read), { format: target, filter: 'bicubic' });
     expect(adapted.info).toMatchObject(target);
     const y = new Uint8Array(2 * 80 * 60);
     expect(await adapted.readFrame(0, { y })).toBe(true);
-    expect(asked[0]?.cb).toBeUndefined();
+    expect(read[0]?.cb).toBeUndefined();
     // A flat picture stays flat, within the rounding of swscale's vector code.
     expect(farthest(y, 400)).toBeLessThanOrEqual(4);
     const cb = new Uint8Array(2 * 80 * 60);
     await adapted.readFrame(0, { y, cb });
-    expect(asked[1]?.cb).toHaveLength(20 * 15);
+    expect(read[1]?.cb).toHaveLength(20 * 15);
     expect(farthest(cb, 360)).toBeLessThanOrEqual(4);
     expect(await adapted.readFrame(1, { y })).toBe(false);
   });

@@ -1,11 +1,10 @@
 /**
  * @module test/unit/media/preflight-measure
- * What preflight measures: sharpness, black borders and frame times, and whether raw video has the geometry that it was given.
+ * What preflight measures: sharpness, black borders and frame times; and whether raw video has the declared geometry.
  */
-
 import { describe, expect, it } from 'vitest';
 import { usageError } from '../../../src/core/errors.js';
-import { type ChromaFormat, storedFrameBytes } from '../../../src/core/frame.js';
+import { storedFrameBytes } from '../../../src/core/frame.js';
 import {
   FrameMeter,
   findBorders,
@@ -21,10 +20,11 @@ import type { RawVideoFormat } from '../../../src/media/types.js';
 import { sampleSource, yuvFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { moving, upTo, video } from '../../support/align.js';
+import { format } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-/** Luma with a value for each place, rows packed. */
+/** Luma from a function of the place, rows packed. */
 function picture(width: number, height: number, value: (x: number, y: number) => number, bitDepth = 8) {
   const bytes = bitDepth > 8 ? 2 : 1;
   const luma = new Uint8Array(width * height * bytes);
@@ -45,7 +45,7 @@ describe('sharpness', () => {
     return sharpness(luma, format);
   };
 
-  it('is the root mean square of the Laplacian, a quarter of it, over the standard deviation', () => {
+  it('is a quarter of the root mean square of the Laplacian over the standard deviation', () => {
     // Columns 0, 100, 0, 100 …: every Laplacian is 4 * sample - (2 * other + 2 * sample) = 200; deviation 50.
     const { luma, format } = picture(102, 9, (x) => 100 * (x & 1));
     expect(sharpness(luma, format)).toBeCloseTo(200 / 4 / 50, 12);
@@ -68,20 +68,17 @@ describe('sharpness', () => {
       expect(values[i + 1]).toBeLessThan(0.95 * sharper);
   });
 
-  it('does not take edges of blocks for detail', () => {
+  it('does not take block edges for detail, nor ringing beside edges that lost height', () => {
     const value = of(noise) ?? 0;
     const blocks = of((x, y) => noise(x, y) + 8 * (((x >> 3) + (y >> 3)) & 1));
     expect(blocks).toBeLessThanOrEqual(value);
     expect(blocks).toBeGreaterThan(0.9 * value);
-  });
-
-  it('does not rise by ringing beside edges that lost height', () => {
     const half = (x: number) => (x < 50 ? 20 : 180);
     const lines = of((x) => half(x) + (x % 20 === 5 ? 60 : 0)) ?? 0;
     expect(of((x) => half(x) + (x % 20 === 5 ? 54 : 2 * (x & 1)))).toBeLessThan(lines);
   });
 
-  it('is null of pictures without contrast, and of tiny ones', () => {
+  it('is null for pictures without contrast, and for tiny ones', () => {
     expect(of((x) => 100 + (x & 1))).toBeNull();
     const tiny = picture(2, 64, (x) => 100 * x);
     expect(sharpness(tiny.luma, tiny.format)).toBeNull();
@@ -89,16 +86,11 @@ describe('sharpness', () => {
 });
 
 describe('findBorders', () => {
-  const inside = (left: number, top: number, right: number, bottom: number, black: number, depth = 8) =>
-    picture(
-      120,
-      80,
-      (x, y) =>
-        x < left || y < top || x >= 120 - right || y >= 80 - bottom
-          ? black * 2 ** (depth - 8)
-          : (90 + ((7 * x + 13 * y) % 60)) * 2 ** (depth - 8),
-      depth,
-    );
+  const inside = (left: number, top: number, right: number, bottom: number, black: number, depth = 8) => {
+    const border = (x: number, y: number) => x < left || y < top || x >= 120 - right || y >= 80 - bottom;
+    const value = (x: number, y: number) => (border(x, y) ? black : 90 + ((7 * x + 13 * y) % 60));
+    return picture(120, 80, (x, y) => value(x, y) * 2 ** (depth - 8), depth);
+  };
 
   it.each([
     [0, 0, 0, 0],
@@ -115,14 +107,10 @@ describe('findBorders', () => {
     }
   });
 
-  it('tells black from dark by the range', () => {
+  it('tells black from dark by the range, and tolerates specks', () => {
     const { luma, format } = inside(0, 10, 0, 10, 16);
     expect(findBorders(luma, format, 'full')?.certain.top).toBe(0);
     expect(findBorders(luma, format, 'full')?.possible.top).toBe(10);
-  });
-
-  it('forgives specks', () => {
-    const { luma, format } = inside(0, 10, 0, 10, 16);
     luma[5 * 120 + 60] = 200;
     expect(findBorders(luma, format, 'limited')?.certain.top).toBe(10);
   });
@@ -136,7 +124,7 @@ describe('findBorders', () => {
 });
 
 describe('FrameMeter', () => {
-  it('counts as border what is black in all frames that tell', () => {
+  it('counts as border what is black in all usable frames', () => {
     const frame = (top: number) =>
       picture(64, 64, (x, y) => (y < top ? 16 : 100 + ((5 * x + 3 * y) % 90))).luma;
     const meter = new FrameMeter({ width: 64, height: 64, bitDepth: 8 });
@@ -163,11 +151,11 @@ describe('FrameMeter', () => {
   it.each([
     ['something small on black', [box(60, 30, 12, 8)]],
     ['something small that moves on black', [box(4, 4, 12, 8), box(100, 4, 12, 8), box(52, 40, 12, 8)]],
-  ])('calls the black around %s no border', (_, lumas) => {
+  ])('finds no border around %s', (_, lumas) => {
     expect(bordersOf(...lumas)).toEqual({ left: 0, top: 0, right: 0, bottom: 0 });
   });
 
-  it('finds the bars beside a picture on its side, and around one that lights up for a moment', () => {
+  it('finds the bars beside a rotated picture, and around one that lights up for a moment', () => {
     expect(bordersOf(box(46, 0, 36, 64))).toEqual({ left: 46, top: 0, right: 46, bottom: 0 });
     const moment = [box(0, 8, 128, 48), box(30, 20, 8, 8)];
     expect(bordersOf(...moment)).toEqual({ left: 0, top: 8, right: 0, bottom: 8 });
@@ -182,7 +170,7 @@ describe('measuring', () => {
     expect(spreadFrames(null, 3)).toEqual([0, 24, 48]);
   });
 
-  it('reads luma of a source, and stops where it ends', async () => {
+  it('reads luma of a source, and stops at its end', async () => {
     const format = { width: 96, height: 64, bitDepth: 10, chroma: '420' } as const;
     const source = sampleSource(makeSample(format), 'reference', 30);
     const { frames, sharpness: sharp } = await measureLuma(source, [0, 20, 40]);
@@ -190,43 +178,30 @@ describe('measuring', () => {
     expect(sharp.every((value) => value !== null && value > 0)).toBe(true);
   });
 
+  const source = video(moving(1), { frames: 10 });
+  const { readFrame } = source;
+  const info = { ...source.info, name: 'a', container: 'frames', warnings: [] } as const;
+
   it('opens an encoded video at each time, and closes it', async () => {
-    const asked: unknown[] = [];
+    const starts: unknown[] = [];
     let open = 0;
-    const source = video(moving(1), { frames: 10 });
-    const result = await measureEncoded(
-      async ({ time }) => {
-        asked.push(time?.start);
-        open++;
-        return {
-          info: { ...source.info, name: 'a', container: 'frames', warnings: [] },
-          seekable: false,
-          readFrame: source.readFrame,
-          close: () => {
-            open--;
-          },
-        };
-      },
-      { frameRate: { num: 50, den: 1 } },
-      [1, 4],
-    );
-    expect(asked).toEqual([1, 4]);
+    const encoded: Parameters<typeof measureEncoded>[0] = async ({ time }) => {
+      starts.push(time?.start);
+      open++;
+      return { info, seekable: false, readFrame, close: () => void open-- };
+    };
+    const result = await measureEncoded(encoded, { frameRate: { num: 50, den: 1 } }, [1, 4]);
+    expect(starts).toEqual([1, 4]);
     expect(open).toBe(0);
     expect(result.frames).toEqual([50, 200]);
   });
 
-  it('measures the first frame of an encoded video that shows none at any of the times', async () => {
-    const source = video(moving(1), { frames: 3 });
-    const result = await measureEncoded(
-      async ({ time }) => {
-        if (time) throw usageError('there is nothing to score in 0.067 s on of a.gif: it ends before.');
-        const info = { ...source.info, name: 'a', container: 'frames' as const, warnings: [] };
-        return { info, seekable: false, readFrame: source.readFrame, close() {} };
-      },
-      {},
-      [0.02, 0.067],
-    );
-    expect(result.frames).toEqual([0]);
+  it('measures the first frame of an encoded video that has none at any of the times', async () => {
+    const encoded: Parameters<typeof measureEncoded>[0] = async ({ time }) => {
+      if (time) throw usageError('there is nothing to score in 0.067 s on of a.gif: it ends before.');
+      return { info, seekable: false, readFrame, close() {} };
+    };
+    expect((await measureEncoded(encoded, {}, [0.02, 0.067])).frames).toEqual([0]);
   });
 });
 
@@ -234,50 +209,33 @@ describe('analyseTimestamps', () => {
   const at = (frames: readonly number[], rate: number) =>
     Float64Array.from(frames, (k) => Math.round((1000 * k) / rate) / 1000);
 
-  it.each([24000 / 1001, 25, 30000 / 1001, 50, 60, 120, 240])(
-    'calls %f frames a second, in whole milliseconds, constant',
-    (rate) => {
-      const found = analyseTimestamps(at(upTo(500), rate));
-      expect(found).toMatchObject({ variable: false, gaps: [], doubled: [] });
-    },
-  );
+  const rates = [24000 / 1001, 25, 30000 / 1001, 50, 60, 120, 240];
+  it.each(rates)('calls %f frames a second, in whole milliseconds, constant', (rate) => {
+    const found = analyseTimestamps(at(upTo(500), rate));
+    expect(found).toMatchObject({ variable: false, gaps: [], doubled: [] });
+  });
 
-  it('finds missing frames', () => {
+  it('finds missing and doubled frames', () => {
     const frames = upTo(300).filter((k) => ![10, 50, 51, 52].includes(k));
-    // Frame 9 comes before the first gap; one frame fewer is before the second.
+    // Frame 9 precedes the first gap; one frame fewer precedes the second.
     expect(analyseTimestamps(at(frames, 30))?.gaps).toEqual([
       { after: 9, frames: 1 },
       { after: 48, frames: 3 },
     ]);
+    const doubled = [...upTo(100), ...upTo(100).map((k) => 100 + k)];
+    doubled.splice(40, 0, 39);
+    expect(analyseTimestamps(at(doubled, 25))).toMatchObject({ variable: false, doubled: [40] });
   });
 
-  it('finds doubled frames', () => {
-    const frames = [...upTo(100), ...upTo(100).map((k) => 100 + k)];
-    frames.splice(40, 0, 39);
-    expect(analyseTimestamps(at(frames, 25))).toMatchObject({ variable: false, doubled: [40] });
-  });
-
-  it('calls a mix of 24 and 30 frames a second variable', () => {
+  it('calls a mix of 24 and 30 frames a second variable, and does not judge fewer than three frames', () => {
     const times = [...upTo(50).map((k) => k / 24), ...upTo(70).map((k) => 50 / 24 + k / 30)];
     expect(analyseTimestamps(Float64Array.from(times))?.variable).toBe(true);
-  });
-
-  it('says nothing of fewer than three frames', () => {
     expect(analyseTimestamps(Float64Array.of(0, 0.04))).toBeUndefined();
   });
 });
 
-const format = (
-  width: number,
-  height: number,
-  bitDepth = 8,
-  chroma: ChromaFormat = '420',
-): RawVideoFormat => {
-  return { width, height, bitDepth, chroma };
-};
-
 const clips = new Map<string, Uint8Array>();
-/** The first frames of a clip, which is made once. */
+/** The first frames of a clip, made once. */
 function clip(of: RawVideoFormat, frames: number): Uint8Array {
   const bytes = frames * storedFrameBytes(of);
   const key = JSON.stringify(of);
@@ -287,7 +245,7 @@ function clip(of: RawVideoFormat, frames: number): Uint8Array {
   return made.subarray(0, bytes);
 }
 
-/** Frames whose samples a formula gives. */
+/** Frames whose luma is computed. */
 function drawn(of: RawVideoFormat, frames: number, luma: (x: number, y: number, n: number) => number) {
   const frameBytes = storedFrameBytes(of);
   const file = new Uint8Array(frames * frameBytes).fill(128);
@@ -310,7 +268,7 @@ describe('a wrong geometry', () => {
     ['of 8 bits instead of 10', format(352, 288, 10), TRUE],
     ['of 16 bits instead of 10', format(352, 288, 10), format(352, 288, 16)],
     ['of 4:2:0 instead of 4:2:2', format(352, 288, 8, '422'), TRUE],
-  ])('%s is recognised, and the right one named', async (_, real, declared) => {
+  ])('%s is recognised, and the right one is named', async (_, real, declared) => {
     expect((await findWrongGeometry(bytesReader(clip(real, 8)), declared))?.fits).toEqual(real);
   });
 });
@@ -327,12 +285,11 @@ describe('the right geometry', () => {
     format(176, 144, 16, '422'),
     format(352, 288, 8, '400'),
   ])('$width x $height, $bitDepth bit, $chroma is not doubted', async (of) => {
-    for (const frames of tier([2], [1, 2, 6])) {
+    for (const frames of tier([2], [1, 2, 6]))
       expect(await findWrongGeometry(bytesReader(clip(of, frames)), of)).toBeUndefined();
-    }
   });
 
-  it('whose pictures alternate between two scenes is not doubted', async () => {
+  it('with pictures that alternate between two scenes is not doubted', async () => {
     for (const of of tier([format(320, 180)], [format(352, 288), format(320, 180)])) {
       const frameBytes = storedFrameBytes(of);
       const scenes = [1, 2].map((seed) => yuvFile(makeSample(of, { seed }), 'reference', 12));
@@ -345,7 +302,7 @@ describe('the right geometry', () => {
     }
   });
 
-  // xorshift, so that every run sees the same noise.
+  // xorshift, so that every run has the same noise.
   let state = 0x9e3779b9;
   const noise = () => {
     state ^= state << 13;
@@ -360,13 +317,12 @@ describe('the right geometry', () => {
     ['single rows', (_, y) => 255 * (y & 1)],
     ['single columns', (x) => 255 * (x & 1)],
     ['a chessboard', (x, y) => 255 * ((x ^ y) & 1)],
-    ['stripes on the slant', (x, y, n) => ((x + 3 * y + n) & 31) * 8],
-    ['fields that are apart', (x, y, n) => 128 + 100 * Math.sin((x + 20 * (y & 1) + 10 * n) / 9 + y / 20)],
-    ['a picture that races', (x, y, n) => 128 + 100 * Math.sin((x * x + y * 40) / 900 + 2.1 * n)],
-    ['flat boxes, as animation has', (x, y, n) => ((x - n) >> 5) * 37 + (y >> 4) * 11],
+    ['slanted stripes', (x, y, n) => ((x + 3 * y + n) & 31) * 8],
+    ['separate fields', (x, y, n) => 128 + 100 * Math.sin((x + 20 * (y & 1) + 10 * n) / 9 + y / 20)],
+    ['fast motion', (x, y, n) => 128 + 100 * Math.sin((x * x + y * 40) / 900 + 2.1 * n)],
+    ['flat boxes, as in animation', (x, y, n) => ((x - n) >> 5) * 37 + (y >> 4) * 11],
   ])('%s is not doubted', async (_, luma) => {
-    for (const of of tier([format(352, 288)], [format(320, 240), format(352, 288)])) {
+    for (const of of tier([format(352, 288)], [format(320, 240), format(352, 288)]))
       expect(await findWrongGeometry(bytesReader(drawn(of, 8, luma)), of)).toBeUndefined();
-    }
   });
 });

@@ -3,7 +3,6 @@
  * Reading frames from every kind of input, and bytes in blocks (src/media/open.ts, random.ts, sequential.ts, planes.ts,
  * block-reader.ts).
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { MediaError } from '../../../src/media/errors.js';
@@ -35,7 +34,7 @@ function shared(bytes: Uint8Array): Uint8Array {
   return copy;
 }
 
-/** The same bytes as every kind of input that needs no file system. */
+/** The same bytes as every kind of input without a file system. */
 const KINDS: readonly [string, (bytes: Uint8Array<ArrayBuffer>) => VideoInput][] = [
   ['bytes', (bytes) => bytes],
   ['shared bytes', (bytes) => shared(bytes)],
@@ -56,7 +55,7 @@ const FORMATS: readonly TaggedFormat[] = [
   [{ width: 20, height: 18, bitDepth: 16, chroma: '422' }, '422p16'],
   [{ width: 20, height: 18, bitDepth: 12, chroma: '444' }, '444p12'],
   [{ width: 20, height: 18, bitDepth: 8, chroma: '400' }, 'mono'],
-  // Odd sizes: files round chroma up, the planes handed out round it down.
+  // Odd sizes: files round chroma up, planes round it down.
   [{ width: 21, height: 19, bitDepth: 8, chroma: '420' }, '420'],
   [{ width: 20, height: 19, bitDepth: 8, chroma: '420' }, '420'],
   [{ width: 21, height: 18, bitDepth: 10, chroma: '420' }, '420p10'],
@@ -65,16 +64,16 @@ const FORMATS: readonly TaggedFormat[] = [
   [{ width: 1, height: 1, bitDepth: 8, chroma: '420' }, '420'],
 ];
 
-/** Planes as text: typed arrays take long to compare. */
+/** Planes as text, because typed arrays are slow to compare. */
 const hex = (planes: object | undefined) =>
   planes && Object.entries(planes).map(([name, plane]) => `${name} ${Buffer.from(plane).toString('hex')}`);
 
-/** Expects the samples that belong to a frame. */
+/** Expects the samples of a frame. */
 async function holds(source: FrameSource, index: number, format: VideoFormat): Promise<void> {
   expect(hex(await readAll(source, index))).toEqual(hex(expectedPlanes(format, index)));
 }
 
-/** Bytes, a Blob and small chunks bear all formats; other kinds of input take the same way with a few. */
+/** All formats for bytes, a Blob and small chunks; other inputs share their code and take a few. */
 const formatsOf = (kind: string) =>
   tier(/^bytes|Blob|byte by byte/.test(kind) ? FORMATS : [PLAIN, ...FORMATS.slice(7, 8)], FORMATS);
 
@@ -95,7 +94,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     await source.close();
   });
 
-  it('skips the planes that are not asked for', async () => {
+  it('skips planes that are not requested', async () => {
     for (const [format, tag] of FORMATS) {
       const source = await open(wrap(y4mVideo(format, tag, 3)));
       const expected = [0, 1, 2].map((i) => expectedPlanes(format, i));
@@ -109,14 +108,18 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     }
   });
 
-  it('can leave out frames going forward', async () => {
+  it('can skip frames going forward, and ends at stray bytes after the last frame', async () => {
     const [format, tag] = PLAIN;
     const source = await open(wrap(y4mVideo(format, tag, 6)));
     for (const i of [1, 4]) await holds(source, i, format);
     expect(await readAll(source, 9)).toBeUndefined();
+    const stray = await open(wrap(concat(y4mVideo(format, tag, 2), ascii('\n\n'))));
+    await holds(stray, 1, format);
+    expect(await readAll(stray, 2)).toBeUndefined();
+    if (stray.seekable) expect(stray.info.warnings.join()).toContain('2 bytes after its last frame');
   });
 
-  it('reads frames whose headers carry parameters, all the same or not', async () => {
+  it('reads frames whose headers have parameters, all the same or not', async () => {
     const format: VideoFormat = { width: 18, height: 17, bitDepth: 8, chroma: '420' };
     const headers = [
       () => 'FRAME Ip\n',
@@ -132,7 +135,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     }
   });
 
-  it('skips the alpha plane of 444alpha, and says so', async () => {
+  it('skips the alpha plane of 444alpha with a warning', async () => {
     const format: VideoFormat = { width: 18, height: 17, bitDepth: 8, chroma: '444' };
     const frame = (i: number) => {
       const { y, cb, cr } = expectedPlanes(format, i);
@@ -145,9 +148,8 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     expect(source.info.warnings).toEqual([expect.stringMatching(/ has alpha, which is ignored\.$/)]);
   });
 
-  it('reports the frame in which a Y4M file ends, after giving the frames before it', async () => {
-    // 20x18 4:2:0: 540 bytes a frame. The last of three frames keeps 0..539 bytes of them, then parts of its
-    // header.
+  it('names the frame in which a Y4M file is cut off, after the frames before it', async () => {
+    // 20x18 4:2:0: 540 bytes a frame. The last of three frames keeps 0..539 of them, or a part of its header.
     const [format, tag] = PLAIN;
     const whole = y4mVideo(format, tag, 3);
     for (const missing of [1, 200, 540, 541, 545]) {
@@ -156,12 +158,8 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       await holds(source, 1, format);
       const error = await thrown(() => readAll(source, 2));
       expect(error).toBeInstanceOf(MediaError);
-      expect(error).toMatchObject({
-        code: 'media',
-        reason: 'incomplete',
-        frame: 2,
-        message: `frame 2 of x.y4m is incomplete: 540 bytes expected, ${found} found; the video is truncated.`,
-      });
+      const message = `frame 2 of x.y4m is incomplete: 540 bytes expected, ${found} found; the video is truncated.`;
+      expect(error).toMatchObject({ code: 'media', reason: 'incomplete', frame: 2, message });
       if (source.seekable) {
         expect(source.info.frameCount).toBe(2);
         expect(source.info.incompleteFrame).toEqual({ index: 2, expectedBytes: 540, foundBytes: found });
@@ -170,7 +168,7 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     }
   });
 
-  it('says which geometry left a raw file with a partial frame', async () => {
+  it('names the geometry that leaves a partial frame of a raw file', async () => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(wrap(rawVideo(format, 3).slice(0, 1100)), format, 'x.yuv');
     await holds(source, 1, format);
@@ -181,28 +179,25 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
     );
   });
 
-  it('says where a raw file of odd size has whole frames with chroma rounded down', async () => {
+  it('recognises a raw file of odd size whose chroma is rounded down', async () => {
     // 21x19: luma 399; chroma 11x10 rounded up, 10x9 rounded down: 619 or 579 bytes a frame.
     const format: RawVideoFormat = { width: 21, height: 19, bitDepth: 8, chroma: '420' };
     const sentence =
       'bytes are N with chroma rounded down to 10x9, as the vmaf tool of libvmaf 3.2 reads odd sizes; here chroma is ' +
       'rounded up, as ffmpeg writes it: write the file with ffmpeg, or crop both videos to an even size.';
+    const last = (source: FrameSource) => refusalOf('media', () => readAll(source, 2));
     const source = await open(wrap(new Uint8Array(3 * 579)), format, 'x.yuv');
-    expect(await refusalOf('media', () => readAll(source, 2))).toContain(
-      `619 bytes expected, 499 found; 1737 ${sentence.replace('N', '3 whole frames')}`,
-    );
-    expect(await refusalOf('media', () => open(new Uint8Array(579), format, 'x.yuv'))).toContain(
-      `(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`,
-    );
+    const cut = `619 bytes expected, 499 found; 1737 ${sentence.replace('N', '3 whole frames')}`;
+    expect(await last(source)).toContain(cut);
+    const single = await refusalOf('media', () => open(new Uint8Array(579), format, 'x.yuv'));
+    expect(single).toContain(`(619 bytes); 579 ${sentence.replace('N', '1 whole frame')}`);
     const other = await open(wrap(new Uint8Array(3 * 579 + 1)), format, 'x.yuv');
-    expect(await refusalOf('media', () => readAll(other, 2))).toContain(
-      'check width, height, chroma and bitDepth of raw',
-    );
+    expect(await last(other)).toContain('check width, height, chroma and bitDepth of raw');
   });
 
-  it('reports lost framing with its place', async () => {
+  it('names the place at which frames are lost', async () => {
     const [format, tag] = PLAIN;
-    // One byte too many in frame 1 moves frame 2 away from where it should be.
+    // One more byte in frame 1 moves frame 2.
     const header = 'YUV4MPEG2 W20 H18 F25:1 Ip A1:1 C420jpeg\n';
     const whole = y4mVideo(format, tag, 4);
     const cut = header.length + 2 * 546;
@@ -211,17 +206,8 @@ describe.each(KINDS)('from %s', (kind, wrap) => {
       const source = await open(wrap(bytes), undefined, 'x.y4m');
       for (let i = 0; i < 4; i++) await readAll(source, i);
     });
-    expect(message).toContain(
-      `frame 2 of x.y4m should start with "FRAME" at byte ${cut}, found "?FRAM" instead`,
-    );
-  });
-
-  it('ends at a few stray bytes after the last frame', async () => {
-    const [format, tag] = PLAIN;
-    const source = await open(wrap(concat(y4mVideo(format, tag, 2), ascii('\n\n'))));
-    await holds(source, 1, format);
-    expect(await readAll(source, 2)).toBeUndefined();
-    if (source.seekable) expect(source.info.warnings.join()).toContain('2 bytes after its last frame');
+    const lost = `frame 2 of x.y4m should start with "FRAME" at byte ${cut}, found "?FRAM" instead`;
+    expect(message).toContain(lost);
   });
 
   it('refuses planes of a wrong size', async () => {
@@ -236,12 +222,11 @@ describe('a file', () => {
   it('counts a single whole frame in the singular', async () => {
     const format: RawVideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
     const source = await open(rawVideo(format, 2).slice(0, 560), format, 'x.yuv');
-    expect(await refusalOf('media', () => readAll(source, 1))).toContain(
-      '560 bytes hold 1 whole frame of 20x18',
-    );
+    const message = await refusalOf('media', () => readAll(source, 1));
+    expect(message).toContain('560 bytes hold 1 whole frame of 20x18');
   });
 
-  it('ends at what was appended to a file, with a warning, and not where frames go on behind a damaged header', async () => {
+  it('ends with a warning before appended bytes, but not if frames continue behind a damaged header', async () => {
     const [format, tag] = PLAIN;
     const whole = y4mVideo(format, tag, 2);
     const junk = ascii('appended by something that is not a video');
@@ -249,9 +234,8 @@ describe('a file', () => {
     expect(source.info.frameCount).toBe(2);
     await holds(source, 1, format);
     expect(await readAll(source, 2)).toBeUndefined();
-    expect(source.info.warnings).toEqual([
-      `x.y4m has ${junk.length} bytes after its last frame, which were ignored.`,
-    ]);
+    const warning = `x.y4m has ${junk.length} bytes after its last frame, which were ignored.`;
+    expect(source.info.warnings).toEqual([warning]);
     for (const [what, rest] of [
       ['a frame begins in it', concat(junk, ascii('FRAME\n'))],
       ['it has the size of a frame', new Uint8Array(546)],
@@ -260,16 +244,15 @@ describe('a file', () => {
       expect(message, what).toContain('frame 2 of x.y4m should start with "FRAME"');
     }
     const header = ascii('YUV4MPEG2 W20 H18 F25:1 Ip\n');
-    expect(await refusalOf('media', () => open(concat(header, junk), undefined, 'x.y4m'))).toContain(
-      'frame 0 of x.y4m',
-    );
+    const none = await refusalOf('media', () => open(concat(header, junk), undefined, 'x.y4m'));
+    expect(none).toContain('frame 0 of x.y4m');
   });
 });
 
 describe('random access', () => {
   const format: VideoFormat = { width: 19, height: 17, bitDepth: 8, chroma: '420' };
 
-  it('knows its frame count and reads in any order, from copies that another thread opened too', async () => {
+  it('knows its frame count and reads in any order, also from copies opened by another thread', async () => {
     for (const header of [() => 'FRAME\n', (i: number) => `FRAME${' '.repeat(i)}\n`]) {
       for (const wrap of [KINDS[0]?.[1], KINDS[1]?.[1], KINDS[2]?.[1]]) {
         const source = await open(wrap?.(y4mVideo(format, '420', 7, header)) ?? '');
@@ -289,7 +272,7 @@ describe('random access', () => {
   it('verifies the header of every frame it reads', async () => {
     const bytes = y4mVideo(format, '420', 40);
     const source = await open(bytes, undefined, 'x.y4m');
-    // Damage that opening cannot have seen.
+    // Damage after opening.
     const headerBytes = bytes.indexOf(10) + 1;
     const frameBytes = 19 * 17 + 2 * 10 * 9 + 6;
     bytes[headerBytes + 22 * frameBytes] = 0;
@@ -297,11 +280,10 @@ describe('random access', () => {
     expect(await thrown(() => readAll(source, 22))).toMatchObject({ reason: 'damaged', frame: 22 });
   });
 
-  it('finds frames by their headers without reading samples when their lengths differ', async () => {
+  it('finds frames of different lengths by their headers, without reading samples', async () => {
     // 30 frames of 180000 bytes.
-    const bytes = y4mVideo({ ...format, width: 400, height: 300 }, '420', 30, (i) =>
-      i === 29 ? 'FRAME x\n' : 'FRAME\n',
-    );
+    const header = (i: number) => (i === 29 ? 'FRAME x\n' : 'FRAME\n');
+    const bytes = y4mVideo({ ...format, width: 400, height: 300 }, '420', 30, header);
     let read = 0;
     const blob = new Blob([bytes]);
     const slice = blob.slice.bind(blob);
@@ -327,31 +309,25 @@ describe('streams', () => {
     expect(await refusalOf('usage', () => readAll(source, 0))).toContain('read in order');
   });
 
-  it('read no further than the frame that was asked for, one chunk apart', async () => {
+  it('read at most one chunk beyond the requested frame', async () => {
     const bytes = y4mVideo(format, '420', 50);
     let given = 0;
     const chunk = 512;
-    const stream = new ReadableStream<Uint8Array>(
-      {
-        pull(controller) {
-          controller.enqueue(bytes.slice(given, given + chunk));
-          given += chunk;
-        },
-      },
-      { highWaterMark: 0 },
-    );
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      controller.enqueue(bytes.slice(given, given + chunk));
+      given += chunk;
+    };
+    const stream = new ReadableStream<Uint8Array>({ pull }, { highWaterMark: 0 });
     const source = await open(stream);
     await readAll(source, 0);
     expect(given).toBeLessThanOrEqual(bytes.indexOf(10) + 1 + 6150 + chunk);
     await source.close();
   });
 
-  it('cancel the producer when closed, and then end', async () => {
+  it('cancel the producer when closed, then end', async () => {
     let cancelled = false;
     const stream = new ReadableStream<Uint8Array>({
-      start(controller) {
-        controller.enqueue(y4mVideo(format, '420', 1));
-      },
+      start: (controller) => controller.enqueue(y4mVideo(format, '420', 1)),
       cancel() {
         cancelled = true;
       },
@@ -365,26 +341,18 @@ describe('streams', () => {
     expect(cancelled).toBe(true);
   });
 
-  it('turn a failure of the producer into an error that names it', async () => {
-    const stream = new ReadableStream<Uint8Array>({
-      pull(controller) {
-        controller.error(new Error('the line\nwent dead'));
-      },
-    });
-    expect(await refusalOf('io', () => open(stream, undefined, 'net'))).toBe(
-      'reading net failed: the line\\x0awent dead.',
-    );
+  it('name themselves in errors of the producer', async () => {
+    const dead = new Error('the line\nwent dead');
+    const stream = new ReadableStream<Uint8Array>({ pull: (controller) => controller.error(dead) });
+    const message = await refusalOf('io', () => open(stream, undefined, 'net'));
+    expect(message).toBe('reading net failed: the line\\x0awent dead.');
   });
 
-  it('must be free and yield bytes', async () => {
+  it('must not be locked, and yield bytes', async () => {
     const locked = streamOf(y4mVideo(format, '420', 1), () => 10);
     locked.getReader();
     expect(await refusalOf('usage', () => open(locked))).toContain('locked');
-    const text = new ReadableStream({
-      start(controller) {
-        controller.enqueue('YUV4MPEG2');
-      },
-    });
+    const text = new ReadableStream({ start: (controller) => controller.enqueue('YUV4MPEG2') });
     expect(await refusalOf('usage', () => open(text))).toContain('Uint8Array chunks, not string');
   });
 });
@@ -401,7 +369,7 @@ async function thrown(run: () => Promise<unknown>): Promise<unknown> {
 const content = Uint8Array.from({ length: 1000 }, (_, i) => (i * 89 + (i >> 3)) & 255);
 
 describe('a reader of blocks', () => {
-  it('fills parts anywhere with what is there, and no more at the end', async () => {
+  it('fills any parts with available bytes, fewer at the end', async () => {
     const random = seeded(tier(20261125, Date.now()));
     const plain = bytesReader(content);
     const blocks = new BlockReader(bytesReader(content), { bytes: 64, kept: 3 });
@@ -418,12 +386,11 @@ describe('a reader of blocks', () => {
 
   it('reads each block once while it is kept', async () => {
     const fetched: number[] = [];
-    const blocks = new BlockReader(bytesReader(content), { bytes: 100, kept: 2 }, (block) =>
-      fetched.push(block),
-    );
+    const note = (block: number) => fetched.push(block);
+    const blocks = new BlockReader(bytesReader(content), { bytes: 100, kept: 2 }, note);
     const read = (position: number) => blocks.read(position, [new Uint8Array(10)]);
     for (const position of [0, 50, 95, 0, 150, 250, 10]) await read(position);
-    // 95 reaches into the second; the third puts out the first, which was used before the second.
+    // 95 reaches into the second; the third replaces the first, which was used before the second.
     expect(fetched).toEqual([0, 1, 2, 0]);
   });
 });

@@ -1,14 +1,10 @@
 /**
  * @module test/unit/metrics/extractors
- * The extractors' options and features against the tables of libvmaf 3.2.0, the sizes and formats that some of them
- * refuse before a frame is measured, ADM's contrast sensitivity where test/node/accuracy/libvmaf has no clip for it, and
- * XPSNR's last step.
+ * The options and features of extractors against libvmaf 3.2.0's tables, refused sizes and formats, ADM's contrast sensitivity
+ * where test/node/accuracy/libvmaf has no clip, and the last step of XPSNR.
  */
-
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { ScoredFormat } from '../../../src/core/colour.js';
-import { compileCore } from '../../../src/core/compile.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { wasmMeasurers } from '../../../src/engine/backends/core/extractor.js';
 import { callsOf } from '../../../src/engine/backends/measurer.js';
@@ -17,15 +13,15 @@ import { findProvider, listExtractors } from '../../../src/metrics/extractors.js
 import { metricOf } from '../../../src/metrics/index.js';
 import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
-import { finish, planOf, runMetric, videoFormat } from '../../support/metric.js';
+import { finish, planOf, runMetric, videoFormat, wasm } from '../../support/metric.js';
 import { seeded } from '../../support/random.js';
 
 type Limit = number | undefined;
 
-/** name, alias, type, default, min, max, counts for the name. */
+/** Name, alias, type, default, minimum, maximum, and whether it is part of the name. */
 type Row = [string, string | undefined, string, boolean | number | string, Limit, Limit, boolean];
 
-/** Options that several have. */
+/** Shared options. */
 const ADM: Row[] = [
   ['debug', undefined, 'bool', false, undefined, undefined, false],
   ['adm_csf_scale', 'scf', 'double', 1, 0, 50, true],
@@ -164,8 +160,8 @@ function extractor(name: string) {
 }
 
 describe('listExtractors', () => {
-  it('lists the extractors there are', () => {
-    // In libvmaf's order of registration, which decides who provides a feature.
+  it('lists all extractors', () => {
+    // In libvmaf's order of registration, which decides the provider of a feature.
     const libvmafs =
       'float_psnr float_ansnr float_adm float_vif float_motion float_moment speed_chroma speed_temporal float_ms_ssim ' +
       'float_ssim ciede psnr psnr_hvs adm motion vif cambi';
@@ -180,15 +176,10 @@ describe('listExtractors', () => {
     expect(rows).toEqual(OPTIONS[name]);
   });
 
-  it('says of every extractor and option what it is for', () => {
-    for (const { description, options } of listExtractors()) {
-      for (const text of [description, ...options.map((option) => option.description)]) {
+  it('describes every extractor and option, in objects that callers cannot change', () => {
+    for (const { description, options } of listExtractors())
+      for (const text of [description, ...options.map((option) => option.description)])
         expect(text).toMatch(/^[A-Z].*\.$/);
-      }
-    }
-  });
-
-  it('gives nothing away that a caller could change', () => {
     const open: string[] = [];
     const visit = (value: unknown, path: string) => {
       if (typeof value !== 'object' || value === null) return;
@@ -199,7 +190,7 @@ describe('listExtractors', () => {
     expect(open).toEqual([]);
   });
 
-  it('never skips frames for what looks at neighbours or sums up all', () => {
+  it('never skips frames of extractors that need neighbours or all frames', () => {
     const always = listExtractors().filter((e) => e.temporal || e.previousReference);
     const names = always.map(({ name }) => name).sort();
     expect(names.join(' ')).toBe('cvvdp float_motion motion psnr speed_temporal xpsnr');
@@ -207,23 +198,19 @@ describe('listExtractors', () => {
 });
 
 describe('findProvider', () => {
-  it('finds the extractor of every feature that the built-in models read', () => {
-    for (const [feature, name] of [
-      ['VMAF_integer_feature_adm2_score', 'adm'],
-      ['VMAF_integer_feature_motion2_score', 'motion'],
-      ['VMAF_integer_feature_vif_scale3_score', 'vif'],
-      ['psnr_cb', 'psnr'],
-      ['VMAF_feature_adm2_score', 'float_adm'],
-      ['Cambi_feature_cambi_score', 'cambi'],
-      ['Speed_chroma_feature_speed_chroma_uv_score', 'speed_chroma'],
-    ] as const) {
-      expect(findProvider(feature)?.extractor.name).toBe(name);
-    }
-  });
-
-  it('does not know log names or what libvmaf has no extractor for', () => {
-    expect(findProvider('integer_adm2')).toBeUndefined();
-    expect(findProvider('VMAF_integer_feature_ssim_score')).toBeUndefined();
+  it.each([
+    ['VMAF_integer_feature_adm2_score', 'adm'],
+    ['VMAF_integer_feature_motion2_score', 'motion'],
+    ['VMAF_integer_feature_vif_scale3_score', 'vif'],
+    ['psnr_cb', 'psnr'],
+    ['VMAF_feature_adm2_score', 'float_adm'],
+    ['Cambi_feature_cambi_score', 'cambi'],
+    ['Speed_chroma_feature_speed_chroma_uv_score', 'speed_chroma'],
+    // A log name, and a feature that libvmaf has no extractor for.
+    ['integer_adm2', undefined],
+    ['VMAF_integer_feature_ssim_score', undefined],
+  ])('finds for %s: %s', (feature, name) => {
+    expect(findProvider(feature)?.extractor.name).toBe(name);
   });
 });
 
@@ -233,16 +220,15 @@ function measure(feature: string, format: Partial<VideoFormat>) {
   return metricOf(instance).measure(instance, video, 'libvmaf-3.2');
 }
 
-describe('what extractors cannot take', () => {
+describe('extractors refuse', () => {
   it.each(['psnr_hvs', 'ciede', 'speed_chroma'])('%s: video without chroma', (name) => {
-    const said = `The ${name} extractor measures colour but the video is 4:0:0`;
-    expect(() => measure(name, { chroma: '400' })).toThrow(said);
+    const message = `The ${name} extractor measures colour but the video is 4:0:0`;
+    expect(() => measure(name, { chroma: '400' })).toThrow(message);
   });
 
   it('psnr_hvs: more than 12 bits', () => {
-    expect(() => measure('psnr_hvs', { bitDepth: 16 })).toThrow(
-      /supports up to 12 bits per sample .* has 16/,
-    );
+    const deep = () => measure('psnr_hvs', { bitDepth: 16 });
+    expect(deep).toThrow(/supports up to 12 bits per sample .* has 16/);
     expect(measure('psnr_hvs', { bitDepth: 12 })).toBeTruthy();
   });
 
@@ -263,7 +249,7 @@ describe('what extractors cannot take', () => {
     ['cambi', { width: 215, height: 215 }, '215x215'],
     ['cambi', { width: 216, height: 20 }, undefined],
     ['cambi=enc_width=200:enc_height=200', { width: 640, height: 480 }, '200x200'],
-    // An encode larger than the picture is not one.
+    // An encode larger than the picture is ignored.
     ['cambi=enc_width=200:enc_height=500', { width: 640, height: 480 }, undefined],
     ['cambi=src_width=700:src_height=400', { width: 640, height: 480 }, '700x400 for an encode of 640x480'],
     ['cambi', { width: 3840, height: 2160 }, undefined],
@@ -271,7 +257,7 @@ describe('what extractors cannot take', () => {
     ['cambi', { width: 7680, height: 4320 }, 'has 131 columns for 7680x4320'],
     ['cambi=cambi_high_res_speedup=1080:window_size=60', { width: 7680, height: 4320 }, undefined],
     ['cambi=window_size=127', { width: 3840, height: 2160 }, 'has 127 columns for 3840x2160'],
-  ] as const)('%s of %j: sizes out of its range', (feature, format, refused) => {
+  ] as const)('%s of %j: sizes out of range', (feature, format, refused) => {
     if (refused) expect(() => measure(feature, format)).toThrow(refused);
     else expect(measure(feature, format)).toBeTruthy();
   });
@@ -283,7 +269,7 @@ function factors(normViewDist: number, refDisplayHeight: number, csfMode: number
 }
 
 describe('admCsf', () => {
-  it('mode 1 gives factors of 1.2 to 27, scaled as asked, that wrap in fixed point', () => {
+  it('has factors of 1.2 to 27 in mode 1, scaled by its options, that wrap in fixed point', () => {
     const { rf, fi } = factors(3, 1080, 1, [2, 0.5]);
     const plain = factors(3, 1080, 1);
     expect(plain.rf[0]?.[0]).toBeCloseTo(1.2105, 4);
@@ -296,7 +282,7 @@ describe('admCsf', () => {
     });
   });
 
-  it('other modes do not look at the scales', () => {
+  it('ignores the scales in other modes', () => {
     expect(factors(3, 1080, 0, [2, 2])).toEqual(factors(3, 1080, 0));
   });
 
@@ -311,12 +297,12 @@ describe('admCsf', () => {
 });
 
 const format = videoFormat(100, 50);
-/** Of a plane: samples times the square of the peak. */
+/** Energy of a plane: samples times the square of the peak. */
 const [LUMA, CHROMA] = [5000 * 255 ** 2, 1250 * 255 ** 2];
 const decibels = (energy: number, error: number) => 10 * Math.log10(energy / error);
 
-describe('values', () => {
-  it('are those of the planes, the least, and 4:1:1 of them', () => {
+describe('values of XPSNR', () => {
+  it('are those of the planes, their minimum, and their mean weighted by 4:1:1', () => {
     const { frames, series } = finish(planOf(['xpsnr'], format), [[5000, 100, 90]]);
     expect(frames).toHaveLength(1);
     const [y, u, v] = [decibels(LUMA, 5000), decibels(CHROMA, 100), decibels(CHROMA, 90)];
@@ -327,7 +313,7 @@ describe('values', () => {
     expect(series('xpsnr_weighted')[0]).toBeCloseTo((4 * y + u + v) / 6, 12);
   });
 
-  it('of the sequence are of the mean root', () => {
+  it('of the sequence use the mean root, or the mean in decibels if a frame has no error', () => {
     const { aggregates } = finish(planOf(['xpsnr'], format), [
       [400, 16, 9],
       [100, 36, 9],
@@ -337,24 +323,23 @@ describe('values', () => {
     const expected = { y, u, v, min: Math.min(y, u, v), weighted: (4 * y + u + v) / 6 };
     for (const [name, value] of Object.entries(expected))
       expect(aggregates[`sequence_xpsnr_${name}`], name).toBeCloseTo(value, 12);
+    const { aggregates: perfect } = finish(planOf(['xpsnr'], format), [
+      [1, 4, 1],
+      [0, 4, 1],
+    ]);
+    expect(perfect.sequence_xpsnr_y).toBeCloseTo((decibels(LUMA, 1) + 89) / 2, 12);
+    expect(perfect.sequence_xpsnr_u).toBeCloseTo(decibels(CHROMA, 4), 12);
+    expect(perfect.sequence_xpsnr_v).toBeCloseTo(decibels(CHROMA, 1), 12);
   });
 
-  it('of identical planes are a cap: half an error, rounded up', () => {
+  it('of identical planes are a cap: half an error, rounded up; they take the peak of their depth', () => {
     const { series, aggregates } = finish(planOf(['xpsnr'], videoFormat(1920, 1080)), [[0, 0, 0]]);
     expect(series('xpsnr_y')).toEqual([115]);
     expect(series('xpsnr_u')).toEqual([109]);
     expect(series('xpsnr_weighted')[0]).toBeCloseTo(113, 12);
     expect(aggregates.sequence_xpsnr_y).toBe(115);
-  });
-
-  it('of a sequence with fewer roots than frames are the mean in decibels', () => {
-    const { aggregates } = finish(planOf(['xpsnr'], format), [
-      [1, 4, 1],
-      [0, 4, 1],
-    ]);
-    expect(aggregates.sequence_xpsnr_y).toBeCloseTo((decibels(LUMA, 1) + 89) / 2, 12);
-    expect(aggregates.sequence_xpsnr_u).toBeCloseTo(decibels(CHROMA, 4), 12);
-    expect(aggregates.sequence_xpsnr_v).toBeCloseTo(decibels(CHROMA, 1), 12);
+    const deep = finish(planOf(['xpsnr'], { ...format, bitDepth: 10 }), [[5000, 100, 90]]);
+    expect(deep.series('xpsnr_y')[0]).toBeCloseTo(decibels(5000 * 1023 ** 2, 5000), 12);
   });
 
   it('of 4:0:0 are of luma alone', () => {
@@ -366,14 +351,9 @@ describe('values', () => {
     for (const value of [...(frames[0]?.values ?? []), ...Object.values(aggregates)])
       expect(value).toBeCloseTo(y, 12);
   });
-
-  it('take the peak of their depth', () => {
-    const { series } = finish(planOf(['xpsnr'], { ...format, bitDepth: 10 }), [[5000, 100, 90]]);
-    expect(series('xpsnr_y')[0]).toBeCloseTo(decibels(5000 * 1023 ** 2, 5000), 12);
-  });
 });
 
-describe('the difference in time', () => {
+describe('the temporal difference', () => {
   it.each([
     ['xpsnr', undefined, 1],
     ['xpsnr', { num: 25, den: 1 }, 1],
@@ -398,23 +378,22 @@ describe('the difference in time', () => {
   });
 });
 
-describe('missing pictures before the first', () => {
+describe('pictures missing before the first', () => {
   const { extraction } = planOf(['xpsnr=fps=50', 'motion', 'motion=motion_five_frame_window=true'], format);
 
   it('skip calls, unless these are padded', () => {
-    const measured = (index: number, first = 0) =>
-      callsOf(extraction, index, true, (earlier) => earlier >= first).map(
-        ([, { metric, back }]) => `${metric} ${back}`,
-      );
+    const measured = (index: number, first = 0) => {
+      const calls = callsOf(extraction, index, true, (earlier) => earlier >= first);
+      return calls.map(([, { metric, back }]) => `${metric} ${back}`);
+    };
     const calls = [measured(0), measured(1), measured(2)];
     expect(calls).toEqual([['xpsnr 2'], ['xpsnr 2', 'motion 1'], ['xpsnr 2', 'motion 1', 'motion 2']]);
-    // What is missing later on was lost, and is not black.
+    // Pictures missing later on are lost, not black.
     expect(measured(7, 6)).toEqual(['motion 1']);
   });
 
   it('count as black for xpsnr', async () => {
-    const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
-    const measurer = wasmMeasurers(core, 'simd128').open(planOf(['xpsnr=fps=50'], format).extraction);
+    const measurer = wasmMeasurers(wasm, 'simd128').open(planOf(['xpsnr=fps=50'], format).extraction);
     const sizes = [5000, 1250, 1250];
     const made = [0, 1, 2, 3, 4, 5].map((seed) => sizes.map((n) => seeded(seed).bytes(n)));
     const black = sizes.map((n) => new Uint8Array(n));

@@ -1,9 +1,8 @@
 /**
  * @module test/unit/metrics/options
- * Feature strings and option values: what is accepted, how numbers are normalised, what errors say, and how libvmaf 3.2.0
- * names the features and writes the numbers in the names.
+ * Feature strings and option values: what is accepted, how numbers are normalised, error messages, and libvmaf 3.2.0's names of
+ * features with the numbers in them.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { Colour, ScoredFormat } from '../../../src/core/colour.js';
 import type { ErrorCode } from '../../../src/core/errors.js';
@@ -41,22 +40,22 @@ describe('normaliseNumber reads as float and prints with %g', () => {
     expect(normaliseNumber(text)).toBe(value);
   });
 
-  it.each(['', ' ', '20abc', 'nan', 'inf', '1e', '0x', '1.5.2', '1 2', '1e999', '--1', 'true'])(
-    '"%s" is not wholly a number',
-    (text) => {
-      expect(normaliseNumber(text)).toBeUndefined();
-    },
-  );
+  const TEXTS = ['', ' ', '20abc', 'nan', 'inf', '1e', '0x', '1.5.2', '1 2', '1e999', '--1', 'true'];
+  it.each(TEXTS)('"%s" is not a number', (text) => {
+    expect(normaliseNumber(text)).toBeUndefined();
+  });
 });
 
 describe('parseFeature', () => {
-  it('gives defaults to options that are not named', () => {
+  it('uses defaults of options that are not named, and reads options of all types', () => {
     const { options, suffix, key } = parseFeature('vif');
     expect(options).toEqual({ debug: false, vif_enhn_gain_limit: 100, vif_skip_scale0: false });
     expect([suffix, key]).toEqual(['', 'vif']);
+    const typed = parseFeature('adm=adm_csf_mode=2:adm_noise_weight=0.020:debug=true').options;
+    expect(typed).toMatchObject({ adm_csf_mode: 2, adm_noise_weight: 0.02, debug: true, adm_min_val: 0 });
   });
 
-  it('takes a folder as it stands, be it a number, and refuses none', () => {
+  it('keeps a folder as it is, even a number, and refuses an empty one', () => {
     const folderOf = (text: string) => parseFeature(`cambi=heatmaps_path=${text}`).options.heatmaps_path;
     expect(['maps/1.10', '007'].map(folderOf)).toEqual(['maps/1.10', '007']);
     expect(parseFeature('cambi=heatmaps_path=maps')).toMatchObject({ suffix: '', key: 'cambi' });
@@ -65,20 +64,14 @@ describe('parseFeature', () => {
     );
   });
 
-  it('finds options that have files written in feature and model strings', () => {
+  it('finds options that write files, in feature and model strings', () => {
     expect(folderOption(['psnr', 'cambi=topk=0.5:heatmaps_path=maps'])).toBe('heatmaps_path');
     expect(folderOption(['version=vmaf_v1.0.16_3d0h:cambi.heatmaps_path=maps'])).toBe('heatmaps_path');
-    expect(folderOption(['path=heatmaps_path.json', 'path=maps/heatmaps_path', 'cambi=full_ref=true'])).toBe(
-      undefined,
-    );
+    const others = ['path=heatmaps_path.json', 'path=maps/heatmaps_path', 'cambi=full_ref=true'];
+    expect(folderOption(others)).toBeUndefined();
   });
 
-  it('reads options of all types', () => {
-    const { options } = parseFeature('adm=adm_csf_mode=2:adm_noise_weight=0.020:debug=true');
-    expect(options).toMatchObject({ adm_csf_mode: 2, adm_noise_weight: 0.02, debug: true, adm_min_val: 0 });
-  });
-
-  it('takes a negative zero for zero', () => {
+  it('reads -0 as 0', () => {
     const { options, suffix } = parseFeature('motion=motion_max_val=-0.0:motion_blend_offset=-0');
     expect(options).toMatchObject({ motion_max_val: 0, motion_blend_offset: 0 });
     expect(suffix).toBe('_mbo_0_mmxv_0');
@@ -87,9 +80,11 @@ describe('parseFeature', () => {
     expect(parseFeature('adm=adm_noise_weight=-0')).toEqual({ ...zero, where: where.replace('=0', '=-0') });
   });
 
-  it('takes the last of a repeated option, and a value up to its second =', () => {
-    const { options } = parseFeature('psnr=min_sse=1:min_sse=31=5');
-    expect(options.min_sse).toBe(31);
+  it('takes the last of a repeated option, and a value up to its second =; limits are inclusive', () => {
+    expect(parseFeature('psnr=min_sse=1:min_sse=31=5').options.min_sse).toBe(31);
+    expect(parseFeature('vif=vif_enhn_gain_limit=1').options.vif_enhn_gain_limit).toBe(1);
+    expect(parseFeature('adm=adm_noise_weight=1500').options.adm_noise_weight).toBe(1500);
+    expect(parseFeature('adm=adm_noise_weight=0').options.adm_noise_weight).toBe(0);
   });
 
   it.each([
@@ -116,7 +111,7 @@ describe('parseFeature', () => {
     ['adm=adm_ref_display_height=0', /a whole number from 1 to 4320/],
     ['psnr=min_sse=nan', /"nan".*a number of at least 0/],
     ['psnr=min_sse=-1', /a number of at least 0/],
-  ])('refuses "%s" in one sentence that says why', (text, message) => {
+  ])('refuses "%s" in one sentence with the reason', (text, message) => {
     expect(refused(text)).toMatch(message);
     expect(refused(text)).toMatch(/^[^\n]+\.$/);
   });
@@ -125,15 +120,9 @@ describe('parseFeature', () => {
     ['vif=debug', 'debug'],
     ['vif=', ''],
     ['vif=debug=true:', ''],
-  ])('refuses "%s" as malformed, a mistake of the command line', (text, item) => {
+  ])('refuses "%s" as malformed', (text, item) => {
     expect(refused(text, 'usage')).toContain(`bad option string "${item}"`);
     expect(refused(text, 'usage')).toMatch(/^[^\n]+\.$/);
-  });
-
-  it('accepts limits themselves', () => {
-    expect(parseFeature('vif=vif_enhn_gain_limit=1').options.vif_enhn_gain_limit).toBe(1);
-    expect(parseFeature('adm=adm_noise_weight=1500').options.adm_noise_weight).toBe(1500);
-    expect(parseFeature('adm=adm_noise_weight=0').options.adm_noise_weight).toBe(0);
   });
 });
 
@@ -158,7 +147,7 @@ describe('formatG writes what C’s %g writes', () => {
     expect(formatG(value)).toBe(text);
   });
 
-  it('rounds exact ties to the even digit', () => {
+  it('rounds ties to the even digit', () => {
     // 2^-9 = 0.001953125 and 3 * 2^-9 = 0.005859375 are exact in binary.
     expect(formatG(2 ** -9)).toBe('0.00195312');
     expect(formatG(3 * 2 ** -9)).toBe('0.00585938');
@@ -180,12 +169,12 @@ const distorted: Colour = { ...reference, matrix: 'bt601', range: 'full' };
 const video: ScoredFormat = { ...format(64, 64), colours: { reference, distorted } };
 
 describe('colours of a metric', () => {
-  it('are those of the videos without options', () => {
+  it('are those of the videos by default', () => {
     for (const feature of ['ssimulacra2', 'butteraugli=matrix=auto', 'cvvdp=transfer=auto:range=auto'])
       expect(coloursOf(parseFeature(feature), video)).toEqual({ reference, distorted });
   });
 
-  // The numbers of wasm/include/perceptual.h: matrix, range, transfer, siting, upsampling, primaries.
+  // In the numbers of wasm/include/perceptual.h: matrix, range, transfer, siting, upsampling, primaries.
   it.each([
     ['matrix=bt2020', { matrix: 'bt2020' }, [3, 0, 0, 0, 0, 1, 3, 1, 0, 0, 0, 1]],
     ['range=full', { range: 'full' }, [1, 1, 0, 0, 0, 0, 2, 1, 0, 0, 0, 0]],
@@ -200,7 +189,7 @@ describe('colours of a metric', () => {
     expect(colourParameters(instance, video)).toEqual(numbers);
   });
 
-  it('are refused where a video codes its own by no matrix of RGB, unless an option names one', () => {
+  it('are refused if the matrix of a video is not supported, unless an option sets one', () => {
     const coded = { ...video, colours: { reference, distorted: { ...distorted, unsupported: 'ictcp' } } };
     expect(() => coloursOf(parseFeature('cvvdp'), coded)).toThrow(
       'The cvvdp extractor cannot convert the distorted video to RGB, since its matrix ictcp is not supported; convert it ' +
@@ -211,8 +200,9 @@ describe('colours of a metric', () => {
     expect(named.distorted).toEqual({ ...distorted, matrix: 'bt2020' });
   });
 
-  it('are asked for where frames do not tell them', () => {
-    expect(() => coloursOf(parseFeature('butteraugli=matrix=bt709'), format(64, 64))).toThrow(
+  it('are required if frames do not state them', () => {
+    const feature = parseFeature('butteraugli=matrix=bt709');
+    expect(() => coloursOf(feature, format(64, 64))).toThrow(
       'The butteraugli extractor needs the colours of both videos, which frames without a container do not state; set ' +
         'them in format.colours.',
     );
@@ -227,13 +217,13 @@ describe('colours of a metric', () => {
       'cvvdp=matrix=bt2020c:transfer=pq',
       'bt2020c with the transfer pq, but constant luminance is defined for SDR only; set',
     ],
-  ])('are refused where no standard defines them: %s', (feature, why) => {
+  ])('are refused if no standard defines them: %s', (feature, why) => {
     expect(() => coloursOf(parseFeature(feature), video)).toThrow(
       `The ${feature.split('=')[0]} extractor cannot convert the reference video to RGB: it is ${why}`,
     );
   });
 
-  it('are refused by SSIMULACRA2 where they are of HDR, with what measures it', () => {
+  it('of HDR are refused by SSIMULACRA2, with an alternative', () => {
     const instance = parseFeature('ssimulacra2=transfer=hlg');
     expect(() => metricOf(instance).measure(instance, video, 'libvmaf-3.2')).toThrow(
       /^The ssimulacra2 extractor is not defined for HLG, which the reference video is: .* use cvvdp=display=standard_hdr_hlg or/,
@@ -241,14 +231,14 @@ describe('colours of a metric', () => {
   });
 });
 
-it('says which option an instance lacks, as a defect of its own', () => {
+it('an option that an instance lacks is an internal error', () => {
   const instance = parseFeature('psnr');
   expect(() => flagOption(instance, 'none')).toThrow('psnr has no flag "none".');
   expect(() => numberOption(instance, 'none')).toThrow('psnr has no number "none".');
   expect(() => choiceOption(instance, 'none')).toThrow('psnr has no choice "none".');
 });
 
-it.each(['xpsnr', 'cvvdp'])('%s has no value of a video without frames', (name) => {
+it.each(['xpsnr', 'cvvdp'])('%s has no value without frames', (name) => {
   const instance = parseFeature(name);
   expect(metricOf(instance).finish(instance, video, 'libvmaf-3.2').aggregates?.()).toEqual({});
 });

@@ -1,9 +1,8 @@
 /**
  * @module test/unit/models/reading
- * Model files and libsvm texts: how they are read, evaluated and refused, whatever is done to them. Model strings as
- * the `vmaf` tool takes them, and what is loaded for them.
+ * Model files and libsvm texts: reading, evaluation and refusal of any damage. Model strings of the `vmaf` tool, and what is
+ * loaded for them.
  */
-
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -20,14 +19,11 @@ const HEADER = 'svm_type nu_svr\nkernel_type rbf\ngamma 0.5\nnr_class 2\ntotal_s
 const TEXT = `${HEADER}SV\n1 1:1 2:2 \n-1 2:4 \n`;
 
 describe('parseLibsvm', () => {
-  it('reads header and support vectors, absent indices as 0', () => {
+  it('reads header and support vectors, absent indices as 0, with any whitespace', () => {
     expect(parseLibsvm(TEXT, 2, 'Model')).toEqual({
       ...{ gamma: 0.5, rho: 0.25, count: 2, dimensions: 2 },
       ...{ coefficients: Float64Array.of(1, -1), vectors: Float64Array.of(1, 2, 0, 4) },
     });
-  });
-
-  it('takes any blanks between words, and Windows line ends', () => {
     expect(parseLibsvm(TEXT.replaceAll('\n', '\r\n'), 2, 'Model')).toEqual(parseLibsvm(TEXT, 2, 'Model'));
   });
 
@@ -67,12 +63,10 @@ describe('parseLibsvm', () => {
   });
 });
 
-describe('evaluate', () => {
-  it('sums the kernels in order and takes away rho', () => {
-    // At (1, 2) the first distance is 0, the second 1 + 4.
-    const value = evaluate(parseLibsvm(TEXT, 2, 'Model'), Float64Array.of(1, 2));
-    expect(value).toBeCloseTo(1 - Math.exp(-2.5) - 0.25, 15);
-  });
+it('evaluate sums the kernels in order and subtracts rho', () => {
+  // At (1, 2) the first distance is 0, the second 1 + 4.
+  const value = evaluate(parseLibsvm(TEXT, 2, 'Model'), Float64Array.of(1, 2));
+  expect(value).toBeCloseTo(1 - Math.exp(-2.5) - 0.25, 15);
 });
 
 const KNOTS = [
@@ -86,7 +80,7 @@ const parse = (changes: Record<string, unknown> = {}) =>
 const RESCALED = { norm_type: 'linear_rescale', slopes: [1, 1, 1], intercepts: [0, 0, 0] };
 
 describe('parseModelFile', () => {
-  it('reads a model with nothing optional', () => {
+  it('reads a model without optional members', () => {
     const { kind, members } = parse();
     expect(kind).toBe('single');
     expect(members).toHaveLength(1);
@@ -97,7 +91,7 @@ describe('parseModelFile', () => {
     ]);
   });
 
-  it('reads everything a model can have', () => {
+  it('reads every member of a model', () => {
     const { members } = parse({
       norm_type: 'linear_rescale',
       slopes: [0.5, 1, 2],
@@ -132,19 +126,16 @@ describe('parseModelFile', () => {
     });
   });
 
-  it('takes a transform for disabled unless it says enabled', () => {
+  it('reads a transform as disabled unless it is enabled, and null as absent', () => {
     const [one] = parse({ score_transform: { p0: 1 } }).members;
     expect(one?.transform).toMatchObject({ enabled: false, p0: 1 });
-  });
-
-  it('takes null for absent', () => {
     const none = { p0: null, knots: null, enabled: null };
     const { members } = parse({ score_clip: null, score_transform: none });
     expect(members[0]).not.toHaveProperty('clip');
     expect(members[0]?.transform).toEqual({ enabled: false, outLteIn: false, outGteIn: false });
   });
 
-  it('reads a collection, the main model first', () => {
+  it('reads a collection, with the main model first', () => {
     const text = JSON.stringify({ 0: smallModel(), 1: smallModel({ score_clip: [0, 1] }), 2: smallModel() });
     const { kind, members } = parseModelFile(text, 'm.json');
     expect(kind).toBe('collection');
@@ -164,7 +155,7 @@ describe('parseModelFile', () => {
     [JSON.stringify({ 0: smallModel() }), /is a collection, so its keys must be/],
     [JSON.stringify({ 0: smallModel(), 2: smallModel() }), /is a collection, so its keys must be/],
     [JSON.stringify({ 0: smallModel(), 1: {} }), /member "1", member "model_dict" is missing/],
-  ])('refuses what is not a model file: %s', async (text, message) => {
+  ])('refuses other files: %s', async (text, message) => {
     const refusal = await refusalOf('model', () => parseModelFile(text, 'm.json'));
     expect(refusal).toMatch(message);
     expect(refusal).not.toContain('\n');
@@ -210,13 +201,13 @@ describe('parseModelFile', () => {
 const SEED = 20260801;
 const ROUNDS = tier(600, 6000);
 
-/** Pieces that mean something to the parsers. */
+/** Pieces with a meaning for the parsers. */
 const PIECES = [...'{}[],:"\\\n ', 'SV', 'null', 'true', '0', '-', '1e999', '1e-999'];
 const VALUES: readonly unknown[] = JSON.parse(
   '[null, true, 0, -1, 1e308, "", "x", "true", [], {}, [[]], [null], { "0": {} }]',
 );
 
-/** Cuts, doubles, moves or overwrites parts of a text. */
+/** Cuts, repeats, moves or overwrites parts of a text. */
 function mutateText(text: string, random: SeededRandom): string {
   let result = text;
   for (let n = random.int(1, 4); n > 0; n--) {
@@ -246,7 +237,7 @@ function mutateValue(value: unknown, random: SeededRandom): unknown {
   return Array.isArray(value) ? entries.map(([, item]) => item) : Object.fromEntries(entries);
 }
 
-/** Reads the text; true when it is a model, and then predicts with it. */
+/** Reads the text and predicts with the model. @returns false if it is not one */
 function survives(text: string, what: string): boolean {
   try {
     for (const { svm, inputs } of parseModelFile(text, 'fuzz').members) {
@@ -273,13 +264,10 @@ const complete = smallModel({
 const collection = { 0: complete, 1: smallModel() };
 
 describe('a damaged model file is refused or read', () => {
+  const either = (random: SeededRandom) => random.pick<unknown>([complete, collection]);
   it.each<[string, number, (random: SeededRandom) => string]>([
-    ['as text', 0, (random) => mutateText(JSON.stringify(random.pick([complete, collection])), random)],
-    [
-      'as JSON',
-      1,
-      (random) => JSON.stringify(mutateValue(random.pick<unknown>([complete, collection]), random)) ?? '',
-    ],
+    ['as text', 0, (random) => mutateText(JSON.stringify(either(random)), random)],
+    ['as JSON', 1, (random) => JSON.stringify(mutateValue(either(random), random)) ?? ''],
     [
       'in its libsvm text',
       2,
@@ -293,19 +281,16 @@ describe('a damaged model file is refused or read', () => {
     let models = 0;
     for (let round = 0; round < ROUNDS; round++)
       if (survives(damaged(random), `seed ${SEED + stream}, round ${round}`)) models++;
-    // Some damage leaves a model: the generator must reach both outcomes.
+    // Some damaged texts are still models: the generator must reach both outcomes.
     expect(models).toBeGreaterThan(ROUNDS / 60);
     expect(models).toBeLessThan((5 / 6) * ROUNDS);
   });
 
-  it('a damaged built-in model', () => {
+  it('damaged from a built-in model, or nested beyond reason', () => {
     const random = seeded(SEED + 3);
     const base = readFileSync(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url), 'utf8');
     for (let round = 0; round < tier(50, 200); round++)
       survives(mutateText(base, random), `seed ${SEED + 3}, round ${round}`);
-  });
-
-  it('nested beyond all reason', () => {
     survives(`${'['.repeat(200_000)}${']'.repeat(200_000)}`, 'arrays');
     survives(`{"model_dict":${'{"a":'.repeat(200_000)}1${'}'.repeat(200_000)}}`, 'objects');
   });
@@ -316,11 +301,8 @@ describe('parseModelString', () => {
     const text =
       'version=vmaf_v0.6.1:name=a:disable_clip:enable_transform=true:vif.vif_enhn_gain_limit=1.0:motion.debug=true';
     expect(parseModelString(text)).toEqual({
-      text,
-      source: { kind: 'version', version: 'vmaf_v0.6.1' },
-      name: 'a',
-      disableClip: true,
-      enableTransform: true,
+      ...{ text, source: { kind: 'version', version: 'vmaf_v0.6.1' }, name: 'a' },
+      ...{ disableClip: true, enableTransform: true },
       overloads: [
         { extractor: 'vif', option: 'vif_enhn_gain_limit', value: '1.0' },
         { extractor: 'motion', option: 'debug', value: 'true' },
@@ -339,22 +321,19 @@ describe('parseModelString', () => {
     expect(parseModelString(text)).toMatchObject({ source: { kind: 'version', version }, enableTransform });
   });
 
-  it('names the score vmaf unless told otherwise', () => {
+  it('names the score vmaf by default, and ignores flags with another value than true', () => {
     expect(parseModelString('path=/a/b.json')).toMatchObject({
-      source: { kind: 'path', path: '/a/b.json' },
-      ...{ name: 'vmaf', disableClip: false, enableTransform: false },
+      ...{ source: { kind: 'path', path: '/a/b.json' }, name: 'vmaf' },
+      ...{ disableClip: false, enableTransform: false },
     });
+    const flags = { disableClip: false, enableTransform: false };
+    expect(parseModelString('version=v:disable_clip=false:enable_transform=1')).toMatchObject(flags);
   });
 
   it('prefers version to path, the last of an item, and a value up to its second =', () => {
     expect(parseModelString('path=x.json:version=v').source).toEqual({ kind: 'version', version: 'v' });
     const last = { source: { version: 'b' }, name: 'x' };
     expect(parseModelString('version=a:version=b:name=x=y')).toMatchObject(last);
-  });
-
-  it('ignores flags with another value than true', () => {
-    const flags = { disableClip: false, enableTransform: false };
-    expect(parseModelString('version=v:disable_clip=false:enable_transform=1')).toMatchObject(flags);
   });
 
   it.each([
@@ -393,23 +372,20 @@ async function load(text: string) {
 }
 
 describe('loadModels', () => {
-  it('registers the extractors in the order of the model’s features', async () => {
-    const { extractors } = await load('version=vmaf_v0.6.1');
-    expect(extractors.map(({ key }) => key)).toEqual(['adm', 'motion', 'vif']);
+  const keysOf = (model: Awaited<ReturnType<typeof load>>) => model.extractors.map(({ key }) => key);
+
+  it('registers the extractors in the order of the features, with the options of the model', async () => {
+    expect(keysOf(await load('version=vmaf_v0.6.1'))).toEqual(['adm', 'motion', 'vif']);
+    expect(keysOf(await load('version=vmaf_4k_v0.6.1neg'))).toEqual(['adm_egl_1', 'motion', 'vif_egl_1']);
   });
 
-  it('gives the options of a model to its extractors', async () => {
-    const { extractors } = await load('version=vmaf_4k_v0.6.1neg');
-    expect(extractors.map(({ key }) => key)).toEqual(['adm_egl_1', 'motion', 'vif_egl_1']);
-  });
-
-  it('puts overloads over the model’s own options, in every member', async () => {
+  it("applies overloads after the model's own options, in every member", async () => {
     const plain = await load('version=vmaf_v0.6.1neg:vif.vif_enhn_gain_limit=1.2');
-    expect(plain.extractors.map(({ key }) => key)).toEqual(['adm_egl_1', 'motion', 'vif_egl_1.2']);
+    expect(keysOf(plain)).toEqual(['adm_egl_1', 'motion', 'vif_egl_1.2']);
     const collection = await load('version=vmaf_b_v0.6.3:motion.motion_force_zero=true');
     expect(collection.members).toHaveLength(21);
     for (const { inputs } of collection.members) expect(inputs[1]?.logName).toBe('integer_motion2_force_0');
-    expect(collection.extractors.map(({ key }) => key)).toEqual(['adm', 'motion_force_0', 'vif']);
+    expect(keysOf(collection)).toEqual(['adm', 'motion_force_0', 'vif']);
   });
 
   it('loads files by path', async () => {
@@ -438,7 +414,7 @@ describe('loadModels', () => {
   it.each([
     ['vmaf_v0.6.1neg', 'vmaf'],
     ['vmaf_v0.6.1neg:name=neg', 'neg'],
-  ])('takes the name of a built-in model alone, as in "%s"', async (text, name) => {
+  ])('accepts the bare name of a built-in model, as in "%s"', async (text, name) => {
     const [model] = await loadModels([text], modelStore());
     const [same] = await loadModels([`version=vmaf_v0.6.1neg:name=${name}`], modelStore());
     expect({ ...model, request: null, text: null }).toEqual({ ...same, request: null, text: null });
@@ -448,11 +424,11 @@ describe('loadModels', () => {
     ['VMAF-v061', 'did you mean vmaf_v0.6.1?'],
     ['vmaf_v0.6.1ng', 'did you mean vmaf_v0.6.1neg?'],
     ['vmaf_4k', 'did you mean vmaf_4k_v0.6.1?'],
-  ])('guesses what was meant by "%s"', async (text, part) => {
+  ])('suggests a model for "%s"', async (text, part) => {
     expect(await refusalOf('model', () => loadModels([text], modelStore()))).toContain(part);
   });
 
-  it('wants every model to have its own name', async () => {
+  it('requires different names of models', async () => {
     const same = ['version=vmaf_v0.6.1', 'version=vmaf_4k_v0.6.1'];
     expect(await refusalOf('usage', () => loadModels(same, modelStore()))).toMatch(
       /"version=vmaf_4k_v0.6.1" names its score "vmaf", as another model does; add name=NAME/,

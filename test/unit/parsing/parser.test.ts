@@ -1,6 +1,6 @@
 /**
  * @module test/unit/parsing/parser
- * A worker that parses foreign bytes is ended when it gets nowhere, and only then.
+ * A worker that parses foreign bytes is terminated when it makes no progress, and only then.
  */
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -23,7 +23,7 @@ interface Calls {
 
 const REASON = { code: 'media', subject: 'a.mkv cannot be read' } as const;
 
-/** A worker whose messages the test writes. */
+/** A worker that sends what the test says. */
 class FakeWorker implements ParserWorker {
   readonly posted: ToParser[] = [];
   terminated = 0;
@@ -46,7 +46,7 @@ class FakeWorker implements ParserWorker {
   }
 }
 
-/** A call under way, in a worker that may be silent for a second. */
+/** A call in progress, in a worker that may be silent for a second. */
 function callUnderWay(signal?: AbortSignal) {
   const worker = new FakeWorker();
   const parser = new Parser<Calls>(worker, null);
@@ -56,7 +56,7 @@ function callUnderWay(signal?: AbortSignal) {
   return { worker, parser, outcome };
 }
 
-/** Signs of life of a worker that makes no progress, and milliseconds between them. */
+/** Heartbeats of a worker without progress. @param every milliseconds between them */
 async function beats(worker: FakeWorker, count: number, every: number, waiting = false) {
   for (let i = 0; i < count; i++) {
     await vi.advanceTimersByTimeAsync(every);
@@ -64,15 +64,11 @@ async function beats(worker: FakeWorker, count: number, every: number, waiting =
   }
 }
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 describe('a parser', () => {
-  it('ends a worker that shows no sign of life, and blames what it read', async () => {
+  it('terminates a worker without heartbeats, and names its input', async () => {
     const { worker, parser, outcome } = callUnderWay();
     await vi.advanceTimersByTimeAsync(1000);
     expect(worker.terminated).toBe(0);
@@ -80,15 +76,14 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(1);
     const error = await outcome;
     expect(error).toBeInstanceOf(AnyvmafError);
-    const message = expect.stringMatching(
-      /^a\.mkv cannot be read: aborted after 1\.1 s without progress; [^\n]*$/,
-    );
+    const text = /^a\.mkv cannot be read: aborted after 1\.1 s without progress; [^\n]*$/;
+    const message = expect.stringMatching(text);
     expect(error).toMatchObject({ code: 'media', message });
     expect(parser.ended).toBe(true);
     await expect(parser.call('work', 2)).rejects.toBe(error);
   });
 
-  it('gives a worker that gets to few signs of life the time for as many as others', async () => {
+  it('waits for as many heartbeats of a starved worker as of others', async () => {
     const { worker, outcome } = callUnderWay();
     await beats(worker, 100, 300);
     expect(worker.terminated).toBe(0);
@@ -97,7 +92,7 @@ describe('a parser', () => {
     expect(String(await outcome)).toContain('after 30.4 s without progress');
   });
 
-  it('ends a worker that makes no progress after four times as long, however few signs of life it gives', async () => {
+  it('terminates a worker without progress after four times as long, however few its heartbeats', async () => {
     const { worker, outcome } = callUnderWay();
     await beats(worker, 44, 900);
     expect(worker.terminated).toBe(0);
@@ -106,7 +101,7 @@ describe('a parser', () => {
     expect(String(await outcome)).toContain('after 40.1 s without progress');
   });
 
-  it('leaves a worker alone that lives and makes progress, however long it takes', async () => {
+  it('keeps a worker that makes progress, however long it takes', async () => {
     const { worker, outcome } = callUnderWay();
     for (let progress = 1; progress <= 300; progress++) {
       await vi.advanceTimersByTimeAsync(900);
@@ -118,7 +113,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(0);
   });
 
-  it('ends a worker that lives without progress, unless it waits for bytes', async () => {
+  it('terminates a worker without progress unless it waits for bytes', async () => {
     const { worker, outcome } = callUnderWay();
     await beats(worker, 300, 100, true);
     expect(worker.terminated).toBe(0);
@@ -127,15 +122,15 @@ describe('a parser', () => {
     expect(String(await outcome)).toContain('after 10.2 s without progress');
   });
 
-  it('does not hold against the worker that the caller itself was busy', async () => {
+  it('does not blame the worker for a busy caller', async () => {
     const { worker } = callUnderWay();
-    // A thread that was busy for a minute finds its timer due once.
+    // A thread that was busy for a minute runs its timer once.
     vi.setSystemTime(Date.now() + 60_000);
     await vi.advanceTimersByTimeAsync(200);
     expect(worker.terminated).toBe(0);
   });
 
-  it('ends the worker when the caller aborts, with the reason', async () => {
+  it('terminates the worker with the reason when the caller aborts', async () => {
     const controller = new AbortController();
     const { worker, outcome } = callUnderWay(controller.signal);
     const reason = new AnyvmafError('aborted', 'enough');
@@ -144,7 +139,7 @@ describe('a parser', () => {
     expect(worker.terminated).toBe(1);
   });
 
-  it('says so when a file fills the memory or ends the worker', async () => {
+  it('reports a file that fills the memory or crashes the worker', async () => {
     const full = callUnderWay();
     full.worker.die({ outOfMemory: true, how: 'its process ended with SIGABRT.' });
     const tooMuch = { code: 'media', message: expect.stringContaining('takes more memory') };
@@ -160,7 +155,7 @@ describe('a parser', () => {
   });
 });
 
-/** Serves functions to a caller whose messages the test writes. */
+/** Serves functions to a caller whose messages come from the test. */
 function serving(functions: (watched: Monitor) => Record<string, (argument: never) => Promise<unknown>>) {
   const said: FromParser[] = [];
   const take = serveParser(
@@ -172,7 +167,7 @@ function serving(functions: (watched: Monitor) => Record<string, (argument: neve
 }
 
 describe('a served function', () => {
-  it('reads what was lent through its caller, and gives signs of life while it runs', async () => {
+  it('reads lent bytes through its caller, with heartbeats while it runs', async () => {
     const { said, take } = serving((watched) => ({
       async work() {
         const bytes = new Uint8Array(4);
@@ -194,7 +189,7 @@ describe('a served function', () => {
     expect(said).toHaveLength(count);
   });
 
-  it('gives signs of life from work that lets no timer in, as it gets on, ten a second', async () => {
+  it('has heartbeats in work that blocks timers, as it makes progress, ten a second', async () => {
     const { said, take } = serving((watched) => ({
       async work(steps: number) {
         for (let step = 0; step < steps; step++) {
@@ -212,13 +207,12 @@ describe('a served function', () => {
     await vi.advanceTimersByTimeAsync(1);
     clock.mockRestore();
     const signs = said.filter(({ kind }) => kind === 'alive');
-    expect(signs).toEqual(
-      [10, 20, 30, 40, 50, 60, 70, 80, 90].map((progress) => ({ kind: 'alive', progress, waiting: false })),
-    );
+    const steps = [10, 20, 30, 40, 50, 60, 70, 80, 90];
+    expect(signs).toEqual(steps.map((progress) => ({ kind: 'alive', progress, waiting: false })));
     expect(said.at(-1)).toEqual({ kind: 'answer', id: 1, value: 95 });
   });
 
-  it('gets the bytes that the caller lends, and no more than there are', async () => {
+  it('gets the bytes that the caller lends, and no more than exist', async () => {
     const worker = new FakeWorker();
     const parser = new Parser<Calls>(worker, null);
     parser.lend(bytesReader(Uint8Array.of(1, 2, 3)));
@@ -227,7 +221,7 @@ describe('a served function', () => {
     expect(worker.posted.at(-1)).toEqual({ kind: 'bytes', id: 3, bytes: Uint8Array.of(3).buffer });
   });
 
-  it('tells a worker that asks for bytes of nothing, and ends with one that cannot work', async () => {
+  it('is refused bytes without input, and terminated with a worker that cannot work', async () => {
     const { worker, outcome } = callUnderWay();
     worker.say({ kind: 'read', id: 3, position: 0, length: 8 });
     await vi.advanceTimersByTimeAsync(1);
@@ -235,12 +229,12 @@ describe('a served function', () => {
     expect(worker.posted.at(-1)).toEqual({ kind: 'unread', id: 3, refusal: { code: 'internal', message } });
     worker.say({ kind: 'unusable', refusal: { code: 'backend', message: 'No module.' } });
     expect(await outcome).toMatchObject({ code: 'backend', message: 'No module.' });
-    // What comes later changes nothing.
+    // Later messages change nothing.
     worker.say({ kind: 'answer', id: 0, value: 1 });
     expect(worker.terminated).toBe(1);
   });
 
-  it('ends a worker that is ready only after it was given up', async () => {
+  it('is terminated if its worker is ready only after it was closed', async () => {
     const worker = new FakeWorker();
     const parser = new Parser<Calls>(worker, null);
     parser.close();
@@ -252,7 +246,7 @@ describe('a served function', () => {
 });
 
 describe('a served parser', () => {
-  it('refuses a function that it does not have, bytes that cannot be had, and what cannot be prepared', async () => {
+  it('refuses an unknown function, bytes that are not available, and a failed preparation', async () => {
     const { said, take } = serving(({ input }) => ({
       first: async () => {
         const bytes = new Uint8Array(1);
@@ -263,8 +257,8 @@ describe('a served parser', () => {
     take({ kind: 'call', id: 1, name: 'none', argument: 0 });
     take({ kind: 'call', id: 2, name: 'first', argument: 0 });
     await vi.advanceTimersByTimeAsync(1);
-    const asked = said.find(({ kind }) => kind === 'read');
-    const id = asked?.kind === 'read' ? asked.id : -1;
+    const read = said.find((message) => message.kind === 'read');
+    const id = read?.id ?? -1;
     take({ kind: 'unread', id, refusal: { code: 'io', message: 'Gone.' } });
     await vi.advanceTimersByTimeAsync(1);
     expect(said.filter(({ kind }) => kind === 'refused')).toEqual([
@@ -275,10 +269,8 @@ describe('a served parser', () => {
       throw new AnyvmafError('backend', 'No part.');
     });
     await vi.advanceTimersByTimeAsync(1);
-    expect(failing.said.at(-1)).toEqual({
-      kind: 'unusable',
-      refusal: { code: 'backend', message: 'No part.' },
-    });
+    const refusal = { code: 'backend', message: 'No part.' };
+    expect(failing.said.at(-1)).toEqual({ kind: 'unusable', refusal });
   });
 
   it.each([

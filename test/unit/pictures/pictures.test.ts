@@ -1,7 +1,6 @@
 /**
  * @module test/unit/pictures/pictures
- * Pictures get smaller without changing their light, survive PNG unchanged, maps show differences where they are, samples become
- * the colours that the standards say, and each fact about two frames rises with its own defect only.
+ * Pictures shrink and become PNG unchanged, maps show differences in place, and facts about frames tell defects apart.
  */
 import { decode } from 'fast-png';
 import { describe, expect, it } from 'vitest';
@@ -45,7 +44,7 @@ describe('shrink', () => {
     for (const channel of [0, 1, 2]) expect(mean(small, channel)).toBeCloseTo(mean(image, channel), 0);
   });
 
-  it('never makes a picture larger, and none with a side of 0', () => {
+  it('never enlarges a picture, and no side becomes 0', () => {
     const image = noiseImage(5, 400, 3);
     expect(shrink(image, { maxSide: 400 })).toBe(image);
     expect(shrink(image, {})).toBe(image);
@@ -53,7 +52,7 @@ describe('shrink', () => {
   });
 });
 
-it('writes PNG files that another reader gives back unchanged', async () => {
+it('writes PNG files that another reader decodes unchanged', async () => {
   const image = noiseImage(33, 17, 11);
   const read = decode(await encodePng(image));
   expect(read).toMatchObject({ width: 33, height: 17, channels: 3, depth: 8 });
@@ -63,7 +62,7 @@ it('writes PNG files that another reader gives back unchanged', async () => {
 describe('difference map', () => {
   const format: VideoFormat = { width: 20, height: 10, bitDepth: 8, chroma: '400' };
 
-  it('is black where nothing differs, warm where brighter, cold where darker', () => {
+  it('is black without differences, warm where brighter, cold where darker', () => {
     const reference = new Uint8Array(200).fill(100);
     const distorted = reference.slice();
     distorted[5] = 130;
@@ -75,7 +74,7 @@ describe('difference map', () => {
     expect([...image.data.slice(21, 24)]).toEqual([20, 40, 80]);
   });
 
-  it('amplifies as far as at most one sample in fifty is clipped', () => {
+  it('amplifies until at most one sample in fifty is clipped', () => {
     const reference = new Uint8Array(200);
     const by = (level: number, samples: number) => {
       const distorted = new Uint8Array(200);
@@ -98,14 +97,14 @@ describe('difference map', () => {
   });
 });
 
-/** Lightness as CIELAB has it, of sRGB. */
+/** CIELAB lightness of sRGB. */
 function lightness(red: number, green: number, blue: number): number {
   const linear = (v: number) => (v <= 10.31475 ? v / 3294.6 : ((v / 255 + 0.055) / 1.055) ** 2.4);
   const y = 0.2126 * linear(red) + 0.7152 * linear(green) + 0.0722 * linear(blue);
   return y > 0.008856 ? 116 * Math.cbrt(y) - 16 : 903.3 * y;
 }
 
-it('gets lighter and covers more with every step, from nothing', () => {
+it('tints get lighter and cover more with every step, from nothing', () => {
   expect(TINTS).toHaveLength(STEPS);
   expect(TINTS[0]?.[3]).toBe(0);
   for (let i = 1; i < STEPS; i++) {
@@ -115,7 +114,7 @@ it('gets lighter and covers more with every step, from nothing', () => {
   }
 });
 
-it('has a colour for every share, the ends for what is beyond them', () => {
+it('heatmaps have a colour for every share, and the ends beyond', () => {
   // Violet without cover, yellow with most; a quarter of the way is the second of five colours.
   expect(heatmapColor(0)).toEqual([66, 10, 104, 0]);
   expect(heatmapColor(1)).toEqual([252, 255, 164, 0.85]);
@@ -125,7 +124,7 @@ it('has a colour for every share, the ends for what is beyond them', () => {
   expect(heatmapColor(9)).toEqual(heatmapColor(1));
 });
 
-it('has its strongest colour at a round density that few cells are beyond', () => {
+it('the strongest colour stands for a round density that few cells exceed', () => {
   const densities = Float64Array.from({ length: 1000 }, (_, i) => (i < 25 ? 0.7 : i < 40 ? 0.3 : 0.01));
   expect(heatmapFull(densities)).toBe(0.5);
   expect(heatmapFull(densities, 0.01)).toBe(1);
@@ -157,7 +156,7 @@ function grey(width: number, height: number, bitDepth: number): FramePicture {
   return new FramePicture({ frame: 0, time: 0 }, format, planes, meaning('bt709', 'limited'));
 }
 
-it('leaves the picture dim and grey where nothing is lost, or less than nothing', () => {
+it('the picture stays dim and grey where nothing or less is lost', () => {
   for (const bitDepth of [8, 10]) {
     const grid = { width: 2, height: 1, blockSize: 16, values: Float64Array.of(0, -3) };
     const { data } = drawHeatmap(grey(32, 16, bitDepth), grid, 1);
@@ -166,7 +165,7 @@ it('leaves the picture dim and grey where nothing is lost, or less than nothing'
   }
 });
 
-it('draws each cell in its place, the strongest colour from `full` on', () => {
+it('draws each cell in its place, with the strongest colour from `full` on', () => {
   const values = new Float64Array(12);
   values[1 * 4 + 2] = 0.8;
   const grid = { width: 4, height: 3, blockSize: 16, values };
@@ -178,7 +177,7 @@ it('draws each cell in its place, the strongest colour from `full` on', () => {
   expect(at(40, 5)).toEqual([79, 79, 79]);
 });
 
-it('adds a strip without touching the picture, and leaves out a title without room', () => {
+it('a legend is added below the picture, without a title if there is no room', () => {
   const image = { width: 400, height: 10, data: new Uint8Array(3 * 400 * 10).fill(77) };
   const wide = addLegend(image, { title: 'ADM LOSS DENSITY  MEAN 0.310', full: 0.5 });
   expect([wide.width, wide.height]).toEqual([400, 25]);
@@ -201,7 +200,7 @@ it('adds a strip without touching the picture, and leaves out a title without ro
   expect(addLegend(black(17, 2), { title: 'VIF', full: 0.02 }).height).toBe(17);
 });
 
-it('has a letter for everything that a legend says', () => {
+it('every letter of a legend can be drawn', () => {
   const said = 'VIF AND ADM SCALE LOSS DENSITY MEAN 0123456789.+';
   for (const character of new Set(said.replaceAll(' ', '')))
     expect(dotsOf(character).length, character).toBeGreaterThan(3);
@@ -225,12 +224,11 @@ describe('colours', () => {
     // Blacker than black and whiter than white are clipped.
     ['bt709', 'limited', [1, 128, 128], [0, 0, 0]],
     ['bt709', 'limited', [254, 128, 128], [255, 255, 255]],
-  ] as const)('%s, %s range: %j is %j', (matrix, range, samples, colour) => {
+  ] as const)('in %s, %s range: %j is %j', (matrix, range, samples, colour) => {
     const format: VideoFormat = { width: 6, height: 4, bitDepth: 8, chroma: '420' };
     const { data } = toRgb(flat(format, samples), format, meaning(matrix, range));
-    for (let i = 0; i < data.length; i++) {
+    for (let i = 0; i < data.length; i++)
       expect(Math.abs((data[i] ?? -9) - (colour[i % 3] ?? 0)), `byte ${i}`).toBeLessThanOrEqual(1);
-    }
   });
 
   it.each([
@@ -245,14 +243,14 @@ describe('colours', () => {
     // Scene light 1/12 at signal 0.5: 1000 (1/12)^1.2 = 50.7 cd/m², in sRGB 137.
     ['arib-std-b67', 0.5, 137],
     ['arib-std-b67', 1, 255],
-  ])('tone-maps a grey of %s, signal %d, to %d', (transfer, signal, expected) => {
+  ])('tone-map a grey of %s, signal %d, to %d', (transfer, signal, expected) => {
     const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
     const color = colorMeaning({ ...HDR, transfer });
     const { data } = toRgb(flat(format, [Math.round(64 + 876 * signal), 512, 512]), format, color);
     for (const value of data) expect(Math.abs(value - expected)).toBeLessThanOrEqual(1);
   });
 
-  it('tone-maps white below full white, a brighter grey brighter, and keeps a hue', () => {
+  it('tone-map white below full white, a brighter grey brighter, and keep a hue', () => {
     const format: VideoFormat = { width: 4, height: 2, bitDepth: 10, chroma: '420' };
     const color = colorMeaning({ ...HDR, transfer: 'smpte2084' });
     const of = (samples: readonly [number, number, number]) => [
@@ -263,86 +261,80 @@ describe('colours', () => {
     const white = of([Math.round(64 + 876 * 0.5807), 512, 512])[0] ?? 0;
     expect(white).toBeGreaterThan(200);
     expect(white).toBeLessThan(245);
-    // A BT.2020 red of 50 cd/m² lies outside BT.709: red alone remains.
+    // A BT.2020 red of 50 cd/m² is outside BT.709: only red remains.
     const [red = 0, green, blue] = of([180, 435, 724]);
     expect(red).toBeGreaterThan(120);
     expect([green, blue]).toEqual([0, 0]);
   });
 
-  it.each([9, 10, 12, 14, 16])('has the same colour at %i bit', (bitDepth) => {
+  it.each([9, 10, 12, 14, 16])('are the same at %i bit', (bitDepth) => {
     for (const chroma of ['420', '422', '444', '400'] as const) {
       const format: VideoFormat = { width: 7, height: 5, bitDepth, chroma };
       const eight: VideoFormat = { ...format, bitDepth: 8 };
       const samples = [120, 90, 170] as const;
-      const shifted = samples.map((value) => value * 2 ** (bitDepth - 8));
-      const [y = 0, cb = 0, cr = 0] = shifted;
+      const [y = 0, cb = 0, cr = 0] = samples.map((value) => value * 2 ** (bitDepth - 8));
       const deep = toRgb(flat(format, [y, cb, cr]), format, meaning('bt709', 'limited'));
       expect(deep).toEqual(toRgb(flat(eight, samples), eight, meaning('bt709', 'limited')));
       if (chroma === '400') expect(new Set(deep.data).size).toBe(1);
     }
   });
 
-  it('interpolates chroma from where MPEG-2 has it: left of two columns, between two rows', () => {
+  it('interpolate chroma from its place in MPEG-2: left of two columns, between two rows', () => {
     const format: VideoFormat = { width: 4, height: 4, bitDepth: 8, chroma: '420' };
-    const planes: FramePlanes = {
-      y: new Uint8Array(16).fill(126),
-      cb: new Uint8Array(4).fill(128),
-      cr: new Uint8Array([128, 168, 128, 168]),
-    };
-    const { data } = toRgb(planes, format, meaning('bt601', 'full'));
+    const grey = { y: new Uint8Array(16).fill(126), cb: new Uint8Array(4).fill(128) };
+    const across = { ...grey, cr: new Uint8Array([128, 168, 128, 168]) };
+    const { data } = toRgb(across, format, meaning('bt601', 'full'));
     const red = [0, 1, 2, 3].map((x) => data[3 * x]);
     // 126 + 1.402 (Cr - 128): Cr is 128, then halfway 148, then 168, which is repeated at the edge.
     expect(red).toEqual([126, 154, 182, 182]);
-    const down: FramePlanes = { ...planes, cr: new Uint8Array([128, 128, 168, 168]) };
+    const down = { ...grey, cr: new Uint8Array([128, 128, 168, 168]) };
     const column = toRgb(down, format, meaning('bt601', 'full'));
     // Rows lie a quarter and three quarters of the way: Cr 128, 138, 158, 168.
     expect([0, 1, 2, 3].map((y) => column.data[12 * y])).toEqual([126, 140, 168, 182]);
   });
 });
 
-describe('pictures for canvases', () => {
-  it.each([
-    [8, '420', 35, 19],
-    [8, '422', 35, 19],
-    [10, '444', 34, 18],
-    [12, '400', 35, 19],
-  ] as const)('are the same, with a byte of 255: %i bit, %s, %ix%i', (bitDepth, chroma, width, height) => {
-    const format: VideoFormat = { width, height, bitDepth, chroma };
-    const random = seeded(bitDepth + width);
-    const noise = (samples: number) => {
-      const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
-      return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
-    };
-    const size = chromaSize(format);
-    const chromaSamples = size.width * size.height;
-    const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
-    const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
-    const image = toRgba(planes, format, meaning('bt709', 'limited'));
-    expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
-    expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
-    expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
-    // The last column of an odd width has the chroma of the one before.
-    if (chroma === '420' && width % 2 === 1) {
-      const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
-      const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
-      for (let row = 0; row < height; row++) {
-        const end = 3 * width * (row + 1);
-        expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
-      }
+it.each([
+  [8, '420', 35, 19],
+  [8, '422', 35, 19],
+  [10, '444', 34, 18],
+  [12, '400', 35, 19],
+] as const)('pixels of canvases have a byte more: %i bit, %s, %ix%i', (bitDepth, chroma, width, height) => {
+  const format: VideoFormat = { width, height, bitDepth, chroma };
+  const random = seeded(bitDepth + width);
+  const noise = (samples: number) => {
+    const values = Array.from({ length: samples }, () => random.int(0, 2 ** bitDepth - 1));
+    return bitDepth === 8 ? new Uint8Array(values) : new Uint8Array(new Uint16Array(values).buffer);
+  };
+  const size = chromaSize(format);
+  const chromaSamples = size.width * size.height;
+  const planes = { y: noise(width * height), cb: noise(chromaSamples), cr: noise(chromaSamples) };
+  const { data } = toRgb(planes, format, meaning('bt709', 'limited'));
+  const image = toRgba(planes, format, meaning('bt709', 'limited'));
+  expect([image.width, image.height, image.data.length]).toEqual([width, height, 4 * width * height]);
+  expect([...image.data].filter((_, i) => i % 4 < 3)).toEqual([...data]);
+  expect(image.data.every((value, i) => i % 4 < 3 || value === 255)).toBe(true);
+  // The last column of an odd width has the chroma of the one before.
+  if (chroma === '420' && width % 2 === 1) {
+    const grey = { ...planes, y: new Uint8Array(planes.y.length).fill(100) };
+    const { data: flat } = toRgb(grey, format, meaning('bt709', 'limited'));
+    for (let row = 0; row < height; row++) {
+      const end = 3 * width * (row + 1);
+      expect([...flat.subarray(end - 3, end)]).toEqual([...flat.subarray(end - 6, end - 3)]);
     }
-  });
+  }
 });
 
-describe('what a video declares', () => {
-  it.each<[Partial<VideoFormat> & { matrix?: string; colorRange?: 'full' | 'limited' }, ...unknown[]]>([
-    [{ matrix: 'smpte170m', colorRange: 'full' }, 'bt601', 'full', []],
-    [{ matrix: 'bt2020nc', colorRange: 'limited' }, 'bt2020', 'limited', []],
-    [{}, 'bt709', 'limited', ['matrix', 'range']],
-    [{ width: 720, height: 576, colorRange: 'limited' }, 'bt601', 'limited', ['matrix']],
-    [{ width: 1024, height: 577, matrix: 'unknown', colorRange: 'full' }, 'bt709', 'full', ['matrix']],
-  ])('decides matrix and range, or size does as with players: %j', (facts, matrix, range, assumed) => {
-    expect(colorMeaning({ width: 1280, height: 720, ...facts })).toEqual({ matrix, range, assumed });
-  });
+type Facts = Partial<VideoFormat> & { matrix?: string; colorRange?: 'full' | 'limited' };
+it.each<[Facts, ...unknown[]]>([
+  [{ matrix: 'smpte170m', colorRange: 'full' }, 'bt601', 'full', []],
+  [{ matrix: 'bt2020nc', colorRange: 'limited' }, 'bt2020', 'limited', []],
+  [{}, 'bt709', 'limited', ['matrix', 'range']],
+  [{ width: 720, height: 576, colorRange: 'limited' }, 'bt601', 'limited', ['matrix']],
+  [{ width: 1024, height: 577, matrix: 'unknown', colorRange: 'full' }, 'bt709', 'full', ['matrix']],
+])('matrix and range are as stated, or go by the size as in players: %j', (facts, ...meant) => {
+  const [matrix, range, assumed] = meant;
+  expect(colorMeaning({ width: 1280, height: 720, ...facts })).toEqual({ matrix, range, assumed });
 });
 
 const FORMAT: VideoFormat = { width: 128, height: 96, bitDepth: 8, chroma: '400' };
@@ -356,17 +348,16 @@ function frame(level: (x: number, y: number) => number, { width, height } = FORM
 const slope = (x: number, y: number) => 20 + x + y;
 const waves = (x: number, y: number) => 128 + 40 * Math.sin(x / 3) + 30 * Math.cos(y / 4 + x / 7);
 
-describe('facts about frames made by hand', () => {
-  it('say nothing of two equal frames', () => {
+describe('facts about synthetic frames', () => {
+  it('report nothing for equal frames', () => {
     const facts = measureFacts(frame(waves), frame(waves), FORMAT);
-    for (const name of ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const) {
+    for (const name of ['blockiness', 'blur', 'noise', 'banding', 'contrast_loss'] as const)
       expect(facts[name], name).toMatchObject({ value: 0, level: 'none' });
-    }
     expect(facts.difference).toEqual({ mean: 0, largest: 0, part: null, share: 0 });
     expect(facts.summary).toBe('Luma is the same in both frames.');
   });
 
-  it('see blocks of 8, and not blocks of 7', () => {
+  it('report blocks of 8, not of 7', () => {
     const blocks = (side: number) =>
       frame((x, y) => slope(Math.floor(x / side) * side, Math.floor(y / side) * side));
     const of = (side: number) => measureFacts(frame(slope), blocks(side), FORMAT).blockiness;
@@ -376,14 +367,14 @@ describe('facts about frames made by hand', () => {
     expect(of(8).reference).toBe(1);
   });
 
-  it('see lost contrast as that, not as blur', () => {
+  it('report lost contrast as such, not as blur', () => {
     const pale = frame((x, y) => 128 + 0.5 * (waves(x, y) - 128));
     const { contrast_loss, blur } = measureFacts(frame(waves), pale, FORMAT);
     expect(contrast_loss.value).toBeCloseTo(0.5, 2);
     expect([contrast_loss.level, blur.level]).toEqual(['strong', 'none']);
   });
 
-  it('measure noise of a known size in flat parts', () => {
+  it('measure the size of noise in flat parts', () => {
     const random = seeded(5);
     const gauss = () => Math.sqrt(-2 * Math.log(1 - random.next())) * Math.cos(2 * Math.PI * random.next());
     const flat = frame(() => 100);
@@ -394,7 +385,7 @@ describe('facts about frames made by hand', () => {
     expect(measureFacts(noisy, flat, FORMAT).summary).toContain('smoothed away');
   });
 
-  it('see bands where a slope became stairs, and none in a drawing of plain areas', () => {
+  it('report bands where a slope became stairs, and none in a drawing of flat areas', () => {
     const stairs = frame((x) => 40 + 8 * Math.floor(x / 16));
     const smooth = frame((x) => 40 + x / 2);
     expect(measureFacts(smooth, stairs, FORMAT).banding.level).toBe('strong');
@@ -402,14 +393,11 @@ describe('facts about frames made by hand', () => {
     expect(measureFacts(drawing, drawing, FORMAT).banding).toMatchObject({ reference: 0, distorted: 0 });
   });
 
-  it('say where the frames differ', () => {
+  it('locate the difference, and are the same in more bits', () => {
     const off = frame((x, y) => waves(x, y) + (x >= 86 && y < 32 ? 10 : 0));
     const { difference, summary } = measureFacts(frame(waves), off, FORMAT);
     expect(difference).toMatchObject({ part: 'top right', share: 1, largest: 10 });
     expect(summary).toContain('top right');
-  });
-
-  it('are the same in more bits', () => {
     const deep = (plane: Uint8Array) => new Uint8Array(Uint16Array.from(plane, (value) => value * 64).buffer);
     const [a, b] = [frame(slope), frame((x, y) => waves(x, y) / 2 + 50)];
     expect(measureFacts(deep(a), deep(b), { ...FORMAT, bitDepth: 14 })).toEqual(measureFacts(a, b, FORMAT));
@@ -419,7 +407,7 @@ describe('facts about frames made by hand', () => {
     [1, 1],
     [17, 17],
     [8, 300],
-  ])('are finite for pictures of %ix%i, flat ones too', (width, height) => {
+  ])('are finite for pictures of %ix%i, also flat ones', (width, height) => {
     const format: VideoFormat = { ...FORMAT, width, height };
     for (const [a, b] of [
       [frame(() => 0, format), frame(() => 255, format)],
@@ -427,7 +415,7 @@ describe('facts about frames made by hand', () => {
       [frame(() => 9, format), frame(waves, format)],
     ] as const) {
       const text = JSON.stringify(measureFacts(a, b, format));
-      expect(text).not.toContain('null,"'); // what JSON makes of numbers that are not finite
+      expect(text).not.toContain('null,"'); // JSON for numbers that are not finite
       expect(text).not.toMatch(/NaN|Infinity/);
     }
   });

@@ -1,9 +1,9 @@
 /**
  * @module test/unit/queue/simulation
- * Fleets on the code of submitters and workers, with a clock that jumps and a queue that counts: what grows, and how. An
- * exhaustive run has a thousand workers and a hundred thousand parts, and prints what they cost. docs/many-machines.md has the numbers.
+ * Simulated fleets on the code of submitters and workers, with a clock that jumps and a queue that counts: how cost grows. An
+ * exhaustive run has a thousand workers and a hundred thousand parts, and prints the cost; docs/many-machines.md has the numbers.
  */
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { Stored } from '../../../src/queue/job.js';
 import { runTask, sweep, type TaskTools } from '../../../src/queue/run-task.js';
 import { type Clock, followJobs } from '../../../src/queue/submit.js';
@@ -11,10 +11,10 @@ import { MemoryQueue, MemoryStore, Tally, testJob } from '../../support/memory-q
 import { seeded } from '../../support/random.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
-/** Milliseconds of a part. */
+/** Milliseconds to measure a part. */
 const PART = 10_000;
 
-/** Time that jumps to the next moment at which somebody wakes. */
+/** Time that jumps to the next wake-up. */
 class JumpingClock implements Clock {
   #now = 0;
   readonly #waking = new Map<number, (() => void)[]>();
@@ -35,10 +35,10 @@ class JumpingClock implements Clock {
     });
   }
 
-  /** Lets time pass until something is done. */
+  /** Runs until `done`. */
   async run(done: () => boolean): Promise<void> {
     while (!done()) {
-      // All that is ready goes first.
+      // Everything that is ready runs first.
       await new Promise((resolve) => setImmediate(resolve));
       if (done()) return;
       const next = Math.min(...this.#waking.keys());
@@ -57,7 +57,7 @@ interface World {
   readonly workers: number;
 }
 
-/** Runs a fleet to its end. @returns what it cost, and its seconds */
+/** Runs a fleet to its end. @returns its cost and duration */
 async function simulate({ jobs, parts, workers }: World) {
   const tally = new Tally();
   const queue = new MemoryQueue(tally);
@@ -65,12 +65,9 @@ async function simulate({ jobs, parts, workers }: World) {
   const clock = new JumpingClock();
   const { next: random } = seeded(jobs * parts);
   const never = new AbortController().signal;
-  // Of a part of ten seconds: a file, of which Redis has the name.
-  const file: Stored = {
-    file: `part-12345-67890-${'0'.repeat(16)}.json`,
-    bytes: 500_000,
-    sha256: 'f'.repeat(64),
-  };
+  // A part of ten seconds: a file, of which Redis has the name.
+  const name = `part-12345-67890-${'0'.repeat(16)}.json`;
+  const file: Stored = { file: name, bytes: 500_000, sha256: 'f'.repeat(64) };
   const line = { text: 'x'.repeat(4000) };
   let merges = 0;
   const work = async (least: number) => clock.wait(least * (0.8 + 0.4 * random()));
@@ -127,11 +124,8 @@ async function simulate({ jobs, parts, workers }: World) {
       listeners.push(heard);
       return async () => {};
     };
-    const run = followJobs(
-      all,
-      { queue, store, clock, listen, retry: async () => {} },
-      { retryFailed: false, signal: never },
-    );
+    const tools = { queue, store, clock, listen, retry: async () => {} };
+    const run = followJobs(all, tools, { retryFailed: false, signal: never });
     for await (const { job } of run) {
       expect(ended.has(job.key)).toBe(false);
       ended.add(job.key);
@@ -149,46 +143,41 @@ async function simulate({ jobs, parts, workers }: World) {
   queue.onAdded();
   expect(ended.size).toBe(jobs);
   expect(merges).toBe(jobs);
-  const all_parts = jobs * parts;
-  return {
-    tally,
-    seconds: clock.now() / 1000,
-    operations: tally.total / all_parts,
-    bytes: tally.bytes / all_parts,
-    ideal: (all_parts * PART) / workers / 1000,
-  };
+  const count = jobs * parts;
+  const [operations, bytes] = [tally.total / count, tally.bytes / count];
+  return { tally, seconds: clock.now() / 1000, operations, bytes, ideal: (count * PART) / workers / 1000 };
 }
 
-describe('a simulated fleet', () => {
-  it('sends a few operations per part, however large it is', { timeout: 300_000 }, async () => {
-    const runs = tier(
-      [
-        { jobs: 20, parts: 10, workers: 10 },
-        { jobs: 50, parts: 100, workers: 100 },
-      ],
-      [
-        { jobs: 100, parts: 10, workers: 10 },
-        { jobs: 100, parts: 100, workers: 100 },
-        { jobs: 1000, parts: 100, workers: 1000 },
-        { jobs: 100, parts: 1000, workers: 1000 },
-      ],
-    );
-    const found = [];
-    for (const world of runs) {
-      const { tally, ...cost } = await simulate(world);
-      found.push(cost);
-      const each = [...tally.operations].map(([name, count]) => `${name} ${count}`).join(', ');
-      if (exhaustive)
-        console.log(
-          `${world.jobs} pairs of ${world.parts} parts, ${world.workers} workers: ${cost.operations.toFixed(2)} operations and ` +
-            `${cost.bytes.toFixed(0)} bytes per part, ${cost.seconds.toFixed(0)} s of ${cost.ideal.toFixed(0)} s (${each})`,
-        );
-    }
-    // Linear: what a part costs does not grow with the fleet.
-    for (const { operations, bytes, seconds, ideal } of found) {
-      expect(operations).toBeLessThan(8);
-      expect(bytes).toBeLessThan(4000);
-      expect(seconds).toBeLessThan(1.3 * ideal);
-    }
-  });
+it('a simulated fleet sends a few operations per part, however large it is', {
+  timeout: 300_000,
+}, async () => {
+  const runs = tier(
+    [
+      { jobs: 20, parts: 10, workers: 10 },
+      { jobs: 50, parts: 100, workers: 100 },
+    ],
+    [
+      { jobs: 100, parts: 10, workers: 10 },
+      { jobs: 100, parts: 100, workers: 100 },
+      { jobs: 1000, parts: 100, workers: 1000 },
+      { jobs: 100, parts: 1000, workers: 1000 },
+    ],
+  );
+  const found = [];
+  for (const world of runs) {
+    const { tally, ...cost } = await simulate(world);
+    found.push(cost);
+    const each = [...tally.operations].map(([name, count]) => `${name} ${count}`).join(', ');
+    if (exhaustive)
+      console.log(
+        `${world.jobs} pairs of ${world.parts} parts, ${world.workers} workers: ${cost.operations.toFixed(2)} operations and ` +
+          `${cost.bytes.toFixed(0)} bytes per part, ${cost.seconds.toFixed(0)} s of ${cost.ideal.toFixed(0)} s (${each})`,
+      );
+  }
+  // Linear: the cost of a part does not grow with the fleet.
+  for (const { operations, bytes, seconds, ideal } of found) {
+    expect(operations).toBeLessThan(8);
+    expect(bytes).toBeLessThan(4000);
+    expect(seconds).toBeLessThan(1.3 * ideal);
+  }
 });

@@ -1,9 +1,8 @@
 /**
  * @module test/unit/queue/steps
- * The steps of jobs, done twice, late, cut off or in another order: what is complete is checked, the first result
- * counts, and sweeps repair what was lost. Addresses of queues, of which no message shows the password.
+ * The steps of jobs, repeated, late, interrupted or reordered: complete parts are checked, the first result counts, and sweeps
+ * repair losses. Addresses of queues, whose password no message shows.
  */
-
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { QueueConnection, queueAddress, withoutPassword } from '../../../src/queue/connect.js';
@@ -17,7 +16,7 @@ import { tier } from '../../support/tier.js';
 
 const never = new AbortController().signal;
 
-/** A fleet in memory whose scorer writes which parts it merged. */
+/** A fleet in memory whose scorer writes the parts it merged. */
 function fleet(count: number, changes: Partial<Scorer> = {}) {
   const queue = new MemoryQueue();
   const store = new MemoryStore();
@@ -27,9 +26,7 @@ function fleet(count: number, changes: Partial<Scorer> = {}) {
     queue,
     store,
     files: {
-      discard: async (_, stored) => {
-        discarded.push(JSON.stringify(stored));
-      },
+      discard: async (_, stored) => void discarded.push(JSON.stringify(stored)),
       clear: async () => {},
     },
     scorer: {
@@ -45,7 +42,7 @@ function fleet(count: number, changes: Partial<Scorer> = {}) {
       ...changes,
     },
   };
-  /** What may pass is tried again. */
+  /** Runs a task, and repeats it after an I/O error. */
   const run = async (task: Task, attempts = 3): Promise<TaskEnd> => {
     try {
       const ended = await runTask(task, tools, never);
@@ -67,8 +64,16 @@ const pair: Task = { kind: 'pair', job };
 const part = (number: number, count = 3): Task => ({ kind: 'part', job, number, count });
 const merged = { kind: 'scored', line: { text: 'part 1,part 2,part 3' } };
 
+/** A store that a worker read before the others had ended. */
+function afterwards(store: MemoryStore): JobStore {
+  return new Proxy(store, {
+    get: (target, name: keyof JobStore) =>
+      name === 'begin' ? async () => ({ settled: false, part: false }) : target[name].bind(target),
+  });
+}
+
 describe('a cut pair', () => {
-  it('is merged by whoever ends last, in whatever order', async () => {
+  it('is merged by the worker that ends last, in any order', async () => {
     const { next: random } = seeded(4);
     for (let round = 0; round < tier(8, 20); round++) {
       const { run, store, queue } = fleet(3);
@@ -83,7 +88,7 @@ describe('a cut pair', () => {
     }
   });
 
-  it('does not measure what is there, after a worker died between its part and the merge', async () => {
+  it('does not measure existing parts after a worker died between its part and the merge', async () => {
     const { run, store, measured } = fleet(3);
     await store.cut(job, 3);
     for (const number of [1, 2, 3]) await store.putPart(job.key, number, { text: `part ${number}` });
@@ -92,7 +97,7 @@ describe('a cut pair', () => {
     expect(store.settled.get(job.key)).toEqual(merged);
   });
 
-  it('takes the first of two results of one part, and drops the late one', async () => {
+  it('keeps the first of two results of one part, and discards the late one', async () => {
     const late = fleet(3, { part: async (_, number) => ({ text: `late ${number}` }) });
     const { run, store, tools, discarded } = fleet(3);
     await run(pair);
@@ -109,15 +114,7 @@ describe('a cut pair', () => {
     expect(store.known.size).toBe(0);
   });
 
-  /** As a worker sees it that looked before the others had ended. */
-  function afterwards(store: MemoryStore): JobStore {
-    return new Proxy(store, {
-      get: (target, name: keyof JobStore) =>
-        name === 'begin' ? async () => ({ settled: false, part: false }) : target[name].bind(target),
-    });
-  }
-
-  it('measures parts again whose files are gone, and gives up if they are always', async () => {
+  it('measures parts again whose files are lost, and fails if they are always lost', async () => {
     let losses = 1;
     const { runAll, store, measured, queue } = fleet(3, {
       merge: async () => (losses-- > 0 ? { lost: [2] } : { line: { text: 'merged' } }),
@@ -132,7 +129,7 @@ describe('a cut pair', () => {
     await expect(always.runAll()).rejects.toThrow(/2 of 3 parts cannot be read.*--results DIR/);
   });
 
-  it('begins anew if all that was known of it is gone', async () => {
+  it('starts again if nothing is known of it', async () => {
     const { runAll, run, store, queue } = fleet(3);
     await run(part(2));
     expect(queue.ids).toEqual([taskId(pair)]);
@@ -140,7 +137,7 @@ describe('a cut pair', () => {
     expect(store.settled.get(job.key)).toEqual(merged);
   });
 
-  it('is cut once, however many workers look at it', async () => {
+  it('is cut once, whatever other workers find', async () => {
     const { run, store, tools } = fleet(3);
     await run(pair);
     const other = { ...tools.scorer, pair: async () => ({ count: 5 }) };
@@ -150,7 +147,7 @@ describe('a cut pair', () => {
     expect(store.known.get(job.key)?.parts.size).toBe(0);
   });
 
-  it('says why parts do not belong together', async () => {
+  it('reports why parts do not belong together', async () => {
     const refusal = new AnyvmafError('mismatch', 'the parts are of other files.');
     const { runAll, queue, store } = fleet(2, { merge: () => Promise.reject(refusal) });
     await queue.add([pair]);
@@ -162,13 +159,12 @@ describe('a cut pair', () => {
 describe('a sweep', () => {
   const looks = (tools: TaskTools, dead: readonly { taskId: string; task: Task; reason: string }[] = []) =>
     sweep({
-      queue: tools.queue,
-      store: tools.store,
+      ...tools,
       files: { ...tools.files, jobs: async () => [] },
       dead: async () => dead.map((one) => ({ ...one, attempts: 1 })),
     });
 
-  it('has a merge done that was never begun', async () => {
+  it('starts a merge that is missing', async () => {
     const { tools, store, queue, runAll, measured } = fleet(3);
     await store.cut(job, 3);
     for (const number of [1, 2, 3]) await store.putPart(job.key, number, { text: `part ${number}` });
@@ -180,7 +176,7 @@ describe('a sweep', () => {
     expect(await looks(tools)).toMatchObject({ merges: 0, resumed: 0 });
   });
 
-  it('has lost parts measured, and leaves those alone that wait', async () => {
+  it('has lost parts measured, but not parts that wait', async () => {
     const { tools, store, queue, run, runAll, measured } = fleet(3);
     await queue.add([pair]);
     await run(queue.take() as Task);
@@ -193,7 +189,7 @@ describe('a sweep', () => {
     expect(store.settled.get(job.key)).toEqual(merged);
   });
 
-  it('tells of a task whose workers all died', async () => {
+  it('reports a task whose workers all died', async () => {
     const { tools, store } = fleet(3);
     const reason = 'job stalled more than allowable limit';
     const dead = [{ taskId: taskId(part(2)), task: part(2), reason }];
@@ -204,33 +200,31 @@ describe('a sweep', () => {
   });
 });
 
+/** A submitter without messages, whose clock the test moves. */
+function submitter(queue: MemoryQueue, store: MemoryStore, meanwhile: () => Promise<void>) {
+  let now = 0;
+  const tools: SubmitTools = {
+    queue,
+    store,
+    listen: async () => async () => {},
+    retry: async (failed) => {
+      const keys = failed.map(({ key }) => key);
+      await store.reopen(keys, false);
+      await queue.add(failed.map((one) => ({ kind: 'pair', job: one })));
+    },
+    clock: {
+      now: () => now,
+      wait: async (milliseconds) => {
+        now += milliseconds;
+        await meanwhile();
+      },
+    },
+  };
+  return tools;
+}
+
 describe('following', () => {
   const jobs = Array.from({ length: 7 }, (_, i) => testJob(i + 1));
-
-  /** A submitter to whom nobody says anything, whose clock a test moves. */
-  function submitter(queue: MemoryQueue, store: MemoryStore, meanwhile: () => Promise<void>) {
-    let now = 0;
-    const tools: SubmitTools = {
-      queue,
-      store,
-      listen: async () => async () => {},
-      retry: async (failed) => {
-        await store.reopen(
-          failed.map(({ key }) => key),
-          false,
-        );
-        await queue.add(failed.map((one) => ({ kind: 'pair', job: one })));
-      },
-      clock: {
-        now: () => now,
-        wait: async (milliseconds) => {
-          now += milliseconds;
-          await meanwhile();
-        },
-      },
-    };
-    return tools;
-  }
 
   async function all(ended: AsyncIterable<EndedJob>): Promise<readonly number[]> {
     const lines: number[] = [];
@@ -241,13 +235,13 @@ describe('following', () => {
   const follow = (tools: SubmitTools, retryFailed = false, signal = never) =>
     followJobs(jobs, tools, { retryFailed, signal });
 
-  it('yields each job once although no message arrives', async () => {
+  it('yields each job once even if no message arrives', async () => {
     const { queue, store, runAll } = fleet(3);
     expect(await all(follow(submitter(queue, store, runAll)))).toEqual([2, 3, 4, 5, 6, 7, 8]);
     expect([...store.settled.values()].every(({ kind }) => kind === 'taken')).toBe(true);
   });
 
-  it('submits again what Redis lost, and follows what is there', async () => {
+  it('submits again what Redis lost, and follows existing jobs', async () => {
     const { queue, store, runAll, measured } = fleet(3);
     let looks = 0;
     const tools = submitter(queue, store, async () => {
@@ -258,13 +252,13 @@ describe('following', () => {
     expect(measured).toHaveLength(21);
   });
 
-  it('goes on where another process ended: an outcome is forgotten once it is on the disk', async () => {
+  it('resumes after another process ended: an outcome is forgotten once it is on disk', async () => {
     const { queue, store, runAll, measured } = fleet(3);
     const tools = submitter(queue, store, runAll);
     const first = follow(tools);
     await first.next();
     await first.next();
-    // Killed between the two: the second outcome was given, and not asked for again.
+    // Killed between two: the second outcome was given, and not acknowledged.
     await first.return();
     expect([...store.settled.values()].filter(({ kind }) => kind === 'taken')).toHaveLength(1);
     const open = jobs.filter(({ key }) => store.settled.get(key)?.kind !== 'taken');
@@ -272,14 +266,14 @@ describe('following', () => {
     expect(measured).toHaveLength(21);
   });
 
-  it('scores again what another file of results has', async () => {
+  it('scores again jobs of another results file', async () => {
     const { queue, store, runAll } = fleet(3);
     const tools = submitter(queue, store, runAll);
     await all(follow(tools));
     expect(await all(follow(tools))).toHaveLength(7);
   });
 
-  it('leaves a failed job alone until it is to be tried again', async () => {
+  it('leaves a failed job alone until a retry', async () => {
     let broken = true;
     const { queue, store, runAll } = fleet(3, {
       pair: async ({ line }) => {
@@ -309,7 +303,7 @@ describe('following', () => {
       expect(outcome).toEqual({ kind: 'scored', line: { text: 'line 4' } });
   });
 
-  it('stops when it is told to, and leaves the jobs in the queue', async () => {
+  it('stops when aborted, and leaves the jobs in the queue', async () => {
     const { queue, store } = fleet(3);
     const stop = new AbortController();
     const tools = submitter(queue, store, async () => stop.abort(new Error('stopped')));
@@ -318,85 +312,58 @@ describe('following', () => {
   });
 });
 
-describe('random faults', () => {
-  it('lose and double nothing', async () => {
-    for (let seed = 1; seed <= tier(15, 40); seed++) {
-      const { next: random } = seeded(seed);
-      const written = new Map<string, number>();
-      const world = fleet(1 + Math.floor(random() * 6));
-      const { queue, store, tools } = world;
-      const faulty: TaskTools = {
-        ...tools,
-        scorer: { ...tools.scorer, part: maybe(tools.scorer.part), merge: maybe(tools.scorer.merge) },
+it('random faults lose and repeat nothing', async () => {
+  for (let seed = 1; seed <= tier(15, 40); seed++) {
+    const { next: random } = seeded(seed);
+    const written = new Map<string, number>();
+    const { queue, store, tools } = fleet(1 + Math.floor(random() * 6));
+    function maybe<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
+      return async (...args) => {
+        if (random() < 0.15) throw new Error('killed');
+        return work(...args);
       };
-      function maybe<A extends unknown[], R>(work: (...args: A) => Promise<R>): (...args: A) => Promise<R> {
-        return async (...args) => {
-          if (random() < 0.15) throw new Error('killed');
-          return work(...args);
-        };
-      }
-      const step = async () => {
-        for (let i = 0; i < 30; i++) {
-          const task = queue.take();
-          if (!task) break;
-          const killed = await runTask(task, faulty, never).then(
-            () => false,
-            () => true,
-          );
-          // A killed worker's task comes back, is done twice, or is forgotten by Redis.
-          const fate = random();
-          queue.end(task);
-          if (killed ? fate < 0.8 : fate < 0.1) await queue.add([task]);
-        }
-        const some: Stored = { text: 'late' };
-        const [key] = [...store.known.keys()];
-        if (key && random() < 0.1) await store.putPart(`${key.slice(0, -1)}f`, 1, some);
-        await sweep({ ...tools, files: { ...tools.files, jobs: async () => [] }, dead: async () => [] });
-      };
-      let now = 0;
-      const jobs = Array.from({ length: 10 }, (_, i) => testJob(i + 1));
-      const ended = followJobs(
-        jobs,
-        {
-          queue,
-          store,
-          listen: async () => async () => {},
-          retry: async () => {},
-          clock: {
-            now: () => now,
-            wait: async (milliseconds) => {
-              now += milliseconds;
-              await step();
-            },
-          },
-        },
-        { retryFailed: false, signal: never },
-      );
-      for await (const { job: one } of ended) written.set(one.key, (written.get(one.key) ?? 0) + 1);
-      expect([...written.values()], `seed ${seed}`).toEqual(jobs.map(() => 1));
-      expect(store.open.size, `seed ${seed}`).toBe(0);
     }
-  });
+    const { scorer } = tools;
+    const faulty: TaskTools = {
+      ...tools,
+      scorer: { ...scorer, part: maybe(scorer.part), merge: maybe(scorer.merge) },
+    };
+    const step = async () => {
+      for (let i = 0; i < 30; i++) {
+        const task = queue.take();
+        if (!task) break;
+        const killed = await runTask(task, faulty, never).then(
+          () => false,
+          () => true,
+        );
+        // A killed worker's task comes back, is done twice, or is forgotten by Redis.
+        const fate = random();
+        queue.end(task);
+        if (killed ? fate < 0.8 : fate < 0.1) await queue.add([task]);
+      }
+      const some: Stored = { text: 'late' };
+      const [key] = [...store.known.keys()];
+      if (key && random() < 0.1) await store.putPart(`${key.slice(0, -1)}f`, 1, some);
+      await sweep({ ...tools, files: { ...tools.files, jobs: async () => [] }, dead: async () => [] });
+    };
+    const jobs = Array.from({ length: 10 }, (_, i) => testJob(i + 1));
+    const ended = followJobs(jobs, submitter(queue, store, step), { retryFailed: false, signal: never });
+    for await (const { job: one } of ended) written.set(one.key, (written.get(one.key) ?? 0) + 1);
+    expect([...written.values()], `seed ${seed}`).toEqual(jobs.map(() => 1));
+    expect(store.open.size, `seed ${seed}`).toBe(0);
+  }
 });
 
 describe('an address', () => {
   it('has host, port, database, user, password, TLS and a name', () => {
     expect(queueAddress('rediss://ann:p%40ss%2Fw@queue.example:7000/3?queue=night')).toEqual({
-      host: 'queue.example',
-      port: 7000,
-      database: 3,
-      username: 'ann',
-      password: 'p@ss/w',
-      tls: true,
-      name: 'night',
-      shown: 'rediss://ann:***@queue.example:7000/3?queue=night',
+      ...{ host: 'queue.example', port: 7000, database: 3, username: 'ann', password: 'p@ss/w' },
+      ...{ tls: true, name: 'night', shown: 'rediss://ann:***@queue.example:7000/3?queue=night' },
     });
     expect(queueAddress('redis://[::1]')).toMatchObject({ host: '::1', port: 6379, database: 0, tls: false });
     expect(queueAddress('valkey://v')).toMatchObject({ host: 'v', name: 'anyvmaf' });
-    expect(queueAddress('redis+unix:///run/a%20b.sock?db=2')).toMatchObject({
-      path: '/run/a b.sock',
-      database: 2,
-    });
+    const socket = queueAddress('redis+unix:///run/a%20b.sock?db=2');
+    expect(socket).toMatchObject({ path: '/run/a b.sock', database: 2 });
   });
 
   it('takes its password from the environment, unless it has one', () => {
@@ -436,11 +403,9 @@ describe('an address', () => {
   });
 });
 
-describe('a queue', () => {
-  it('without its packages says what to install', async () => {
-    const missing = () => Promise.reject(new Error("Cannot find package 'bullmq'"));
-    await expect(QueueConnection.open(queueAddress('redis://h'), false, missing)).rejects.toThrow(
-      /needs the packages bullmq and ioredis.*npm install bullmq ioredis/,
-    );
-  });
+it('a queue without its packages advises to install them', async () => {
+  const missing = () => Promise.reject(new Error("Cannot find package 'bullmq'"));
+  await expect(QueueConnection.open(queueAddress('redis://h'), false, missing)).rejects.toThrow(
+    /needs the packages bullmq and ioredis.*npm install bullmq ioredis/,
+  );
 });

@@ -16,7 +16,7 @@ function fromBits(bits: bigint): number {
   return view.getFloat64(0);
 }
 
-/** `%.Nf` in integers: the double is mantissa * 2^exponent, scaled by 10^N and rounded half to even. */
+/** `%.Nf` in integers: mantissa * 2^exponent, scaled by 10^N and rounded half to even. */
 function exactFixed(value: number, decimals: number): string {
   const view = new DataView(new ArrayBuffer(8));
   view.setFloat64(0, value);
@@ -40,31 +40,23 @@ function exactFixed(value: number, decimals: number): string {
 }
 
 describe('printf of the C library', () => {
-  // Written once by a C program with glibc: bits, C.1's rule, then %.0f %.2f %.1g %.6g %.15g %.17g.
+  // By a C program with glibc: bits, C.1's rule, then %.0f %.2f %.1g %.6g %.15g %.17g.
   const vectors: [string, string, string, string, string, string, string, string][] = JSON.parse(
     readFileSync(new URL('../../fixtures/printf.json', import.meta.url), 'utf8'),
   );
 
-  it('is met on constants, dyadic fractions, scores and random bits', () => {
+  it('equals ours for constants, dyadic fractions, scores and random bits', () => {
     expect(vectors.length).toBeGreaterThan(300);
     for (const [bits, legacy, f0, f2, g1, g6, g15, g17] of vectors) {
       const value = fromBits(BigInt(`0x${bits}`));
-      expect(
-        [
-          formatLegacy(value),
-          formatFixed(value, 0),
-          formatFixed(value, 2),
-          formatGeneral(value, 1),
-          formatGeneral(value, 6),
-          formatGeneral(value, 15),
-          formatGeneral(value, 17),
-        ],
-        `${value} (0x${bits})`,
-      ).toEqual([legacy, f0, f2, g1, g6, g15, g17]);
+      const fixed = [0, 2].map((decimals) => formatFixed(value, decimals));
+      const general = [1, 6, 15, 17].map((digits) => formatGeneral(value, digits));
+      const expected = [legacy, f0, f2, g1, g6, g15, g17];
+      expect([formatLegacy(value), ...fixed, ...general], `${value} (0x${bits})`).toEqual(expected);
     }
   });
 
-  it('is met by %.Nf on random doubles, against integer arithmetic', () => {
+  it('equals %.Nf of random doubles in integer arithmetic', () => {
     const random = seeded(32_000_001);
     const wrong: string[] = [];
     for (let i = 0; i < tier(2000, 20_000); i++) {
@@ -81,7 +73,7 @@ describe('printf of the C library', () => {
     expect(wrong, `seed ${random.seed}`).toEqual([]);
   });
 
-  it('is met by %.Ng on ties of every number of digits', () => {
+  it('equals %.Ng for ties of every number of digits', () => {
     const random = seeded(32_000_002);
     const wrong: string[] = [];
     for (let i = 0; i < tier(2000, 20_000); i++) {
@@ -101,50 +93,41 @@ describe('printf of the C library', () => {
   });
 });
 
-it('formatFixed writes what is not finite, and zero with its sign, as printf does', () => {
+it('formatFixed prints values that are not finite, and signed zero, as printf does', () => {
   const values = [-0, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY, Number.NaN];
   expect(values.map((value) => formatFixed(value, 2))).toEqual(['-0.00', 'inf', '-inf', '-nan']);
 });
 
-it('formatGeneral gives every double back at 17 digits', () => {
+it('formatGeneral round-trips every double at 17 digits', () => {
   const random = seeded(32_000_003);
-  const values = Array.from(
-    { length: tier(2000, 5000) },
-    () => random.next() * 100 + random.next() * 2 ** -32,
-  );
+  const draw = () => random.next() * 100 + random.next() * 2 ** -32;
+  const values = Array.from({ length: tier(2000, 5000) }, draw);
   const wrong = values.filter((value) => Number(formatGeneral(value, 17)) !== value);
   expect(wrong, `seed ${random.seed}`).toEqual([]);
 });
 
 describe('precision settings', () => {
-  it('reads names and digits', () => {
+  it('are names or digits', () => {
     expect(['legacy', 'max', 'full', '1', '17'].map(parsePrecision)).toEqual(['legacy', 'max', 'max', 1, 17]);
   });
 
-  it.each(['', '0', '18', '-1', '+5', '6.0', '1e1', ' 6', 'LEGACY', '0x6'])('refuses %j', (text) => {
-    expect(() => parsePrecision(text)).toThrow(
-      `Precision "${text}" is not one of legacy, max, full or a whole number`,
-    );
+  it.each(['', '0', '18', '-1', '+5', '6.0', '1e1', ' 6', 'LEGACY', '0x6'])('cannot be %j', (text) => {
+    const message = `Precision "${text}" is not one of legacy, max, full or a whole number`;
+    expect(() => parsePrecision(text)).toThrow(message);
   });
 
-  it('refuses numbers out of range at run time too', () => {
+  it('choose the notation, and are refused out of range at run time too', () => {
     for (const precision of [0, 18, 2.5, Number.NaN])
       expect(() => textNumber(precision)).toThrow(/^Precision "/);
-  });
-
-  it('chooses the notation', () => {
     const value = 82.56422654900535;
     expect(textNumber('legacy')(value)).toBe('82.564227');
     expect(textNumber(4)(value)).toBe('82.56');
     expect(textNumber('max')(value)).toBe(textNumber(17)(value));
   });
 
-  it('writes null for what JSON cannot hold', () => {
-    for (const precision of ['legacy', 'max', 6] as const) {
-      const number = jsonNumber(precision);
-      expect([Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY].map(number)).toEqual(
-        Array(3).fill('null'),
-      );
-    }
+  it('write null for numbers that JSON cannot hold', () => {
+    const values = [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+    for (const precision of ['legacy', 'max', 6] as const)
+      expect(values.map(jsonNumber(precision))).toEqual(['null', 'null', 'null']);
   });
 });

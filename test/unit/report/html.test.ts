@@ -1,6 +1,6 @@
 /**
  * @module test/unit/report/html
- * The report as a page: its parts, what is escaped, how frames are packed, and how lines are drawn.
+ * The report as a page: its parts, escaping, packed frames, and drawn lines.
  */
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -24,11 +24,11 @@ function scored(values: ArrayLike<number>, parts: Partial<Report> = {}): Report 
 
 const text = (...args: Parameters<typeof writeHtml>) => [...writeHtml(...args)].join('');
 
-/** The page's data for its script. */
+/** The data for the page's script. */
 const dataOf = (page: string) =>
   JSON.parse(/<script type="application\/json" id="data">(.*?)<\/script>/s.exec(page)?.[1] ?? '');
 
-it('comes as one string through the public API too', async () => {
+it('formatHtml returns the page as one string', async () => {
   const [one, other] = [scored([80, 90]), scored([70, 60])];
   expect(await formatHtml(one, { written: 'today' })).toBe(text(one, { written: 'today' }));
   expect(await formatHtml([one, other])).toBe(text([one, other]));
@@ -39,7 +39,7 @@ describe('pictures of worst frames', () => {
   const jpeg = (last: number) => new Uint8Array([0xff, 0xd8, 0xff, last]);
   const png = new Uint8Array([0x89, 0x50, 0x4e, 0x47]);
 
-  it('are embedded beside the frames that they are of', () => {
+  it('are embedded beside their frames', () => {
     const pictures = [{ report: 0, frame: 2, reference: jpeg(1), distorted: jpeg(2), map: png }];
     const page = text(scored([80, 90, 40]), { pictures });
     const [, row = ''] = /data-frame="2"(.*?)<\/button>/s.exec(page) ?? [];
@@ -52,14 +52,12 @@ describe('pictures of worst frames', () => {
   });
 
   it.each([
-    [
-      { reference: new Uint8Array([60, 115, 118, 103]), distorted: png },
-      'the reference picture of frame 2 is not a JPEG',
-    ],
-    [{ reference: png, distorted: 'data:' as never }, 'must be the bytes'],
-    [{ reference: png, distorted: new Uint8Array(2 ** 21) }, 'make it smaller'],
-  ])('are refused where they are no small pictures: %#', (files, why) => {
-    const make = () => text(scored([80, 90, 40]), { pictures: [{ report: 0, frame: 2, ...files }] });
+    [new Uint8Array([60, 115, 118, 103]), png, 'the reference picture of frame 2 is not a JPEG'],
+    [png, 'data:' as never, 'must be the bytes'],
+    [png, new Uint8Array(2 ** 21), 'make it smaller'],
+  ])('are refused if they are not small pictures: %#', (reference, distorted, why) => {
+    const pictures = [{ report: 0, frame: 2, reference, distorted }];
+    const make = () => text(scored([80, 90, 40]), { pictures });
     expect(make).toThrow(AnyvmafError);
     expect(make).toThrow(why);
     expect(() => text(scored([80]), { pictures: 5 as never })).toThrow('options.pictures must be a list');
@@ -76,14 +74,11 @@ describe('the page of one report', () => {
     expect(page).toContain(`default-src 'none'`);
   });
 
-  it('has the score, pooled values, worst frames, the command, and a drawing that needs no script', () => {
+  it('has the score, pooled values, worst frames, the command, a drawing without script, and its values as JSON', () => {
     for (const part of ['70.00<sup>VMAF</sup>', '<td>70.0000</td>', 'anyvmaf &#39;a b&#39; c', 'today'])
       expect(page).toContain(part);
     expect(page).toMatch(/data-frame="2"/);
     expect(page).toMatch(/<svg [^>]*><path d="M0 /);
-  });
-
-  it('has its values as data that JSON reads', () => {
     const { runs } = dataOf(page);
     expect(runs).toHaveLength(1);
     expect(Object.keys(runs[0].metrics)).toEqual(['vmaf', 'integer_adm2']);
@@ -91,18 +86,16 @@ describe('the page of one report', () => {
   });
 });
 
-it('says how encodes were run of all where it is the same, and of each where it is not', () => {
+it('describes a run once for all encodes where it is the same, otherwise for each', () => {
   const pairing = paired({});
   const ran = (name: string, start: number) => {
     const range = { unit: 'frames', start, end: start + 2 } as const;
     return called(scored([80, 90], { pairing: { ...pairing, range } }), name);
   };
-  const groups = (reports: Report[]) =>
-    new Map(
-      [...text(reports).matchAll(/<h3>([^<]*)<\/h3><dl>(.*?)<\/dl>/gs)].map(
-        ([, title = '', rows = '']) => [title, rows.replaceAll(/<[^>]*>/g, ' ')] as const,
-      ),
-    );
+  const groups = (reports: Report[]) => {
+    const found = text(reports).matchAll(/<h3>([^<]*)<\/h3><dl>(.*?)<\/dl>/gs);
+    return new Map([...found].map(([, title = '', rows = '']) => [title, rows.replaceAll(/<[^>]*>/g, ' ')]));
+  };
   const apart = groups([ran('a.mp4', 0), ran('b.mp4', 5)]);
   expect(apart.get('Distorted 1')).toContain('0 to 2 (frames)');
   expect(apart.get('Distorted 2')).toContain('5 to 7 (frames)');
@@ -113,8 +106,9 @@ it('says how encodes were run of all where it is the same, and of each where it 
   expect(alike.get('Distorted 2')).not.toContain('(frames)');
 });
 
-it('escapes names, warnings, findings, models and metrics, wherever they stand', () => {
+it('escapes names, warnings, findings, models and metrics everywhere', () => {
   const base = scored([80, 90]);
+  const found = { message: HOSTILE, reference: HOSTILE, distorted: HOSTILE, fix: HOSTILE };
   const hostile: Report = {
     ...base,
     version: HOSTILE,
@@ -122,16 +116,7 @@ it('escapes names, warnings, findings, models and metrics, wherever they stand',
     distorted: { ...base.distorted, name: `${HOSTILE}2` },
     models: [{ ...vmafModel, source: HOSTILE, chosen: HOSTILE }],
     warnings: [HOSTILE],
-    preflight: [
-      {
-        code: 'size',
-        severity: 'warning',
-        message: HOSTILE,
-        reference: HOSTILE,
-        distorted: HOSTILE,
-        fix: HOSTILE,
-      },
-    ],
+    preflight: [{ code: 'size', severity: 'warning', ...found }],
     metrics: [...base.metrics, HOSTILE],
     frames: base.frames.map((frame) => ({ ...frame, metrics: { ...frame.metrics, [HOSTILE]: 1 } })),
     backend_used: HOSTILE,
@@ -141,13 +126,13 @@ it('escapes names, warnings, findings, models and metrics, wherever they stand',
     const page = text(reports, { command: HOSTILE, written: HOSTILE });
     expect(page).not.toContain('<script>alert');
     expect(page).not.toContain('<img');
-    // The style, the data and the script; nothing else opens or ends one.
+    // The style, the data and the script; nothing else starts or ends one.
     expect(page.match(/<script\b/g)).toHaveLength(2);
     expect(page.match(/<\/script\b/g)).toHaveLength(2);
   }
 });
 
-it('compares several encodes, told apart by as much of their names as it takes', () => {
+it('compares several encodes by as much of their names as differs', () => {
   const named = (name: string) => called(scored([80, 90]), name);
   const page = text([named('/a/x.mp4'), named('/a/y.mp4')]);
   expect(page).toContain('2 encodes of');
@@ -159,26 +144,22 @@ it('compares several encodes, told apart by as much of their names as it takes',
 describe('a model whose scores go beyond 100', () => {
   const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
 
-  it('is shown on its own range', () => {
+  it('is shown on its own range, or on none if it is not clipped', () => {
     const page = text(scored([99, 108, 105], { models: [wide] }));
     expect(page).toContain('by vmaf_v1.0.16_3d0h_2160, scale 0 to 110.');
     // The mean of 104 is 94.55 % of the way, 100 is 90.91 % of it.
     expect(page).toContain('<span class="dot" style="left:94.55%"></span>');
     expect(page).toContain('<span class="tick" style="left:90.91%">100</span>');
-    expect(text([scored([99], { models: [wide] }), scored([108], { models: [wide] })])).toContain(
-      '0 to 110, bar: ',
-    );
-  });
-
-  it('has no range when it was told not to clip', () => {
+    const both = text([scored([99], { models: [wide] }), scored([108], { models: [wide] })]);
+    expect(both).toContain('0 to 110, bar: ');
     const unclipped = { ...wide, options: { disableClip: true, enableTransform: false } };
-    const page = text(scored([99, 117], { models: [unclipped] }));
-    expect(page).toContain('not clipped to a range');
-    expect(page).toContain('<span class="tick" style="left:85.47%">100</span>');
+    const plain = text(scored([99, 117], { models: [unclipped] }));
+    expect(plain).toContain('not clipped to a range');
+    expect(plain).toContain('<span class="tick" style="left:85.47%">100</span>');
   });
 });
 
-it('draws a curve of a search in the colour of its points and its key, also the ninth', () => {
+it('draws each curve of a search in the colour of its points and its key, even with twenty', () => {
   const curves = Array.from({ length: 20 }, (_, i) => ({
     name: `c${i}`,
     points: [1000, 20_000].map((kbps) => ({ kbps, quality: 80 + i, label: '' })),
@@ -208,7 +189,7 @@ describe('quality over bit rate', () => {
     return { ...one, distorted: { ...one.distorted, ...parts } };
   };
 
-  it('has a point for each encode, bit rates by their logarithm', () => {
+  it('has a point for each encode, on a logarithmic bit rate', () => {
     const page = text([sized(2000, 90), sized(500, 70)]);
     // 6 % of the span are free on either side: 6 of 112 parts from the left and from the right.
     expect(page).toContain('left:5.36%');
@@ -221,7 +202,7 @@ describe('quality over bit rate', () => {
     expect(page).toMatch(/class="tag[^"]*" style="[^"]*">500\.mp4</);
   });
 
-  it('does not praise a pair for being one: the score may be a low one', () => {
+  it('has no badge for a good pair, whose score may be low', () => {
     const page = text([{ ...sized(500, 18.85), preflight: [] }]);
     expect(page).toMatch(/<p class="files">against [^<]* · Videos match<\/p>/);
     expect(page).not.toContain('class="badge"');
@@ -234,14 +215,13 @@ describe('quality over bit rate', () => {
     const page = text(three);
     expect(page).not.toContain('title="1000.mp4: VMAF');
     expect(page).toContain('title="500.mp4: VMAF 70.00');
-    // One that is only doubtful has one.
+    // A doubtful one has a point.
     const warned = { ...offset, code: 'levels', severity: 'warning' } as const;
-    expect(text([...three.slice(0, 1), { ...sized(1000, 10), preflight: [warned] }])).toContain(
-      'title="1000.mp4: VMAF',
-    );
+    const doubtful = text([...three.slice(0, 1), { ...sized(1000, 10), preflight: [warned] }]);
+    expect(doubtful).toContain('title="1000.mp4: VMAF');
   });
 
-  it('has BD-rate between curves where the numbers compare', () => {
+  it('has BD-rate between comparable curves', () => {
     const coded = (codec: string, kilobits: number, level: number, parts: Partial<Report> = {}) => ({
       ...sized(kilobits, level),
       pairing: paired({ codec, bitrate: 1000 * kilobits, fileSize: 250 * kilobits }),
@@ -250,57 +230,50 @@ describe('quality over bit rate', () => {
     const qualities = [60, 70, 80, 90];
     const curve = (codec: string, factor: number) =>
       qualities.map((level, i) => coded(codec, factor * 500 * 2 ** i, level));
-    // Three quarters of the rate at every quality: 25 % less, and a third more the other way round.
+    // Three quarters of the rate at every quality: 25 % less, and a third more in the other direction.
     const page = text([...curve('h264', 1), ...curve('av1', 0.75)]);
     expect(page).toContain('BD-rate between curves');
-    const rows = [...page.matchAll(/<tr><th scope="row">(av1|h264)<\/th>(.*?)<\/tr>/g)].map(
-      ([, codec, cells = '']) => [codec, ...[...cells.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell)],
-    );
+    const cellsOf = (row: string) => [...row.matchAll(/>([^<]*)<\/td>/g)].map(([, cell]) => cell);
+    const found = page.matchAll(/<tr><th scope="row">(av1|h264)<\/th>(.*?)<\/tr>/g);
+    const rows = [...found].map(([, codec, cells = '']) => [codec, ...cellsOf(cells)]);
     expect(rows).toEqual([
       ['h264', '–', '+33.3 %'],
       ['av1', '−25.0 %', '–'],
     ]);
     expect(page).not.toContain('fewer than four encodes');
-    // Of one codec, by what its encoder was told.
+    // Of one codec, by its encoder settings.
     const preset = (name: string, subme: number, factor: number) =>
       curve('h264', factor).map((report, i) => ({
         ...called(report, `${name}_${i}.mp4`),
         pairing: paired({ ...report.pairing?.distorted, encoderSettings: `x264 subme=${subme}` }),
       }));
-    expect(text([...preset('fast', 2, 1), ...preset('slow', 8, 0.75)])).toMatch(
-      /<th scope="row">h264 slow<\/th>.*−25\.0 %/,
-    );
-    expect(text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)])).toContain(
-      'Curves with fewer than four encodes: av1.',
-    );
-    // A wrong pair is in no curve; nothing is stated of other models.
+    const presets = text([...preset('fast', 2, 1), ...preset('slow', 8, 0.75)]);
+    expect(presets).toMatch(/<th scope="row">h264 slow<\/th>.*−25\.0 %/);
+    const three = text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)]);
+    expect(three).toContain('Curves with fewer than four encodes: av1.');
+    // A wrong pair is in no curve; another model has no BD-rate.
     const wrong = { preflight: [{ code: 'offset', severity: 'error', message: 'Other moments.' } as const] };
-    expect(
-      text([...curve('h264', 1), coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)]),
-    ).not.toContain('BD-rate');
-    // It is named, and keeps nothing from being stated of the others.
-    const short = coded('av1', 900, 99, {
-      ...wrong,
-      reference: { ...scored([1]).reference, name: 'other.y4m' },
-    });
+    const untrusted = [coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)];
+    expect(text([...curve('h264', 1), ...untrusted])).not.toContain('BD-rate');
+    // It is named, and does not affect the others.
+    const reference = { ...scored([1]).reference, name: 'other.y4m' };
+    const short = coded('av1', 900, 99, { ...wrong, reference });
     const mixed = text([...curve('h264', 1), ...curve('av1', 0.75), short]);
     expect(mixed).toMatch(/Left out because its score cannot be trusted: \S/);
     expect(mixed).toContain('−25.0 %');
     expect(page).not.toContain('Left out');
-    const others = curve('av1', 0.75).map((one) => ({
-      ...one,
-      models: [{ ...vmafModel, source: 'other.json' }],
-    }));
+    const models = [{ ...vmafModel, source: 'other.json' }];
+    const others = curve('av1', 0.75).map((one) => ({ ...one, models }));
     expect(text([...curve('h264', 1), ...others])).not.toContain('BD-rate');
   });
 
-  it('takes two encodes with a bit rate', () => {
+  it('needs two encodes with a bit rate', () => {
     expect(text([sized(2000, 90), scored([70])])).not.toContain('over bit rate');
     expect(text([sized(2000, 90), sized(2000, 80)])).toContain('over bit rate');
   });
 });
 
-it('has a column for each further metric that was asked for', () => {
+it('has a column for each further metric', () => {
   const one = scored([80, 90]);
   const extended = (name: string, value: number) =>
     called(built({ vmaf: [80, 90], psnr_y: [value, value] }, { models: [vmafModel] }), name);
@@ -310,24 +283,23 @@ it('has a column for each further metric that was asked for', () => {
   expect(text([one, one])).not.toContain('data-label="PSNR"');
 });
 
-it('is about a perceptual metric where no model ran, and says what its values mean', () => {
+it('shows a perceptual metric and its meaning if no model ran', () => {
   const named = (metric: string, value: number, aggregates = {}) =>
-    built({ psnr_y: [40, 40], [metric]: [value, value] }, { aggregates });
-  expect(text([named('ssimulacra2', -3)])).toContain('-3.000<sup>SSIMULACRA2</sup>');
-  expect(text([named('ssimulacra2', -3)])).toContain(
+    text([built({ psnr_y: [40, 40], [metric]: [value, value] }, { aggregates })]);
+  expect(named('ssimulacra2', -3)).toContain('-3.000<sup>SSIMULACRA2</sup>');
+  expect(named('ssimulacra2', -3)).toContain(
     'Mean of ssimulacra2 over 2 frames; higher is better. SSIMULACRA2: 90 is visually lossless',
   );
-  expect(text([named('butteraugli_3norm', 1.5)])).toContain(
-    'lower is better. Butteraugli of the whole picture',
-  );
-  expect(text([named('xpsnr_weighted', 41)])).toContain('Mean of xpsnr_weighted in dB over 2 frames');
-  const clip = text([named('cvvdp_q', 2.5, { cvvdp: 9.75 })]);
+  const norm = named('butteraugli_3norm', 1.5);
+  expect(norm).toContain('lower is better. Butteraugli of the whole picture');
+  expect(named('xpsnr_weighted', 41)).toContain('Mean of xpsnr_weighted in dB over 2 frames');
+  const clip = named('cvvdp_q', 2.5, { cvvdp: 9.75 });
   expect(clip).toContain('9.750<sup>ColorVideoVDP</sup>');
   expect(clip).toContain('Computed over 2 frames. ColorVideoVDP in JOD');
   expect(clip).toContain('<dt>mean of Q</dt><dd>2.500</dd>');
 });
 
-it('says a cause once, with the encodes that share it, and folds all that was found', () => {
+it('names a cause once, with the encodes that share it, and folds all findings', () => {
   const offset = { code: 'offset', severity: 'error', message: 'Other moments are compared.' } as const;
   const info = { code: 'bit-depth', severity: 'info', message: 'Depths differ.' } as const;
   const named = (name: string) => called(scored([80, 90], { preflight: [offset, info] }), name);
@@ -346,35 +318,30 @@ it('has a page for features only, for one frame and for values that are not fini
   expect(text(report())).toContain('</html>');
 });
 
-it('of very many frames takes less than 40 bytes a frame for twelve metrics', () => {
+it('takes less than 40 bytes a frame for twelve metrics of very many frames', () => {
   const count = tier(41_000, 200_000);
   const values = Float64Array.from({ length: 1000 }, (_, i) => 50 + 40 * Math.sin(i));
   const metrics = ['vmaf', ...'abcdefghijk'];
   const short = built(Object.fromEntries(metrics.map((name) => [name, values])), { models: [vmafModel] });
-  // The same values again and again: their number is what takes room.
-  const frames = Array.from({ length: count }, (_, i) => ({
-    frameNum: i,
-    metrics: short.frames[i % 1000]?.metrics ?? {},
-  }));
+  // The same values repeated: only their number takes space.
+  const frameOf = (i: number) => ({ frameNum: i, metrics: short.frames[i % 1000]?.metrics ?? {} });
+  const frames = Array.from({ length: count }, (_, i) => frameOf(i));
   const long = { ...short, frames, frameCount: count };
   let size = 0;
   for (const piece of writeHtml(long)) size += piece.length;
   expect(size).toBeLessThan(40 * count);
 });
 
-describe('encodes that begin on different frames of the reference', () => {
+describe('encodes that start on different frames of the reference', () => {
   const rate = { num: 25, den: 1 };
   const dip = Array.from({ length: 200 }, (_, i) => (i === 100 ? 20 : 90));
   const from = (skipped: number, name: string) => {
-    const { reference } = report();
-    const one = scored(dip.slice(skipped), {
-      reference: { ...reference, frameRate: rate, frameCount: 200, skipped },
-    });
-    return called(one, name);
+    const reference = { ...report().reference, frameRate: rate, frameCount: 200, skipped };
+    return called(scored(dip.slice(skipped), { reference }), name);
   };
   const page = text([from(0, 'whole.mp4'), from(12, 'late.mp4')]);
 
-  it('stand on one axis, that of the reference', () => {
+  it('share the axis of the reference', () => {
     const { skipped, apart, runs } = dataOf(page);
     expect({ skipped, apart }).toEqual({ skipped: 0, apart: true });
     expect(runs.map(({ frames }: { frames: unknown }) => frames)).toEqual([
@@ -383,11 +350,10 @@ describe('encodes that begin on different frames of the reference', () => {
     ]);
   });
 
-  it('have their dips at one place of the drawing that needs no script', () => {
-    const [whole = '', late = ''] = [
-      ...page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--e[01],var\(--s[01]\)\)"/g),
-    ].map(([, path]) => path ?? '');
-    // The lowest point, by its distance from the top.
+  it('have their dips at one place of the static drawing', () => {
+    const drawn = page.matchAll(/<path d="(M[^"]+)" fill="none" stroke="var\(--e[01],var\(--s[01]\)\)"/g);
+    const [whole = '', late = ''] = [...drawn].map(([, path]) => path ?? '');
+    // The lowest point has the largest y.
     const lowest = (path: string) =>
       [...path.matchAll(/([\d.]+) ([\d.]+)/g)]
         .map(([, x, y]) => [Number(x), Number(y)] as const)
@@ -398,27 +364,20 @@ describe('encodes that begin on different frames of the reference', () => {
     expect(Number(/^M([\d.]+)/.exec(late)?.[1])).toBeCloseTo((12 * 900) / 199, 1);
   });
 
-  it('have their worst frames by the numbers and times of the reference', () => {
-    const worst = [
-      ...page.matchAll(/data-frame="(\d+)"[^>]*><span>(\d+)<\/span><span class="soft">([^<]*)</g),
-    ];
-    const dips = worst.filter(([, place]) => place === '100').map(([, , number, time]) => [number, time]);
-    expect(dips).toEqual([
-      ['100', '0:04.00'],
-      ['100', '0:04.00'],
-    ]);
+  it('list their worst frames by number and time of the reference', () => {
+    const cells = /data-frame="(\d+)"[^>]*><span>(\d+)<\/span><span class="soft">([^<]*)</g;
+    const dips = [...page.matchAll(cells)].filter(([, place]) => place === '100');
+    expect(dips.map(([, , number, time]) => `${number} ${time}`)).toEqual(['100 0:04.00', '100 0:04.00']);
   });
 
-  it('say each what was skipped, and the head says it of none', () => {
+  it('each state what was skipped, and the head does not', () => {
     const head = /<p class="files">([^<]*)</.exec(page)?.[1];
     expect(head).not.toContain('skipped');
-    expect([...page.matchAll(/skipped at the start: ([^<]*)</g)].map(([, what]) => what)).toEqual([
-      'none',
-      '12 of reference',
-    ]);
+    const skipped = [...page.matchAll(/skipped at the start: ([^<]*)</g)].map(([, what]) => what);
+    expect(skipped).toEqual(['none', '12 of reference']);
   });
 
-  it('are numbered by pair, as in their logs, where they begin together', () => {
+  it('are numbered by pair, as in their logs, if they start together', () => {
     const together = text([from(12, 'a.mp4'), from(12, 'b.mp4')]);
     expect(together).toContain('"skipped":12,"apart":false');
     expect(together).toContain('data-frame="88"');
@@ -427,25 +386,20 @@ describe('encodes that begin on different frames of the reference', () => {
 });
 
 describe('a score that cannot be trusted', () => {
-  const offset = {
-    code: 'offset',
-    severity: 'warning',
-    message: 'Other moments.',
-    fix: '--offset 12',
-  } as const;
+  const message = 'Other moments.';
+  const offset = { code: 'offset', severity: 'warning', message, fix: '--offset 12' } as const;
   const wrong = scored([10, 20], { preflight: [offset] });
 
-  it('is marked in title and headline, with the cause below, and has no word of viewers', () => {
+  it('is marked in title and headline, with the cause below and without a rating', () => {
     const page = text(wrong);
     expect(page).toMatch(/<title>vmaf 15\.00 × ·/);
     expect(page).toMatch(/15\.00<span class="flaw"[^>]* aria-label="untrusted"[^>]*>×<\/span>/);
-    expect(page).toMatch(
-      /class="flaw-note"[^>]*><b>do not trust this score:<\/b> \[offset\] Other moments\. \(fix:/,
-    );
+    const note = /class="flaw-note"[^>]*><b>do not trust this score:<\/b> \[offset\] Other moments\. \(fix:/;
+    expect(page).toMatch(note);
     expect(page).not.toContain('class="word"');
   });
 
-  it('is marked in its row among several, and named below', () => {
+  it('is marked in its row of several, and named below', () => {
     const page = text([wrong, scored([80, 90])]);
     expect(page.match(/<span class="flaw"/g)).toHaveLength(1);
     expect(page).toMatch(/class="flaw-note"[^>]*>[^<]+: <b>do not trust this score/);
@@ -453,32 +407,26 @@ describe('a score that cannot be trusted', () => {
 });
 
 describe('markup', () => {
-  describe('html', () => {
-    it('escapes every value, in content and in attributes', () => {
-      const hostile = `"><img src=x onerror='alert(1)'>&amp;`;
-      expect(html`<b title="${hostile}">${hostile}</b>`.text).toBe(
-        '<b title="&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;">' +
-          '&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;</b>',
-      );
-    });
-
-    it('takes markup, numbers and lists as they are, and leaves out what is false or undefined', () => {
-      expect(html`${html`<i>${1}</i>`}${[raw('<hr>'), 'a', undefined]}${false}${0}`.text).toBe(
-        '<i>1</i><hr>a0',
-      );
-    });
-
-    it('shows control and direction characters as their codes', () => {
-      expect(html`${'a\u0000b\u001bc\u202ed'}`.text).toBe('a\\x00b\\x1bc\\u202ed');
-    });
+  it('escapes values of html in content and attributes, control and direction characters too', () => {
+    const hostile = `"><img src=x onerror='alert(1)'>&amp;`;
+    expect(html`<b title="${hostile}">${hostile}</b>`.text).toBe(
+      '<b title="&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;">' +
+        '&quot;&gt;&lt;img src=x onerror=&#39;alert(1)&#39;&gt;&amp;amp;</b>',
+    );
+    expect(html`${'a\u0000b\u001bc\u202ed'}`.text).toBe('a\\x00b\\x1bc\\u202ed');
   });
 
-  it('escapeHtml replaces lone surrogates, which UTF-8 cannot hold', () => {
+  it('keeps markup, numbers and lists in html, and omits false and undefined', () => {
+    const nested = html`${html`<i>${1}</i>`}${[raw('<hr>'), 'a', undefined]}${false}${0}`;
+    expect(nested.text).toBe('<i>1</i><hr>a0');
+  });
+
+  it('replaces lone surrogates in escapeHtml, which UTF-8 cannot hold', () => {
     expect(escapeHtml('a\ud800b')).toBe('a\uFFFDb');
     expect(escapeHtml('😀')).toBe('😀');
   });
 
-  it('scriptJson cannot end the script element and reads back as it was', () => {
+  it('cannot end a script element by scriptJson, and round-trips', () => {
     const value = { name: '</script><!--<script>\u2028&' };
     const { text } = scriptJson(value);
     expect(text).not.toMatch(/[<>&\u2028]/);
@@ -487,7 +435,7 @@ describe('markup', () => {
 });
 
 describe('packed frames', () => {
-  /** Written from the description of the form, not from the page's script. */
+  /** By the description of the format, not by the page's script. */
   function unpack({ low, high, bytes, data }: PackedMetric): number[] {
     const codes = Buffer.from(data, 'base64');
     const top = 2 ** (8 * bytes) - 2;
@@ -497,111 +445,86 @@ describe('packed frames', () => {
     });
   }
 
-  describe('packMetric', () => {
-    it('keeps values of a short run to a ten millionth of their range', () => {
-      const values = Array.from({ length: 5000 }, (_, i) => 50 + 50 * Math.sin(i * i));
-      const packed = packMetric(frames('vmaf', values), 'vmaf');
-      expect(packed.bytes).toBe(3);
-      const error = Math.max(...unpack(packed).map((value, i) => Math.abs(value - (values[i] ?? 0))));
-      expect(error).toBeLessThan(100 * 1e-7);
-    });
+  const error = (packed: PackedMetric, values: readonly number[]) =>
+    Math.max(...unpack(packed).map((value, i) => Math.abs(value - (values[i] ?? 0))));
 
-    it('takes two bytes a value where there are very many', () => {
-      const values = Array.from({ length: 41_000 }, (_, i) => Math.sin(i));
-      const packed = packMetric(frames('x', values), 'x');
-      expect(packed.data).toHaveLength(Math.ceil((2 * 41_000) / 3) * 4);
-      const error = Math.max(...unpack(packed).map((value, i) => Math.abs(value - (values[i] ?? 0))));
-      expect(error).toBeLessThan(2e-5);
-    });
-
-    it('keeps gaps, and what is not finite is one', () => {
-      const list: FrameMetrics[] = [
-        ...frames('x', [1, Number.NaN, Number.POSITIVE_INFINITY]),
-        { frameNum: 3, metrics: {} },
-        { frameNum: 4, metrics: { x: 3 } },
-      ];
-      expect(unpack(packMetric(list, 'x'))).toEqual([1, Number.NaN, Number.NaN, Number.NaN, 3]);
-    });
-
-    it('keeps a constant and an empty series', () => {
-      expect(unpack(packMetric(frames('x', [7, 7]), 'x'))).toEqual([7, 7]);
-      expect(unpack(packMetric([], 'x'))).toEqual([]);
-    });
+  it('keep values of a short run to a ten millionth of their range', () => {
+    const values = Array.from({ length: 5000 }, (_, i) => 50 + 50 * Math.sin(i * i));
+    const packed = packMetric(frames('vmaf', values), 'vmaf');
+    expect(packed.bytes).toBe(3);
+    expect(error(packed, values)).toBeLessThan(100 * 1e-7);
   });
 
-  describe('packFrames', () => {
+  it('take two bytes a value in a long run', () => {
+    const values = Array.from({ length: 41_000 }, (_, i) => Math.sin(i));
+    const packed = packMetric(frames('x', values), 'x');
+    expect(packed.data).toHaveLength(Math.ceil((2 * 41_000) / 3) * 4);
+    expect(error(packed, values)).toBeLessThan(2e-5);
+  });
+
+  it('keep gaps, values that are not finite as gaps, constants and empty series', () => {
+    const list: FrameMetrics[] = [
+      ...frames('x', [1, Number.NaN, Number.POSITIVE_INFINITY]),
+      { frameNum: 3, metrics: {} },
+      { frameNum: 4, metrics: { x: 3 } },
+    ];
+    expect(unpack(packMetric(list, 'x'))).toEqual([1, Number.NaN, Number.NaN, Number.NaN, 3]);
+    expect(unpack(packMetric(frames('x', [7, 7]), 'x'))).toEqual([7, 7]);
+    expect(unpack(packMetric([], 'x'))).toEqual([]);
+  });
+
+  it('state evenly spaced numbers by first, step and count, others by their distances', () => {
     const numbered = (numbers: number[]) => numbers.map((frameNum) => ({ frameNum, metrics: {} }));
-
-    it('states evenly spaced numbers by first, step and count', () => {
-      expect(packFrames(numbered([10, 15, 20]))).toEqual({ first: 10, step: 5, count: 3 });
-      expect(packFrames(numbered([4]))).toEqual({ first: 4, step: 1, count: 1 });
-      expect(packFrames([])).toEqual({ first: 0, step: 1, count: 0 });
-    });
-
-    it('states others by their distances', () => {
-      expect(packFrames(numbered([0, 1, 5]))).toEqual({ gaps: [1, 1, 4] });
-    });
+    expect(packFrames(numbered([10, 15, 20]))).toEqual({ first: 10, step: 5, count: 3 });
+    expect(packFrames(numbered([4]))).toEqual({ first: 4, step: 1, count: 1 });
+    expect(packFrames([])).toEqual({ first: 0, step: 1, count: 0 });
+    expect(packFrames(numbered([0, 1, 5]))).toEqual({ gaps: [1, 1, 4] });
   });
 });
 
-describe('shapes', () => {
-  const points = (path: string) =>
-    [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+describe('a line of a chart', () => {
+  /** A value at each frame from 0 on. */
+  const line = (values: ArrayLike<number>) => ({ frames: Array.from(values, (_, i) => i), values });
 
-  describe('linePath', () => {
-    /** A value at each frame from 0 on. */
-    const line = (values: ArrayLike<number>) => ({ frames: Array.from(values, (_, i) => i), values });
-
-    it('goes through every value where there is room', () => {
-      expect(linePath(line([0, 10, 5]), [0, 2], { low: 0, high: 10 }, 100, 50)).toBe('M0 50L50 0L100 25');
-    });
-
-    it('loses no dip of one frame among 20,000, and stays short', () => {
-      const values = new Float64Array(20_000).fill(90);
-      values[12_345] = 3;
-      const path = linePath(line(values), [0, 19_999], { low: 0, high: 100 }, 900, 100);
-      const lowest = points(path).filter(([, y]) => y === 97);
-      expect(lowest).toEqual([[555.5, 97]]);
-      expect(path.length).toBeLessThan(20_000);
-    });
-
-    it('lifts the pen over gaps', () => {
-      expect(linePath(line([1, Number.NaN, 1]), [0, 2], { low: 0, high: 1 }, 10, 10)).toBe('M0 0M10 0');
-    });
+  it('goes through every value if there is room, except gaps', () => {
+    expect(linePath(line([0, 10, 5]), [0, 2], { low: 0, high: 10 }, 100, 50)).toBe('M0 50L50 0L100 25');
+    expect(linePath(line([1, Number.NaN, 1]), [0, 2], { low: 0, high: 1 }, 10, 10)).toBe('M0 0M10 0');
   });
 
-  describe('histogram', () => {
-    it('counts in bins with round edges, the greatest value in the last', () => {
-      const { low, high, step, counts } = histogram(
-        [80.2, 81, 81.9, 100, Number.NaN],
-        { low: 80.2, high: 100 },
-        20,
-      );
-      expect([low, high, step]).toEqual([80, 100, 1]);
-      expect([counts[0], counts[1], counts[19]]).toEqual([1, 2, 1]);
-      expect(counts.reduce((a, b) => a + b)).toBe(4);
-    });
+  it('loses no dip of one frame among 20,000, and stays short', () => {
+    const values = new Float64Array(20_000).fill(90);
+    values[12_345] = 3;
+    const path = linePath(line(values), [0, 19_999], { low: 0, high: 100 }, 900, 100);
+    const points = [...path.matchAll(/[ML]([\d.]+) ([\d.]+)/g)].map(([, x, y]) => [Number(x), Number(y)]);
+    expect(points.filter(([, y]) => y === 97)).toEqual([[555.5, 97]]);
+    expect(path.length).toBeLessThan(20_000);
+  });
+});
 
-    it('counts values of which the span is more than a number can be', () => {
-      const { counts } = histogram([-1e308, 0, 0, 1e308], { low: -1e308, high: 1e308 }, 42);
-      expect(counts.length).toBeLessThan(100);
-      expect(counts.filter((count) => count > 0)).toEqual([1, 2, 1]);
-      expect(ticks(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 6)).toEqual([]);
-    });
-
-    it('has one bin for a single value', () => {
-      const { counts } = histogram([5, 5], { low: 5, high: 5 }, 40);
-      expect(counts.reduce((a, b) => a + b)).toBe(2);
-    });
+describe('scales', () => {
+  it('a histogram has round edges, the greatest value in the last bin, and one bin for a single value', () => {
+    const extent = { low: 80.2, high: 100 };
+    const { low, high, step, counts } = histogram([80.2, 81, 81.9, 100, Number.NaN], extent, 20);
+    expect([low, high, step]).toEqual([80, 100, 1]);
+    expect([counts[0], counts[1], counts[19]]).toEqual([1, 2, 1]);
+    expect(counts.reduce((a, b) => a + b)).toBe(4);
+    const single = histogram([5, 5], { low: 5, high: 5 }, 40);
+    expect(single.counts.reduce((a, b) => a + b)).toBe(2);
   });
 
-  it('extentOf leaves out what is not finite', () => {
-    expect(
-      extentOf([
-        [1, Number.NaN],
-        [-2, Number.POSITIVE_INFINITY],
-      ]),
-    ).toEqual({ low: -2, high: 1 });
+  it('a histogram may span more than a number can hold', () => {
+    const { counts } = histogram([-1e308, 0, 0, 1e308], { low: -1e308, high: 1e308 }, 42);
+    expect(counts.length).toBeLessThan(100);
+    expect(counts.filter((count) => count > 0)).toEqual([1, 2, 1]);
+    expect(ticks(Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY, 6)).toEqual([]);
+  });
+
+  it('extentOf ignores values that are not finite', () => {
+    const series = [
+      [1, Number.NaN],
+      [-2, Number.POSITIVE_INFINITY],
+    ];
+    expect(extentOf(series)).toEqual({ low: -2, high: 1 });
     expect(extentOf([[Number.NaN]])).toBeUndefined();
   });
 

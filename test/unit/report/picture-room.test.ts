@@ -1,20 +1,20 @@
 /**
  * @module test/unit/report/picture-room
- * Pictures of a page: how large they are, which are left out, and what is said of that.
+ * Pictures of a page: their size, which are left out, and the messages about it.
  */
 import { describe, expect, it } from 'vitest';
 import { type PageLimits, type PictureTry, pagePicturesOf } from '../../../src/report/picture-room.js';
 
-/** Bytes of each of the two pictures of a moment, by the side and the quality of a try. */
+/** Bytes of each of the two pictures of a moment, by side and quality of an attempt. */
 type Size = (one: Pick<PictureTry, 'side' | 'quality'>, frame: number) => number;
 
-/** Two pictures of a sample a byte, lossless; of a tenth, lossy. */
+/** Lossless pictures of a byte a sample, lossy ones of a tenth. */
 const usual: Size = ({ side, quality }) => (side * side * (quality === 1 ? 1 : quality / 5)) / 2;
 
 interface Options {
   readonly encodes?: readonly (readonly number[])[];
   readonly size?: Size;
-  /** Encodes whose files cannot be read, with the reason. */
+  /** Why files of encodes cannot be read. */
   readonly broken?: Readonly<Record<number, string>>;
   readonly signal?: AbortSignal;
 }
@@ -57,24 +57,17 @@ async function pictures(
 }
 
 describe('pictures of a page', () => {
-  it('are lossless where there is room', async () => {
-    expect(await pictures({ megabytes: 3 })).toMatchObject({
-      tries: ['960 1'],
-      shown: ['0:7'],
-      bytes: [960 * 960],
-      lacking: [],
-    });
+  it('are lossless if there is room', async () => {
+    const expected = { tries: ['960 1'], shown: ['0:7'], bytes: [960 * 960], lacking: [] };
+    expect(await pictures({ megabytes: 3 })).toMatchObject(expected);
   });
 
-  it('lose what makes them fit, and are not made lossless where that cannot fit', async () => {
-    expect(await pictures({ megabytes: 0.22 })).toMatchObject({
-      tries: ['960 0.9', '960 0.75'],
-      bytes: [960 * 960 * 0.15],
-      lacking: [],
-    });
+  it('are compressed to fit, and not tried lossless if that cannot fit', async () => {
+    const expected = { tries: ['960 0.9', '960 0.75'], bytes: [960 * 960 * 0.15], lacking: [] };
+    expect(await pictures({ megabytes: 0.22 })).toMatchObject(expected);
   });
 
-  it('are smaller before they are left out, and the page says so', async () => {
+  it('shrink before they are left out, with a note', async () => {
     expect(await pictures({ megabytes: 0.1 })).toMatchObject({
       tries: ['960 0.9', '960 0.75', '640 0.75'],
       bytes: [640 * 640 * 0.15],
@@ -84,8 +77,8 @@ describe('pictures of a page', () => {
     });
   });
 
-  it('of a moment that leaves room make room for the others', async () => {
-    // The first takes nearly nothing, the others share what is left.
+  it('of a moment leave unused room to the others', async () => {
+    // The first takes almost nothing, the others share the rest.
     const size: Size = (one, frame) => (frame === 1 ? 10 : usual(one, frame));
     const { bytes } = await pictures({ megabytes: 0.5 }, { encodes: [[1, 2, 3]], size });
     expect(bytes).toEqual([20, 960 * 960 * 0.18, 960 * 960 * 0.18]);
@@ -102,9 +95,9 @@ describe('pictures of a page', () => {
     const { shown, lacking, bytes } = await pictures({ megabytes: 0.13 }, { encodes, size });
     expect(shown).toEqual(['0:5', '1:8', '0:1']);
     expect(bytes.reduce((sum, one) => sum + one)).toBeLessThan(0.74 * 130_000);
-    expect(lacking[0]).toBe(
-      '1 of 4 moments have no pictures, to keep the page below 0.13 MB; a larger page allows more.',
-    );
+    const note =
+      '1 of 4 moments have no pictures, to keep the page below 0.13 MB; a larger page allows more.';
+    expect(lacking[0]).toBe(note);
   });
 
   it('are not made for a page that is too large without them', async () => {
@@ -118,10 +111,10 @@ describe('pictures of a page', () => {
     expect((await pictures({ megabytes: 0.1, bytes: 234_000 }, { encodes: [[]] })).lacking).toEqual([]);
   });
 
-  it('are those of the encodes that can be read, which have the room of the others', async () => {
+  it('of unreadable encodes leave their room to the others', async () => {
     const encodes = [[1, 2], [3], [4]];
     const broken = { 0: 'it is gone.', 2: 'it is gone.' };
-    // Half of the room holds a moment without loss, a quarter does not.
+    // Half of the room holds a lossless moment, a quarter does not.
     expect(await pictures({ megabytes: 2.5 }, { encodes, broken })).toMatchObject({
       shown: ['1:3'],
       tries: ['960 1'],
@@ -129,12 +122,9 @@ describe('pictures of a page', () => {
     });
   });
 
-  it('are counted as they are made', async () => {
+  it('are counted as they are made, and not made after an abort', async () => {
     expect((await pictures({}, { encodes: [[9, 1, 4], [2]] })).done).toEqual([1, 2, 3, 4]);
-  });
-
-  it('are no longer made once that is cancelled', async () => {
-    const stop = AbortSignal.abort(new Error('cancelled'));
-    await expect(pictures({}, { signal: stop })).rejects.toThrow('cancelled');
+    const signal = AbortSignal.abort(new Error('cancelled'));
+    await expect(pictures({}, { signal })).rejects.toThrow('cancelled');
   });
 });

@@ -1,13 +1,13 @@
 /**
  * @module test/unit/report/pool
- * Frames put together: pooled values and distributions, reports from series, the worst frames, and where the name of a mean
- * stands in a chart.
+ * Pooled values and distributions, reports from series, the worst frames, and the place of a mean's name in a chart.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/ranking.js';
+import type { Report } from '../../../src/report/schema.js';
 import { holdAgainst } from '../../../src/report/verdict.js';
 import { placeName } from '../../../src/report/view/chart-drawing.js';
 import { built, frames, report, vmafModel } from '../../support/report.js';
@@ -19,47 +19,37 @@ describe('pool', () => {
     expect(pool([1, 3, 3])).toEqual({ min: 1, max: 3, mean: 7 / 3, harmonic_mean: 2 });
   });
 
-  it('adds in ascending order of frames', () => {
+  it('adds in ascending order of frames, and starts minimum and maximum from the first value', () => {
     // In doubles (1e16 + 1) + 1 is 1e16, while 1 + 1 + 1e16 is 1e16 + 2.
     expect(pool([1e16, 1, 1])?.mean).toBe(1e16 / 3);
     expect(pool([1, 1, 1e16])?.mean).toBe((1e16 + 2) / 3);
-  });
-
-  it('starts minimum and maximum from the first value, not from zero', () => {
     expect(pool([5, 7])).toMatchObject({ min: 5, max: 7 });
     expect(pool([-5, -7])).toMatchObject({ min: -7, max: -5 });
   });
 
-  it('reproduces the pooled score that libvmaf gives for three frames', () => {
+  it("equals libvmaf's pooled score of three frames", () => {
     // vmaf_v0.6.1 on the 10-bit 576x324 pair.
     expect(pool([83.85628400042145, 82.63980469307762, 81.19659095351699])).toEqual({
-      min: 81.19659095351699,
-      max: 83.85628400042145,
-      mean: 82.56422654900535,
-      harmonic_mean: 82.55006320496456,
+      ...{ min: 81.19659095351699, max: 83.85628400042145 },
+      ...{ mean: 82.56422654900535, harmonic_mean: 82.55006320496456 },
     });
   });
 
-  it('lets what is not finite through', () => {
-    expect(pool([1, Number.POSITIVE_INFINITY])).toEqual({
-      min: 1,
-      max: Number.POSITIVE_INFINITY,
-      mean: Number.POSITIVE_INFINITY,
-      harmonic_mean: 3,
-    });
+  it('propagates values that are not finite', () => {
+    const infinite = { max: Number.POSITIVE_INFINITY, mean: Number.POSITIVE_INFINITY };
+    expect(pool([1, Number.POSITIVE_INFINITY])).toEqual({ min: 1, ...infinite, harmonic_mean: 3 });
     expect(pool([1, Number.NaN])).toEqual({ min: 1, max: 1, mean: Number.NaN, harmonic_mean: Number.NaN });
     expect(pool([Number.NaN, 1])).toMatchObject({ min: Number.NaN, max: Number.NaN });
     // 1 / (-1 + 1) is infinite.
     expect(pool([-1, 0])?.harmonic_mean).toBe(-1);
     // SSIMULACRA2 can be negative, also with options in its name; others keep libvmaf's value.
-    const means = ['ssimulacra2', 'ssimulacra2_mode_exact', 'ssimulacra', 'vmaf'].map((name) =>
-      pool([1, 3, 3], name),
-    );
+    const names = ['ssimulacra2', 'ssimulacra2_mode_exact', 'ssimulacra', 'vmaf'];
+    const means = names.map((name) => pool([1, 3, 3], name));
     expect(means.map((pooled) => pooled?.harmonic_mean)).toEqual([Number.NaN, Number.NaN, 2, 2]);
     expect(means[0]).toMatchObject({ min: 1, max: 3, mean: 7 / 3 });
   });
 
-  it('has nothing to say about no frames', () => {
+  it('is undefined without frames', () => {
     expect(pool([])).toBeUndefined();
     expect(distribution([])).toBeUndefined();
   });
@@ -75,27 +65,22 @@ interface GoldenRun {
 
 const golden = sharedPath('golden/features.json');
 
-describe.skipIf(golden === undefined)(`pool on golden values (${needsShared})`, () => {
-  it('is equal to the last bit', () => {
-    const { pairs }: Golden = JSON.parse(readFileSync(golden ?? '', 'utf8'));
-    let compared = 0;
-    for (const [pair, { results }] of Object.entries(pairs)) {
-      for (const [run, { features, pooled_min_max_mean_hmean: expected }] of Object.entries(results)) {
-        const scores = features?.vmaf?.map(Number);
-        if (!scores || !expected) continue;
-        const pooled = pool(scores);
-        expect(
-          pooled && [pooled.min, pooled.max, pooled.mean, pooled.harmonic_mean],
-          `${pair} ${run}`,
-        ).toEqual(expected);
-        compared++;
-      }
+it.skipIf(!golden)(`pool equals golden values to the last bit (${needsShared})`, () => {
+  const { pairs }: Golden = JSON.parse(readFileSync(golden ?? '', 'utf8'));
+  let compared = 0;
+  for (const [pair, { results }] of Object.entries(pairs)) {
+    for (const [run, { features, pooled_min_max_mean_hmean: expected }] of Object.entries(results)) {
+      const scores = features?.vmaf?.map(Number);
+      if (!scores || !expected) continue;
+      const { min, max, mean, harmonic_mean } = pool(scores) ?? {};
+      expect([min, max, mean, harmonic_mean], `${pair} ${run}`).toEqual(expected);
+      compared++;
     }
-    expect(compared).toBeGreaterThan(50);
-  });
+  }
+  expect(compared).toBeGreaterThan(50);
 });
 
-describe('which values are the worse ones', () => {
+describe('the worse values', () => {
   it.each([
     ['ssimulacra2', false],
     ['butteraugli', true],
@@ -105,9 +90,9 @@ describe('which values are the worse ones', () => {
     ['cvvdp_display_standard_hdr_pq', false],
     ['cvvdp_q', true],
     ['cvvdp_q_display_standard_hdr_pq', true],
-  ])('of %s: high ones is %s', (metric, isHigh) => expect(isWorseHigh({}, metric)).toBe(isHigh));
+  ])('of %s are the high ones: %s', (metric, isHigh) => expect(isWorseHigh({}, metric)).toBe(isHigh));
 
-  it('are not those of frames where the whole has a value of that name', () => {
+  it('are not those of frames if the whole run has a value of that name', () => {
     expect(metricIn({ metrics: ['cvvdp_q'] }, 'cvvdp')).toBeUndefined();
     expect(metricIn({ metrics: ['cvvdp_q'], aggregate_metrics: { cvvdp: 9 } }, 'cvvdp')).toBe('cvvdp');
     expect(metricIn({ metrics: ['psnr_y'] }, 'psnr')).toBe('psnr_y');
@@ -120,33 +105,24 @@ describe('the worst second of a report', () => {
     return { ...base, reference: { ...base.reference, frameRate: { num: 2, den: 1 } } };
   };
   const found = (text: string, of: ReturnType<typeof saved>) =>
-    holdAgainst(of, parseLimit(text)).map(({ name, value, passed }) => [name, value, passed]);
+    holdAgainst(of, parseLimit(text)).flatMap(({ name, value, passed }) => [name, value, passed]);
 
-  it('is the lowest mean of a second, and the highest where high values are the worse', () => {
-    expect(found('psnr_y.worst_second>=30', saved('psnr_y', [40, 20, 30, 90]))).toEqual([
-      ['psnr_y.worst_second', 25, false],
-    ]);
-    expect(found('cambi.worst_second<=6', saved('cambi', [4, 8, 4, 0]))).toEqual([
-      ['cambi.worst_second', 6, true],
-    ]);
+  it('is the lowest mean of a second, or the highest if high values are worse', () => {
+    const psnr = found('psnr_y.worst_second>=30', saved('psnr_y', [40, 20, 30, 90]));
+    expect(psnr).toEqual(['psnr_y.worst_second', 25, false]);
+    const cambi = found('cambi.worst_second<=6', saved('cambi', [4, 8, 4, 0]));
+    expect(cambi).toEqual(['cambi.worst_second', 6, true]);
   });
 
-  it('lies within a run of frames that were scored, of which a step leaves out some', () => {
+  it('is within a run of scored frames, of which a step leaves out some, and unknown if a frame has no value', () => {
     const gap = saved('psnr_y', [40, 20, 30, 90]);
-    const apart = {
-      ...gap,
-      frames: gap.frames.map((frame, i) => ({ ...frame, frameNum: i < 2 ? i : i + 50 })),
-    };
-    expect(found('psnr_y.worst_second>=30', apart)).toEqual([['psnr_y.worst_second', 30, true]]);
-    expect(found('psnr_y.worst_second>=20', saved('psnr_y', [40, 20], { subsample: 2 }))).toEqual([
-      ['psnr_y.worst_second', 20, true],
-    ]);
-  });
-
-  it('is not known where a frame has no value', () => {
-    expect(found('vmaf.worst_second>=1', { ...saved('psnr_y', [40, 20]), metrics: ['vmaf'] })).toEqual([
-      ['vmaf.worst_second', undefined, false],
-    ]);
+    const moved = gap.frames.map((frame, i) => ({ ...frame, frameNum: i < 2 ? i : i + 50 }));
+    const apart = found('psnr_y.worst_second>=30', { ...gap, frames: moved });
+    expect(apart).toEqual(['psnr_y.worst_second', 30, true]);
+    const step = found('psnr_y.worst_second>=20', saved('psnr_y', [40, 20], { subsample: 2 }));
+    expect(step).toEqual(['psnr_y.worst_second', 20, true]);
+    const none = found('vmaf.worst_second>=1', { ...saved('psnr_y', [40, 20]), metrics: ['vmaf'] });
+    expect(none).toEqual(['vmaf.worst_second', undefined, false]);
   });
 });
 
@@ -162,25 +138,19 @@ describe('distribution', () => {
     expect(distribution([30, 10, 20])?.percentiles.p5).toBeCloseTo(11, 12);
   });
 
-  it('of one value is that value', () => {
+  it('of one value is that value; the input stays in order', () => {
     const { percentiles, stddev } = distribution([7]) ?? {};
     expect(new Set(Object.values(percentiles ?? {}))).toEqual(new Set([7]));
     expect(stddev).toBe(0);
-  });
-
-  it('leaves its input in order', () => {
     const values = Float64Array.of(3, 1, 2);
     distribution(values);
     expect([...values]).toEqual([3, 1, 2]);
   });
 
-  it('keeps infinities in their place', () => {
+  it('keeps infinities in order, and is NaN if a value is', () => {
     const { percentiles } = distribution([Number.POSITIVE_INFINITY, 1, 2, Number.POSITIVE_INFINITY]) ?? {};
     expect(percentiles?.p1).toBeCloseTo(1.03, 12);
     expect(percentiles?.p90).toBe(Number.POSITIVE_INFINITY);
-  });
-
-  it('is NaN where a value is', () => {
     const spread = distribution([1, Number.NaN, 2]);
     expect(spread?.stddev).toBeNaN();
     expect(new Set(Object.values(spread?.percentiles ?? {}))).toEqual(new Set([Number.NaN]));
@@ -207,19 +177,18 @@ describe('buildReport', () => {
     expect(one).toMatchObject({ frameCount: 10, subsample: 5, compat: 'libvmaf-3.2' });
   });
 
-  it('takes NaN as missing, and leaves such a metric without pooled values', () => {
+  it('takes NaN as missing, and does not pool such a metric', () => {
     const one = built({ a: [Number.NaN, 2] });
     expect(one.frames).toEqual([{ frameNum: 1, metrics: { a: 2 } }]);
     expect(one.pooled_metrics).toEqual({ a: {} });
     expect(one.distribution).toEqual({});
   });
 
-  it('goes by a mask where there is one: NaN may be a value, and a value hidden', () => {
-    const masked = (values: number[], mask: number[]) =>
-      built(
-        { a: values },
-        { series: [{ name: 'a', values: Float64Array.from(values), present: Uint8Array.from(mask) }] },
-      );
+  it('uses a mask if there is one: NaN may be a value, and a value hidden', () => {
+    const masked = (list: number[], mask: number[]) => {
+      const values = Float64Array.from(list);
+      return built({ a: list }, { series: [{ name: 'a', values, present: Uint8Array.from(mask) }] });
+    };
     const seen = masked([Number.NaN, 2], [1, 1]);
     expect(seen.frames[0]).toEqual({ frameNum: 0, metrics: { a: Number.NaN } });
     expect(seen.pooled_metrics.a).toMatchObject({ mean: Number.NaN });
@@ -228,12 +197,9 @@ describe('buildReport', () => {
     expect(hidden.pooled_metrics).toEqual({ a: {} });
   });
 
-  it('of no frames is empty, yet names its metrics', () => {
+  it('without frames still names its metrics, and keeps a model named __proto__', () => {
     const empty = { frames: [], metrics: ['a'], pooled_metrics: { a: {} }, distribution: {} };
     expect(built({ a: [] })).toMatchObject(empty);
-  });
-
-  it('keeps a model named __proto__', () => {
     const series = [{ name: '__proto__', values: Float64Array.of(9) }];
     const one = built({}, { frameNumbers: [0], series });
     expect(Object.entries(one.frames[0]?.metrics ?? {})).toEqual([['__proto__', 9]]);
@@ -241,102 +207,87 @@ describe('buildReport', () => {
   });
 
   it('refuses a series of another length than the list of frames', () => {
-    expect(() => built({ a: [1, 2, 3] }, { frameNumbers: [0] })).toThrow(
-      'Metric a has 3 values for 1 frames',
-    );
+    const wrong = () => built({ a: [1, 2, 3] }, { frameNumbers: [0] });
+    expect(wrong).toThrow('Metric a has 3 values for 1 frames');
   });
 });
 
-describe('worst frames', () => {
-  describe('worstFrames', () => {
-    const low = { metric: 'vmaf', worse: 'low' } as const;
+describe('worstFrames', () => {
+  const low = { metric: 'vmaf', worse: 'low' } as const;
+  const numbers = (run: Report, least: number, gap: number, order: Parameters<typeof worstFrames>[1] = low) =>
+    worstFrames(run, order, least, gap).map((frame) => frame.frameNum);
 
-    it('lists the lowest frames and passes over neighbours of those it took', () => {
-      const values = Array.from({ length: 60 }, (_, i) => 90 + i / 100);
-      values[20] = 40;
-      values[21] = 41;
-      values[29] = 42;
-      values[30] = 50;
-      values[55] = 45;
-      const run = report({ frames: frames('vmaf', values) });
-      expect(worstFrames(run, low, 4)).toEqual([
-        { frameNum: 20, value: 40 },
-        { frameNum: 55, value: 45 },
-        { frameNum: 30, value: 50 },
-        { frameNum: 0, value: 90 },
-      ]);
-      expect(worstFrames(run, low, 3, 1).map((frame) => frame.frameNum)).toEqual([20, 21, 29]);
-    });
-
-    it('takes the earlier of equal frames', () => {
-      const run = report({ frames: frames('vmaf', [5, 5, 5]) });
-      expect(worstFrames(run, low, 2, 1).map((frame) => frame.frameNum)).toEqual([0, 1]);
-    });
-
-    it('measures distance in frame numbers, also with subsampling', () => {
-      const run = report({
-        frames: [0, 5, 10].map((frameNum) => ({ frameNum, metrics: { vmaf: frameNum } })),
-      });
-      expect(worstFrames(run, low, 5, 10).map((frame) => frame.frameNum)).toEqual([0, 10]);
-    });
-
-    it('ranks the highest first where high is bad, and passes over missing values', () => {
-      const run = report({
-        frames: [
-          { frameNum: 0, metrics: { cambi: 1 } },
-          { frameNum: 1, metrics: {} },
-          { frameNum: 2, metrics: { cambi: Number.POSITIVE_INFINITY } },
-          { frameNum: 3, metrics: { cambi: Number.NaN } },
-        ],
-      });
-      const worst = worstFrames(run, { metric: 'cambi', worse: 'high' }, 5, 1);
-      expect(worst.map((frame) => frame.frameNum)).toEqual([2, 0]);
-    });
+  it('lists the lowest frames, without their neighbours', () => {
+    const values = Array.from({ length: 60 }, (_, i) => 90 + i / 100);
+    Object.assign(values, { 20: 40, 21: 41, 29: 42, 30: 50, 55: 45 });
+    const run = report({ frames: frames('vmaf', values) });
+    expect(worstFrames(run, low, 4)).toEqual([
+      { frameNum: 20, value: 40 },
+      { frameNum: 55, value: 45 },
+      { frameNum: 30, value: 50 },
+      { frameNum: 0, value: 90 },
+    ]);
+    expect(numbers(run, 3, 1)).toEqual([20, 21, 29]);
   });
 
-  describe('frameGap', () => {
-    it('is a second, or ten frames where the rate is not known', () => {
-      const at = (num: number, den: number) =>
-        frameGap(report({ reference: { ...report().reference, frameRate: { num, den } } }));
-      expect(frameGap(report())).toBe(10);
-      expect(at(30000, 1001)).toBe(30);
-      expect(at(1, 5)).toBe(1);
-      expect(at(25, 0)).toBe(10);
-    });
+  it('takes the earlier of equal frames, and counts distance in frame numbers', () => {
+    expect(numbers(report({ frames: frames('vmaf', [5, 5, 5]) }), 2, 1)).toEqual([0, 1]);
+    const stepped = [0, 5, 10].map((frameNum) => ({ frameNum, metrics: { vmaf: frameNum } }));
+    expect(numbers(report({ frames: stepped }), 5, 10)).toEqual([0, 10]);
   });
 
-  describe('ranking', () => {
-    it('is by the first model that was predicted', () => {
-      expect(ranking(report({ models: [vmafModel], metrics: ['psnr_y', 'vmaf'] }))).toEqual({
-        metric: 'vmaf',
-        worse: 'low',
-      });
-      expect(ranking(report({ models: [vmafModel], metrics: ['psnr_y'] }))?.metric).toBe('psnr_y');
-    });
-
-    it.each([
-      [['mse_y', 'psnr_y'], { metric: 'mse_y', worse: 'high' }],
-      [['integer_vif_num', 'integer_vif_scale0'], { metric: 'integer_vif_scale0', worse: 'low' }],
-      [['integer_aim'], { metric: 'integer_aim', worse: 'high' }],
-      [['float_moment_ref1st', 'float_anpsnr'], { metric: 'float_anpsnr', worse: 'low' }],
-      [['ciede2000'], { metric: 'ciede2000', worse: 'low' }],
-      [['psnr_hvs_cb'], { metric: 'psnr_hvs_cb', worse: 'low' }],
-      [['float_ms_ssim'], { metric: 'float_ms_ssim', worse: 'low' }],
-      [['motion2', 'adm2'], { metric: 'adm2', worse: 'low' }],
-      [['psnr_y', 'xpsnr_y', 'xpsnr_weighted'], { metric: 'xpsnr_weighted', worse: 'low' }],
-      [['psnr_y', 'xpsnr_weighted', 'butteraugli_3norm'], { metric: 'butteraugli_3norm', worse: 'high' }],
-      [
-        ['cvvdp_q_display_standard_fhd', 'ssimulacra2'],
-        { metric: 'cvvdp_q_display_standard_fhd', worse: 'high' },
+  it('ranks the highest first if high is worse, and ignores missing values', () => {
+    const run = report({
+      frames: [
+        { frameNum: 0, metrics: { cambi: 1 } },
+        { frameNum: 1, metrics: {} },
+        { frameNum: 2, metrics: { cambi: Number.POSITIVE_INFINITY } },
+        { frameNum: 3, metrics: { cambi: Number.NaN } },
       ],
-      [['vif_scale0_egl_1'], { metric: 'vif_scale0_egl_1', worse: 'low' }],
-      [['cambi_source', 'cambi_full_reference'], { metric: 'cambi_full_reference', worse: 'high' }],
-      [['cambi_hrs_1080'], { metric: 'cambi_hrs_1080', worse: 'high' }],
-      [['speed_chroma_uv'], { metric: 'speed_chroma_uv', worse: 'high' }],
-      [['integer_motion2', 'VMAF_integer_feature_motion_sad_score'], undefined],
-    ])('of features %j is %j', (metrics, expected) => {
-      expect(ranking(report({ metrics }))).toEqual(expected);
     });
+    expect(numbers(run, 5, 1, { metric: 'cambi', worse: 'high' })).toEqual([2, 0]);
+  });
+});
+
+it('frameGap is a second, or ten frames if the rate is unknown', () => {
+  const at = (num: number, den: number) =>
+    frameGap(report({ reference: { ...report().reference, frameRate: { num, den } } }));
+  expect(frameGap(report())).toBe(10);
+  expect(at(30000, 1001)).toBe(30);
+  expect(at(1, 5)).toBe(1);
+  expect(at(25, 0)).toBe(10);
+});
+
+describe('ranking', () => {
+  it('is by the first predicted model', () => {
+    const ranked = ranking(report({ models: [vmafModel], metrics: ['psnr_y', 'vmaf'] }));
+    expect(ranked).toEqual({ metric: 'vmaf', worse: 'low' });
+    expect(ranking(report({ models: [vmafModel], metrics: ['psnr_y'] }))?.metric).toBe('psnr_y');
+  });
+
+  it.each([
+    [['mse_y', 'psnr_y'], 'mse_y', 'high'],
+    [['integer_vif_num', 'integer_vif_scale0'], 'integer_vif_scale0', 'low'],
+    [['integer_aim'], 'integer_aim', 'high'],
+    [['float_moment_ref1st', 'float_anpsnr'], 'float_anpsnr', 'low'],
+    [['ciede2000'], 'ciede2000', 'low'],
+    [['psnr_hvs_cb'], 'psnr_hvs_cb', 'low'],
+    [['float_ms_ssim'], 'float_ms_ssim', 'low'],
+    [['motion2', 'adm2'], 'adm2', 'low'],
+    [['psnr_y', 'xpsnr_y', 'xpsnr_weighted'], 'xpsnr_weighted', 'low'],
+    [['psnr_y', 'xpsnr_weighted', 'butteraugli_3norm'], 'butteraugli_3norm', 'high'],
+    [['cvvdp_q_display_standard_fhd', 'ssimulacra2'], 'cvvdp_q_display_standard_fhd', 'high'],
+    [['vif_scale0_egl_1'], 'vif_scale0_egl_1', 'low'],
+    [['cambi_source', 'cambi_full_reference'], 'cambi_full_reference', 'high'],
+    [['cambi_hrs_1080'], 'cambi_hrs_1080', 'high'],
+    [['speed_chroma_uv'], 'speed_chroma_uv', 'high'],
+  ])('of features %j is by %s, %s', (metrics, metric, worse) => {
+    expect(ranking(report({ metrics }))).toEqual({ metric, worse });
+  });
+
+  it('is undefined for features without a direction', () => {
+    const metrics = ['integer_motion2', 'VMAF_integer_feature_motion_sad_score'];
+    expect(ranking(report({ metrics }))).toBeUndefined();
   });
 });
 
@@ -344,68 +295,59 @@ describe('the name of a mean in a chart', () => {
   const SIZE = { width: 600, height: 200 };
   const WIDE = 80;
 
-  /** A line through all of the width. */
+  /** A line over the whole width. */
   const line = (y: (x: number) => number) =>
     Array.from({ length: 121 }, (_, i) => ({ x: 5 * i, y: y(5 * i) }));
 
-  /** Where the name of a mean stands. */
+  /** The place of the name. */
   const placed = (drawn: Parameters<typeof placeName>[3], at = 100, width = SIZE.width) =>
     placeName({ ...SIZE, width }, at, WIDE, drawn);
 
-  /** Whether the name lies on the line. */
-  function covers(place: { x: number; y: number }, drawn: readonly { x: number; y: number }[]): boolean {
-    return drawn.some(
-      ({ x, y }) => x >= place.x - WIDE && x <= place.x && y >= place.y - 8 && y <= place.y + 8,
-    );
-  }
+  /** Whether the name covers the line. */
+  const covers = (place: { x: number; y: number }, drawn: readonly { x: number; y: number }[]) =>
+    drawn.some(({ x, y }) => x >= place.x - WIDE && x <= place.x && Math.abs(y - place.y) <= 8);
 
-  it('stands at the right above it where nothing is', () => {
+  it('is above the mean at the right if that is free, below if not or if there is no room', () => {
     expect(placed([])).toEqual({ x: 600, y: 90 });
     expect(placed(line(() => 150))).toEqual({ x: 600, y: 90 });
-  });
-
-  it('stands below it where the line is above, or where there is no room', () => {
     expect(placed(line(() => 90))).toEqual({ x: 600, y: 111 });
     expect(placed([], 5)).toEqual({ x: 600, y: 16 });
   });
 
-  it('goes to the left of what crosses both sides', () => {
-    // High on the left, and to and fro at the right.
+  it('moves to the left of a line that crosses both sides', () => {
+    // High on the left, oscillating on the right.
     const drawn = line((x) => (x < 300 ? 20 : 100 + 60 * Math.sin(x / 9)));
     const place = placed(drawn);
     expect(place.x).toBeLessThan(320);
     expect(covers(place, drawn)).toBe(false);
   });
 
-  it('stands just beyond what crosses both sides everywhere', () => {
+  it('is just beyond a line that crosses both sides everywhere', () => {
     const drawn = line((x) => 100 + 22 * Math.sin(x / 9));
     const place = placed(drawn);
     expect(place.x).toBe(600);
     expect(place.y).toBeLessThan(78);
     expect(place.y).toBeGreaterThan(52);
     expect(covers(place, drawn)).toBe(false);
-    // Near the top there is room below only.
+    // Near the top there is only room below.
     const drawnLow = line((x) => 25 + 22 * Math.sin(x / 9));
     expect(placed(drawnLow, 25).y).toBeGreaterThan(47);
   });
 
-  it('does not stand between two points that a line joins through it', () => {
+  it('is not between two points whose line crosses it', () => {
     const steep = [
       { x: 0, y: 20 },
       { x: 560, y: 20 },
       { x: 570, y: 180 },
       { x: 600, y: 180 },
     ];
-    const place = placed(steep);
-    expect(place.x).toBeLessThan(560);
+    expect(placed(steep).x).toBeLessThan(560);
   });
 
-  it('leaves gaps out, and stays inside whatever is drawn', () => {
+  it('ignores gaps, and stays inside the chart', () => {
     expect(placed(line(() => Number.NaN))).toEqual({ x: 600, y: 90 });
     const full = line((x) => ((x / 5) % 2 === 0 ? 0 : 200));
     expect(placed(full)).toEqual({ x: 600, y: 90 });
-    for (const width of [10, 79, 80, 81]) {
-      expect(placed(full, 100, width).x).toBe(width);
-    }
+    for (const width of [10, 79, 80, 81]) expect(placed(full, 100, width).x).toBe(width);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/unit/report/read
- * Reports that are read back: what was written, logs of libvmaf, what is cut off or broken, and files made to stop the reader.
+ * Reading reports: our own, logs of libvmaf, truncated or broken ones, and files made to stall the reader.
  */
 import { describe, expect, it, test } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -9,14 +9,14 @@ import type { Fields, Kind } from '../../../src/report/kinds.js';
 import { isReport, readReport } from '../../../src/report/read/index.js';
 import { inputs, models, outcome, preparation, type Report, run } from '../../../src/report/schema.js';
 import { formatReport, type ReportFormat } from '../../../src/report/write.js';
-import { built, printed, report } from '../../support/report.js';
+import { built, pooled, printed, report } from '../../support/report.js';
 import { cpuTime, tier } from '../../support/tier.js';
 
-/** A value of a kind, with every key that it may have; the last word of a choice, which no default is. */
+/** A value of a kind with all its keys; the last word of a choice, which is never the default. */
 function exampleOf(kind: Kind<unknown> & { readonly fields?: Fields }): unknown {
   const { type, values, item, fields } = kind;
   if (fields) return valuesOf(fields);
-  // Items that are words are separated by blanks in XML.
+  // Words of a list are separated by spaces in XML.
   if (item) return [1, 2].map(() => (item.type === 'text' ? 'auto' : exampleOf(item)));
   if (values) return values.at(-1);
   if (type === 'fraction') return { num: 24000, den: 1001 };
@@ -30,8 +30,8 @@ function valuesOf(fields: Fields): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fields).map(([name, kind]) => [name, exampleOf(kind)]));
 }
 
-describe('what was written is read back', () => {
-  /** A report with every key that it may have. */
+describe('a written report is read back', () => {
+  /** A report with every key. */
   const whole = (): Report => {
     const keys = [inputs, preparation, models, run, outcome].map(({ fields }) => valuesOf(fields));
     const { version, fps } = report();
@@ -40,7 +40,7 @@ describe('what was written is read back', () => {
 
   test.each(['json', 'ndjson', 'xml'] as const)('%s: every key of the schema', (format) => {
     const { tiny, ...others } = whole();
-    // XML says less of tiny models.
+    // XML holds less of tiny models.
     const original = format === 'xml' ? others : { ...others, tiny };
     const text = formatReport(original, format);
     const read = readReport(text);
@@ -50,34 +50,24 @@ describe('what was written is read back', () => {
     expect(formatReport(read as Report, format)).toBe(text);
   });
 
-  test.each(['json', 'ndjson', 'xml', 'csv', 'sub'] as const)(
-    '%s: values, metrics of any name, gaps',
-    (format) => {
-      const names = {
-        vmaf: [90.123456, 1e-7],
-        psnr_y: [40, format === 'csv' ? 41 : Number.NaN],
-        p95: [1, 2],
-        ['__proto__']: [3, 4],
-      };
-      const original = built(names, { frameNumbers: [0, 4], subsample: 4 });
-      const text = formatReport(original, format, { precision: 'max' });
-      const read = readReport(text);
-      expect(read.frames).toEqual(original.frames);
-      expect(formatReport({ ...original, ...strip(read) }, format, { precision: 'max' })).toBe(text);
-    },
-  );
+  test.each(['json', 'ndjson', 'xml', 'csv', 'sub'] as const)('%s: values, names and gaps', (format) => {
+    const psnr_y = [40, format === 'csv' ? 41 : Number.NaN];
+    const names = { vmaf: [90.123456, 1e-7], psnr_y, p95: [1, 2], ['__proto__']: [3, 4] };
+    const original = built(names, { frameNumbers: [0, 4], subsample: 4 });
+    const text = formatReport(original, format, { precision: 'max' });
+    const read = readReport(text);
+    expect(read.frames).toEqual(original.frames);
+    expect(formatReport({ ...original, ...strip(read) }, format, { precision: 'max' })).toBe(text);
+  });
 
-  test.each(['json', 'ndjson', 'xml'] as const)(
-    '%s tells an empty list from one that is absent',
-    (format) => {
-      const empty = readReport(formatReport({ ...printed, preflight: [], withoutGrain: [] }, format));
-      expect(empty).toMatchObject({ preflight: [], withoutGrain: [] });
-      const absent = readReport(formatReport(printed, format));
-      expect([absent.preflight, absent.withoutGrain]).toEqual([undefined, undefined]);
-    },
-  );
+  test.each(['json', 'ndjson', 'xml'] as const)('%s: an empty list is not a missing one', (format) => {
+    const empty = readReport(formatReport({ ...printed, preflight: [], withoutGrain: [] }, format));
+    expect(empty).toMatchObject({ preflight: [], withoutGrain: [] });
+    const absent = readReport(formatReport(printed, format));
+    expect([absent.preflight, absent.withoutGrain]).toEqual([undefined, undefined]);
+  });
 
-  test.each(['json', 'ndjson', 'xml'] as const)('%s leaves out an interval that is not finite', (format) => {
+  test.each(['json', 'ndjson', 'xml'] as const)('%s: an interval that is not finite is omitted', (format) => {
     const interval = { metric: 'float_ssim', statistic: 'mean', low: 90, high: 91 };
     const sampling = {
       ...{ runs: 1, run_frames: 9, frames: 9, total: 100, seed: 1, level: 0.95, starts: [3] },
@@ -88,12 +78,12 @@ describe('what was written is read back', () => {
     expect(readReport(text).sampling).toEqual({ ...sampling, intervals: [interval] });
   });
 
-  test('XML has values without film grain that are not finite', () => {
+  test('XML: values without film grain that are not finite', () => {
     const withoutGrain = [Number.POSITIVE_INFINITY, Number.NaN].map((value) => ({ metric: 'psnr_y', value }));
     expect(readReport(formatReport({ ...printed, withoutGrain }, 'xml')).withoutGrain).toEqual(withoutGrain);
   });
 
-  test('the direction of a tiny model is that of most, unless the file says otherwise', () => {
+  test('a tiny model has the usual direction unless the file says otherwise', () => {
     const [tiny] = valuesOf(models.fields).tiny as NonNullable<Report['tiny']>;
     for (const better of ['higher', 'lower'] as const) {
       const text = formatReport({ ...printed, tiny: tiny ? [{ ...tiny, better }] : [] }, 'json');
@@ -107,7 +97,7 @@ describe('what was written is read back', () => {
   }
 });
 
-/** Specification C.3 to C.5: what libvmaf printed for two frames. */
+/** Specification C.3 to C.5: libvmaf's output for two frames. */
 const LIBVMAF: Readonly<Record<Exclude<ReportFormat, 'ndjson'>, string>> = {
   xml: `<VMAF version="f85a8536">
   <params qualityWidth="576" qualityHeight="324" />
@@ -152,62 +142,48 @@ describe("libvmaf's logs", () => {
     expect(read.models).toBeUndefined();
   });
 
-  test.each(['xml', 'json'] as const)(
-    '%s: pooled values as in the file, percentiles computed and said to be',
-    (format) => {
-      const read = readReport(LIBVMAF[format]);
-      expect(read.pooled_metrics.psnr_y).toEqual({
-        min: 31.908737,
-        max: 34.786288,
-        mean: 33.347512,
-        harmonic_mean: 33.287244,
-      });
-      expect(read.aggregate_metrics).toEqual({ apsnr_y: 33.113422 });
-      expect(read.version).toBe('f85a8536');
-      expect(read.computed).toEqual(['distribution']);
-      // Halfway between the two.
-      expect(read.distribution.psnr_y?.percentiles.p50).toBeCloseTo((34.786288 + 31.908737) / 2, 12);
-    },
-  );
+  test.each(['xml', 'json'] as const)('%s: pooled values as in the file, computed percentiles', (format) => {
+    const read = readReport(LIBVMAF[format]);
+    expect(read.pooled_metrics.psnr_y).toEqual(pooled(31.908737, 34.786288, 33.347512, 33.287244));
+    expect(read.aggregate_metrics).toEqual({ apsnr_y: 33.113422 });
+    expect(read.version).toBe('f85a8536');
+    expect(read.computed).toEqual(['distribution']);
+    // Halfway between the two.
+    expect(read.distribution.psnr_y?.percentiles.p50).toBeCloseTo((34.786288 + 31.908737) / 2, 12);
+  });
 
-  test('CSV has no pooled values: they are computed and said to be', () => {
+  test('csv: computed pooled values', () => {
     const read = readReport(LIBVMAF.csv);
     expect(read.computed).toEqual(['pooled_metrics', 'distribution']);
     expect(read.pooled_metrics.psnr_y).toMatchObject({ min: 31.908737, max: 34.786288 });
     expect(read.version).toBeUndefined();
   });
 
-  test('a byte order mark, Windows line ends and blanks around make no difference', () => {
+  test('a byte order mark, Windows line ends and surrounding spaces do not matter', () => {
     for (const text of Object.values(LIBVMAF))
       expect(readReport(`\uFEFF${text.replaceAll('\n', '\r\n')}`).frames).toEqual(readReport(text).frames);
   });
 
-  test('values that are not finite', () => {
-    expect(readReport('Frame,a,b,\n0,inf,-nan,\n').frames[0]?.metrics).toEqual({
-      a: Infinity,
-      b: Number.NaN,
-    });
+  test('values may be infinite, and text unescaped', () => {
+    const csv = readReport('Frame,a,b,\n0,inf,-nan,\n');
+    expect(csv.frames[0]?.metrics).toEqual({ a: Infinity, b: Number.NaN });
     expect(readReport('{"frames":[{"frameNum":0,"metrics":{"a":null}}]}').frames[0]?.metrics.a).toBeNaN();
-    // As libvmaf wrote it before 2.1: no JSON.
-    expect(
-      readReport('{"fps": inf,"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": 1}}]}').frames[0]?.metrics.b,
-    ).toBe(1);
-  });
-
-  test('text that libvmaf did not escape', () => {
+    // libvmaf before 2.1: not JSON.
+    const old = readReport('{"fps": inf,"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": 1}}]}');
+    expect(old.frames[0]?.metrics.b).toBe(1);
     const read = readReport('<VMAF version="x"><frames><frame frameNum="3" a&b="1" /></frames></VMAF>');
     expect(read.frames).toEqual([{ frameNum: 3, metrics: { 'a&b': 1 } }]);
   });
 });
 
-describe('what is not whole', () => {
-  test('a CSV row that lacks a value is left out and told of', () => {
+describe('incomplete reports', () => {
+  test('a CSV row without a value is left out with a note', () => {
     const read = readReport('Frame,a,b,\n0,1,2,\n1,3,\n2,5,6,\n');
     expect(read.frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
     expect(read.notes).toEqual([expect.stringMatching(/^Line 3 has 1 values for 2 metrics/)]);
   });
 
-  test('a line that is cut off is left out and told of', () => {
+  test('a truncated line is left out with a note', () => {
     expect(readReport('Frame,a,b,\n0,1,2,\n1,3,4').notes).toEqual(['Line 3 is cut off and was ignored.']);
     const whole = formatReport(printed, 'ndjson');
     const cut = readReport(whole.slice(0, whole.indexOf('"frameNum":1') + 20));
@@ -217,7 +193,7 @@ describe('what is not whole', () => {
     expect(cut.computed).toEqual(['pooled_metrics', 'distribution']);
   });
 
-  test('NDJSON of a run that goes on is read up to its last line', () => {
+  test('NDJSON of a running measurement is read up to its last line', () => {
     const lines = formatReport(printed, 'ndjson').split('\n');
     const read = readReport(`${lines.slice(0, 2).join('\n')}\n`);
     expect(read.frames).toHaveLength(1);
@@ -225,13 +201,13 @@ describe('what is not whole', () => {
     expect(isReport(read)).toBe(false);
   });
 
-  test('frames in another order are put in order; the same frame twice is refused', () => {
+  test('frames in another order are sorted; a repeated frame is refused', () => {
     expect(readReport('Frame,a,\n2,1,\n0,2,\n').frames.map(({ frameNum }) => frameNum)).toEqual([0, 2]);
     expect(() => readReport('Frame,a,\n2,1,\n2,2,\n')).toThrow('frame 2 occurs twice');
   });
 });
 
-describe('what is broken is refused with its place', () => {
+describe('broken reports are refused with the place', () => {
   test.each([
     ['', 'r.json is not a report: it is empty'],
     ['hello', 'r.json, line 1, column 1: expected a report, found "hello"'],
@@ -268,7 +244,7 @@ describe('what is broken is refused with its place', () => {
 });
 
 describe('hostile files', () => {
-  /** Milliseconds of processor time; what goes back over the text takes minutes. */
+  /** Milliseconds of processor time; backtracking over the text would take minutes. */
   const MOST = 5000;
 
   function timed<T>(work: () => T): { result: T | undefined; error: unknown } {
@@ -293,52 +269,39 @@ describe('hostile files', () => {
 
   const DIGITS = `${'1'.repeat(400_000)}x`;
 
-  describe('a report', () => {
-    it.each([
-      ['CSV', `Frame,psnr_y,\n0,${DIGITS},\n`],
-      ['SUB', `{0}{1}frame: 0|psnr_y: ${DIGITS}|\n`],
-      ['XML', `<VMAF><frames><frame frameNum="0" psnr_y="${DIGITS}"/></frames></VMAF>`],
-      ['XML frame number', `<VMAF><frames><frame frameNum="${DIGITS}"/></frames></VMAF>`],
-    ])('of %s with a number of 400,000 digits that is none is refused at once', (_, text) => {
-      expect(refusal(text).length).toBeLessThan(500);
-    });
+  it.each([
+    ['CSV', `Frame,psnr_y,\n0,${DIGITS},\n`],
+    ['SUB', `{0}{1}frame: 0|psnr_y: ${DIGITS}|\n`],
+    ['XML', `<VMAF><frames><frame frameNum="0" psnr_y="${DIGITS}"/></frames></VMAF>`],
+    ['XML frame number', `<VMAF><frames><frame frameNum="${DIGITS}"/></frames></VMAF>`],
+  ])('%s with an invalid number of 400,000 digits is refused at once', (_, text) => {
+    expect(refusal(text).length).toBeLessThan(500);
+  });
 
-    it('reads a number of 400,000 digits', () => {
-      const { result } = timed(() => readReport(`Frame,psnr_y,\n0,0.${'3'.repeat(400_000)},\n`));
-      expect(result?.frames[0]?.metrics.psnr_y).toBe(1 / 3);
-    });
+  it('a number of 400,000 digits, and megabytes of text between XML elements, are read', () => {
+    const { result } = timed(() => readReport(`Frame,psnr_y,\n0,0.${'3'.repeat(400_000)},\n`));
+    expect(result?.frames[0]?.metrics.psnr_y).toBe(1 / 3);
+    const text = `<VMAF>${'text '.repeat(tier(1, 4) << 20)}<frames><frame frameNum="0" a="1"/></frames></VMAF>`;
+    expect(timed(() => readReport(text)).result?.frames).toHaveLength(1);
+  });
 
-    it.each([
-      ['elements 20,000 deep', '<a>'.repeat(20_000), 'at most 32 deep'],
-      ['a name of 2 MB', `<VMAF ${'a'.repeat(2_000_000)}`, 'expected an element'],
-      ['attributes without end', `<VMAF ${'a = '.repeat(500_000)}`, 'expected an element'],
-      ['an open comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected a closing -->'],
-    ])('of XML with %s is refused at once', (_, text, why) => {
-      expect(refusal(text)).toContain(why);
-    });
+  it.each([
+    ['XML elements 20,000 deep', '<a>'.repeat(20_000), 'at most 32 deep'],
+    ['an XML name of 2 MB', `<VMAF ${'a'.repeat(2_000_000)}`, 'expected an element'],
+    ['XML attributes without end', `<VMAF ${'a = '.repeat(500_000)}`, 'expected an element'],
+    ['an open XML comment', `<VMAF>${'<!-- '.repeat(500_000)}`, 'expected a closing -->'],
+    ['a JSON string of megabytes', `{"frames": "${'a'.repeat(tier(4, 20) << 20)}" x`, 'expected "," or "}"'],
+  ])('%s is refused at once', (_, text, why) => {
+    expect(refusal(text)).toContain(why);
+  });
 
-    it('of XML reads megabytes of text between elements', () => {
-      const text = `<VMAF>${'text '.repeat(tier(1, 4) << 20)}<frames><frame frameNum="0" a="1"/></frames></VMAF>`;
-      expect(timed(() => readReport(text)).result?.frames).toHaveLength(1);
-    });
-
-    it('of JSON with a string of megabytes is told where it breaks', () => {
-      expect(refusal(`{"frames": "${'a'.repeat(tier(4, 20) << 20)}" x`)).toContain('expected "," or "}"');
-    });
-
-    it('of XML takes no name of an object’s own members for an entity', () => {
-      const { warnings } = readReport(
-        '<VMAF><frames/><anyvmaf><warning>&constructor; &amp;</warning></anyvmaf></VMAF>',
-      );
-      expect(warnings).toEqual(['&constructor; &']);
-    });
-
-    it('with metrics named as members of objects is read, ranked and refused like the rest', () => {
-      const read = readReport('Frame,__proto__,constructor,psnr_y,\n0,1,2,30,\n');
-      expect(Object.keys(read.frames[0]?.metrics ?? {})).toEqual(['__proto__', 'constructor', 'psnr_y']);
-      expect(ranking(read)).toEqual({ metric: 'psnr_y', worse: 'low' });
-      expect(() => summarize(read as never)).toThrow('report has no models, warnings, reference, distorted');
-      expect(formatReport(read as never, 'csv')).toContain('30.000000');
-    });
+  it('names of members of Object are read, ranked and refused like others', () => {
+    const text = '<VMAF><frames/><anyvmaf><warning>&constructor; &amp;</warning></anyvmaf></VMAF>';
+    expect(readReport(text).warnings).toEqual(['&constructor; &']);
+    const read = readReport('Frame,__proto__,constructor,psnr_y,\n0,1,2,30,\n');
+    expect(Object.keys(read.frames[0]?.metrics ?? {})).toEqual(['__proto__', 'constructor', 'psnr_y']);
+    expect(ranking(read)).toEqual({ metric: 'psnr_y', worse: 'low' });
+    expect(() => summarize(read as never)).toThrow('report has no models, warnings, reference, distorted');
+    expect(formatReport(read as never, 'csv')).toContain('30.000000');
   });
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/unit/report/summary
- * What is printed of one report: in full, in brief, and the word for a score.
+ * The text of one report: in full, in brief, and the rating of a score.
  */
 import { describe, expect, it } from 'vitest';
 import type { FindingCode } from '../../../src/media/preflight/findings.js';
@@ -11,17 +11,8 @@ import { columns } from '../../../src/report/sections.js';
 import { summarize } from '../../../src/report/summary.js';
 import { built, collectionModel, paired, vmafModel } from '../../support/report.js';
 
-const y4m = {
-  name: 'ref.y4m',
-  container: 'y4m',
-  width: 1920,
-  height: 1080,
-  bitDepth: 8,
-  chroma: '420',
-  frameCount: 100,
-  skipped: 0,
-  frameRate: { num: 25, den: 1 },
-} as const;
+const hd = { width: 1920, height: 1080, bitDepth: 8, chroma: '420', frameRate: { num: 25, den: 1 } } as const;
+const y4m = { ...hd, name: 'ref.y4m', container: 'y4m', frameCount: 100, skipped: 0 } as const;
 
 function run(series: Record<string, readonly number[]>, overrides: Partial<ReportParts> = {}): Report {
   return built(series, { reference: y4m, distorted: { ...y4m, name: 'dis.y4m', skipped: 2 }, ...overrides });
@@ -31,7 +22,7 @@ function run(series: Record<string, readonly number[]>, overrides: Partial<Repor
 const scores = Array.from({ length: 100 }, (_, i) => (i === 40 ? 50 : i === 41 ? 51 : i === 90 ? 60 : 90));
 
 describe('summarize', () => {
-  it('shows inputs, scores, pooled values, percentiles, worst frames and what ran', () => {
+  it('shows inputs, scores, pooled values, percentiles, worst frames and the run', () => {
     const text = summarize(
       run(
         { integer_adm2: scores.map((x) => x / 100), vmaf: scores },
@@ -76,20 +67,10 @@ Warning
   });
 
   it('shows the confidence interval of a collection, not the scores of its members', () => {
-    const text = summarize(
-      run(
-        {
-          vmaf: [80, 82],
-          vmaf_0001: [1, 2],
-          vmaf_0020: [3, 4],
-          vmaf_bagging: [80.79002, 80.79002],
-          vmaf_stddev: [1.622961, 1.622961],
-          vmaf_ci_p95_lo: [78.34105, 78.34105],
-          vmaf_ci_p95_hi: [83.653128, 83.653128],
-        },
-        { models: [collectionModel] },
-      ),
-    );
+    const members = { vmaf_0001: [1, 2], vmaf_0020: [3, 4], vmaf_bagging: [80.79002, 80.79002] };
+    const interval = { vmaf_ci_p95_lo: [78.34105, 78.34105], vmaf_ci_p95_hi: [83.653128, 83.653128] };
+    const values = { vmaf: [80, 82], ...members, vmaf_stddev: [1.622961, 1.622961], ...interval };
+    const text = summarize(run(values, { models: [collectionModel] }));
     expect(text).toContain(`
   vmaf  81.000000  good  vmaf_b_v0.6.3
     bagging 80.790020, ci.p95: [78.341050, 83.653128], stddev: 1.622961
@@ -100,7 +81,7 @@ Warning
     expect(text).toMatch(/^Percentiles.*\n {2}vmaf .*\n {2}vmaf_bagging /m);
   });
 
-  it('without a model ranks frames by a feature that has a direction', () => {
+  it('ranks frames by a feature with a direction if there is no model', () => {
     const text = summarize(run({ psnr_y: [30, 40], mse_y: [65, 7] }, { aggregates: { apsnr_y: 32.6 } }));
     expect(text).not.toContain('Score');
     expect(text).toContain('\nWorst frames by psnr_y, ');
@@ -115,7 +96,7 @@ Warning
 
   it.each([
     [
-      'once where both are the same',
+      'once if both are the same',
       { ...y4m, colour },
       `
   colour      BT.709, limited range, sRGB transfer, left chroma by bicubic
@@ -123,7 +104,7 @@ Warning
 `,
     ],
     [
-      'for each video where they differ',
+      'for each video if they differ',
       { ...y4m, chroma: '444', colour: { ...colour, range: 'full', guessed: [] } } as const,
       `
   colour      reference: BT.709, limited range, sRGB transfer, left chroma by
@@ -131,40 +112,36 @@ Warning
               distorted: BT.709, full range, sRGB transfer
 `,
     ],
-  ])('says how samples became light, %s', (_, distorted, text) => {
-    expect(summarize(run({ ssimulacra2: [70] }, { reference: { ...y4m, colour }, distorted }))).toContain(
-      text,
-    );
+  ])('describes the colours, %s', (_, distorted, text) => {
+    const parts = { reference: { ...y4m, colour }, distorted };
+    expect(summarize(run({ ssimulacra2: [70] }, parts))).toContain(text);
   });
 
-  it('has no harmonic mean of what can be negative', () => {
+  it('has no harmonic mean of a metric that can be negative', () => {
     const text = summarize(run({ ssimulacra2: [-3, 70], psnr_y: [30, 30] }));
     expect(text).toMatch(/\n {2}ssimulacra2 +-3\.0000 +33\.5000 +- +70\.0000 /);
     expect(text).toMatch(/\n {2}psnr_y +30\.0000 +30\.0000 +30\.0000 +30\.0000 /);
   });
 
-  it('without a model or such a feature leaves percentiles and worst frames out', () => {
+  it('omits percentiles and worst frames without a model or such a feature', () => {
     const text = summarize(run({ integer_motion2: [0, 1] }));
     expect(text).toContain('integer_motion2');
     expect(text).not.toMatch(/Percentiles|Worst/);
   });
 
-  it('writes scores at the precision asked for', () => {
-    expect(summarize(run({ vmaf: [1 / 3] }, { models: [vmafModel] }), { precision: 'max' })).toContain(
-      'vmaf  0.33333333333333331  ',
-    );
+  it('writes scores at the requested precision', () => {
+    const text = summarize(run({ vmaf: [1 / 3] }, { models: [vmafModel] }), { precision: 'max' });
+    expect(text).toContain('vmaf  0.33333333333333331  ');
   });
 
-  it('says what differs from the ordinary', () => {
+  it('names everything unusual', () => {
+    const options = { disableClip: true, enableTransform: true };
     const text = summarize(
       run(
         { vmaf: [50, Number.NaN] },
         {
-          models: [{ ...vmafModel, options: { disableClip: true, enableTransform: true } }],
-          subsample: 3,
-          threads: 0,
-          backend_requested: 'auto',
-          fps: Number.POSITIVE_INFINITY,
+          models: [{ ...vmafModel, options }],
+          ...{ subsample: 3, threads: 0, backend_requested: 'auto', fps: Number.POSITIVE_INFINITY },
           distorted: { ...y4m, frameCount: null, chroma: '400' },
         },
       ),
@@ -179,11 +156,9 @@ Warning
     expect(text).toMatch(/\n {2}vmaf +incomplete\n/);
   });
 
-  it.each([64, 80, 120])('fits %i columns, and every line of a table is equally long', (width) => {
-    const names = [
-      'VMAF_integer_feature_motion_sad_score',
-      'integer_adm2_csf_2_dlmw_0.7_egl_1_min_0.5_nw_0.02',
-    ];
+  it.each([64, 80, 120])('fits %i columns, with all lines of a table equally long', (width) => {
+    const long = 'integer_adm2_csf_2_dlmw_0.7_egl_1_min_0.5_nw_0.02';
+    const names = ['VMAF_integer_feature_motion_sad_score', long];
     const text = summarize(
       run(Object.fromEntries([['vmaf', scores], ...names.map((name) => [name, scores])]), {
         models: [{ ...vmafModel, features: names }],
@@ -200,7 +175,7 @@ Warning
     expect(new Set(table.map(columns)).size).toBe(1);
   });
 
-  it('has colour only when asked, and the same text under it', () => {
+  it('has colour only on request, and the same text with it', () => {
     const sample = run({ vmaf: scores }, { models: [vmafModel], warnings: ['Careful.'] });
     const plain = summarize(sample);
     const coloured = summarize(sample, { color: true });
@@ -210,23 +185,16 @@ Warning
     expect(stripped.replaceAll(/ +$/gm, '')).toBe(plain);
   });
 
-  it('lets no control character of a file name reach the terminal', () => {
+  it('passes no control character of a file or tiny model to the terminal', () => {
     const text = summarize(run({ vmaf: [1] }, { reference: { ...y4m, name: 'a\u001b[2Jb\nc\u202ed.y4m' } }));
     expect(text).toContain('a\\x1b[2Jb\\x0ac\\u202ed.y4m');
-  });
-
-  it('lets none of the name of a tiny model reach it', () => {
     const named = {
-      name: 'a\u001b[2Jb',
-      source: 't.onnx',
-      quantisation: 'fp32',
-      device: 'cpu',
-      features: [],
-      metrics: [],
+      ...{ name: 'a\u001b[2Jb', source: 't.onnx', quantisation: 'fp32', device: 'cpu' },
+      ...{ features: [], metrics: [] },
     };
-    const text = summarize(run({ vmaf: [1] }, { tiny: [named as unknown as ReportTinyModel] }));
-    expect(text).not.toContain('\u001b');
-    expect(text).toContain('a\\x1b[2Jb');
+    const tiny = summarize(run({ vmaf: [1] }, { tiny: [named as unknown as ReportTinyModel] }));
+    expect(tiny).not.toContain('\u001b');
+    expect(tiny).toContain('a\\x1b[2Jb');
   });
 });
 
@@ -239,7 +207,7 @@ describe('a report in brief', () => {
     distorted: { ...y4m, name: '/b/dis.y4m', skipped: 2 },
   };
 
-  it('without a score says what the values of a perceptual metric mean, and one value of planes or frames', () => {
+  it('shows a perceptual metric without a score and its meaning, with one value of planes or frames', () => {
     const values = { cvvdp_q: [2, 3], xpsnr_y: [40, 41], xpsnr_min: [38, 39], xpsnr_weighted: [39, 40] };
     expect(lines(run(values, { ...pair, aggregates: { cvvdp: 9.7 } }))).toEqual([
       '  cvvdp 9.7000',
@@ -252,7 +220,7 @@ describe('a report in brief', () => {
     ]);
   });
 
-  it('says the score, what was compared, the doubt and the worst moment', () => {
+  it('shows the score, the comparison, the doubt and the worst moment', () => {
     const warnings = ['Something to know.', 'And something else.'];
     const one = run(
       { integer_adm2: scores, psnr_y: scores, vmaf: scores },
@@ -266,21 +234,19 @@ describe('a report in brief', () => {
       '  ! doubtful: Something to know.',
       '  Worst: 0:01.60, frame 40, vmaf 50.0000',
     ]);
-    // What is left to say, whoever prints the lines counts.
+    // What is left for the full report.
     expect(unsaid([one])).toBe(1);
     expect(unsaid([run({ vmaf: scores }, { models: [vmafModel], ...pair })])).toBe(0);
   });
 
-  it('never cuts off what resolves the doubt', () => {
+  it('never cuts off the fix of a problem', () => {
     const preflight = [
       { ...about('offset', 'long '.repeat(80)), fix: '--offset 12' },
       about('duration', 'The lengths differ.'),
     ];
     for (const width of [60, 80]) {
-      const text = lines(
-        run({ psnr_y: scores, vmaf: scores }, { models: [vmafModel], preflight, ...pair }),
-        width,
-      );
+      const one = run({ psnr_y: scores, vmaf: scores }, { models: [vmafModel], preflight, ...pair });
+      const text = lines(one, width);
       expect(text.slice(4)).toEqual([
         expect.stringMatching(/^ {2}× do not trust this score: long /),
         expect.stringMatching(/ …$/),
@@ -291,18 +257,15 @@ describe('a report in brief', () => {
     }
   });
 
-  it('has seven lines beside the scores at most, whatever there is to say', () => {
+  it('has at most seven lines beside the scores', () => {
     const features = Object.fromEntries(Array.from({ length: 30 }, (_, i) => [`feature_${i}`, scores]));
-    const preflight = Array.from({ length: 20 }, (_, i) => ({
-      code: 'offset' as const,
-      severity: 'error' as const,
-      message: `Reason ${i} is ${'long '.repeat(60)}.`,
-    }));
+    const preflight = Array.from({ length: 20 }, (_, i) => {
+      const message = `Reason ${i} is ${'long '.repeat(60)}.`;
+      return { code: 'offset', severity: 'error', message } as const;
+    });
     for (const width of [60, 80, 200]) {
-      const long = run(
-        { ...features, vmaf: scores },
-        { models: [vmafModel], preflight, reference: { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` } },
-      );
+      const reference = { ...y4m, name: `/映像/${'長い'.repeat(90)}.y4m` };
+      const long = run({ ...features, vmaf: scores }, { models: [vmafModel], preflight, reference });
       const [score, ...others] = lines(long, width);
       expect(score).toContain('88.910000 ×');
       expect(others.length).toBeLessThanOrEqual(7);
@@ -310,7 +273,7 @@ describe('a report in brief', () => {
     }
   });
 
-  it('lists means where no model was asked for, and a line for each that was', () => {
+  it('lists means without a model, or a line for each model', () => {
     expect(lines(run({ psnr_y: [30, 40], mse_y: [65, 7] }, pair))).toEqual([
       '  psnr_y 35.0000',
       '  mse_y 36.0000',
@@ -324,18 +287,12 @@ describe('a report in brief', () => {
   });
 });
 
-describe('the word for a score', () => {
-  const all = (score: number, model: Partial<ReportModel> = {}, width = 1920, scored = width) =>
-    summarize(
-      run(
-        { vmaf: [score] },
-        {
-          models: [{ ...vmafModel, ...model }],
-          reference: { ...y4m, width, height: 1 },
-          pairing: { ...paired({}), width: scored, height: 1 },
-        },
-      ),
-    );
+describe('the rating of a score', () => {
+  const all = (score: number, model: Partial<ReportModel> = {}, width = 1920, scored = width) => {
+    const models = [{ ...vmafModel, ...model }];
+    const pairing = { ...paired({}), width: scored, height: 1 };
+    return summarize(run({ vmaf: [score] }, { models, reference: { ...y4m, width, height: 1 }, pairing }));
+  };
   const line = (...of: Parameters<typeof all>) => all(...of).match(/^ {2}vmaf .*$/m)?.[0];
 
   it.each([
@@ -357,12 +314,11 @@ describe('the word for a score', () => {
     [95, 3840, 3840, 'excellent', 'if shown pixel for pixel on a 1080p screen, three screen heights away.'],
   ])('of %d, from %d scored at %d samples, is %s: %s', (score, width, scored, word, means) => {
     expect(line(score, {}, width, scored)).toContain(`  ${word}  vmaf_v0.6.1`);
-    expect(all(score, {}, width, scored).replaceAll(/\s+/g, ' ')).toContain(
-      `Average viewer's rating ${means}`,
-    );
+    const text = all(score, {}, width, scored).replaceAll(/\s+/g, ' ');
+    expect(text).toContain(`Average viewer's rating ${means}`);
   });
 
-  it('is not said of other models or settings', () => {
+  it('is omitted for other models or settings', () => {
     const wordless = /[0-9] {2}\S+$/;
     expect(line(95, { source: 'vmaf_4k_v0.6.1' }, 3840)).toContain('  excellent  ');
     expect(line(95, { source: 'vmaf_v0.6.1neg' })).toMatch(wordless);

@@ -1,6 +1,6 @@
 /**
  * @module test/unit/report/write
- * Reports in every format: byte for byte what libvmaf writes, what is ours beside it, precision, and long runs.
+ * Reports in every format: byte for byte like libvmaf, our additions, precision, and long runs.
  */
 import { describe, expect, it } from 'vitest';
 import { readReport } from '../../../src/report/read/index.js';
@@ -10,7 +10,7 @@ import { cpuTime, tier } from '../../support/tier.js';
 
 const FORMATS: readonly ReportFormat[] = ['xml', 'json', 'csv', 'sub', 'ndjson'];
 
-/** libvmaf's part of a log: all before the first of our own keys. */
+/** libvmaf's part of a log: everything before the first of our keys. */
 function theirs(text: string, ours: string): string {
   const at = text.indexOf(ours);
   expect(at).toBeGreaterThan(0);
@@ -18,7 +18,7 @@ function theirs(text: string, ours: string): string {
 }
 
 describe('xml', () => {
-  it('is what libvmaf writes', () => {
+  it('equals libvmaf', () => {
     const text = formatReport({ ...printed, fps: 14.38 }, 'xml');
     expect(theirs(text, '  <anyvmaf ')).toBe(`<VMAF version="9.9.9">
   <params qualityWidth="576" qualityHeight="324" />
@@ -38,7 +38,7 @@ describe('xml', () => {
     expect(text.endsWith('  </anyvmaf>\n</VMAF>\n')).toBe(true);
   });
 
-  it('of a run without frames has no size and no values (C.6)', () => {
+  it('has no size and no values without frames (C.6), or the size and an infinite fps without features', () => {
     const text = formatReport(report({ fps: Number.NaN }), 'xml');
     expect(theirs(text, '  <anyvmaf ')).toBe(`<VMAF version="9.9.9">
   <params qualityWidth="0" qualityHeight="0" />
@@ -49,25 +49,20 @@ describe('xml', () => {
   </pooled_metrics>
   <aggregate_metrics />
 `);
+    const empty = formatReport(report({ fps: Number.POSITIVE_INFINITY, frameCount: 2 }), 'xml');
+    expect(empty).toContain('qualityWidth="576" qualityHeight="324" />\n  <fyi fps="inf" />\n');
   });
 
-  it('of frames without features has the size and an infinite fps (C.6)', () => {
-    const text = formatReport(report({ fps: Number.POSITIVE_INFINITY, frameCount: 2 }), 'xml');
-    expect(text).toContain('qualityWidth="576" qualityHeight="324" />\n  <fyi fps="inf" />\n');
-  });
-
-  it('skips missing values and leaves their metric without pooled values', () => {
-    const text = formatReport(
-      report({
-        metrics: ['a', 'b'],
-        frames: [
-          { frameNum: 0, metrics: { b: 2 } },
-          { frameNum: 5, metrics: { a: Number.POSITIVE_INFINITY, b: Number.NaN } },
-        ],
-        pooled_metrics: { a: {}, b: pooled(2, 2, Number.NaN, Number.NEGATIVE_INFINITY) },
-      }),
-      'xml',
-    );
+  it('omits missing values, and pooled values of their metric', () => {
+    const gaps = report({
+      metrics: ['a', 'b'],
+      frames: [
+        { frameNum: 0, metrics: { b: 2 } },
+        { frameNum: 5, metrics: { a: Number.POSITIVE_INFINITY, b: Number.NaN } },
+      ],
+      pooled_metrics: { a: {}, b: pooled(2, 2, Number.NaN, Number.NEGATIVE_INFINITY) },
+    });
+    const text = formatReport(gaps, 'xml');
     expect(text).toContain(`
     <frame frameNum="0" b="2.000000" />
     <frame frameNum="5" a="inf" b="-nan" />
@@ -78,25 +73,17 @@ describe('xml', () => {
 `);
   });
 
-  it('says the rest in an element of ours, escaped', () => {
-    const text = formatReport(
-      report({
-        metrics: ['vmaf'],
-        models: [collectionModel],
-        distribution: { vmaf: spread(80) },
-        reference: {
-          ...report().reference,
-          name: 'a<"b">&\n\u0001.yuv',
-          frameRate: { num: 30000, den: 1001 },
-        },
-        distorted: { ...report().distorted, frameCount: null },
-        warnings: ['1 < 2.'],
-      }),
-      'xml',
-    );
-    expect(
-      text.slice(text.indexOf('  <anyvmaf ')),
-    ).toBe(`  <anyvmaf compat="libvmaf-3.2" backend_requested="wasm" \
+  it('adds an element of our own, escaped', () => {
+    const { reference, distorted } = report();
+    const own = report({
+      ...{ metrics: ['vmaf'], models: [collectionModel], distribution: { vmaf: spread(80) } },
+      reference: { ...reference, name: 'a<"b">&\n\u0001.yuv', frameRate: { num: 30000, den: 1001 } },
+      distorted: { ...distorted, frameCount: null },
+      warnings: ['1 < 2.'],
+    });
+    const text = formatReport(own, 'xml');
+    const element = text.slice(text.indexOf('  <anyvmaf '));
+    expect(element).toBe(`  <anyvmaf compat="libvmaf-3.2" backend_requested="wasm" \
 backend_used="wasm" implementation="simd128" threads="1" subsample="1" frame_count="0">
     <reference name="a&lt;&quot;b&quot;&gt;&amp;&#10;\uFFFD.yuv" container="yuv" width="576" height="324" bit_depth="10" \
 chroma="420" frame_rate="30000/1001" frame_count="2" skipped="0" />
@@ -114,7 +101,7 @@ p75="80.000000" p90="80.000000" p95="80.000000" p99="80.000000" stddev="0.000000
 });
 
 describe('json', () => {
-  it('is what libvmaf writes', () => {
+  it('equals libvmaf', () => {
     expect(theirs(formatReport(printed, 'json'), ',\n  "reference"')).toBe(`{
   "version": "9.9.9",
   "fps": 14.02,
@@ -171,7 +158,7 @@ describe('json', () => {
   }`);
   });
 
-  it('of a run without frames keeps its empty lists on two lines (C.6)', () => {
+  it('has empty lists on two lines without frames (C.6)', () => {
     expect(theirs(formatReport(report({ fps: Number.NaN }), 'json'), ',\n  "reference"')).toBe(`{
   "version": "9.9.9",
   "fps": null,
@@ -183,16 +170,14 @@ describe('json', () => {
   }`);
   });
 
-  it('ends the line after a null, skips missing values, leaves failed pooling empty', () => {
-    const text = formatReport(
-      report({
-        metrics: ['a', 'b', 'c'],
-        frames: [{ frameNum: 3, metrics: { a: Number.NaN, c: Number.NEGATIVE_INFINITY } }],
-        pooled_metrics: { a: pooled(1, Number.POSITIVE_INFINITY, Number.NaN, 1), b: {}, c: {} },
-        aggregate_metrics: { d: Number.POSITIVE_INFINITY },
-      }),
-      'json',
-    );
+  it('ends the line after a null, omits missing values, and leaves failed pooling empty', () => {
+    const gaps = report({
+      metrics: ['a', 'b', 'c'],
+      frames: [{ frameNum: 3, metrics: { a: Number.NaN, c: Number.NEGATIVE_INFINITY } }],
+      pooled_metrics: { a: pooled(1, Number.POSITIVE_INFINITY, Number.NaN, 1), b: {}, c: {} },
+      aggregate_metrics: { d: Number.POSITIVE_INFINITY },
+    });
+    const text = formatReport(gaps, 'json');
     expect(text).toContain(`
       "frameNum": 3,
       "metrics": {
@@ -219,25 +204,21 @@ describe('json', () => {
 `);
   });
 
-  it('says the rest under keys of ours', () => {
-    const text = formatReport(
-      report({
-        metrics: ['vmaf'],
-        models: [collectionModel, { ...vmafModel, name: 'x' }],
-        distribution: { vmaf: spread(80.5) },
-        reference: { ...report().reference, name: 'a"b.yuv', frameRate: { num: 25, den: 1 } },
-        distorted: { ...report().distorted, frameCount: null, skipped: 3 },
-        warnings: ['Short.'],
-      }),
-      'json',
-    );
+  it('adds keys of our own', () => {
+    const { reference: ref, distorted: dis } = report();
+    const own = report({
+      ...{ metrics: ['vmaf'], models: [collectionModel, { ...vmafModel, name: 'x' }] },
+      distribution: { vmaf: spread(80.5) },
+      reference: { ...ref, name: 'a"b.yuv', frameRate: { num: 25, den: 1 } },
+      distorted: { ...dis, frameCount: null, skipped: 3 },
+      warnings: ['Short.'],
+    });
+    const text = formatReport(own, 'json');
     const { version, fps, frames, pooled_metrics, aggregate_metrics, ...ours } = JSON.parse(text);
-    expect(Object.keys(ours)).toEqual(
-      (
-        'reference distorted models distribution compat backend_requested backend_used ' +
-        'implementation threads subsample frame_count warnings trust'
-      ).split(' '),
-    );
+    const keys =
+      'reference distorted models distribution compat backend_requested backend_used implementation threads ' +
+      'subsample frame_count warnings trust';
+    expect(Object.keys(ours).join(' ')).toBe(keys);
     const input = { container: 'yuv', width: 576, height: 324, bit_depth: 10, chroma: '420' };
     const model = {
       ...{ name: 'vmaf', source: 'vmaf_b_v0.6.3', options: { disable_clip: false, enable_transform: false } },
@@ -262,13 +243,11 @@ describe('json', () => {
     expect(text).toContain('\n      "percentiles": {\n        "p1": 80.500000,\n');
   });
 
-  it('keeps the order and values of metrics named like numbers and like members of every object', () => {
+  it('keeps the order and values of metrics named like numbers or members of Object', () => {
     const names = ['b', '1', '__proto__', 'a', '0'];
     const values = Object.fromEntries(names.map((name, i) => [name, i]));
-    const text = formatReport(
-      report({ metrics: [...names, 'constructor'], frames: [{ frameNum: 0, metrics: values }] }),
-      'json',
-    );
+    const frames = [{ frameNum: 0, metrics: values }];
+    const text = formatReport(report({ metrics: [...names, 'constructor'], frames }), 'json');
     expect(text).toContain(
       '"b": 0.000000,\n        "1": 1.000000,\n        "__proto__": 2.000000,\n        "a": 3.000000,\n        "0": 4.000000\n      }',
     );
@@ -277,93 +256,63 @@ describe('json', () => {
 });
 
 describe('csv', () => {
-  it('is what libvmaf writes', () => {
+  it('equals libvmaf, with a header only without frames (C.6)', () => {
     expect(formatReport(printed, 'csv')).toBe(`Frame,psnr_y,psnr_cb,psnr_cr,ciede2000,
 0,34.786288,39.255496,41.375212,35.736006,
 1,31.908737,39.006930,41.281935,34.083841,
 `);
-  });
-
-  it('of a run without frames is a header (C.6)', () => {
     expect(formatReport(report(), 'csv')).toBe('Frame,\n');
   });
 
-  it('skips missing values as libvmaf does', () => {
-    const gap = report({
-      metrics: ['a', 'b'],
-      frames: [{ frameNum: 4, metrics: { b: Number.POSITIVE_INFINITY } }],
-    });
+  it('omits missing values as libvmaf does', () => {
+    const frames = [{ frameNum: 4, metrics: { b: Number.POSITIVE_INFINITY } }];
+    const gap = report({ metrics: ['a', 'b'], frames });
     expect(formatReport(gap, 'csv')).toBe('Frame,a,b,\n4,inf,\n');
   });
 });
 
-describe('sub', () => {
-  it('is what libvmaf writes', () => {
-    expect(formatReport(printed, 'sub')).toBe(
-      `{0}{1}frame: 0|psnr_y: 34.786288|psnr_cb: 39.255496|psnr_cr: 41.375212|ciede2000: 35.736006|
+it('sub equals libvmaf, and is empty without frames (C.6)', () => {
+  expect(formatReport(printed, 'sub')).toBe(
+    `{0}{1}frame: 0|psnr_y: 34.786288|psnr_cb: 39.255496|psnr_cr: 41.375212|ciede2000: 35.736006|
 {1}{2}frame: 1|psnr_y: 31.908737|psnr_cb: 39.006930|psnr_cr: 41.281935|ciede2000: 34.083841|
 `,
-    );
-  });
-
-  it('of a run without frames is empty (C.6)', () => {
-    expect(formatReport(report(), 'sub')).toBe('');
-  });
+  );
+  expect(formatReport(report(), 'sub')).toBe('');
 });
 
-describe('ndjson', () => {
-  it('is a header, the frames and a summary, one object per line', () => {
-    const text = formatReport({ ...printed, warnings: ['A.\nB.'] }, 'ndjson');
-    expect(text.endsWith('}\n')).toBe(true);
-    const lines = text.trimEnd().split('\n');
-    const [header, first, second, summary] = lines.map((line) => JSON.parse(line));
-    expect(lines).toHaveLength(4);
-    expect(header).toMatchObject({
-      type: 'header',
-      version: '9.9.9',
-      metrics: printed.metrics,
-      subsample: 1,
-    });
-    expect(first).toEqual({ type: 'frame', ...printed.frames[0] });
-    expect(second).toEqual({ type: 'frame', ...printed.frames[1] });
-    expect(summary).toMatchObject({
-      type: 'summary',
-      fps: 14.02,
-      pooled_metrics: printed.pooled_metrics,
-      aggregate_metrics: printed.aggregate_metrics,
-      frame_count: 2,
-      warnings: ['A.\nB.'],
-    });
-    expect(lines[1]).toContain('"psnr_cb":39.255496');
-  });
+it('ndjson is a header, the frames and a summary, one object per line', () => {
+  const text = formatReport({ ...printed, warnings: ['A.\nB.'] }, 'ndjson');
+  expect(text.endsWith('}\n')).toBe(true);
+  const lines = text.trimEnd().split('\n');
+  const [header, first, second, summary] = lines.map((line) => JSON.parse(line));
+  expect(lines).toHaveLength(4);
+  const { metrics, frames, pooled_metrics, aggregate_metrics } = printed;
+  expect(header).toMatchObject({ type: 'header', version: '9.9.9', metrics, subsample: 1 });
+  expect(first).toEqual({ type: 'frame', ...frames[0] });
+  expect(second).toEqual({ type: 'frame', ...frames[1] });
+  const rest = { pooled_metrics, aggregate_metrics, frame_count: 2, warnings: ['A.\nB.'] };
+  expect(summary).toMatchObject({ type: 'summary', fps: 14.02, ...rest });
+  expect(lines[1]).toContain('"psnr_cb":39.255496');
 });
 
-describe('what was done to the frames, and what was found', () => {
+describe('pairing and findings', () => {
   const plain = paired({
     ...{ frameRate: { num: 25, den: 1 }, scaledBy: 'swscale bicubic', conversions: ['8 to 10 bit', 'a < b'] },
   });
-  const frames = {
-    policy: 'nearest',
-    offset: 2,
-    offsetRequested: 'auto',
-    repeated: { count: 3, frames: [1, 2, 3] },
-  } as const;
+  const repeated = { count: 3, frames: [1, 2, 3] };
+  const frames = { policy: 'nearest', offset: 2, offsetRequested: 'auto', repeated, pairs: 2 } as const;
+  const size = { code: 'size', severity: 'warning', message: 'A & "B".' } as const;
   const found = report({
     ...printed,
     pairing: {
       ...plain,
       range: { unit: 'frames', start: 5 },
-      frames: { ...plain.frames, ...frames, pairs: 2 },
+      frames: { ...plain.frames, ...frames },
     },
-    preflight: [
-      {
-        ...{ code: 'size', severity: 'warning', message: 'A & "B".' },
-        ...{ reference: '640x360', distorted: null, fix: '--scale none' },
-      } as const,
-    ],
+    preflight: [{ ...size, reference: '640x360', distorted: null, fix: '--scale none' }],
   });
 
-  it('stands in XML within our own element', () => {
+  it('are in our own element in XML', () => {
     const [theirs = '', own = ''] = formatReport(found, 'xml').split('  <anyvmaf ');
     expect(theirs).toBe(formatReport(printed, 'xml').split('  <anyvmaf ')[0]);
     expect(own).toContain(
@@ -379,7 +328,7 @@ describe('what was done to the frames, and what was found', () => {
     );
   });
 
-  it('stands in the summary of NDJSON, as it is known at the end only', () => {
+  it('are in the summary of NDJSON, because they are complete at the end only', () => {
     const lines = formatReport(found, 'ndjson').trimEnd().split('\n');
     const [header, summary] = [lines[0], lines.at(-1)].map((line) => JSON.parse(line ?? ''));
     expect(Object.keys(header)).not.toContain('pairing');
@@ -396,7 +345,7 @@ describe('every format', () => {
     pooled_metrics: { vmaf: pooled(value, value, value, value) },
   });
 
-  it.each(FORMATS)('%s carries the precision asked for', (format) => {
+  it.each(FORMATS)('%s has the requested precision', (format) => {
     expect(formatReport(one, format)).toContain('82.564227');
     expect(formatReport(one, format, { precision: 3 })).toMatch(/82\.6[^0-9]/);
     // 17 significant digits of that double, from a C library.
@@ -404,12 +353,12 @@ describe('every format', () => {
     expect(formatReport(one, format, { precision: 'max' })).toContain('82.564226549005355');
   });
 
-  it('writes fps with two decimals whatever the precision', () => {
+  it('writes fps with two decimals at any precision', () => {
     expect(formatReport({ ...one, fps: 100.125 }, 'json', { precision: 'max' })).toContain('"fps": 100.12,');
     expect(formatReport({ ...one, fps: 7 }, 'xml', { precision: 2 })).toContain('<fyi fps="7.00" />');
   });
 
-  it.each(FORMATS)('%s of a long run comes in pieces, quickly', (format) => {
+  it.each(FORMATS)('%s of a long run is written in pieces, quickly', (format) => {
     const metrics = Array.from({ length: 20 }, (_, i) => `m${i}`);
     const frames = Array.from({ length: tier(800, 10_000) }, (_, frameNum) => ({
       frameNum,
@@ -420,7 +369,7 @@ describe('every format', () => {
     const took = cpuTime(() => {
       pieces = [...writeReport(long, format, { precision: 'max' })];
     });
-    // Measured at 0.1 s; the bound only catches a change of kind.
+    // Measured at 0.1 s; the bound only catches a change of complexity.
     expect(took).toBeLessThan(3000);
     expect(pieces.length).toBeGreaterThan(3);
     expect(Math.max(...pieces.map((piece) => piece.length))).toBeLessThan(1 << 17);
@@ -428,12 +377,10 @@ describe('every format', () => {
   });
 });
 
-describe('a format that there is not', () => {
-  it.each(['yaml', '', 'toString', undefined])('is refused: %s', (format) => {
-    const named = format === undefined ? 'undefined' : `"${format}"`;
-    const message = `The report format is ${named}, but it must be one of xml, json, csv, sub, ndjson.`;
-    const refusal = expect.objectContaining({ code: 'usage', message });
-    expect(() => Reflect.apply(formatReport, null, [printed, format])).toThrow(refusal);
-    expect(() => [...Reflect.apply(writeReport, null, [printed, format])]).toThrow(refusal);
-  });
+it.each(['yaml', '', 'toString', undefined])('an unknown format is refused: %s', (format) => {
+  const named = format === undefined ? 'undefined' : `"${format}"`;
+  const message = `The report format is ${named}, but it must be one of xml, json, csv, sub, ndjson.`;
+  const refusal = expect.objectContaining({ code: 'usage', message });
+  expect(() => Reflect.apply(formatReport, null, [printed, format])).toThrow(refusal);
+  expect(() => [...Reflect.apply(writeReport, null, [printed, format])]).toThrow(refusal);
 });

@@ -1,7 +1,6 @@
 /**
  * @module test/unit/search/curves
- * Curves of quality: the next value to try on one, convex hulls against all pairs, curves that only rise, and
- * where one takes over from another.
+ * Curves of quality: the next value to try, convex hulls against all pairs, rising curves, and where one takes over from another.
  */
 import { describe, expect, it } from 'vitest';
 import { measuredManifest, measuredMaster } from '../../../src/report/bandwidth.js';
@@ -26,7 +25,7 @@ const grid = (max: number, step: number): Grid => ({
   slope: (51 / max) * 1.6 * step,
 });
 
-/** Searches a curve. */
+/** Runs a search. */
 function search(quality: (value: number) => number, target: number, on: Grid) {
   const points: CurvePoint[] = [];
   for (;;) {
@@ -37,13 +36,18 @@ function search(quality: (value: number) => number, target: number, on: Grid) {
   }
 }
 
-/** The last value of a grid that holds the target, by trying them all. */
+/** The last value of a grid that reaches the target, by trying all. */
 function exhaustive(quality: (value: number) => number, target: number, { values }: Grid) {
   return values.filter((value) => quality(value) >= target).at(-1);
 }
+/** A falling curve of quality. */
+const logistic =
+  (middle: number, width: number, top = 100) =>
+  (value: number) =>
+    top / (1 + Math.exp((value - middle) / width));
 
 describe('a search along a curve', () => {
-  it('finds what a full grid finds within a step, in five encodes in the median and hardly ever more than eight', () => {
+  it('is within a step of the full grid, in five encodes at the median and rarely more than eight', () => {
     const { next } = seeded(20261122);
     const counts: number[] = [];
     let short = 0;
@@ -53,32 +57,30 @@ describe('a search along a curve', () => {
       const middle = max * (0.6 + 0.5 * next());
       const width = max * (0.08 + 0.1 * next());
       const noise = round % 2 ? 0.03 : 0;
-      const curve = new Map(
-        grid(max, step).values.map((value) => [
-          value,
-          Math.min(100, 101 / (1 + Math.exp((value - middle) / width)) + noise * (2 * next() - 1)),
-        ]),
-      );
-      const quality = (value: number) => curve.get(value) as number;
+      const quality = logistic(middle, width, 101);
+      const rough = (value: number) =>
+        [value, Math.min(100, quality(value) + noise * (2 * next() - 1))] as const;
+      const curve = new Map(grid(max, step).values.map(rough));
+      const qualityOf = (value: number) => curve.get(value) as number;
       const target = 80 + 18 * next();
       const on = { ...grid(max, step), ceiling: 100 - target };
-      const found = search(quality, target, on);
-      const best = exhaustive(quality, target, on);
+      const found = search(qualityOf, target, on);
+      const best = exhaustive(qualityOf, target, on);
       counts.push(found.encodes);
       if (best === undefined) expect(found.kind).toBe('missed');
       else expect(Math.abs(found.value - best), `round ${round}`).toBeLessThanOrEqual(step);
-      if (found.kind === 'found') expect(quality(found.value)).toBeGreaterThanOrEqual(target);
+      if (found.kind === 'found') expect(qualityOf(found.value)).toBeGreaterThanOrEqual(target);
       if (best !== undefined && found.value < best) short++;
     }
     counts.sort((a, b) => a - b);
     expect(counts[Math.floor(counts.length / 2)]).toBeLessThanOrEqual(5);
     expect(counts[Math.floor(counts.length * 0.99)]).toBeLessThanOrEqual(8);
     expect(counts.at(-1)).toBeLessThanOrEqual(9);
-    // A step short of what holds costs bytes.
+    // A value short of the target costs bytes.
     expect(short / counts.length).toBeLessThan(0.03);
   });
 
-  it('finds nearly as well on curves as rough as those of encoders', () => {
+  it('is nearly as good on curves as rough as those of encoders', () => {
     const { next } = seeded(20261123);
     const counts: number[] = [];
     const rounds = tier(150, 1000);
@@ -88,10 +90,10 @@ describe('a search along a curve', () => {
       const width = 51 * (0.1 + 0.06 * next());
       const target = 70 + 27 * next();
       const on = { ...grid(51, 0.5), ceiling: 100 - target };
-      // Each value is off by what up to 0.6 steps cost there.
+      // Each value is off by the cost of up to 0.6 steps there.
       const shift = new Map(on.values.map((value) => [value, value + 0.3 * (2 * next() - 1)]));
-      const quality = (value: number) =>
-        100 / (1 + Math.exp(((shift.get(value) as number) - middle) / width));
+      const smooth = logistic(middle, width);
+      const quality = (value: number) => smooth(shift.get(value) as number);
       const found = search(quality, target, on);
       counts.push(found.encodes);
       expect(quality(found.value)).toBeGreaterThanOrEqual(target);
@@ -103,7 +105,7 @@ describe('a search along a curve', () => {
     expect(counts.at(-1)).toBeLessThanOrEqual(8);
   });
 
-  it('finds on scales without an end too, whatever their unit', () => {
+  it('also works on open scales of any unit', () => {
     const { next } = seeded(5);
     for (let round = 0; round < tier(100, 300); round++) {
       const on = grid(51, 1);
@@ -116,7 +118,7 @@ describe('a search along a curve', () => {
     }
   });
 
-  it('ends at the ends of the range: all that holds, and nothing that does', () => {
+  it('ends at the ends of the range if all values pass, or none', () => {
     const on = grid(51, 1);
     expect(search(() => 99, 90, on)).toMatchObject({ kind: 'found', value: 51 });
     expect(search((value) => 80 - value / 10, 90, on)).toMatchObject({ kind: 'missed', value: 0 });
@@ -125,7 +127,7 @@ describe('a search along a curve', () => {
     expect(search(() => 85, 90, single)).toEqual({ kind: 'missed', value: 23, encodes: 1 });
   });
 
-  it('looks beyond a failure as small as noise: the curve may rise again', () => {
+  it('continues past a failure within noise, because the curve may rise again', () => {
     const on = grid(51, 0.5);
     const quality = (value: number) =>
       95 - (value - 25) + (value === 25.5 ? -0.2 + 0.5 : 0) + (value === 26 ? 1.1 : 0);
@@ -134,7 +136,7 @@ describe('a search along a curve', () => {
     expect(nextStep([...points, { value: 26, margin: quality(26) - 95 }], on).kind).not.toBe('missed');
   });
 
-  it('tries the last step between a value that holds and one that fails', () => {
+  it('tries the last step between a passing and a failing value, unless it is sure to fail', () => {
     const points = [
       { value: 34, margin: 4.2 },
       { value: 37, margin: 1.3 },
@@ -142,7 +144,6 @@ describe('a search along a curve', () => {
     ];
     const on = { ...grid(63, 1), ceiling: 10 };
     expect(nextStep(points, on)).toEqual({ kind: 'try', value: 38 });
-    // Where that is sure to fail, it is not tried.
     const sure = [
       { value: 36, margin: 2 },
       { value: 37, margin: 0.004 },
@@ -151,7 +152,7 @@ describe('a search along a curve', () => {
     expect(nextStep([...sure, { value: 35, margin: 4 }], on)).toEqual({ kind: 'found', value: 37 });
   });
 
-  it('ends soon on a curve that is noise alone, and where nothing reaches the target', () => {
+  it('ends soon on noise, and if no value reaches the target', () => {
     const { next } = seeded(7);
     for (let round = 0; round < tier(60, 200); round++) {
       const on = grid(63, 1);
@@ -160,7 +161,7 @@ describe('a search along a curve', () => {
       expect(found.encodes).toBeLessThanOrEqual(9);
       if (found.kind === 'found') expect(curve.get(found.value)).toBeGreaterThanOrEqual(90);
     }
-    // Noise that no setting keeps whole, and black, whose score has a ceiling of its own.
+    // Noise that no setting preserves, and black, whose score has a lower ceiling.
     const noise = (value: number) => 99.97 - 0.012 * value;
     expect(search(noise, 100, { ...grid(51, 0.5), ceiling: 0 })).toMatchObject({ kind: 'missed', value: 0 });
     for (const quality of [noise, () => 99.4, (value: number) => 97.4 + 0.02 * Math.sin(value)]) {
@@ -174,7 +175,7 @@ describe('a search along a curve', () => {
   });
 });
 
-/** A point is on the hull if no mixture of two others, nor another alone, gives as much for as little. */
+/** A point is on the hull if no mixture of two others, nor one alone, gives as much for as little. */
 function bruteForce(points: readonly RateQuality[]): RateQuality[] {
   const beaten = (p: RateQuality) =>
     points.some((a) => a !== p && a.kbps <= p.kbps && a.quality >= p.quality) ||
@@ -189,14 +190,10 @@ function bruteForce(points: readonly RateQuality[]): RateQuality[] {
 }
 
 describe('the bandwidth of streams', () => {
-  const media = (...segments: readonly (readonly [name: string, seconds: number])[]) =>
-    [
-      '#EXTM3U',
-      '#EXT-X-TARGETDURATION:4',
-      '#EXT-X-MAP:URI="init.m4s"',
-      ...segments.flatMap(([name, seconds]) => [`#EXTINF:${seconds},`, name]),
-      '#EXT-X-ENDLIST',
-    ].join('\n');
+  const media = (...segments: readonly (readonly [name: string, seconds: number])[]) => {
+    const entries = segments.map(([name, seconds]) => `#EXTINF:${seconds},\n${name}\n`).join('');
+    return `#EXTM3U\n#EXT-X-TARGETDURATION:4\n#EXT-X-MAP:URI="init.m4s"\n${entries}#EXT-X-ENDLIST`;
+  };
   const TEXTS: Readonly<Record<string, string>> = {
     'media_0.m3u8': media(['a1', 4], ['a2', 4], ['a3', 0.5]),
     'media_1.m3u8': media(['b1', 4], ['b2', 4]),
@@ -214,7 +211,7 @@ describe('the bandwidth of streams', () => {
     '',
   ].join('\n');
 
-  it('is that of the peak segment and the average, with sound, and of no short rest alone', async () => {
+  it('is that of the peak segment and the average, with sound and without a short last segment', async () => {
     const { text, peaks } = await measuredMaster(MASTER, files);
     // 3000 bytes in 4 s are less than 3900 in 4.5 s; 900 bytes in 0.5 s are too short to count.
     const peak = Math.ceil((3900 * 8) / 4.5 + (500 * 8) / 4);
@@ -224,11 +221,9 @@ describe('the bandwidth of streams', () => {
         'CODECS="avc1.64,mp4a.40.2",AUDIO="group_A1"',
     );
     expect(await measuredMaster(text, files)).toEqual({ text, peaks });
-    const manifest =
-      '<Representation id="0" bandwidth="17" width="192"><Representation id="7" bandwidth="5">';
-    expect(measuredManifest(manifest, peaks)).toBe(
-      `<Representation id="0" bandwidth="${Math.ceil((3900 * 8) / 4.5)}" width="192"><Representation id="7" bandwidth="5">`,
-    );
+    const manifest = (kbps: number) =>
+      `<Representation id="0" bandwidth="${kbps}" width="192"><Representation id="7" bandwidth="5">`;
+    expect(measuredManifest(manifest(17), peaks)).toBe(manifest(Math.ceil((3900 * 8) / 4.5)));
   });
 
   it.each([
@@ -240,19 +235,17 @@ describe('the bandwidth of streams', () => {
 });
 
 describe('the convex hull', () => {
-  it('is that of all pairs, on sets of points at random', () => {
+  it('equals that of all pairs on random points', () => {
     const { next: random } = seeded(7);
     for (let run = 0; run < tier(150, 500); run++) {
       const count = 1 + Math.floor(random() * 30);
-      const points = Array.from({ length: count }, () => ({
-        kbps: 50 + 5000 * random() ** 2,
-        quality: 100 * random(),
-      }));
+      const draw = () => ({ kbps: 50 + 5000 * random() ** 2, quality: 100 * random() });
+      const points = Array.from({ length: count }, draw);
       expect(convexHull(points)).toEqual(bruteForce(points));
     }
   });
 
-  it('has corners only: neither what lies on a line between others nor what costs the same', () => {
+  it('has corners only: no points on a line between others or of equal cost', () => {
     const at = (kbps: number, quality: number) => ({ kbps, quality });
     expect(convexHull([at(1, 1), at(2, 2), at(3, 3)])).toEqual([at(1, 1), at(3, 3)]);
     expect(convexHull([at(1, 1), at(1, 2), at(2, 2)])).toEqual([at(1, 2)]);
@@ -269,14 +262,13 @@ describe('rising curves', () => {
       }),
     ) as RisingCurve;
 
-  it('pass over what a cheaper point reaches, and need two points', () => {
+  it('skip points that a cheaper one equals, and need two points', () => {
     expect(risingCurve([{ kbps: 100, quality: 50, value: 1 }])).toBeUndefined();
-    expect(
-      risingCurve([
-        { kbps: 100, quality: 50, value: 2 },
-        { kbps: 200, quality: 50, value: 1 },
-      ]),
-    ).toBeUndefined();
+    const level = [
+      { kbps: 100, quality: 50, value: 2 },
+      { kbps: 200, quality: 50, value: 1 },
+    ];
+    expect(risingCurve(level)).toBeUndefined();
     const curve = risingCurve([
       { kbps: 100, quality: 50, value: 30 },
       { kbps: 150, quality: 45, value: 29 },
@@ -286,7 +278,7 @@ describe('rising curves', () => {
     expect(curve.qualityAt(200)).toBe(60);
     expect(curve.valueAt(200)).toBe(28);
     expect(curve.kbpsAt(curve.qualityAt(140))).toBeCloseTo(140, 9);
-    // Beyond its ends a curve says what they have.
+    // Beyond its ends a curve is constant.
     expect([curve.qualityAt(10), curve.qualityAt(900)]).toEqual([50, 60]);
   });
 

@@ -44,11 +44,8 @@ describe('a search', () => {
     expect(found.targets).toEqual([{ metric: 'psnr_y', statistic: 'mean', atLeast: 85 }]);
     const at = found.points.find(({ value }) => value === found.value);
     expect(at?.margin).toBeCloseTo((at?.quality ?? 0) - 85, 9);
-    const most = await search(host, {
-      targets: [{ metric: 'psnr_y', statistic: 'max', atMost: 85 }],
-      all: true,
-      range: { min: 20, max: 40, step: 4 },
-    });
+    const range = { min: 20, max: 40, step: 4 };
+    const most = await search(host, { targets: [parseTarget('psnr_y.max<=85')], all: true, range });
     for (const { quality, margin } of most.points) expect(margin).toBeCloseTo(85 - quality, 9);
   });
 
@@ -58,22 +55,15 @@ describe('a search', () => {
     const targets = [{ atLeast: 85 }];
     const found = await search(host, { targets, onPoint: (point) => seen.push(point) });
     expect(found).toMatchObject({
-      ...{
-        source: 'film.mkv',
-        encoder: 'libx264',
-        parameter: 'crf',
-        shortfall: null,
-        samples: null,
-        cached: 0,
-      },
+      ...{ source: 'film.mkv', encoder: 'libx264', parameter: 'crf', shortfall: null, samples: null },
+      cached: 0,
       version: 'ffmpeg 5.1.9, libavcodec 59.37.100, libx264 164 r3095',
       targets: [{ metric: 'vmaf', statistic: 'mean', atLeast: 85 }],
     });
     expect(found.encodes).toBe(seen.length);
-    expect(seen.map(({ value }) => value)).toEqual(host.encodes.map(({ value }) => value));
-    expect(found.points.map(({ value }) => value)).toEqual(
-      seen.map(({ value }) => value).sort((a, b) => a - b),
-    );
+    const tried = seen.map(({ value }) => value);
+    expect(tried).toEqual(host.encodes.map(({ value }) => value));
+    expect(found.points.map(({ value }) => value)).toEqual(tried.toSorted((a, b) => a - b));
     const at = found.points.find(({ value }) => value === found.value) as SearchPoint;
     expect(at.margin).toBeCloseTo(at.quality - 85, 9);
     expect(at.margin).toBeGreaterThanOrEqual(0);
@@ -97,9 +87,8 @@ describe('a search', () => {
     expect(other.encodes).toBeLessThan(found.encodes + 2);
     expect(await search(host, { targets })).toMatchObject({ value: grid.value, encodes: 0 });
     // Other arguments, another size of the source's frames or another model make other points.
-    expect(await search(host, { targets, encoderOptions: { preset: 'medium' } })).toMatchObject({
-      cached: 0,
-    });
+    const medium = { encoderOptions: { preset: 'medium' } };
+    expect(await search(host, { targets, ...medium })).toMatchObject({ cached: 0 });
     expect(await search(host, { targets, models: ['version=vmaf_v0.6.1neg'] })).toMatchObject({ cached: 0 });
     expect(await search(host, { targets, cache: 'elsewhere' })).toMatchObject({ cached: 0 });
     expect(await search(host, { targets, cache: false })).toMatchObject({ cached: 0 });
@@ -117,11 +106,8 @@ describe('a search', () => {
     const short = JSON.parse(lines[0] as string) as { metrics: { vmaf: number[][] } };
     short.metrics.vmaf[0]?.pop();
     host.stores.get('')?.set(key, [JSON.stringify(short), '{"value":1,', '[]', 'null']);
-    expect(await search(host, options)).toMatchObject({
-      value: first.value,
-      encodes: first.encodes,
-      cached: 0,
-    });
+    const again = await search(host, options);
+    expect(again).toMatchObject({ value: first.value, encodes: first.encodes, cached: 0 });
   });
 
   it('finds a step beside a full grid on a curve that is not monotone, and says where it rises', async () => {
@@ -140,36 +126,26 @@ describe('a search', () => {
   it('says how far it fell short, and of what', async () => {
     const host = fakeEncoding();
     const high = await search(host, { targets: [{ atLeast: 101 }], range: { min: 0, max: 10 } });
-    expect(high).toMatchObject({
-      value: 0,
-      shortfall: { reason: 'target', by: expect.closeTo(101 - 98.2, 1) },
-    });
+    expect(high.value).toBe(0);
+    expect(high.shortfall).toEqual({ reason: 'target', by: expect.closeTo(101 - 98.2, 1) });
     const small = await search(host, { targets: [{ atLeast: 85 }], maxSize: 0.001 });
     expect(small.shortfall).toEqual({ reason: 'size', share: small.predictedBytes / (24 * 20_000) });
-    const narrow = await search(host, {
-      targets: [{ atLeast: 10 }],
-      atMost: 20,
-      range: { min: 10, max: 20 },
-    });
+    const options = { targets: [{ atLeast: 10 }], atMost: 20, range: { min: 10, max: 20 } };
+    const narrow = await search(host, options);
     expect(narrow.shortfall).toEqual({ reason: 'above', by: narrow.predicted.value - 20 });
   });
 
   it('encodes the whole with sound, scores it, and has encoded nothing where it cannot be written', async () => {
     const host = fakeEncoding();
     const stages: SearchStage[] = [];
-    const options = {
-      targets: [{ atLeast: 85 }],
-      output: 'out.mp4',
-      onStage: (one: SearchStage) => stages.push(one),
-    };
+    const onStage = (one: SearchStage) => stages.push(one);
+    const options = { targets: [{ atLeast: 85 }], output: 'out.mp4', onStage };
     const { final, predicted, value, command } = await search(host, options);
     // Nothing was sampled, so that the prediction is the thing itself.
     expect(final).toMatchObject({ file: 'out.mp4', reached: true });
     expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
-    expect(host.encodes.at(-1)).toMatchObject({
-      value,
-      request: { output: 'out.mp4', whole: true, isSource: true },
-    });
+    const request = { output: 'out.mp4', whole: true, isSource: true };
+    expect(host.encodes.at(-1)).toMatchObject({ value, request });
     expect(command.at(-1)).toBe('out.mp4');
     const common = { encoder: 'libx264', size: null, value, whole: true };
     expect(stages[0]).toEqual({ kind: 'reading' });
@@ -194,17 +170,12 @@ describe('a search', () => {
   });
 
   it('leaves no file where the whole misses what samples promised, unless it is asked for', async () => {
-    const worse = {
-      bend: (quality: number, _: number, { whole }: { whole?: boolean }) => quality - (whole ? 9 : 0),
-    };
-    const host = fakeEncoding(SAMPLED, worse);
+    const bend = (quality: number, _: number, { whole }: { whole?: boolean }) => quality - (whole ? 9 : 0);
+    const host = fakeEncoding(SAMPLED, { bend });
     const options = { targets: [{ atLeast: 85 }], output: 'out.mkv' };
     const result = await search(host, options);
-    expect(result).toMatchObject({
-      shortfall: null,
-      final: { file: null, reached: false },
-      unwritten: 'out.mkv',
-    });
+    expect(result).toMatchObject({ shortfall: null, unwritten: 'out.mkv' });
+    expect(result.final).toMatchObject({ file: null, reached: false });
     expect(result.samples).not.toBeNull();
     expect(host.written()).toEqual([]);
     const kept = await search(host, { ...options, keepMissed: true });
@@ -212,53 +183,31 @@ describe('a search', () => {
     expect(host.written()).toEqual(['out.mkv']);
   });
 
-  it.each<
-    [string, Parameters<typeof fakeEncoding>[0], Partial<SearchOptions>, RegExp, Partial<SearchOptions>?]
-  >([
-    [
-      'pictures that few players decode',
-      { track: { pixelFormat: 'yuv422p', chroma: '422' } },
-      {},
-      /4:2:2 \(yuv422p\), which few players decode; set the pixel format yuv420p for the others\./,
-      { pixelFormat: 'yuv420p' },
-    ],
+  type Video = Parameters<typeof fakeEncoding>[0];
+  const FEW: Video = { track: { pixelFormat: 'yuv422p', chroma: '422' } };
+  const attached = (codec: string): Video => ({ others: [{ kind: 'attachment', codec }] });
+  const x265 = (encoderOptions: Record<string, string>) => ({ encoder: 'libx265', encoderOptions });
+  const told = x265({ 'x265-params': 'master-display=G(1,1)B(1,1)R(1,1)WP(1,1)L(1,1)' });
+  const LOST: Video = { hdr: ['Mastering display metadata'] };
+  const WARNED = {
+    few: /4:2:2 \(yuv422p\), which few players decode; set the pixel format yuv420p for the others\./,
+    fonts: /not copied: attachment \(ttf\); an output that ends in \.mkv keeps attachments\./,
+    lost: /loses HDR metadata of the source: Mastering display metadata\. .*master-display/,
+  };
+
+  it.each<[string, Video, Partial<SearchOptions>, RegExp, Partial<SearchOptions>?]>([
+    ['pictures that few players decode', FEW, {}, WARNED.few, { pixelFormat: 'yuv420p' }],
     ['fields', { track: { fieldOrder: 'top-first' } }, {}, /is interlaced.*bwdif/],
-    [
-      'fonts in a container that has none',
-      { others: [{ kind: 'attachment', codec: 'ttf' }] },
-      { output: 'a.mp4' },
-      /not copied: attachment \(ttf\); an output that ends in \.mkv keeps attachments\./,
-      { output: 'a.mkv' },
-    ],
-    [
-      'a cover',
-      { others: [{ kind: 'attachment', codec: 'mjpeg' }] },
-      {},
-      /not copied: attachment \(mjpeg\)\.$/,
-    ],
-    [
-      'what displays are told',
-      { hdr: ['Mastering display metadata'] },
-      { encoder: 'libx265', encoderOptions: {} },
-      /loses HDR metadata of the source: Mastering display metadata\. .*master-display/,
-      {
-        encoder: 'libx265',
-        encoderOptions: { 'x265-params': 'master-display=G(1,1)B(1,1)R(1,1)WP(1,1)L(1,1)' },
-      },
-    ],
-  ])(
-    'says that the encode lacks or has %s, and nothing once its advice is followed',
-    async (_, video, options, text, mended) => {
-      const range = { min: 30, max: 30 };
-      const targets = [{ atLeast: 1 }];
-      const { warnings } = await search(fakeEncoding(video), { range, targets, ...options });
-      expect(warnings).toEqual([expect.stringMatching(text)]);
-      if (mended)
-        expect(
-          (await search(fakeEncoding(video), { range, targets, ...options, ...mended })).warnings,
-        ).toEqual([]);
-    },
-  );
+    ['fonts left out', attached('ttf'), { output: 'a.mp4' }, WARNED.fonts, { output: 'a.mkv' }],
+    ['a cover left out', attached('mjpeg'), {}, /not copied: attachment \(mjpeg\)\.$/],
+    ['lost facts that displays need', LOST, x265({}), WARNED.lost, told],
+  ])('warns of %s, until its advice is followed', async (_, video, more, text, mended) => {
+    const options = { range: { min: 30, max: 30 }, targets: [{ atLeast: 1 }], ...more };
+    const { warnings } = await search(fakeEncoding(video), options);
+    expect(warnings).toEqual([expect.stringMatching(text)]);
+    if (mended)
+      expect(await search(fakeEncoding(video), { ...options, ...mended })).toMatchObject({ warnings: [] });
+  });
 
   it('takes samples of a longer source, frame for frame, and predicts the whole', async () => {
     const host = fakeEncoding(SAMPLED);
@@ -277,24 +226,16 @@ describe('a search', () => {
     expect(again).toMatchObject({ samples: null, cached: 0, predicted: { value: expect.closeTo(mean, 9) } });
   });
 
-  it.each(['min', 'worst_second'] as const)(
-    'encodes the whole for its %s, which samples do not tell',
-    async (statistic) => {
-      // One second of a long film is worse than all others.
-      const host = fakeEncoding({
-        shots: [
-          { frames: 1000, ease: 0 },
-          { frames: 25, ease: -12 },
-          { frames: 475, ease: 0 },
-        ],
-      });
-      const options = { targets: [{ statistic, atLeast: 60 }], verify: true };
-      const { samples, predicted, final, value } = await search(host, options);
-      expect({ samples, reached: final?.reached }).toEqual({ samples: null, reached: true });
-      const whole = await search(host, { ...options, full: true });
-      expect({ value, predicted }).toEqual({ value: whole.value, predicted: whole.predicted });
-    },
-  );
+  it.each(['min', 'worst_second'] as const)('encodes the whole for its %s', async (statistic) => {
+    // Samples do not tell of the one second of a long film that is worse than all others.
+    const shot = (frames: number, ease = 0) => ({ frames, ease });
+    const host = fakeEncoding({ shots: [shot(1000), shot(25, -12), shot(475)] });
+    const options = { targets: [{ statistic, atLeast: 60 }], verify: true };
+    const { samples, predicted, final, value } = await search(host, options);
+    expect({ samples, reached: final?.reached }).toEqual({ samples: null, reached: true });
+    const whole = await search(host, { ...options, full: true });
+    expect({ value, predicted }).toEqual({ value: whole.value, predicted: whole.predicted });
+  });
 
   const FOUND: readonly (readonly [target: string, kept: string])[] = [
     ['ssimulacra2>=70', 'ssimulacra2'],
@@ -312,10 +253,7 @@ describe('a search', () => {
     const host = fakeEncoding({ shots });
     const found = await search(host, { targets: [target], verify: true });
     const grid = await search(fakeEncoding({ shots }), { targets: [target], all: true });
-    expect({ value: found.value, shortfall: found.shortfall }).toEqual({
-      value: grid.value,
-      shortfall: null,
-    });
+    expect([found.value, found.shortfall]).toEqual([grid.value, null]);
     // With the whole.
     expect(found.encodes).toBeLessThanOrEqual(9);
     expect(Object.keys(found.points[0]?.pooled ?? {})).toContain(kept);
@@ -326,11 +264,8 @@ describe('a search', () => {
 
   it('pools JOD of samples from the mean square of Q, with an interval in JOD', async () => {
     const host = fakeEncoding(SAMPLED);
-    const { points, predicted, samples } = await search(host, {
-      targets: [{ metric: 'cvvdp', atLeast: 9 }],
-      range: { min: 30, max: 30 },
-      cache: 'kept',
-    });
+    const options = { targets: [parseTarget('cvvdp>=9')], range: { min: 30, max: 30 }, cache: 'kept' };
+    const { points, predicted, samples } = await search(host, options);
     const [line = '{}'] = [...(host.stores.get('kept')?.values() ?? [])].flat().slice(-1);
     const values: number[] = JSON.parse(line).metrics.cvvdp_q.flat();
     expect(values.length).toBe(samples?.reduce((sum, { count }) => sum + count, 0));
@@ -342,15 +277,13 @@ describe('a search', () => {
   });
 
   it.each([
-    [{ metric: 'cvvdp', statistic: 'p5', atLeast: 9 }, /one value for the whole video.*use cvvdp_q/],
-    [
-      { metric: 'cvvdp', statistic: 'min', atLeast: 9 },
-      /has no min; leave the statistic out, or use cvvdp_q/,
-    ],
-    [{ metric: 'sequence_xpsnr_y', atLeast: 38 }, /samples cannot estimate/],
-  ] as const)('refuses %j, which frames do not tell, before it encodes', async (target, message) => {
+    ['cvvdp.p5>=9', /one value for the whole video.*use cvvdp_q/],
+    ['cvvdp.min>=9', /has no min; leave the statistic out, or use cvvdp_q/],
+    ['sequence_xpsnr_y>=38', /samples cannot estimate/],
+  ])('refuses %s, which frames do not tell, before it encodes', async (text, message) => {
     const host = fakeEncoding();
-    expect(await refusalOf('usage', () => search(host, { targets: [target] }))).toMatch(message);
+    const targets = [parseTarget(text)];
+    expect(await refusalOf('usage', () => search(host, { targets }))).toMatch(message);
     expect(host.encodes).toEqual([]);
   });
 
@@ -379,29 +312,23 @@ describe('a search', () => {
     const host = fakeEncoding();
     const stop = new AbortController();
     const onStage = ({ kind }: SearchStage) => kind === 'encoding' && stop.abort();
-    await expect(search(host, { signal: stop.signal, onStage })).rejects.toMatchObject({
-      name: 'AbortError',
-    });
+    const task = search(host, { signal: stop.signal, onStage });
+    await expect(task).rejects.toMatchObject({ name: 'AbortError' });
     expect(host.encodes).toEqual([]);
     expectClosed(host);
   });
 
   it('ends with the best so far when it is asked to finish, and says where the answer lies', async () => {
     const host = fakeEncoding();
-    const whole = await search(host, { targets: [{ atLeast: 85 }], cache: false });
+    const common = { targets: [{ atLeast: 85 }], cache: false } as const;
+    const whole = await search(host, common);
     for (const enough of [1, 2, 3]) {
       const stop = new AbortController();
       let points = 0;
       const onPoint = () => {
         if (++points === enough) stop.abort(new AnyvmafError('resource', 'late'));
       };
-      const options = {
-        targets: [{ atLeast: 85 }],
-        cache: false,
-        onPoint,
-        finish: stop.signal,
-        output: 'x.mkv',
-      } as const;
+      const options = { ...common, onPoint, finish: stop.signal, output: 'x.mkv' };
       const result = await search(host, options);
       expect(result).toMatchObject({ final: null, unwritten: 'x.mkv' });
       expect(result.points).toHaveLength(enough);
@@ -409,11 +336,8 @@ describe('a search', () => {
       expect(open?.min).toBeLessThanOrEqual(whole.value);
       expect(open?.max).toBeGreaterThanOrEqual(whole.value);
       // Its advice: the range to go on with.
-      const on = await search(host, {
-        targets: [{ atLeast: 85 }],
-        cache: false,
-        range: { ...(open ?? { min: 0, max: 51 }), step: 0.5 },
-      });
+      const range = { ...(open ?? { min: 0, max: 51 }), step: 0.5 };
+      const on = await search(host, { ...common, range });
       expect(on).toMatchObject({ value: whole.value, unfinished: null });
     }
     expect(host.written()).toEqual([]);
@@ -425,13 +349,12 @@ describe('a search', () => {
 
   it('refuses an encoder that drops frames, and passes on what it says', async () => {
     const dropping = fakeEncoding({}, { drops: 1 });
-    expect(await refusalOf('media', () => search(dropping))).toMatch(
-      /^libx264 was given 24 frames and returned 23 at crf 24;/,
-    );
+    const refusal = await refusalOf('media', () => search(dropping));
+    expect(refusal).toMatch(/^libx264 was given 24 frames and returned 23 at crf 24;/);
     const short = fakeEncoding({}, { drops: ({ whole }) => (whole ? 3 : 0) });
-    expect(
-      await refusalOf('media', () => search(short, { targets: [{ atLeast: 85 }], output: 'out.mkv' })),
-    ).toMatch(/was given 24 frames and returned 21/);
+    const options = { targets: [{ atLeast: 85 }], output: 'out.mkv' };
+    const late = await refusalOf('media', () => search(short, options));
+    expect(late).toMatch(/was given 24 frames and returned 21/);
     expect(short.written()).toEqual([]);
     const failing = fakeEncoding({}, { fails: () => new Error('no licence') });
     await expect(search(failing)).rejects.toThrow('no licence');
@@ -441,33 +364,23 @@ describe('a search', () => {
   it('asks for the bit rate of an encoder without a scale, and for full range where the source has it', async () => {
     const host = fakeEncoding({ track: { pixelFormat: 'yuvj420p' } });
     const range = { min: 100_000, max: 4_000_000 };
-    const found = await search(host, {
-      encoder: 'mpeg2video',
-      encoderOptions: {},
-      targets: [{ atLeast: 80 }],
-      range,
-    });
+    const options = { encoder: 'mpeg2video', encoderOptions: {}, targets: [{ atLeast: 80 }], range };
+    const found = await search(host, options);
     expect(found).toMatchObject({ parameter: 'bitrate', shortfall: null });
     expect(host.encodes[0]?.request).toMatchObject({ samples: 'full', pixelFormat: 'yuv420p' });
-    const picture = ['-vf', 'scale=out_range=full', '-color_range', 'pc', '-c:v', 'mpeg2video', '-b:v'];
-    expect(found.command.join(' ')).toContain(` ${picture.slice(0, 4).join(' ')} `);
+    expect(found.command.join(' ')).toContain(' -vf scale=out_range=full -color_range pc ');
   });
+
+  const vaapi = { encoder: 'h264_vaapi', encoderOptions: {}, range: { min: 100_000, max: 200_000 } };
+  const psnrU = { targets: [{ metric: 'psnr_u', atLeast: 30 }] };
 
   it.each<[Partial<Record<keyof SearchOptions | 'nonesuch', unknown>>, string, RegExp]>([
     [{ encoder: 'libx265x' }, 'usage', /no video encoder "libx265x"/],
     [{ encoderOptions: { f: 'tee' } }, 'usage', /no option "f"/],
     [{ pixelFormat: 'rgb24' }, 'usage', /does not take the pixel format rgb24/],
     [{ range: { min: 5, max: 90 } }, 'usage', /from 0 to 51/],
-    [
-      { targets: [{ metric: 'psnr_u', atLeast: 30 }] },
-      'feature',
-      /names psnr_u, which no frame has; the measured metrics are int/,
-    ],
-    [
-      { encoder: 'h264_vaapi', encoderOptions: {}, range: { min: 100_000, max: 200_000 } },
-      'usage',
-      /takes frames only from device memory/,
-    ],
+    [psnrU, 'feature', /names psnr_u, which no frame has; the measured metrics are int/],
+    [vaapi, 'usage', /takes frames only from device memory/],
     [{ output: 'x.txt' }, 'usage', /must end in \.mp4/],
     [{ nonesuch: 1 }, 'usage', /There is no option "nonesuch"/],
   ])('refuses %j', async (options, code, message) => {
@@ -489,14 +402,10 @@ describe('a search', () => {
 });
 
 describe('a ladder', () => {
-  const RANGE = { min: 14, max: 38, step: 8 };
+  const sizes = [176, { width: 160, height: 88 }];
+  const usual = { ...FAST, sizes, range: { min: 14, max: 38, step: 8 } };
   const ladder = (host: FakeHost, options: Partial<LadderOptions> = {}) =>
-    buildLadder(host.platform, 'film.mkv', {
-      ...FAST,
-      sizes: [176, { width: 160, height: 88 }],
-      range: RANGE,
-      ...options,
-    });
+    buildLadder(host.platform, 'film.mkv', { ...usual, ...options });
 
   it('measures every size and value once, takes their hull, and rungs that were measured, evenly apart', async () => {
     const host = fakeEncoding();
@@ -504,17 +413,9 @@ describe('a ladder', () => {
     const onPoint = (point: LadderPoint) => seen.push(point);
     const result = await ladder(host, { rungs: 3, between: { min: 1, max: 100 }, onPoint });
     const { curves, hull, rungs, takeovers, encodes } = result;
-    expect(result).toMatchObject({
-      metric: 'vmaf',
-      statistic: 'mean',
-      cached: 0,
-      spacing: 'rate',
-      frameRate: 25,
-    });
-    expect(curves.map(({ width, height }) => [width, height])).toEqual([
-      [320, 176],
-      [160, 88],
-    ]);
+    const facts = { metric: 'vmaf', statistic: 'mean', cached: 0, spacing: 'rate', frameRate: 25 };
+    expect(result).toMatchObject(facts);
+    expect(curves.map(({ width, height }) => `${width}x${height}`)).toEqual(['320x176', '160x88']);
     expect(encodes).toBe(seen.length);
     expect(new Set(seen.map(({ height, value }) => `${height} ${value}`)).size).toBe(encodes);
     expect(host.encodes.some(({ request }) => request.size?.height === 88)).toBe(true);
@@ -541,36 +442,28 @@ describe('a ladder', () => {
   const inQuality = { spacing: 'quality', rungs: 3 } as const;
   let byVmaf: ReturnType<typeof ladder> | undefined;
 
-  it.each(['ssimulacra2', 'cvvdp', 'butteraugli_3norm'])(
-    'goes by %s, whichever end is the better one',
-    async (metric) => {
-      const { hull, rungs, takeovers, curves } = await ladder(fakeEncoding(), { metric, ...inQuality });
-      const isBetter = (a = 0, b = 0) => (metric.startsWith('butteraugli') ? a < b : a > b);
-      for (const points of [hull, rungs])
-        points.slice(1).forEach((point, i) => {
-          expect(point.kbps).toBeGreaterThan(points[i]?.kbps ?? 0);
-          expect(isBetter(point.quality, points[i]?.quality)).toBe(true);
-        });
-      // The same corners as those of VMAF, which all of these follow here.
-      byVmaf ??= ladder(fakeEncoding(), inQuality);
-      const same = await byVmaf;
-      const best = ({ height, value }: LadderPoint) => ({ height, value });
-      expect(hull.at(-1)).toMatchObject(best(same.hull.at(-1) as LadderPoint));
-      expect(takeovers.map(({ height }) => height)).toEqual(same.takeovers.map(({ height }) => height));
-      expect(curves.flatMap(({ notMonotone }) => notMonotone)).toEqual([]);
-      expect(takeovers.every(({ quality }) => quality > 0)).toBe(true);
-    },
-  );
+  it.each(['ssimulacra2', 'cvvdp', 'butteraugli_3norm'])('goes by %s, up or down', async (metric) => {
+    const { hull, rungs, takeovers, curves } = await ladder(fakeEncoding(), { metric, ...inQuality });
+    const isBetter = (a = 0, b = 0) => (metric.startsWith('butteraugli') ? a < b : a > b);
+    for (const points of [hull, rungs])
+      points.slice(1).forEach((point, i) => {
+        expect(point.kbps).toBeGreaterThan(points[i]?.kbps ?? 0);
+        expect(isBetter(point.quality, points[i]?.quality)).toBe(true);
+      });
+    // The same corners as those of VMAF, which all of these follow here.
+    byVmaf ??= ladder(fakeEncoding(), inQuality);
+    const same = await byVmaf;
+    const best = ({ height, value }: LadderPoint) => ({ height, value });
+    expect(hull.at(-1)).toMatchObject(best(same.hull.at(-1) as LadderPoint));
+    expect(takeovers.map(({ height }) => height)).toEqual(same.takeovers.map(({ height }) => height));
+    expect(curves.flatMap(({ notMonotone }) => notMonotone)).toEqual([]);
+    expect(takeovers.every(({ quality }) => quality > 0)).toBe(true);
+  });
 
   it('goes on from what is known, by another statistic, spread in quality, at searched qualities', async () => {
     const host = fakeEncoding();
     await ladder(host);
-    const again = await ladder(host, {
-      statistic: 'min',
-      spacing: 'quality',
-      rungs: 3,
-      between: { min: 50, max: 96 },
-    });
+    const again = await ladder(host, { ...inQuality, statistic: 'min', between: { min: 50, max: 96 } });
     expect(again.encodes).toBeLessThanOrEqual(3);
     expect(again.cached).toBeGreaterThanOrEqual(8);
     expect(again.rungs[0]?.quality).toBe(again.rungs[0]?.pooled.vmaf?.min);
@@ -616,10 +509,8 @@ describe('a ladder', () => {
   });
 
   it('offers a usual five rungs between 40 and 96, of the widths that keep the shape', async () => {
-    const { rungs, curves } = await buildLadder(fakeEncoding().platform, 'film.mkv', {
-      ...FAST,
-      sizes: [132, 100],
-    });
+    const options = { ...FAST, sizes: [132, 100] };
+    const { rungs, curves } = await buildLadder(fakeEncoding().platform, 'film.mkv', options);
     expect(curves.map(({ width, height }) => `${width}x${height}`)).toEqual(['240x132', '182x100']);
     expect(rungs.length).toBeGreaterThanOrEqual(4);
     expect(rungs.length).toBeLessThanOrEqual(5);
@@ -650,11 +541,12 @@ describe('a comparison', () => {
   const compare = (host: FakeHost, options: CompareOptions) =>
     compareEncoders(host.platform, 'film.mkv', options);
   const range = { min: 14, max: 38, step: 8 };
+  const fast = { ...FAST, range };
+  const medium = { encoder: 'libx264', encoderOptions: { preset: 'medium' }, range };
 
   it('tells BD-rates, by name, with what a quality costs and how fast each encodes', async () => {
     const host = fakeEncoding();
-    const medium = { encoder: 'libx264', encoderOptions: { preset: 'medium' }, range };
-    const { curves, deltas, encodes } = await compare(host, { encoders: [{ ...FAST, range }, medium] });
+    const { curves, deltas, encodes } = await compare(host, { encoders: [fast, medium] });
     const [anchor, test] = curves;
     expect(curves.map(({ name }) => name)).toEqual(['libx264 preset=ultrafast', 'libx264 preset=medium']);
     expect(encodes).toBe(8);
@@ -663,27 +555,17 @@ describe('a comparison', () => {
     expect(delta?.rate).toEqual(bdRate(anchor?.points ?? [], test?.points ?? [], { between }));
     expect(delta?.rate?.value).toBeLessThan(0);
     expect([anchor, test].map((curve) => Math.round(curve?.framesPerSecond ?? 0))).toEqual([400, 90]);
-    const asked = await compare(host, {
-      encoders: [
-        { ...FAST, name: 'a', range },
-        { ...FAST, name: 'b' },
-      ],
-      targets: [60],
-    });
+    const a = { ...fast, name: 'a' };
+    const asked = await compare(host, { encoders: [a, { ...FAST, name: 'b' }], targets: [60] });
     expect(asked.curves[1]?.atTargets[0]).toMatchObject({ target: 60, reached: true });
-    const known = await compare(host, { encoders: [{ ...FAST, range }, medium] });
-    expect(known).toMatchObject({
-      encodes: 0,
-      curves: [{ framesPerSecond: null }, { framesPerSecond: null }],
-    });
+    const known = await compare(host, { encoders: [fast, medium] });
+    const untimed = { framesPerSecond: null };
+    expect(known).toMatchObject({ encodes: 0, curves: [untimed, untimed] });
   });
 
   it('goes over the qualities that people watch, or those that are asked for', async () => {
-    const wide = { min: 14, max: 46, step: 4 };
-    const encoders = [
-      { ...FAST, range: wide },
-      { encoder: 'libx265', range: wide },
-    ];
+    const wide = { range: { min: 14, max: 46, step: 4 } };
+    const encoders = [FAST, { encoder: 'libx265' }].map((one) => ({ ...one, ...wide }));
     const host = fakeEncoding();
     const usual = await compare(host, { encoders });
     const [anchor, test] = usual.curves.map(({ points }) => points);
@@ -698,17 +580,12 @@ describe('a comparison', () => {
     const beyond = await compare(host, { encoders, between: { min: 99.5, max: 99.9 } });
     const refused = expect.stringMatching(/share no range/);
     expect(beyond.deltas[0]).toMatchObject({ rate: null, quality: null, refused });
-    await expect(compare(host, { encoders, between: { min: 9, max: 1 } })).rejects.toThrow(
-      'not above the max',
-    );
+    const back = compare(host, { encoders, between: { min: 9, max: 1 } });
+    await expect(back).rejects.toThrow('not above the max');
   });
 
   it('compares what each takes for the target itself, whatever its steps reach', async () => {
-    const steps = { min: 14, max: 38, step: 8 };
-    const encoders = [
-      { ...FAST, range: steps },
-      { encoder: 'libvpx-vp9', encoderOptions: {} },
-    ];
+    const encoders = [fast, { encoder: 'libvpx-vp9', encoderOptions: {} }];
     const result = await compare(fakeEncoding(), { encoders, targets: [85] });
     for (const { points, atTargets } of result.curves) {
       const [at] = atTargets;
@@ -723,11 +600,9 @@ describe('a comparison', () => {
   });
 
   it('has BD-rates of metrics of which less is better, for a target that is the most', async () => {
-    const encoders = [
-      { ...FAST, range },
-      { encoder: 'libx264', encoderOptions: { preset: 'medium' }, range },
-    ];
-    const measured = await compare(fakeEncoding(), { encoders, metric: 'butteraugli' });
+    const encoders = [fast, medium];
+    const metric = 'butteraugli';
+    const measured = await compare(fakeEncoding(), { encoders, metric });
     const [delta] = measured.deltas;
     // Medium needs less, and is less visible: both below 0.
     expect(delta).toMatchObject({ refused: null, rate: { range: { from: expect.any(Number) } } });
@@ -736,17 +611,9 @@ describe('a comparison', () => {
     expect(delta?.rate?.range.to).toBeGreaterThan(delta?.rate?.range.from ?? 0);
     const plain = await compare(fakeEncoding(), { encoders, between: { min: 0, max: 100 } });
     expect(Math.sign(plain.deltas[0]?.rate?.value ?? 0)).toBe(-1);
-    const within = await compare(fakeEncoding(), {
-      encoders,
-      metric: 'butteraugli',
-      between: { min: 2, max: 4 },
-    });
+    const within = await compare(fakeEncoding(), { encoders, metric, between: { min: 2, max: 4 } });
     expect(within.deltas[0]?.rate?.range).toEqual({ from: 2, to: 4 });
-    const { curves } = await compare(fakeEncoding(), {
-      encoders: [FAST],
-      metric: 'butteraugli',
-      targets: [3],
-    });
+    const { curves } = await compare(fakeEncoding(), { encoders: [FAST], metric, targets: [3] });
     const [at] = curves[0]?.atTargets ?? [];
     expect(at).toMatchObject({ target: 3, reached: true, kbpsAt: expect.any(Number) });
     expect(at?.quality).toBeLessThanOrEqual(3);

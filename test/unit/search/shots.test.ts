@@ -1,7 +1,6 @@
 /**
  * @module test/unit/search/shots
- * Shots: cuts in pictures, limits of length, bytes shared among curves and times of joined frames; then shots and a
- * setting for each on recorded curves.
+ * Shots: cuts in pictures, limits of length, bytes shared among curves, times of joined frames, and settings.
  */
 import { describe, expect, it } from 'vitest';
 import { clockOf, lookup, segmentStamps } from '../../../src/search/commands.js';
@@ -38,23 +37,14 @@ describe('cuts', () => {
     ['where scenes change, however they move', [...scene(0, 20), ...scene(3, 15), ...scene(5, 30)], [20, 35]],
     ['in the dark', [...scene(0, 20, 0.15), ...scene(3, 20, 0.15)], [20]],
     ['close to each other', [...scene(0, 20), ...scene(3, 4), ...scene(5, 20)], [20, 24]],
-  ])('are found %s', (_, pictures, cuts) => {
-    expect(cutsIn(pictures)).toEqual(cuts);
-  });
+  ])('are found %s', (_, pictures, cuts) => expect(cutsIn(pictures)).toEqual(cuts));
 
   it('are not a flash, nor a dropout, of up to a fifth of a second', () => {
-    const white = new Uint8Array(width * height).fill(250);
-    const black = new Uint8Array(width * height).fill(16);
-    for (const [picture, length] of [
-      [white, 1],
-      [white, 3],
-      [black, 5],
-    ] as const) {
-      const shot = scene(1, 50);
-      expect(
-        cutsIn([...shot.slice(0, 25), ...Array<Uint8Array>(length).fill(picture), ...shot.slice(25)]),
-      ).toEqual([]);
-    }
+    const flashed = (level: number, length: number) => {
+      const flash = Array<Uint8Array>(length).fill(new Uint8Array(width * height).fill(level));
+      return cutsIn(scene(1, 50).toSpliced(25, 0, ...flash));
+    };
+    expect([flashed(250, 1), flashed(250, 3), flashed(16, 5)]).toEqual([[], [], []]);
   });
 
   it('are not a fade to black and back, nor a dissolve', () => {
@@ -80,14 +70,7 @@ describe('cuts', () => {
 
 describe('limits of length', () => {
   it('leave out the weaker of two cuts that are too close, and those at the ends', () => {
-    const changes: number[] = [];
-    for (const [at, change] of [
-      [3, 0.9],
-      [40, 0.5],
-      [45, 0.8],
-      [96, 0.9],
-    ] as const)
-      changes[at] = change;
+    const changes: number[] = Object.assign([], { 3: 0.9, 40: 0.5, 45: 0.8, 96: 0.9 });
     expect(spaced([3, 40, 45, 96], changes, 100, 10)).toEqual([45]);
     expect(spaced([3, 40, 45, 96], changes, 100, 3)).toEqual([3, 40, 45, 96]);
   });
@@ -214,22 +197,21 @@ describe('times of joined frames', () => {
 
 const film = (...frames: number[]): FakeShot[] => frames.map((count) => ({ frames: count }));
 /** Three shots, the second harder and the third easier than the first. */
-const THREE = film(22, 19, 21);
+const THREE = { shots: film(22, 19, 21) };
 
 describe('shots of a source', () => {
   const found = async (shots: readonly FakeShot[], options: ShotOptions = {}) =>
     (await detectShots(fakeEncoding({ shots }).platform, 'film.mkv', { minSeconds: 0.2, ...options })).shots;
 
   it('go from cut to cut, and are one where there is none or what there is is too short', async () => {
-    expect(await found(THREE)).toMatchObject([
+    expect(await found(THREE.shots)).toMatchObject([
       { first: 0, count: 22, start: 0, seconds: 0.88, begins: 'start', change: 0 },
       { first: 22, count: 19, start: 0.88, begins: 'cut' },
       { first: 41, count: 21, start: 1.64, begins: 'cut' },
     ]);
     expect(await found(film(30))).toMatchObject([{ first: 0, count: 30 }]);
-    expect(await found(film(3, 3), { minSeconds: 0.5 })).toMatchObject([
-      { first: 0, count: 6, begins: 'start' },
-    ]);
+    const joined = await found(film(3, 3), { minSeconds: 0.5 });
+    expect(joined).toMatchObject([{ first: 0, count: 6, begins: 'start' }]);
     expect(await found(film(1))).toMatchObject([{ first: 0, count: 1, start: 0, seconds: 0.04 }]);
   });
 
@@ -242,9 +224,8 @@ describe('shots of a source', () => {
 
   it('are refused where fewer frames decode than are listed', async () => {
     const { platform } = fakeEncoding({ shots: film(20) }, { damaged: 2 });
-    expect(await refusalOf('media', () => detectShots(platform, 'film.mkv'))).toContain(
-      'lists 20 frames but decodes to 18',
-    );
+    const refusal = await refusalOf('media', () => detectShots(platform, 'film.mkv'));
+    expect(refusal).toContain('lists 20 frames but decodes to 18');
   });
 
   it.each([
@@ -253,25 +234,20 @@ describe('shots of a source', () => {
     [{ maxSeconds: 0 }, /maxSeconds is 0/],
     [{ nonesuch: 1 }, /There is no option "nonesuch"/],
   ])('are not looked for with %j', async (options, message) => {
-    expect(await refusalOf('usage', () => found(THREE, options as ShotOptions))).toMatch(message);
+    expect(await refusalOf('usage', () => found(THREE.shots, options as ShotOptions))).toMatch(message);
   });
 });
 
 describe('settings of shots', () => {
-  const RANGE = { min: 16, max: 44, step: 4 };
+  const usual = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' }, minSeconds: 0.2 };
+  const AT_85 = { targets: [{ atLeast: 85 }] };
   const tune = (host: FakeHost, options: Partial<TuneShotsOptions> = {}) =>
-    tuneShots(host.platform, 'film.mkv', {
-      ...{ encoder: 'libx264', encoderOptions: { preset: 'ultrafast' }, minSeconds: 0.2, range: RANGE },
-      ...options,
-    });
+    tuneShots(host.platform, 'film.mkv', { ...usual, range: { min: 16, max: 44, step: 4 }, ...options });
 
   it('reach the target each with the largest value, and tell what that saves', async () => {
-    const host = fakeEncoding({ shots: THREE });
+    const host = fakeEncoding(THREE);
     const seen: number[] = [];
-    const result = await tune(host, {
-      targets: [{ atLeast: 85 }],
-      onShot: ({ number }) => seen.push(number),
-    });
+    const result = await tune(host, { ...AT_85, onShot: ({ number }) => seen.push(number) });
     expect(seen).toEqual([1, 2, 3]);
     for (const { value, margin, points, pooled } of result.shots) {
       const better = points.find((point) => point.value > value && (point.pooled.vmaf?.mean ?? 0) >= 85);
@@ -294,11 +270,8 @@ describe('settings of shots', () => {
 
   it('are compared with one encode of the whole that was made, which may do better than its shots apart', async () => {
     // An encoder that sees the whole makes more of it.
-    const host = fakeEncoding(
-      { shots: THREE },
-      { bend: (quality, _, { isSource }) => quality + (isSource ? 8 : 0) },
-    );
-    const { shots, single, saving, bytes, encodes } = await tune(host, { targets: [{ atLeast: 85 }] });
+    const host = fakeEncoding(THREE, { bend: (quality, _, { isSource }) => quality + (isSource ? 8 : 0) });
+    const { shots, single, saving, bytes, encodes } = await tune(host, AT_85);
     expect(single.value).toBeGreaterThan(Math.min(...shots.map(({ value }) => value)));
     const made = host.encodes.findLast(({ request, value }) => request.isSource && value === single.value);
     expect(made?.request.args).not.toContain('-x264-params');
@@ -306,19 +279,19 @@ describe('settings of shots', () => {
     const all = host.encodes.filter(({ request }) => request.isSource).map(({ value }) => value);
     expect(Math.max(...all)).toBeGreaterThan(single.value);
     expect(saving).toBeCloseTo(1 - bytes / single.bytes, 12);
-    const apart = await tune(fakeEncoding({ shots: THREE }), { targets: [{ atLeast: 85 }] });
+    const apart = await tune(fakeEncoding(THREE), AT_85);
     expect(saving).toBeLessThan(apart.saving);
   });
 
   it('reach it together with fewer bytes than each by itself, and say so where they cannot', async () => {
-    const host = fakeEncoding({ shots: THREE });
-    const whole = await tune(host, { goal: 'whole', targets: [{ atLeast: 85 }] });
+    const host = fakeEncoding(THREE);
+    const whole = await tune(host, { goal: 'whole', ...AT_85 });
     expect(whole.reached).toBe(true);
     expect(whole.pooled.vmaf?.mean).toBeGreaterThanOrEqual(85);
-    const each = await tune(host, { targets: [{ atLeast: 85 }] });
+    const each = await tune(host, AT_85);
     expect(whole.bytes).toBeLessThan(each.bytes);
     expect(each).toMatchObject({ reached: true });
-    expect(await tune(host, { targets: [{ atLeast: 85 }] })).toMatchObject({ encodes: 0 });
+    expect(await tune(host, AT_85)).toMatchObject({ encodes: 0 });
     const missed = await tune(host, { goal: 'whole', targets: [{ atLeast: 100.5 }] });
     expect(missed).toMatchObject({ reached: false });
     expect(missed.margin).toBeLessThan(0);
@@ -327,59 +300,51 @@ describe('settings of shots', () => {
     const asked = { goal: 'whole', targets: [{ atLeast: 100.5 }], output } as const;
     expect(await tune(host, asked)).toMatchObject({ final: null, unwritten: output });
     expect(host.written()).toEqual([]);
-    expect(await tune(host, { ...asked, keepMissed: true })).toMatchObject({
-      final: { reached: false },
-      unwritten: null,
-    });
+    const kept = await tune(host, { ...asked, keepMissed: true });
+    expect(kept).toMatchObject({ final: { reached: false }, unwritten: null });
     expect(host.written()).toEqual([output]);
   });
 
-  it.each(['cvvdp>=9.3', 'ssimulacra2>=60', 'butteraugli.norm3<=2.5'])(
-    'reach %s, each or together with fewer bytes, whichever end is the better one',
-    async (text) => {
-      const host = fakeEncoding({ shots: THREE });
-      const targets = [parseTarget(text)];
-      const each = await tune(host, { targets, output: 'joined.mp4' });
-      expect(each).toMatchObject({ reached: true, final: { reached: true, difference: { within: 0 } } });
-      expect(Math.min(...each.shots.map(({ margin }) => margin))).toBeCloseTo(each.margin, 9);
-      const whole = await tune(host, { goal: 'whole', targets });
-      expect(whole).toMatchObject({ reached: true, single: { reached: true } });
-      expect(whole.bytes).toBeLessThan(each.bytes);
-      expect(whole.margin).toBeLessThanOrEqual(each.margin);
-    },
-  );
+  const OTHERS = ['cvvdp>=9.3', 'ssimulacra2>=60', 'butteraugli.norm3<=2.5'];
+
+  it.each(OTHERS)('reach %s, each or together with fewer bytes, up or down', async (text) => {
+    const host = fakeEncoding(THREE);
+    const targets = [parseTarget(text)];
+    const each = await tune(host, { targets, output: 'joined.mp4' });
+    expect(each).toMatchObject({ reached: true, final: { reached: true, difference: { within: 0 } } });
+    expect(Math.min(...each.shots.map(({ margin }) => margin))).toBeCloseTo(each.margin, 9);
+    const whole = await tune(host, { goal: 'whole', targets });
+    expect(whole).toMatchObject({ reached: true, single: { reached: true } });
+    expect(whole.bytes).toBeLessThan(each.bytes);
+    expect(whole.margin).toBeLessThanOrEqual(each.margin);
+  });
 
   it('are joined with the scores of the shots, and removed where the joined file shows others', async () => {
-    const shots = THREE;
-    const host = fakeEncoding({ shots });
+    const host = fakeEncoding(THREE);
     const stages: string[] = [];
     const onStage: TuneShotsOptions['onStage'] = ({ kind }) => stages.push(kind);
-    const result = await tune(host, { targets: [{ atLeast: 85 }], output: 'joined.mp4', onStage });
-    expect(result.final).toMatchObject({
-      file: 'joined.mp4',
-      reached: true,
-      difference: { within: 0, edges: 0 },
-    });
+    const result = await tune(host, { ...AT_85, output: 'joined.mp4', onStage });
+    const difference = { within: 0, edges: 0 };
+    expect(result.final).toMatchObject({ file: 'joined.mp4', reached: true, difference });
     expect(result.final?.pooled.vmaf?.mean).toBeCloseTo(result.pooled.vmaf?.mean ?? Number.NaN, 9);
     expect(result.final?.bytes).toBe(result.bytes);
     expect([stages[0], stages.at(-1), stages.includes('finding')]).toEqual(['reading', 'joining', true]);
     // What is joined is encoded once more where only its points are known.
     const known = host.encodes.length;
-    await tune(host, { targets: [{ atLeast: 85 }], output: 'again.mp4' });
+    await tune(host, { ...AT_85, output: 'again.mp4' });
     expect(host.encodes.length - known).toBe(3);
 
     // The last encode of a value is another picture than the one that was measured.
     let encodes = 0;
-    const fickle = fakeEncoding({ shots }, { bend: (quality) => quality - (++encodes > 3 ? 2 : 0) });
+    const fickle = fakeEncoding(THREE, { bend: (quality) => quality - (++encodes > 3 ? 2 : 0) });
     const fixed = { range: { min: 26, max: 26 }, targets: [{ atLeast: 1 }] };
     await tune(fickle, fixed);
-    expect(await refusalOf('media', () => tune(fickle, { ...fixed, output: 'joined.mp4' }))).toMatch(
-      /differs from the shots by up to 2\.00 within a shot, so shots of libx264/,
-    );
+    const refusal = await refusalOf('media', () => tune(fickle, { ...fixed, output: 'joined.mp4' }));
+    expect(refusal).toMatch(/differs from the shots by up to 2\.00 within a shot, so shots of libx264/);
   });
 
   it('leave nothing when they are stopped while joining, and refuse the source as output at once', async () => {
-    const host = fakeEncoding({ shots: THREE });
+    const host = fakeEncoding(THREE);
     const stop = new AbortController();
     const onStage: TuneShotsOptions['onStage'] = ({ kind }) => kind === 'joining' && stop.abort();
     const fixed = { range: { min: 26, max: 26 }, targets: [{ atLeast: 1 }] };
@@ -401,7 +366,7 @@ describe('settings of shots', () => {
     [{ scratchBytes: 2000 }, 'io', /temporary files/],
     [{ output: '/nonexistent/x.txt' }, 'usage', /must end in \.mp4/],
   ])('are not looked for with %j', async (options, code, message) => {
-    const task = tune(fakeEncoding({ shots: THREE }), options as Partial<TuneShotsOptions>);
+    const task = tune(fakeEncoding(THREE), options as Partial<TuneShotsOptions>);
     await expect(task).rejects.toMatchObject({ code, message: expect.stringMatching(message) });
   });
 });

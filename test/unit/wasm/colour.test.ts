@@ -42,14 +42,8 @@ function colour(random: SeededRandom, chroma: ChromaFormat): ColourNumbers {
   const matrix = random.int(whole ? GBR : BT709, ICTCP);
   const last = matrix === BT2020_CL ? 5 : 7;
   const transfer = random.int(matrix === ICTCP ? PQ : 0, last);
-  return [
-    matrix,
-    random.int(0, 1),
-    transfer,
-    random.int(0, 2),
-    random.int(0, 2),
-    matrix === ICTCP ? 1 : random.int(0, 6),
-  ];
+  const [range, siting, upsampling] = [random.int(0, 1), random.int(0, 2), random.int(0, 2)];
+  return [matrix, range, transfer, siting, upsampling, matrix === ICTCP ? 1 : random.int(0, 6)];
 }
 
 describe('the colour stage', () => {
@@ -64,10 +58,8 @@ describe('the colour stage', () => {
       const [portable, simd] = (['portable', 'simd128'] as const).map((one) =>
         Buffer.concat(linearLight(one, video, side, shown).map(({ buffer }) => new Uint8Array(buffer))),
       );
-      expect(
-        simd?.equals(portable ?? Buffer.of()),
-        `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED}`,
-      ).toBe(true);
+      const which = `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED}`;
+      expect(simd?.equals(portable ?? Buffer.of()), which).toBe(true);
     }
   });
 
@@ -78,17 +70,14 @@ describe('the colour stage', () => {
       const video = format(random.int(1, 40), random.int(1, 12), random.int(8, 16), chroma);
       const side = { picture: noise(random, video), colour: colour(random, chroma) };
       const shown = random.int(0, 1) === 1;
-      const found = difference(
-        linearLight('simd128', video, side, shown),
-        definition(video, side.picture, side.colour, shown),
-      );
+      const exact = definition(video, side.picture, side.colour, shown);
+      const found = difference(linearLight('simd128', video, side, shown), exact);
       const [matrix, , transfer] = side.colour;
       const usual = STEEP.has(transfer) ? 4e-6 : 1.5e-6;
       // A matrix whose weights are up to 3.4, and the display of HLG, come after the curves.
       const bound = matrix === ICTCP || (shown && transfer === HLG) ? 1e-5 : usual;
-      expect(found, `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED + 1}`).toBeLessThan(
-        bound,
-      );
+      const which = `${JSON.stringify(video)} ${side.colour}, case ${i} of seed ${SEED + 1}`;
+      expect(found, which).toBeLessThan(bound);
     }
   });
 
@@ -122,11 +111,7 @@ describe('the colour stage', () => {
     const video = format(256, 1, 8, '444');
     const codes = picture(video, (x) => x);
     for (const one of ['portable', 'simd128'] as const)
-      expect(linearLight(one, video, { picture: codes, colour: SRGB })).toEqual([
-        expected,
-        expected,
-        expected,
-      ]);
+      expect(linearLight(one, video, { picture: codes, colour: SRGB })).toEqual(Array(3).fill(expected));
   });
 
   it('puts chroma where it is sited', () => {

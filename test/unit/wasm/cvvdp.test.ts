@@ -59,13 +59,8 @@ const instance = (display: string): ExtractorInstance => parseFeature(`cvvdp=dis
 function jod(qs: readonly number[], video: VideoFormat, rate: number): number {
   const timed = { ...video, ...(rate > 0 && { frameRate: { num: rate, den: 1 } }) };
   const finisher = CVVDP.finish(instance('standard_4k'), timed, 'libvmaf-3.2');
-  qs.forEach((q, frame) => {
-    finisher.push(
-      frame,
-      () => q,
-      () => {},
-    );
-  });
+  const none = () => {};
+  for (const [frame, q] of qs.entries()) finisher.push(frame, () => q, none);
   return finisher.aggregates?.().cvvdp ?? Number.NaN;
 }
 
@@ -114,15 +109,11 @@ describe('cvvdp of pictures made here', () => {
     [25, 'standard_hdr_hlg', 9.626467],
     [25, 'standard_hdr_pq', 9.430899],
   ] as const;
-  it.each(clips)(
-    'is what the recipe gives of a clip at %i frames per second on %s',
-    (rate, name, expected) => {
-      const clip = patterns(64, 48, 12);
-      expect(
-        Math.abs(jod(measure('simd128', clip, options(name, rate)), clip.video, rate) - expected),
-      ).toBeLessThan(TOLERANCE);
-    },
-  );
+  it.each(clips)('is what the recipe gives of a clip at %i fps on %s', (rate, name, expected) => {
+    const clip = patterns(64, 48, 12);
+    const found = jod(measure('simd128', clip, options(name, rate)), clip.video, rate);
+    expect(Math.abs(found - expected)).toBeLessThan(TOLERANCE);
+  });
 
   it('is 10 for equal pictures', () => {
     const { video, reference } = patterns(40, 30, 3);
@@ -169,10 +160,9 @@ describe(`cvvdp of the authors' program (${needsShared})`, () => {
   const values: Values = folder
     ? JSON.parse(readFileSync(`${folder}values.json`, 'utf8'))
     : { stills: {}, cvvdp_video_clip160_by_fps: {} };
+  const shown = ['standard_fhd', 'standard_4k', 'standard_hdr_pq'] as const;
   const entries = (of: Partial<Record<DisplayName, number>>) =>
-    (['standard_fhd', 'standard_4k', 'standard_hdr_pq'] as const).map(
-      (name) => [name, of[name] ?? 0] as const,
-    );
+    shown.map((name) => [name, of[name] ?? 0] as const);
 
   it.skipIf(!folder)('is theirs for every still', () => {
     for (const [name, { cvvdp }] of Object.entries(values.stills)) {
@@ -189,19 +179,15 @@ describe(`cvvdp of the authors' program (${needsShared})`, () => {
   it.skipIf(!folder)('is theirs for a clip at three frame rates', () => {
     const video = format(160, 90, 8, '444');
     const samples = video.width * video.height;
-    const frames = (path: string): Picture[] => {
-      const rgb = readFileSync(path);
+    const frames = (side: 'ref' | 'dis'): Picture[] => {
+      const rgb = readFileSync(`${folder}clip160_${side}.rgb`);
       return Array.from({ length: rgb.length / samples / 3 }, (_, frame) =>
         [1, 2, 0].map((c) =>
           Uint8Array.from({ length: samples }, (_, i) => rgb[3 * (frame * samples + i) + c] ?? 0),
         ),
       );
     };
-    const clip = {
-      video,
-      reference: frames(`${folder}clip160_ref.rgb`),
-      distorted: frames(`${folder}clip160_dis.rgb`),
-    };
+    const clip = { video, reference: frames('ref'), distorted: frames('dis') };
     for (const [rate, of] of Object.entries(values.cvvdp_video_clip160_by_fps))
       for (const [display, expected] of entries(of)) {
         const found = jod(measure('simd128', clip, options(display, Number(rate))), video, Number(rate));
@@ -215,11 +201,8 @@ describe('the twins of cvvdp', () => {
 
   it('give the same bits for random pictures of sides from 2 to 70', () => {
     const random = seeded(SEED);
-    const sides = some(
-      Array.from({ length: 69 }, (_, i) => i + 2),
-      1,
-    );
-    for (const width of sides) {
+    const sides = Array.from({ length: 69 }, (_, i) => i + 2);
+    for (const width of some(sides, 1)) {
       const height = random.int(width < 16 ? 2 : 16, 70);
       const depth = random.pick([8, 10]);
       const video = format(width, height, depth, '444');
@@ -237,9 +220,8 @@ describe('the twins of cvvdp', () => {
   });
 
   it('raise to powers as Math does, to the same bits', () => {
-    const { exports } = new WebAssembly.Instance(perceptual, {
-      env: { emscripten_notify_memory_growth: () => {} },
-    });
+    const env = { emscripten_notify_memory_growth: () => {} };
+    const { exports } = new WebAssembly.Instance(perceptual, { env });
     const call = (name: string, ...args: number[]): number => {
       const value = exports[name];
       if (typeof value !== 'function') throw new Error(`no ${name}`);
@@ -326,9 +308,8 @@ describe('the metric cvvdp', () => {
     expect(() => measured(scored({ colours: { reference: colour, distorted: pq } }))).toThrow(
       'display standard_4k shows SDR but the distorted video is PQ; choose another display, for example standard_hdr_pq.',
     );
-    expect(() => measured(scored({ frameRate: { num: 1000, den: 1 } }))).toThrow(
-      'up to 240 frames per second',
-    );
+    const fast = scored({ frameRate: { num: 1000, den: 1 } });
+    expect(() => measured(fast)).toThrow('up to 240 frames per second');
   });
 
   it('makes JOD of Q', () => {

@@ -119,37 +119,30 @@ describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
     });
   });
 
-  overWidths(
-    'float_vif_terms, all widths, gain limits and noises',
-    { seed: 22, from: 1 },
-    (random, width) => {
-      for (const [nsq, limit] of some(NOISES, width)) {
-        const a = samples(random, width);
-        const b = alike(random, a);
-        // Signals as filters give them: second moments near or above the squares of the means.
-        const spread = () => random.pick([0, 0, 1e-11, 0.5, 3, 900]);
-        const signals = [
-          a,
-          b,
-          a.map((v) => v * v + spread()),
-          b.map((v) => v * v + spread()),
-          a.map((v, i) => v * (b[i] ?? 0) + spread() * random.pick([-1, 1, 1])),
-        ];
-        compare('float_vif_terms', `${width} columns nsq ${nsq} limit ${limit}`, (twin) => {
-          // The struct: two doubles and a float.
-          const noise = put(
-            new Uint8Array([
-              ...new Uint8Array(new Float64Array([nsq, limit]).buffer),
-              ...new Uint8Array(new Float32Array([(nsq * nsq) / 65025, 0]).buffer),
-            ]),
-          );
-          const [num = 0, den = 0] = outputs(2, width);
-          twin(rows(signals), width, noise, num, den);
-          return [words(num, width), words(den, width)];
-        });
-      }
-    },
-  );
+  overWidths('float_vif_terms, all widths, limits and noises', { seed: 22, from: 1 }, (random, width) => {
+    for (const [nsq, limit] of some(NOISES, width)) {
+      const a = samples(random, width);
+      const b = alike(random, a);
+      // Signals as filters give them: second moments near or above the squares of the means.
+      const spread = () => random.pick([0, 0, 1e-11, 0.5, 3, 900]);
+      const signals = [
+        a,
+        b,
+        a.map((v) => v * v + spread()),
+        b.map((v) => v * v + spread()),
+        a.map((v, i) => v * (b[i] ?? 0) + spread() * random.pick([-1, 1, 1])),
+      ];
+      compare('float_vif_terms', `${width} columns nsq ${nsq} limit ${limit}`, (twin) => {
+        // The struct: two doubles and a float.
+        const struct = Float64Array.of(nsq, limit, 0);
+        new Float32Array(struct.buffer)[4] = (nsq * nsq) / 65025;
+        const noise = put(new Uint8Array(struct.buffer));
+        const [num = 0, den = 0] = outputs(2, width);
+        twin(rows(signals), width, noise, num, den);
+        return [words(num, width), words(den, width)];
+      });
+    }
+  });
 
   overWidths('float_adm_wavelet, all widths', { seed: 23, from: 2 }, (random, width) => {
     const n = (width + 1) >> 1;
@@ -173,26 +166,21 @@ describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
     }
   });
 
-  overWidths(
-    'float_adm_mask and float_adm_powers, all widths and exponents',
-    { seed: 25, from: 1 },
-    (random, n) => {
-      const band = samples(random, n);
-      const factor = random.int(1, 5000) / 3000;
-      compare('float_adm_mask', `${n} columns factor ${factor}`, (twin) => {
-        const [centre = 0, neighbour = 0] = outputs(2, n);
-        twin(row(band), n, factor, centre, neighbour);
-        return [words(centre, n), words(neighbour, n)];
+  overWidths('float_adm_mask and float_adm_powers, all widths', { seed: 25, from: 1 }, (random, n) => {
+    const band = samples(random, n);
+    const factor = random.int(1, 5000) / 3000;
+    compare('float_adm_mask', `${n} columns factor ${factor}`, (twin) => {
+      const [centre = 0, neighbour = 0] = outputs(2, n);
+      twin(row(band), n, factor, centre, neighbour);
+      return [words(centre, n), words(neighbour, n)];
+    });
+    for (const p of [3, 2, 4.5])
+      compare('float_adm_powers', `${n} columns factor ${factor} p ${p}`, (twin) => {
+        const [out = 0] = outputs(1, n);
+        twin(row(band), n, factor, p, out);
+        return words(out, n);
       });
-      for (const p of [3, 2, 4.5]) {
-        compare('float_adm_powers', `${n} columns factor ${factor} p ${p}`, (twin) => {
-          const [out = 0] = outputs(1, n);
-          twin(row(band), n, factor, p, out);
-          return words(out, n);
-        });
-      }
-    },
-  );
+  });
 
   overWidths('float_adm_contrast, all widths, with and without masks', { seed: 26, from: 1 }, (random, n) => {
     const signal = [0, 1, 2].map(() => samples(random, n));
@@ -200,16 +188,14 @@ describe(`twins of the floating-point metrics (seed ${SEED})`, () => {
     const mask = (length: number) => Float32Array.from({ length }, () => (size * random.int(0, 999)) / 999);
     const masks = [0, 1, 2].map(() => [mask(n + 2), mask(n + 2), mask(n + 2), mask(n)]);
     const factors = new Float32Array([random.int(1, 999) / 999, random.int(1, 999) / 999]);
-    for (const p of [3, 2.5]) {
-      for (const masked of [true, false]) {
+    for (const p of [3, 2.5])
+      for (const masked of [true, false])
         compare('float_adm_contrast', `${n} columns p ${p} masks ${masked} up to ${size}`, (twin) => {
           const at = masks.flatMap((band) => band.map((r, i) => row(r) + (i < 3 ? 4 : 0)));
           const outs = outputs(3, n);
           twin(rows(signal), n, put(factors), masked ? pointers(at) : 0, p, pointers(outs));
           return outs.map((out) => words(out, n));
         });
-      }
-    }
   });
 
   overWidths('ssim_rows and ssim_terms, all widths', { seed: 27, from: 1 }, (random, n) => {
@@ -299,10 +285,7 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       // What larger scales left to the right of a picture that is narrower than half its window.
       const reach = window >> 1;
       const end = width < reach ? random.int(width, reach) : width;
-      const left = {
-        image: banded(random, height * 32),
-        mask: Uint8Array.from(random.bytes(height * 32), (v) => v & 1),
-      };
+      const left = { image: banded(random, height * 32), mask: random.bytes(height * 32).map((v) => v & 1) };
       const about = `${width}x${height}, window ${window}, ${contrasts} contrasts, ${end - width} columns beyond`;
       compare('cambi_contrast', about, (twin) => {
         const counts = take(Number(native('cambi_counts_bytes')(width)));
@@ -351,11 +334,10 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       const distorted = random.int(0, 3) === 0 ? reference : planes();
       compare('ciede_row', `${width} samples of ${depth} bit, halved ${halved}`, (twin) => {
         const format = pointers([width, chromaWidth, depth, halved]);
-        const [a, b] = [reference, distorted].map((rows) =>
-          pointers(rows.map((samples) => put(samples, SLACK))),
-        );
+        const at = (rows: typeof reference) => pointers(rows.map((samples) => put(samples, SLACK)));
+        const [a, b] = [at(reference), at(distorted)] as const;
         const differences = take(4 * width + SLACK);
-        twin(a ?? 0, b ?? 0, format, tables, differences);
+        twin(a, b, format, tables, differences);
         return words(differences, width);
       });
     }

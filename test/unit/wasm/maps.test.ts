@@ -2,9 +2,8 @@
  * @module test/unit/wasm/maps
  * Maps of VIF and ADM: their cells are integers that add up to what the frame's features are made of, exactly.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { compileCore } from '../../../src/core/compile.js';
+import type { VideoFormat } from '../../../src/core/frame.js';
 import { Core, type Implementation } from '../../../src/core/module.js';
 import { WasmMapMaker } from '../../../src/engine/backends/core/quality-maps.js';
 import { ADM, admStructs, admVariant } from '../../../src/metrics/adm.js';
@@ -12,20 +11,16 @@ import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { coreCalls, type Metric, type Variant } from '../../../src/metrics/metric.js';
 import { VIF } from '../../../src/metrics/vif.js';
 import { makeTestImage } from '../../support/fixtures.js';
-import { format, putPicture } from '../../support/metric.js';
+import { wasm as core, format, putPicture } from '../../support/metric.js';
 import { type SeededRandom, seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
 const SEED = Number(process.env.ANYVMAF_SEED ?? 20261121);
-const core = await compileCore(readFileSync(new URL('../../../wasm/anyvmaf.wasm', import.meta.url)));
 
 const CSF = admCsf({ normViewDist: 3, refDisplayHeight: 1080, csfMode: 0, csfScale: 1, csfDiagScale: 1 });
 const variant = (gainLimit: number) => admVariant(gainLimit, 0.03125, CSF, { aim: false, scale0: true });
 
-interface Planes {
-  readonly width: number;
-  readonly height: number;
-  readonly bitDepth: number;
+interface Planes extends Pick<VideoFormat, 'width' | 'height' | 'bitDepth'> {
   readonly reference: Uint8Array;
   readonly distorted: Uint8Array;
 }
@@ -50,10 +45,8 @@ function measure(planes: Planes, block: number, gainLimit: number, implementatio
   const instance = new Core(core);
   const video = format(width, height, bitDepth, '400');
   const context = instance.open(video, implementation);
-  const [reference, distorted] = [
-    putPicture(instance, video, [planes.reference], 1),
-    putPicture(instance, video, [planes.distorted], 2),
-  ];
+  const reference = putPicture(instance, video, [planes.reference], 1);
+  const distorted = putPicture(instance, video, [planes.distorted], 2);
   const at = [reference.planes[0]?.address ?? 0, distorted.planes[0]?.address ?? 0] as const;
   context.setFrames({ reference: [reference], distorted: [distorted] });
   const frame = (metric: Metric, of: Variant) =>
@@ -70,6 +63,12 @@ function measure(planes: Planes, block: number, gainLimit: number, implementatio
     frameVif: frame(VIF, { options: [gainLimit], extent: [1] }),
     frameAdm: frame(ADM, variant(gainLimit)).slice(0, 8),
   };
+}
+
+/** Maps of a pair as their maker gives them. */
+function mapsOf({ width, height, bitDepth, reference, distorted }: Planes, blockSize: number) {
+  const video = format(width, height, bitDepth, '400');
+  return new WasmMapMaker(core, video, { blockSize, enhnGainLimit: 100 }).measure(reference, distorted);
 }
 
 /** Exact sums of each scale's cells. */
@@ -92,9 +91,7 @@ function sumsByScale(cells: Float64Array, counts: readonly number[], fields: num
  */
 const VECTORS = [
   {
-    width: 64,
-    height: 64,
-    bitDepth: 10,
+    ...{ width: 64, height: 64, bitDepth: 10 },
     vif: [34886810, 75894816, 15146769, 18057785, 4001917, 4500528, 1033805, 1148170],
     num: [
       821030815200377, 9268414077996, 469230893925, 13678935667853, 14189280337114, 1100508345273,
@@ -114,9 +111,7 @@ const VECTORS = [
     ],
   },
   {
-    width: 61,
-    height: 47,
-    bitDepth: 8,
+    ...{ width: 61, height: 47, bitDepth: 8 },
     vif: [23166193, 52063746, 9952909, 11780963, 2515048, 2783457, 567520, 607326],
     num: [
       548068422240554, 6507314324235, 318325542134, 9853057516055, 16287188807999, 801216829304,
@@ -185,14 +180,8 @@ function randomPair(random: SeededRandom): Planes & { about: string } {
   const distorted = reference.map((v) =>
     Math.max(0, Math.min(top, Math.round(v * gain) + random.int(-amount, amount))),
   );
-  return {
-    width,
-    height,
-    bitDepth,
-    reference: bytesOf(reference),
-    distorted: bytesOf(distorted),
-    about: `${width}x${height} ${bitDepth} bit ${kind} gain ${gain} noise ${amount}`,
-  };
+  const about = `${width}x${height} ${bitDepth} bit ${kind} gain ${gain} noise ${amount}`;
+  return { width, height, bitDepth, reference: bytesOf(reference), distorted: bytesOf(distorted), about };
 }
 
 describe(`maps of random pairs (seed ${SEED})`, () => {
@@ -220,36 +209,24 @@ describe(`maps of random pairs (seed ${SEED})`, () => {
     const random = seeded(SEED + 1);
     for (let i = 0; i < tier(6, 12); i++) {
       const planes = randomPair(random);
-      const [simd, portable] = (['simd128', 'portable'] as const).map(
-        (twin) => measure(planes, 8, 100, twin).cells,
-      );
+      const twins = ['simd128', 'portable'] as const;
+      const [simd, portable] = twins.map((twin) => measure(planes, 8, 100, twin).cells);
       expect(simd, `${planes.about}, seed ${SEED}`).toEqual(portable);
     }
   });
 
   it('of small cells are parts of those of large ones', () => {
     const planes = randomPair(seeded(SEED + 2));
-    const { width, height, bitDepth } = planes;
-    const cells = (blockSize: number) =>
-      new WasmMapMaker(
-        core,
-        { width, height, bitDepth, chroma: '400' },
-        { blockSize, enhnGainLimit: 100 },
-      ).measure(planes.reference, planes.distorted);
-    const [small, large] = [cells(16), cells(32)];
+    const [small, large] = [mapsOf(planes, 16), mapsOf(planes, 32)];
     for (const [scale, map] of large.vif.entries()) {
       const parts = small.vif[scale];
       map.sums.denLog.forEach((sum, i) => {
         const [x, y] = [2 * (i % map.width), 2 * Math.floor(i / map.width)];
         let inside = 0;
-        for (const [dx, dy] of [
-          [0, 0],
-          [1, 0],
-          [0, 1],
-          [1, 1],
-        ] as const)
-          if (parts && x + dx < parts.width && y + dy < parts.height)
-            inside += parts.sums.denLog[(y + dy) * parts.width + x + dx] ?? 0;
+        for (const dy of [0, 1])
+          for (const dx of [0, 1])
+            if (parts && x + dx < parts.width && y + dy < parts.height)
+              inside += parts.sums.denLog[(y + dy) * parts.width + x + dx] ?? 0;
         expect(inside, `scale ${scale} cell ${i}, ${planes.about}, seed ${SEED}`).toBe(sum);
       });
     }
@@ -260,24 +237,16 @@ describe('cubes of ADM', () => {
   for (const vector of VECTORS) {
     const { width, height, bitDepth } = vector;
     it(`have the unit of which libvmaf takes the root: ${width}x${height} ${bitDepth} bit`, () => {
-      const planes = testImage(width, height, bitDepth);
-      const format = { width, height, bitDepth, chroma: '400' } as const;
-      const { adm } = new WasmMapMaker(core, format, { blockSize: 16, enhnGainLimit: 100 }).measure(
-        planes.reference,
-        planes.distorted,
-      );
+      const { adm } = mapsOf(testImage(width, height, bitDepth), 16);
       const sum = (cubes: Float64Array) => cubes.reduce((a, b) => a + b, 0);
       const margin = (n: number) => Math.trunc(Math.max(0, n * 0.1 - 0.5));
       adm.forEach(({ bands }, scale) => {
         const [w, h] = [Math.ceil(width / 2 ** (scale + 1)), Math.ceil(height / 2 ** (scale + 1))];
         const noise = Math.cbrt((w - 2 * margin(w)) * (h - 2 * margin(h)) * 0.03125);
         bands.forEach(({ num, den, denWeight }, band) => {
-          const about = `scale ${scale} band ${band}`;
-          expect(Math.cbrt(sum(num)) + noise, about).toBeCloseTo(vector.numTerms[3 * scale + band] ?? 0, 5);
-          expect(Math.cbrt(sum(den) * denWeight) + noise, about).toBeCloseTo(
-            vector.denTerms[3 * scale + band] ?? 0,
-            5,
-          );
+          const [about, at] = [`scale ${scale} band ${band}`, 3 * scale + band];
+          expect(Math.cbrt(sum(num)) + noise, about).toBeCloseTo(vector.numTerms[at] ?? 0, 5);
+          expect(Math.cbrt(sum(den) * denWeight) + noise, about).toBeCloseTo(vector.denTerms[at] ?? 0, 5);
         });
       });
     });
@@ -290,9 +259,7 @@ it('says where: what is changed in one corner is lost in that corner', () => {
   const reference = random.bytes(width * height);
   const distorted = reference.slice();
   for (let y = 16; y < 48; y++) distorted.fill(128, y * width + 16, y * width + 48);
-  const video = { width, height, bitDepth: 8, chroma: '400' } as const;
-  const maker = new WasmMapMaker(core, video, { blockSize: 16, enhnGainLimit: 100 });
-  const { vif, adm } = maker.measure(reference, distorted);
+  const { vif, adm } = mapsOf({ width, height, bitDepth: 8, reference, distorted }, 16);
   for (const { num, den, width: columns, blockSize, scale } of vif) {
     den.forEach((whole, i) => {
       // Statistics look as far as 8 pixels at the finest scale and twice as far at each coarser one.

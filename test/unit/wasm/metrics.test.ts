@@ -1,9 +1,7 @@
 /**
  * @module test/unit/wasm/metrics
- * CAMBI, CIEDE2000, PSNR-HVS and SpEED in the core: values worked out by hand, pictures and options that they refuse, and that
- * both implementations agree; and that every metric of the default model measures the smallest pictures.
+ * CAMBI, CIEDE2000, PSNR-HVS and SpEED in the core, and the smallest pictures: values by hand, refusals, both twins.
  */
-
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { score } from '../../../src/index.js';
@@ -30,25 +28,12 @@ function ofKind(random: SeededRandom, kind: number, video: VideoFormat, other: (
 }
 
 const DEFAULTS = {
-  encWidth: 0,
-  encHeight: 0,
-  encBitdepth: 0,
-  srcWidth: 0,
-  srcHeight: 0,
-  windowSize: 65,
-  topk: 0.6,
-  tviThreshold: 0.019,
-  visLumThreshold: 0,
-  maxLogContrast: 2,
-  pq: 0,
-  highResSpeedup: 0,
-  fullRef: 0,
+  ...{ encWidth: 0, encHeight: 0, encBitdepth: 0, srcWidth: 0, srcHeight: 0, windowSize: 65, topk: 0.6 },
+  ...{ tviThreshold: 0.019, visLumThreshold: 0, maxLogContrast: 2, pq: 0, highResSpeedup: 0, fullRef: 0 },
 };
 
 /** The options in the core's order. */
-function options(changed: Partial<typeof DEFAULTS> = {}): number[] {
-  return Object.values({ ...DEFAULTS, ...changed });
-}
+const options = (changed: Partial<typeof DEFAULTS> = {}) => Object.values({ ...DEFAULTS, ...changed });
 
 function measure(video: VideoFormat, distorted: Picture, changed: Partial<typeof DEFAULTS> = {}) {
   return runMetric('simd128', video, { reference: distorted, distorted }, 'cambi', options(changed));
@@ -84,7 +69,7 @@ describe('cambi', () => {
     expect(() => measure(video, flat, { encWidth: 230, encHeight: 218 })).toThrow(/no \w+ for these/);
   });
 
-  it(`gives the same in both implementations (seed ${SEED})`, () => {
+  it(`gives the same in both implementations, also for narrow pictures (seed ${SEED})`, () => {
     const random = seeded(SEED);
     const rounds: readonly [number, Partial<typeof DEFAULTS>][] = [
       [8, {}],
@@ -105,10 +90,6 @@ describe('cambi', () => {
         expect(simd, `${JSON.stringify({ video, changed, noise })}, seed ${SEED}`).toEqual(portable);
       }
     }
-  });
-
-  it('gives the same in both implementations for narrow pictures', () => {
-    const random = seeded(SEED);
     for (const width of [17, 18, 19, 24, 33]) {
       const video = format(width, 230, 8, '400');
       const steps = bands(random, video, 5, 0);
@@ -124,14 +105,11 @@ function mean(video: VideoFormat, reference: Picture, distorted: Picture): numbe
 }
 
 describe('ciede', () => {
-  it('finds no difference between equal pictures', () => {
+  it('is 0 between equal pictures, and from black to white 100 levels of lightness over its weight at 50', () => {
     const random = seeded(SEED);
-    const video = format(35, 21, 8, '422');
-    const noise = picture(video, () => random.int(0, 255));
-    expect(mean(video, noise, noise)).toBe(0);
-  });
-
-  it('takes black to white as 100 levels of lightness over its weight at 50', () => {
+    const odd = format(35, 21, 8, '422');
+    const noise = picture(odd, () => random.int(0, 255));
+    expect(mean(odd, noise, noise)).toBe(0);
     // Limited range black and white are L = 0 and 100 without chroma; S_L is 1 at a mean lightness of 50, k_L is 0.65.
     const video = format(32, 18, 8, '444');
     const grey = (level: number) => picture(video, (_x, _y, plane) => (plane === 0 ? level : 128));
@@ -163,16 +141,11 @@ describe('ciede', () => {
     const video = format(19, 17);
     const reference = picture(video, () => 128);
     const distorted = reference.map((plane) => plane.slice());
-    const last = distorted[1];
-    if (!last) throw new Error('a chroma plane');
-    last[last.length - 1] = 90;
+    distorted[1]?.fill(90, -1);
     // The last sample of 9x8 covers columns 16..18 and rows 14..16.
-    const [luma = new Uint8Array(), cb = new Uint8Array(), cr = new Uint8Array()] = reference;
-    const everywhere = [luma, cb.map(() => 90), cr];
-    expect(mean(video, reference, distorted) * (19 * 17)).toBeCloseTo(
-      9 * mean(video, reference, everywhere),
-      4,
-    );
+    const everywhere = reference.map((plane, i) => (i === 1 ? plane.map(() => 90) : plane));
+    const expected = 9 * mean(video, reference, everywhere);
+    expect(mean(video, reference, distorted) * (19 * 17)).toBeCloseTo(expected, 4);
   });
 
   it(`gives the same in both implementations (seed ${SEED})`, () => {
@@ -199,9 +172,8 @@ describe('psnr_hvs', () => {
     const random = seeded(SEED);
     const video = format(33, 29, 8, '444');
     const noise = picture(video, () => random.int(0, 255));
-    expect(runMetric('simd128', video, { reference: noise, distorted: noise }, 'psnr_hvs')).toEqual([
-      0, 0, 0,
-    ]);
+    const errors = runMetric('simd128', video, { reference: noise, distorted: noise }, 'psnr_hvs');
+    expect(errors).toEqual([0, 0, 0]);
   });
 
   it('sees a flat shift as the DC coefficient alone, weighted by the sensitivity of its plane', () => {
@@ -246,34 +218,22 @@ describe('pictures of 17 to 20 columns', () => {
   it.each([17, 18, 19, 20])('%i columns, up to 24 rows: SIMD gives what portable C gives', async (width) => {
     for (const height of tier(width % 2 ? [17, 24] : [20, 23], [17, 18, 19, 20, 21, 22, 23, 24])) {
       const clip = makeSample({ width, height, bitDepth: 8, chroma: '420' }, { seed: height });
-      const pair = () => ({
-        reference: sampleSource(clip, 'reference', 3),
-        distorted: sampleSource(clip, 'distorted', 3),
-      });
-      const [simd, portable] = await Promise.all(
-        (['simd128', 'portable'] as const).map((implementation) =>
-          score(pair(), { threads: 0, implementation }),
-        ),
-      );
-      expect(simd?.frames, `${width}x${height}`).toEqual(portable?.frames);
+      const side = (of: 'reference' | 'distorted') => sampleSource(clip, of, 3);
+      const scored = (implementation: 'simd128' | 'portable') =>
+        score({ reference: side('reference'), distorted: side('distorted') }, { threads: 0, implementation });
+      const [simd, portable] = await Promise.all([scored('simd128'), scored('portable')]);
+      expect(simd.frames, `${width}x${height}`).toEqual(portable.frames);
     }
   });
 });
 
 const SPEED = {
-  kernelscale: 1,
-  prescale: 1,
-  prescaleMethod: 0,
-  sigmaNn: 0.29,
-  nnFloor: 0,
-  weightVarMode: 0,
-  useRefDiff: 0,
+  ...{ kernelscale: 1, prescale: 1, prescaleMethod: 0, sigmaNn: 0.29 },
+  ...{ nnFloor: 0, weightVarMode: 0, useRefDiff: 0 },
 };
 
-/** The speedOptions in the core's order. */
-function speedOptions(changed: Partial<typeof SPEED> = {}): number[] {
-  return Object.values({ ...SPEED, ...changed });
-}
+/** The options of SpEED in the core's order. */
+const speedOptions = (changed: Partial<typeof SPEED> = {}) => Object.values({ ...SPEED, ...changed });
 
 describe('speed_chroma', () => {
   const chroma = (of: VideoFormat, pair: Parameters<typeof runMetric>[2], changed?: Partial<typeof SPEED>) =>
@@ -335,33 +295,32 @@ describe('speed_temporal', () => {
   });
 });
 
-describe(`both implementations of SpEED (seed ${SEED})`, () => {
-  it('give the same', () => {
-    const random = seeded(SEED);
-    const rounds: readonly [number, Partial<typeof SPEED>][] = [
-      [8, {}],
-      [10, { weightVarMode: 5, nnFloor: 0.1, sigmaNn: 0.19 }],
-      [12, { prescale: 1.3, prescaleMethod: 2 }],
-      [16, { kernelscale: 1.5, weightVarMode: 3 }],
-    ];
-    for (const [bitDepth, changed] of rounds) {
-      const video = format(random.int(420, 500), random.int(380, 420), bitDepth, '444');
-      const top = 2 ** bitDepth - 1;
-      const reference = picture(video, () => random.int(0, top));
-      const distorted = disturbed(random, reference, bitDepth, top >> 2);
-      const pictures = { reference, distorted, earlierReference: distorted, earlierDistorted: reference };
-      for (const metric of ['speed_chroma', 'speed_temporal'] as const) {
-        const [portable, simd] = runTwins(video, pictures, metric, speedOptions(changed));
-        expect(simd, `${metric} ${JSON.stringify({ video, changed })}, seed ${SEED}`).toEqual(portable);
-      }
+it(`both implementations of SpEED give the same (seed ${SEED})`, () => {
+  const random = seeded(SEED);
+  const rounds: readonly [number, Partial<typeof SPEED>][] = [
+    [8, {}],
+    [10, { weightVarMode: 5, nnFloor: 0.1, sigmaNn: 0.19 }],
+    [12, { prescale: 1.3, prescaleMethod: 2 }],
+    [16, { kernelscale: 1.5, weightVarMode: 3 }],
+  ];
+  for (const [bitDepth, changed] of rounds) {
+    const video = format(random.int(420, 500), random.int(380, 420), bitDepth, '444');
+    const top = 2 ** bitDepth - 1;
+    const reference = picture(video, () => random.int(0, top));
+    const distorted = disturbed(random, reference, bitDepth, top >> 2);
+    const pictures = { reference, distorted, earlierReference: distorted, earlierDistorted: reference };
+    for (const metric of ['speed_chroma', 'speed_temporal'] as const) {
+      const [portable, simd] = runTwins(video, pictures, metric, speedOptions(changed));
+      expect(simd, `${metric} ${JSON.stringify({ video, changed })}, seed ${SEED}`).toEqual(portable);
     }
-  });
+  }
 });
 
 const power = (base: number, exponent: number) => Number(native('power_fused')(base, exponent));
 
 describe('power_fused', () => {
   it.each([
+    // The last bit needs fused steps.
     [0.44250378012657166, 0.04479999840259552, 0.96413329637827572],
     [0.65367990732192993, 0.28560000658035278, 0.88566255114383663],
     [0.4900219738483429, 0.04479999840259552, 0.96854913450080826],
@@ -370,11 +329,6 @@ describe('power_fused', () => {
     [0.29974773526191711, 0.28560000658035278, 0.70886165537337098],
     [0.94171828031539917, 0.23630000650882721, 0.98591059180361429],
     [0.94016015529632568, 0.30009999871253967, 0.98165271636282314],
-  ])('%d to the power of %d, whose last bit needs fused steps', (base, exponent, expected) => {
-    expect(power(base, exponent)).toBe(expected);
-  });
-
-  it.each([
     [0.52483958005905151, 0.04479999840259552, 0.9715321820533932],
     [0.78859949111938477, 0.30009999871253967, 0.93120786102796338],
     [0.51823300123214722, 0.13330000638961792, 0.91610697426661658],
@@ -383,11 +337,7 @@ describe('power_fused', () => {
     [4, 0.5, 2],
     [2 ** -1000, 0.5, 2 ** -500],
     [2 ** 1000, -0.25, 2 ** -250],
-  ])('%d to the power of %d', (base, exponent, expected) => {
-    expect(power(base, exponent)).toBe(expected);
-  });
-
-  it.each([
+    // Beyond the ordinary.
     [0, 0.25, 0],
     [-0.5, 0.25, Number.NaN],
     [Number.NaN, 0.25, Number.NaN],
@@ -395,7 +345,5 @@ describe('power_fused', () => {
     [2 ** -1074, 0.5, 2 ** -537],
     [1e300, 2, Number.POSITIVE_INFINITY],
     [1e-300, 2, 0],
-  ])('%d to the power of %d, beyond the ordinary', (base, exponent, expected) => {
-    expect(power(base, exponent)).toBe(expected);
-  });
+  ])('%d to the power of %d', (base, exponent, expected) => expect(power(base, exponent)).toBe(expected));
 });

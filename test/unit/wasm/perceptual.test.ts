@@ -1,8 +1,7 @@
 /**
  * @module test/unit/wasm/perceptual
- * SSIMULACRA 2.1 by the reference's scores of stills and scores in double precision, butteraugli by libjxl's butteraugli_main
- * (aea3a06e) and an independent implementation in double precision, and both portable C against SIMD128, at all sizes around
- * vectors, strips and scales.
+ * SSIMULACRA 2.1 and butteraugli: scores of the references and of programs in double precision, and the same bits in
+ * portable C and SIMD128 at all sizes around vectors, strips and scales.
  */
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -18,17 +17,20 @@ import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 type Pair = readonly [Picture, Picture];
 
+/** Sizes such as 1x40. */
+const sizes = (text: string) =>
+  text.split(' ').map((size) => size.split('x').map(Number) as [number, number]);
+
 const FAST = [...SRGB, ...SRGB, 0, 0];
 const EXACT = [...SRGB, ...SRGB, 1, 0];
 
-function ssimulacra2(
-  video: VideoFormat,
-  pair: Pair,
-  options: readonly number[],
-  implementation: Implementation = 'simd128',
-): number {
-  return runPerceptual(implementation, video, pair, 'ssimulacra2', options, 1)[0] ?? Number.NaN;
+function ssimulacra2(video: VideoFormat, pair: Pair, options: number[], one: Implementation = 'simd128') {
+  return runPerceptual(one, video, pair, 'ssimulacra2', options, 1)[0] ?? Number.NaN;
 }
+
+/** A picture of a still of ../shared. */
+const still = (name: string, side: 'ref' | 'dis') =>
+  readPng(sharedPath(`golden/perceptual/${name}_${side}.png`) ?? '');
 
 /** Rings and stripes that differ by plane; the distorted one has 16 levels and a pattern. */
 const level = (x: number, y: number, plane: number) =>
@@ -85,12 +87,9 @@ describe('ssimulacra2 of a picture made here', () => {
   it('is that without alpha where all is opaque', () => {
     const video = rgb(61, 47, 10);
     const pair = rings(video, 4);
-    const opaque = picture(video, () => 1023).slice(0, 1);
-    const shown: Pair = [
-      [...pair[0], ...opaque],
-      [...pair[1], ...opaque],
-    ];
-    expect(ssimulacra2(video, shown, EXACT)).toBe(ssimulacra2(video, pair, EXACT));
+    const opaque = (planes: Picture): Picture => [...planes, ...picture(video, () => 1023).slice(0, 1)];
+    const shown = ssimulacra2(video, [opaque(pair[0]), opaque(pair[1])], EXACT);
+    expect(shown).toBe(ssimulacra2(video, pair, EXACT));
   });
 });
 
@@ -107,10 +106,7 @@ describe.skipIf(golden === undefined)(`ssimulacra2 of stills (${needsShared})`, 
     : { stills: {} };
 
   it.each(Object.entries(stills))('%s', (name, { size, ssimulacra2: expected }) => {
-    const [reference, distorted] = ['ref', 'dis'].map((side) =>
-      readPng(sharedPath(`golden/perceptual/${name}_${side}.png`) ?? ''),
-    );
-    if (!reference || !distorted) throw new Error(`${name} has no pictures`);
+    const [reference, distorted] = [still(name, 'ref'), still(name, 'dis')];
     expect([reference.format.width, reference.format.height]).toEqual(size);
     const pair = [reference.planes, distorted.planes] as const;
     const [exact, fast] = [EXACT, FAST].map((options) => ssimulacra2(reference.format, pair, options));
@@ -152,9 +148,8 @@ describe('ssimulacra2', () => {
         // Modes take turns, so that each finds memory that the other has used.
         for (const options of [FAST, EXACT]) {
           const [portable, simd] = contexts.map((one) => one.run('ssimulacra2', pair, options, 1));
-          expect(simd, `${video.width}x${video.height} kind ${kind} exact ${options.at(-1)}`).toEqual(
-            portable,
-          );
+          const which = `${video.width}x${video.height} kind ${kind} exact ${options.at(-1)}`;
+          expect(simd, which).toEqual(portable);
           expect(simd?.[0]).toBeLessThanOrEqual(100);
         }
       }
@@ -164,23 +159,10 @@ describe('ssimulacra2', () => {
 
   it(`gives equal pictures 100 and others less, at any size (seed ${SEED})`, () => {
     const random = seeded(SEED);
-    const sizes = [
-      [1, 1],
-      [1, 40],
-      [40, 1],
-      [7, 7],
-      [7, 200],
-      [8, 8],
-      [15, 16],
-      [70, 33],
-      [300, 4],
-    ] as const;
-    for (const [width, height] of sizes) {
+    for (const [width, height] of sizes('1x1 1x40 40x1 7x7 7x200 8x8 15x16 70x33 300x4')) {
       const video = rgb(width, height);
-      const [one, other] = [
-        picture(video, () => random.int(0, 120)),
-        picture(video, () => random.int(130, 255)),
-      ];
+      const noise = (low: number, high: number) => picture(video, () => random.int(low, high));
+      const [one, other] = [noise(0, 120), noise(130, 255)];
       for (const options of [FAST, EXACT]) {
         expect(ssimulacra2(video, [one, one], options), `${width}x${height}`).toBe(100);
         expect(ssimulacra2(video, [one, other], options), `${width}x${height}`).toBeLessThan(100);
@@ -309,7 +291,7 @@ function randomPair(random: SeededRandom, video: VideoFormat): Pair {
   return [reference, distorted];
 }
 
-/** Maximum and 3-norm of butteraugli_main for 80 and for 203 cd/m2. */
+/** Maximum and 3-norm of libjxl's butteraugli_main (aea3a06e) for 80 and for 203 cd/m2. */
 const STILLS = {
   dark: { 80: [1.6249371767, 0.783353], 203: [2.621222496, 1.362431] },
   film: { 80: [6.2711381912, 2.527864], 203: [8.3051671982, 3.352309] },
@@ -324,10 +306,7 @@ const STILLS = {
 describe('butteraugli of libjxl', () => {
   it.skipIf(!sharedPath('golden/perceptual'))(`is met within 1e-5 on still pictures (${needsShared})`, () => {
     const wrong = Object.entries(STILLS).flatMap(([name, expected]) => {
-      const [reference, distorted] = ['ref', 'dis'].map((side) =>
-        readPng(sharedPath(`golden/perceptual/${name}_${side}.png`) ?? ''),
-      );
-      if (!reference || !distorted) throw new Error(`${name} is not there`);
+      const [reference, distorted] = [still(name, 'ref'), still(name, 'dis')];
       return ([80, 203] as const).flatMap((nits) => {
         const [maximum, norm] = score(reference.format, [reference.planes, distorted.planes], nits);
         const off = Math.max(relative(maximum, expected[nits][0]), relative(norm, expected[nits][1]));
@@ -425,13 +404,7 @@ describe('butteraugli', () => {
 
   it('gives a map whose maximum is the score', () => {
     const random = seeded(SEED);
-    for (const [width, height] of [
-      [1, 1],
-      [7, 20],
-      [8, 8],
-      [33, 18],
-      [64, 35],
-    ] as const) {
+    for (const [width, height] of sizes('1x1 7x20 8x8 33x18 64x35')) {
       const video = rgb(width, height);
       const { values, differences } = scoreWithMap(video, randomPair(random, video), 'simd128');
       expect(Math.max(...differences), `${width}x${height}, seed ${SEED}`).toBe(values[0]);

@@ -70,14 +70,11 @@ type Bands = Int16Array | Int32Array;
 function coefficients(random: SeededRandom, n: number, limit: number, wide: boolean): Bands {
   const out = wide ? new Int32Array(n) : new Int16Array(n);
   const scale = random.pick([3, 60, 3000, limit]);
+  const usual = Math.min(scale, limit);
   for (let i = 0; i < n; i++) {
     const odd = random.int(0, 15);
-    out[i] =
-      odd === 0
-        ? 0
-        : odd === 1
-          ? limit * (random.int(0, 1) * 2 - 1)
-          : random.int(-Math.min(scale, limit), Math.min(scale, limit));
+    if (odd === 1) out[i] = limit * (random.int(0, 1) * 2 - 1);
+    else if (odd > 1) out[i] = random.int(-usual, usual);
   }
   return out;
 }
@@ -180,15 +177,9 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
       const [from, to] = wanted(random, n);
       compare('adm_wavelet_s0', `${width} columns ${depth} bit, details ${from} to ${to}`, (twin) => {
         const bands = Array.from({ length: 4 }, () => take(n * 2));
-        twin(
-          pointers(rows.map((row) => put(row))),
-          width,
-          depth,
-          from,
-          to,
-          take(Number(native('adm_scratch_bytes')(width)) + 16) + 16,
-          pointers(bands),
-        );
+        const rowsAt = pointers(rows.map((row) => put(row)));
+        const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
+        twin(rowsAt, width, depth, from, to, scratch, pointers(bands));
         return bands.map((band, i) => (i === 0 ? halves(band, n) : halves(band, n).slice(from, to)));
       });
     }
@@ -197,22 +188,17 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
   overWidths('adm_wavelet_s1 and s23, all widths', { seed: 3, from: 2 }, (random, width) => {
     const n = (width + 1) >> 1;
     for (const scale of [1, 2, 3]) {
-      const rows = Array.from({ length: 4 }, () =>
-        coefficients(random, width, scale === 1 ? LIMIT_S0 : 1_400_000_000, scale > 1),
-      );
+      const limit = scale === 1 ? LIMIT_S0 : 1_400_000_000;
+      const rows = Array.from({ length: 4 }, () => coefficients(random, width, limit, scale > 1));
       const [from, to] = wanted(random, n);
-      compare(
-        scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23',
-        `scale ${scale} ${width} columns, details ${from} to ${to}`,
-        (twin) => {
-          const bands = Array.from({ length: 4 }, () => take(n * 4));
-          const rowsAt = pointers(rows.map((row) => put(row)));
-          const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
-          if (scale === 1) twin(rowsAt, width, from, to, scratch, pointers(bands));
-          else twin(rowsAt, width, scale, from, to, scratch, pointers(bands));
-          return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));
-        },
-      );
+      const name = scale === 1 ? 'adm_wavelet_s1' : 'adm_wavelet_s23';
+      compare(name, `scale ${scale} ${width} columns, details ${from} to ${to}`, (twin) => {
+        const bands = Array.from({ length: 4 }, () => take(n * 4));
+        const rowsAt = pointers(rows.map((row) => put(row)));
+        const scratch = take(Number(native('adm_scratch_bytes')(width)) + 16) + 16;
+        twin(rowsAt, width, ...(scale === 1 ? [] : [scale]), from, to, scratch, pointers(bands));
+        return bands.map((band, i) => (i === 0 ? words(band, n) : words(band, n).slice(from, to)));
+      });
     }
   });
 
@@ -228,9 +214,8 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
         const o = [0, 1, 2].map(() => coefficients(random, n, top, wide));
         const t = o.map((band) => alike(random, band, limit));
         // Gradients of exactly the same direction, and those of zero length, decide ties.
-        if (random.int(0, 3) === 0) {
+        if (random.int(0, 3) === 0)
           for (const [i, band] of t.entries()) band.set((o[i] ?? band).map((v) => Math.trunc(v / 2) * 2));
-        }
         compare(`adm_decouple_${suffix}`, `${n} columns gain ${gain}`, (twin) => {
           const at = [o, t].map((bands) => pointers(bands.map((band) => put(band, 64))));
           const outs = [0, 1].map(() => [0, 1, 2].map(() => take(n * 4 + 64)));
@@ -317,17 +302,13 @@ describe(`twins of the core's functions (seed ${SEED})`, () => {
         const height = random.int(6, 9);
         for (let x = 0; x < width; x++) {
           const quiet = plane(random, 'noise', width, height, depth).map((v) => v >> (depth - 3));
-          const stripe = {
-            columns: random.int(1, 3),
-            rows: random.int(1, height),
-            up: random.int(0, 1) === 1,
-          };
+          const bar = { columns: random.int(1, 3), rows: random.int(1, height), up: random.int(0, 1) === 1 };
           const loud = quiet.map((v, i) => {
-            const inside = i % width >= x && i % width < x + stripe.columns && i / width < stripe.rows;
+            const inside = i % width >= x && i % width < x + bar.columns && i / width < bar.rows;
             return inside ? top - v : v;
           });
-          const [earlier, current] = stripe.up ? [quiet, loud] : [loud, quiet];
-          const about = `${width}x${height} ${depth} bit, ${JSON.stringify(stripe)} at ${x}`;
+          const [earlier, current] = bar.up ? [quiet, loud] : [loud, quiet];
+          const about = `${width}x${height} ${depth} bit, ${JSON.stringify(bar)} at ${x}`;
           compare('motion_sad', about, (twin) => {
             const scratch = take(Number(native('motion_scratch_bytes')(width, height)));
             return twin(put(earlier), put(current), width, height, depth, scratch);

@@ -1,7 +1,6 @@
 /**
  * @module test/unit/wasm/xpsnr
- * XPSNR in the core: its block sums in both columns of the table, weighted errors against a plain implementation of the
- * recipe, and FFmpeg's values for real clips.
+ * XPSNR in the core: its block sums in both twins, errors by a plain recipe, and FFmpeg's values of real clips.
  */
 import { describe, expect, it } from 'vitest';
 import { chromaSize, type VideoFormat } from '../../../src/core/frame.js';
@@ -212,12 +211,8 @@ class Recipe {
 
 type Box = readonly [left: number, top: number, right: number, bottom: number];
 
-function squares(
-  a: Picture[number],
-  b: Picture[number] | undefined,
-  stride: number,
-  [left, top, right, bottom]: Box,
-): number {
+function squares(a: Picture[number], b: Picture[number] | undefined, stride: number, box: Box): number {
+  const [left, top, right, bottom] = box;
   let sum = 0;
   for (let y = top; y < bottom; y++)
     for (let x = left; x < right; x++) sum += ((a[y * stride + x] ?? 0) - (b?.[y * stride + x] ?? 0)) ** 2;
@@ -307,16 +302,13 @@ interface Golden {
   readonly summary: Values;
 }
 
+const clips = (reference: string, distorted: string, raw: VideoFormat) => ({ reference, distorted, raw });
 const STREET = (depth: number) => ({
   reference: `src01_hrc00_576x324.yuv420p${depth}le.yuv`,
   distorted: `src01_hrc01_576x324.yuv420p${depth}le.yuv`,
   raw: format(576, 324, depth),
 });
-const SMALL = {
-  reference: 'src01_hrc00_160x90.yuv',
-  distorted: 'src01_hrc01_160x90.yuv',
-  raw: format(160, 90),
-};
+const SMALL = clips('src01_hrc00_160x90.yuv', 'src01_hrc01_160x90.yuv', format(160, 90));
 
 const GOLDEN: Readonly<Record<string, Golden>> = {
   street_10bit: {
@@ -363,17 +355,13 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
     summary: [32.5536, 39.9293, 40.9366],
   },
   hall_cif: {
-    reference: 'hall_cif_frm_0_frm_0.yuv',
-    distorted: 'hall_plr10_3693_frm_0_frm_0.yuv',
-    raw: format(352, 288),
+    ...clips('hall_cif_frm_0_frm_0.yuv', 'hall_plr10_3693_frm_0_frm_0.yuv', format(352, 288)),
     count: 1,
     frames: [[40.568203, 43.529491, 45.173347]],
     summary: [40.5682, 43.5295, 45.1733],
   },
   dark_1080p_8bit: {
-    reference: 'dark_scene_1920x1080_420p_ref.yuv',
-    distorted: 'dark_scene_1920x1080_420p_dis.yuv',
-    raw: format(1920, 1080),
+    ...clips('dark_scene_1920x1080_420p_ref.yuv', 'dark_scene_1920x1080_420p_dis.yuv', format(1920, 1080)),
     count: 1,
     frames: [[47.772266, 48.565678, 52.285038]],
     summary: [47.7723, 48.5657, 52.285],
@@ -381,34 +369,24 @@ const GOLDEN: Readonly<Record<string, Golden>> = {
 };
 
 describe.skipIf(!sharedPath('clips'))(`real clips (${needsShared})`, () => {
-  it.each(Object.entries(GOLDEN))(
-    '%s has FFmpeg’s values to every digit that it prints',
-    async (_, golden) => {
-      const { raw, fps, count, frames, summary } = golden;
-      const [reference = '', distorted = ''] = [golden.reference, golden.distorted].map((name) =>
-        sharedPath(`clips/${name}`),
-      );
-      const report = await score(
-        { reference, distorted, raw },
-        {
-          features: [fps === undefined ? 'xpsnr' : `xpsnr=fps=${fps}`],
-          noPrediction: true,
-          threads: 0,
-          preflight: false,
-          range: { unit: 'frames', start: 0, end: count },
-        },
-      );
-      const suffix = fps === undefined ? '' : `_fps_${fps}`;
-      const planes = ['y', 'u', 'v'].map((plane) => `xpsnr_${plane}${suffix}`);
-      // FFmpeg's metadata are single precision with six decimals, its summary double with four.
-      const printed = report.frames.map(({ metrics }) =>
-        planes.map((name) => Number(Math.fround(metrics[name] ?? 0).toFixed(6))),
-      );
-      expect(printed).toHaveLength(count);
-      expect(printed.slice(0, frames.length)).toEqual(frames);
-      expect(planes.map((name) => Number(report.aggregate_metrics[`sequence_${name}`]?.toFixed(4)))).toEqual(
-        summary,
-      );
-    },
-  );
+  it.each(Object.entries(GOLDEN))('%s has FFmpeg’s values to every digit it prints', async (_, golden) => {
+    const { raw, fps, count, frames, summary } = golden;
+    const [reference = '', distorted = ''] = [golden.reference, golden.distorted].map((name) =>
+      sharedPath(`clips/${name}`),
+    );
+    const features = [fps === undefined ? 'xpsnr' : `xpsnr=fps=${fps}`];
+    const range = { unit: 'frames', start: 0, end: count } as const;
+    const options = { features, range, noPrediction: true, threads: 0, preflight: false };
+    const report = await score({ reference, distorted, raw }, options);
+    const suffix = fps === undefined ? '' : `_fps_${fps}`;
+    const planes = ['y', 'u', 'v'].map((plane) => `xpsnr_${plane}${suffix}`);
+    // FFmpeg's metadata are single precision with six decimals, its summary double with four.
+    const printed = report.frames.map(({ metrics }) =>
+      planes.map((name) => Number(Math.fround(metrics[name] ?? 0).toFixed(6))),
+    );
+    expect(printed).toHaveLength(count);
+    expect(printed.slice(0, frames.length)).toEqual(frames);
+    const whole = planes.map((name) => Number(report.aggregate_metrics[`sequence_${name}`]?.toFixed(4)));
+    expect(whole).toEqual(summary);
+  });
 });
