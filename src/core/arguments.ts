@@ -43,7 +43,11 @@ export function requireText(name: string, value: unknown, expected = 'a string')
   if (typeof value !== 'string') throw wrongType(name, value, expected);
 }
 
-export function requireArray(name: string, value: unknown, of = 'an array'): asserts value is unknown[] {
+export function requireArray(
+  name: string,
+  value: unknown,
+  of = 'an array',
+): asserts value is readonly unknown[] {
   if (!isArray(value)) throw wrongType(name, value, of);
 }
 
@@ -76,7 +80,7 @@ export function holds(test: () => boolean): boolean {
   }
 }
 
-export function isArray(value: unknown): boolean {
+export function isArray(value: unknown): value is readonly unknown[] {
   return holds(() => Array.isArray(value));
 }
 
