@@ -92,6 +92,15 @@ export function object<S extends Shapes>(members: S, expected = 'an object'): Sh
   };
 }
 
+/** Like {@link object}, but refuses other members, first of all. */
+export function exact<S extends Shapes>(members: S): Shape<ShapedObject<S>> {
+  return (path, value, refuse = wrongType) => {
+    const other = Object.keys(isObject(value) ? value : {}).find((key) => !Object.hasOwn(members, key));
+    if (other !== undefined) throw refuse(within(path, other), undefined, 'a known member');
+    return object(members)(path, value, refuse);
+  };
+}
+
 /** Objects told apart by a member. */
 export function variants<S extends Shapes>(key: string, shapes: S): Shape<Shaped<S[keyof S]>> {
   const kind = among(Object.keys(shapes));
