@@ -4,9 +4,8 @@
  */
 import { isObject, jsonOf, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { CHECKS } from '../core/option-checks.js';
+import { CHECKS, checkMembers } from '../core/option-checks.js';
 import { checkOrigin } from '../core/origin.js';
-import { quoted } from '../core/printable.js';
 import {
   among,
   fitting,
@@ -167,25 +166,16 @@ const OPTIONS = {
 /** @throws {AnyvmafError} `usage`, naming the option, its value and what it may be */
 export function checkOptions(kind: keyof typeof OPTIONS, options: object): void {
   const [checks, ...needed]: readonly [Readonly<Record<string, Check>>, ...string[]] = OPTIONS[kind];
-  checkAll(options, checks, 'options');
+  requireObject('options', options);
+  checkMembers(options, checks);
   const given = new Map(Object.entries(options));
   for (const name of needed) checks[name]?.(name, given.get(name));
   if (checks.minSeconds) checkOrder(options);
 }
 
-function checkAll(options: object, checks: Readonly<Record<string, Check>>, what: string): void {
-  requireObject(what, options);
-  for (const [name, value] of Object.entries(options)) {
-    if (value === undefined) continue;
-    const check = Object.hasOwn(checks, name) ? checks[name] : undefined;
-    if (!check)
-      throw usageError(`There is no option ${quoted(name)}; there are ${Object.keys(checks).join(', ')}.`);
-    check(name, value);
-  }
-}
-
 function checkEncoder(name: string, encoder: unknown): void {
-  checkAll(encoder as object, COMPARED, name);
+  requireObject(name, encoder);
+  checkMembers(encoder as object, COMPARED, name);
   CHOICE.encoder(`${name}.encoder`, (encoder as ComparedEncoder).encoder);
 }
 
