@@ -43,11 +43,7 @@ export function requireText(name: string, value: unknown, expected = 'a string')
   if (typeof value !== 'string') throw wrongType(name, value, expected);
 }
 
-export function requireArray(
-  name: string,
-  value: unknown,
-  of = 'an array',
-): asserts value is readonly unknown[] {
+export function requireArray(name: string, value: unknown, of = 'an array'): asserts value is unknown[] {
   if (!isArray(value)) throw wrongType(name, value, of);
 }
 
