@@ -76,7 +76,7 @@ export function holds(test: () => boolean): boolean {
   }
 }
 
-export function isArray(value: unknown): boolean {
+export function isArray(value: unknown): value is readonly unknown[] {
   return holds(() => Array.isArray(value));
 }
 

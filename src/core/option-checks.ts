@@ -2,8 +2,8 @@
  * @module core/option-checks
  * Checks the values of options by the rows of core/options.
  */
-import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
-import { usageError } from './errors.js';
+import { isObject, oneOf, wrongType } from './arguments.js';
+import { type AnyvmafError, usageError } from './errors.js';
 import { type FrameRange, MAX_SIDE, MOST_FRAMES } from './frame.js';
 import {
   MOST_SECONDS,
@@ -14,6 +14,7 @@ import {
   optionsOf,
 } from './options.js';
 import { quoted, showValue } from './printable.js';
+import { fitting, flag, object, record, string, whole } from './shapes.js';
 
 const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 
@@ -24,30 +25,37 @@ export function checkByTable<Completed extends object>(options: object, taker: O
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const row = ROWS.get(name);
-    if (!row?.by.includes(taker))
-      throw usageError(`There is no option ${quoted(name)}; there are ${optionsOf(taker).join(', ')}.`);
-    CHECKS[row.kind](name, value, row);
+    if (!row?.by.includes(taker)) throw noOption(name, optionsOf(taker));
+    checkOf(row)(name, value);
     checked[name] = value;
   }
   return checked as Completed;
 }
 
-type Check = (name: string, value: unknown, row: OptionRow) => void;
-type OwnCheck = (name: string, value: unknown) => void;
+/**
+ * Checks options by a table of their own.
+ * @param at their path; empty for the options of a call
+ * @throws {AnyvmafError} `usage`, naming option and value
+ */
+export function checkMembers(options: object, checks: Readonly<Record<string, Check>>, at = ''): void {
+  for (const [name, value] of Object.entries(options)) {
+    if (value === undefined) continue;
+    if (!Object.hasOwn(checks, name)) throw noOption(name, Object.keys(checks), at);
+    checks[name]?.(at === '' ? name : `${at}.${name}`, value);
+  }
+}
 
-const typed =
-  (type: 'boolean' | 'function' | 'string', expected: string): OwnCheck =>
-  (name, value) => {
-    if (typeof value !== type) throw wrongType(name, value, expected);
-  };
+function noOption(name: string, known: readonly string[], at = ''): AnyvmafError {
+  const has = at === '' ? 'There is' : `${at} has`;
+  return usageError(`${has} no option ${quoted(name)}; there are ${known.join(', ')}.`);
+}
 
-export const fitting =
-  (expected: string, fits: (value: unknown) => boolean): OwnCheck =>
-  (name, value) => {
-    if (!fits(value)) throw wrongType(name, value, expected);
-  };
+type Check = (name: string, value: unknown) => void;
 
-const countFits: Check = (name, value, { least, most }) => checkCount(name, value, least, most);
+function checkOf({ kind, least = 0, most = MOST_FRAMES, of = [] }: OptionRow): Check {
+  if (kind === 'choice') return (name, value) => oneOf(name, value as string, of);
+  return kind === 'count' || kind === 'mask' ? whole(least, most) : CHECKS[kind];
+}
 
 export const isTexts = (value: unknown) =>
   Array.isArray(value) && value.every((text) => typeof text === 'string');
@@ -55,11 +63,11 @@ export const isTexts = (value: unknown) =>
 export const CHECKS = {
   checked: () => {},
   samples: () => {},
-  flag: typed('boolean', 'true or false'),
-  function: typed('function', 'a function'),
-  text: typed('string', 'a string'),
-  area: typed('string', 'a string'),
-  version: typed('string', 'a version such as v1.0'),
+  flag,
+  function: fitting('a function', (value) => typeof value === 'function'),
+  text: string,
+  area: string,
+  version: fitting('a version such as v1.0', (value) => typeof value === 'string'),
   program: fitting(
     'the path of a program',
     (value) => typeof value === 'string' && value !== '' && !value.includes('\0'),
@@ -67,7 +75,6 @@ export const CHECKS = {
   texts: fitting('an array of strings', isTexts),
   hosts: fitting('true, false or a list of hosts', (value) => typeof value === 'boolean' || isTexts(value)),
   signal: fitting('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
-  choice: (name, value, { of = [] }) => void oneOf(name, value as string, of),
   crop: fitting(
     'auto; to keep a part of the picture, use cropReference and cropDistorted',
     (value) => value === 'auto',
@@ -77,29 +84,16 @@ export const CHECKS = {
     (value) => value === 'auto' || (Number.isInteger(value) && Math.abs(Number(value)) <= MOST_FRAMES),
   ),
   rate: fitting('pictures per second: a number up to 1000, or a fraction such as 24000/1001', isRate),
-  count: countFits,
-  mask: countFits,
   seconds: checkSeconds,
   size: checkSize,
   range: checkRange,
-  names: checkNames,
-} satisfies Readonly<Record<OptionKind, Check>>;
-
-/** @throws {AnyvmafError} `usage` */
-export function checkCount(name: string, value: unknown, min = 0, max = MOST_FRAMES): void {
-  if (Number.isInteger(value) && Number(value) >= min && Number(value) <= max) return;
-  throw wrongType(name, value, `a whole number from ${min} to ${max}`);
-}
+  names: record(string),
+} satisfies Readonly<Record<Exclude<OptionKind, 'choice' | 'count' | 'mask'>, Check>>;
 
 function checkSeconds(name: string, value: unknown): void {
   if (typeof value === 'number' && value > 0 && value <= MOST_SECONDS) return;
   const expected = `a number of seconds above 0 and up to ${MOST_SECONDS}`;
   throw usageError(`is ${showValue(value)}, but it must be ${expected}.`, { about: name as 'maxSeconds' });
-}
-
-function checkNames(name: string, value: unknown): void {
-  requireObject(name, value);
-  for (const [side, text] of Object.entries(value as object)) CHECKS.text(`${name}.${side}`, text);
 }
 
 function isRate(rate: unknown): boolean {
@@ -109,9 +103,9 @@ function isRate(rate: unknown): boolean {
 }
 
 function checkSize(name: string, size: unknown): void {
-  if (size === 'ref' || size === 'dis') return;
-  if (!isObject(size)) throw wrongType(name, size, 'ref, dis or a width and height');
-  for (const side of ['width', 'height']) checkCount(`${name}.${side}`, size[side], 1, MAX_SIDE);
+  const side = whole(1, MAX_SIDE);
+  const sides = object({ width: side, height: side }, 'ref, dis or a width and height');
+  if (size !== 'ref' && size !== 'dis') sides(name, size);
 }
 
 function checkRange(name: string, value: unknown): void {
@@ -119,8 +113,9 @@ function checkRange(name: string, value: unknown): void {
   const { unit, start, end } = value as unknown as FrameRange;
   oneOf(`${name}.unit`, unit, ['frames', 'seconds']);
   if (unit === 'frames') {
-    checkCount(`${name}.start`, start);
-    if (end !== undefined) checkCount(`${name}.end`, end);
+    const frame = whole(0, MOST_FRAMES);
+    frame(`${name}.start`, start);
+    if (end !== undefined) frame(`${name}.end`, end);
   } else if (!(start >= 0 && start < MOST_FRAMES) || (end !== undefined && !(end >= 0))) {
     throw usageError(
       `${name} is ${start} s to ${end === undefined ? 'the end' : `${end} s`}, but its start must be 0 or more and below ${MOST_FRAMES}, ` +

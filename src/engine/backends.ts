@@ -6,6 +6,7 @@ import { requireObject, wrongType } from '../core/arguments.js';
 import type { BackendName, OwnGpuBackend } from '../core/choices.js';
 import { BACKEND_CHOICES, GPU_BACKENDS, OWN_GPU_BACKENDS } from '../core/choices.js';
 import { capital, messageOf } from '../core/errors.js';
+import { among } from '../core/shapes.js';
 import { version } from '../core/version.js';
 import type { DecoderAvailability } from '../media/decoder.js';
 import type { TinyDeviceStatus } from '../tiny/types.js';
@@ -102,8 +103,7 @@ export async function probeBackend(
 ): Promise<BackendHealth> {
   requireObject('options', options);
   const { timeout, signal } = options;
-  const names = BACKEND_CHOICES.filter((name) => name !== 'auto');
-  if (!names.includes(backend)) throw wrongType('backend', backend, `one of ${names.join(', ')}`);
+  among(BACKEND_CHOICES.filter((name) => name !== 'auto'))('backend', backend);
   if (timeout !== undefined && !(timeout > 0 && timeout <= 2 ** 31 - 1))
     throw wrongType('timeout', timeout, `a number of milliseconds from 1 to ${2 ** 31 - 1}`);
   if (isOwnBackend(backend)) return probeOwn(platform, backend === 'wasm' ? 'cpu' : backend, signal);

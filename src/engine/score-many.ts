@@ -4,10 +4,11 @@
  * options of their own, which run jobs of the same reference together.
  */
 import { onAbort, TimeLimitError } from '../core/abort.js';
-import { requireArray, requireObject, wrongType } from '../core/arguments.js';
+import { requireArray, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
-import { checkCount } from '../core/option-checks.js';
+import { CHECKS } from '../core/option-checks.js';
 import { changed } from '../core/options.js';
+import { whole } from '../core/shapes.js';
 import { openDecoded } from '../media/decoders.js';
 import { requireVideo } from '../media/open.js';
 import { readsOnce } from '../media/pair.js';
@@ -244,11 +245,10 @@ export async function* scoreJobs(
   }
   requireObject('options', options);
   const { together: requested, onProgress, signal, ...shared } = options;
-  if (onProgress !== undefined && typeof onProgress !== 'function')
-    throw wrongType('onProgress', onProgress, 'a function');
+  if (onProgress !== undefined) CHECKS.function('onProgress', onProgress);
   checkOptions({ ...shared, ...(signal && { signal }) }, 'batch');
   const together = requested ?? Math.min(USUAL_TOGETHER, Math.max(1, platform.parallelism));
-  checkCount('together', together, 1, MOST_TOGETHER);
+  whole(1, MOST_TOGETHER)('together', together);
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);

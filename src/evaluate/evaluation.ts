@@ -6,9 +6,8 @@
 import { requireAttached, requireObject, requireText, requireTexts, wrongType } from '../core/arguments.js';
 import { TINY_PRECISIONS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
-import { checkCount } from '../core/option-checks.js';
 import { checkOrigin, type Origin } from '../core/origin.js';
-import { showValue } from '../core/printable.js';
+import { among, optional, whole } from '../core/shapes.js';
 import { blobReader, bytesReader } from '../media/readers.js';
 import type { ByteReader, FilePlatform } from '../media/types.js';
 import { Parser } from '../parsing/parser.js';
@@ -128,16 +127,10 @@ function requireTable(features: TableInput): void {
 /** Checks options beyond their types. */
 function checkOptions({ split, resamples, seed, crf, threads, precision }: EvaluateOptions): void {
   if (split !== undefined) parseSplit(split);
-  for (const [name, value, most] of [
-    ['resamples', resamples, 100_000],
-    ['seed', seed, 0xffffffff],
-    ['threads', threads, 1024],
-  ] as const)
-    if (value !== undefined) checkCount(name, value, 0, most);
-  if (precision !== undefined && !TINY_PRECISIONS.includes(precision))
-    throw usageError(
-      `precision is ${showValue(precision)}, but it must be one of ${TINY_PRECISIONS.join(', ')}.`,
-    );
+  optional(whole(0, 100_000))('resamples', resamples);
+  optional(whole(0, 0xffffffff))('seed', seed);
+  optional(whole(0, 1024))('threads', threads);
+  optional(among(TINY_PRECISIONS))('precision', precision);
   if (crf !== undefined && !(crf >= 0 && crf <= 63))
     throw usageError(`crf is ${crf}, but it must be from 0 to 63.`);
 }

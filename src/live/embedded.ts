@@ -5,8 +5,9 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from 'node:worker_threads';
 import { oneOf, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, internalError, usageError } from '../core/errors.js';
-import { CHECKS, checkCount, fitting, isTexts } from '../core/option-checks.js';
+import { CHECKS, isTexts } from '../core/option-checks.js';
 import { quoted, showValue } from '../core/printable.js';
+import { fitting, positive, type Shape, whole } from '../core/shapes.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
@@ -91,15 +92,13 @@ export function openEmbeddedServer(
 
 type Checked = ServerSettings & { readonly maxDrainPerFrame: number };
 
-const counted = (most: number) => (name: string, value: unknown) => checkCount(name, value, 1, most);
-
-/** The name is checked when the measurement is added. */
-const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, (name: string, value: unknown) => void>> = {
-  queueDepth: counted(4096),
-  maxDrainPerFrame: counted(64),
+/** A measurement's name is checked when it is added. */
+const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, Shape<unknown>>> = {
+  queueDepth: whole(1, 4096),
+  maxDrainPerFrame: whole(1, 64),
   folders: fitting('a list of paths', isTexts),
-  keepFrames: counted(2 ** 31),
-  keepSeconds: fitting('a number above 0', (value) => typeof value === 'number' && value > 0),
+  keepFrames: whole(1, 2 ** 31),
+  keepSeconds: positive,
   alarms: fitting('a list of rules', isTexts),
   onAlarm: CHECKS.function,
   onSecond: CHECKS.function,

@@ -7,7 +7,6 @@ import { SHORT_MODEL_NAMES } from '../core/choices.js';
 import { internalError, ioError, modelError } from '../core/errors.js';
 import { guess, nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { bindInputs, describeDefinition, parseModelFile } from './parse.js';
 import type { ModelDescription, ModelStore, ModelSummary } from './types.js';
 
 export interface RegistryEntry extends Omit<ModelSummary, 'availability'> {
@@ -48,6 +47,8 @@ export async function readBuiltInModel(entry: RegistryEntry, store: ModelStore):
 export async function describeModel(name: string, store: ModelStore): Promise<ModelDescription> {
   requireText('name', name, 'the name of a model');
   const entry = await requireBuiltIn(name, store);
+  // Loaded with the first model: lists of models need none of it.
+  const { bindInputs, describeDefinition, parseModelFile } = await import('./parse.js');
   const { members } = parseModelFile(await readBuiltInModel(entry, store), name);
   const [main] = members;
   if (!main) throw internalError(`The model file ${entry.file} holds no model.`);

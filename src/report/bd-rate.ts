@@ -2,9 +2,10 @@
  * @module report/bd-rate
  * Bjontegaard deltas: the average distance between two rate-quality curves, as rate or as quality.
  */
-import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
+import { isObject, oneOf, requireObject, wrongType } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
-import { counted, showValue } from '../core/printable.js';
+import { counted } from '../core/printable.js';
+import { fitting, list, number, positive } from '../core/shapes.js';
 
 /** One encode: its quality and its rate, as either `kbps` or `bytes`. */
 export interface RatePoint {
@@ -104,24 +105,20 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
     if (limits !== undefined && !(isObject(limits) && limits.min <= limits.max))
       throw wrongType(`options.${name}`, limits, `an object such as ${example}`);
   const interpolation = oneOf('options.interpolation', options.interpolation ?? 'pchip', INTERPOLATIONS);
-  const points = { anchor: requirePoints('anchor', anchor), test: requirePoints('test', test) };
-  const unit = unitOf([...points.anchor, ...points.test]);
+  const given = { anchor: points('anchor', anchor), test: points('test', test) };
+  const unit = unitOf([...given.anchor, ...given.test]);
   const read = (side: Side): Point[] =>
-    points[side]
+    given[side]
       .map((point, i) => readPoint(`${side}[${i}]`, point, unit))
       .sort((a, b) => a.rate - b.rate || a.quality - b.quality);
   const logarithms = rates && { min: Math.log(Math.max(rates.min, 0)), max: Math.log(rates.max) };
   return { anchor: read('anchor'), test: read('test'), unit, interpolation, between, rates: logarithms };
 }
 
-function requirePoints(side: Side, points: unknown): Record<string, unknown>[] {
-  requireArray(side, points, 'an array of { kbps, quality } or { bytes, quality }');
-  return Array.from(points, (point, i) => {
-    if (!isObject(point))
-      throw wrongType(`${side}[${i}]`, point, 'an object { kbps, quality } or { bytes, quality }');
-    return point;
-  });
-}
+const points = list(
+  fitting<Record<string, unknown>>('an object { kbps, quality } or { bytes, quality }', isObject),
+  'an array of { kbps, quality } or { bytes, quality }',
+);
 
 function unitOf(points: readonly Record<string, unknown>[]): Unit {
   const has = (unit: Unit) => points.every((point) => point[unit] !== undefined);
@@ -133,12 +130,8 @@ function unitOf(points: readonly Record<string, unknown>[]): Unit {
 }
 
 function readPoint(name: string, point: Record<string, unknown>, unit: Unit): Point {
-  const { [unit]: rate, quality } = point;
-  if (typeof rate !== 'number' || !Number.isFinite(rate) || rate <= 0)
-    throw usageError(`${name}.${unit} is ${showValue(rate)}, but it must be a number above 0.`);
-  if (typeof quality !== 'number' || !Number.isFinite(quality))
-    throw usageError(`${name}.quality is ${showValue(quality)}, but it must be a number.`);
-  return { rate, quality };
+  const rate = positive(`${name}.${unit}`, point[unit]);
+  return { rate, quality: number(`${name}.quality`, point.quality) };
 }
 
 /** Sorted by x, one point per x. */

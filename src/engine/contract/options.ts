@@ -7,12 +7,13 @@ import type { BackendChoice } from '../../core/choices.js';
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
-import { CHECKS, checkByTable, checkCount, fitting } from '../../core/option-checks.js';
+import { checkByTable, checkMembers } from '../../core/option-checks.js';
 import type { FilterOptions, OptionsOf, OptionTaker, OptionWith } from '../../core/options.js';
 import { changed, pickOptions } from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
-import { quoted, showValue } from '../../core/printable.js';
+import { showValue } from '../../core/printable.js';
+import { among, fitting, flag, list, type Shape, whole } from '../../core/shapes.js';
 import type { TrackRequest } from '../../media/decoder.js';
 import { requireVideo } from '../../media/open.js';
 import type { ColoursAsked } from '../../media/pair.js';
@@ -121,8 +122,7 @@ function checkKeep(keep: Keep | undefined): Keep | undefined {
   if (keep === undefined) return undefined;
   requireObject('keep', keep);
   if ('frames' in keep && keep.frames !== undefined) {
-    checkCount('keep.frames', keep.frames, 1, 2 ** 31);
-    return { frames: keep.frames };
+    return { frames: whole(1, 2 ** 31)('keep.frames', keep.frames) };
   }
   const seconds: unknown = 'seconds' in keep ? keep.seconds : undefined;
   if (typeof seconds === 'number' && seconds > 0 && seconds <= MAX_SECONDS) return { seconds };
@@ -287,47 +287,40 @@ export function checkFormat(what: string, format: VideoFormat): void {
 const MAX_TINY_MODELS = 16;
 
 const isText = (value: unknown) => typeof value === 'string' && value !== '' && !value.includes('\0');
-const upTo = (most: number) => (name: string, value: unknown) => checkCount(name, value, 0, most);
-const oneOf = (allowed: readonly string[]) =>
-  fitting(`one of ${allowed.join(', ')}`, (value) => allowed.some((choice) => choice === value));
 
-const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, (name: string, value: unknown) => void>> = {
+const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, Shape<unknown>>> = {
   model: fitting('the id or the path of a tiny model', isText),
   files: fitting('an object of files (Blobs) by their names, with the model among them', isFiles),
   name: fitting(
     'a name of letters, digits, dots, dashes and underscores',
     (value) => isText(value) && /^[A-Za-z_][\w.-]{0,127}$/.test(String(value)),
   ),
-  device: oneOf(TINY_DEVICE_CHOICES),
-  threads: upTo(1024),
-  fp16: CHECKS.flag,
-  precision: oneOf(TINY_PRECISIONS),
-  verify: CHECKS.flag,
+  device: among(TINY_DEVICE_CHOICES),
+  threads: whole(0, 1024),
+  fp16: flag,
+  precision: among(TINY_PRECISIONS),
+  verify: flag,
   codec: fitting('the name of an encoder', isText),
   preset: fitting("the name of an encoder's preset", isText),
-  crf: upTo(63),
-  resize: oneOf(TINY_RESIZES),
+  crf: whole(0, 63),
+  resize: among(TINY_RESIZES),
 };
 
+const tinyModels = list(
+  (path, value) => {
+    if (!isObject(value)) throw wrongType(path, value, 'an object with a model');
+    checkMembers(value, TINY_CHECKS, path);
+    TINY_CHECKS.model(`${path}.model`, value.model);
+  },
+  `an array of at most ${MAX_TINY_MODELS} tiny models`,
+  0,
+  MAX_TINY_MODELS,
+);
+
 /** @throws {AnyvmafError} `usage`, naming the option, its value and the allowed values */
-function checkTiny(value: readonly TinyModelOptions[] | undefined): readonly TinyModelOptions[] {
-  if (value === undefined) return [];
-  if (!Array.isArray(value) || value.length > MAX_TINY_MODELS)
-    throw wrongType('tiny', value, `an array of at most ${MAX_TINY_MODELS} tiny models`);
-  value.forEach((options: unknown, i) => {
-    const at = `tiny[${i}]`;
-    if (!isObject(options)) throw wrongType(at, options, 'an object with a model');
-    const unknown = Object.keys(options).find(
-      (name) => options[name] !== undefined && !Object.hasOwn(TINY_CHECKS, name),
-    );
-    if (unknown !== undefined)
-      throw usageError(
-        `${at} has no option ${quoted(unknown)}; there are ${Object.keys(TINY_CHECKS).join(', ')}.`,
-      );
-    for (const [name, check] of Object.entries(TINY_CHECKS))
-      if (options[name] !== undefined || name === 'model') check(`${at}.${name}`, options[name]);
-  });
-  return value;
+function checkTiny(models: readonly TinyModelOptions[] = []): readonly TinyModelOptions[] {
+  tinyModels('tiny', models);
+  return models;
 }
 
 function isFiles(value: unknown): boolean {

@@ -2,10 +2,9 @@
  * @module report/html/page
  * Data of a page: reports of one reference, pictures of their worst frames, and packed frames for its script.
  */
-import { isArray, requireObject } from '../../core/arguments.js';
 import { toBase64 } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
-import { showValue } from '../../core/printable.js';
+import { fitting, list, object, optional, positive, string } from '../../core/shapes.js';
 import { axisOrigin } from '../facts.js';
 import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
@@ -69,9 +68,9 @@ export class Page extends EncodeList<ReportEncode> {
     });
     this.list = [encode(first, 0), ...others.map((report, i) => encode(report, i + 1))];
     this.options = options;
-    checkLooks(options);
-    this.picturesLacking = checkLacking(options.picturesLacking);
-    const pictures = checkPictures(options.pictures);
+    checked('options', options);
+    const { pictures = [], picturesLacking = [] } = options;
+    this.picturesLacking = picturesLacking;
     this.#pictures = new Map(pictures.map((picture) => [`${picture.report} ${picture.frame}`, picture]));
   }
 
@@ -88,24 +87,30 @@ export function seriesOf({ frames }: Pick<Report, 'frames'>, metric: string): Fl
   return Float64Array.from(frames, ({ metrics }) => metrics[metric] ?? Number.NaN);
 }
 
-/** @throws {AnyvmafError} `usage` for invalid looks or curves */
-function checkLooks({ looks = [], curves = {} }: HtmlOptions): void {
-  if (!isArray(looks)) throw usageError('options.looks must be a list with an object for each report.');
-  for (const [i, look] of looks.entries()) {
-    requireObject(`options.looks[${i}]`, look, 'an object such as { colour: 2, series: "slow" }');
-    const { colour = 0, series = '' } = look;
-    if (!Number.isInteger(colour) || colour < 0 || typeof series !== 'string')
-      throw usageError(
-        `options.looks[${i}] is ${showValue(look)}, but colour must be a whole number, 0 or more, and series a string.`,
-      );
-  }
-  requireObject('options.curves', curves, 'an object such as { anchor: "h264" }');
-  const { metric = '', anchor = '' } = curves;
-  if (typeof metric !== 'string' || typeof anchor !== 'string')
-    throw usageError(
-      `options.curves is ${showValue(curves)}, but metric and anchor must be strings: the names of a metric and of a curve.`,
-    );
-}
+/** Options that come from callers as data. */
+const checked = object({
+  looks: optional(
+    list(
+      object(
+        {
+          colour: optional(
+            fitting('a whole number, 0 or more', (value) => Number.isInteger(value) && Number(value) >= 0),
+          ),
+          series: optional(string),
+        },
+        'an object such as { colour: 2, series: "slow" }',
+      ),
+      'a list with an object for each report',
+    ),
+  ),
+  curves: optional(
+    object({ metric: optional(string), anchor: optional(string) }, 'an object such as { anchor: "h264" }'),
+  ),
+  pictures: optional(
+    list(object({ aspect: optional(positive) }, 'pictures of a frame'), 'a list of pictures of frames'),
+  ),
+  picturesLacking: optional(list(string, 'a list of sentences')),
+});
 
 /** Pictures of one frame: JPEG, PNG, WebP or AVIF files. */
 export interface HtmlPictures extends PictureFiles {
@@ -138,29 +143,7 @@ export function pictureUrl(name: string, bytes: unknown): string {
   return `data:${type};base64,${toBase64(bytes)}`;
 }
 
-/** @throws {AnyvmafError} `usage` unless it is a list of sentences */
-function checkLacking(lacking: unknown): readonly string[] {
-  if (lacking === undefined) return [];
-  const list = isArray(lacking) ? (lacking as readonly unknown[]) : [undefined];
-  if (!list.every((why) => typeof why === 'string'))
-    throw usageError('options.picturesLacking must be a list of sentences.');
-  return list;
-}
-
-/** @throws {AnyvmafError} `usage` unless it is a list of pictures */
-function checkPictures(pictures: unknown): readonly HtmlPictures[] {
-  if (pictures === undefined) return [];
-  if (!isArray(pictures)) throw usageError('options.pictures must be a list of pictures of frames.');
-  const list = pictures as readonly HtmlPictures[];
-  for (const [i, files] of list.entries()) {
-    const name = `options.pictures[${i}]`;
-    requireObject(name, files, 'pictures of a frame');
-    const { aspect = 1 } = files;
-    if (!(typeof aspect === 'number' && aspect > 0 && Number.isFinite(aspect)))
-      throw usageError(`${name}.aspect must be a number above 0, but is ${showValue(aspect)}.`);
-  }
-  return list;
-}
+// --- frames, packed ---
 
 /** The k-th value is `low + code * (high - low) / top`; the code `top + 1` means none. */
 export interface PackedMetric {

@@ -167,10 +167,12 @@ describe('pictures of the worst frames', () => {
     ]);
     const page = await formatHtml([other, report, report], { pictures, picturesLacking: lacking });
     expect(page).toContain('there is no such file.</p>');
-    await expect(formatHtml(report, { picturesLacking: [5] as never })).rejects.toThrow('list of sentences');
+    await expect(formatHtml(report, { picturesLacking: [5] as never })).rejects.toThrow(
+      'picturesLacking[0] is 5',
+    );
     await expect(
       formatHtml(report, { pictures: [{ ...pictures[0], aspect: Number.NaN }] as never }),
-    ).rejects.toThrow('pictures[0].aspect must be a number above 0');
+    ).rejects.toThrow('pictures[0].aspect is NaN, but it must be a number above 0');
   });
 
   test('of files that were cut short say so in one line', async () => {

@@ -259,7 +259,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         ['array', [1, 2], /is not an object/],
         ['text', 'rm -rf', /is not an object/],
         ['prototype', JSON.parse(`{"kind":"pair","__proto__":{"a":1},"job":{}}`), /__proto__/],
-        ['kind', { kind: 'shell', job: job(good) }, /kind is unknown/],
+        ['kind', { kind: 'shell', job: job(good) }, /kind is not one of pair, part, merge/],
         ['many', { kind: 'pair', job: job(Array(9999).fill('--quiet')) }, /run|args/],
         ['parts', { kind: 'part', job: job(good), number: 7, count: 3 }, /number/],
         ['key', { kind: 'pair', job: job(good, { key: '../../../etc' }) }, /key/],

@@ -475,7 +475,7 @@ describe('sidecars', () => {
     expect(read({ training: { epochs: 3 }, name: null })).toEqual({ graphHasScaler: false });
     for (const [sidecar, why] of [
       [{ feature_mean: [1] }, 'the sidecar: feature_std is absent, but it must be given together with'],
-      [{ feature_mean: [1], feature_std: [0] }, 'numbers above 0'],
+      [{ feature_mean: [1], feature_std: [0] }, 'feature_std[0] is 0, but it must be a number above 0'],
       [{ features: ['a'], feature_mean: [1, 2], feature_std: [1, 1] }, 'a list of 1 numbers'],
       [{ encoder_vocab: two, ...constant, codec_crf_norm: 'minmax' }, 'codec_crf_max'],
       [{ name: '../x' }, 'name is "../x"'],

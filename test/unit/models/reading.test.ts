@@ -154,7 +154,7 @@ describe('parseModelFile', () => {
     ['{"model_dict":3}', /"model_dict" is 3 but must be an object/],
     [JSON.stringify({ 0: smallModel() }), /is a collection, so its keys must be/],
     [JSON.stringify({ 0: smallModel(), 2: smallModel() }), /is a collection, so its keys must be/],
-    [JSON.stringify({ 0: smallModel(), 1: {} }), /member "1", member "model_dict" is missing/],
+    [JSON.stringify({ 0: smallModel(), 1: {} }), /member "1", "model_dict" is missing/],
   ])('refuses other files: %s', async (text, message) => {
     const refusal = await refusalOf('model', () => parseModelFile(text, 'm.json'));
     expect(refusal).toMatch(message);
@@ -162,29 +162,32 @@ describe('parseModelFile', () => {
   });
 
   it.each<[Record<string, unknown>, RegExp]>([
-    [{ model_type: 'LIBLINEAR' }, /"model_type" is "LIBLINEAR" but must be "LIBSVMNUSVR" or/],
-    [{ model_type: undefined }, /"model_type" is missing/],
-    [{ norm_type: 'clip_0to1' }, /"norm_type" is "clip_0to1" but must be "linear_rescale" or "none"/],
-    [{ norm_type: 'linear_rescale' }, /"slopes" is missing but must be an array/],
-    [{ ...RESCALED, slopes: [1, 1] }, /"slopes" is \[1,1\] but must be 3 numbers/],
+    [{ model_type: 'LIBLINEAR' }, /model_type" is "LIBLINEAR" but must be one of LIBSVMNUSVR, /],
+    [{ model_type: undefined }, /model_type" is missing/],
+    [{ norm_type: 'clip_0to1' }, /norm_type" is "clip_0to1" but must be one of linear_rescale, none/],
+    [{ norm_type: 'linear_rescale' }, /slopes" is missing but must be 3 numbers/],
+    [{ ...RESCALED, slopes: [1, 1] }, /slopes" is \[1,1\] but must be 3 numbers/],
     [{ ...RESCALED, slopes: [0, 1, 1] }, /other than 0 for the score/],
-    [{ ...RESCALED, intercepts: [0, 0, '0'] }, /"intercepts" is "0" but must be a number/],
-    [{ feature_names: [] }, /"feature_names" is \[\] but must be 1 to 64 names/],
+    [{ ...RESCALED, intercepts: [0, 0, '0'] }, /intercepts\[2\]" is "0" but must be a number/],
+    [{ feature_names: [] }, /feature_names" is \[\] but must be 1 to 64 names/],
     [{ feature_names: Array.from({ length: 65 }, () => 'x') }, /1 to 64 names/],
     [{ feature_names: ['a', 3] }, /must be a string/],
-    [{ feature_names: 'a' }, /must be an array/],
+    [{ feature_names: 'a' }, /must be 1 to 64 names/],
     [{ feature_opts_dicts: [{}] }, /has 1 entries for 2 features/],
-    [{ feature_opts_dicts: [{}, { a: [] }] }, /"a" is \[\] but must be a string/],
-    [{ score_clip: [0] }, /"score_clip" is \[0\] but must be 2 numbers/],
+    [
+      { feature_opts_dicts: [{}, { a: [] }] },
+      /feature_opts_dicts\[1\]\.a" is \[\] but must be a text, a number, /,
+    ],
+    [{ score_clip: [0] }, /score_clip" is \[0\] but must be 2 numbers/],
     [{ score_clip: [1, 0] }, /must be \[smallest, largest\]/],
-    [{ score_transform: [] }, /"score_transform" is \[\] but must be an object/],
-    [{ score_transform: { enabled: 'true' } }, /"enabled" is "true" but must be true or false/],
-    [{ score_transform: { p1: '1' } }, /"p1" is "1" but must be a number/],
-    [{ score_transform: { out_gte_in: true } }, /"out_gte_in" is true but must be "true" or "false"/],
+    [{ score_transform: [] }, /score_transform" is \[\] but must be an object/],
+    [{ score_transform: { enabled: 'true' } }, /enabled" is "true" but must be true or false/],
+    [{ score_transform: { p1: '1' } }, /p1" is "1" but must be a number/],
+    [{ score_transform: { out_gte_in: true } }, /out_gte_in" is true but must be "true" or "false"/],
     [{ score_transform: { knots: [[0, 0, 0]] } }, /must be 2 numbers/],
     [{ score_transform: { knots: Array.from({ length: 11 }, (_, i) => [i, i]) } }, /at most 10 points/],
     [{ chroma_correction_parameter: 120 }, /chroma correction, which needs exactly one adm3 feature/],
-    [{ model: 3 }, /"model" is 3 but must be a string/],
+    [{ model: 3 }, /model" is 3 but must be a string/],
     [{ model: 'svm' }, /without the line "SV"/],
   ])('refuses a damaged member: %j', async (changes, message) => {
     const refusal = await refusalOf('model', () => parse(changes));

@@ -60,7 +60,9 @@ describe('pictures of worst frames', () => {
     const make = () => text(scored([80, 90, 40]), { pictures });
     expect(make).toThrow(AnyvmafError);
     expect(make).toThrow(why);
-    expect(() => text(scored([80]), { pictures: 5 as never })).toThrow('options.pictures must be a list');
+    expect(() => text(scored([80]), { pictures: 5 as never })).toThrow(
+      'options.pictures is 5, but it must be a list',
+    );
   });
 });
 

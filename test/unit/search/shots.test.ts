@@ -361,7 +361,7 @@ describe('settings of shots', () => {
   it.each<[Partial<Record<keyof TuneShotsOptions | 'full', unknown>>, string, RegExp]>([
     [{ encoder: 'libx265x' }, 'usage', /no video encoder "libx265x"/],
     [{ encoderOptions: { f: 'tee' } }, 'usage', /no option "f"/],
-    [{ goal: 'all' }, 'usage', /each or whole/],
+    [{ goal: 'all' }, 'usage', /one of each, whole/],
     [{ full: true }, 'usage', /no option "full"/],
     [{ scratchBytes: 2000 }, 'io', /temporary files/],
     [{ output: '/nonexistent/x.txt' }, 'usage', /must end in \.mp4/],
