@@ -13,13 +13,9 @@ import { FIELD_RUN } from '../../media/evidence/fields.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { MappedSource } from '../../media/pairing/sources.js';
 import type { AlignResult } from '../../media/pairing/types.js';
-import {
-  type Finding,
-  type SideFacts,
-  type SideMeasurements,
-  uncheckedFinding,
-} from '../../media/preflight/findings.js';
+import type { Finding, SideFacts, SideMeasurements } from '../../media/preflight/findings.js';
 import { judge } from '../../media/preflight/judge.js';
+import { uncheckedFinding } from '../../media/preflight/make.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/moments.js';
 import type { FrameSource } from '../../media/types.js';

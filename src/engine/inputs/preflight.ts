@@ -10,14 +10,10 @@ import { frameCountOf, type Side } from '../../media/pair.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import { framePartners } from '../../media/pairing/timeline.js';
 import { WIDEST } from '../../media/pairing/types.js';
-import {
-  type Finding,
-  type PreflightContext,
-  type SideFacts,
-  uncheckedFinding,
-} from '../../media/preflight/findings.js';
+import type { Finding, PreflightContext, SideFacts } from '../../media/preflight/findings.js';
 import { preflight } from '../../media/preflight/index.js';
 import { judge } from '../../media/preflight/judge.js';
+import { uncheckedFinding } from '../../media/preflight/make.js';
 import { measuredPlanes } from '../../media/preflight/measure.js';
 import type { ExtractorInstance } from '../../metrics/metric.js';
 import type { InputContext } from '../contract/scope.js';
