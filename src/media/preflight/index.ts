@@ -44,7 +44,8 @@ const SAME_PICTURES = 0.95;
 function* trackFindings(pair: PairFacts): Generator<Finding> {
   const alike = pair.alignment !== undefined && pair.alignment.similarity >= SAME_PICTURES;
   for (const who of ROLES) {
-    const { track, ...side } = pair[who];
+    const side = pair[who];
+    const { track } = side;
     if (!track) continue;
     const { index, tracks } = track;
     const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
@@ -101,17 +102,12 @@ type Grade = (typeof Grade)[keyof typeof Grade];
 const STORED: readonly string[] = ['y4m', 'yuv'];
 
 /** Delivery codecs, with their rough efficiency relative to MPEG-2. */
-const EFFICIENCY = new Map([
-  ['mpeg1video', 0.8],
-  ['mpeg2video', 1],
-  ['mpeg4', 1.4],
-  ['vp8', 1.8],
-  ['h264', 2],
-  ['vp9', 3],
-  ['hevc', 3.2],
-  ['av1', 4],
-  ['vvc', 5],
-]);
+const EFFICIENCY = new Map(
+  Object.entries({
+    ...{ mpeg1video: 0.8, mpeg2video: 1, mpeg4: 1.4, vp8: 1.8, h264: 2 },
+    ...{ vp9: 3, hevc: 3.2, av1: 4, vvc: 5 },
+  }),
+);
 
 function* swapFindings(pair: Both): Generator<Finding> {
   const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap((of) => of(pair) ?? []);
@@ -168,11 +164,8 @@ function bitrateClue(pair: Both): Clue | undefined {
   const isOther = (side: SideFacts) =>
     side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery;
   if (ref <= 0 || dis <= 0 || ofBoth(pair, isOther).includes(true)) return undefined;
-  const [worth, other] = ofBoth(
-    pair,
-    ({ bitrate, codec = '' }) => (bitrate ?? 0) * (EFFICIENCY.get(codec) ?? 2),
-  );
-  const part = worth / other;
+  const [worth, other] = ofBoth(pair, ({ codec = '' }) => EFFICIENCY.get(codec) ?? 2);
+  const part = (ref * worth) / (dis * other);
   const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
   const text = `reference has only ${kilobits(ref)} but distorted ${kilobits(dis)}`;
   return { kind: 'streams', weight: part < 0.75 ? 1 : part > 1.35 ? -1.5 : 0, text };
