@@ -9,6 +9,7 @@ import {
   FINDING_CODES,
   type FindingCode,
   type PreflightContext,
+  type Severity,
   type SideFacts,
   type SideMeasurements,
 } from '../../../src/media/preflight/findings.js';
@@ -73,6 +74,14 @@ const withFields = (shown: 'whole' | 'woven' | 'unordered' | 'pulldown' | 'excha
   }),
 });
 
+/** Facts of many cases. */
+const EVEN = { timestamps: times(250, 25) };
+const GAPPY = { timestamps: times(250, 25, [30, 90, 91]) };
+const FEWER = { frameCount: 248, duration: 9.92 };
+const UHD = { width: 3840, height: 2160 };
+const FULL = { colorRange: 'full' } as const;
+const PQ = { transfer: 'smpte2084' };
+const ALIGNED_PAIR = { alignment: ALIGNED };
 const TRACK = { width: 1920, height: 1080, isDefault: true };
 
 describe('preflight', () => {
@@ -89,9 +98,7 @@ describe('preflight', () => {
 
   it('has nothing to say of a good pair', () => {
     const facts = { measured: measured([0.1, 0.1]), timestamps: times(250, 25) };
-    expect(findings(facts, { ...facts, measured: measured([0.08, 0.09]) }, { alignment: ALIGNED })).toEqual(
-      [],
-    );
+    expect(findings(facts, { ...facts, measured: measured([0.08, 0.09]) }, ALIGNED_PAIR)).toEqual([]);
   });
 
   it('judges no contrast of pictures that are nearly of one brightness', () => {
@@ -116,7 +123,7 @@ describe('preflight', () => {
         { ...small, ...reference },
         { ...small, ...distorted },
       ] as const;
-      return findings(...pair, { alignment: ALIGNED }).filter(({ code }) => /^(matrix|chroma)$/.test(code));
+      return findings(...pair, ALIGNED_PAIR).filter(({ code }) => /^(matrix|chroma)$/.test(code));
     };
 
     it('nothing is wrong where the colours are alike, whatever is usual', () => {
@@ -158,7 +165,7 @@ describe('preflight', () => {
       ),
     });
     const codes = (from: number) =>
-      findings({ measured: side(0, 90) }, { measured: side(from, 170) }, { alignment: ALIGNED }).map(
+      findings({ measured: side(0, 90) }, { measured: side(from, 170) }, ALIGNED_PAIR).map(
         ({ code }) => code,
       );
     expect(codes(0)).toContain('chroma');
@@ -183,15 +190,16 @@ describe('preflight', () => {
   });
 });
 
-interface Case {
-  readonly what: string;
-  readonly code: FindingCode;
-  readonly severity: 'error' | 'warning' | 'info';
+/** How a pair differs from a good one. */
+interface Pair {
   readonly reference?: Partial<SideFacts>;
   readonly distorted?: Partial<SideFacts>;
   /** Of the reference and of the distorted video. */
   readonly both?: Partial<SideFacts>;
   readonly context?: PreflightContext;
+}
+
+interface Expected {
   readonly says?: string;
   readonly values?: readonly unknown[];
   readonly fix?: string;
@@ -200,31 +208,22 @@ interface Case {
 }
 
 const cases =
-  (severity: Case['severity']) =>
-  (what: string, code: FindingCode, more: Omit<Case, 'what' | 'code' | 'severity'>): Case => ({
-    what,
-    code,
-    severity,
-    ...more,
-  });
+  (severity: Severity) =>
+  (what: string, code: FindingCode, pair: Pair) =>
+  (expected: Expected = {}) => ({ what, code, severity, pair, expected });
 const [error, warning, info] = [cases('error'), cases('warning'), cases('info')];
 
-const SWAP = '--vf-dis shuffleplanes=0:2:1';
-
+type Chroma = (i: number) => readonly [cb: number, cr: number];
 /** Chroma of three frames by the place in a square of 256. */
-const coloured = (at: (i: number) => readonly [cb: number, cr: number]) => {
+const coloured = (at: Chroma) => {
   const plane = (k: 0 | 1) => Float32Array.from({ length: 256 }, (_, i) => at(i)[k]);
   return { ...measured([0.1, 0.1, 0.1]), chroma: Array(3).fill({ cb: plane(0), cr: plane(1) }) };
 };
 
-type Chroma = (i: number) => readonly [cb: number, cr: number];
-const CHROMA: readonly (readonly [
-  what: string,
-  Chroma,
-  values: readonly string[],
-  says: string,
-  fix?: string,
-])[] = [
+const SWAP = '--vf-dis shuffleplanes=0:2:1';
+const COLOURED = { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) };
+
+const CHROMA: readonly [what: string, Chroma, values: string[], says: string, fix?: string][] = [
   ['no colours', () => [128, 128], ['coloured', 'grey'], 'Distorted is grey but reference has colour'],
   ['a green picture', () => [0, 0], ['coloured', '0, 0'], 'Distorted has constant chroma (Cb 0, Cr 0)'],
   ['one plane only', (i) => [128, 170 - i / 3], ['coloured', 'Cb 128'], 'Cb of distorted is constant (128)'],
@@ -251,16 +250,26 @@ const shifted = (offset: number) => ({
   alignment: { ...ALIGNED, offset, candidates: [{ offset, similarity: 0.99 }] },
 });
 
+/** The option and the command that filter one video. */
+const filtered = (filter: string, side: 'ref' | 'dis' = 'dis', fix = `--vf-${side} ${filter}`) => {
+  const [file, name] = side === 'ref' ? ['master.mov', 'master'] : ['encode.mp4', 'encode'];
+  return { fix, command: `ffmpeg -i ${file} -vf ${filter} -an -c:v ffv1 ${name}-prepared.mkv` };
+};
+const cropped = (area: string, side: 'ref' | 'dis' = 'dis') =>
+  filtered(`crop=${area}`, side, `--crop-${side} ${area}`);
+const TO_LIMITED = 'scale=in_range=full:out_range=limited -color_range tv';
+const TO_FULL = 'scale=in_range=limited:out_range=full -color_range pc';
+const BY_NEAREST = 'to accept, pass --frame-rate-policy nearest';
+
 const AT_30 = { frameRate: { num: 30, den: 1 }, frameCount: 300 };
 const HALVED = {
   reference: { frameRate: { num: 50, den: 1 }, timestamps: times(500, 50), frameCount: 500 },
-  distorted: { timestamps: times(250, 25) },
+  distorted: EVEN,
 };
 const NO_SIZE = { width: 1280, height: 720 };
 
-const CASES: readonly Case[] = [
-  warning('another size that nobody spoke of', 'size', {
-    distorted: NO_SIZE,
+const CASES = [
+  warning('another size that nobody spoke of', 'size', { distorted: NO_SIZE })({
     values: ['1920x1080', '1280x720'],
     fix: 'to accept, pass --scale bicubic',
     says: 'Distorted is 1280x720 but reference is 1920x1080; the distorted video is scaled to 1920x1080 (bicubic)',
@@ -268,41 +277,28 @@ const CASES: readonly Case[] = [
   info('another size that is to be scaled with a filter of choice', 'size', {
     distorted: NO_SIZE,
     context: { scale: 'lanczos' },
-    says: '(lanczos)',
-  }),
-  error('another size that is not to be scaled', 'size', {
-    distorted: NO_SIZE,
-    context: { scale: 'none' },
+  })({ says: '(lanczos)' }),
+  error('another size that is not to be scaled', 'size', { distorted: NO_SIZE, context: { scale: 'none' } })({
     fix: '--scale bicubic',
   }),
-  info('the reference scaled on request', 'size', {
-    distorted: NO_SIZE,
-    context: { comparedSize: NO_SIZE },
-    says: 'the reference is scaled to 1280x720',
-  }),
+  info('the reference scaled on request', 'size', { distorted: NO_SIZE, context: { comparedSize: NO_SIZE } })(
+    { says: 'the reference is scaled to 1280x720' },
+  ),
   warning('labels of sample aspect that contradict each other', 'sample-aspect', {
     reference: { sampleAspect: { num: 1, den: 1 } },
     distorted: { sampleAspect: { num: 4, den: 3 } },
-    values: ['1', '4/3'],
-    fix: '--vf-dis setsar=1',
-    command: 'ffmpeg -i encode.mp4 -vf setsar=1 -an -c:v ffv1 encode-prepared.mkv',
-  }),
+  })({ values: ['1', '4/3'], ...filtered('setsar=1') }),
   info('anamorphic video of the same shape', 'sample-aspect', {
     distorted: { width: 1440, sampleAspect: { num: 4, den: 3 } },
     context: { scale: 'bicubic' },
-    values: [null, '4/3'],
-  }),
+  })({ values: [null, '4/3'] }),
   warning('a picture of another shape', 'display-aspect', {
     reference: { width: 720, height: 480 },
     distorted: { width: 384, height: 288 },
     context: { scale: 'bicubic', models: [], alignment: ALIGNED },
-    values: [1.5, 1.333],
-    fix: '--vf-dis setsar=9/8',
-    command: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
-  }),
-  info('a picture to be turned', 'rotation', { distorted: { rotation: 90 }, values: [0, 90] }),
-  info('a picture to be cropped', 'crop', {
-    reference: { crop: { left: 0, top: 4, right: 0, bottom: 4 } },
+  })({ values: [1.5, 1.333], ...filtered('setsar=9/8') }),
+  info('a picture to be turned', 'rotation', { distorted: { rotation: 90 } })({ values: [0, 90] }),
+  info('a picture to be cropped', 'crop', { reference: { crop: { left: 0, top: 4, right: 0, bottom: 4 } } })({
     values: ['left 0, top 4, right 0, bottom 4', null],
   }),
   warning('rows that were stored beyond the picture', 'framing', {
@@ -312,9 +308,9 @@ const CASES: readonly Case[] = [
       // Pictures that were scaled wrongly.
       alignment: { ...ALIGNED, offset: 1, similarity: 0.97, levels: { gain: 0.8, bias: 0 } },
     },
+  })({
     values: ['1920x1080', '1920x1088'],
-    fix: '--crop-dis 1920:1080:0:0',
-    command: 'ffmpeg -i encode.mp4 -vf crop=1920:1080:0:0 -an -c:v ffv1 encode-prepared.mkv',
+    ...cropped('1920:1080:0:0'),
     says: 'reference is only the area of 1920x1080 at 0,0 in distorted, outside of which is only padding',
   }),
   warning('a part of the picture', 'framing', {
@@ -322,28 +318,26 @@ const CASES: readonly Case[] = [
     context: {
       framing: { whole: 'reference', area: { width: 1920, height: 800, x: 0, y: 100 }, padding: false },
     },
+  })({
     values: ['1920x1080', '1920x800'],
-    fix: '--crop-ref 1920:800:0:100',
-    command: 'ffmpeg -i master.mov -vf crop=1920:800:0:100 -an -c:v ffv1 master-prepared.mkv',
+    ...cropped('1920:800:0:100', 'ref'),
     says: 'distorted is only the area of 1920x800 at 0,100 in reference; scaled',
   }),
   warning('bars in the distorted video only', 'black-borders', {
     reference: { measured: measured([0.1]) },
     distorted: { measured: measured([0.1], 140, 139) },
-    fix: '--crop-dis 1920:800:0:140',
-    command: 'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-prepared.mkv',
+  })({
+    ...cropped('1920:800:0:140'),
     says: 'Distorted 1920x1080 has black borders (top 140, bottom 139) where reference has picture',
   }),
   warning('bars in the reference only', 'black-borders', {
     reference: { measured: measured([0.1], 140, 140) },
     distorted: { measured: measured([0.1]) },
-    fix: '--crop-ref 1920:800:0:140',
-    command: 'ffmpeg -i master.mov -vf crop=1920:800:0:140 -an -c:v ffv1 master-prepared.mkv',
-    says: 'Reference 1920x1080 has black borders',
-  }),
+  })({ ...cropped('1920:800:0:140', 'ref'), says: 'Reference 1920x1080 has black borders' }),
   warning('bars that hide a part of the picture, which the other shows too', 'black-borders', {
     reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
     distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(hiddenBehindBars)] } },
+  })({
     fix: '--crop-dis 1920:800:0:140 --crop-ref 1920:800:0:140',
     command:
       'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140 -an -c:v ffv1 encode-distorted-prepared.mkv && ' +
@@ -352,317 +346,253 @@ const CASES: readonly Case[] = [
   warning('bars around a smaller copy of the picture', 'black-borders', {
     reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
     distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(squeezedBetweenBars)] } },
-    fix: '--crop-dis 1920:800:0:140',
-  }),
-  info('the same bars in both', 'black-borders', {
-    both: { measured: measured([0.1], 140, 140) },
+  })({ fix: '--crop-dis 1920:800:0:140' }),
+  info('the same bars in both', 'black-borders', { both: { measured: measured([0.1], 140, 140) } })({
     says: 'over 26 % of the picture',
   }),
   warning('a clock that is set back in both', 'clock-set-back', {
     reference: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.08] },
     distorted: { frameCount: 4, timestamps: Float64Array.of(0, 0.04, 0.08, 0.12), setBacks: [0.04, 0.12] },
+  })({
     values: [1, 2],
     says: 'reference after 2 of 4 frames (0.080 s), distorted after 1, 3 of 4 frames (0.040 s, 0.120 s); all',
   }),
   warning('no rate beside a metric of time', 'no-frame-rate', {
     both: { frameRate: undefined },
     context: { rated: ['cvvdp=display=standard_fhd:fps=25'] },
-    says: 'treats each frame as a still',
-    fix: '--feature cvvdp=display=standard_fhd:fps=25',
-  }),
-  warning('another rate', 'frame-rate', {
-    distorted: AT_30,
-    values: ['25', '30'],
-    fix: 'to accept, pass --frame-rate-policy nearest',
-  }),
-  warning('an encode with half the frames', 'frame-rate', {
-    ...HALVED,
+  })({ says: 'treats each frame as a still', fix: '--feature cvvdp=display=standard_fhd:fps=25' }),
+  warning('another rate', 'frame-rate', { distorted: AT_30 })({ values: ['25', '30'], fix: BY_NEAREST }),
+  warning(
+    'an encode with half the frames',
+    'frame-rate',
+    HALVED,
+  )({
     values: ['50', '25'],
     fix: '--pair-by distorted',
   }),
   info('an encode with half the frames, scored at these', 'frame-rate', {
     ...HALVED,
     context: { pairBy: 'distorted' },
-    says: 'each distorted frame is compared with the reference frame at its time',
-  }),
+  })({ says: 'each distorted frame is compared with the reference frame at its time' }),
   error('another rate where frames must go one by one', 'frame-rate', {
     distorted: AT_30,
     context: { frameRatePolicy: 'strict' },
-    fix: '--frame-rate-policy nearest',
-  }),
+  })({ fix: '--frame-rate-policy nearest' }),
   info('another rate where the nearest frame is asked for', 'frame-rate', {
     distorted: AT_30,
     context: { frameRatePolicy: 'nearest' },
-  }),
-  warning('fewer frames', 'frame-count', {
-    distorted: { frameCount: 248, duration: 9.92 },
+  })(),
+  warning('fewer frames', 'frame-count', { distorted: FEWER })({
     values: [250, 248],
     fix: '--offset auto',
     says: '248 pairs can be compared',
   }),
-  warning('a loss of most frames', 'lost-frames', {
-    distorted: { frameCount: 100, duration: 4 },
+  warning('a loss of most frames', 'lost-frames', { distorted: { frameCount: 100, duration: 4 } })({
     values: [250, 100],
     fix: '--offset auto',
     says: 'a score of 40 % of the frames says nothing about the others',
   }),
   warning('a file that decodes to less than its length has room for', 'lost-frames', {
     distorted: { timestamps: times(200, 25), duration: 10 },
-    values: [250, 200],
-    says: 'its duration of 10 s implies about 250, so it is damaged or incomplete',
-  }),
+  })({ values: [250, 200], says: 'its duration of 10 s implies about 250, so it is damaged or incomplete' }),
   warning('an average rate as a number', 'frame-rate', {
     distorted: { frameRate: { num: 136, den: 5 }, frameCount: 272 },
-    says: '27.2 frames per second',
-  }),
-  info('fewer frames, explained by an offset', 'frame-count', {
-    distorted: { frameCount: 248, duration: 9.92 },
-    context: { offset: 2 },
+  })({ says: '27.2 frames per second' }),
+  info('fewer frames, explained by an offset', 'frame-count', { distorted: FEWER, context: { offset: 2 } })({
     says: '248 pairs',
   }),
   info('fewer frames, explained by an offset that is found and told', 'frame-count', {
-    distorted: { frameCount: 248, duration: 9.92 },
+    distorted: FEWER,
     context: { alignment: { ...ALIGNED, offset: 2 } },
-    fix: undefined,
-  }),
+  })({ fix: undefined }),
   info('another duration, explained likewise', 'duration', {
     distorted: { frameCount: null, duration: 9 },
     context: { alignment: { ...ALIGNED, offset: 25 } },
-    fix: undefined,
-  }),
+  })({ fix: undefined }),
   warning('another duration where frames are not counted', 'duration', {
     distorted: { frameCount: null, duration: 8 },
-    values: [10, 8],
-    fix: 'to accept, pass --range 0s-8s',
-  }),
+  })({ values: [10, 8], fix: 'to accept, pass --range 0s-8s' }),
   warning('a variable rate', 'variable-frame-rate', {
-    reference: { timestamps: times(250, 25) },
+    reference: EVEN,
     distorted: { timestamps: Float64Array.from({ length: 250 }, (_, k) => 0.04 * k + 0.014 * Math.sin(k)) },
-    values: [false, true],
-    fix: 'to accept, pass --frame-rate-policy nearest',
-  }),
+  })({ values: [false, true], fix: BY_NEAREST }),
   warning('missing frames', 'missing-frames', {
-    reference: { timestamps: times(250, 25) },
+    reference: EVEN,
     distorted: { timestamps: times(250, 25, [100, 101, 200]), frameCount: 247 },
     context: { partial: true },
-    values: [0, 3],
-    says: 'Distorted lacks 3 frames after frame 99, 197',
-  }),
+  })({ values: [0, 3], says: 'Distorted lacks 3 frames after frame 99, 197' }),
   warning('pictures shown twice', 'duplicate-frames', {
     context: { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 12 } } },
-    values: [0, 12],
-    says: 'Distorted repeats the previous picture in 12 frames',
-  }),
+  })({ values: [0, 12], says: 'Distorted repeats the previous picture in 12 frames' }),
   warning('times that stand still', 'duplicate-frames', {
-    reference: { timestamps: times(250, 25) },
+    reference: EVEN,
     distorted: { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
-    values: [0, 1],
-  }),
-  warning('interlaced video', 'interlaced', {
-    reference: { fieldOrder: 'top-first' },
+  })({ values: [0, 1] }),
+  warning('interlaced video', 'interlaced', { reference: { fieldOrder: 'top-first' } })({
     values: ['top-first', 'progressive'],
-    fix: '--deinterlace',
-    command: 'ffmpeg -i master.mov -vf bwdif=send_frame -an -c:v ffv1 master-prepared.mkv',
+    ...filtered('bwdif=send_frame', 'ref', '--deinterlace'),
   }),
   info('whole pictures that are labelled as interlaced', 'interlaced', {
     reference: { fieldOrder: 'top-first', measured: withFields('whole') },
-    fix: undefined,
-    says: 'the pictures are progressive',
-  }),
+  })({ fix: undefined, says: 'the pictures are progressive' }),
   warning('combed pictures without a label', 'interlaced', {
     distorted: { fieldOrder: 'progressive', measured: withFields('woven') },
+  })({
     values: ['progressive', 'top-first'],
-    fix: '--deinterlace',
+    ...filtered('bwdif=mode=send_frame:parity=tff', 'dis', '--deinterlace'),
     says: 'as the pictures of distorted show, although it is not labelled',
-    command: 'ffmpeg -i encode.mp4 -vf bwdif=mode=send_frame:parity=tff -an -c:v ffv1 encode-prepared.mkv',
   }),
   warning('combed pictures of both without labels', 'interlaced', {
     both: { fieldOrder: 'progressive', measured: withFields('woven') },
+  })({
     values: ['top-first', 'top-first'],
     fix: '--deinterlace',
     says: 'distorted top-first), as their pictures show, although neither is labelled; VMAF',
   }),
   warning('combed pictures whose first field nothing tells', 'interlaced', {
     distorted: { fieldOrder: 'unknown', measured: withFields('unordered') },
+  })({
     values: ['progressive', 'unknown order'],
     says: 'Distorted is interlaced (unknown order) but reference is not, as the pictures of distorted show',
   }),
   warning('fields in another order than labelled', 'interlaced', {
     distorted: { fieldOrder: 'bottom-first', measured: withFields('woven') },
+  })({
     values: ['progressive', 'top-first'],
     fix: '--deinterlace',
     says: 'although distorted is labelled bottom-first',
   }),
-  warning('film with pulldown', 'interlaced', {
-    distorted: { measured: withFields('pulldown') },
+  warning('film with pulldown', 'interlaced', { distorted: { measured: withFields('pulldown') } })({
     values: ['progressive', 'pulldown'],
     fix: '--vf-dis fieldmatch=order=tff,decimate',
   }),
-  warning('exchanged lines', 'interlaced', {
-    reference: { measured: withFields('exchanged') },
+  warning('exchanged lines', 'interlaced', { reference: { measured: withFields('exchanged') } })({
     values: ['exchanged', 'progressive'],
     fix: '--vf-ref il=ls=1:cs=1',
   }),
-  warning('a better offset', 'offset', {
-    context: shifted(3),
+  warning('a better offset', 'offset', { context: shifted(3) })({
     values: [3, 0],
     fix: '--offset 3',
     says: 'distorted frame 0 shows reference frame 3',
   }),
   warning('an offset outside of what was searched', 'offset', {
     context: { alignment: { ...ALIGNED, offset: 50, candidates: [], ambiguous: true, reason: 'edge' } },
-    fix: '--offset auto --window 500',
-  }),
+  })({ fix: '--offset auto --window 500' }),
   info('content that does not tell', 'offset-unclear', {
     context: { alignment: { ...ALIGNED, ambiguous: true, reason: 'static', confidence: 0.01 } },
-  }),
-  warning('videos of different things', 'unrelated', {
-    context: { alignment: UNRELATED },
-  }),
+  })(),
+  warning('videos of different things', 'unrelated', { context: { alignment: UNRELATED } })(),
   warning('videos of different things whose offset was searched as far as is useful', 'unrelated', {
     context: { offsetSearched: true, alignment: UNRELATED },
-    fix: undefined,
-    says: 'The offset search found no clear answer',
-  }),
+  })({ fix: undefined, says: 'The offset search found no clear answer' }),
   warning('videos of different things whose offset was searched nearby', 'unrelated', {
     context: { offsetSearched: true, window: 25, alignment: UNRELATED },
-    fix: '--offset auto --window 500',
-  }),
-  info('another bit depth', 'bit-depth', { reference: { bitDepth: 10 }, values: [10, 8] }),
-  info('another chroma format', 'chroma-format', {
-    reference: { chroma: '422' },
+  })({ fix: '--offset auto --window 500' }),
+  info('another bit depth', 'bit-depth', { reference: { bitDepth: 10 } })({ values: [10, 8] }),
+  info('another chroma format', 'chroma-format', { reference: { chroma: '422' } })({
     values: ['4:2:2', '4:2:0'],
   }),
-  warning('another range', 'color-range', {
-    reference: { colorRange: 'limited' },
-    distorted: { colorRange: 'full' },
+  warning('another range', 'color-range', { reference: { colorRange: 'limited' }, distorted: FULL })({
     values: ['limited', 'full'],
-    fix: '--color-range limited',
-    command:
-      'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
+    ...filtered(TO_LIMITED, 'dis', '--color-range limited'),
   }),
   warning('limited range expanded to full, and labelled', 'color-range', {
-    distorted: { colorRange: 'full' },
+    distorted: FULL,
     context: levels(1.1644, -18.63),
-    says: 'the score is too high',
-  }),
+  })({ says: 'the score is too high' }),
   warning('full range reduced to limited, and labelled', 'color-range', {
-    reference: { colorRange: 'full' },
+    reference: FULL,
     context: levels(0.8588, 16),
-    says: 'the score is too low',
-  }),
+  })({ says: 'the score is too low' }),
   warning('another label of the same samples', 'color-range', {
     reference: { colorRange: 'limited' },
-    distorted: { colorRange: 'full' },
-    context: { alignment: ALIGNED },
+    distorted: FULL,
+    context: ALIGNED_PAIR,
+  })({
     says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
   info('a label of the same samples where the other video has none', 'color-range', {
-    distorted: { colorRange: 'full' },
-    context: { alignment: ALIGNED },
+    distorted: FULL,
+    context: ALIGNED_PAIR,
+  })({
     says: 'so only a label differs: the score is right',
     fix: 'ffmpeg -i encode.mp4 -c copy -bsf:v h264_metadata=video_full_range_flag=0 encode-prepared.mp4',
   }),
   // 16..235 to 0..255: gain 255/219 = 1.1644, bias -16 * 1.1644 = -18.63.
-  warning('limited range expanded to full, unlabelled', 'levels', {
-    context: levels(1.1644, -18.63),
-    fix: '--vf-dis scale=in_range=full:out_range=limited',
-    command:
-      'ffmpeg -i encode.mp4 -vf scale=in_range=full:out_range=limited -color_range tv -an -c:v ffv1 encode-prepared.mkv',
+  warning('limited range expanded to full, unlabelled', 'levels', { context: levels(1.1644, -18.63) })({
+    ...filtered(TO_LIMITED, 'dis', '--vf-dis scale=in_range=full:out_range=limited'),
     says: 'limited range was expanded to full',
   }),
-  warning('full range reduced to limited, unlabelled', 'levels', {
-    context: levels(0.8588, 16),
-    fix: '--vf-dis scale=in_range=limited:out_range=full',
-    command:
-      'ffmpeg -i encode.mp4 -vf scale=in_range=limited:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
+  warning('full range reduced to limited, unlabelled', 'levels', { context: levels(0.8588, 16) })({
+    ...filtered(TO_FULL, 'dis', '--vf-dis scale=in_range=limited:out_range=full'),
     says: 'full range was reduced to limited',
   }),
-  warning('a brighter picture', 'levels', {
-    context: levels(1, 9),
-    says: '9 levels brighter',
-  }),
+  warning('a brighter picture', 'levels', { context: levels(1, 9) })({ says: '9 levels brighter' }),
   warning('other primaries', 'primaries', {
     reference: { primaries: 'bt2020' },
     distorted: { primaries: 'bt709' },
-    values: ['bt2020', 'bt709'],
-    fix: '--vf-dis zscale=p=bt2020',
-    command: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
-  }),
-  warning('another matrix', 'matrix', {
-    reference: { matrix: 'bt709' },
-    distorted: { matrix: 'smpte170m' },
-    values: ['bt709', 'smpte170m'],
-  }),
+  })({ values: ['bt2020', 'bt709'], ...filtered('zscale=p=bt2020') }),
+  warning('another matrix', 'matrix', { reference: { matrix: 'bt709' }, distorted: { matrix: 'smpte170m' } })(
+    { values: ['bt709', 'smpte170m'] },
+  ),
   info('a matrix beside a codec that has no label for it', 'matrix', {
     reference: { matrix: 'bt709' },
     distorted: { codec: 'vp8', matrix: 'bt470bg' },
-    says: 'BT.601 by definition',
-    values: ['bt709', null],
-  }),
+  })({ says: 'BT.601 by definition', values: ['bt709', null] }),
   warning('a matrix beside a picture of standard definition that states none', 'matrix', {
     reference: { width: 720, height: 480 },
     distorted: { width: 720, height: 480, matrix: 'bt709' },
     context: { models: [] },
+  })({
     values: [null, 'bt709'],
     says: 'videos of its size usually have smpte170m',
-    fix: '--matrix bt601',
-    command: 'ffmpeg -i encode.mp4 -vf zscale=m=smpte170m -an -c:v ffv1 encode-prepared.mkv',
+    ...filtered('zscale=m=smpte170m', 'dis', '--matrix bt601'),
   }),
   warning('another transfer function', 'transfer', {
     reference: { transfer: 'bt709' },
     distorted: { transfer: 'linear' },
-    values: ['bt709', 'linear'],
+  })({ values: ['bt709', 'linear'] }),
+  ...CHROMA.map(([what, chroma, values, says, fix]) => {
+    const distorted = { measured: coloured(chroma) };
+    const pair = { reference: COLOURED, distorted, context: ALIGNED_PAIR };
+    return warning(what, 'chroma', pair)({ values, says, fix });
   }),
-  ...CHROMA.map(([what, distorted, values, says, fix]) =>
-    warning(what, 'chroma', {
-      reference: { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
-      distorted: { measured: coloured(distorted) },
-      context: { alignment: ALIGNED },
-      ...{ values, says, fix },
-    }),
-  ),
   warning('a tone-mapped encode of PQ', 'dynamic-range', {
     reference: { transfer: 'smpte2084', primaries: 'bt2020' },
     distorted: { transfer: 'bt709', primaries: 'bt2020' },
+  })({
     values: ['smpte2084', 'bt709'],
     says: 'the score is meaningless, however high it is',
     fix: `--vf-ref ${TONE_MAPPED}`,
   }),
-  warning('PQ against HLG', 'dynamic-range', {
-    reference: { transfer: 'smpte2084' },
-    distorted: { transfer: 'arib-std-b67' },
+  warning('PQ against HLG', 'dynamic-range', { reference: PQ, distorted: { transfer: 'arib-std-b67' } })({
     values: ['smpte2084', 'arib-std-b67'],
     fix: '--vf-dis zscale=tin=arib-std-b67:pin=bt2020:min=bt2020nc:t=smpte2084:p=bt2020:m=bt2020nc',
   }),
   warning('other levels beside PQ, without a label', 'dynamic-range', {
-    reference: { transfer: 'smpte2084' },
+    reference: PQ,
     context: levels(1.4, -20),
-    values: ['smpte2084', null],
-  }),
+  })({ values: ['smpte2084', null] }),
   warning('a label that an encoder of PQ left out', 'transfer', {
-    reference: { transfer: 'smpte2084' },
+    reference: PQ,
     context: { alignment: ALIGNED, models: [] },
-  }),
+  })(),
   warning('Dolby Vision without a base layer', 'dolby-vision', {
     reference: { dolbyVision: 5 },
-    distorted: { transfer: 'smpte2084' },
-    values: ['profile 5', null],
-    says: 'the score is meaningless, however high it is',
-  }),
-  warning('two of these', 'hdr', {
-    both: { dolbyVision: 5 },
+    distorted: PQ,
+  })({ values: ['profile 5', null], says: 'the score is meaningless, however high it is' }),
+  warning('two of these', 'hdr', { both: { dolbyVision: 5 } })({
     values: ['profile 5', 'profile 5'],
     says: 'measures PQ intensity before reshaping',
   }),
-  info('grain that a decoder adds', 'film-grain', {
-    distorted: { codec: 'av1', filmGrain: 'added' },
+  info('grain that a decoder adds', 'film-grain', { distorted: { codec: 'av1', filmGrain: 'added' } })({
     values: [null, true],
     says: 'which VMAF counts as a loss',
   }),
   warning('two tracks of one size', 'tracks', {
     distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
+  })({
     values: [null, '0 of 2'],
     says: 'track 0 (1920x1080, default) is used, not track 1 (1920x1080, default)',
     fix: 'to accept, pass --track-dis 0',
@@ -670,6 +600,7 @@ const CASES: readonly Case[] = [
   info('two tracks, of which the one with the other video’s pictures is read', 'tracks', {
     distorted: { track: { index: 0, tracks: [TRACK, TRACK], asked: false } },
     context: { alignment: { ...ALIGNED, similarity: 0.97 } },
+  })({
     values: [null, '0 of 2'],
     says: 'Distorted has 2 video tracks; track 0 (1920x1080, default) is used, not track 1 (1920x1080, default).',
   }),
@@ -679,18 +610,17 @@ const CASES: readonly Case[] = [
       track: { index: 0, tracks: [{ width: 480, height: 270, isDefault: true }, TRACK], asked: false },
     },
     context: { scale: 'bicubic' },
+  })({
     values: [null, '0 of 2'],
     says: 'track 1 (1920x1080, default) has the size of the other video',
     fix: '--track-dis 1',
   }),
-  warning('high dynamic range', 'hdr', {
-    both: { transfer: 'smpte2084' },
+  warning('high dynamic range', 'hdr', { both: PQ })({
     values: ['PQ', 'PQ'],
     says: 'vmaf_v0.6.1 was trained on standard dynamic range only',
     fix: '--feature cvvdp=display=standard_hdr_pq',
   }),
-  warning('high dynamic range as broadcast', 'hdr', {
-    both: { transfer: 'arib-std-b67' },
+  warning('high dynamic range as broadcast', 'hdr', { both: { transfer: 'arib-std-b67' } })({
     values: ['HLG', 'HLG'],
     says: 'or use ColorVideoVDP, which supports HLG.',
     fix: '--feature cvvdp=display=standard_hdr_hlg',
@@ -698,6 +628,7 @@ const CASES: readonly Case[] = [
   warning('high dynamic range that ColorVideoVDP measures already', 'hdr', {
     both: { transfer: 'smpte2084', primaries: 'bt2020' },
     context: { extractors: ['vif', 'cvvdp'] },
+  })({
     values: ['PQ', 'PQ'],
     says: 'compare such scores only with each other.',
     fix: `--vf-ref ${TONE_MAPPED} --vf-dis ${TONE_MAPPED}`,
@@ -705,83 +636,69 @@ const CASES: readonly Case[] = [
   warning('a reference of less rate and less sharpness', 'swapped', {
     reference: { bitrate: 1_000_000, measured: measured([0.08, 0.08]) },
     distorted: { bitrate: 9_000_000, measured: measured([0.1, 0.1]) },
+  })({
     values: ['master.mov', 'encode.mp4'],
     says: 'reference has only 1000 kbit/s but distorted 9000 kbit/s, reference has 0.8 times the sharpness',
   }),
   warning('a little softer reference beside video without loss', 'swapped', {
     reference: { measured: measured([0.0992]) },
     distorted: { codec: 'ffv1', measured: measured([0.1]) },
-    says: 'reference is h264 but distorted ffv1',
-  }),
+  })({ says: 'reference is h264 but distorted ffv1' }),
   warning('a delivery codec as reference of a master', 'swapped', {
     reference: { bitrate: 5_000_000, measured: measured([0.09]) },
     distorted: { bitrate: 90_000_000, codec: 'prores', measured: measured([0.1]) },
-    says: 'reference is h264 but distorted prores',
-  }),
-  warning('an HD model on 2160p', 'model-size', {
-    both: { width: 3840, height: 2160 },
+  })({ says: 'reference is h264 but distorted prores' }),
+  warning('an HD model on 2160p', 'model-size', { both: UHD })({
     fix: '--model auto',
     says: 'vmaf_v0.6.1 is for 1080p',
   }),
-  warning('a 4k model on small video', 'model-size', {
-    context: { models: [{ name: 'vmaf_4k_v0.6.1' }] },
+  warning('a 4k model on small video', 'model-size', { context: { models: [{ name: 'vmaf_4k_v0.6.1' }] } })({
     fix: '--model auto',
     says: 'only 1920x1080 is compared',
   }),
-  info('small video as if it were a whole screen', 'viewing-distance', {
-    both: { width: 640, height: 360 },
+  info('small video as on a whole screen', 'viewing-distance', { both: { width: 640, height: 360 } })({
     fix: '--scale-to 1920x1080',
   }),
-  info('the same where its size rounds its shape', 'viewing-distance', {
-    both: { width: 854, height: 480 },
+  info('the same where size rounds the shape', 'viewing-distance', { both: { width: 854, height: 480 } })({
     fix: '--scale-to 1920x1080',
   }),
-  info('the same upright, of an unusual shape', 'viewing-distance', {
-    both: { width: 272, height: 640 },
+  info('the same upright, of an unusual shape', 'viewing-distance', { both: { width: 272, height: 640 } })({
     fix: '--scale-to 1080x2542',
   }),
   warning('a viewer nearer than the model assumes', 'viewing-distance', {
     context: { viewingDistance: 1.5 },
-    fix: '--model version=vmaf_4k_v0.6.1',
-  }),
+  })({ fix: '--model version=vmaf_4k_v0.6.1' }),
 ];
 
 describe('preflight finds', () => {
-  it.each(CASES)(
-    '$what: $code',
-    ({ both, reference = both, distorted = both, context = {}, ...expected }) => {
-      const found = only(expected.code, reference ?? {}, distorted ?? {}, context);
-      expect(found).toMatchObject({ code: expected.code, severity: expected.severity });
-      if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
-      if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
-      if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
-      if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
-      else expect(expected.command).toBeUndefined();
-    },
-  );
+  it.each(CASES)('$what: $code', ({ code, severity, pair, expected }) => {
+    const { both = {}, reference = both, distorted = both, context = {} } = pair;
+    const found = only(code, reference, distorted, context);
+    expect(found).toMatchObject({ code, severity });
+    if (expected.says !== undefined) expect(found?.message).toContain(expected.says);
+    if (expected.values) expect([found?.reference, found?.distorted]).toEqual(expected.values);
+    if ('fix' in expected) expect(found?.fix).toBe(expected.fix);
+    if (expected.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(expected.command);
+    else expect(expected.command).toBeUndefined();
+  });
 
   it('what to do about frames that are missing inside, and not where the videos begin', () => {
     const even = cfr(250, 25);
-    const gappy = without(even, 70, 90);
-    const found = (frameRatePolicy?: 'nearest') =>
-      findings(
-        { timestamps: even },
-        { frameCount: 248, timestamps: gappy },
-        frameRatePolicy && { frameRatePolicy },
-      ).filter(({ code }) => code === 'missing-frames' || code === 'frame-count');
+    const gappy = { frameCount: 248, timestamps: without(even, 70, 90) };
+    const found = (context?: PreflightContext) =>
+      findings({ timestamps: even }, gappy, context).filter(({ code }) =>
+        ['missing-frames', 'frame-count'].includes(code),
+      );
+    const message = expect.stringContaining('frames are paired by time');
     expect(found()).toMatchObject([
-      { severity: 'warning', fix: 'to accept, pass --frame-rate-policy nearest' },
-      {
-        severity: 'info',
-        message: expect.stringContaining('frames are paired by time'),
-        follows: 'missing-frames',
-      },
+      { severity: 'warning', fix: BY_NEAREST },
+      { severity: 'info', message, follows: 'missing-frames' },
     ]);
-    expect(found('nearest').map(({ severity }) => severity)).toEqual(['info', 'info']);
+    expect(found({ frameRatePolicy: 'nearest' }).map(({ severity }) => severity)).toEqual(['info', 'info']);
     const torn = { timestamps: even.filter((time) => time < 1 || time > 5) };
     expect(findings({ timestamps: even }, torn).find(({ code }) => code === 'lost-frames')).toMatchObject({
       message: expect.stringContaining('one frame is compared with many'),
-      fix: 'to accept, pass --frame-rate-policy nearest',
+      fix: BY_NEAREST,
     });
     const known = findings({ timestamps: even }, torn, { frameRatePolicy: 'nearest' });
     expect(known.map(({ code }) => code)).not.toContain('lost-frames');
@@ -809,9 +726,8 @@ describe('preflight finds', () => {
     ['frame-rate', 'every tenth', (n) => n % 10 === 0],
     ['variable-frame-rate', 'a fifth here and there', (n) => (n * n) % 11 < 2],
   ])('%s where %s of the frames are left, at their times', (code, _, isLeft) => {
-    const reference = times(250, 25);
-    const left = reference.filter((_, n) => isLeft(n));
-    const found = findings({ timestamps: reference }, { timestamps: left }, { alignment: ALIGNED });
+    const left = { timestamps: EVEN.timestamps.filter((_, n) => isLeft(n)) };
+    const found = findings(EVEN, left, ALIGNED_PAIR);
     expect(found.find((one) => one.code === code)?.severity).toBe('warning');
   });
 
@@ -841,11 +757,7 @@ describe('preflight does not cry wolf over', () => {
       { timestamps: UNEVEN, frameRate: { num: 25, den: 1 } },
       { timestamps: rounded(UNEVEN), frameRate: { num: 1625, den: 119 } },
     ],
-    [
-      'frames that both lack at the same times',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25, [30, 90, 91]) },
-    ],
+    ['frames that both lack at the same times', GAPPY, GAPPY],
     [
       'frames at nearly the same time in both',
       { timestamps: Float64Array.from([...times(249, 25), 3.0004]).sort() },
@@ -866,16 +778,12 @@ describe('preflight does not cry wolf over', () => {
       { width: 720, height: 576 },
       { models: [] },
     ],
-    [
-      'colours of another matrix',
-      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
-      { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) },
-    ],
+    ['colours of another matrix', COLOURED, { measured: coloured((i) => [94 + i / 4.4, 166 - i / 3.3]) }],
     [
       'colours of other moments',
-      { measured: coloured((i) => [90 + i / 4, 170 - i / 3]) },
+      COLOURED,
       { measured: { ...coloured((i) => [170 - i / 4, 90 + i / 3]), frames: [12, 36, 60] } },
-      { alignment: ALIGNED },
+      ALIGNED_PAIR,
     ],
     ['names of the same transfer function', { transfer: 'bt709' }, { transfer: 'bt2020-10' }],
     ['lengths of parts', {}, { frameCount: 100, duration: 4 }, { partial: true }],
@@ -934,19 +842,14 @@ describe('preflight does not cry wolf over', () => {
       {},
       { models: [{ name: 'vmaf_v0.6.1' }, { name: 'vmaf_4k_v0.6.1' }] },
     ],
-    [
-      'a model of somebody else',
-      { width: 3840, height: 2160 },
-      { width: 3840, height: 2160 },
-      { models: [{ name: './mine.json' }] },
-    ],
+    ['a model of somebody else', UHD, UHD, { models: [{ name: './mine.json' }] }],
     ['one still moment', {}, {}, { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 1 } } }],
     ['contrast lost to compression', {}, {}, levels(0.95, 5)],
     [
       'a tint that both have all over',
       { measured: coloured(() => [118, 138]) },
       { measured: coloured(() => [118, 137]) },
-      { alignment: ALIGNED },
+      ALIGNED_PAIR,
     ],
   ])('%s', (_, reference, distorted, context = {}) => {
     expect(findings(reference, distorted, context)).toEqual([]);
@@ -955,21 +858,21 @@ describe('preflight does not cry wolf over', () => {
   it.each<[string, Partial<SideFacts>, Partial<SideFacts>, PreflightContext?]>([
     [
       'frames that only the distorted video has, at times between those of the reference',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25) },
-      { alignment: ALIGNED },
+      GAPPY,
+      EVEN,
+      ALIGNED_PAIR,
     ],
     [
       'pictures that fill the times which the reference leaves out',
-      { timestamps: times(250, 25, [30, 90, 91]) },
-      { timestamps: times(250, 25) },
+      GAPPY,
+      EVEN,
       { alignment: { ...ALIGNED, repeated: { reference: 0, distorted: 3 } } },
     ],
     [
       'a last frame that one of two has that begin together',
       { timestamps: times(250, 25), duration: null },
       { timestamps: times(249, 25), duration: null },
-      { alignment: ALIGNED },
+      ALIGNED_PAIR,
     ],
   ])('%s, which it mentions', (_, reference, distorted, context = {}) => {
     const severities = findings(reference, distorted, context).map(({ severity }) => severity);
