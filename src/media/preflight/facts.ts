@@ -1,6 +1,6 @@
 /**
  * @module media/preflight/facts
- * What follows from the facts of one video or of both, and how findings write it.
+ * Facts derived from those of one video or both, and their wording in findings.
  */
 import { type Fraction, quotientOf } from '../../core/numbers.js';
 import { rateOf } from '../evidence/rate.js';
@@ -12,7 +12,7 @@ export function otherRole(role: Role): Role {
   return role === 'reference' ? 'distorted' : 'reference';
 }
 
-/** The same value of each video. */
+/** A value of each video, the reference's first. */
 export function ofBoth<Value>({ reference, distorted }: Both, of: (side: SideFacts) => Value) {
   return [of(reference), of(distorted)] as const;
 }

@@ -57,7 +57,7 @@ export function vf(side: Role, value: string): OptionHint {
   return { purpose: 'fix', option: side === 'reference' ? 'vfReference' : 'vfDistorted', value };
 }
 
-/** Of one video or both, in order. */
+/** A value for one file or both, in the order of the fix. */
 export type OfSides<Value> = Partial<Readonly<Record<Role, Value>>>;
 
 function entriesOf<Value>(sides: OfSides<Value>): [Role, Value][] {

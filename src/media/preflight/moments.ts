@@ -71,7 +71,7 @@ export function* timestampFindings(pair: TimedPair): Generator<Finding> {
 function* missingFrames(pair: TimedPair, uncompared: boolean): Generator<Finding> {
   const gaps = (role: Role) => pair.times[role]?.gaps ?? [];
   const missing = (role: Role) => gaps(role).reduce((sum, { frames }) => sum + frames, 0);
-  const places = ofThose(missing, (role) => {
+  const places = affected(missing, (role) => {
     const after = gaps(role).map((gap) => gap.after);
     return `${role} lacks ${counted(missing(role), 'frame')} after frame ${few(after)}`;
   });
@@ -84,8 +84,8 @@ function* missingFrames(pair: TimedPair, uncompared: boolean): Generator<Finding
   yield warningUnless(pair.accepted || !uncompared, 'missing-frames', values, BY_TIME)`${places}; ${effect}`;
 }
 
-/** Says something of each video that has some of what is counted. */
-function ofThose(count: (role: Role) => number, says: (role: Role) => string): string {
+/** A clause about each video whose count is not 0; empty if there is none. */
+function affected(count: (role: Role) => number, says: (role: Role) => string): string {
   return (['distorted', 'reference'] as const)
     .filter((role) => count(role) > 0)
     .map(says)
@@ -111,7 +111,7 @@ function* duplicateFrames(pair: TimedPair, seen: AlignResult['repeated']): Gener
   };
   const frames = (role: Role) =>
     `${role} repeats the previous picture in ${counted(repeated(role), 'frame')}`;
-  const said = ofThose(repeated, frames);
+  const said = affected(repeated, frames);
   if (said === '') return;
   const values = [repeated('reference'), repeated('distorted')] as const;
   yield warningUnless(pair.accepted, 'duplicate-frames', values, BY_TIME)`
