@@ -6,7 +6,8 @@ import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
 import type { OpenedInput } from '../../media/pair.js';
-import { type Finding, finding } from '../../media/preflight/findings.js';
+import type { Finding } from '../../media/preflight/findings.js';
+import { finding } from '../../media/preflight/make.js';
 import { findWrongGeometry } from '../../media/raw-geometry.js';
 import { BlockReader } from '../../media/readers.js';
 import type { ByteReader, FilePlatform, RawVideoFormat, VideoInfo } from '../../media/types.js';
@@ -58,12 +59,8 @@ async function sameInputFindings(reference: ReadableInput, distorted: ReadableIn
       ? `reference and distorted are the same file, ${shown(name)}`
       : `reference ${shown(name)} and distorted ${shown(distorted.name)} have the same size and content${where}`;
   return [
-    finding(
-      'identical',
-      'warning',
-      `${what}; the score is that of a lossless copy and says nothing about an encode.`,
-      [name, distorted.name],
-    ),
+    finding('identical', 'warning', [name, distorted.name])`
+      ${what}; the score is that of a lossless copy and says nothing about an encode.`,
   ];
 }
 
@@ -105,15 +102,11 @@ async function rawFindings(sides: readonly RawSide[]): Promise<Finding[]> {
   const both = second?.found === found;
   const who = both ? 'both videos' : `${first.side.role} ${shown(first.side.name)}`;
   const value = (role: RawSide['role']) => wrong.find(({ side }) => side.role === role)?.found ?? null;
+  const hint = { purpose: 'fix', option: 'raw', value: fits } as const;
   return [
-    finding(
-      'raw-geometry',
-      // A guess: test patterns and smooth pictures look like this in the right geometry.
-      'warning',
-      `${who} may not be ${describeFormat(first.side.format)}: neighbouring rows or frames do ` +
-        `not match; as ${found} they do.`,
-      [value('reference'), value('distorted')],
-      { purpose: 'fix', option: 'raw', value: fits },
-    ),
+    // A guess: test patterns and smooth pictures look like this in their right geometry.
+    finding('raw-geometry', 'warning', [value('reference'), value('distorted')], hint)`
+      ${who} may not be ${describeFormat(first.side.format)}: neighbouring rows or frames do not match;
+      as ${found} they do.`,
   ];
 }

@@ -1,24 +1,14 @@
 /**
  * @module media/preflight/findings
- * What preflight finds: the types of findings, facts and measurements, and how to make a finding.
+ * What preflight finds: codes and types of findings, and of the facts that they are made from.
  */
-import {
-  type FfmpegCommand,
-  type Hint,
-  hintText,
-  messageOf,
-  type OptionHint,
-  type PrepareHint,
-} from '../../core/errors.js';
+import type { FfmpegCommand, Hint } from '../../core/errors.js';
 import type { BothOf, VideoFormat } from '../../core/frame.js';
-import { type Fraction, quotientOf } from '../../core/numbers.js';
 import type { OptionsOf } from '../../core/options.js';
 import type { PictureSize } from '../../core/size.js';
 import type { TrackFacts } from '../decoder.js';
-import { pixelFormatName } from '../delivery.js';
 import type { FieldStep } from '../evidence/fields.js';
 import type { Framing } from '../evidence/framing.js';
-import { rateOf } from '../evidence/rate.js';
 import type { AlignResult } from '../pairing/types.js';
 
 /** Every code of a {@link Finding}. Names and meanings are stable; docs/preflight.md explains each and its fix. */
@@ -165,132 +155,7 @@ export type Values = readonly [reference: FindingValue, distorted: FindingValue]
 
 export type Both = BothOf<SideFacts>;
 
-/** Both videos, and how they will be compared. */
-export interface PairFacts extends Both, PreflightContext {}
-
-/** Makes the message a sentence. */
-export function finding(
-  code: FindingCode,
-  severity: Severity,
-  message: string,
-  [reference, distorted]: Values,
-  hint?: Hint,
-): Finding {
-  // Names of models stay in lower case.
-  const sentence = message.replace(/^[a-z](?=[a-z]* )/, (letter) => letter.toUpperCase());
-  const fix = hint && { hint, fix: hintText(hint) };
-  return { code, severity, message: sentence, reference, distorted, ...fix };
-}
-
-/** The option that filters a video while ffmpeg decodes it. */
-export function vf(side: Role, value: string): OptionHint {
-  const option = side === 'reference' ? 'vfReference' : 'vfDistorted';
-  return { purpose: 'fix', option, value };
-}
-
 export type Role = FfmpegCommand['side'];
 
-export function otherRole(role: Role): Role {
-  return role === 'reference' ? 'distorted' : 'reference';
-}
-
-/** @param instead options with the same effect without new files. Default: the same filters in ffmpeg while decoding */
-export function filterFiles(
-  sides: readonly (readonly [side: Role, facts: SideFacts, filter: string])[],
-  instead: readonly OptionHint[] = sides.map(([side, , filter]) => vf(side, filter)),
-): PrepareHint {
-  const filtered = sides.map(([side, facts, filter]) => [side, facts, ['-vf', filter]] as const);
-  return prepareFiles(filtered, instead);
-}
-
-/**
- * @param sides each with ffmpeg options: a filter, or a bit stream filter with `-c copy`
- * @param instead options with the same effect without new files
- */
-export function prepareFiles(
-  sides: readonly (readonly [side: Role, facts: SideFacts, options: readonly string[]])[],
-  instead?: readonly OptionHint[],
-): PrepareHint {
-  // Both files may have the same name in different folders.
-  const suffix = (side: Role) => (sides.length > 1 ? `-${side}` : '');
-  const commands = sides.map(([side, facts, options]) => command(side, facts, options, suffix(side)));
-  return { purpose: 'prepare', commands, ...(instead && { instead }) };
-}
-
-function command(
-  side: Role,
-  { name, container, width, height, bitDepth, chroma }: SideFacts,
-  options: readonly string[],
-  suffix: string,
-): FfmpegCommand {
-  const copies = options.includes('copy');
-  const raw = container === 'yuv';
-  // ffmpeg's planar formats have even bit depths above 9.
-  const format = pixelFormatName({ bitDepth: bitDepth > 9 ? bitDepth + (bitDepth % 2) : bitDepth, chroma });
-  return {
-    side,
-    input: name,
-    inputOptions: raw ? ['-f', 'rawvideo', '-pixel_format', format, '-video_size', `${width}x${height}`] : [],
-    options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
-    output: preparedName(name, suffix, copies),
-  };
-}
-
-/** For example `encode-prepared.mkv`. */
-function preparedName(name: string, suffix: string, copies: boolean): string {
-  const [, stem = 'video', extension = ''] = /([^/\\?#]*?)(\.\w+)?(?:[?#].*)?$/.exec(name) ?? [];
-  const plain = stem.replace(/^-+/, '') || 'video';
-  return `${plain}${suffix}-prepared${copies && extension !== '' ? extension : '.mkv'}`;
-}
-
-/** @param what was not checked */
-export function uncheckedFinding(what: string, error: unknown): Finding {
-  const sentence = `preflight could not check ${what}: ${messageOf(error)}`;
-  return finding('unchecked', 'warning', /[.!?]$/.test(sentence) ? sentence : `${sentence}.`, [null, null]);
-}
-
-/** At most `digits` decimals. */
-export function rounded(value: number, digits = 3): string {
-  return String(Number(value.toFixed(digits)));
-}
-
-/** The nearest fraction with a denominator below 1000. */
-export function nearbyFraction(value: number): Fraction {
-  let best: Fraction = { num: Math.round(value), den: 1 };
-  const error = ({ num, den }: Fraction) => Math.abs(num / den - value);
-  for (let den = 2; den < 1000; den++) {
-    const next = { num: Math.round(value * den), den };
-    if (error(next) < error(best) - 1e-9) best = next;
-    if (error(best) < 1e-6 * value) break;
-  }
-  return best;
-}
-
-/** From times if possible, since headers are less reliable. */
-export function framesOf(side: SideFacts): number | null {
-  return side.timestamps?.length ?? side.frameCount;
-}
-
-export function framesPerSecond(side: SideFacts): number | undefined {
-  return quotientOf(rateOf(side));
-}
-
-/** Seconds, if known. */
-export function durationOf(side: SideFacts): number | undefined {
-  const frames = framesOf(side);
-  const rate = framesPerSecond(side);
-  if (side.timestamps && side.timestamps.length > 1 && rate) {
-    const [first = Number.NaN] = side.timestamps;
-    return (side.timestamps.at(-1) ?? Number.NaN) - first + 1 / rate;
-  }
-  return side.duration ?? (frames !== null && rate ? frames / rate : undefined);
-}
-
-/** True if the `k`-th measured frames are at most a frame apart: by time if both have times, else by number. */
-export function showSameMoment({ reference, distorted }: Both, k: number): boolean {
-  const [ref, dis] = [reference.measured?.frames[k], distorted.measured?.frames[k]];
-  if (ref === undefined || dis === undefined) return false;
-  const [refRate, disRate] = [framesPerSecond(reference), framesPerSecond(distorted)];
-  if (!reference.timestamps || !distorted.timestamps || !refRate || !disRate) return Math.abs(ref - dis) <= 1;
-  return Math.abs(ref / refRate - dis / disRate) * Math.min(refRate, disRate) <= 1;
-}
+/** Both videos, and how they will be compared. */
+export interface PairFacts extends Both, PreflightContext {}

@@ -8,19 +8,11 @@ import { mean } from '../../core/numbers.js';
 import { displayAspect, formatSize, screenSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../decoder.js';
 import { isCombed } from '../evidence/fields.js';
-import {
-  type Both,
-  type Finding,
-  finding,
-  type ModelInUse,
-  otherRole,
-  type PairFacts,
-  type PreflightContext,
-  rounded,
-  type SideFacts,
-} from './findings.js';
+import { ofBoth, otherRole, ROLES, rounded } from './facts.js';
+import type { Both, Finding, ModelInUse, PairFacts, PreflightContext, SideFacts } from './findings.js';
 import { geometryFindings, zoomedPart } from './geometry.js';
 import { judge } from './judge.js';
+import { finding } from './make.js';
 import { sampleFindings } from './samples.js';
 import { timingFindings } from './timing.js';
 
@@ -51,29 +43,27 @@ const SAME_PICTURES = 0.95;
 
 function* trackFindings(pair: PairFacts): Generator<Finding> {
   const alike = pair.alignment !== undefined && pair.alignment.similarity >= SAME_PICTURES;
-  for (const who of ['reference', 'distorted'] as const) {
-    const [side, other] = [pair[who], pair[otherRole(who)]];
+  for (const who of ROLES) {
+    const side = pair[who];
     const { track } = side;
     if (!track) continue;
     const { index, tracks } = track;
     const others = tracks.flatMap((_, i) => (i === index ? [] : trackText(tracks, i))).join(', ');
     const read = `${who} has ${tracks.length} video tracks; ${trackText(tracks, index)} is used, not ${others}`;
-    const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
-    const as = (size: Pick<SideFacts, 'width' | 'height'>) => formatSize(size) === formatSize(other);
-    const fitting = isClearTrack(track) || as(side) ? -1 : tracks.findIndex(as);
+    const size = formatSize(pair[otherRole(who)]);
+    const clear = isClearTrack(track);
+    const fitting =
+      clear || formatSize(side) === size ? -1 : tracks.findIndex((other) => formatSize(other) === size);
     const value = `${index} of ${tracks.length}`;
     const values = who === 'reference' ? ([value, null] as const) : ([null, value] as const);
-    if (isClearTrack(track) || (alike && fitting < 0)) {
-      yield finding('tracks', 'info', `${read}.`, values);
-      continue;
-    }
-    const named =
-      fitting < 0
-        ? 'select another one if this is wrong, or the score compares different content'
-        : `${trackText(tracks, fitting)} has the size of the other video`;
-    const hint: Hint =
-      fitting < 0 ? { purpose: 'accept', option, value: index } : { purpose: 'fix', option, value: fitting };
-    yield finding('tracks', 'warning', `${read}; ${named}.`, values, hint);
+    const option = who === 'reference' ? 'trackReference' : 'trackDistorted';
+    if (clear || (alike && fitting < 0)) yield finding('tracks', 'info', values)`${read}.`;
+    else if (fitting < 0)
+      yield finding('tracks', 'warning', values, { purpose: 'accept', option, value: index })`
+        ${read}; select another one if this is wrong, or the score compares different content.`;
+    else
+      yield finding('tracks', 'warning', values, { purpose: 'fix', option, value: fitting })`
+        ${read}; ${trackText(tracks, fitting)} has the size of the other video.`;
   }
 }
 
@@ -81,6 +71,7 @@ function* trackFindings(pair: PairFacts): Generator<Finding> {
 interface Clue {
   readonly kind: 'size' | 'streams' | 'pictures';
   readonly weight: number;
+  /** What a positive weight means. */
   readonly text: string;
 }
 
@@ -111,17 +102,12 @@ type Grade = (typeof Grade)[keyof typeof Grade];
 const STORED: readonly string[] = ['y4m', 'yuv'];
 
 /** Delivery codecs, with their rough efficiency relative to MPEG-2. */
-const EFFICIENCY = new Map([
-  ['mpeg1video', 0.8],
-  ['mpeg2video', 1],
-  ['mpeg4', 1.4],
-  ['vp8', 1.8],
-  ['h264', 2],
-  ['vp9', 3],
-  ['hevc', 3.2],
-  ['av1', 4],
-  ['vvc', 5],
-]);
+const EFFICIENCY = new Map(
+  Object.entries({
+    ...{ mpeg1video: 0.8, mpeg2video: 1, mpeg4: 1.4, vp8: 1.8, h264: 2 },
+    ...{ vp9: 3, hevc: 3.2, av1: 4, vvc: 5 },
+  }),
+);
 
 function* swapFindings(pair: Both): Generator<Finding> {
   const clues = [sizeClue, codecClue, bitrateClue, sharpnessClue, depthClue].flatMap((of) => of(pair) ?? []);
@@ -129,29 +115,28 @@ function* swapFindings(pair: Both): Generator<Finding> {
   const found = clues.filter((clue) => clue.weight > 0);
   if (weight < LIKELY || new Set(found.map(({ kind }) => kind)).size < KINDS) return;
   const evidence = found.map(({ text }) => text).join(', ');
-  const said = `reference and distorted look swapped: ${evidence}; the reference should have the higher quality.`;
-  const [reference, distorted] = [pair.reference.name, pair.distorted.name];
+  const [reference, distorted] = ofBoth(pair, ({ name }) => name);
   const value = { reference: distorted, distorted: reference };
-  const fix = { purpose: 'fix', option: 'swap', value } as const;
-  yield finding('swapped', 'warning', said, [reference, distorted], fix);
+  yield finding('swapped', 'warning', [reference, distorted], { purpose: 'fix', option: 'swap', value })`
+    reference and distorted look swapped: ${evidence}; the reference should have the higher quality.`;
 }
 
-function sizeClue({ reference, distorted }: Both): Clue | undefined {
+function sizeClue({ reference, distorted }: Both): Clue {
   const across = reference.width / distorted.width;
   const down = reference.height / distorted.height;
-  const text = `reference is only ${formatSize(reference)} but distorted ${formatSize(distorted)}`;
   // Both must be smaller: only one means a crop or added bars.
-  if (Math.max(across, down) < 0.9) return { kind: 'size', weight: 1, text };
-  return Math.min(across, down) > 1.1 ? { kind: 'size', weight: -2, text: '' } : undefined;
+  const weight = Math.max(across, down) < 0.9 ? 1 : Math.min(across, down) > 1.1 ? -2 : 0;
+  const text = `reference is only ${formatSize(reference)} but distorted ${formatSize(distorted)}`;
+  return { kind: 'size', weight, text };
 }
 
-function codecClue({ reference, distorted }: Both): Clue | undefined {
-  const [ref, dis] = [gradeOf(reference), gradeOf(distorted)];
+function codecClue(pair: Both): Clue | undefined {
+  const [ref, dis] = ofBoth(pair, gradeOf);
   if (ref === undefined || dis === undefined || ref === dis) return undefined;
   // Among masters, the codec says little.
-  if (ref > dis) return { kind: 'streams', weight: dis === Grade.delivery ? -3 : -1, text: '' };
-  const text = `reference is ${reference.codec} but distorted ${nameOf(distorted)}`;
-  return { kind: 'streams', weight: 1, text };
+  const weight = ref < dis ? 1 : dis === Grade.delivery ? -3 : -1;
+  const text = `reference is ${pair.reference.codec} but distorted ${nameOf(pair.distorted)}`;
+  return { kind: 'streams', weight, text };
 }
 
 function nameOf(side: SideFacts): string {
@@ -173,28 +158,27 @@ function isLossless({ codec, profile, chroma }: SideFacts): boolean {
   return codec === 'h264' && /4:4:4 Predictive/.test(profile ?? '') && chroma !== '444';
 }
 
-function bitrateClue({ reference, distorted }: Both): Clue | undefined {
-  const [ref, dis] = [reference.bitrate ?? 0, distorted.bitrate ?? 0];
+function bitrateClue(pair: Both): Clue | undefined {
+  const [ref, dis] = ofBoth(pair, ({ bitrate }) => bitrate ?? 0);
   // GIF loses colours at any rate, so it may be the source of an encode or made from one.
   const isOther = (side: SideFacts) =>
     side.codec === 'gif' || (gradeOf(side) ?? Grade.delivery) !== Grade.delivery;
-  if (ref <= 0 || dis <= 0 || [reference, distorted].some(isOther)) return undefined;
-  const worth = ({ codec }: SideFacts, rate: number) => rate * (EFFICIENCY.get(codec ?? '') ?? 2);
-  const part = worth(reference, ref) / worth(distorted, dis);
+  if (ref <= 0 || dis <= 0 || ofBoth(pair, isOther).includes(true)) return undefined;
+  const [worth, other] = ofBoth(pair, ({ codec = '' }) => EFFICIENCY.get(codec) ?? 2);
+  const part = (ref * worth) / (dis * other);
   const kilobits = (rate: number) => `${Math.round(rate / 1000)} kbit/s`;
   const text = `reference has only ${kilobits(ref)} but distorted ${kilobits(dis)}`;
-  if (part < 0.75) return { kind: 'streams', weight: 1, text };
-  return part > 1.35 ? { kind: 'streams', weight: -1.5, text: '' } : undefined;
+  return { kind: 'streams', weight: part < 0.75 ? 1 : part > 1.35 ? -1.5 : 0, text };
 }
 
-function sharpnessClue({ reference, distorted }: Both): Clue | undefined {
-  const measured = sharpnessRatio({ reference, distorted });
+function sharpnessClue(pair: Both): Clue | undefined {
+  const measured = sharpnessRatio(pair);
   if (measured === undefined) return undefined;
   const { ratio, same } = measured;
+  const lossless = gradeOf(pair.distorted) === Grade.lossless;
+  const softer = !same ? MUCH_SOFTER : lossless ? SOFTER_THAN_LOSSLESS : SOFTER;
   const text = `reference has ${rounded(ratio, ratio > 0.97 ? 3 : 2)} times the sharpness of distorted`;
-  const softer = !same ? MUCH_SOFTER : gradeOf(distorted) === Grade.lossless ? SOFTER_THAN_LOSSLESS : SOFTER;
-  if (ratio < softer) return { kind: 'pictures', weight: 1, text };
-  return ratio > 1 / softer ? { kind: 'pictures', weight: -1.5, text: '' } : undefined;
+  return { kind: 'pictures', weight: ratio < softer ? 1 : ratio > 1 / softer ? -1.5 : 0, text };
 }
 
 /** Geometric mean of sharpness, reference over distorted, at about the same places; `same` if at exactly the same. */
@@ -218,10 +202,10 @@ function sharpnessRatio(pair: Both): { readonly ratio: number; readonly same: bo
   return { ratio: Math.exp(mean(logs)), same };
 }
 
-function depthClue({ reference, distorted }: Both): Clue | undefined {
-  if (reference.bitDepth === distorted.bitDepth) return undefined;
+function depthClue({ reference, distorted }: Both): Clue {
+  const weight = Math.sign(distorted.bitDepth - reference.bitDepth) / 2;
   const text = `reference has only ${reference.bitDepth} bits per sample but distorted ${distorted.bitDepth}`;
-  return { kind: 'streams', weight: reference.bitDepth < distorted.bitDepth ? 0.5 : -0.5, text };
+  return { kind: 'streams', weight, text };
 }
 
 /** Long sides in samples: pictures from this size are for 4K screens, those below {@link HD_UP_TO} for others. */
@@ -237,39 +221,33 @@ const SAME_DISTANCE = 0.1;
 const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
 
 function* modelFindings(pair: PairFacts): Generator<Finding> {
-  const { reference, distorted, viewingDistance, comparedSize = reference } = pair;
+  const { reference, viewingDistance, comparedSize = reference } = pair;
   const known = (pair.models ?? [{ name: 'vmaf_v0.6.1' }]).filter(({ name }) => /vmaf_/i.test(name));
-  const values = [formatSize(reference), formatSize(distorted)] as const;
+  const values = ofBoth(pair, formatSize);
   const long = Math.max(comparedSize.width, comparedSize.height);
   const short = Math.min(comparedSize.width, comparedSize.height);
   const compared = formatSize(comparedSize);
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
   // Models for both sizes may run together.
-  if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM) {
-    const said =
-      `${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details ` +
-      'vanish, so the score is not that of a 4K viewer.';
-    yield finding('model-size', 'warning', said, values, AUTO);
-  }
-  if (uhd.length > 0 && hd.length === 0 && long < HD_UP_TO) {
-    const said =
-      `${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not that ` +
-      'of its viewers.';
-    yield finding('model-size', 'warning', said, values, AUTO);
-  }
-  if (hd.length > 0 && short < SMALL) {
-    const said =
-      `${names(hd)} scores ${compared} as seen from three times the height of so small a picture; players usually scale it ` +
-      'up to the whole screen, where artifacts are more visible than the score says.';
-    const fix = { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) } as const;
-    yield finding('viewing-distance', 'info', said, values, fix);
-  }
+  if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM)
+    yield finding('model-size', 'warning', values, AUTO)`
+      ${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details
+      vanish, so the score is not that of a 4K viewer.`;
+  if (uhd.length > 0 && hd.length === 0 && long < HD_UP_TO)
+    yield finding('model-size', 'warning', values, AUTO)`
+      ${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not that of its
+      viewers.`;
+  const whole = { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) } as const;
+  if (hd.length > 0 && short < SMALL)
+    yield finding('viewing-distance', 'info', values, whole)`
+      ${names(hd)} scores ${compared} as seen from three times the height of so small a picture; players usually scale it up
+      to the whole screen, where artifacts are more visible than the score says.`;
   for (const model of known) {
     const designed = distanceOf(model);
     const requested = model.viewingDistance ?? viewingDistance;
-    if (requested === undefined || Math.abs(requested / designed - 1) < SAME_DISTANCE) continue;
-    const said = `${model.name} is for a viewing distance of ${designed} screen heights, but ${rounded(requested, 2)} was requested.`;
-    yield finding('viewing-distance', 'warning', said, values, modelFor(requested));
+    if (requested !== undefined && Math.abs(requested / designed - 1) >= SAME_DISTANCE)
+      yield finding('viewing-distance', 'warning', values, modelFor(requested))`
+        ${model.name} is for a viewing distance of ${designed} screen heights, but ${rounded(requested, 2)} was requested.`;
   }
 }
 

@@ -167,11 +167,8 @@ export async function measureLuma(
   const planes = measuredPlanes(reader.info);
   for (const [i, frame] of frames.entries()) {
     signal?.throwIfAborted();
-    if (!(await reader.readFrame(frame, planes))) break;
-    meter.add(frame, planes);
-    meter.addFields(frame, planes.y);
-    const next = Math.min(frames[i + 1] ?? Number.POSITIVE_INFINITY, frame + FIELD_RUN);
-    await followFields(reader, meter, planes.y, { from: frame + 1, to: next });
+    const end = Math.min(frames[i + 1] ?? Number.POSITIVE_INFINITY, frame + FIELD_RUN);
+    if (!(await measureRun(reader, meter, planes, { from: frame, end }))) break;
   }
   return meter.result;
 }
@@ -180,17 +177,19 @@ function showsNothing(error: unknown): boolean {
   return error instanceof AnyvmafError && error.code === 'usage';
 }
 
-/** Adds fields of frames [from, to), where frame 0 is the video's frame `first`. */
-async function followFields(
+/** Measures frame `from`, and fields up to `end`, where frame 0 is the video's frame `first`. False if it lacks `from`. */
+async function measureRun(
   reader: Pick<LumaReader, 'readFrame'>,
   meter: FrameMeter,
-  y: Uint8Array,
-  { from, to, first = 0 }: { readonly from: number; readonly to: number; readonly first?: number },
-): Promise<void> {
-  for (let k = from; k < to; k++) {
-    if (!(await reader.readFrame(k, { y }))) return;
-    meter.addFields(first + k, y);
-  }
+  planes: FramePlanes,
+  { from, end, first = 0 }: { readonly from: number; readonly end: number; readonly first?: number },
+): Promise<boolean> {
+  const { y } = planes;
+  if (!(await reader.readFrame(from, planes))) return false;
+  meter.add(first + from, planes);
+  meter.addFields(first + from, y);
+  for (let k = from + 1; k < end && (await reader.readFrame(k, { y })); k++) meter.addFields(first + k, y);
+  return true;
 }
 
 /**
@@ -212,12 +211,8 @@ export async function measureEncoded(
     const source = await open({ ...part, damage: 'accept', ...(signal && { signal }) });
     try {
       meter ??= new FrameMeter({ ...source.info, ...(facts.colorRange && { colorRange: facts.colorRange }) });
-      const planes = measuredPlanes(source.info);
-      const frame = Math.round(start * rate);
-      if (!(await source.readFrame(0, planes))) return;
-      meter.add(frame, planes);
-      meter.addFields(frame, planes.y);
-      await followFields(source, meter, planes.y, { from: 1, to: FIELD_RUN, first: frame });
+      const run = { from: 0, end: FIELD_RUN, first: Math.round(start * rate) };
+      await measureRun(source, meter, measuredPlanes(source.info), run);
     } finally {
       await source.close();
     }
@@ -280,12 +275,9 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
     for (const sample of samples.subarray(y * width, (y + 1) * width)) if (sample > level) brighter++;
     return brighter;
   };
-  const dark = (y: number): boolean => across(y) <= SPECKS * width;
-  let top = 0;
-  while (top < height && dark(top)) top++;
-  if (top === height) return null;
-  let bottom = 0;
-  while (dark(height - 1 - bottom)) bottom++;
+  const rowsDark = darkEnds(height, (y) => across(y) <= SPECKS * width);
+  if (!rowsDark) return null;
+  const [top, bottom] = rowsDark;
 
   // Columns within the remaining rows
   const active = height - top - bottom;
@@ -302,12 +294,9 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
     }
   }
   if (peak < bright) return null;
-  const empty = (x: number): boolean => (specks[x] ?? Number.NaN) <= SPECKS * rows;
-  let left = 0;
-  while (left < width && empty(left)) left++;
-  if (left === width) return null;
-  let right = 0;
-  while (empty(width - 1 - right)) right++;
+  const columnsDark = darkEnds(width, (x) => (specks[x] ?? Number.NaN) <= SPECKS * rows);
+  if (!columnsDark) return null;
+  const [left, right] = columnsDark;
   const down = (x: number) => ((specks[x] ?? 0) * active) / rows;
   const most = (length: (at: number) => number, from: number, step: 1 | -1) =>
     Math.max(...Array.from({ length: BESIDE }, (_, k) => length(from + step * k)));
@@ -320,6 +309,15 @@ function within(luma: Uint8Array, format: LumaFormat, level: number, bright: num
       bottom: most(across, Math.max(BESIDE, height - bottom) - 1, -1),
     },
   };
+}
+
+/** How many are dark at the start and at the end; `undefined` if all are. */
+function darkEnds(count: number, dark: (at: number) => boolean): readonly [number, number] | undefined {
+  let [before, after] = [0, 0];
+  while (before < count && dark(before)) before++;
+  if (before === count) return undefined;
+  while (dark(count - 1 - after)) after++;
+  return [before, after];
 }
 
 export const EDGES = ['left', 'top', 'right', 'bottom'] as const;

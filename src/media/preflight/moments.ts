@@ -5,19 +5,12 @@
 import type { Hint } from '../../core/errors.js';
 import type { BothOf } from '../../core/frame.js';
 import { counted } from '../../core/printable.js';
-import { BEGINNING, type Displacement, type Freeze } from '../align/slips.js';
+import { BEGINNING, type Displacement } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
-import {
-  type Both,
-  type Finding,
-  type FindingCode,
-  finding,
-  type PairFacts,
-  type Role,
-  type Severity,
-  type SideFacts,
-} from './findings.js';
+import { ofBoth, ROLES, subject } from './facts.js';
+import type { Both, Finding, FindingCode, PairFacts, Role, SideFacts } from './findings.js';
+import { BY_TIME, FIND_OFFSET, finding, NEITHER, warningUnless } from './make.js';
 
 /** Most frames between an ambiguous offset and another that counts as equal. */
 const NEARLY = 3;
@@ -26,103 +19,109 @@ const MOST_CERTAIN = 99;
 const STILL_MOMENT = 1;
 const WIDER: Hint = { purpose: 'fix', option: 'window', value: WIDEST_ADVISED };
 
-export const BY_TIME = {
-  purpose: 'accept',
-  option: 'frameRatePolicy',
-  value: 'nearest',
-} as const satisfies Hint;
+/** Both videos, and what the times of their frames show. */
+export interface TimedPair extends PairFacts {
+  readonly times: BothOf<TimestampAnalysis | undefined>;
+  /** Absent without the times of both. */
+  readonly partners: Partners | undefined;
+  /** True if the user accepted the nearest frame in time. */
+  readonly accepted: boolean;
+}
+
+export function timed(pair: PairFacts): TimedPair {
+  const { offset = 0, skipped } = pair;
+  const [reference, distorted] = ofBoth(pair, ({ timestamps }) => timestamps ?? undefined);
+  const first = {
+    reference: (skipped?.reference ?? 0) + Math.max(0, offset),
+    distorted: (skipped?.distorted ?? 0) + Math.max(0, -offset),
+  };
+  return {
+    ...pair,
+    times: {
+      reference: reference && analyseTimestamps(reference),
+      distorted: distorted && analyseTimestamps(distorted),
+    },
+    partners: reference && distorted && partnersInTime({ reference, distorted, first }),
+    accepted: pair.frameRatePolicy === 'nearest',
+  };
+}
 
 /** True if every frame has a partner at its time. */
-export function pairInTime(partners: Partners | undefined): boolean {
+export function pairInTime({ partners }: TimedPair): boolean {
   return partners !== undefined && partners.alone.reference.length + partners.alone.distorted.length === 0;
 }
 
-/** What the times of both videos show, and what to advise. */
-interface Timing {
-  readonly ref: TimestampAnalysis | undefined;
-  readonly dis: TimestampAnalysis | undefined;
-  readonly partners: Partners | undefined;
-  readonly severity: Severity;
-  readonly fix: Hint | undefined;
-}
-
-export function* timestampFindings(pair: PairFacts, partners: Partners | undefined): Generator<Finding> {
-  const { frameRatePolicy, alignment } = pair;
-  const [ref, dis] = [pair.reference, pair.distorted].map(({ timestamps }) =>
-    timestamps ? analyseTimestamps(timestamps) : undefined,
-  );
-  const accepted = frameRatePolicy === 'nearest';
-  const severity = accepted ? 'info' : 'warning';
-  const fix = accepted ? undefined : BY_TIME;
-  const timing: Timing = { ref, dis, partners, severity, fix };
+export function* timestampFindings(pair: TimedPair): Generator<Finding> {
+  const { times, partners, accepted, alignment } = pair;
   // If every reference frame has a partner at its time, irregular intervals do no harm.
   const uncompared = partners?.alone.reference.length !== 0;
-  if ((ref?.variable || dis?.variable) && uncompared) {
-    const who =
-      ref?.variable && dis?.variable ? 'both videos have' : ref?.variable ? 'reference has' : 'distorted has';
-    const said = `${who} a variable frame rate; frames are paired by time, so some may be compared twice or not at all.`;
-    yield finding('variable-frame-rate', severity, said, [ref?.variable ?? null, dis?.variable ?? null], fix);
+  const variable = ROLES.filter((role) => times[role]?.variable);
+  if (variable.length > 0 && uncompared) {
+    const values = [times.reference?.variable ?? null, times.distorted?.variable ?? null] as const;
+    yield warningUnless(accepted, 'variable-frame-rate', values, BY_TIME)`
+      ${subject(variable, 'has')} a variable frame rate; frames are paired by time, so some may be compared twice or
+      not at all.`;
   }
-  yield* missingFrames(timing, uncompared);
+  yield* missingFrames(pair, uncompared);
   // Repetitions count only at a certain offset; a slip that displaces all later frames is reported instead.
   const certain = alignment && !alignment.ambiguous && !alignment.slip;
-  yield* duplicateFrames(timing, certain ? alignment.repeated : { reference: 0, distorted: 0 });
+  yield* duplicateFrames(pair, certain ? alignment.repeated : { reference: 0, distorted: 0 });
 }
 
-function* missingFrames({ ref, dis, partners, severity, fix }: Timing, uncompared: boolean) {
-  const gaps = { reference: ref?.gaps ?? [], distorted: dis?.gaps ?? [] };
-  const missing = (side: readonly Gap[]) => side.reduce((sum, { frames }) => sum + frames, 0);
-  if (gaps.reference.length + gaps.distorted.length === 0 || pairInTime(partners)) return;
-  const places = (['distorted', 'reference'] as const)
-    .filter((side) => gaps[side].length > 0)
-    .map((side) => {
-      const after = gaps[side].map((gap) => gap.after);
-      return `${side} lacks ${counted(missing(gaps[side]), 'frame')} after frame ${few(after)}`;
-    });
+function* missingFrames(pair: TimedPair, uncompared: boolean): Generator<Finding> {
+  const gaps = (role: Role) => pair.times[role]?.gaps ?? [];
+  const missing = (role: Role) => gaps(role).reduce((sum, { frames }) => sum + frames, 0);
+  const places = affected(missing, (role) => {
+    const after = gaps(role).map((gap) => gap.after);
+    return `${role} lacks ${counted(missing(role), 'frame')} after frame ${few(after)}`;
+  });
+  if (places === '' || pairInTime(pair)) return;
+  const { reference, distorted } = pair.times;
+  const values = [reference ? missing('reference') : null, distorted ? missing('distorted') : null] as const;
   const effect = uncompared
     ? 'at these times the nearest frame is used.'
     : 'every reference frame is still compared with the frame at its time.';
-  yield finding(
-    'missing-frames',
-    uncompared ? severity : 'info',
-    `${places.join(', and ')}; ${effect}`,
-    [ref ? missing(gaps.reference) : null, dis ? missing(gaps.distorted) : null],
-    uncompared ? fix : undefined,
-  );
+  yield warningUnless(pair.accepted || !uncompared, 'missing-frames', values, BY_TIME)`${places}; ${effect}`;
 }
 
-/** The first few, and the number of others. */
-function few(shown: readonly (number | string)[]): string {
-  return shown.slice(0, NAMED).join(', ') + others(shown.length);
+/** A clause about each video whose count is not 0; empty if there is none. */
+function affected(count: (role: Role) => number, says: (role: Role) => string): string {
+  return (['distorted', 'reference'] as const)
+    .filter((role) => count(role) > 0)
+    .map(says)
+    .join(', and ');
 }
 
-function others(all: number): string {
-  return all > NAMED ? ` and ${counted(all - NAMED, 'other place')}` : '';
+/** The first few, and how many others there are. */
+function few(shown: readonly (number | string)[], and = ' and', what = 'other place'): string {
+  return shown.slice(0, NAMED).join(', ') + others(shown.length, and, what);
+}
+
+function others(all: number, and = ' and', what = 'other place'): string {
+  return all > NAMED ? `${and} ${counted(all - NAMED, what)}` : '';
 }
 
 /** @param seen repetitions that the alignment found in the pictures */
-function* duplicateFrames({ ref, dis, partners, severity, fix }: Timing, seen: AlignResult['repeated']) {
-  const repeated = (side: Role, times: TimestampAnalysis | undefined) => {
-    const doubled = times && !pairInTime(partners) ? times.doubled.length : 0;
+function* duplicateFrames(pair: TimedPair, seen: AlignResult['repeated']): Generator<Finding> {
+  const repeated = (role: Role) => {
+    const doubled = pairInTime(pair) ? 0 : (pair.times[role]?.doubled.length ?? 0);
     // A frame that only one video has repeats the one before it.
-    const more = seen[side] - (partners?.alone[side].length ?? 0);
+    const more = seen[role] - (pair.partners?.alone[role].length ?? 0);
     return Math.max(doubled, more > STILL_MOMENT ? more : 0);
   };
-  const both = { reference: repeated('reference', ref), distorted: repeated('distorted', dis) };
-  if (both.reference === 0 && both.distorted === 0) return;
-  const said = (['distorted', 'reference'] as const)
-    .filter((side) => both[side] > 0)
-    .map((side) => `${side} repeats the previous picture in ${counted(both[side], 'frame')}`);
-  const effect = 'while the other video moves on; pairs after such a frame may be off by one.';
-  const values = [both.reference, both.distorted] as const;
-  yield finding('duplicate-frames', severity, `${said.join(', and ')} ${effect}`, values, fix);
+  const frames = (role: Role) =>
+    `${role} repeats the previous picture in ${counted(repeated(role), 'frame')}`;
+  const said = affected(repeated, frames);
+  if (said === '') return;
+  const values = [repeated('reference'), repeated('distorted')] as const;
+  yield warningUnless(pair.accepted, 'duplicate-frames', values, BY_TIME)`
+    ${said} while the other video moves on; pairs after such a frame may be off by one.`;
 }
 
 export function* setBackFindings({ reference, distorted }: Both): Generator<Finding> {
   const text = setBackText({ reference, distorted });
-  if (text === undefined) return;
-  const places = ({ setBacks }: SideFacts) => setBacks?.length ?? 0;
-  yield finding('clock-set-back', 'warning', text, [places(reference), places(distorted)]);
+  const places = ofBoth({ reference, distorted }, ({ setBacks }) => setBacks?.length ?? 0);
+  if (text !== undefined) yield finding('clock-set-back', 'warning', places)`${text}`;
 }
 
 /**
@@ -135,10 +134,9 @@ export function setBackText(
 ): string | undefined {
   const said = Object.entries(videos).flatMap(([who, { setBacks = [], timestamps }]) => {
     if (setBacks.length === 0 || !timestamps) return [];
-    const frames = setBacks
-      .slice(0, NAMED)
-      .map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
-    const seconds = setBacks.slice(0, NAMED).map((time) => `${time.toFixed(3)} s`);
+    const named = setBacks.slice(0, NAMED);
+    const frames = named.map((time) => timestamps.filter((shown) => shown < time - 1e-6).length);
+    const seconds = named.map((time) => `${time.toFixed(3)} s`);
     const text = `${who} after ${frames.join(', ')} of ${timestamps.length} frames (${seconds.join(', ')})`;
     return [text + others(setBacks.length)];
   });
@@ -161,22 +159,21 @@ export function* alignmentFindings(alignment: AlignResult, used: number): Genera
   const fits = [offset, ...offsets].some((candidate) => Math.abs(candidate - used) <= near);
   const mismatch = `the pictures do not match at offset ${used}:`;
   if (reason === 'unrelated') {
-    const said = `the videos do not match in the first seconds: ${lowered}`;
-    yield finding('unrelated', 'warning', said, [null, null], WIDER);
+    yield finding('unrelated', 'warning', NEITHER, WIDER)`
+      the videos do not match in the first seconds: ${lowered}`;
   } else if (!fits && (!ambiguous || unclear)) {
     const better = ambiguous
       ? `offsets such as ${offsets.slice(0, NAMED).join(', ')} fit better`
       : `distorted frame ${match.distorted} shows reference frame ${match.reference}`;
-    const said =
-      `${mismatch} ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % ` +
-      'certain), so the compared frames show different moments.';
-    const fix = { purpose: 'fix', option: 'offset', value: offset } as const;
-    yield finding('offset', 'warning', said, [match.reference, match.distorted], fix);
+    const values = [match.reference, match.distorted] as const;
+    yield finding('offset', 'warning', values, { purpose: 'fix', option: 'offset', value: offset })`
+      ${mismatch} ${better} (${Math.min(MOST_CERTAIN, Math.round(100 * confidence))} % certain), so the compared frames
+      show different moments.`;
   } else if (reason === 'edge') {
-    yield finding('offset', 'warning', `${mismatch} ${lowered}`, [null, null], WIDER);
+    yield finding('offset', 'warning', NEITHER, WIDER)`${mismatch} ${lowered}`;
   } else if (unclear) {
-    const said = `could not verify that both videos start at the same moment: ${lowered}`;
-    yield finding('offset-unclear', 'info', said, [null, null]);
+    yield finding('offset-unclear', 'info', NEITHER)`
+      could not verify that both videos start at the same moment: ${lowered}`;
   }
 }
 
@@ -186,7 +183,7 @@ const UNFOUND: Partial<Record<AlignReason, FindingCode>> = { unrelated: 'unrelat
 export function doubtFinding(alignment: AlignResult, window: number = WIDEST_ADVISED): Finding {
   const code = UNFOUND[alignment.reason];
   const wider = code !== undefined && window < WIDEST_ADVISED ? WIDER : undefined;
-  return finding(code ?? 'offset-unclear', 'warning', doubtText(alignment), [null, null], wider);
+  return finding(code ?? 'offset-unclear', 'warning', NEITHER, wider)`${doubtText(alignment)}`;
 }
 
 export function doubtText({ offset, confidence, candidates, reason, explanation }: AlignResult): string {
@@ -226,30 +223,26 @@ export function slipFindings(
 }
 
 export function unwatchedFinding(why: string): Finding {
-  const said = `not checked for lost or repeated frames after the first seconds, because ${why}.`;
-  return finding('unwatched', 'info', said, [null, null]);
+  return finding('unwatched', 'info', NEITHER)`
+    not checked for lost or repeated frames after the first seconds, because ${why}.`;
 }
 
 function offsetFinding({ ahead }: Slip): Finding {
-  const said = `${where(ahead)} from the start, so the compared frames show different moments.`;
-  const fix = { purpose: 'fix', option: 'offset', value: 'auto' } as const;
-  return finding('offset', 'warning', said, [null, null], fix);
+  return finding('offset', 'warning', NEITHER, FIND_OFFSET)`
+    ${where(ahead)} from the start, so the compared frames show different moments.`;
 }
 
 function slipFinding(slips: readonly Slip[]): Finding {
-  const texts = slips.slice(0, NAMED).map(({ frame, ahead }) => `from frame ${frame} on, ${where(ahead)}`);
-  const more = slips.length - texts.length;
+  const texts = slips.map(({ frame, ahead }) => `from frame ${frame} on, ${where(ahead)}`);
   const lost = slips.reduce((sum, { by }) => sum + Math.max(0, by), 0);
   const added = slips.reduce((sum, { by }) => sum + Math.max(0, -by), 0);
   const changes = [
     ...(lost > 0 ? [`${counted(lost, 'frame')} lost from distorted`] : []),
     ...(added > 0 ? [`${counted(added, 'frame')} added to it`] : []),
   ];
-  const said =
-    `${texts.join(', ')}${more > 0 ? `, and ${counted(more, 'more slip')}` : ''}: ${changes.join(', ')}. The score ` +
-    'compares different moments there.';
-  const places = slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by }));
-  return { ...finding('slip', 'error', said, [null, null]), places };
+  const said = finding('slip', 'error', NEITHER)`
+    ${few(texts, ', and', 'more slip')}: ${changes.join(', ')}. The score compares different moments there.`;
+  return { ...said, places: slips.slice(0, LISTED).map(({ frame, by }) => ({ frame, frames: by })) };
 }
 
 function where(ahead: number): string {
@@ -258,29 +251,18 @@ function where(ahead: number): string {
   return `distorted runs ${frames} ${ahead > 0 ? 'ahead of' : 'behind'} reference`;
 }
 
-function freezeFinding(freezes: readonly Freeze[]): Finding {
-  const texts = freezes
-    .slice(0, NAMED)
-    .map(({ frame, frames }) => `from frame ${frame} on for ${counted(frames, 'frame')}`);
-  const more = freezes.length - texts.length;
-  const said =
-    `distorted freezes while reference moves on: ${texts.join(', ')}` +
-    `${more > 0 ? `, and in ${counted(more, 'other place')}` : ''}; the score includes these frames.`;
-  return { ...finding('freeze', 'warning', said, [null, null]), places: freezes.slice(0, LISTED) };
-}
-
-export interface Gap {
-  readonly after: number;
-  readonly frames: number;
+function freezeFinding(freezes: Displacement['freezes']): Finding {
+  const texts = freezes.map(({ frame, frames }) => `from frame ${frame} on for ${counted(frames, 'frame')}`);
+  const said = finding('freeze', 'warning', NEITHER)`
+    distorted freezes while reference moves on: ${few(texts, ', and in')}; the score includes these frames.`;
+  return { ...said, places: freezes.slice(0, LISTED) };
 }
 
 export interface TimestampAnalysis {
-  /** Median interval in seconds. */
-  readonly interval: number;
   /** True if intervals vary too much to detect gaps and doubles. */
   readonly variable: boolean;
-  /** Empty for variable rate. */
-  readonly gaps: readonly Gap[];
+  /** Frames missing after a frame; empty for variable rate. */
+  readonly gaps: readonly { readonly after: number; readonly frames: number }[];
   /** Frames at about the time of the frame before; empty for variable rate. */
   readonly doubled: readonly number[];
 }
@@ -299,9 +281,9 @@ export function analyseTimestamps(times: Float64Array): TimestampAnalysis | unde
   if (times.length < 3) return undefined;
   const intervals = intervalsOf(times);
   const interval = medianInterval(times) ?? Number.NaN;
-  if (!(interval > 0)) return { interval, variable: true, gaps: [], doubled: [] };
+  if (!(interval > 0)) return { variable: true, gaps: [], doubled: [] };
   const slack = Math.max(ROUNDING, JITTER * interval);
-  const gaps: Gap[] = [];
+  const gaps: TimestampAnalysis['gaps'][number][] = [];
   const doubled: number[] = [];
   let irregular = 0;
   for (const [i, step] of intervals.entries()) {
@@ -318,10 +300,10 @@ export function analyseTimestamps(times: Float64Array): TimestampAnalysis | unde
   const faults = gaps.length + doubled.length;
   const variable =
     irregular > Math.max(1, IRREGULAR * intervals.length) || irregular + faults > FAULTY * intervals.length;
-  return variable ? { interval, variable, gaps: [], doubled: [] } : { interval, variable, gaps, doubled };
+  return variable ? { variable, gaps: [], doubled: [] } : { variable, gaps, doubled };
 }
 
-export interface Partners {
+interface Partners {
   /** Frames without a partner while the other video runs, ascending. */
   readonly alone: BothOf<readonly number[]>;
   /** Number of frames after the other video's last. */

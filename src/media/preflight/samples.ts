@@ -10,25 +10,15 @@ import { type Colours, matrixFitOf } from '../evidence/averages.js';
 import type { AlignResult } from '../pairing/types.js';
 import {
   chromaFindings,
-  dolbyVisionFindings,
+  dolbyVisionFinding,
   dynamicRangeFinding,
   hdrFindings,
   isHdr,
   isProfile5,
 } from './colour.js';
-import {
-  type Both,
-  type Finding,
-  filterFiles,
-  finding,
-  otherRole,
-  type PairFacts,
-  prepareFiles,
-  rounded,
-  type SideFacts,
-  type Values,
-  vf,
-} from './findings.js';
+import { ofBoth, otherRole, rounded } from './facts.js';
+import type { Both, Finding, PairFacts, SideFacts, Values } from './findings.js';
+import { filterFiles, finding, prepareFiles, vf } from './make.js';
 
 /** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {
@@ -55,7 +45,12 @@ const COMPARABLE = 0.95;
 export function* sampleFindings(pair: PairFacts): Generator<Finding> {
   const { reference, distorted } = pair;
   yield* depthFindings(pair);
-  yield* grainFindings(distorted);
+  // Synthesised grain looks like the source's but differs in every sample.
+  if (distorted.filmGrain === 'added')
+    yield finding('film-grain', 'info', [null, true], { purpose: 'fix', option: 'grain', value: 'off' })`
+      distorted is AV1 with film grain synthesis: its encoder removed the grain, and the decoder adds similar grain at
+      other positions, which VMAF counts as a loss; viewers see less difference than the score says, and it cannot
+      compare encodes with and without synthesis.`;
   const rgb = isRgb(reference);
   // RGB cannot be compared with luma and chroma.
   if (rgb !== isRgb(distorted)) return;
@@ -63,7 +58,7 @@ export function* sampleFindings(pair: PairFacts): Generator<Finding> {
   yield* levelFindings(pair);
   if (!rgb) yield* chromaFindings(pair);
   if (isProfile5(reference) || isProfile5(distorted)) {
-    yield* dolbyVisionFindings(pair);
+    yield dolbyVisionFinding(pair);
     return;
   }
   const mixed = mixesRanges(pair);
@@ -76,35 +71,26 @@ function isRgb({ matrix, chroma }: SideFacts): boolean {
   return matrix === 'gbr' && chroma === '444';
 }
 
-function* depthFindings({ reference, distorted, light }: PairFacts): Generator<Finding> {
-  const [ref, dis] = [reference.bitDepth, distorted.bitDepth];
-  if (ref !== dis) {
-    const said =
-      `distorted has ${dis} bits per sample and reference ${ref}; the lower is ${light ? 'converted' : 'shifted up'} to ` +
-      `${Math.max(ref, dis)} bits without loss.`;
-    yield finding('bit-depth', 'info', said, [ref, dis]);
-  }
-  if (reference.chroma !== distorted.chroma) {
-    const [was, is] = [[...reference.chroma].join(':'), [...distorted.chroma].join(':')];
-    const effect = light
-      ? 'the coarser one is interpolated.'
-      : 'VMAF measures luma only, but chroma features compare repeated samples.';
-    const said = `distorted has ${is} chroma and reference ${was}; ${effect}`;
-    yield finding('chroma-format', 'info', said, [was, is]);
-  }
-}
-
-/** Synthesised grain looks like the source's but differs in every sample. */
-function* grainFindings({ filmGrain }: SideFacts): Generator<Finding> {
-  if (filmGrain !== 'added') return;
-  const said =
-    'distorted is AV1 with film grain synthesis: its encoder removed the grain, and the decoder adds similar grain at other ' +
-    'positions, which VMAF counts as a loss; viewers see less difference than the score says, and it cannot compare encodes ' +
-    'with and without synthesis.';
-  yield finding('film-grain', 'info', said, [null, true], { purpose: 'fix', option: 'grain', value: 'off' });
+function* depthFindings(pair: PairFacts): Generator<Finding> {
+  const { light } = pair;
+  const [ref, dis] = ofBoth(pair, ({ bitDepth }) => bitDepth);
+  if (ref !== dis)
+    yield finding('bit-depth', 'info', [ref, dis])`
+      distorted has ${dis} bits per sample and reference ${ref}; the lower is ${light ? 'converted' : 'shifted up'} to
+      ${Math.max(ref, dis)} bits without loss.`;
+  const [was, is] = ofBoth(pair, ({ chroma }) => [...chroma].join(':'));
+  const effect = light
+    ? 'the coarser one is interpolated.'
+    : 'VMAF measures luma only, but chroma features compare repeated samples.';
+  if (was !== is)
+    yield finding('chroma-format', 'info', [was, is])`
+      distorted has ${is} chroma and reference ${was}; ${effect}`;
 }
 
 type Range = 'limited' | 'full';
+
+/** ffmpeg's options that label a range. */
+const COLOR_RANGE = { limited: ['-color_range', 'tv'], full: ['-color_range', 'pc'] } as const;
 
 /** How the ranges of the pictures relate: equal contrast, or that of a range conversion. */
 type Spread = 'alike' | 'expanded' | 'reduced' | 'other';
@@ -137,22 +123,22 @@ const EFFECT = {
   reduced: 'reduced contrast counts as a loss, so the score is too low',
 } as const;
 
-function* rangeFindings({ reference, distorted, alignment, light }: PairFacts): Generator<Finding> {
-  const [ref, dis] = [reference.colorRange ?? null, distorted.colorRange ?? null];
+function* rangeFindings(pair: PairFacts): Generator<Finding> {
+  const { reference, alignment, light } = pair;
+  const values = ofBoth(pair, ({ colorRange }) => colorRange ?? null);
   // Players assume limited range by default.
-  const [from, to] = [dis ?? 'limited', ref ?? 'limited'] as const;
+  const [to, from] = ofBoth(pair, ({ colorRange }) => colorRange ?? 'limited');
   if (from === to) return;
-  const said = (range: string | null) => range ?? 'unspecified (limited assumed)';
-  const differ = `distorted has colour range ${said(dis)} but reference ${said(ref)}, and sample values are compared as stored`;
+  const [ref, dis] = values.map((range) => range ?? 'unspecified (limited assumed)');
+  const differ = `distorted has colour range ${dis} but reference ${ref}, and sample values are compared as stored`;
   const converted = from === 'full' ? 'expanded' : 'reduced';
   const spread = alignment && !isEven(reference) ? spreadOf(alignment) : undefined;
   if (spread === 'alike') {
     // The score is right, and a missing label is not a wrong one.
-    const severity = ref === null || dis === null ? 'info' : 'warning';
-    const right =
-      `${differ}; both have the same contrast, so only a label differs: the score is right, but players show the ` +
-      `distorted video with ${from === 'full' ? 'less' : 'more'} contrast.`;
-    yield finding('color-range', severity, right, [ref, dis], relabelRange(distorted, to));
+    const severity = values.includes(null) ? 'info' : 'warning';
+    yield finding('color-range', severity, values, relabelRange(pair, to))`
+      ${differ}; both have the same contrast, so only a label differs: the score is right, but players show the distorted
+      video with ${from === 'full' ? 'less' : 'more'} contrast.`;
     return;
   }
   if (light) return;
@@ -162,33 +148,31 @@ function* rangeFindings({ reference, distorted, alignment, light }: PairFacts): 
       : spread === undefined
         ? `if the samples were converted too, ${EFFECT[converted]}; if only a label differs, the score is right`
         : 'contrast differs, which the score weighs differently than viewers do';
-  const fix = convertRange(distorted, from, to, true);
-  yield finding('color-range', 'warning', `${differ}; ${how}.`, [ref, dis], fix);
+  const fix = convertRange(pair, from, to, true);
+  yield finding('color-range', 'warning', values, fix)`${differ}; ${how}.`;
 }
 
 /** @param stated true if labels state both ranges, so that an option can convert */
-function convertRange(distorted: SideFacts, from: Range, to: Range, stated: boolean): PrepareHint {
+function convertRange(pair: Both, from: Range, to: Range, stated: boolean): PrepareHint {
   const filter = `scale=in_range=${from}:out_range=${to}`;
-  return prepareFiles(
-    [['distorted', distorted, ['-vf', filter, '-color_range', to === 'full' ? 'pc' : 'tv']]],
-    [stated ? { purpose: 'fix', option: 'colorRange', value: to } : vf('distorted', filter)],
-  );
+  const option = stated
+    ? ({ purpose: 'fix', option: 'colorRange', value: to } as const)
+    : vf('distorted', filter);
+  return prepareFiles(pair, { distorted: ['-vf', filter, ...COLOR_RANGE[to]] }, [option]);
 }
 
 /** Relabels the range, without decoding if the stream stores the label. */
-function relabelRange(distorted: SideFacts, to: Range): PrepareHint {
-  const { codec } = distorted;
-  const options =
+function relabelRange(pair: Both, to: Range): PrepareHint {
+  const { codec } = pair.distorted;
+  const distorted =
     codec === 'h264' || codec === 'hevc'
       ? ['-c', 'copy', '-bsf:v', `${codec}_metadata=video_full_range_flag=${to === 'full' ? 1 : 0}`]
-      : [
-          ...['-vf', `scale=in_range=full:out_range=full,setparams=range=${to}`],
-          ...['-color_range', to === 'full' ? 'pc' : 'tv'],
-        ];
-  return prepareFiles([['distorted', distorted, options]]);
+      : ['-vf', `scale=in_range=full:out_range=full,setparams=range=${to}`, ...COLOR_RANGE[to]];
+  return prepareFiles(pair, { distorted });
 }
 
-function* levelFindings({ reference, distorted, alignment }: PairFacts): Generator<Finding> {
+function* levelFindings(pair: PairFacts): Generator<Finding> {
+  const { reference, distorted, alignment } = pair;
   if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return;
   const { gain: contrast, bias } = alignment.levels;
   const shift = shiftOf(alignment.levels);
@@ -196,32 +180,27 @@ function* levelFindings({ reference, distorted, alignment }: PairFacts): Generat
   const change = `distorted has ${rounded(contrast, 2)} times the contrast of reference,`;
   const spread = spreadOf(alignment);
   if (spread === 'expanded' || spread === 'reduced') {
-    const [from, to] = [distorted.colorRange ?? 'limited', reference.colorRange ?? 'limited'];
+    const [to, from] = ofBoth(pair, ({ colorRange }) => colorRange ?? 'limited');
     // The finding about labels covers this.
     if (from !== to && (from === 'full') === (spread === 'expanded')) return;
-    const [how, fix] =
-      spread === 'expanded'
-        ? (['limited range was expanded to full', convertRange(distorted, 'full', 'limited', false)] as const)
-        : (['full range was reduced to limited', convertRange(distorted, 'limited', 'full', false)] as const);
-    const said = `${change} as if ${how}, which no label states; ${EFFECT[spread]}.`;
-    yield finding('levels', 'warning', said, values, fix);
+    const [was, is] = spread === 'expanded' ? (['limited', 'full'] as const) : (['full', 'limited'] as const);
+    yield finding('levels', 'warning', values, convertRange(pair, is, was, false))`
+      ${change} as if ${was} range was ${spread} to ${is}, which no label states; ${EFFECT[spread]}.`;
     return;
   }
   if (!isRegraded(alignment)) return;
-  if (!sameName('transfer', reference.transfer, distorted.transfer) && someHdr({ reference, distorted }))
-    return;
-  const said =
-    `${change} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as well ` +
-    'as encoded, and the score includes both.';
-  yield finding('levels', 'warning', said, values);
+  if (!sameName('transfer', reference.transfer, distorted.transfer) && someHdr(pair)) return;
+  yield finding('levels', 'warning', values)`
+    ${change} and mid-grey is ${rounded(Math.abs(shift), 1)} levels ${shift < 0 ? 'darker' : 'brighter'}; it was graded as
+    well as encoded, and the score includes both.`;
 }
 
 function isRegraded({ levels }: AlignResult): boolean {
   return Math.abs(levels.gain - 1) > CONTRAST_CHANGE || Math.abs(shiftOf(levels)) > BRIGHTNESS_SHIFT;
 }
 
-function someHdr({ reference, distorted }: Both): boolean {
-  return isHdr(reference) || isHdr(distorted);
+function someHdr(pair: Both): boolean {
+  return ofBoth(pair, isHdr).includes(true);
 }
 
 type Label = string | null | undefined;
@@ -232,8 +211,9 @@ function sameName(part: keyof typeof SAME, a: Label, b: Label): boolean {
 }
 
 /** True if dynamic ranges differ by label, or by levels if one is untagged, as encoders may drop the label. */
-function mixesRanges({ reference, distorted, alignment }: PairFacts): boolean {
-  if (!someHdr({ reference, distorted })) return false;
+function mixesRanges(pair: PairFacts): boolean {
+  const { reference, distorted, alignment } = pair;
+  if (!someHdr(pair)) return false;
   if (sameName('transfer', reference.transfer, distorted.transfer)) return false;
   if (reference.transfer !== undefined && distorted.transfer !== undefined) return true;
   if (!alignment || alignment.similarity < COMPARABLE || isEven(reference)) return false;
@@ -247,7 +227,8 @@ function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
   if (rgb) yield convertedRgb(pair);
   else if (!mixed && !(reference.matrix && distorted.matrix)) yield* silentMatrix(pair);
   for (const part of ['primaries', ...(mixed ? [] : (['transfer'] as const)), 'matrix'] as const) {
-    const [ref, dis] = [reference[part] ?? null, distorted[part] ?? null];
+    const values = ofBoth(pair, (side) => side[part] ?? null);
+    const [ref, dis] = values;
     if (sameName(part, ref, dis)) continue;
     if (part === 'matrix' && (rgb || ref === null || dis === null)) continue;
     if (part !== 'primaries' && light) continue;
@@ -258,13 +239,11 @@ function* colourFindings(pair: PairFacts, mixed: boolean): Generator<Finding> {
     // A missing label is harmless, except next to HDR.
     const silent = ref === null || dis === null;
     if (silent && !(part === 'transfer' && someHdr(pair))) continue;
-    const states = (value: string | null) =>
-      value ? `has the ${DESCRIPTION[part]} ${value}` : `does not state its ${DESCRIPTION[part]}`;
-    const said =
-      `distorted ${states(dis)} but reference ${states(ref)}; sample values are compared as stored, but mean ` +
-      'different light.';
-    const fix = ref === null ? undefined : convertPart(part, ref, distorted);
-    yield finding(part, 'warning', said, [ref, dis], fix);
+    const [was, is] = values.map((value) =>
+      value ? `has the ${DESCRIPTION[part]} ${value}` : `does not state its ${DESCRIPTION[part]}`,
+    );
+    yield finding(part, 'warning', values, ref === null ? undefined : convertPart(pair, part, ref))`
+      distorted ${is} but reference ${was}; sample values are compared as stored, but mean different light.`;
   }
 }
 
@@ -273,26 +252,24 @@ function isAlwaysBt601({ codec }: SideFacts): boolean {
 }
 
 /** A label of one video contradicts the fixed matrix of the other video's codec. */
-function* fixedMatrix({ codec }: SideFacts, { reference, distorted }: Both): Generator<Finding> {
-  const labels = [reference, distorted].map((side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
+function* fixedMatrix({ codec }: SideFacts, pair: Both): Generator<Finding> {
+  const labels = ofBoth(pair, (side) => (isAlwaysBt601(side) ? null : (side.matrix ?? null)));
   const label = labels.find((matrix) => matrix !== null);
   if (!label || SAME.matrix.some((names) => names.includes(label))) return;
-  const [ref = null, dis = null] = labels;
-  const said =
-    `one video is labelled ${label} and ${codec} has no label: it is BT.601 by definition, but encoders store samples ` +
-    'unconverted; sample values are compared as stored.';
-  yield finding('matrix', 'info', said, [ref, dis]);
+  yield finding('matrix', 'info', labels)`
+    one video is labelled ${label} and ${codec} has no label: it is BT.601 by definition, but encoders store samples
+    unconverted; sample values are compared as stored.`;
 }
 
-function convertPart(part: keyof typeof ZSCALE, to: string, distorted: SideFacts): PrepareHint {
+function convertPart(pair: Both, part: keyof typeof ZSCALE, to: string): PrepareHint {
   const filter = `zscale=${ZSCALE[part]}=${to}`;
   const matrix = part === 'matrix' ? scaleMatrix(to) : undefined;
   const instead = matrix && [{ purpose: 'fix', option: 'matrix', value: matrix } as const];
-  return filterFiles([['distorted', distorted, filter]], instead);
+  return filterFiles(pair, { distorted: filter }, instead);
 }
 
-function matrices({ reference, distorted }: Both): Values {
-  return [reference.matrix ?? null, distorted.matrix ?? null];
+function matrices(pair: Both): Values {
+  return ofBoth(pair, ({ matrix }) => matrix ?? null);
 }
 
 function convertedRgb(pair: Both): Finding {
@@ -304,8 +281,8 @@ function convertedRgb(pair: Both): Finding {
     pictures: `which fits the colours of untagged ${other}`,
     assumed: `as most encoders do, since neither a label nor the colours of ${other} decide`,
   };
-  const said = `${who} is RGB and was converted to YCbCr with the matrix ${matrix}, ${why[fromRgb]}.`;
-  return finding('matrix', 'info', said, matrices(pair));
+  return finding('matrix', 'info', matrices(pair))`
+    ${who} is RGB and was converted to YCbCr with the matrix ${matrix}, ${why[fromRgb]}.`;
 }
 
 /**
@@ -329,24 +306,22 @@ function* silentMatrix(pair: PairFacts): Generator<Finding> {
   const usual = usualMatrix(pair[otherRole(who)]) === 'bt601' ? 'smpte170m' : 'bt709';
   // Other matrices, such as RGB and BT.2020, come with other differences.
   if (sameName('matrix', known, usual) || !['bt709', 'smpte170m', 'bt470bg'].includes(known ?? '')) return;
-  const said =
-    `${who} has the matrix ${known}, but ${otherRole(who)} states none, and videos of its size usually have ${usual}; if that is true ` +
-    'here, equal sample values mean different colours.';
-  const fix = who === 'distorted' ? convertPart('matrix', usual, distorted) : undefined;
-  yield finding('matrix', 'warning', said, matrices(pair), fix);
+  const fix = who === 'distorted' ? convertPart(pair, 'matrix', usual) : undefined;
+  yield finding('matrix', 'warning', matrices(pair), fix)`
+    ${who} has the matrix ${known}, but ${otherRole(who)} states none, and videos of its size usually have ${usual}; if that
+    is true here, equal sample values mean different colours.`;
 }
 
 function* shownMatrix(pair: Both): Generator<Finding> {
-  const { reference, distorted } = pair;
-  const [ref, dis] = [averagesOf(reference), averagesOf(distorted)];
+  const [ref, dis] = ofBoth(pair, averagesOf);
   const fit = matrixFitOf(ref.flatMap((reference, i) => (dis[i] ? { reference, distorted: dis[i] } : [])));
   if (fit === undefined || fit === 'as stored') return;
   const [from, to] = fit === '601 to 709' ? ['601', '709'] : ['709', '601'];
-  const said =
-    `the colours show that distorted was converted from BT.${from} to BT.${to}, regardless of the labels (reference: ` +
-    `${reference.matrix ?? 'none'}, distorted: ${distorted.matrix ?? 'none'}); equal sample values mean different colours.`;
-  const filter = `scale=in_color_matrix=bt${to}:out_color_matrix=bt${from}:flags=${EXACT}`;
-  yield finding('matrix', 'warning', said, matrices(pair), filterFiles([['distorted', distorted, filter]]));
+  const [was, is] = ofBoth(pair, ({ matrix }) => matrix ?? 'none');
+  const distorted = `scale=in_color_matrix=bt${to}:out_color_matrix=bt${from}:flags=${EXACT}`;
+  yield finding('matrix', 'warning', matrices(pair), filterFiles(pair, { distorted }))`
+    the colours show that distorted was converted from BT.${from} to BT.${to}, regardless of the labels (reference: ${was},
+    distorted: ${is}); equal sample values mean different colours.`;
 }
 
 function averagesOf({ measured }: SideFacts): Colours[] {

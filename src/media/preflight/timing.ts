@@ -9,29 +9,25 @@ import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '..
 import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import {
-  type Both,
   durationOf,
-  type Finding,
-  type FindingValue,
-  filterFiles,
-  finding,
   framesOf,
   framesPerSecond,
+  ofBoth,
   otherRole,
-  type PairFacts,
-  type Role,
+  ROLES,
   rounded,
-  type SideFacts,
-} from './findings.js';
+  subject,
+} from './facts.js';
+import type { Both, Finding, FindingValue, PairFacts, Role, SideFacts } from './findings.js';
+import { BY_TIME, FIND_OFFSET, filterFiles, finding, NEITHER, warningUnless } from './make.js';
 import {
   alignmentFindings,
-  analyseTimestamps,
-  BY_TIME,
   doubtFinding,
-  type Partners,
   pairInTime,
-  partnersInTime,
   setBackFindings,
+  type TimedPair,
+  type TimestampAnalysis,
+  timed,
   timestampFindings,
 } from './moments.js';
 
@@ -46,17 +42,16 @@ const MOST_UNDECODED = 0.1;
 /** Seconds above which a picture stands for lost frames, and their share in a torn video. */
 const LONGEST_HOLD = 0.5;
 const MOST_HELD = 0.25;
-const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
 /** Scores an encode of fewer frames at its own times. */
 const AT_ENCODE = { purpose: 'fix', option: 'pairBy', value: 'distorted' } as const satisfies Hint;
 
-export function* timingFindings(pair: PairFacts): Generator<Finding> {
+export function* timingFindings(facts: PairFacts): Generator<Finding> {
+  const pair = timed(facts);
   const { alignment, offsetSearched, offset = 0, window } = pair;
-  const timed: TimedPair = { ...pair, partners: partnersOf(pair) };
-  yield* rateFindings(timed);
+  yield* rateFindings(pair);
   yield* noRateFindings(pair);
-  yield* lengthFindings(timed);
-  yield* timestampFindings(pair, timed.partners);
+  yield* lengthFindings(pair);
+  yield* timestampFindings(pair);
   yield* setBackFindings(pair);
   yield* fieldFindings(pair);
   if (!alignment) return;
@@ -64,61 +59,43 @@ export function* timingFindings(pair: PairFacts): Generator<Finding> {
   else yield* alignmentFindings(alignment, offset);
 }
 
-interface TimedPair extends PairFacts {
-  /** Absent without the times of both. */
-  readonly partners: Partners | undefined;
-}
-
 /** ColorVideoVDP needs a frame rate, but neither video states one. */
 function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFacts): Generator<Finding> {
   const sides = [reference, distorted];
   if (value === undefined || sides.some(framesPerSecond) || sides.every(({ frameCount }) => frameCount === 1))
     return;
-  const said =
-    'neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and ' +
-    'flicker does not count; set the true rate, which may not be 25.';
-  const fix = { purpose: 'fix', option: 'features', value } as const;
-  yield finding('no-frame-rate', 'warning', said, [null, null], fix);
-}
-
-function partnersOf({ reference, distorted, offset = 0, skipped }: PairFacts): Partners | undefined {
-  if (!reference.timestamps || !distorted.timestamps) return undefined;
-  const first = {
-    reference: (skipped?.reference ?? 0) + Math.max(0, offset),
-    distorted: (skipped?.distorted ?? 0) + Math.max(0, -offset),
-  };
-  return partnersInTime({ reference: reference.timestamps, distorted: distorted.timestamps, first });
+  yield finding('no-frame-rate', 'warning', NEITHER, { purpose: 'fix', option: 'features', value })`
+    neither video states a frame rate, so ColorVideoVDP treats each frame as a still: motion hides no differences, and
+    flicker does not count; set the true rate, which may not be 25.`;
 }
 
 /** True if both show the same frames one by one, but at different speeds. */
-function isRetimed({ reference, distorted }: Both): boolean {
-  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
+function isRetimed(pair: Both): boolean {
+  const [ref, dis] = ofBoth(pair, framesOf);
   if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
-  return [reference, distorted].every(({ timestamps }) => !timestamps || isConstantRate(timestamps));
+  return ofBoth(pair, ({ timestamps }) => !timestamps || isConstantRate(timestamps)).every(Boolean);
 }
 
 function* rateFindings(pair: TimedPair): Generator<Finding> {
-  const { reference, distorted, frameRatePolicy, pairBy } = pair;
-  if (!ratesDiffer(reference, distorted) || pairInTime(pair.partners)) return;
-  const text = (side: SideFacts) => {
+  const { reference, distorted, frameRatePolicy, pairBy, accepted } = pair;
+  if (!ratesDiffer(reference, distorted) || pairInTime(pair)) return;
+  const values = ofBoth(pair, (side) => {
     const rate = rateOf(side);
     return rate && isNominal(rate) ? fractionText(rate) : rounded(framesPerSecond(side) ?? 0);
-  };
-  const values = [text(reference), text(distorted)] as const;
+  });
   const difference = `distorted has ${values[1]} frames per second but reference has ${values[0]}`;
   if (frameRatePolicy === 'strict') {
-    const refused = `${difference}, so frames do not pair one to one at equal times, as the policy strict requires.`;
-    yield finding('frame-rate', 'error', refused, values, { ...BY_TIME, purpose: 'fix' });
+    yield finding('frame-rate', 'error', values, { ...BY_TIME, purpose: 'fix' })`
+      ${difference}, so frames do not pair one to one at equal times, as the policy strict requires.`;
   } else if (pairBy === 'distorted') {
-    const scored = `${difference}; each distorted frame is compared with the reference frame at its time.`;
-    yield finding('frame-rate', 'info', scored, values);
+    yield finding('frame-rate', 'info', values)`
+      ${difference}; each distorted frame is compared with the reference frame at its time.`;
   } else {
-    const accepted = frameRatePolicy === 'nearest';
     const effect = isRetimed(pair)
       ? 'the same frames run at another speed, and are compared by number.'
       : 'some compared frames show different moments.';
-    const fix = accepted ? undefined : (pulldownFix(pair) ?? (hasFewer(pair) ? AT_ENCODE : BY_TIME));
-    yield finding('frame-rate', accepted ? 'info' : 'warning', `${difference}; ${effect}`, values, fix);
+    const fix = pulldownFix(pair) ?? (hasFewer(pair) ? AT_ENCODE : BY_TIME);
+    yield warningUnless(accepted, 'frame-rate', values, fix)`${difference}; ${effect}`;
   }
 }
 
@@ -128,22 +105,21 @@ function hasFewer({ reference, distorted }: Both): boolean {
   return !!ref && !!dis && frameRatio(ref, dis) > 1;
 }
 
-function isUneven({ timestamps }: SideFacts): boolean {
-  const analysis = timestamps ? analyseTimestamps(timestamps) : undefined;
-  return !!analysis && (analysis.variable || analysis.gaps.length > 0 || analysis.doubled.length > 0);
+function isUneven(times: TimestampAnalysis | undefined): boolean {
+  return times !== undefined && (times.variable || times.gaps.length > 0 || times.doubled.length > 0);
 }
 
 function* lengthFindings(pair: TimedPair): Generator<Finding> {
-  const { reference, distorted, partners, offset = 0, partial = false, frameRatePolicy, alignment } = pair;
+  const { reference, distorted, partners, offset = 0, partial = false, accepted, alignment } = pair;
   if (partial) return;
   const beginTogether = alignment?.reason === 'clear' && alignment.offset === offset;
   // An offset or a slip explains different lengths, and is a finding of its own.
   const found = alignment?.reason === 'clear' && (alignment.offset !== 0 || alignment.slip !== undefined);
   const shifted = offset !== 0 || found;
-  const [refFrames, disFrames] = [framesOf(reference), framesOf(distorted)];
+  const [refFrames, disFrames] = ofBoth(pair, framesOf);
   const differs = ratesDiffer(reference, distorted);
-  const [ref, dis] = [durationOf(reference), durationOf(distorted)];
-  const twoFrames = 2 / Math.min(framesPerSecond(reference) ?? 25, framesPerSecond(distorted) ?? 25);
+  const [ref, dis] = ofBoth(pair, durationOf);
+  const twoFrames = 2 / Math.min(...ofBoth(pair, (side) => framesPerSecond(side) ?? 25));
   const asLong =
     ref !== undefined && dis !== undefined && Math.abs(ref - dis) <= Math.max(SAME_DURATION, twoFrames);
   const lost = lostFinding(pair, beginTogether);
@@ -153,63 +129,54 @@ function* lengthFindings(pair: TimedPair): Generator<Finding> {
   }
   if (refFrames !== null && disFrames !== null && refFrames !== disFrames && !differs) {
     // One lacks frames in the middle or repeats some.
-    const within = partners !== undefined && asLong && (isUneven(reference) || isUneven(distorted));
+    const within = partners !== undefined && asLong && Object.values(pair.times).some(isUneven);
     // With an offset, unpaired frames at either end are expected.
-    const accepted = shifted || (within && frameRatePolicy === 'nearest') || isWhole(partners, beginTogether);
+    const expected = shifted || (within && accepted) || (beginTogether && isWhole(pair));
     const pairs = Math.max(0, Math.min(refFrames - Math.max(0, offset), disFrames - Math.max(0, -offset)));
     const effect = partners
       ? 'frames are paired by time, so some have no match of their own.'
-      : `${counted(pairs, 'pair')} can be compared; if frames are missing in the middle, later pairs show ` +
-        'different moments.';
-    yield finding(
-      'frame-count',
-      accepted ? 'info' : 'warning',
-      `distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ${effect}`,
-      [refFrames, disFrames],
-      accepted ? undefined : within ? BY_TIME : beginTogether ? commonFrames(pairs) : FIND_OFFSET,
-    );
+      : `${counted(pairs, 'pair')} can be compared; if frames are missing in the middle, later pairs show different moments.`;
+    const fix = within ? BY_TIME : beginTogether ? rangeTo('frames', pairs) : FIND_OFFSET;
+    yield warningUnless(expected, 'frame-count', [refFrames, disFrames], fix)`
+      distorted has ${counted(disFrames, 'frame')} but reference has ${counted(refFrames, 'frame')}; ${effect}`;
   }
   // The duration of a single frame does not matter.
   if (refFrames === 1 && disFrames === 1) return;
   // For the same frames at another speed, the rate explains the length.
   if (ref === undefined || dis === undefined || asLong || (differs && isRetimed(pair))) return;
-  const said = `distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
-  const values = [Number(rounded(ref)), Number(rounded(dis))] as const;
-  const fix = shifted ? undefined : commonPart(pair);
-  yield finding('duration', shifted ? 'info' : 'warning', said, values, fix);
+  yield warningUnless(shifted, 'duration', [Number(rounded(ref)), Number(rounded(dis))], commonPart(pair))`
+    distorted lasts ${rounded(dis)} s but reference ${rounded(ref)} s; only the overlap is compared.`;
 }
 
-/** True if both begin together and only the last reference frames lack partners. */
-function isWhole(partners: Partners | undefined, beginTogether: boolean): boolean {
-  if (!partners || !beginTogether) return false;
+/** True if only the last frames of the reference lack partners in a video that begins with it. */
+function isWhole({ partners }: TimedPair): boolean {
+  if (!partners) return false;
   const { alone, after } = partners;
   return alone.reference.length === 0 && Math.max(after.reference, after.distorted) <= LAST;
 }
 
-function lostFinding(
-  { reference, distorted, offset = 0, frameRatePolicy }: PairFacts,
-  beginTogether: boolean,
-): Finding | undefined {
-  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
+function lostFinding(pair: TimedPair, beginTogether: boolean): Finding | undefined {
+  const { reference, distorted, offset = 0, accepted } = pair;
+  const values = ofBoth(pair, framesOf);
+  const [ref, dis] = values;
   if (ref === null || dis === null || ref === dis || ratesDiffer(reference, distorted)) return undefined;
-  const short = ref < dis ? reference : distorted;
+  const who = ref < dis ? 'reference' : 'distorted';
+  const short = pair[who];
   const expected = Math.max(ref, dis) - Math.abs(offset);
   const { shown, held } = timeShown(short);
   const room = Math.min(expected, roomFor(short));
   const undecoded = shown < room * (1 - MOST_UNDECODED);
-  const torn = frameRatePolicy !== 'nearest' && held > expected * MOST_HELD;
+  const torn = !accepted && held > expected * MOST_HELD;
   if (!undecoded && !torn && shown >= expected * (1 - MOST_LOST)) return undefined;
-  const [who, other] = ref < dis ? ['reference', 'distorted'] : ['distorted', 'reference'];
   const why = undecoded
     ? `its duration of ${rounded(short.duration ?? 0)} s implies about ${room}, so it is damaged or incomplete: download or ` +
       'encode it again.'
     : torn
       ? 'where frames are missing, one frame is compared with many, as after damage.'
       : `a score of ${((100 * shown) / expected).toFixed(0)} % of the frames says nothing about the others.`;
-  const common = beginTogether || offset !== 0 ? commonFrames(shown) : FIND_OFFSET;
-  const values = [ref, dis] as const;
-  const said = `${who} has ${counted(Math.min(ref, dis), 'frame')} but ${other} has ${Math.max(ref, dis)}; ${why}`;
-  return finding('lost-frames', 'warning', said, values, undecoded ? undefined : torn ? BY_TIME : common);
+  const common = beginTogether || offset !== 0 ? rangeTo('frames', shown) : FIND_OFFSET;
+  return finding('lost-frames', 'warning', values, undecoded ? undefined : torn ? BY_TIME : common)`
+    ${who} has ${counted(Math.min(ref, dis), 'frame')} but ${otherRole(who)} has ${Math.max(ref, dis)}; ${why}`;
 }
 
 /** Frame intervals that a video covers, and those of pictures held longer than {@link LONGEST_HOLD}. */
@@ -228,54 +195,55 @@ function roomFor(side: SideFacts): number {
   return Math.max(framesOf(side) ?? 0, side.duration && rate ? Math.round(side.duration * rate) : 0);
 }
 
-function commonFrames(pairs: number): Hint | undefined {
-  return pairs > 0
-    ? { purpose: 'accept', option: 'range', value: { unit: 'frames', start: 0, end: pairs } }
-    : undefined;
+function commonPart(pair: Both): Hint | undefined {
+  const [ref, dis] = ofBoth(pair, framesOf);
+  if (ref !== null && dis !== null && !ratesDiffer(pair.reference, pair.distorted))
+    return rangeTo('frames', Math.min(ref, dis));
+  const seconds = Math.min(...ofBoth(pair, (side) => durationOf(side) ?? 0));
+  return rangeTo('seconds', Math.floor(1000 * seconds) / 1000);
 }
 
-function commonPart({ reference, distorted }: Both): Hint | undefined {
-  const [ref, dis] = [framesOf(reference), framesOf(distorted)];
-  if (ref !== null && dis !== null && !ratesDiffer(reference, distorted))
-    return commonFrames(Math.min(ref, dis));
-  const end = Math.floor(1000 * Math.min(durationOf(reference) ?? 0, durationOf(distorted) ?? 0)) / 1000;
-  return end > 0
-    ? { purpose: 'accept', option: 'range', value: { unit: 'seconds', start: 0, end } }
-    : undefined;
+function rangeTo(unit: 'frames' | 'seconds', end: number): Hint | undefined {
+  return end > 0 ? { purpose: 'accept', option: 'range', value: { unit, start: 0, end } } : undefined;
 }
 
+/** What a label and the pictures of one video say about fields. */
 interface Fields {
   readonly role: Role;
-  readonly facts: SideFacts;
+  readonly label: SideFacts['fieldOrder'];
   /** Interlaced by its label. */
   readonly labelled: boolean;
   readonly seen: FieldEvidence | undefined;
 }
 
-function fieldsOfBoth({ reference, distorted }: Both): readonly [Fields, Fields] {
-  return [fieldsOf('reference', reference, distorted), fieldsOf('distorted', distorted, reference)];
+function fieldsOfBoth(pair: Both): readonly Fields[] {
+  return ROLES.map((role) => {
+    const { fieldOrder: label, measured } = pair[role];
+    const labelled = label === 'top-first' || label === 'bottom-first';
+    const seen = judgeFields(measured?.fields ?? [], pair[otherRole(role)].measured?.fields);
+    return { role, label, labelled, seen };
+  });
 }
 
-function fieldsOf(role: Role, facts: SideFacts, beside: SideFacts): Fields {
-  const { fieldOrder } = facts;
-  const labelled = fieldOrder === 'top-first' || fieldOrder === 'bottom-first';
-  return { role, facts, labelled, seen: judgeFields(facts.measured?.fields ?? [], beside.measured?.fields) };
-}
+/** Damage that pictures show, and the filter that undoes it. */
+const DAMAGE = [
+  [
+    'pulldown',
+    '3:2 pulldown (film at 29.97 fps): two of every five frames mix two pictures.',
+    pulldownFilter,
+  ],
+  ['exchanged', 'swapped field lines, as after a capture or cropping error.', () => 'il=ls=1:cs=1'],
+] as const;
 
 function* fieldFindings(pair: Both): Generator<Finding> {
   const both = fieldsOfBoth(pair);
-  const [ref, dis] = [scanOf(both[0]), scanOf(both[1])];
+  const [ref = null, dis = null] = both.map(scanOf);
   const values = [ref, dis] as const;
-  const of = (kind: FieldEvidence['kind']) => both.filter(({ seen }) => seen?.kind === kind);
-  const [pulldown, exchanged] = [of('pulldown'), of('exchanged')];
-  if (pulldown.length > 0) {
-    const said = `${named(pulldown)} 3:2 pulldown (film at 29.97 fps): two of every five frames mix two pictures.`;
-    yield finding('interlaced', 'warning', said, values, filtered(pulldown, pulldownFilter));
-  }
-  if (exchanged.length > 0) {
-    const said = `${named(exchanged)} swapped field lines, as after a capture or cropping error.`;
-    const fix = filtered(exchanged, () => 'il=ls=1:cs=1');
-    yield finding('interlaced', 'warning', said, values, fix);
+  for (const [kind, damage, filter] of DAMAGE) {
+    const sides = both.filter(({ seen }) => seen?.kind === kind);
+    if (sides.length > 0)
+      yield finding('interlaced', 'warning', values, filtered(pair, sides, filter))`
+        ${subject(rolesOf(sides), 'has')} ${damage}`;
   }
   const woven = both.filter(({ labelled, seen }) => seen?.kind === 'woven' || (labelled && !seen));
   const [first] = woven;
@@ -284,27 +252,28 @@ function* fieldFindings(pair: Both): Generator<Finding> {
       woven.length === 2
         ? `both videos are interlaced (reference ${ref}, distorted ${dis})`
         : `${first.role} is interlaced (${scanOf(first)}) but ${otherRole(first.role)} is not`;
-    const unlabelled = woven.every(({ labelled, seen }) => !labelled && seen);
-    const against =
-      woven.length === 2 && unlabelled
-        ? ', as their pictures show, although neither is labelled'
-        : woven.map(contradicted).join('');
-    const effect =
-      '; VMAF is not designed for interlaced frames, whose two fields it compares as one picture.';
-    yield finding('interlaced', 'warning', `${who}${against}${effect}`, values, bothDeinterlaced(woven));
+    const unlabelled = woven.length === 2 && woven.every(({ labelled }) => !labelled);
+    const against = unlabelled
+      ? ', as their pictures show, although neither is labelled'
+      : woven.map(contradicted).join('');
+    yield finding('interlaced', 'warning', values, bothDeinterlaced(pair, woven))`
+      ${who}${against}; VMAF is not designed for interlaced frames, whose two fields it compares as one picture.`;
   }
   const whole = both.filter(({ labelled, seen }) => labelled && seen?.kind === 'progressive');
-  if (whole.length > 0 && !first) {
-    const who = whole.length === 2 ? 'both videos are' : `${whole[0]?.role} is`;
-    const said = `${who} labelled as interlaced, but the pictures are progressive: no deinterlacing is needed.`;
-    yield finding('interlaced', 'info', said, values);
-  }
+  if (whole.length > 0 && !first)
+    yield finding('interlaced', 'info', values)`
+      ${subject(rolesOf(whole), 'is')} labelled as interlaced, but the pictures are progressive: no deinterlacing is
+      needed.`;
+}
+
+function rolesOf(sides: readonly Fields[]): Role[] {
+  return sides.map(({ role }) => role);
 }
 
 /** The filter that removes pulldown, which turns five frames into four, if only one video has it. */
 function pulldownFix(pair: Both): PrepareHint | undefined {
   const found = fieldsOfBoth(pair).filter(({ seen }) => seen?.kind === 'pulldown');
-  return found.length === 1 ? filtered(found, pulldownFilter) : undefined;
+  return found.length === 1 ? filtered(pair, found, pulldownFilter) : undefined;
 }
 
 function pulldownFilter({ seen }: Fields): string {
@@ -312,38 +281,32 @@ function pulldownFilter({ seen }: Fields): string {
   return `fieldmatch${order},decimate`;
 }
 
-function named(sides: readonly Fields[]): string {
-  return sides.length === 2 ? 'both videos have' : `${sides[0]?.role} has`;
-}
-
-function scanOf({ facts, labelled, seen }: Fields): FindingValue {
+function scanOf({ label, labelled, seen }: Fields): FindingValue {
   if (seen?.kind === 'pulldown' || seen?.kind === 'exchanged') return seen.kind;
-  if (seen?.kind === 'woven') return seen.first ?? (labelled ? (facts.fieldOrder ?? null) : 'unknown order');
-  return facts.fieldOrder ?? null;
+  if (seen?.kind === 'woven') return seen.first ?? (labelled && label ? label : 'unknown order');
+  return label ?? null;
 }
 
-function contradicted({ role, facts, labelled, seen }: Fields): string {
+function contradicted({ role, label, labelled, seen }: Fields): string {
   if (seen?.kind !== 'woven') return '';
   if (!labelled) return `, as the pictures of ${role} show, although it is not labelled`;
-  return seen.first && seen.first !== facts.fieldOrder
-    ? `, although ${role} is labelled ${facts.fieldOrder}`
-    : '';
+  return seen.first && seen.first !== label ? `, although ${role} is labelled ${label}` : '';
 }
 
 /** Filters both alike, since any difference would count as damage. */
-function bothDeinterlaced(sides: readonly Fields[]): PrepareHint {
-  const filter = ({ facts, seen }: Fields) => {
-    const how = deinterlacing(facts.fieldOrder, seen) ?? 'labelled';
+function bothDeinterlaced(pair: Both, sides: readonly Fields[]): PrepareHint {
+  const filter = ({ label, seen }: Fields) => {
+    const how = deinterlacing(label, seen) ?? 'labelled';
     return how === 'labelled' ? 'bwdif=send_frame' : deinterlacer(how);
   };
-  return filtered(sides, filter, [{ purpose: 'fix', option: 'deinterlace', value: true }]);
+  return filtered(pair, sides, filter, [{ purpose: 'fix', option: 'deinterlace', value: true }]);
 }
 
 function filtered(
+  pair: Both,
   sides: readonly Fields[],
   filter: (side: Fields) => string,
   instead?: readonly OptionHint[],
 ): PrepareHint {
-  const filters = sides.map((side) => [side.role, side.facts, filter(side)] as const);
-  return filterFiles(filters, instead);
+  return filterFiles(pair, Object.fromEntries(sides.map((side) => [side.role, filter(side)])), instead);
 }

@@ -30,7 +30,8 @@ import { AnyvmafError, type ErrorCode, type Hint } from '../../../src/core/error
 import { limitError } from '../../../src/core/system-limits.js';
 import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
-import { type Finding, vf } from '../../../src/media/preflight/findings.js';
+import type { Finding } from '../../../src/media/preflight/findings.js';
+import { vf } from '../../../src/media/preflight/make.js';
 import type { PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
 import { called, frames, pooled, report, vmafModel } from '../../support/report.js';
