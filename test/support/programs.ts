@@ -73,11 +73,6 @@ ${asked}FAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '
   };
 }
 
-/** Private folders of native runs that are in a folder of temporary files now. */
-export function nativeFolders(temporary: string): readonly string[] {
-  return readdirSync(temporary).filter((name) => name.startsWith('anyvmaf-native-'));
-}
-
 /** Processes whose command line has a text in it, by id; Linux only, elsewhere none. */
 export function processesWith(text: string): readonly string[] {
   if (!existsSync('/proc/self/cmdline')) return [];

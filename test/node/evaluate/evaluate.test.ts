@@ -54,19 +54,13 @@ describe('an evaluation', () => {
     await expect(run(PLAIN, columns({ key }), { split: 'val' })).rejects.toThrow(
       /split "val" of features\.parquet has 1 row, but at least 2.*1 of train, 1 of val, 2 of test/,
     );
-    expect(await run(PLAIN, columns({ key }), { split: 'all' })).toMatchObject({
-      n: 4,
-      split: 'all',
-    });
+    expect(await run(PLAIN, columns({ key }), { split: 'all' })).toMatchObject({ n: 4, split: 'all' });
   });
 
   it('takes keys that are numbers as their text', async () => {
     // "2" is val, "24" test; as doubles they would be "2.0" and "24.0".
     const key = [2n, 24n, 24n, 2n];
-    expect(await run(PLAIN, columns({ key }))).toMatchObject({
-      n: 2,
-      per_key: [{ key: '24' }],
-    });
+    expect(await run(PLAIN, columns({ key }))).toMatchObject({ n: 2, per_key: [{ key: '24' }] });
     expect(await run(PLAIN, columns({ key }), { split: 'val' })).toMatchObject({
       n: 2,
       per_key: [{ key: '2' }],
@@ -223,10 +217,7 @@ describe('an evaluation', () => {
     expect(found.intervals?.rmse?.[0]).toBeCloseTo(found.rmse, 9);
     expect(found.intervals?.rmse?.[1]).toBeCloseTo(found.rmse, 9);
     expect(found.notes.join(' ')).toMatch(/rest on only 4 keys/);
-    expect(await run(PLAIN, table, { resamples: 0 })).toMatchObject({
-      intervals: null,
-      bootstrap: null,
-    });
+    expect(await run(PLAIN, table, { resamples: 0 })).toMatchObject({ intervals: null, bootstrap: null });
   });
 
   it('says what is not defined', async () => {
