@@ -80,9 +80,8 @@ describe('batch', () => {
     expect(lines[4]?.gate?.passed).toBe(false);
     const bytes = Uint8Array.from(readFileSync(lines[2]?.frames_file ?? ''));
     const rows = await parquetReadObjects({ file: bytes.buffer });
-    expect(rows.map(({ vmaf }) => vmaf)).toEqual(
-      single.frames.map(({ metrics }: { metrics: { vmaf: number } }) => metrics.vmaf),
-    );
+    const found = rows.map(({ vmaf }) => vmaf);
+    expect(found).toEqual(single.frames.map(({ metrics }: { metrics: { vmaf: number } }) => metrics.vmaf));
     const text = readFileSync(page, 'utf8');
     expect(text).toContain('3 passed, 1 below the limit or untrusted, 1 failed');
     expect(text).toContain('missing.y4m');

@@ -284,9 +284,8 @@ describe('files for CI', () => {
     const full = JSON.parse(readFileSync(base, 'utf8')) as {
       frames: { frameNum: number; metrics: { vmaf: number } }[];
     };
-    expect(full.frames.find(({ frameNum }) => frameNum === Number(frame))?.metrics.vmaf).toBe(
-      report.pooled_metrics.vmaf?.min,
-    );
+    const found = full.frames.find(({ frameNum }) => frameNum === Number(frame))?.metrics.vmaf;
+    expect(found).toBe(report.pooled_metrics.vmaf?.min);
     expect(text).toContain('## ❌ anyvmaf: 2 of 2 encodes failed');
     expect(text).toMatch(/anyvmaf heatmap .* --frame \d+/);
     // Every row of a table has the columns of its head, and only our tags.
@@ -306,9 +305,8 @@ describe('files for CI', () => {
     const args = [ref, dis, '-q', '--github-summary'];
     await passes([...args, '--fail-under', '1'], { env });
     await passes(args, { env });
-    expect(readFileSync(path, 'utf8')).toMatch(
-      /^before\n## ✅ anyvmaf: 1 encode passed\n[\s\S]*\n## ✅ anyvmaf/,
-    );
+    const said = readFileSync(path, 'utf8');
+    expect(said).toMatch(/^before\n## ✅ anyvmaf: 1 encode passed\n[\s\S]*\n## ✅ anyvmaf/);
     const without = await anyvmaf(args, { env: { GITHUB_STEP_SUMMARY: '' } });
     expectFailure(without, 1, 'GITHUB_STEP_SUMMARY names, which is not set');
     mkdirSync(files.at('folder'));

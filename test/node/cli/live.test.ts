@@ -8,7 +8,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { score } from '../../../src/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
@@ -19,16 +19,13 @@ import { testFolder } from '../../support/folders.js';
 const FRAMES = 110;
 const folder = testFolder('cli-live');
 
-beforeAll(() => {
-  const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
-  for (const side of ['reference', 'distorted'] as const)
-    file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
-});
+const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
+for (const side of ['reference', 'distorted'] as const)
+  file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
 
 /** The status that a shell shows, also if the process ends by the signal because threads do not end in time. */
-function statusOf({ exitCode, signalCode }: ChildProcess): number {
-  return exitCode ?? 128 + (signalCode ? constants.signals[signalCode] : 0);
-}
+const statusOf = ({ exitCode, signalCode }: ChildProcess): number =>
+  exitCode ?? 128 + (signalCode ? constants.signals[signalCode] : 0);
 
 const PAIR = ['reference.y4m', 'distorted.y4m'];
 const run = (...args: string[]) => anyvmaf([...PAIR, ...args], { cwd: folder });
@@ -43,9 +40,8 @@ describe('--window and --alarm', () => {
     const report = JSON.parse(readFileSync(join(folder, 'w.json'), 'utf8'));
     const [reference = '', distorted = ''] = PAIR.map((name) => join(folder, name));
     const whole = await score({ reference, distorted });
-    expect(report.frames.map(({ frameNum }: { frameNum: number }) => frameNum)).toEqual(
-      Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i),
-    );
+    const found = report.frames.map(({ frameNum }: { frameNum: number }) => frameNum);
+    expect(found).toEqual(Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i));
     expect(report.frames.at(-1).metrics).toEqual(whole.frames.at(-1)?.metrics);
     expect(report.pooled_metrics.vmaf).toEqual(whole.pooled_metrics.vmaf);
     expect(report.frame_count).toBe(FRAMES);

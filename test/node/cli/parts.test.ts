@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../src/cli/options.js';
 import { partsDoor } from '../../../src/cli/terminal.js';
 import { PARTS } from '../../../src/parts/table.js';
@@ -43,12 +43,10 @@ const [reference, distorted] = folder.pair(['r.y4m', 'd.y4m'], 2, { width: 320, 
 const film = folder.put('film.mp4', `\0\0\0\x20ftypisom${'\0'.repeat(64)}`);
 const TINY = [reference, distorted, '--tiny-model', 'fr_vmaf_v0.6.1', '--quiet'];
 
-beforeAll(() => {
-  for (const path of ['dist/bundle', 'wasm/anyvmaf.wasm', 'model', 'package.json'])
-    cpSync(built(path), folder.at(`alone/${path}`), { recursive: true });
-  // For packages that are not optional.
-  mkdirSync(folder.at('alone/node_modules'));
-});
+for (const path of ['dist/bundle', 'wasm/anyvmaf.wasm', 'model', 'package.json'])
+  cpSync(built(path), folder.at(`alone/${path}`), { recursive: true });
+// For packages that are not optional.
+mkdirSync(folder.at('alone/node_modules'));
 
 /** A fresh cache, and an environment with it and without ffmpeg. */
 function fresh(npm = 'process.exit(1);', env: Readonly<Record<string, string>> = {}) {
@@ -85,9 +83,8 @@ describe('a command that lacks a component', () => {
     const gpu = await start([reference, distorted, '--backend', 'webgpu'], {
       env: { ...env, VK_ICD_FILENAMES: '/nowhere.json' },
     });
-    expect(gpu.stderr).toMatch(
-      /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/,
-    );
+    const message = /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/;
+    expect(gpu.stderr).toMatch(message);
     expect(left()).toEqual([]);
   });
 
@@ -238,9 +235,8 @@ describe('anyvmaf setup', () => {
     const { env } = fresh();
     const { stdout } = await anyvmaf(['setup', '--json'], { env });
     for (const state of JSON.parse(stdout)) expect(state).toMatchObject({ installed: false, own: true });
-    expect((await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ')).toContain(
-      '(not needed: the package is',
-    );
+    const found = (await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ');
+    expect(found).toContain('(not needed: the package is');
   });
 
   test('refuses unknown arguments', async () => {
@@ -340,9 +336,8 @@ describe('anyvmaf models pull', () => {
     const origin = await mirror({ [AT]: '{}' });
     const wrong = await pull([NAME], 'a', origin);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(
-      /^anyvmaf: The file from http:.* has the SHA-256 44136fa.*, not e4cf8c.*\n$/,
-    );
+    const message = /^anyvmaf: The file from http:.* has the SHA-256 44136fa.*, not e4cf8c.*\n$/;
+    expect(wrong.stderr).toMatch(message);
     const absent = await pull(['vmaf_v1.0.16_5d0h', '--from', origin], 'a');
     expect(absent.code).toBe(2);
     expect(absent.stderr).toMatch(/the server answered 404/);
@@ -355,9 +350,8 @@ describe('anyvmaf models pull', () => {
     expect(await pull([], 'a')).toMatchObject({ code: 1, stderr: expect.stringContaining('no model given') });
     expect((await pull([NAME, 'all'], 'a')).stderr).toContain('"all" is one argument too many');
     expect((await pull(['vmaf_v9'], 'a')).stderr).toContain('no built-in model "vmaf_v9"');
-    expect((await pull(['vmaf_v0.6.1'], 'a')).stdout).toBe(
-      'vmaf_v0.6.1 ships with the package; there is nothing to fetch\n',
-    );
+    const found = (await pull(['vmaf_v0.6.1'], 'a')).stdout;
+    expect(found).toBe('vmaf_v0.6.1 ships with the package; there is nothing to fetch\n');
     expect((await pull(['--help'], 'a')).stdout).toContain('anyvmaf models pull [--from URL]');
   });
 
@@ -375,9 +369,8 @@ describe('anyvmaf models pull', () => {
     const origin = await mirror({ [AT]: new Uint8Array(readFileSync(model ?? '')) });
     const place = folder.at(`kept/models/${NAME}.json`);
     expect((await pull([NAME], 'kept', origin)).stdout).toBe(`${NAME}: fetched, ${place}\n`);
-    expect((await pull([NAME], 'kept', 'http://127.0.0.1:1')).stdout).toBe(
-      `${NAME}: already there, ${place}\n`,
-    );
+    const said = (await pull([NAME], 'kept', 'http://127.0.0.1:1')).stdout;
+    expect(said).toBe(`${NAME}: already there, ${place}\n`);
   });
 });
 

@@ -288,19 +288,16 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
       await expect(score(alone, { grain, decoder: 'mediabunny' })).rejects.toThrow(
         `grain is ${grain}, but the decoder mediabunny always adds the grain of `,
       );
-    await expect(scoreShard(alone, { number: 1, count: 2 }, { grain: 'both' })).rejects.toThrow(
-      'grain is both, but a shard measures its frames once',
-    );
-    await expect(score(alone, { grain: 'both', samples: 'auto' })).rejects.toThrow(
-      "samples and grain 'both' exclude each other",
-    );
+    const run = scoreShard(alone, { number: 1, count: 2 }, { grain: 'both' });
+    await expect(run).rejects.toThrow('grain is both, but a shard measures its frames once');
+    const work = score(alone, { grain: 'both', samples: 'auto' });
+    await expect(work).rejects.toThrow("samples and grain 'both' exclude each other");
     const watched = await prepareRun(alone, { grain: 'both' });
     watchMeasurement(watched, { alarms: [] });
     await expect(watched.start()).rejects.toThrow('but a run that is watched measures its frames once');
     const stream = createReadStream(master());
     const piped = { reference: Readable.toWeb(stream) as ReadableStream<Uint8Array>, distorted: grainy() };
-    await expect(score(piped, { grain: 'both' })).rejects.toThrow(
-      'grain is both, which measures the pair twice, but one of the videos is a stream',
-    );
+    const message = 'grain is both, which measures the pair twice, but one of the videos is a stream';
+    await expect(score(piped, { grain: 'both' })).rejects.toThrow(message);
   });
 });

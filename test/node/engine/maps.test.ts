@@ -178,9 +178,8 @@ describe('leaves nothing behind', () => {
     const into = join(folder, 'occupied');
     mkdirSync(join(into, name(2, 54)), { recursive: true });
     const run = () => score(request, only(featureOf(into)));
-    expect(await refusalOf('io', run)).toMatch(
-      /^Heatmaps cannot be written into .*occupied: something else has/,
-    );
+    const sentence = await refusalOf('io', run);
+    expect(sentence).toMatch(/^Heatmaps cannot be written into .*occupied: something else has/);
     expect(readdirSync(into)).toEqual([name(2, 54)]);
   });
 
@@ -205,15 +204,13 @@ describe('is refused', () => {
   it('without a file system, as in a browser', async () => {
     const { heatmaps: _, ...elsewhere } = nodePlatform;
     const run = () => scorePair(elsewhere, request, { ...only(feature), threads: 0 });
-    expect(await refusalOf('feature', run)).toMatch(
-      /^cambi cannot write heatmaps to "maps" here; leave out heatmaps_path/,
-    );
+    const said = await refusalOf('feature', run);
+    expect(said).toMatch(/^cambi cannot write heatmaps to "maps" here; leave out heatmaps_path/);
   });
 
   it('for pairs that are pushed, several videos, tables and installed programs', async () => {
-    expect(await refusalOf('feature', () => createScorer(format, only(feature)))).toMatch(
-      /cannot write heatmaps to .* here/,
-    );
+    const sentence = await refusalOf('feature', () => createScorer(format, only(feature)));
+    expect(sentence).toMatch(/cannot write heatmaps to .* here/);
     expect(
       await refusalOf('usage', () => scoreMany(video, [video, video], { ...only(feature), raw: format })),
     ).toMatch(/^heatmaps_path names one folder, but there are 2 distorted videos/);
@@ -233,9 +230,8 @@ describe('is refused', () => {
       return file(folder, at, Buffer.from(text));
     };
     const sly = model({ feature_opts_dicts: [{ heatmaps_path: into }, {}] }, 'sly.json');
-    expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(
-      /^The model ".*sly\.json" sets heatmaps_path, but a model file must not write files/,
-    );
+    const message = /^The model ".*sly\.json" sets heatmaps_path, but a model file must not write files/;
+    expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(message);
     expect(existsSync(into)).toBe(false);
     const plain = model({}, 'plain.json');
     await score(request, { models: [`path=${plain}:cambi.heatmaps_path=${into}`], threads: 0 });
@@ -340,15 +336,13 @@ describe('qualityMaps', () => {
   });
 
   it('refuses invalid options', async () => {
-    await expect(mapsOf(PAIR, [0], { blockSize: 12 })).rejects.toThrow(
-      'blockSize is 12, but it must be 4, 8',
-    );
+    const run = mapsOf(PAIR, [0], { blockSize: 12 });
+    await expect(run).rejects.toThrow('blockSize is 12, but it must be 4, 8');
     await expect(mapsOf(PAIR, [0], { enhnGainLimit: 0 })).rejects.toThrow('enhnGainLimit is 0, but');
     await expect(mapsOf(PAIR, [3])).rejects.toThrow('only 3 frames in common');
     const [maps] = await mapsOf(PAIR, [0]);
-    expect(() => maps?.render({ scale: 1 })).toThrow(
-      'scale is 1, but it must be 0, 1, 2 or 3, and goes with of',
-    );
+    const message = 'scale is 1, but it must be 0, 1, 2 or 3, and goes with of';
+    expect(() => maps?.render({ scale: 1 })).toThrow(message);
     expect(() => maps?.render({ full: 0 })).toThrow('full is 0, but it must be');
   });
 });
@@ -398,9 +392,8 @@ describe('the map of butteraugli', () => {
     const [maps, without] = [await mapsOf(PAIR, [0], { butteraugli: true }), await mapsOf(PAIR, [0])];
     const { image, full } = maps[0]?.render({ of: 'butteraugli', full: 1 }) ?? {};
     expect([image?.width, image?.height, full]).toEqual([96, 64 + 15, 1]);
-    expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(
-      'made without it; pass butteraugli: true',
-    );
+    const message = 'made without it; pass butteraugli: true';
+    expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(message);
     expect(() => maps[0]?.render({ of: 'butteraugli', scale: 1 })).toThrow('goes with of vif or adm');
     await expect(mapsOf(PAIR, [0], { butteraugli: 'ssimulacra2' })).rejects.toThrow(
       'butteraugli is "ssimulacra2", but it must be true, false, or the extractor with its options',

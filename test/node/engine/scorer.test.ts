@@ -108,9 +108,8 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(await refusalOf('media', () => scorer.push(cut, good))).toMatch(
         new RegExp(`^The luma plane of the reference frame has ${bytes - 1} bytes, but .* needs ${bytes};`),
       );
-      expect(await refusalOf('media', () => scorer.push(good, { y: good.y }))).toMatch(
-        /^The Cb plane of the distorted .* 0 bytes/,
-      );
+      const sentence = await refusalOf('media', () => scorer.push(good, { y: good.y }));
+      expect(sentence).toMatch(/^The Cb plane of the distorted .* 0 bytes/);
       await scorer.push(good, good);
       const report = await scorer.finish();
       expect(report.frameCount).toBe(1);
@@ -132,16 +131,14 @@ describe('a scorer', () => {
   it('needs at least one pair, and cannot be used once finished or closed', async () => {
     const create = () => createScorer(SMALL, { threads: 0 });
     const empty = await create();
-    expect(await refusalOf('media', () => empty.finish())).toBe(
-      'There are no frames to score: no pair was pushed.',
-    );
+    const said = await refusalOf('media', () => empty.finish());
+    expect(said).toBe('There are no frames to score: no pair was pushed.');
     const scorer = await create();
     const frame = planesFor(SMALL);
     await scorer.push(frame, frame);
     await scorer.finish();
-    expect(await refusalOf('usage', () => scorer.push(frame, frame))).toBe(
-      'The scorer is finished; push needs a new one from createScorer.',
-    );
+    const sentence = await refusalOf('usage', () => scorer.push(frame, frame));
+    expect(sentence).toBe('The scorer is finished; push needs a new one from createScorer.');
     await refusalOf('usage', () => scorer.finish());
     await scorer.close();
     await scorer.close();
@@ -201,9 +198,8 @@ describe('a scorer', () => {
     using scorer = await createScorer(SMALL_10, { threads: 0 });
     // As many samples as the bytes needed: twice too large.
     const y = new Uint16Array(2 * 98 * 54);
-    expect(await refusalOf('media', () => scorer.push({ y }, { y }))).toMatch(
-      /^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/,
-    );
+    const sentence = await refusalOf('media', () => scorer.push({ y }, { y }));
+    expect(sentence).toMatch(/^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/);
   });
 
   it('reports missing arguments', async () => {
@@ -429,9 +425,8 @@ describe('a change of the model', () => {
     await push(6);
     const { frame } = await change(FLAGGED);
     await change('version=vmaf_v0.6.1:enable_transform:name=transformed');
-    await expect(change('version=vmaf_v0.6.1:enable_transform:name=transformed')).rejects.toThrow(
-      'The model "transformed" scores this run already.',
-    );
+    const work = change('version=vmaf_v0.6.1:enable_transform:name=transformed');
+    await expect(work).rejects.toThrow('The model "transformed" scores this run already.');
     await expect(change('version=vmaf_v0.6.1:disable_clip:name=integer_adm2')).rejects.toThrow(
       'The score "integer_adm2" of the new model has the name of a feature; give the model another with name=.',
     );
@@ -441,9 +436,8 @@ describe('a change of the model', () => {
     expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'transformed']);
     expect(report.metrics).not.toContain('unclipped');
     // Every frame kept has the score, but not every frame pooled.
-    expect(report.frames.map(({ metrics }) => typeof metrics.transformed)).toEqual(
-      Array.from(report.frames, () => 'number'),
-    );
+    const found = report.frames.map(({ metrics }) => typeof metrics.transformed);
+    expect(found).toEqual(Array.from(report.frames, () => 'number'));
     expect(report.pooled_metrics.transformed).toEqual({});
     expect(report.distribution.transformed).toBeUndefined();
     expect(report.pooled_metrics.integer_adm2).toHaveProperty('mean');
@@ -457,8 +451,7 @@ describe('a change of the model', () => {
       /vmaf_v0\.6\.1neg.* needs features that this run does not measure: .*; start the run with it in alsoModels/,
     );
     expect(report.swaps).toBeUndefined();
-    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(
-      expected.frames.map(({ metrics }) => metrics.vmaf),
-    );
+    const listed = report.frames.map(({ metrics }) => metrics.vmaf);
+    expect(listed).toEqual(expected.frames.map(({ metrics }) => metrics.vmaf));
   });
 });

@@ -380,9 +380,8 @@ describe('a table of videos', () => {
     const path = join(folder, 'a.y4m');
     writeFileSync(path, reference);
     const origin: Origin = { by: 'foreign', folders: [join(folder, 'other')] };
-    await expect(written([{ reference: path, distorted: path }], { origin })).rejects.toThrow(
-      'allowed folders',
-    );
+    const run = written([{ reference: path, distorted: path }], { origin });
+    await expect(run).rejects.toThrow('allowed folders');
   });
 
   it.each([

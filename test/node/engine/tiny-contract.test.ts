@@ -36,9 +36,8 @@ function save(name: string, onnx: Uint8Array, sidecar?: object): string {
   return path;
 }
 
-function run(...tiny: TinyModelOptions[]): Promise<Report> {
-  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
-}
+const run = (...tiny: TinyModelOptions[]): Promise<Report> =>
+  score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
 
 /** The linear model's value of a frame. */
 function expected(metrics: Readonly<Record<string, number>>): number {
@@ -330,9 +329,8 @@ describe('an 8-bit sibling', () => {
 
   it('is refused with another digest, and a missing one gives a warning', async () => {
     const changed = run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) });
-    await expect(changed).rejects.toThrow(
-      /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/,
-    );
+    const message = /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/;
+    await expect(changed).rejects.toThrow(message);
     const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
     expect(tiny?.[0]).toMatchObject({ file: 'm.onnx', quantisation: 'fp32' });
     expect(warnings.join(' ')).toContain('m.int8.onnx does not exist; m.onnx is used instead');

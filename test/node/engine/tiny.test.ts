@@ -118,14 +118,12 @@ const scales = [0, 1, 2, 3].map((scale) => `integer_vif_scale${scale}`);
 const six = ['integer_adm2', ...scales, 'integer_motion2'];
 
 /** `7 + sum((i + 1) * x[i])` of the six features. */
-function weighted(metrics: FrameMetrics['metrics']): number {
-  return six.reduce((sum, name, i) => sum + (i + 1) * (metrics[name] ?? Number.NaN), 7);
-}
+const weighted = (metrics: FrameMetrics['metrics']): number =>
+  six.reduce((sum, name, i) => sum + (i + 1) * (metrics[name] ?? Number.NaN), 7);
 
 /** The mean of a frame's luma. */
-function lumaMean(video: Uint8Array, frame: number): number {
-  return video.subarray(frame * FRAME, frame * FRAME + LUMA).reduce((sum, value) => sum + value, 0) / LUMA;
-}
+const lumaMean = (video: Uint8Array, frame: number): number =>
+  video.subarray(frame * FRAME, frame * FRAME + LUMA).reduce((sum, value) => sum + value, 0) / LUMA;
 
 describe('a feature model', () => {
   it('gets its features without any VMAF model, and has a value in every frame', async () => {
@@ -263,9 +261,8 @@ describe('a picture model', () => {
 describe('without a reference', () => {
   it('a no-reference model gives the same scores, and nothing else is measured', async () => {
     const report = await alone([{ model: at('mean.onnx') }]);
-    expect(report.frames.map(({ metrics }) => Object.keys(metrics))).toEqual(
-      Array(FRAMES).fill(['luma_mean']),
-    );
+    const found = report.frames.map(({ metrics }) => Object.keys(metrics));
+    expect(found).toEqual(Array(FRAMES).fill(['luma_mean']));
     const beside = await run([{ model: at('mean.onnx') }]);
     expect(report.frames).toEqual(beside.frames);
     expect(report).toMatchObject({ noReference: true, frameCount: FRAMES, warnings: [] });
@@ -278,9 +275,8 @@ describe('without a reference', () => {
   it('skips and limits frames as usual', async () => {
     const report = await alone([{ model: at('mean.onnx') }], { skipDistorted: 2, frameCount: 3 });
     const all = await alone([{ model: at('mean.onnx') }]);
-    expect(report.frames.map(({ metrics }) => metrics)).toEqual(
-      all.frames.slice(2, 5).map(({ metrics }) => metrics),
-    );
+    const listed = report.frames.map(({ metrics }) => metrics);
+    expect(listed).toEqual(all.frames.slice(2, 5).map(({ metrics }) => metrics));
     const piped = await alone([{ model: at('mean.onnx') }], {}, new Blob([distorted]).stream());
     expect(piped.frames).toEqual(all.frames);
     expect(piped.warnings).toEqual([]);
@@ -293,9 +289,8 @@ describe('without a reference', () => {
   });
 
   it('the model must not need a reference', async () => {
-    await expect(score({ distorted, raw: FORMAT }, { noReference: true })).rejects.toThrow(
-      'needs a no-reference tiny model',
-    );
+    const run = score({ distorted, raw: FORMAT }, { noReference: true });
+    await expect(run).rejects.toThrow('needs a no-reference tiny model');
     await expect(alone([{ model: at('plain.onnx') }])).rejects.toThrow('reads features (adm2, ');
     await expect(alone([{ model: at('pair.onnx') }])).rejects.toThrow('compares pictures with those of a');
     await expect(alone([{ model: at('mean.onnx') }], { features: ['psnr'] })).rejects.toThrow('exclude each');
@@ -337,15 +332,13 @@ describe('refusals', () => {
   });
 
   it('native backends, which have no tiny models', async () => {
-    await expect(run([{ model: at('plain.onnx') }], { backend: 'native-cpu' })).rejects.toThrow(
-      'the backend native-cpu does not support tiny',
-    );
+    const work = run([{ model: at('plain.onnx') }], { backend: 'native-cpu' });
+    await expect(work).rejects.toThrow('the backend native-cpu does not support tiny');
   });
 });
 
 it('a small file that would need gigabytes is refused before a session is created', async () => {
   const model = fileURLToPath(new URL('../../fixtures/hostile/onnx-pad.onnx', import.meta.url));
-  expect(await refusalOf('model', () => alone([{ model }]))).toMatch(
-    /refused for an input of 1x1x24x32: the output of its operator Pad "y" has \d+ elements/,
-  );
+  const message = /refused for an input of 1x1x24x32: the output of its operator Pad "y" has \d+ elements/;
+  expect(await refusalOf('model', () => alone([{ model }]))).toMatch(message);
 });

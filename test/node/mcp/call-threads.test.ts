@@ -6,7 +6,7 @@
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
@@ -54,13 +54,11 @@ const taking = (length: number, frames: readonly number[], names: readonly ('ref
   previews: { names, maxSide: 64, maxBytes: 2000 },
 });
 
-beforeAll(() => {
-  const sample = makeSample(FORMAT, { seed: 5 });
-  for (const frames of [3, LONG])
-    for (const side of ['reference', 'distorted'] as const)
-      writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
-  process.on('worker', note);
-});
+const sample = makeSample(FORMAT, { seed: 5 });
+for (const frames of [3, LONG])
+  for (const side of ['reference', 'distorted'] as const)
+    writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
+process.on('worker', note);
 
 afterAll(async () => {
   await threads.close();

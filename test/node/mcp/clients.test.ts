@@ -27,13 +27,11 @@ const folder = testFolder('e2e-files');
 const TOOLS: readonly { readonly name: string; readonly inputSchema: { readonly properties?: object } }[] =
   JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
 
-beforeAll(() => {
-  // Sparse files.
-  for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
-    writeFileSync(join(folder, name), '');
-    truncateSync(join(folder, name), LONG * FRAME_BYTES);
-  }
-});
+// Sparse files.
+for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
+  writeFileSync(join(folder, name), '');
+  truncateSync(join(folder, name), LONG * FRAME_BYTES);
+}
 
 const PAIR = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY };
 

@@ -7,7 +7,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { AllowedPaths } from '../../../src/files/allowed-paths.js';
@@ -26,21 +26,18 @@ const posix = process.platform !== 'win32';
 
 const home = testFolder('files');
 const allowing = (folders: readonly string[], cwd: string) => new AllowedPaths(folders, cwd, HOW_TO_ALLOW);
-let files: AllowedPaths;
 const at = (...parts: string[]) => join(home, ...parts);
 
-beforeAll(() => {
-  for (const folder of ['data', 'data/inner', 'database', 'elsewhere']) mkdirSync(at(folder));
-  for (const file of ['data/a.yuv', 'data/inner/b.yuv', 'database/c.yuv', 'elsewhere/secret.yuv'])
-    writeFileSync(at(file), 'x');
-  symlinkSync(at('data/a.yuv'), at('data/link-in'));
-  symlinkSync(at('elsewhere/secret.yuv'), at('data/link-out'));
-  symlinkSync(at('elsewhere'), at('data/folder-out'));
-  symlinkSync(at('elsewhere/nothing'), at('data/dangling-out'));
-  symlinkSync(at('data/loop'), at('data/loop'));
-  symlinkSync(at('data'), at('way-in'));
-  files = allowing([at('data')], at('data'));
-});
+for (const folder of ['data', 'data/inner', 'database', 'elsewhere']) mkdirSync(at(folder));
+for (const file of ['data/a.yuv', 'data/inner/b.yuv', 'database/c.yuv', 'elsewhere/secret.yuv'])
+  writeFileSync(at(file), 'x');
+symlinkSync(at('data/a.yuv'), at('data/link-in'));
+symlinkSync(at('elsewhere/secret.yuv'), at('data/link-out'));
+symlinkSync(at('elsewhere'), at('data/folder-out'));
+symlinkSync(at('elsewhere/nothing'), at('data/dangling-out'));
+symlinkSync(at('data/loop'), at('data/loop'));
+symlinkSync(at('data'), at('way-in'));
+const files = allowing([at('data')], at('data'));
 
 const refused = /is not under an allowed folder; start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW/;
 
@@ -91,9 +88,8 @@ describe('input files', () => {
     const none = /does not exist|not under an allowed folder/;
     for (const outside of ['own.mkv', '../cwd/own.mkv', '../elsewhere/secret.yuv'])
       await expect(several.resolveInput(outside)).rejects.toThrow(none);
-    expect(await several.resolveOutput('made.mkv').catch(({ message }: Error) => message)).toContain(
-      'several allowed folders',
-    );
+    const sentence = await several.resolveOutput('made.mkv').catch(({ message }: Error) => message);
+    expect(sentence).toContain('several allowed folders');
     const one = allowing([at('one')], at('cwd'));
     expect(await one.resolveOutput('made.mkv')).toBe(at('one/made.mkv'));
     await expect(one.resolveOutput('../made.mkv')).rejects.toThrow(refused);

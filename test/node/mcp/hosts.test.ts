@@ -15,7 +15,7 @@ import {
   ListRootsRequestSchema,
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.js';
 import { reportPage } from '../../../src/mcp/report-page.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
@@ -28,15 +28,13 @@ const within = (name: string) => join(folder, name);
 let later: (() => Promise<unknown>)[] = [];
 const atLast: (() => Promise<unknown>)[] = [];
 
-beforeAll(() => {
-  for (const name of ['in/sub', 'out', 'raw/sub']) mkdirSync(within(name), { recursive: true });
-  for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
-    writeFileSync(within(name), 'x');
-  symlinkSync(within('out'), within('in/link'));
-  symlinkSync(within('out/secret.mp4'), within('in/linked.mp4'));
-  for (const name of ['raw/a_64x48.yuv', 'raw/b_64x48.yuv', 'raw/sub/b_64x48.yuv'])
-    writeFileSync(within(name), randomBytes((64 * 48 * 3) / 2));
-});
+for (const name of ['in/sub', 'out', 'raw/sub']) mkdirSync(within(name), { recursive: true });
+for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
+  writeFileSync(within(name), 'x');
+symlinkSync(within('out'), within('in/link'));
+symlinkSync(within('out/secret.mp4'), within('in/linked.mp4'));
+for (const name of ['raw/a_64x48.yuv', 'raw/b_64x48.yuv', 'raw/sub/b_64x48.yuv'])
+  writeFileSync(within(name), randomBytes((64 * 48 * 3) / 2));
 
 afterEach(async () => {
   for (const end of later.reverse()) await end();
@@ -468,9 +466,8 @@ describe('prompts', () => {
       client.getPrompt({ name, arguments: args });
     await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
     await expect(get('constructor')).rejects.toThrow('Unknown prompt "constructor"');
-    await expect(get('choose_settings')).rejects.toThrow(
-      'The prompt choose_settings needs the argument source, the path of the video to encode.',
-    );
+    const message = 'The prompt choose_settings needs the argument source, the path of the video to encode.';
+    await expect(get('choose_settings')).rejects.toThrow(message);
     await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
     await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
   });

@@ -54,9 +54,7 @@ async function recordWith(changes: Partial<JobRecord> = {}): Promise<JobRecord> 
 }
 
 /** The mark of a server that has ended: a process id in use, with another start time. */
-async function deadServer(): Promise<string> {
-  return `${await machineMark()}-${process.pid}-zzzz`;
-}
+const deadServer = async (): Promise<string> => `${await machineMark()}-${process.pid}-zzzz`;
 
 describe('the store', () => {
   it('keeps records and answers that only this user can read', async () => {
@@ -202,7 +200,7 @@ const measure = defineTool({
   handler: async (_, { resources }) => ({ document: { folder: await resources.points('{}') } }),
 });
 
-/** A server in this process, and clients of it. */
+/** A server in this process, a client of it, and further ones. */
 async function serve(options: Partial<HostOptions> = {}) {
   const log: string[] = [];
   const tools = [...FAKE_TOOLS, measure, ...JOB_TOOL_LIST];
@@ -223,12 +221,11 @@ async function serve(options: Partial<HostOptions> = {}) {
     clients.push(client);
     return client;
   };
-  return { host, url, log, close, join: enter };
+  return { host, url, log, close, client: await enter(), join: enter };
 }
 
-async function ask(client: Client, name: string, args: object = {}): Promise<Answer> {
-  return (await client.callTool({ name, arguments: { ...args } })) as unknown as Answer;
-}
+const ask = async (client: Client, name: string, args: object = {}): Promise<Answer> =>
+  (await client.callTool({ name, arguments: { ...args } })) as unknown as Answer;
 
 async function job(client: Client, name: string, args: object): Promise<JobDocument> {
   const answer = await ask(client, name, args);
@@ -237,9 +234,10 @@ async function job(client: Client, name: string, args: object): Promise<JobDocum
 }
 
 /** Sends the next call that an answer names. */
-function next(client: Client, { next_action }: JobDocument): Promise<Answer> {
-  return ask(client, next_action.tool, next_action.arguments);
-}
+const next = (client: Client, { next_action }: JobDocument): Promise<Answer> =>
+  ask(client, next_action.tool, next_action.arguments);
+const nextJob = async (client: Client, before: JobDocument) =>
+  (await next(client, before)).structuredContent as unknown as JobDocument;
 
 /** Awaits work while fake timers run ten times as fast as real ones. */
 async function hurried<T>(work: Promise<T>): Promise<T> {
@@ -255,13 +253,13 @@ async function expectReport(client: Client, uri: string): Promise<void> {
 
 describe('a job', () => {
   it('gives the answer of the call, through the calls that its answers name', async () => {
-    const client = await (await serve()).join();
+    const { client } = await serve();
     // Half a second of work: a busy machine needs part of it to store the job and answer.
     const frames = 100;
     const started = await job(client, 'job_start', { tool: 'work', arguments: { frames } });
     expect(started).toMatchObject({ tool: 'work', status: 'working' });
     expect(Date.parse(started.kept_until) - Date.now()).toBeGreaterThan(6.9 * DAY);
-    const done = (await next(client, started)).structuredContent as unknown as JobDocument;
+    const done = await nextJob(client, started);
     expect(done).toMatchObject({ status: 'completed', progress: { frames, total_frames: frames } });
     expect(await next(client, done)).toEqual(await ask(client, 'work', { frames }));
     const { structuredContent: list } = await ask(client, 'list_jobs');
@@ -271,7 +269,7 @@ describe('a job', () => {
   });
 
   it('reports progress while it works, also through job_result', async () => {
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: { frames: 4000 } });
     const status = await job(client, 'job_status', { job_id, wait: 0.3 });
     expect(status.progress).toMatchObject({ total_frames: 4000, fps: 200 });
@@ -282,7 +280,7 @@ describe('a job', () => {
   });
 
   it('has its arguments checked by its tool before it starts, with the same messages', async () => {
-    const client = await (await serve()).join();
+    const { client } = await serve();
     for (const args of [{ text: 'a', widht: 3 }, { text: 'a', width: 0 }, {}]) {
       const refused = await ask(client, 'job_start', { tool: 'echo', arguments: args });
       expect(refused).toEqual(await ask(client, 'echo', args));
@@ -296,7 +294,7 @@ describe('a job', () => {
   });
 
   it('that fails gives the reason, as the call does', async () => {
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const args = { how: 'sentence' };
     const { job_id } = await job(client, 'job_start', { tool: 'fail', arguments: args });
     expect(await job(client, 'job_status', { job_id })).toMatchObject({ status: 'failed' });
@@ -304,8 +302,7 @@ describe('a job', () => {
   });
 
   it('stops when it is cancelled, and can be restarted as its answer says', async () => {
-    const { host, join: enter } = await serve();
-    const client = await enter();
+    const { host, client } = await serve();
     const before = { ...seen };
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     await expect.poll(() => seen.started).toBe(before.started + 1);
@@ -313,7 +310,7 @@ describe('a job', () => {
     expect(cancelled).toMatchObject({ status: 'cancelled', next_action: { tool: 'job_start' } });
     expect(seen.stopped).toBe(before.stopped + 1);
     expect(host.pool.load).toEqual({ running: 0, waiting: 0 });
-    const again = (await next(client, cancelled)).structuredContent as unknown as JobDocument;
+    const again = await nextJob(client, cancelled);
     expect(again.status).toBe('working');
     expect(again.job_id).not.toBe(job_id);
     expect(await job(client, 'job_cancel', { job_id })).toMatchObject({ status: 'cancelled' });
@@ -321,7 +318,7 @@ describe('a job', () => {
 
   it('that ends while jobs are listed is listed with its end', async () => {
     const { list } = JobStore.prototype;
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     const ended = vi.spyOn(JobStore.prototype, 'finish');
     later.push(() => void vi.restoreAllMocks());
@@ -336,8 +333,7 @@ describe('a job', () => {
   });
 
   it('that does not stop does not keep its server from stopping', async () => {
-    const { host, join: enter, close } = await serve();
-    const client = await enter();
+    const { host, client, close } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'stuck', arguments: {} });
     later.push(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
@@ -349,13 +345,11 @@ describe('a job', () => {
   });
 
   it('is not waited for once its client disconnects', async () => {
-    const { host, join: enter } = await serve();
-    const client = await enter();
+    const { host, client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     const stop = new AbortController();
-    const waiting = client
-      .callTool({ name: 'job_status', arguments: { job_id } }, undefined, { signal: stop.signal })
-      .catch(() => {});
+    const params = { name: 'job_status', arguments: { job_id } };
+    const waiting = client.callTool(params, undefined, { signal: stop.signal }).catch(() => {});
     await expect.poll(() => host.calls).toBe(1);
     stop.abort();
     await waiting;
@@ -365,24 +359,23 @@ describe('a job', () => {
 });
 
 describe('a call that takes longer than the limit', () => {
-  it('continues as a jobwithout losing work', async () => {
-    const client = await (await serve({ callLimit: 0.2 })).join();
+  it('continues as a job without losing work', async () => {
+    const { client } = await serve({ callLimit: 0.2 });
     const before = { ...seen };
     const going = await job(client, 'work', { frames: 80 });
     expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is running/);
     expect(going.progress?.frames).toBeGreaterThan(5);
     expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
-    const done = (await next(client, going)).structuredContent as unknown as JobDocument;
+    const done = await nextJob(client, going);
     expect((await next(client, done)).structuredContent).toMatchObject({ frames: 80 });
     expect(seen.started).toBe(before.started + 1);
   });
 
   it('stays a call if the limit is 0 or jobs cannot be kept', async () => {
-    const never = await (await serve({ callLimit: 0 })).join();
+    const { client: never } = await serve({ callLimit: 0 });
     expect((await ask(never, 'work', { frames: 20 })).structuredContent).toMatchObject({ frames: 20 });
     writeFileSync(at('cache'), '');
-    const { join: enter, log } = await serve({ callLimit: 0.05 });
-    const client = await enter();
+    const { client, log } = await serve({ callLimit: 0.05 });
     expect((await ask(client, 'work', { frames: 30 })).structuredContent).toMatchObject({ frames: 30 });
     expect(log.join()).toContain('Jobs cannot be kept in');
     const refused = await ask(client, 'job_start', { tool: 'work', arguments: {} });
@@ -393,16 +386,14 @@ describe('a call that takes longer than the limit', () => {
   });
 
   it('continues if its client disconnects afterwards, and ends if it does before', async () => {
-    const { host, join: enter } = await serve({ callLimit: 0.2 });
+    const { host, client, join: enter } = await serve({ callLimit: 0.2 });
     const before = { ...seen };
-    const client = await enter();
     const { job_id } = await job(client, 'work', { frames: 80 });
     await client.close();
     const other = await enter();
     const stop = new AbortController();
-    const asked = other
-      .callTool({ name: 'work', arguments: {} }, undefined, { signal: stop.signal })
-      .catch(() => {});
+    const params = { name: 'work', arguments: {} };
+    const asked = other.callTool(params, undefined, { signal: stop.signal }).catch(() => {});
     await expect.poll(() => seen.started).toBe(before.started + 2);
     stop.abort();
     await asked;
@@ -475,8 +466,8 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
 
 describe('jobs', () => {
   it('of one session are hidden from others until it ends; then anyone who knows the id has them', async () => {
-    const { join: enter, url } = await serve();
-    const [mine, theirs] = [await enter(), await enter()];
+    const { client: mine, join: enter, url } = await serve();
+    const theirs = await enter();
     const { job_id } = await job(mine, 'job_start', { tool: 'publish', arguments: {} });
     const answer = await ask(mine, 'job_result', { job_id });
     const uri = reportOf(answer);
@@ -513,7 +504,7 @@ describe('jobs', () => {
       await finish.apply(this, given);
     });
     later.push(() => void vi.restoreAllMocks());
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: { milliseconds: 300 } });
     const status = async () => (await job(client, 'job_status', { job_id, wait: 0 })).status;
     await expect.poll(status).toBe('completed');
@@ -522,12 +513,11 @@ describe('jobs', () => {
   });
 
   it('and their results survive a restart, with the paths that answers name', async () => {
-    const first = await serve();
-    const client = await first.join();
+    const { client, close } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: {} });
     const answer = await ask(client, 'job_result', { job_id });
-    await first.close();
-    const again = await (await serve()).join();
+    await close();
+    const { client: again } = await serve();
     expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
     const links = answer.content.filter(({ type }) => type === 'resource_link');
     expect(links.map(({ name }) => name)).toEqual(['report.json', 'frame.png']);
@@ -545,15 +535,14 @@ describe('jobs', () => {
   });
 
   it('are also calls that published results at once, and failed ones leave nothing', async () => {
-    const first = await serve();
-    const client = await first.join();
+    const { client, close } = await serve();
     const answer = await ask(client, 'publish');
     expect((await ask(client, 'fail', { how: 'sentence' })).isError).toBe(true);
     await ask(client, 'echo', { text: 'nothing to keep' });
     const kept = (await ask(client, 'list_jobs')).structuredContent as { jobs: { job_id: string }[] };
     expect(kept.jobs).toMatchObject([{ tool: 'publish', status: 'completed' }]);
-    await first.close();
-    const again = await (await serve()).join();
+    await close();
+    const { client: again } = await serve();
     await expectReport(again, reportOf(answer));
     const [{ job_id } = { job_id: '' }] = kept.jobs;
     expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
@@ -562,11 +551,10 @@ describe('jobs', () => {
 
   it('whose results cannot be stored keep them until the server stops', async () => {
     writeFileSync(at('file'), '');
-    const server = await serve({ jobs: at('file', 'jobs') });
-    const client = await server.join();
+    const { client, close } = await serve({ jobs: at('file', 'jobs') });
     const answer = await ask(client, 'publish');
     await expectReport(client, reportOf(answer));
-    await server.close();
+    await close();
     expect(existsSync(String(answer.structuredContent?.path))).toBe(false);
   });
 
@@ -574,22 +562,22 @@ describe('jobs', () => {
     const [one, two] = [at('one'), at('two')];
     for (const made of [one, two]) mkdirSync(made);
     const first = await serve({ allow: [one, two] });
-    const { job_id } = await job(await first.join(), 'job_start', { tool: 'publish', arguments: {} });
+    const { job_id } = await job(first.client, 'job_start', { tool: 'publish', arguments: {} });
     await first.host.idle(2000);
     await first.close();
-    const narrow = await (await serve({ allow: [one] })).join();
+    const { client: narrow } = await serve({ allow: [one] });
     expect((await ask(narrow, 'job_status', { job_id })).isError).toBe(true);
-    const wide = await (await serve({ allow: [at()] })).join();
+    const { client: wide } = await serve({ allow: [at()] });
     expect((await ask(wide, 'job_status', { job_id })).isError).toBeUndefined();
   });
 
   it('that still run when their server stops are interrupted', async () => {
     const first = await serve();
     const long = { tool: 'work', arguments: { frames: 9e6 } };
-    const { job_id } = await job(await first.join(), 'job_start', long);
+    const { job_id } = await job(first.client, 'job_start', long);
     await first.close();
     expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('interrupted');
-    const again = await job(await (await serve()).join(), 'job_status', { job_id });
+    const again = await job((await serve()).client, 'job_status', { job_id });
     const next_action = { tool: 'job_start', arguments: long };
     expect(again).toMatchObject({ status: 'interrupted', next_action });
   });

@@ -81,9 +81,8 @@ describe('a session', () => {
     await wire.call(1, 'work', { frames: 5 }, { progressToken: 'p' });
     await wire.call(2, 'work', { frames: 5 });
     const notices = wire.heard.filter(({ method }) => method === 'notifications/progress');
-    expect(notices.map(({ params }) => [params?.progressToken, params?.progress, params?.total])).toEqual(
-      [1, 2, 3, 4, 5].map((n) => ['p', n, 5]),
-    );
+    const found = notices.map(({ params }) => [params?.progressToken, params?.progress, params?.total]);
+    expect(found).toEqual([1, 2, 3, 4, 5].map((n) => ['p', n, 5]));
     expect(notices[0]?.params?.message).toBe('20 %: 1/5 frames, 200.0 fps');
   });
 
@@ -279,9 +278,8 @@ it.each(['work', 'stuck'])('the time limit ends a call of %s, and the next call 
   const { result } = await wire.call(1, tool);
   expect(performance.now() - start).toBeLessThan(2200);
   expect(result).toMatchObject({ isError: true });
-  expect(result.content[0].text).toContain(
-    'took longer than 0.2 s, the limit of this server (--max-seconds)',
-  );
+  const found = result.content[0].text;
+  expect(found).toContain('took longer than 0.2 s, the limit of this server (--max-seconds)');
   expect((await wire.call(2, 'work', { frames: 1 })).result.isError).toBeUndefined();
 });
 

@@ -112,9 +112,8 @@ describe('the frames', () => {
     const { document, context } = await show({ ...asked, n: 4, min_distance: 1 });
     const { frames, mean, metric } = document;
     const maps = context.published.filter(({ name }) => name.endsWith('_map.png'));
-    expect(maps.map(({ description }) => description)).toContain(
-      'Where Butteraugli sees differences in frame 0, over the distorted picture.',
-    );
+    const found = maps.map(({ description }) => description);
+    expect(found).toContain('Where Butteraugli sees differences in frame 0, over the distorted picture.');
     const values = frames.map(({ metrics }) => Number(metrics.butteraugli_3norm));
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(metric).toBe('butteraugli_3norm');

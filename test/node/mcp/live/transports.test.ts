@@ -129,9 +129,8 @@ async function leaveSocket(path: string): Promise<void> {
 }
 
 /** Sorts answers by id: requests of a stream are answered in the order of completion. */
-function inOrder(answers: readonly string[]): string[] {
-  return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
-}
+const inOrder = (answers: readonly string[]): string[] =>
+  [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
 
 const STATUS = callOf('vmaf.status');
 
@@ -266,9 +265,8 @@ describe('a contested socket', () => {
     mkdirSync(join(folder, 'real'), { mode: 0o700 });
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
     const listens = shared.server.listen({ transport: 'unix', path: join(folder, 'link', 's') });
-    await expect(listens).rejects.toThrow(
-      /The folder ".*link" of the socket is a link; name the folder itself/,
-    );
+    const message = /The folder ".*link" of the socket is a link; name the folder itself/;
+    await expect(listens).rejects.toThrow(message);
   });
 });
 

@@ -94,7 +94,7 @@ describe('score_batch', () => {
 });
 
 describe('vmaf_score_encoded', () => {
-  it("gives libvmaf's score of Y4M filesand the paths as given", async () => {
+  it("gives libvmaf's score of Y4M files, and the paths as given", async () => {
     const { ref, dis } = writePair(clip, 'y4m');
     const answer = await score(ref, dis, UNCLIPPED);
     expect(answer).toMatchObject({ reference_encoded: ref, distorted_encoded: dis, backend_used: 'cpu' });
@@ -241,9 +241,8 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(answer.summary).toContain(`${missing}, ${broken} could not be scored`);
     expect(one.told.at(-1)).toMatchObject({ done: 24, total: 24 });
     const absent = join(encodeFolder(), 'absent.mp4');
-    expect(await refuse(compareEncodesTool, { ...args, distorted: [missing, absent] })).toMatch(
-      /None of the 2 encodes .*missing.mp4.*absent.mp4/,
-    );
+    const sentence = await refuse(compareEncodesTool, { ...args, distorted: [missing, absent] });
+    expect(sentence).toMatch(/None of the 2 encodes .*missing.mp4.*absent.mp4/);
     const all = { reference: broken, distorted: [fine(), rough()] };
     expect(await refuse(compareEncodesTool, all)).toMatch(/^[^:]*broken.mp4 is not a video/);
   });
@@ -282,9 +281,8 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
       // inspect_pair agrees.
       const before = await ask(inspectPairTool, { reference: ref(), distorted: late() });
       expect(before).toMatchObject({ comparable: false, trust: { verdict: 'untrusted', codes: ['offset'] } });
-      expect(before.summary).toMatch(
-        /^A score of this pair cannot be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/,
-      );
+      const message = /^A score of this pair cannot be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/;
+      expect(before.summary).toMatch(message);
       const aligned = await score(ref(), late(), { offset: 7 });
       expect(aligned.trust?.verdict).not.toBe('untrusted');
       // Seconds count from the start of the reference.

@@ -166,14 +166,10 @@ describe('explain_score', () => {
     expect(sum(neg.scales.map(({ points }) => points))).toBeCloseTo(neg.loss, 4);
   });
 
-  it('does not take auto as the model', async () => {
+  it('refuses auto as the model, and stops between frames when aborted', async () => {
     const { ref, dis } = writePair(still, 'y4m');
     const args = { reference: ref, distorted: dis, model: 'auto' };
     expect(await refused(explainScoreTool, args, context())).toMatch(/^model is auto, but/);
-  });
-
-  it('stops between frames when aborted', async () => {
-    const { ref, dis } = writePair(still, 'y4m');
     const reason = new Error('enough');
     const aborted = fakeContext(videoFolder(), AbortSignal.abort(reason));
     await expect(explainScoreTool.call({ reference: ref, distorted: dis }, aborted)).rejects.toBe(reason);

@@ -115,9 +115,8 @@ describe('tools that search settings', () => {
       const answer = await answerTo(findQualityTool, args, asked);
       expect(host.encodes.length).toBeLessThanOrEqual(3);
       expect(answer.next_action.arguments).toEqual({ range: answer.unfinished });
-      expect(asked.told.map(({ best }) => best)).toContainEqual(
-        expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/),
-      );
+      const found = asked.told.map(({ best }) => best);
+      expect(found).toContainEqual(expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/));
       const on = { ...args, max_encodes: 20, range: answer.unfinished };
       expect(await answerTo(findQualityTool, on)).toMatchObject({ unfinished: null });
     });
@@ -198,12 +197,10 @@ describe('tools that search settings', () => {
         ['ladder.html', 'text/html'],
       ]);
       const whole = await readEncodingResult(String(asked.published[0]?.data));
-      expect(whole.kind === 'ladder' && whole.rungs.map(({ quality }) => quality)).toEqual(
-        answer.rungs.map(({ vmaf }) => vmaf),
-      );
-      expect(asked.told.map(({ message }) => message)).toContainEqual(
-        expect.stringMatching(/^scoring at [\d.]+ with libx264, 160x88$/),
-      );
+      const found = whole.kind === 'ladder' && whole.rungs.map(({ quality }) => quality);
+      expect(found).toEqual(answer.rungs.map(({ vmaf }) => vmaf));
+      const listed = asked.told.map(({ message }) => message);
+      expect(listed).toContainEqual(expect.stringMatching(/^scoring at [\d.]+ with libx264, 160x88$/));
     });
 
     it.each([
@@ -252,9 +249,8 @@ describe('tools that search settings', () => {
       const same = ['libx264', 'libx264:tune=film'];
       const tied = await answerTo(runCompareTool, { ...ask, encoders: same });
       expect(tied).toMatchObject({ verdict: 'tied', ties: ['libx264:tune=film'] });
-      expect(tied.summary).toContain(
-        'The difference between libx264:tune=film and libx264 is within measurement error.',
-      );
+      const message = 'The difference between libx264:tune=film and libx264 is within measurement error.';
+      expect(tied.summary).toContain(message);
       const far = await answerTo(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] });
       expect(far).toMatchObject({ verdict: 'decided', ties: [] });
       const [low = 0, high = 0] = far.deltas[0]?.interval_95 ?? [];
@@ -301,9 +297,8 @@ describe('tools that search settings', () => {
       await call(runTunePerShotTool, { src: raw, ...size, ...fast, target_vmaf: 10, format: 'shell' }, asked);
       const script = String(asked.published[0]?.data);
       expect(script).toContain(`source='${raw}'`);
-      expect(script).toMatch(
-        /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/,
-      );
+      const message = /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/;
+      expect(script).toMatch(message);
       expect(script).not.toContain('.y4m');
     });
 
@@ -384,9 +379,8 @@ describe('tools that search settings', () => {
       using _ = hostThatIsLate(1);
       const timer = vi.spyOn(globalThis, 'setTimeout');
       // Repeating the call would not help.
-      expect(await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context())).toBe(
-        'no encode was measured within max_seconds, 7; raise it, or use a faster preset.',
-      );
+      const said = await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context());
+      expect(said).toBe('no encode was measured within max_seconds, 7; raise it, or use a faster preset.');
       expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
     });
 

@@ -47,9 +47,8 @@ const score = (args: object = {}) => call(vmafScore, { ...raw(), ...args }, cont
 const refusal = (args: object) => refused(vmafScore, { ...raw(), ...args }, context());
 
 /** The document with every frame. */
-async function full(args: Readonly<Record<string, unknown>>): Promise<Report> {
-  return call<Report>(vmafScore, { ...raw(), detail: 'frames', precision: 'max', ...args }, context());
-}
+const full = async (args: Readonly<Record<string, unknown>>): Promise<Report> =>
+  call<Report>(vmafScore, { ...raw(), detail: 'frames', precision: 'max', ...args }, context());
 
 describe('vmaf_score', () => {
   it("gives libvmaf's values for several models at once", async () => {
@@ -108,9 +107,8 @@ describe('vmaf_score', () => {
     const torn = join(videoFolder(), 'torn.yuv');
     writeFileSync(torn, readFileSync(dis).subarray(0, -7));
     const args = { ...rest, dis: torn, feature: ['psnr'], no_prediction: true };
-    expect(await refused(vmafScore, args, context())).toContain(
-      'pass allow_damaged to score the whole frames',
-    );
+    const sentence = await refused(vmafScore, args, context());
+    expect(sentence).toContain('pass allow_damaged to score the whole frames');
     expect(await call(vmafScore, { ...args, allow_damaged: true }, context())).toMatchObject({
       frame_count: clip.frames - 1,
     });
@@ -224,9 +222,8 @@ describe('the answer of vmaf_score', () => {
 
   it('warns about a model for other pictures', async () => {
     const small = await score({ model: 'version=vmaf_4k_v0.6.1' });
-    expect(small.mismatched_model_warning).toMatch(
-      /vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90 \(sd\), so its scores are not valid for them/,
-    );
+    const message = /vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90 \(sd\), so its scores are not valid for them/;
+    expect(small.mismatched_model_warning).toMatch(message);
     const bare = await score({ no_prediction: true });
     expect(bare.mismatched_model_warning).toBeUndefined();
     const hd = readFixture('formats').find((one) => one.clip.width === 1283);
@@ -330,9 +327,8 @@ describe('what vmaf_score refuses', () => {
   it('missing and disallowed files, before anything runs', async () => {
     const one = context();
     expect(await refused(vmafScore, { ...raw(), dis: '/dev/zero' }, one)).toContain('/dev/zero');
-    expect(await refused(vmafScore, { ...raw(), ref: `${videoFolder()}/none.yuv` }, one)).toContain(
-      'none.yuv',
-    );
+    const said = await refused(vmafScore, { ...raw(), ref: `${videoFolder()}/none.yuv` }, one);
+    expect(said).toContain('none.yuv');
     expect(one.ran).toEqual([]);
   });
 
