@@ -69,11 +69,6 @@ ${asked}FAKE_VMAF='${mode}' FAKE_VMAF_RECORD='${record}' '${process.execPath}' '
   };
 }
 
-/** Private folders of native runs in a temporary folder. */
-export function nativeFolders(temporary: string): readonly string[] {
-  return readdirSync(temporary).filter((name) => name.startsWith('anyvmaf-native-'));
-}
-
 /** Ids of processes whose command line contains a text; Linux only, elsewhere none. */
 export function processesWith(text: string): readonly string[] {
   if (!existsSync('/proc/self/cmdline')) return [];

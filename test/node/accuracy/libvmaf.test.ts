@@ -30,7 +30,7 @@ import {
 } from '../../support/fixtures.js';
 import { exhaustive, needsShared, sharedPath } from '../../support/tier.js';
 
-/** Only values count: looking at the pictures takes as long as measuring them. */
+/** Only values matter here: preflight takes as long as measuring. */
 const HERE = { threads: 0, preflight: false } as const;
 
 function run(clip: FixtureClip, request: FixtureRequest, more: ScoreOptions = {}) {
@@ -65,17 +65,14 @@ for (const name of FIXTURES) {
           expect(await clipDigest(clip)).toBe(digest);
         });
 
-        it.each(runs.map((request) => [requestTitle(request), request] as const))(
-          '%s',
-          async (_, request) => {
-            const report = await run(clip, request);
-            expect(compareWithFixture(report, request).wrong).toEqual([]);
-            const { frameNums } = request;
-            if (frameNums) expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(frameNums);
-          },
-        );
+        it.each(runs.map((one) => [requestTitle(one), one] as const))('%s', async (_, request) => {
+          const report = await run(clip, request);
+          expect(compareWithFixture(report, request).wrong).toEqual([]);
+          const { frameNums } = request;
+          if (frameNums) expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(frameNums);
+        });
 
-        // The portable twins are slower: small pictures are enough for them.
+        // The portable functions are slower: small pictures are enough for them.
         it.runIf(clip.width * clip.height <= 10_000)('the portable functions agree', async () => {
           for (const request of runs)
             expect(compareWithFixture(await run(clip, request, PORTABLE), request).wrong).toEqual([]);
@@ -85,20 +82,18 @@ for (const name of FIXTURES) {
   });
 }
 
-describe('names and order of metrics', () => {
-  const small = readFixture('formats').filter(({ clip, runs }) => clip.width <= 100 && runs.length > 0);
+const small = readFixture('formats').filter(({ clip, runs }) => clip.width <= 100 && runs.length > 0);
 
-  it.each(small.map((entry) => [clipTitle(entry.clip), entry] as const))(
-    'are those of a single-threaded libvmaf run: %s',
-    async (_, { clip, runs: [request] }) => {
-      if (request === undefined) throw new Error('a case without a run');
-      const report = await run(clip, request);
-      expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(Object.keys(request.metrics));
-    },
-  );
+it.each(small.map((entry) => [clipTitle(entry.clip), entry] as const))(
+  'names and order of metrics are those of a single-threaded libvmaf run: %s',
+  async (_, { clip, runs: [request] }) => {
+    if (request === undefined) throw new Error('a case without a run');
+    const report = await run(clip, request);
+    expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(Object.keys(request.metrics));
+  },
+);
 
-  it('are compared on clips of the fixtures', () => expect(small.length).toBeGreaterThan(3));
-});
+it('names of metrics are compared on several clips', () => expect(small.length).toBeGreaterThan(3));
 
 const golden = sharedPath('golden/features.json');
 const cases = golden === undefined ? [] : goldenCases(new URL('../', pathToFileURL(golden)));
@@ -140,19 +135,18 @@ describe.skipIf(golden === undefined)(`libvmaf 3.2.0 on real clips (${needsShare
 });
 
 interface ReportCase extends FixtureRequest {
-  /** Files in test/fixtures/reports start with it. */
+  /** Names of files in test/fixtures/reports start with it. */
   readonly name: string;
   readonly clip: FixtureClip;
   readonly formats: readonly ReportFormat[];
 }
 
-function read(path: string): string {
-  return readFileSync(fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url)), 'utf8');
-}
+const read = (path: string): string =>
+  readFileSync(fileURLToPath(new URL(`../../fixtures/${path}`, import.meta.url)), 'utf8');
 
 const reports = JSON.parse(read('reports.json')) as { cases: readonly ReportCase[] };
 
-/** How our additions to a format begin and end: behind libvmaf's keys in JSON. */
+/** How our additions to a format, which in JSON follow libvmaf's keys, begin and end. */
 const OWN_KEYS: Readonly<Record<string, RegExp>> = {
   json: /^$|^,\n {2}"/,
   xml: /^$|^ {2}<anyvmaf [\s\S]+<\/anyvmaf>\n$/,
@@ -160,7 +154,7 @@ const OWN_KEYS: Readonly<Record<string, RegExp>> = {
   sub: /^$/,
 };
 
-/** What must differ between two programs and two runs, the version and the fps, replaced by words. */
+/** The version and the fps, which differ between two programs and two runs, replaced by words. */
 function withoutRunFacts(text: string): string {
   return text
     .replace(/ version="[^"]*"/, ' version="VERSION"')
@@ -173,7 +167,7 @@ describe.each(
   reports.cases.map((entry) => [`${clipTitle(entry.clip)}: ${requestTitle(entry)}`, entry] as const),
 )('a report of %s', (_, entry) => {
   const scored = run(entry.clip, entry, { preflight: true });
-  scored.catch(() => {}); // reported by the tests that await it
+  scored.catch(() => {}); // the tests that await it report the error
 
   it.each(entry.formats)("is libvmaf's as %s", async (format) => {
     const expected = read(`reports/${entry.name}.${format}`);
@@ -182,7 +176,7 @@ describe.each(
     const shared = expected.slice(0, expected.length - end.length);
     expect(actual.slice(0, shared.length)).toBe(shared);
     expect(actual.endsWith(end)).toBe(true);
-    // Between the two stand our own keys, if any.
+    // Our own keys, if any, stand between the two.
     expect(actual.slice(shared.length, actual.length - end.length)).toMatch(OWN_KEYS[format] ?? /^$/);
     if (format === 'json') expect(JSON.parse(actual.replace('FPS', '1'))).toBeTypeOf('object');
   });

@@ -47,7 +47,7 @@ beforeEach(() => {
   return () => vi.restoreAllMocks();
 });
 
-/** What each example must have printed, beyond having run. */
+/** What each example must have printed. */
 const outcomes: Readonly<Record<string, () => void>> = {
   'score-files': () => {
     expect(printed).toHaveLength(9);
@@ -86,12 +86,11 @@ const outcomes: Readonly<Record<string, () => void>> = {
     // Eight frames at 25 a second: only one is a second from itself.
     expect(printed).toEqual([[expect.any(Number), expect.stringMatching(/Luma differs by/)]]);
     const [[index] = []] = printed;
-    for (const name of ['frame', 'difference'])
-      expect(
-        readFileSync(`${name}_${String(index)}.png`)
-          .subarray(1, 4)
-          .toString(),
-      ).toBe('PNG');
+    const start = (name: string) =>
+      readFileSync(`${name}_${String(index)}.png`)
+        .subarray(1, 4)
+        .toString();
+    expect(['frame', 'difference'].map(start)).toEqual(['PNG', 'PNG']);
   },
   'raw-video': () => expect(printed).toEqual([['4 pairs of 8 frames']]),
   'models-and-features': () => {
@@ -143,15 +142,11 @@ describe('docs/api.md', () => {
 
   it.each(names)('shows %s as it is', (name) => {
     const code = readFileSync(join(new URL('.', examples).pathname, `${name}.ts`), 'utf8');
-    expect(
-      page.includes(`\`\`\`ts\n${code}\`\`\``),
-      `docs/examples/${name}.ts is not in docs/api.md as it stands`,
-    ).toBe(true);
+    const message = `docs/examples/${name}.ts is not in docs/api.md as it stands`;
+    expect(page.includes(`\`\`\`ts\n${code}\`\`\``), message).toBe(true);
   });
 
-  it('shows no other code', () => {
-    expect(page.match(/```ts\n/g)).toHaveLength(names.length);
-  });
+  it('shows no other code', () => expect(page.match(/```ts\n/g)).toHaveLength(names.length));
 });
 
 const small = testFolder();
@@ -164,31 +159,28 @@ const API = `import * as api from ${JSON.stringify(built('dist/bundle/js/index.j
 
 /** Runs a module that has `api`; its last line of output is JSON. */
 function run(code: string, ...flags: string[]): unknown {
-  const script = `${API}${code}`;
-  const { stdout, stderr, status, signal } = spawnSync(
-    process.execPath,
-    [...flags, '--input-type=module', '-e', script],
-    { cwd: small, encoding: 'utf8', timeout: 50_000 },
-  );
+  const args = [...flags, '--input-type=module', '-e', `${API}${code}`];
+  const settings = { cwd: small, encoding: 'utf8', timeout: 50_000 } as const;
+  const { stdout, stderr, status, signal } = spawnSync(process.execPath, args, settings);
   expect({ stderr, status, signal }).toEqual({ stderr: '', status: 0, signal: null });
   return JSON.parse(stdout.trim().split('\n').at(-1) ?? 'null');
 }
 
-/** Runs by what becomes of them. */
+/** Runs by how they end. */
 const RUNS = {
-  'went well': 'api.score(files, { threads })',
-  'was of bytes':
+  succeeded: 'api.score(files, { threads })',
+  'read bytes':
     'api.score({ reference: readFileSync("reference.y4m"), distorted: "distorted.y4m" }, { threads })',
   failed: 'api.score({ reference: "reference.y4m", distorted: "damaged.y4m" }, { threads })',
-  'failed in the middle':
+  'failed halfway':
     'api.score({ reference: stream("reference.y4m"), distorted: stream("damaged.y4m") }, { threads })',
   'was aborted': 'api.score(files, { threads, signal: AbortSignal.timeout(10) })',
-  'was of a scorer that was finished': 'scorer(threads, (one) => one.finish())',
-  'was of a scorer that was closed': 'scorer(threads, (one) => one.close())',
+  'finished a scorer': 'scorer(threads, (one) => one.finish())',
+  'closed a scorer': 'scorer(threads, (one) => one.close())',
 };
 
 describe('after a run the process holds nothing and ends by itself', () => {
-  it.each([0, 2])('however the run went, with %i threads', (threads) => {
+  it.each([0, 2])('however the run ended, with %i threads', (threads) => {
     const result = run(`
       import { createReadStream, readdirSync, readFileSync } from 'node:fs';
       import { Readable } from 'node:stream';
@@ -206,7 +198,7 @@ describe('after a run the process holds nothing and ends by itself', () => {
         await end(one);
       };
       const threads = ${threads};
-      // Once to load what stays loaded.
+      // The first run loads what stays loaded.
       await api.score(files, { threads: 2 });
       await settle();
       const before = held();
@@ -234,13 +226,11 @@ describe('after a run the process holds nothing and ends by itself', () => {
   });
 });
 
-describe('memory', () => {
-  // With half as many, one array that doubles near the end reads as 100 bytes a frame more.
-  const FRAMES = 6000;
+// With half as many, one array that doubles near the end reads as 100 bytes a frame more.
+const FRAMES = 6000;
 
-  it.each([0, 2])('does not grow with the number of frames, %i threads', (threads) => {
-    const result = run(
-      `
+it.each([0, 2])('memory does not grow with the number of frames, %i threads', (threads) => {
+  const code = `
       const [width, height, frames] = [32, 32, ${FRAMES}];
       const source = (name, frames, onRead) => ({
         info: { name, container: 'frames', width, height, bitDepth: 8, chroma: '420', frameCount: null, warnings: [] },
@@ -256,7 +246,7 @@ describe('memory', () => {
       const samples = [];
       const sample = (index) => {
         if ((index + 1) % (frames / 6) !== 0) return;
-        // Once more for what the first left to finalizers.
+        // The second frees what the first left to finalizers.
         gc();
         gc();
         const { heapUsed, arrayBuffers } = process.memoryUsage();
@@ -264,13 +254,10 @@ describe('memory', () => {
       };
       await api.score({ reference: source('a', frames, sample), distorted: source('b', frames, () => {}) }, { threads: ${threads} });
       console.log(JSON.stringify(samples));
-      `,
-      '--expose-gc',
-    );
-    const samples = result as number[];
-    expect(samples).toHaveLength(6);
-    const perFrame = ((samples.at(-1) ?? 0) - (samples[1] ?? 0)) / ((FRAMES * 4) / 6);
-    // A frame has 15 values, doubled where an array grows; the frame itself has 2048 bytes.
-    expect(perFrame).toBeLessThan(400);
-  });
+      `;
+  const samples = run(code, '--expose-gc') as number[];
+  expect(samples).toHaveLength(6);
+  const perFrame = ((samples.at(-1) ?? 0) - (samples[1] ?? 0)) / ((FRAMES * 4) / 6);
+  // A frame has 15 values, doubled where an array grows; the frame itself has 2048 bytes.
+  expect(perFrame).toBeLessThan(400);
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/node/api/index
- * The public API: its names, what configure takes, and what JavaScript callers can get wrong: each argument of every
- * function in turn, every kind of value.
+ * The public API: its names, what configure takes, and what JavaScript callers can get wrong: a value of every kind for
+ * each argument of every function.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -30,18 +30,12 @@ const NAMES = `
   .split(/\s+/);
 
 describe('the public API', () => {
-  it('has the same names in Node and in browsers, functions with the same parameters', () => {
+  it('has the same names and parameters in Node and in browsers, and the version of the package', () => {
     expect(Object.keys(browser).sort()).toEqual(Object.keys(node).sort());
     const arity = (api: object) =>
       Object.entries(api).map(([name, value]) => [name, typeof value === 'function' && value.length]);
     expect(arity(browser)).toEqual(arity(node));
-  });
-
-  it('is this', () => {
     expect(Object.keys(node).sort()).toEqual(NAMES);
-  });
-
-  it('has the version of the package', () => {
     expect(node.version).toBe(manifest.version);
   });
 });
@@ -52,14 +46,14 @@ describe('the origin of a call', () => {
   const call = node.score as (...args: readonly unknown[]) => Promise<unknown>;
 
   it.each([
-    ['what follows its options', {}, [undefined]],
-    ['what its request says', { origin: { by: 'user' } }, []],
-  ])('holds whatever %s', async (_, more, others) => {
+    ['follows its options', {}, [undefined]],
+    ['its request says', { origin: { by: 'user' } }, []],
+  ])('holds whatever else %s', async (_, more, others) => {
     const scored = call({ reference: outside, distorted: outside, ...more }, { origin }, ...others);
     await expect(scored).rejects.toThrow('allowed folders');
   });
 
-  it('is refused if it is none, before a model is opened', async () => {
+  it('is refused before a model is opened if it is malformed', async () => {
     const model = fileURLToPath(new URL('../../../model/vmaf_v0.6.1.json', import.meta.url));
     const opened = node.openModel(`path=${model}`, { origin: 'foreign' as never });
     await expect(opened).rejects.toThrow('origin is "foreign", but it must be an object with by.');
@@ -69,11 +63,9 @@ describe('the origin of a call', () => {
 describe('configure', () => {
   const wasm = new URL('../../../wasm/anyvmaf.wasm', import.meta.url);
   const picture = { y: new Uint8Array(64 * 64).fill(50) };
+  const size = { width: 64, height: 64, bitDepth: 8, chroma: '420' } as const;
   const scoreOne = async () => {
-    using scorer = await node.createScorer(
-      { width: 64, height: 64, bitDepth: 8, chroma: '420' },
-      { threads: 0 },
-    );
+    using scorer = await node.createScorer(size, { threads: 0 });
     await scorer.push(picture, picture);
     return (await scorer.finish()).frames[0]?.metrics.integer_vif_scale0;
   };
@@ -89,16 +81,12 @@ describe('configure', () => {
     expect(await scoreOne()).toBe(1);
   });
 
+  const other = new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0]));
   it.each([
     ['that is not there', '/nowhere/anyvmaf.wasm', 'io', '/nowhere/anyvmaf.wasm'],
-    ['that is no WebAssembly', new Uint8Array([1, 2, 3]), 'internal', 'does not compile'],
-    [
-      'that is another module',
-      new WebAssembly.Module(new Uint8Array([0, 0x61, 0x73, 0x6d, 1, 0, 0, 0])),
-      'internal',
-      'not anyvmaf.wasm',
-    ],
-  ])('refuses a core %s, and the next one can be good', async (_, value, code, part) => {
+    ['that is not WebAssembly', new Uint8Array([1, 2, 3]), 'internal', 'does not compile'],
+    ['that is another module', other, 'internal', 'not anyvmaf.wasm'],
+  ])('refuses a core %s, and takes a good one after it', async (_, value, code, part) => {
     node.configure({ wasm: value });
     await expect(scoreOne()).rejects.toMatchObject({ code, message: expect.stringContaining(part) });
     node.configure({ wasm });
@@ -156,7 +144,7 @@ const VALUES = {
 
 type Kind = keyof typeof VALUES;
 
-/** An argument: a value that fits, and the kinds above that are no matter of its type. */
+/** An argument: a value that fits, and the kinds above that are accepted by its type. */
 interface Argument {
   readonly fits: unknown;
   readonly takes?: readonly Kind[];
@@ -164,10 +152,14 @@ interface Argument {
 
 const OBJECTS = ['object', 'null-prototype object'] as const;
 const options: Argument = { fits: {}, takes: ['undefined', ...OBJECTS] };
-/** Where members that there are not are passed over. */
-const loose: Argument = { fits: {}, takes: ['undefined', ...OBJECTS, 'source without warnings'] };
-/** Whose names are looked up among others. */
+/** Options whose unknown members are ignored. */
+const ignoring = [...OBJECTS, 'source without warnings'] as const;
+const loose: Argument = { fits: {}, takes: ['undefined', ...ignoring] };
+/** A name that is looked up among others. */
 const text: Argument = { fits: 'x', takes: ['text'] };
+const path: Argument = { fits: 'a.mp4', takes: ['text'] };
+const list: Argument = { fits: [], takes: ['array'] };
+const indices: Argument = { fits: [0], takes: ['array'] };
 const csv = readReport('Frame,psnr_y,\n0,30.5,\n');
 const whole = readReport('{"frames":[]}');
 const request: Argument = { fits: { reference: 'a.y4m', distorted: 'b.y4m' } };
@@ -191,43 +183,33 @@ const searched = await readEncodingResult(
   }),
 );
 const ranked: Argument = { fits: { metric: 'psnr_y', worse: 'low' } };
+const count: Argument = { fits: 5, takes: ['number', 'NaN', 'undefined'] };
+const encoders = { encoders: [{ encoder: 'libx264' }, { encoder: 'libx265' }] };
 
 const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   AnyvmafError: [],
-  score: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
-  prepareRun: [request, { ...options, takes: ['undefined', ...OBJECTS] }],
+  score: [request, options],
+  prepareRun: [request, options],
   scoreMany: [{ fits: 'a.y4m', takes: ['text', 'number'] }, { fits: ['b.y4m'], takes: ['array'] }, options],
-  scoreBatch: [{ fits: [], takes: ['array'] }, options],
+  scoreBatch: [list, options],
   scoreShard: [request, { fits: { number: 1, count: 2 } }, options],
-  mergeShards: [{ fits: [], takes: ['array'] }, options],
+  mergeShards: [list, options],
   formatShard: [{ fits: {} }],
   formatFrames: [{ fits: csv }],
   readShard: [text, { fits: 'x', takes: ['undefined', 'text'] }],
   inspect: [request, options],
-  describeVideo: [{ fits: 'a.mp4', takes: ['text'] }, options],
+  describeVideo: [path, options],
   align: [request, options],
-  extractFrames: [request, { fits: [0], takes: ['array'] }, options],
-  qualityMaps: [request, { fits: [0], takes: ['array'] }, options],
+  extractFrames: [request, indices, options],
+  qualityMaps: [request, indices, options],
   mapQuality: [{ fits: undefined }, { fits: {}, takes: options.takes ?? [] }],
-  searchQuality: [
-    { fits: 'a.mp4', takes: ['text'] },
-    { fits: { encoder: 'libx264' }, takes: [] },
-  ],
-  buildLadder: [
-    { fits: 'a.mp4', takes: ['text'] },
-    { fits: { encoder: 'libx264', sizes: [720] }, takes: [] },
-  ],
-  compareEncoders: [
-    { fits: 'a.mp4', takes: ['text'] },
-    { fits: { encoders: [{ encoder: 'libx264' }, { encoder: 'libx265' }] }, takes: [] },
-  ],
+  searchQuality: [path, { fits: { encoder: 'libx264' }, takes: [] }],
+  buildLadder: [path, { fits: { encoder: 'libx264', sizes: [720] }, takes: [] }],
+  compareEncoders: [path, { fits: encoders, takes: [] }],
   formatEncodingResult: [{ fits: searched }, text],
   readEncodingResult: [text],
-  detectShots: [{ fits: 'a.mp4', takes: ['text'] }, options],
-  tuneShots: [
-    { fits: 'a.mp4', takes: ['text'] },
-    { fits: { encoder: 'libx264' }, takes: [] },
-  ],
+  detectShots: [path, options],
+  tuneShots: [path, { fits: { encoder: 'libx264' }, takes: [] }],
   formatShots: [{ fits: { shots: [] }, takes: [] }, { fits: 'json' }],
   forgetSearches: [{ fits: 'x', takes: ['text', 'undefined'] }],
   parseEncoder: [text],
@@ -251,27 +233,22 @@ const CALLS: Readonly<Record<string, readonly Argument[]>> = {
   probeBackend: [{ fits: 'x' }, loose],
   describeNative: [loose],
   diagnose: [loose],
-  configure: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
+  configure: [{ fits: {}, takes: ignoring }],
   listExtractors: [],
   heatmapColor: [{ fits: 0.5, takes: ['number', 'NaN'] }],
   heatmapFull: [
     { fits: new Float32Array(3), takes: [] },
     { fits: 0.03, takes: ['undefined'] },
   ],
-  isReport: [{ fits: csv, takes: [...OBJECTS, 'source without warnings'] }],
+  isReport: [{ fits: csv, takes: ignoring }],
   viewerOpinion: [{ fits: whole }, { fits: undefined }],
   formatProgress: [{ fits: { framesDone: 1, framesTotal: 2, fps: 3, secondsLeft: 4 }, takes: [] }, loose],
   readReport: [text, { fits: 'x', takes: ['undefined', 'text'] }],
   summarize: [{ fits: csv }, loose],
-  frameGap: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
+  frameGap: [{ fits: {}, takes: ignoring }],
   ranking: [{ fits: csv }],
-  trustOf: [{ fits: {}, takes: [...OBJECTS, 'source without warnings'] }],
-  worstFrames: [
-    { fits: csv },
-    ranked,
-    { fits: 5, takes: ['number', 'NaN', 'undefined'] },
-    { fits: 5, takes: ['number', 'NaN', 'undefined'] },
-  ],
+  trustOf: [{ fits: {}, takes: ignoring }],
+  worstFrames: [{ fits: csv }, ranked, count, count],
   formatHtml: [{ fits: csv }, loose],
   formatReport: [{ fits: csv }, { fits: 'csv' }, loose],
   writeReport: [{ fits: csv }, { fits: 'csv' }, loose],
@@ -299,7 +276,7 @@ describe.each([
 ])('the API of %s', (_, api: Readonly<Record<string, unknown>>) => {
   const functions = Object.entries(api).filter(([, value]) => typeof value === 'function');
 
-  it('has all of its functions in the table of this test', () => {
+  it('is whole in the table of this test', () => {
     expect(Object.keys(CALLS).sort()).toEqual(functions.map(([name]) => name).sort());
   });
 
@@ -311,14 +288,12 @@ describe.each([
       const wrong: string[] = [];
       for (const [kind, value] of Object.entries(VALUES)) {
         if (args[at]?.takes?.includes(kind as Kind)) continue;
-        const error = await failure(
-          call,
-          args.map(({ fits }, i) => (i === at ? value : fits)),
-        );
+        const wrongly = args.map(({ fits }, i) => (i === at ? value : fits));
+        const error = await failure(call, wrongly);
         const fine =
           error instanceof node.AnyvmafError && error.code === 'usage' && error.message.length < 1500;
-        if (!fine)
-          wrong.push(`${kind}: ${error instanceof Error ? `${error.name} ${error.message}` : error}`);
+        const told = error instanceof Error ? `${error.name} ${error.message}` : error;
+        if (!fine) wrong.push(`${kind}: ${told}`);
       }
       expect(wrong).toEqual([]);
     },

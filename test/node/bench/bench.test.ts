@@ -42,9 +42,8 @@ describe('the benchmark', () => {
   });
 
   it('says so when the videos cannot be made', async () => {
-    await expect(runBenchmark({ ...SMALL, temporary: join(folder, 'nowhere') })).rejects.toMatchObject({
-      code: 'io',
-    });
+    const running = runBenchmark({ ...SMALL, temporary: join(folder, 'nowhere') });
+    await expect(running).rejects.toMatchObject({ code: 'io' });
   });
 });
 
@@ -63,11 +62,9 @@ describe('anyvmaf bench', () => {
     expect(model).toBe('version=vmaf_v0.6.1');
     const written: Report = JSON.parse(readFileSync(join(reports, '576x324-cpu.json'), 'utf8'));
     const clip = makeSample({ width: 576, height: 324, bitDepth: 8, chroma: '420' }, { seed: 7 });
-    const expected = await score({
-      reference: sampleSource(clip, 'reference', 4),
-      distorted: sampleSource(clip, 'distorted', 4),
-    });
-    // The motion of a last frame is another one.
+    const [reference, distorted] = [sampleSource(clip, 'reference', 4), sampleSource(clip, 'distorted', 4)];
+    const expected = await score({ reference, distorted });
+    // The last frame has another motion.
     expect(written.frames.slice(0, 3)).toEqual(expected.frames.slice(0, 3));
     const mean = written.pooled_metrics.vmaf?.mean;
     const same = { mean, max_difference: 0, identical: true, error: null };
@@ -84,7 +81,7 @@ describe('anyvmaf bench', () => {
       expect((seconds ?? 0) * (fps ?? 0)).toBeCloseTo(48, 6);
     expect(readdirSync(reports).sort()).toEqual(['576x324-cpu.json', '576x324-portable.json']);
     expect(written.frames).toHaveLength(48);
-    // Progress only ever rises, up to the end.
+    // Progress only rises, up to the end.
     const done = [...drawn.matchAll(/(\d+) %/g)].map(([, percent]) => Number(percent));
     expect(done.length).toBeGreaterThan(2);
     expect(done).toEqual([...done].sort((a, b) => a - b));
@@ -110,39 +107,28 @@ describe('anyvmaf bench', () => {
   });
 });
 
-function reportOf(frames: readonly FrameMetrics[]): Report {
-  return report({ frames });
-}
-
-const frame = (frameNum: number, vmaf: number, adm2 = 0.5): FrameMetrics => ({
-  frameNum,
-  metrics: { vmaf, adm2 },
-});
+const reportOf = (frames: readonly FrameMetrics[]): Report => report({ frames });
+const frame = (frameNum: number, vmaf: number, adm2 = 0.5) => ({ frameNum, metrics: { vmaf, adm2 } });
 
 describe('comparison', () => {
   const portable = reportOf([frame(0, 80), frame(1, 70), frame(2, 60)]);
+  const same = { maxDifference: 0, maxDifferenceFrame: null, identical: true };
+  const largest = { maxDifference: 0.5, maxDifferenceFrame: 1, identical: false };
+  const elsewhere = { ...same, identical: false };
+  const none = { maxDifference: null, maxDifferenceFrame: null, identical: false };
 
-  it('finds nothing between equal reports', () => {
-    const same = { maxDifference: 0, maxDifferenceFrame: null, identical: true };
-    expect(compareReports(portable, reportOf([...portable.frames]), 'vmaf')).toEqual(same);
-  });
-
-  it('names the frame with the largest difference, whatever its sign', () => {
-    const other = reportOf([frame(0, 80.25), frame(1, 69.5), frame(2, 60)]);
-    const found = { maxDifference: 0.5, maxDifferenceFrame: 1, identical: false };
-    expect(compareReports(portable, other, 'vmaf')).toEqual(found);
-  });
-
-  it('sees a feature that differs where the score does not', () => {
-    const other = reportOf([frame(0, 80), frame(1, 70, 0.5000000000000001), frame(2, 60)]);
-    expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
-  });
-
-  it('compares only what both have, and is not identical where frames are missing', () => {
-    const other = reportOf([{ frameNum: 0, metrics: { vmaf: 80, more: 1 } }]);
-    expect(compareReports(portable, other, 'vmaf')).toMatchObject({ maxDifference: 0, identical: false });
-    const nothing = { maxDifference: null, maxDifferenceFrame: null, identical: false };
-    expect(compareReports(portable, reportOf([]), 'vmaf')).toEqual(nothing);
+  it.each<[string, readonly FrameMetrics[], object]>([
+    ['of equal reports finds nothing', [...portable.frames], same],
+    ['names the frame with the largest difference', [frame(0, 80.25), frame(1, 69.5), frame(2, 60)], largest],
+    [
+      'sees a feature that differs',
+      [frame(0, 80), frame(1, 70, 0.5000000000000001), frame(2, 60)],
+      elsewhere,
+    ],
+    ['compares only what both have', [{ frameNum: 0, metrics: { vmaf: 80, more: 1 } }], elsewhere],
+    ['finds missing frames', [], none],
+  ])('%s', (_, frames, found) => {
+    expect(compareReports(portable, reportOf(frames), 'vmaf')).toEqual(found);
   });
 });
 
@@ -165,14 +151,8 @@ describe('shapes', () => {
 
 describe('output', () => {
   const good: BenchRun = {
-    backend: 'cpu',
-    mean: 77.1578961,
-    seconds: 0.57,
-    fps: 83.91,
-    maxDifference: 0,
-    maxDifferenceFrame: null,
-    identical: true,
-    error: null,
+    ...{ backend: 'cpu', mean: 77.1578961, seconds: 0.57, fps: 83.91 },
+    ...{ maxDifference: 0, maxDifferenceFrame: null, identical: true, error: null },
   };
   const result = (runs: readonly BenchRun[]): BenchResult => ({
     tests: [{ shape: { name: '576x324', width: 576, height: 324, frames: 48 }, runs }],
@@ -198,7 +178,7 @@ describe('output', () => {
     const failed: BenchRun = { ...good, backend: 'hip', mean: null, error: 'vmaf crashed.' };
     const stderr = '576x324 on hip: vmaf crashed.\n';
     expect(benchOutput(result([good, failed]))).toMatchObject({ exitCode: 1, stderr });
-    // The core with and without SIMD must be one.
+    // The core with and without SIMD must agree.
     expect(benchOutput(result([{ ...good, identical: false }])).exitCode).toBe(1);
   });
 

@@ -1,21 +1,20 @@
 /**
  * @module test/node/cli/encoded
- * The command line on encoded video: one pair, several encodes, ranges, pages, inspect, align, and how it ends when
- * something goes wrong.
+ * The command line on encoded video: one pair, several encodes, ranges, pages, inspect, align, interruption, and invalid files.
  */
 import { type ChildProcess, execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { anyvmaf, anyvmafProcess, expectFailure, passes, refuses, videos } from '../../support/cli.js';
+import { anyvmaf, anyvmafProcess, passes, refuses, videos } from '../../support/cli.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { tier } from '../../support/tier.js';
 
 const FRAMES = 20;
 const MOVING = { codec: 'h264', size: '192x128', frames: FRAMES, source: 'testsrc2' } as const;
 
-/** Decoders begun by a process that still run. */
+/** Running decoders of a process. */
 function decodersOf(child: ChildProcess): number[] {
   const list = execFileSync('ps', ['-eo', 'ppid=,pid=,args='], { encoding: 'utf8' }).split('\n');
   return list.flatMap((line) => {
@@ -24,7 +23,7 @@ function decodersOf(child: ChildProcess): number[] {
   });
 }
 
-/** Resolves with the decoders of a process once there are so many, looking gently: every look starts a program. */
+/** Waits until a process has so many decoders; polls slowly, because every poll starts a program. */
 async function decodersBegun(child: ChildProcess, count: number): Promise<number[]> {
   await expect.poll(() => decodersOf(child).length, { interval: 100 }).toBeGreaterThanOrEqual(count);
   return decodersOf(child);
@@ -38,18 +37,13 @@ function usersOf(file: string): string[] {
 
 describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
   const files = videos();
-  let ref = '';
-  let good = '';
-  let poor = '';
+  /** `late` lacks the first five frames; `long` can be interrupted. */
+  let [ref, good, poor, late, long] = ['', '', '', '', ''];
   /** The quickest of all metrics. */
   const PSNR = ['-n', '--feature', 'psnr'];
-  /** A score alone: preflight decodes each side several times more, and every decode starts a program. */
+  /** Without preflight, which starts further decoders. */
   const ALONE = ['--no-preflight'];
   const QUICK = [...PSNR, ...ALONE];
-  /** `ref` without its first five frames. */
-  let late = '';
-  /** Long enough to be interrupted. */
-  let long = '';
 
   beforeAll(() => {
     ref = encode({ ...MOVING, extra: ['-crf', '4'] });
@@ -60,29 +54,25 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     long = encode({ codec: 'h264', size: '640x360', frames: 1500, source: 'testsrc2' });
   });
 
-  test('a pair: the plain line, and the same mean in JSON with what was done and which model was chosen', async () => {
+  test('a pair: the plain line, and the same mean in JSON with the decoder and the chosen model', async () => {
     const { stdout } = await anyvmaf([ref, good, ...ALONE]);
     const report = JSON.parse((await anyvmaf([ref, good, '-m', 'auto', '--json'])).stdout);
     expect(stdout).toBe(`vmaf_v0.6.1: ${report.pooled_metrics.vmaf.mean.toFixed(6)}\n`);
     expect(report.frames).toHaveLength(FRAMES);
-    expect(report.pairing.distorted).toMatchObject({
-      decoder: 'ffmpeg',
-      codec: 'h264',
-      pixel_format: 'yuv420p',
-    });
+    const decoded = { decoder: 'ffmpeg', codec: 'h264', pixel_format: 'yuv420p' };
+    expect(report.pairing.distorted).toMatchObject(decoded);
     expect(report.preflight).toBeInstanceOf(Array);
     expect(report.models[0].source).toBe('vmaf_v0.6.1');
     expect(report.models[0].chosen).toContain('192x128');
   });
 
-  test('several encodes: one table, or one record each as CSV, and a page beside it', async () => {
+  test('several encodes: one table or CSV records, and a page', async () => {
     const both = [good, poor];
     const page = files.at('page.html');
     const table = await passes([ref, ...both, '--html', page, '--no-pictures', ...ALONE]);
     expect(table.stdout).toMatch(/worst 1 % +bit rate +size\n/);
     const rows = table.stdout.split('\n').filter((line) => line.startsWith('h264'));
     expect(rows).toHaveLength(2);
-
     const csv = await anyvmaf([ref, ...both, '--csv', '--feature', 'psnr', ...ALONE]);
     const [head = '', ...records] = csv.stdout.trimEnd().split('\n');
     const statistics = ['mean', 'harmonic_mean', 'min', 'p1', 'p5'];
@@ -104,7 +94,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(text).toContain('--html');
   });
 
-  test('the gate closes for a pair that shows different moments, however low its bar is', async () => {
+  test('the gate fails for a pair with an offset, however low the limit', async () => {
     const args = [ref, late, '--fail-under', '1', '-q'];
     const shut = await anyvmaf(args);
     expect(shut.code).toBe(3);
@@ -117,31 +107,29 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(open.stdout).toBe(shut.stdout);
   });
 
-  test('the gate closes for an encode of which few frames decode, without advice to look for an offset', async () => {
+  test('the gate fails for an encode of few decodable frames, without advice about an offset', async () => {
     const whole = encode({ ...MOVING, frames: 48, extension: 'mkv' });
     const entries = ['-v', 'error', '-show_entries', 'packet=pos', '-of', 'csv=p=0', whole];
     const places = execFileSync('ffprobe', entries, { encoding: 'utf8' }).split('\n').map(Number.parseFloat);
     const bytes = readFileSync(whole);
-    // Zeros where the block of the second frame begins, and all that follows cut: its head says what there should be.
+    // Zeros from the block of the second frame on; the header still declares all frames.
     const at = (places[1] as number) - 2;
     const broken = files.at('broken.mkv');
     writeFileSync(broken, bytes.fill(0, at));
     const shut = await anyvmaf([whole, broken, ...PSNR, '--fail-under', 'psnr_y.mean>=1']);
-    expect([shut.code, shut.stderr]).toEqual([
-      3,
-      expect.stringMatching(/cannot be trusted: \[lost-frames\]/),
-    ]);
+    expect(shut.code).toBe(3);
+    expect(shut.stderr).toMatch(/cannot be trusted: \[lost-frames\]/);
     expect(shut.stderr).toContain('it is damaged or incomplete');
     expect(shut.stderr).not.toContain('--offset');
   });
 
-  test('the gate lets a doubtful score pass, and says so', async () => {
+  test('the gate passes a doubtful score, with a warning', async () => {
     const small = ffmpeg(files.at('small.mp4'), ['-i', ref, '-vf', 'scale=96:64']);
     const { stderr } = await passes([ref, small, '--fail-under', '1', '-q']);
     expect(stderr).toMatch(/anyvmaf: --fail-under judges a score that is doubtful: \[[a-z, -]*size/);
   });
 
-  test('--range scores these frames with the values they have in the whole', async () => {
+  test('--range keeps the values of a whole run', async () => {
     const values = async (...args: string[]) => {
       const { stdout } = await anyvmaf([ref, good, ...QUICK, '--csv', ...args]);
       const [, ...rows] = stdout.trimEnd().split('\n');
@@ -155,15 +143,13 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(await values(`--range=${range}`), range).toEqual(whole.slice(start, end));
   });
 
-  describe('--html', () => {
-    test('to standard output is all there is on it', async () => {
-      const { stdout } = await anyvmaf([ref, good, ...QUICK, '--html', '-']);
-      expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
-    });
+  test('--html to standard output prints only the page', async () => {
+    const { stdout } = await anyvmaf([ref, good, ...QUICK, '--html', '-']);
+    expect(stdout).toMatch(/^<!doctype html>[\s\S]*<\/html>\n$/);
   });
 
   describe('inspect', () => {
-    test('shows both, marks differences, and tells of an offset', async () => {
+    test('shows both, marks differences, and reports an offset', async () => {
       const small = ffmpeg(files.at('small.mp4'), ['-i', late, '-vf', 'scale=96:64', '-crf', '10']);
       const { code, stdout } = await anyvmaf(['inspect', ref, small]);
       expect(code).toBe(0);
@@ -198,45 +184,41 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(found).toEqual(told);
     });
 
-    test('refuses a window that is none', async () => {
+    test('refuses an invalid window', async () => {
       await refuses(['align', ref, good, '--window', '0'], 1, 'from 1 to 1000');
     });
   });
 
-  describe('endings', () => {
-    test.each<NodeJS.Signals>(tier(['SIGTERM'], ['SIGINT', 'SIGTERM']))(
-      '%s: one word, no process and no file left',
-      async (signal) => {
-        const before = readdirSync(files.at('.'));
-        const page = files.at('interrupted.html');
-        let begun: number[] = [];
-        const { code, stdout, stderr } = await anyvmafProcess([long, long, long, '--html', page], {
-          meanwhile: async (child) => {
-            begun = await decodersBegun(child, 2);
-            child.kill(signal);
-          },
-        });
-        expect(begun.length).toBeGreaterThan(0);
-        expect([code, stdout]).toEqual(signal === 'SIGINT' ? [130, ''] : [143, '']);
-        expect(stderr).toMatch(/^anyvmaf: (interrupted|terminated)\n$/);
-        await expect.poll(() => usersOf(long)).toEqual([]);
-        expect(readdirSync(files.at('.'))).toEqual(before);
-      },
-    );
-  });
+  test.each<NodeJS.Signals>(tier(['SIGTERM'], ['SIGINT', 'SIGTERM']))(
+    '%s ends a run with one line, and leaves no process and no file',
+    async (signal) => {
+      const before = readdirSync(files.at('.'));
+      const page = files.at('interrupted.html');
+      let begun: number[] = [];
+      const { code, stdout, stderr } = await anyvmafProcess([long, long, long, '--html', page], {
+        meanwhile: async (child) => {
+          begun = await decodersBegun(child, 2);
+          child.kill(signal);
+        },
+      });
+      expect(begun.length).toBeGreaterThan(0);
+      expect([code, stdout]).toEqual(signal === 'SIGINT' ? [130, ''] : [143, '']);
+      expect(stderr).toMatch(/^anyvmaf: (interrupted|terminated)\n$/);
+      await expect.poll(() => usersOf(long)).toEqual([]);
+      expect(readdirSync(files.at('.'))).toEqual(before);
+    },
+  );
 
-  describe('bad input', () => {
+  describe('invalid input', () => {
     test.each(['ffmpeg', 'mediabunny', 'wasm'])('encrypted, for %s', async (decoder) => {
       const key = '0123456789abcdef0123456789abcdef';
       const encrypted = ffmpeg(files.at('secret.mp4'), [
         ...['-i', ref, '-c', 'copy', '-encryption_scheme', 'cenc-aes-ctr'],
         ...['-encryption_key', key, '-encryption_kid', key],
       ]);
-      expectFailure(
-        await anyvmaf([ref, encrypted, '--decoder', decoder]),
-        2,
-        /secret\.mp4 is encrypted, so its frames cannot be decoded; score the video before encryption\.$/m,
-      );
+      const message =
+        /secret\.mp4 is encrypted, so its frames cannot be decoded; score the video before encryption\.$/m;
+      await refuses([ref, encrypted, '--decoder', decoder], 2, message);
     });
 
     const cutWithin = (extension: string): string => {
@@ -253,48 +235,40 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       ['ffmpeg', 'ts'],
     ];
     test.each(tier(halves.slice(0, 1), halves))(
-      '%s, half a file of %s: an error with its time, scores up to it when allowed',
+      '%s, half a file of %s: an error with its time, or scores up to it on request',
       async (decoder, extension) => {
         const half = cutWithin(extension);
         const args = [ref, half, '--decoder', decoder, ...QUICK, '--csv'];
-        expectFailure(
-          await anyvmaf(args),
-          2,
-          new RegExp(
-            `half\\.${extension} is (cut off|damaged) at frame \\d+, after 0\\.\\d{3} s .*--allow-damaged`,
-          ),
-        );
+        const error = `half\\.${extension} is (cut off|damaged) at frame \\d+, after 0\\.\\d{3} s .*--allow-damaged`;
+        await refuses(args, 2, new RegExp(error));
         const allowed = await anyvmaf([...args, '--allow-damaged']);
         const rows = (text: string) => text.trimEnd().split('\n').slice(1);
         const scored = rows(allowed.stdout);
         expect([allowed.code, scored.length]).toEqual([0, expect.any(Number)]);
         expect(scored.length).toBeGreaterThan(0);
         expect(scored.length).toBeLessThan(FRAMES);
-        expect(allowed.stderr).toMatch(
-          /half\.\w+ is (cut off|damaged) at frame \d+.*frames? before it (is|are) used/,
-        );
+        const message = /half\.\w+ is (cut off|damaged) at frame \d+.*frames? before it (is|are) used/;
+        expect(allowed.stderr).toMatch(message);
       },
     );
 
-    test('mediabunny reads whole clusters of Matroska only, and says so of half a one', async () => {
+    test('mediabunny reads only whole clusters of Matroska, and reports half a cluster', async () => {
       const half = cutWithin('mkv');
-      expectFailure(
-        await anyvmaf([ref, half, '--decoder', 'mediabunny']),
-        2,
-        /mediabunny finds no complete frame in .*half\.mkv; .*the file is cut off: found only \d+ of \d+ bytes of its segment/,
-      );
+      const message =
+        /mediabunny finds no complete frame in .*half\.mkv; .*the file is cut off: found only \d+ of \d+ bytes of its segment/;
+      await refuses([ref, half, '--decoder', 'mediabunny'], 2, message);
     });
 
-    test('half a reference against itself, and where only the other video ends', async () => {
+    test('half a reference against itself, and against a video that ends earlier', async () => {
       const half = cutWithin('mkv');
       await refuses([half, half], 2, 'half.mkv is cut off');
-      // The frames that are compared are all there.
+      // All frames compared are complete.
       await passes([half, half, '--range', '0-3', ...QUICK]);
       const short = ffmpeg(files.at('short.mkv'), ['-i', ref, '-frames:v', '4']);
       await passes([half, short, ...QUICK]);
     });
 
-    test('URLs that nobody answers, or without such a file', async () => {
+    test('URLs without a server, or without the file', async () => {
       const server = createServer((_, response) => response.writeHead(404).end());
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       const { port } = server.address() as AddressInfo;
@@ -308,12 +282,12 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
         server.close();
         server.closeAllConnections();
       }
-      // Nobody listens there any more.
+      // The server is closed.
       await refuses([ref, url, '--allow-url'], 2, /x\.mp4 could not be fetched: .*refused/);
     });
 
     test('one bad file among several', async () => {
-      // Those that can be scored are; the table and the exit code tell of the other.
+      // The others are scored; the table and the exit code report the bad one.
       const { code, stdout, stderr } = await anyvmaf([ref, good, files.at('none.mp4'), poor, ...ALONE]);
       expect(code).toBe(2);
       const rows = stdout.split('\n').filter((line) => /^(h264|none)/.test(line));
@@ -332,7 +306,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       const { code, stderr } = await anyvmaf(args);
       expect(code).toBe(2);
       expect(stderr).toMatch(/the mean of vmaf_v0\.6\.1 for [^\n]* is [\d.]+, below --fail-under 100\n/);
-      // Many runs stop by signals of their own.
+      // Each run has its own abort signal.
       expect(stderr).not.toContain('MaxListeners');
       const list = JSON.parse(readFileSync(file, 'utf8'));
       expect(list).toHaveLength(6);
@@ -341,27 +315,27 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(readFileSync(page, 'utf8')).toMatch(/<h2>Not scored<\/h2>.*none5\.mp4/);
     });
 
-    test('all of several, in files that do not come into being', async () => {
+    test('all of several, and no file is written', async () => {
       const bad = [files.at('none1.mp4'), files.at('none2.mp4')];
       const file = files.at('nothing.json');
       const { code, stdout, stderr } = await anyvmaf([ref, ...bad, '--json', '-o', file]);
       expect([code, stdout]).toEqual([2, '']);
       expect(stderr.trimEnd().split('\n')).toHaveLength(2);
       expect(existsSync(file)).toBe(false);
-      // What is wrong with the reference is said once.
+      // An error of the reference is reported once.
       await refuses([files.at('none.mp4'), good, poor], 2, 'none.mp4');
     });
   });
 
   describe('--ndjson', () => {
-    test('has its first lines while the run goes on, and ends with the run', async () => {
+    test('has its first lines during the run, and ends with the run', async () => {
       let [seen, whole, interrupted] = ['', false, false];
       const { code, stdout } = await anyvmafProcess([long, long, '--ndjson', '--no-preflight'], {
         meanwhile: (child) => {
           child.stdout?.on('data', (text: string) => {
             seen += text;
             whole ||= seen.includes('"type":"summary"');
-            // Once: a second one would end the process at once.
+            // Once: a second signal ends the process at once.
             if (!whole && !interrupted && seen.includes('"frameNum":0,')) interrupted = child.kill('SIGINT');
           });
         },
@@ -372,7 +346,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(JSON.parse(lines[1] ?? '')).toMatchObject({ type: 'frame', frameNum: 0 });
     });
 
-    test('of several encodes is one report after the other', async () => {
+    test('of several encodes is one report after another', async () => {
       const { stdout } = await anyvmaf([ref, good, poor, '--ndjson', ...QUICK]);
       const lines = stdout.trimEnd().split('\n');
       const one = ['header', ...Array<string>(FRAMES).fill('frame'), 'summary'];
@@ -380,7 +354,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     });
   });
 
-  test('stored frames have a size and a bit rate in the table too', async () => {
+  test('uncompressed frames have a size and a bit rate in the table', async () => {
     const stored = ffmpeg(files.at('stored.y4m'), ['-i', good]);
     const bytes = readFileSync(stored).length;
     const { stdout } = await anyvmaf([ref, stored, good, '--csv', ...QUICK]);
@@ -388,7 +362,7 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
     expect(cells.slice(-4, -2).map(Number)).toEqual([Math.round((bytes * 8 * 25) / FRAMES), bytes]);
   });
 
-  test('the lengths of both are told once', async () => {
+  test('different lengths are reported once', async () => {
     const short = ffmpeg(files.at('lengths.mp4'), ['-i', ref, '-frames:v', '12', '-crf', '20']);
     const { stderr } = await anyvmaf([ref, short]);
     expect(stderr.match(/\b20 frames/g)).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
  * @module test/node/cli/gate
- * Gates for CI: limits on pooled values, baselines, and what is written of the verdicts.
+ * Gates for CI: limits on pooled values, baselines, and reports of the verdicts.
  */
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
@@ -25,11 +25,10 @@ const saved = async () => {
 const gate = (...args: string[]) => anyvmaf([ref, dis, '--threads', '0', '-q', ...args]);
 
 /** Asserts that a run with these options ends with one line and nothing else. */
-async function refused(args: readonly string[], code: number, text: string): Promise<void> {
-  expectFailure(await gate(...args), code, text);
-}
+const refused = (args: readonly string[], code: number, text: string) =>
+  refuses([ref, dis, '--threads', '0', '-q', ...args], code, text);
 
-/** An XML file as a tree of tags; fails where tags do not match or an entity is none. */
+/** The tags of an XML file; fails on unbalanced tags and invalid entities. */
 function tags(xml: string): string[] {
   const open: string[] = [];
   const names: string[] = [];
@@ -50,7 +49,7 @@ function tags(xml: string): string[] {
 }
 
 describe('limits on pooled values', () => {
-  test('each statistic of a report is judged by its own value', async () => {
+  test('each statistic of a report is checked by its own value', async () => {
     const { pooled_metrics: pooled, distribution } = await saved();
     const values: [string, number | undefined][] = [
       ['vmaf.mean', pooled.vmaf?.mean],
@@ -87,7 +86,7 @@ describe('limits on pooled values', () => {
     );
   });
 
-  test('what no model brings along is measured because a limit names it', async () => {
+  test('metrics that only a limit names are measured', async () => {
     const { code, stdout } = await gate('--fail-under', 'psnr_y.mean>=1', '--json');
     expect(code).toBe(0);
     expect(JSON.parse(stdout).pooled_metrics.psnr_y.mean).toBeCloseTo(
@@ -106,7 +105,7 @@ describe('limits on pooled values', () => {
     ['cvvdp>=1', undefined],
     ['cvvdp_q.worst_second<=1000', undefined],
     ['sequence_xpsnr_min>=200', /^anyvmaf: sequence_xpsnr_min is [\d.]+, below the limit/],
-  ])('%s measures what it is about', async (limit, complaint) => {
+  ])('%s measures its metric', async (limit, complaint) => {
     const { code, stderr } = await gate('-n', '--fail-under', limit);
     expect(code).toBe(complaint ? 3 : 0);
     if (complaint) expect(stderr).toMatch(complaint);
@@ -124,7 +123,7 @@ describe('limits on pooled values', () => {
   ])('%.60j is refused', refused);
 });
 
-test('long limits are refused at once, and not repeated', async () => {
+test('long limits are refused at once, and not quoted', async () => {
   for (const limit of [
     `vmaf.${'p'.repeat(100_000)}>=1`,
     '9'.repeat(100_000),
@@ -138,7 +137,7 @@ test('long limits are refused at once, and not repeated', async () => {
 });
 
 describe('a baseline', () => {
-  test('of the same encode passes with nothing to lose, in every format that says which models ran', async () => {
+  test('of the same encode passes without a drop, in every format that names its models', async () => {
     await saved();
     for (const [format, path] of [
       ['json', base],
@@ -151,7 +150,7 @@ describe('a baseline', () => {
     }
   });
 
-  test('of a better encode fails, and says by how much', async () => {
+  test('of a better encode fails, with the drop', async () => {
     const { pooled_metrics: pooled } = await saved();
     const better = structuredClone(pooled) as Record<string, Record<string, number>>;
     const raised = { ...better, vmaf: { ...better.vmaf, mean: Number(better.vmaf?.mean) + 0.75 } };
@@ -164,7 +163,7 @@ describe('a baseline', () => {
     );
   });
 
-  test('a metric of which less is better drops when it rises', async () => {
+  test('a metric whose lower values are better drops when it rises', async () => {
     const mse = ['-n', '--feature', 'psnr=enable_mse=true'];
     const path = files.at('mse.json');
     await anyvmaf([ref, dis, ...mse, '-o', path]);
@@ -177,7 +176,7 @@ describe('a baseline', () => {
     expect((await gate(...mse, '--baseline', path, '--max-drop', 'mse_y=0.5')).code).toBe(0);
   });
 
-  test('of ColorVideoVDP drops with its JOD, of which more is better', async () => {
+  test('of ColorVideoVDP drops with its JOD, whose higher values are better', async () => {
     const path = files.at('cvvdp.json');
     await anyvmaf([ref, dis, '-n', '--feature', 'cvvdp', '-o', path]);
     const report = JSON.parse(readFileSync(path, 'utf8'));
@@ -214,7 +213,7 @@ describe('a baseline', () => {
     expect(stderr).toMatch(/^anyvmaf: [^\n]*\n$/);
   });
 
-  test('that is no report, damaged or of libvmaf is refused before anything is scored', async () => {
+  test('that is not a report, damaged or of libvmaf is refused before scoring', async () => {
     const text = JSON.stringify(await saved());
     const lies: [string, string][] = [
       ['{"frames": []}', 'does not name the models of its scores'],
@@ -241,7 +240,7 @@ describe('a baseline', () => {
     expect(readFileSync(base, 'utf8')).toBe(text);
   });
 
-  test('goes with --max-drop', async () => {
+  test('requires --max-drop', async () => {
     await refused(['--baseline', base], 1, 'add --max-drop');
     await refused(['--max-drop', '1'], 1, '--baseline');
     for (const bad of ['-1', 'x', 'vmaf.p5', 'vmaf p5=1'])
@@ -269,13 +268,13 @@ describe('files for CI', () => {
     expect(xml).not.toContain('\u001b');
   });
 
-  test('JUnit XML without any limit says that each was scored', async () => {
+  test('JUnit XML without any limit reports that each was scored', async () => {
     const path = files.at('plain.xml');
     expect(await gate('--junit', path)).toMatchObject({ code: 0 });
     expect(tags(readFileSync(path, 'utf8'))).toEqual(['testsuites', 'testsuite', 'testcase', 'system-out']);
   });
 
-  test('the Markdown has the checks and the worst frame, and names bring no markup along', async () => {
+  test('the Markdown has the checks and the worst frame, and no markup from names', async () => {
     const path = files.at('summary.md');
     const { code } = await anyvmaf([ref, dis, odd, '--summary', path, '--fail-under', 'vmaf.min>=99.9']);
     expect(code).toBe(3);
@@ -285,12 +284,11 @@ describe('files for CI', () => {
     const full = JSON.parse(readFileSync(base, 'utf8')) as {
       frames: { frameNum: number; metrics: { vmaf: number } }[];
     };
-    expect(full.frames.find(({ frameNum }) => frameNum === Number(frame))?.metrics.vmaf).toBe(
-      report.pooled_metrics.vmaf?.min,
-    );
+    const found = full.frames.find(({ frameNum }) => frameNum === Number(frame))?.metrics.vmaf;
+    expect(found).toBe(report.pooled_metrics.vmaf?.min);
     expect(text).toContain('## ❌ anyvmaf: 2 of 2 encodes failed');
     expect(text).toMatch(/anyvmaf heatmap .* --frame \d+/);
-    // Every row of a table has the columns of its head, and no tag but ours.
+    // Every row of a table has the columns of its head, and only our tags.
     const tables = text.split('\n\n').filter((part) => part.startsWith('|'));
     expect(tables).toHaveLength(3);
     for (const table of tables) {
@@ -301,15 +299,14 @@ describe('files for CI', () => {
     expect(text).not.toContain('\u001b');
   });
 
-  test('the summary of a GitHub step is added to', async () => {
+  test('the summary of a GitHub step is appended to', async () => {
     const path = files.put('step.md', 'before\n');
     const env = { GITHUB_STEP_SUMMARY: path };
     const args = [ref, dis, '-q', '--github-summary'];
     await passes([...args, '--fail-under', '1'], { env });
     await passes(args, { env });
-    expect(readFileSync(path, 'utf8')).toMatch(
-      /^before\n## ✅ anyvmaf: 1 encode passed\n[\s\S]*\n## ✅ anyvmaf/,
-    );
+    const said = readFileSync(path, 'utf8');
+    expect(said).toMatch(/^before\n## ✅ anyvmaf: 1 encode passed\n[\s\S]*\n## ✅ anyvmaf/);
     const without = await anyvmaf(args, { env: { GITHUB_STEP_SUMMARY: '' } });
     expectFailure(without, 1, 'GITHUB_STEP_SUMMARY names, which is not set');
     mkdirSync(files.at('folder'));
@@ -317,19 +314,19 @@ describe('files for CI', () => {
     expectFailure(folder, 2, 'GITHUB_STEP_SUMMARY');
   });
 
-  test('each has a file of its own', async () => {
+  test('each needs its own file', async () => {
     const one = files.at('one');
     await refused(['--junit', one, '--summary', one], 1, 'both');
     await refused(['-o', one, '--junit', one], 1, 'both');
     await refused(['--junit', '-'], 1, 'name of a file');
   });
 
-  test('what cannot be written is said before anything is scored', async () => {
+  test('unwritable files are reported before scoring', async () => {
     for (const option of ['--junit', '--summary'])
       await refused([option, files.at('no/such/folder')], 2, 'its folder does not exist');
   });
 
-  test('merged parts and tables of jobs are judged by the same limits', async () => {
+  test('merged parts and batches are checked by the same limits', async () => {
     const part = files.at('part.json');
     await anyvmaf([ref, dis, '--shard', '1/1', '-o', part]);
     const options = ['-q', '--fail-under', 'vmaf.p5>=100', '--junit', files.at('m.xml')];
@@ -354,7 +351,7 @@ describe('files for CI', () => {
   });
 });
 
-test('a sampled video passes where its whole interval does, and not where that cannot be told', async () => {
+test('a sampled video passes if its whole interval does, and fails if that is undecided', async () => {
   const [long, encoded] = files.pair(['long-r.y4m', 'long-d.y4m'], 400, { width: 64, height: 64 });
   const sampled = (...args: string[]) =>
     anyvmaf([long, encoded, '--threads', '0', '-q', '--no-preflight', '--samples', '4x1s', ...args]);

@@ -1,6 +1,6 @@
 /**
  * @module test/node/cli/live
- * The command line's options of watching a run.
+ * The command line's options for live runs.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -8,7 +8,7 @@ import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { score } from '../../../src/index.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
@@ -19,46 +19,40 @@ import { testFolder } from '../../support/folders.js';
 const FRAMES = 110;
 const folder = testFolder('cli-live');
 
-beforeAll(() => {
-  const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
-  for (const side of ['reference', 'distorted'] as const)
-    file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
-});
+const clip = makeSample({ width: 96, height: 64, bitDepth: 8, chroma: '420' }, { seed: 2 });
+for (const side of ['reference', 'distorted'] as const)
+  file(folder, `${side}.y4m`, y4mFile(clip, side, FRAMES));
 
-/** The status that a shell shows: where threads do not end in time, the process ends by the signal, which is 143 there too. */
-function statusOf({ exitCode, signalCode }: ChildProcess): number {
-  return exitCode ?? 128 + (signalCode ? constants.signals[signalCode] : 0);
-}
+/** The status that a shell shows, also if the process ends by the signal because threads do not end in time. */
+const statusOf = ({ exitCode, signalCode }: ChildProcess): number =>
+  exitCode ?? 128 + (signalCode ? constants.signals[signalCode] : 0);
 
 const PAIR = ['reference.y4m', 'distorted.y4m'];
 const run = (...args: string[]) => anyvmaf([...PAIR, ...args], { cwd: folder });
 
 describe('--window and --alarm', () => {
-  it('keep the last frames, tell every second, and exit with a status of their own', async () => {
+  it('keep the last frames, report every second, and exit with their own status', async () => {
     const alarm = ['--window', '2s', '--alarm', 'max<101 for 2s'];
     const { code, stderr } = await run(...alarm, '--json', '-o', 'w.json', '--precision', 'max');
     expect(code).toBe(4);
     expect(stderr).toMatch(/2 s, frame 49: vmaf \d+\.\d\d, lowest \d+\.\d\d/);
     expect(stderr.match(/alarm: max<101 for 2s; vmaf is at [\d.]+ up to frame 49/g)).toHaveLength(1);
     const report = JSON.parse(readFileSync(join(folder, 'w.json'), 'utf8'));
-    const whole = await score({
-      reference: join(folder, 'reference.y4m'),
-      distorted: join(folder, 'distorted.y4m'),
-    });
-    expect(report.frames.map(({ frameNum }: { frameNum: number }) => frameNum)).toEqual(
-      Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i),
-    );
+    const [reference = '', distorted = ''] = PAIR.map((name) => join(folder, name));
+    const whole = await score({ reference, distorted });
+    const found = report.frames.map(({ frameNum }: { frameNum: number }) => frameNum);
+    expect(found).toEqual(Array.from({ length: 50 }, (_, i) => FRAMES - 50 + i));
     expect(report.frames.at(-1).metrics).toEqual(whole.frames.at(-1)?.metrics);
     expect(report.pooled_metrics.vmaf).toEqual(whole.pooled_metrics.vmaf);
     expect(report.frame_count).toBe(FRAMES);
     expect(report.warnings.join()).toContain(`The report holds the last 50 of ${FRAMES} frames`);
   });
 
-  it('exit with 0 where no rule came true', async () => {
+  it('exit with 0 if no rule came true', async () => {
     expect((await run('--alarm', 'p5<1', '-q')).code).toBe(0);
   });
 
-  it('measures the perceptual metrics that rules are about', async () => {
+  it('measure the perceptual metrics of rules', async () => {
     const rules = ['ssimulacra2.min<101', 'butteraugli>0', 'xpsnr_weighted<200', 'cvvdp_q.max>0'];
     const alarms = rules.flatMap((rule) => ['--alarm', rule]);
     const { code, stderr } = await run('-n', '--frame_cnt', '30', ...alarms);
@@ -68,12 +62,10 @@ describe('--window and --alarm', () => {
 });
 
 describe('--live', () => {
-  it('gives the report of a run without it, and leaves no socket', async () => {
+  it('does not change the report, and leaves no socket', async () => {
     const socket = join(folder, 'private', 's');
-    const [alone, live] = [
-      await run('--json'),
-      await run('--json', '--live', `unix:${socket}`, '--live', 'sse:0', '--dashboard'),
-    ];
+    const alone = await run('--json');
+    const live = await run('--json', '--live', `unix:${socket}`, '--live', 'sse:0', '--dashboard');
     expect(live.code).toBe(0);
     const frames = (text: string) => JSON.parse(text).frames;
     expect(frames(live.stdout)).toEqual(frames(alone.stdout));
@@ -82,7 +74,7 @@ describe('--live', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it('answers about a video that comes through a pipe and has no end yet, from a window of it', async () => {
+  it('answers about a video from an open pipe, from a window of it', async () => {
     const socket = join(folder, 'piped', 's');
     const distorted = readFileSync(join(folder, 'distorted.y4m'));
     const half = distorted.length >> 1;
@@ -121,7 +113,7 @@ describe('--live', () => {
       },
     );
     expect(code, stderr).toBe(0);
-    // The address that was printed is the page's own.
+    // The printed address is that of the page.
     expect(page).toContain('<title>Live quality</title>');
     expect(asked.at(-1)?.frames.measured).toBeGreaterThanOrEqual(20);
     expect(asked.at(-1)?.frames.measured).toBeLessThan(FRAMES);
@@ -135,7 +127,7 @@ describe('--live', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it('can be paused by a client, and is ended by a signal without a trace', async () => {
+  it('can be paused by a client, and leaves nothing after a signal', async () => {
     const socket = join(folder, 'ended', 's');
     const outcome = await anyvmafProcess([...PAIR, '--live', `unix:${socket}`, '--threads', '1'], {
       cwd: folder,
@@ -144,7 +136,7 @@ describe('--live', () => {
           const client = connect(socket).on('error', () => {});
           const pause = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'vmaf.pause' } };
           client.write(`${JSON.stringify(pause)}\n`);
-          // Answered at a frame boundary, or refused because the run is over: it ends either way.
+          // Answered at a frame boundary, or refused because the run is over.
           client.once('data', () => child.kill('SIGTERM'));
         });
       },
@@ -153,7 +145,7 @@ describe('--live', () => {
     expect(existsSync(socket)).toBe(false);
   });
 
-  it('is ended by a signal without a trace although a client has a pair scored', async () => {
+  it('leaves nothing after a signal while a client has a pair scored', async () => {
     const socket = join(folder, 'busy', 's');
     const frame = Buffer.alloc(1280 * 720, 128);
     for (let i = 0; i < 80; i++) appendFileSync(join(folder, 'long.yuv'), frame);
@@ -170,7 +162,7 @@ describe('--live', () => {
           const client = connect(socket).on('error', () => {});
           client.write(call(1, 'vmaf.pause', {}));
           client.write(call(2, 'compute_vmaf', { ...video, width: 1280, height: 720, pixel_format: '400' }));
-          // Refused once the first is under way.
+          // Refused once the first runs.
           const ask = setInterval(() => client.write(call(3, 'compute_vmaf', video)), 50);
           client.on('close', () => clearInterval(ask));
           client.on('data', (text) => {

@@ -9,23 +9,21 @@ import { version } from '../../../src/core/version.js';
 import { anyvmaf, passes, refuses, videos } from '../../support/cli.js';
 
 const files = videos();
-/** Three frames of which libvmaf's reports are in test/fixtures/reports under the name `pair`. */
+/** Three frames, whose libvmaf reports are test/fixtures/reports/pair.*. */
 const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
 const PAIR_OPTIONS = ['-m', 'version=vmaf_v0.6.1', '--feature', 'psnr=enable_apsnr=true'];
 
 const fixture = (name: string) =>
   readFileSync(new URL(`../../fixtures/reports/${name}`, import.meta.url), 'utf8');
 
-/** libvmaf's mean score of the pair, six decimals. */
+/** libvmaf's mean score of the pair, with six decimals. */
 const pairMean = () => /<metric name="vmaf" .*? mean="([0-9.]+)"/.exec(fixture('pair.xml'))?.[1] ?? '';
+/** The outcome of a plain run. */
+const plain = () => ({ code: 0, stdout: `vmaf_v0.6.1: ${pairMean()}\n`, stderr: '' });
 
 describe('results', () => {
   test('without a terminal: one line per model, nothing else', async () => {
-    expect(await anyvmaf([ref, dis])).toEqual({
-      code: 0,
-      stdout: `vmaf_v0.6.1: ${pairMean()}\n`,
-      stderr: '',
-    });
+    expect(await anyvmaf([ref, dis])).toEqual(plain());
   });
 
   test.each(['csv', 'sub'])('--%s is byte for byte what the vmaf tool writes', async (format) => {
@@ -33,7 +31,7 @@ describe('results', () => {
     expect(stdout).toBe(fixture(`pair.${format}`));
   });
 
-  test('-o writes XML unless told otherwise, and prints nothing', async () => {
+  test('-o writes XML by default, and prints nothing', async () => {
     const output = files.at('report');
     const nothing = { code: 0, stdout: '', stderr: '' };
     expect(await anyvmaf([ref, dis, ...PAIR_OPTIONS, '-o', output])).toEqual(nothing);
@@ -43,7 +41,7 @@ describe('results', () => {
     expect(frames.exec(text)?.[0]).toBe(frames.exec(fixture('pair.xml'))?.[0]);
   });
 
-  test('-o with --json writes a file that says the same as standard output', async () => {
+  test('-o with --json writes the same as standard output', async () => {
     const output = files.at('report.json');
     await passes([ref, dis, ...PAIR_OPTIONS, '--json', '--output', output]);
     const written = JSON.parse(readFileSync(output, 'utf8'));
@@ -53,7 +51,7 @@ describe('results', () => {
     for (const other of [printed, dashed]) expect({ ...other, fps: 0 }).toEqual({ ...written, fps: 0 });
   });
 
-  test('raw video and standard input give the same', async () => {
+  test('raw video and standard input give the same score', async () => {
     const raw = files.pair(['ref.yuv', 'dis.yuv'], 3);
     const geometry = ['-w', '64', '-h', '48', '-p', '420', '-b', '8'];
     const expected = `vmaf_v0.6.1: ${pairMean()}\n`;
@@ -61,27 +59,19 @@ describe('results', () => {
     expect((await anyvmaf(['-', dis], { input: readFileSync(ref) })).stdout).toBe(expected);
     const { stdout } = await anyvmaf(['-', dis, '--json'], { input: readFileSync(ref) });
     expect(JSON.parse(stdout).reference.name).toBe('standard input');
-    expect((await anyvmaf(['-r', raw[0], '-d-', ...geometry], { input: readFileSync(raw[1]) })).stdout).toBe(
-      expected,
-    );
+    const found = (await anyvmaf(['-r', raw[0], '-d-', ...geometry], { input: readFileSync(raw[1]) })).stdout;
+    expect(found).toBe(expected);
   });
 
-  test('Y4M is read by its header where the geometry given for raw video agrees with it', async () => {
-    expect(await anyvmaf([ref, dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')])).toEqual({
-      code: 0,
-      stdout: `vmaf_v0.6.1: ${pairMean()}\n`,
-      stderr: '',
-    });
+  test('Y4M may come with a raw geometry that matches its header', async () => {
+    expect(await anyvmaf([ref, dis, ...'-w 64 -h 48 -p 420 -b 8'.split(' ')])).toEqual(plain());
   });
 
-  test('an option that is -0 is 0, of a model and of a feature', async () => {
-    const of = (weight: string) =>
-      anyvmaf([
-        ref,
-        dis,
-        ...['-m', `version=vmaf_v0.6.1:adm.adm_noise_weight=${weight}`],
-        ...['--feature', `adm=adm_noise_weight=${weight}`, '--csv'],
-      ]);
+  test('the option value -0 equals 0, for models and features', async () => {
+    const of = (weight: string) => {
+      const model = ['-m', `version=vmaf_v0.6.1:adm.adm_noise_weight=${weight}`];
+      return anyvmaf([ref, dis, ...model, '--feature', `adm=adm_noise_weight=${weight}`, '--csv']);
+    };
     const zero = await of('0');
     expect(zero.stdout).toContain(',integer_adm2_nw_0,');
     expect(await of('-0')).toEqual({ ...zero, code: 0, stderr: '' });
@@ -108,37 +98,33 @@ describe('results', () => {
     expect((await anyvmaf([ref, short, '--quiet'])).stderr).toContain(stderr);
   });
 
-  test('what is ignored is said, in the report too', async () => {
+  test('ignored options give a warning, also in the report', async () => {
     const { stdout, stderr } = await passes([ref, dis, '--cpumask', '-1', '--json']);
     expect(stderr).toContain('--cpumask has no effect');
     expect(JSON.parse(stdout).warnings[0]).toContain('--cpumask has no effect');
   });
 });
 
-describe('the gate', () => {
-  test('closes below it, says which model, and the report is written all the same', async () => {
-    const output = files.at('gate.csv');
-    const { code, stdout, stderr } = await anyvmaf([ref, dis, '--fail-under', '99.5', '--csv', '-o', output]);
-    expect([code, stdout]).toEqual([3, '']);
-    expect(stderr).toBe(`anyvmaf: the mean of vmaf_v0.6.1 is ${pairMean()}, below --fail-under 99.5\n`);
-    expect(readFileSync(output, 'utf8')).toMatch(/^Frame,/);
-  });
+test('the gate fails below its limit, names the model, and still writes the report', async () => {
+  const output = files.at('gate.csv');
+  const { code, stdout, stderr } = await anyvmaf([ref, dis, '--fail-under', '99.5', '--csv', '-o', output]);
+  expect([code, stdout]).toEqual([3, '']);
+  expect(stderr).toBe(`anyvmaf: the mean of vmaf_v0.6.1 is ${pairMean()}, below --fail-under 99.5\n`);
+  expect(readFileSync(output, 'utf8')).toMatch(/^Frame,/);
 });
 
 describe('information', () => {
   test('--version', async () => {
-    for (const option of ['--version', '-v', '--ver']) {
+    for (const option of ['--version', '-v', '--ver'])
       expect(await anyvmaf([option])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
-    }
   });
 
   test('help by every name', async () => {
     const { stdout: text, code } = await anyvmaf(['--help']);
     expect(code).toBe(0);
     expect(text).toMatch(/^Usage: anyvmaf /);
-    for (const args of [['help'], ['help', 'score'], ['score', '--help'], ['nonsense', '--help']]) {
+    for (const args of [['help'], ['help', 'score'], ['score', '--help'], ['nonsense', '--help']])
       expect((await anyvmaf(args)).stdout).toBe(text);
-    }
     expect((await anyvmaf(['help', 'models'])).stdout).toBe((await anyvmaf(['models', '--help'])).stdout);
     await refuses(['help', 'featurs'], 1, 'did you mean features?');
   });
@@ -165,9 +151,8 @@ describe('information', () => {
     for (const name of ['psnr', 'adm', 'motion', 'vif', 'float_ssim', 'ciede', 'cambi'])
       expect(stdout).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect((await anyvmaf(['features', 'vif'])).stdout).toContain('vif_enhn_gain_limit=N');
-    expect((await anyvmaf(['features', 'float_vif'])).stdout).toMatch(
-      /vif_prescale_method=nearest\|bilinear\|/,
-    );
+    const found = (await anyvmaf(['features', 'float_vif'])).stdout;
+    expect(found).toMatch(/vif_prescale_method=nearest\|bilinear\|/);
     expect((await anyvmaf(['features', 'ciede'])).stdout).toContain('It has no options.');
     await refuses(['features', 'ssim'], 1, 'there are float_psnr, ');
   });
@@ -178,15 +163,15 @@ describe('information', () => {
     expect(stdout).toBe(`vmaf_v0.6.1: ${pairMean()}\n`);
   });
 
-  test('a folder with the name of a command is no video', async () => {
+  test('a folder with the name of a command is not a video', async () => {
     mkdirSync(files.at('features'));
     const { stdout } = await passes(['features', 'vif'], { cwd: files.at('.') });
     expect(stdout).toContain('vif_enhn_gain_limit=N');
   });
 });
 
-describe('bad input', () => {
-  /** No report may be left or begun. */
+describe('invalid input', () => {
+  /** Expects a refusal that leaves no file. */
   async function refused(args: readonly string[], code: number, text: string | RegExp): Promise<void> {
     const before = readdirSync(files.at('.'));
     await refuses([...args, '--json', '-o', files.at('never.json')], code, text);
@@ -261,7 +246,7 @@ describe('bad input', () => {
     return refused([ref, other], 2, text);
   });
 
-  test('frames too small for VMAF are refused, and measured by metrics of colour', async () => {
+  test('frames too small for VMAF are refused, and measured by colour metrics', async () => {
     const small = files.pair(['t.y4m', 'u.y4m'], 1, { width: 16, height: 16 });
     await refused(small, 2, '16x16');
     const ran = await anyvmaf([...small, '--feature', 'ssimulacra2', '--no_prediction', '-q']);
@@ -273,7 +258,7 @@ describe('bad input', () => {
     ['height', '-w 64 -h 46 -p 420 -b 8', '64x46 4:2:0 8 bit'],
     ['chroma', '-w 64 -h 48 -p 422 -b 8', '64x48 4:2:2 8 bit'],
     ['bit depth', '-w 64 -h 48 -p 420 -b 10', '64x48 4:2:0 10 bit'],
-  ])('Y4M is refused whose header has another %s than the geometry given', (_what, geometry, given) =>
+  ])('Y4M is refused if its header has another %s than the given geometry', (_what, geometry, given) =>
     refused(
       [ref, dis, ...geometry.split(' ')],
       2,
@@ -292,7 +277,7 @@ describe('bad input', () => {
     refused([ref, dis, '-m', `path=${files.put('model.json', content)}`], 2, 'model.json'),
   );
 
-  test('what is cut, or no video without a decoder, is refused, standard input too', async () => {
+  test('truncated frames and encoded video are refused from standard input', async () => {
     const cut = readFileSync(dis).subarray(0, -100);
     await refuses([ref, '-'], 2, 'incomplete', { input: cut });
     const film = Buffer.from('\0\0\0 ftypisom');
@@ -315,7 +300,7 @@ describe('bad input', () => {
     await refuses(['none.y4m', dis, '-o', files.at(name)], 2, reason);
   });
 
-  test.runIf(existsSync('/dev/full'))('a disk that is full at the end is an error', async () => {
+  test.runIf(existsSync('/dev/full'))('a disk that gets full at the end is an error', async () => {
     await refuses([ref, dis, '-o', '/dev/full'], 2, 'the disk is full');
   });
 
@@ -328,7 +313,7 @@ describe('on a terminal', () => {
   const TTY = { interactive: true, canDraw: true, colour: true, errorColour: true };
   const PLAIN = { ...TTY, colour: false, errorColour: false };
 
-  test('a progress bar comes and goes, then the summary', async () => {
+  test('a progress bar appears and is removed, then the summary follows', async () => {
     const { stdout, stderr } = await passes([ref, dis], { terminal: TTY });
     expect(stderr).toContain('3/3 frames');
     expect(stderr.slice(stderr.lastIndexOf('\u001b[K') + 3)).not.toContain('3/3 frames');
@@ -337,14 +322,13 @@ describe('on a terminal', () => {
     expect(stdout).toContain('\u001b[1m');
   });
 
-  test('the result is the score and at most eight lines, and all of it on demand', async () => {
+  test('the result is the score and at most eight lines, and all measurements on request', async () => {
     const output = files.at('brief.xml');
     const brief = (await anyvmaf([ref, dis, '-o', output], { terminal: TTY })).stdout.trim().split('\n');
     expect(brief[0]).toContain(pairMean());
     expect(brief.length).toBeLessThanOrEqual(9);
-    expect(brief.at(-1)).toBe(
-      `The report is in ${output}; --features-table prints 1 note and all measurements`,
-    );
+    const found = brief.at(-1);
+    expect(found).toBe(`The report is in ${output}; --features-table prints 1 note and all measurements`);
     const all = (await anyvmaf(['--features-table', ref, dis], { terminal: TTY })).stdout;
     for (const part of ['integer_vif_scale3', 'Percentiles', 'Worst frames', 'What ran', pairMean()])
       expect(all).toContain(part);
@@ -358,8 +342,7 @@ describe('on a terminal', () => {
   });
 
   test('--quiet gives the plain lines', async () => {
-    const plain = { code: 0, stdout: `vmaf_v0.6.1: ${pairMean()}\n`, stderr: '' };
-    expect(await anyvmaf(['-q', ref, dis], { terminal: TTY })).toEqual(plain);
+    expect(await anyvmaf(['-q', ref, dis], { terminal: TTY })).toEqual(plain());
   });
 
   test('that cannot redraw there is no bar', async () => {

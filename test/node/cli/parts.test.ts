@@ -1,7 +1,7 @@
 /**
  * @module test/node/cli/parts
- * What a command needs beside the package: parts that `anyvmaf setup` fetches, models that `anyvmaf models pull` fetches,
- * and backends. Commands that miss a part run from a package alone in a folder, beside which nothing is installed.
+ * Optional components that `anyvmaf setup` fetches, models that `anyvmaf models pull` fetches, and backends. Commands that lack
+ * a component run from a copy of the package without installed dependencies.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { commandLine } from '../../../src/cli/options.js';
 import { partsDoor } from '../../../src/cli/terminal.js';
 import { PARTS } from '../../../src/parts/table.js';
@@ -43,12 +43,10 @@ const [reference, distorted] = folder.pair(['r.y4m', 'd.y4m'], 2, { width: 320, 
 const film = folder.put('film.mp4', `\0\0\0\x20ftypisom${'\0'.repeat(64)}`);
 const TINY = [reference, distorted, '--tiny-model', 'fr_vmaf_v0.6.1', '--quiet'];
 
-beforeAll(() => {
-  for (const path of ['dist/bundle', 'wasm/anyvmaf.wasm', 'model', 'package.json'])
-    cpSync(built(path), folder.at(`alone/${path}`), { recursive: true });
-  // What a command needs that is no part.
-  mkdirSync(folder.at('alone/node_modules'));
-});
+for (const path of ['dist/bundle', 'wasm/anyvmaf.wasm', 'model', 'package.json'])
+  cpSync(built(path), folder.at(`alone/${path}`), { recursive: true });
+// For packages that are not optional.
+mkdirSync(folder.at('alone/node_modules'));
 
 /** A fresh cache, and an environment with it and without ffmpeg. */
 function fresh(npm = 'process.exit(1);', env: Readonly<Record<string, string>> = {}) {
@@ -74,8 +72,8 @@ function fresh(npm = 'process.exit(1);', env: Readonly<Record<string, string>> =
 const start = (args: readonly string[], options: ProcessOptions): Promise<Outcome> =>
   run(process.execPath, [program, ...args], options);
 
-describe('a command that misses a part', () => {
-  test('and has nobody to ask says what is missing, how large it is, and what to do', async () => {
+describe('a command that lacks a component', () => {
+  test('without a terminal tells what is missing, its size, and what to do', async () => {
     const { env, left } = fresh();
     const tiny = await start(TINY, { env });
     expect(tiny).toMatchObject({ code: 2, stdout: '' });
@@ -85,13 +83,12 @@ describe('a command that misses a part', () => {
     const gpu = await start([reference, distorted, '--backend', 'webgpu'], {
       env: { ...env, VK_ICD_FILENAMES: '/nowhere.json' },
     });
-    expect(gpu.stderr).toMatch(
-      /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/,
-    );
+    const message = /webgpu 0\.6\.2 .* is not installed; run 'anyvmaf setup webgpu', or add --yes/;
+    expect(gpu.stderr).toMatch(message);
     expect(left()).toEqual([]);
   });
 
-  test('fetches nothing by ANYVMAF_INSTALL=never', async () => {
+  test('fetches nothing with ANYVMAF_INSTALL=never', async () => {
     const asked = folder.at('asked');
     const { env, left } = fresh(`writeFileSync(${JSON.stringify(asked)}, '');`, { ANYVMAF_INSTALL: 'never' });
     const decoder = await start([film, film], { env });
@@ -102,7 +99,7 @@ describe('a command that misses a part', () => {
     expect([existsSync(asked), left()]).toEqual([false, []]);
   });
 
-  test('does not, where it does not need it', async () => {
+  test('fetches nothing that it does not need', async () => {
     const { env, left } = fresh('process.exit(1);', { ANYVMAF_INSTALL: 'auto' });
     expect(await start([reference, distorted, '--quiet'], { env })).toMatchObject({ code: 0, stderr: '' });
     const missing = await start(['nothing.y4m', distorted, '--tiny-model', 'fr_vmaf_v0.6.1'], { env });
@@ -113,13 +110,13 @@ describe('a command that misses a part', () => {
 
   const EVIL = `console.error('npm error code EINTEGRITY\\nnpm error Integrity checksum failed'); process.exit(1);`;
   const ways = [
-    ['--yes, also where the variable forbids', ['--yes'], { ANYVMAF_INSTALL: 'never' }],
+    ['--yes, also if the variable forbids it', ['--yes'], { ANYVMAF_INSTALL: 'never' }],
     ['ANYVMAF_INSTALL=auto', [], { ANYVMAF_INSTALL: 'auto' }],
     ['--yes', ['--yes'], {}],
   ] as const;
 
   test.each([...tier(ways.slice(0, 1), [...ways])])(
-    'fetches by %s, and refuses what is not the pinned one',
+    'fetches with %s, and refuses a package with another digest',
     async (_, args, set) => {
       const { env, left } = fresh(EVIL, set);
       const { code, stderr } = await start([...TINY, ...args], { env });
@@ -134,18 +131,18 @@ describe('a command that misses a part', () => {
     },
   );
 
-  test.each([...tier(ways.slice(1, 2), [...ways])])('fetches a decoder by %s', async (_, args, set) => {
+  test.each([...tier(ways.slice(1, 2), [...ways])])('fetches a decoder with %s', async (_, args, set) => {
     const { env, left } = fresh(EVIL, set);
     const { stderr } = await start([film, film, ...args], { env });
     expect(stderr).toMatch(/wasm: @ffmpeg\/core@0\.12\.10 cannot be installed: npm says: Integrity/);
     expect(left()).toEqual([]);
   });
 
-  test('of an agent is told to its user, and never fetched unasked', async () => {
+  test('of an agent reports it, and never fetches it', async () => {
     const { env } = fresh();
     const encodes = { reference_encoded: film, distorted_encoded: film };
     const params = { name: 'vmaf_score_encoded', arguments: encodes };
-    // The server's own packages.
+    // The dependencies of the server.
     const modules = folder.at('alone/node_modules');
     const packages = '@modelcontextprotocol @hono hono zod fast-png fflate iobuffer jpeg-js';
     for (const name of packages.split(' '))
@@ -170,13 +167,11 @@ describe('a question on a terminal', () => {
   test.each([
     ...['n', '', 'nope', 'yesterday', undefined].map((answer) => [answer, false] as const),
     ...['y', 'yes', ' YES '].map((answer) => [answer, true] as const),
-  ])('answered by %j is agreed to: %j', async (answer, agreed) => {
+  ])('takes %j as consent: %j', async (answer, agreed) => {
     const cache = folder.at('asked-of');
     const input = Readable.from(answer === undefined ? [] : [`${answer}\n`]);
-    const [own, { ANYVMAF_CACHE: before }] = [
-      Object.getOwnPropertyDescriptor(process, 'stdin') ?? {},
-      process.env,
-    ];
+    const own = Object.getOwnPropertyDescriptor(process, 'stdin') ?? {};
+    const { ANYVMAF_CACHE: before } = process.env;
     const value = Object.assign(input, { isTTY: true, unref: () => {} });
     Object.defineProperty(process, 'stdin', { configurable: true, value });
     process.env.ANYVMAF_CACHE = cache;
@@ -196,7 +191,7 @@ describe('a question on a terminal', () => {
 
   const absent = existsSync('/usr/bin/script') ? '' : 'needs /usr/bin/script';
 
-  /** Runs a command on a terminal of its own, and types once it is asked. */
+  /** Runs a command on its own terminal, and types an answer to the question. */
   function typed(answer: string, env: Readonly<Record<string, string>>): Promise<Outcome> {
     return run('script', ['-qec', commandLine(process.execPath, [program, ...TINY]), '/dev/null'], {
       env: { ...env, TERM: 'xterm' },
@@ -216,7 +211,7 @@ describe('a question on a terminal', () => {
 });
 
 describe('anyvmaf setup', () => {
-  test('lists what there is, where it would be, and how large', async () => {
+  test('lists components with their folders and sizes', async () => {
     const { env, cache } = fresh();
     const { stdout } = await passes(['setup'], { env });
     for (const name of ['decoder', 'tiny', 'webgpu'])
@@ -236,16 +231,15 @@ describe('anyvmaf setup', () => {
     });
   });
 
-  test('says which packages are installed beside anyvmaf, as here', async () => {
+  test('tells which packages are installed beside anyvmaf', async () => {
     const { env } = fresh();
     const { stdout } = await anyvmaf(['setup', '--json'], { env });
     for (const state of JSON.parse(stdout)) expect(state).toMatchObject({ installed: false, own: true });
-    expect((await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ')).toContain(
-      '(not needed: the package is',
-    );
+    const found = (await anyvmaf(['setup'], { env })).stdout.replace(/\s+/g, ' ');
+    expect(found).toContain('(not needed: the package is');
   });
 
-  test('says what it does not understand', async () => {
+  test('refuses unknown arguments', async () => {
     const { env } = fresh();
     const wrong = (args: string[]) => anyvmaf(['setup', ...args], { env });
     expect(await wrong(['tinny'])).toMatchObject({
@@ -280,7 +274,7 @@ describe('anyvmaf setup', () => {
     },
   );
 
-  test('what a killed one left is no part, and the next one removes it', async () => {
+  test('ignores what a killed run left, and the next run removes it', async () => {
     const { env, left, at } = fresh(
       `if (process.env.MARK) { writeFileSync(process.env.MARK, String(process.pid)); setInterval(() => {}, 1000); } else process.exit(1);`,
     );
@@ -301,7 +295,7 @@ describe('anyvmaf setup', () => {
     expect(left()).toEqual([]);
   });
 
-  test('refuses what a part is made of when the file list was tampered with', async () => {
+  test('does not accept a component with a forged file list', async () => {
     const { env, cache } = fresh();
     const place = join(cache, 'parts/tiny@1.30.0');
     mkdirSync(place, { recursive: true });
@@ -338,13 +332,12 @@ afterAll(async () => {
 });
 
 describe('anyvmaf models pull', () => {
-  test('fails in one line, and keeps nothing', async () => {
+  test('fails in one line, and keeps no file', async () => {
     const origin = await mirror({ [AT]: '{}' });
     const wrong = await pull([NAME], 'a', origin);
     expect(wrong).toMatchObject({ code: 2, stdout: '' });
-    expect(wrong.stderr).toMatch(
-      /^anyvmaf: The file from http:.* has the SHA-256 44136fa.*, not e4cf8c.*\n$/,
-    );
+    const message = /^anyvmaf: The file from http:.* has the SHA-256 44136fa.*, not e4cf8c.*\n$/;
+    expect(wrong.stderr).toMatch(message);
     const absent = await pull(['vmaf_v1.0.16_5d0h', '--from', origin], 'a');
     expect(absent.code).toBe(2);
     expect(absent.stderr).toMatch(/the server answered 404/);
@@ -353,23 +346,21 @@ describe('anyvmaf models pull', () => {
     expect(states.filter((state: string) => state === 'to be pulled')).toHaveLength(8);
   });
 
-  test('says what it needs', async () => {
+  test('refuses invalid arguments', async () => {
     expect(await pull([], 'a')).toMatchObject({ code: 1, stderr: expect.stringContaining('no model given') });
     expect((await pull([NAME, 'all'], 'a')).stderr).toContain('"all" is one argument too many');
     expect((await pull(['vmaf_v9'], 'a')).stderr).toContain('no built-in model "vmaf_v9"');
-    expect((await pull(['vmaf_v0.6.1'], 'a')).stdout).toBe(
-      'vmaf_v0.6.1 ships with the package; there is nothing to fetch\n',
-    );
+    const found = (await pull(['vmaf_v0.6.1'], 'a')).stdout;
+    expect(found).toBe('vmaf_v0.6.1 ships with the package; there is nothing to fetch\n');
     expect((await pull(['--help'], 'a')).stdout).toContain('anyvmaf models pull [--from URL]');
   });
 
-  test('a model that is not here is described, and asked for by the command that fetches it', async () => {
+  test('a missing model is described, and errors name the command that fetches it', async () => {
     const env = { ANYVMAF_CACHE: folder.at('none') };
     const described = await anyvmaf(['models', NAME], { env });
     expect(described.stdout).toContain(`run 'anyvmaf models pull ${NAME}'`);
-    const scored = await anyvmaf([reference, distorted, '--frame_cnt', '1', '-m', `version=${NAME}`], {
-      env,
-    });
+    const args = [reference, distorted, '--frame_cnt', '1', '-m', `version=${NAME}`];
+    const scored = await anyvmaf(args, { env });
     expect(scored.code).toBe(2);
     expect(scored.stderr).toContain(`run 'anyvmaf models pull ${NAME}' once`);
   });
@@ -378,14 +369,13 @@ describe('anyvmaf models pull', () => {
     const origin = await mirror({ [AT]: new Uint8Array(readFileSync(model ?? '')) });
     const place = folder.at(`kept/models/${NAME}.json`);
     expect((await pull([NAME], 'kept', origin)).stdout).toBe(`${NAME}: fetched, ${place}\n`);
-    expect((await pull([NAME], 'kept', 'http://127.0.0.1:1')).stdout).toBe(
-      `${NAME}: already there, ${place}\n`,
-    );
+    const said = (await pull([NAME], 'kept', 'http://127.0.0.1:1')).stdout;
+    expect(said).toBe(`${NAME}: already there, ${place}\n`);
   });
 });
 
 describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
-  test('list backends, and say how to get those that are not here', async () => {
+  test('list backends, and tell how to get missing ones', async () => {
     const { path } = fakeVmaf(folder.at('.'), 'gpu');
     const listed = await anyvmaf(['backends', '--vmaf-bin', path]);
     expect([listed.code, listed.stderr]).toEqual([0, '']);
@@ -418,7 +408,7 @@ describe.skipIf(process.platform === 'win32')('backends and doctor', () => {
     });
   });
 
-  test('refuse a backend that is not here, on one line', async () => {
+  test('refuse a missing backend, in one line', async () => {
     const options = ['--backend', 'cuda', '--vmaf-bin', fakeVmaf(folder.at('.'), 'good').path];
     const { code, stdout, stderr } = await anyvmaf([reference, distorted, ...options]);
     expect([code, stdout]).toEqual([2, '']);

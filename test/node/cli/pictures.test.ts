@@ -1,8 +1,7 @@
 /**
  * @module test/node/cli/pictures
- * Pictures that the command line makes: those of `anyvmaf heatmap`, and those of the worst frames on the page of `--html`,
- * which there are, what they show, how large they get, and what is said where there are none. Their colours and facts held
- * against ffmpeg.
+ * Pictures that the command line makes: those of `anyvmaf heatmap`, and those of the worst frames on the page of `--html`: their
+ * choice, content, size and errors. Colours and facts are compared with ffmpeg.
  */
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { decode } from 'fast-png';
@@ -11,7 +10,7 @@ import { type PicturedEncode, pagePictures } from '../../../src/cli/page-picture
 import { chromaSize, type FramePlanes, type VideoFormat } from '../../../src/core/frame.js';
 import { extractFrames, formatHtml, type Report, score } from '../../../src/index.js';
 import { type FrameFactName, type FrameFacts, measureFacts } from '../../../src/pictures/facts.js';
-import { type ColorMeaning, toRgb } from '../../../src/pictures/rgb.js';
+import { toRgb } from '../../../src/pictures/rgb.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { anyvmaf, ends, passes, videos } from '../../support/cli.js';
@@ -28,7 +27,7 @@ describe('anyvmaf heatmap', () => {
   const heatmap = (output: string, ...options: string[]) =>
     anyvmaf(['heatmap', ...pair, ...options, '-o', files.at(output)]);
 
-  test('draws the frames asked for into a folder that it makes', async () => {
+  test('draws the requested frames into a new folder', async () => {
     const { code, stdout } = await heatmap('maps', '--frame', '3,1');
     expect(code).toBe(0);
     expect(readdirSync(files.at('maps')).sort()).toEqual(['heatmap_000001.png', 'heatmap_000003.png']);
@@ -37,7 +36,7 @@ describe('anyvmaf heatmap', () => {
     expect([picture.width, picture.height]).toEqual([64, 48 + 15]);
   });
 
-  test('finds the worst frame by scoring and draws it into the file named', async () => {
+  test('scores, and draws the worst frame into the named file', async () => {
     const json = await anyvmaf([...pair, '--json', '-q', '--precision', 'max']);
     const report: { frames: { frameNum: number; metrics: { vmaf: number } }[] } = JSON.parse(json.stdout);
     const worst = report.frames.reduce((a, b) => (b.metrics.vmaf < a.metrics.vmaf ? b : a));
@@ -59,7 +58,7 @@ describe('anyvmaf heatmap', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('leave out --block and --neg')]);
   });
 
-  test('writes nothing when a frame is not there', async () => {
+  test('writes nothing if a frame does not exist', async () => {
     const { code, stderr } = await heatmap('none', '--frame', '0,7');
     expect([code, stderr]).toEqual([1, expect.stringContaining('frame 7 was requested, but')]);
     expect(existsSync(files.at('none'))).toBe(false);
@@ -68,7 +67,7 @@ describe('anyvmaf heatmap', () => {
   test.each([
     ['taken', 'it is not a folder; name a folder or a .png file'],
     ['none/lost.png', 'its folder does not exist'],
-  ])('refuses to write to %s, and leaves what is there', async (output, why) => {
+  ])('refuses to write to %s, and changes nothing there', async (output, why) => {
     const taken = files.put('taken', 'mine');
     const { code, stderr } = await heatmap(output, '--frame', '0');
     expect([code, stderr]).toEqual([2, expect.stringContaining(why)]);
@@ -89,14 +88,8 @@ describe('pictures of the worst frames', () => {
     report = await score({ reference: ref, distorted: dis }, { threads: 0 });
   });
 
-  const encode = (over: Partial<PicturedEncode> = {}): PicturedEncode => ({
-    report,
-    reference: ref,
-    distorted: dis,
-    raw: undefined,
-    options: {},
-    ...over,
-  });
+  const usual = () => ({ report, reference: ref, distorted: dis, raw: undefined, options: {} });
+  const encode = (over: Partial<PicturedEncode> = {}): PicturedEncode => ({ ...usual(), ...over });
 
   /** Frames and pictures of a page, in its order. */
   const shotsOf = (page: string) =>
@@ -105,7 +98,7 @@ describe('pictures of the worst frames', () => {
       urls: [...row.matchAll(/src="data:image\/png;base64,([^"]+)"/g)].map(([, data = '']) => data),
     }));
 
-  test('are of every moment that the page lists: both frames as they are decoded, and a map', async () => {
+  test('show every moment that the page lists: both frames as decoded, and a map', async () => {
     const page = files.at('pictured.html');
     const { code, stderr } = await anyvmaf([ref, dis, '--html', page]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
@@ -129,7 +122,7 @@ describe('pictures of the worst frames', () => {
     expect(new Set(again)).toEqual(new Set(shots));
   });
 
-  test('are left out with --no-pictures, which needs a page', async () => {
+  test('are omitted with --no-pictures, which needs a page', async () => {
     const page = files.at('plain.html');
     await passes([ref, dis, '--html', page, '--no-pictures']);
     const text = readFileSync(page, 'utf8');
@@ -138,18 +131,16 @@ describe('pictures of the worst frames', () => {
     await ends([ref, dis, '--no-pictures'], 1, '--no-pictures requires --html');
   });
 
-  test('of an offset are of the frames that were compared, without another search', async () => {
+  test('with an offset show the frames compared, without another search', async () => {
     const shifted = await score({ reference: ref, distorted: dis }, { threads: 0, offset: 3 });
-    const { pictures } = await pagePictures(
-      [encode({ report: shifted, options: { offset: 'auto' } })],
-      never,
-    );
+    const request = encode({ report: shifted, options: { offset: 'auto' } });
+    const { pictures } = await pagePictures([request], never);
     const [first] = pictures;
     const pairs = extractFrames({ reference: ref, distorted: dis }, [first?.frame ?? 0], { offset: 3 });
     for await (const pair of pairs) expect(first?.distorted).toEqual(await pair.distorted.png());
   });
 
-  test('that cannot be made leave a sentence each, on the page too, and do not keep others away', async () => {
+  test('that cannot be made each give a sentence, also on the page, and do not affect others', async () => {
     const gone = files.at('pictured-gone.y4m');
     writeFileSync(gone, readFileSync(dis));
     const other = await score({ reference: ref, distorted: gone }, { threads: 0 });
@@ -175,7 +166,7 @@ describe('pictures of the worst frames', () => {
     ).rejects.toThrow('pictures[0].aspect is NaN, but it must be a number above 0');
   });
 
-  test('of files that were cut short say so in one line', async () => {
+  test('of truncated files give one line', async () => {
     const cut = files.at('pictured-cut.y4m');
     const bytes = readFileSync(dis);
     writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length / 20)));
@@ -185,13 +176,8 @@ describe('pictures of the worst frames', () => {
     expect(lacking[0]).toMatch(/^No pictures of [^\n]+[.!?]$/);
   });
 
-  /** A video of noise, which does not compress: the largest that pictures get. */
-  function noise(
-    name: string,
-    seed: number,
-    [width, height]: readonly [number, number],
-    frames: number,
-  ): string {
+  /** A video of noise, which does not compress. */
+  function noise(name: string, seed: number, [width, height]: readonly [number, number], frames: number) {
     const random = seeded(seed);
     const frame = () => Buffer.concat([Buffer.from('FRAME\n'), random.bytes(width * height * 3)]);
     const path = files.at(name);
@@ -207,14 +193,12 @@ describe('pictures of the worst frames', () => {
     const [a, b] = [noise('noise-a.y4m', 1, [192, 192], 9), noise('noise-b.y4m', 2, [192, 192], 9)];
     const noisy = await score({ reference: a, distorted: b }, { threads: 0, preflight: false });
     const many = Array.from({ length: 6 }, () => encode({ report: noisy, reference: a, distorted: b }));
-    // Without ffmpeg there is PNG alone: three bytes a sample, and none smaller than 192 pixels.
+    // Without ffmpeg, pictures are PNG, three bytes a pixel and at least 192 pixels wide.
     vi.stubEnv('ANYVMAF_FFMPEG', '/nonexistent/ffmpeg');
     const limits = { megabytes: 3, bytes: 100_000 };
     const { pictures, lacking } = await pagePictures(many, never, limits).finally(() => vi.unstubAllEnvs());
-    const page = await formatHtml(
-      many.map(({ report }) => report),
-      { pictures, picturesLacking: lacking },
-    );
+    const reports = many.map((one) => one.report);
+    const page = await formatHtml(reports, { pictures, picturesLacking: lacking });
     expect(page.length).toBeLessThanOrEqual(3e6);
     const count = pictures.length;
     expect(pictures.map((one) => one.report)).toEqual(Array.from({ length: count }, (_, i) => i % 6));
@@ -231,48 +215,40 @@ describe('pictures of the worst frames', () => {
     expect(page).toContain(lacking[0]);
   });
 
-  test.skipIf(!hasFfmpeg)(
-    'become JPEG, then smaller, as the size that --html-size names gets short',
-    async () => {
-      const [a, b] = [noise('wide-a.y4m', 1, [1280, 240], 1), noise('wide-b.y4m', 2, [1280, 240], 1)];
-      const page = files.at('wide.html');
-      const made = async (size: string) => {
-        const quick = ['-n', '--feature', 'psnr', '--no-preflight'];
-        const { code, stderr } = await anyvmaf([a, b, ...quick, '--html', page, '--html-size', size]);
-        const text = readFileSync(page, 'utf8');
-        expect({ code, within: text.length <= Number(size) * 1e6 }).toEqual({ code: 0, within: true });
-        const [picture = ''] = /data:image[^"]+/.exec(text) ?? [];
-        const bytes = Buffer.from(picture.replace(/^.*base64,/, ''), 'base64');
-        const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
-        const width = sizeOf(bytes) ?? bytes.readUInt16BE(frame + 7);
-        return [/image\/(\w+)/.exec(picture)?.[1], width, /Some pictures are at most \d+/.exec(stderr)?.[0]];
-      };
-      expect(await made('20')).toEqual(['jpeg', 960, undefined]);
-      const [type, width = 0, said] = await made('0.3');
-      expect([type, said]).toEqual(['jpeg', `Some pictures are at most ${width}`]);
-      expect(width).toBeLessThan(960);
-    },
-  );
+  test.skipIf(!hasFfmpeg)('become JPEG, then smaller, with a smaller --html-size', async () => {
+    const [a, b] = [noise('wide-a.y4m', 1, [1280, 240], 1), noise('wide-b.y4m', 2, [1280, 240], 1)];
+    const page = files.at('wide.html');
+    const made = async (size: string) => {
+      const quick = ['-n', '--feature', 'psnr', '--no-preflight'];
+      const { code, stderr } = await anyvmaf([a, b, ...quick, '--html', page, '--html-size', size]);
+      const text = readFileSync(page, 'utf8');
+      expect({ code, within: text.length <= Number(size) * 1e6 }).toEqual({ code: 0, within: true });
+      const [picture = ''] = /data:image[^"]+/.exec(text) ?? [];
+      const bytes = Buffer.from(picture.replace(/^.*base64,/, ''), 'base64');
+      const frame = bytes.indexOf(Buffer.from([0xff, 0xc0]));
+      const width = sizeOf(bytes) ?? bytes.readUInt16BE(frame + 7);
+      return [/image\/(\w+)/.exec(picture)?.[1], width, /Some pictures are at most \d+/.exec(stderr)?.[0]];
+    };
+    expect(await made('20')).toEqual(['jpeg', 960, undefined]);
+    const [type, width = 0, said] = await made('0.3');
+    expect([type, said]).toEqual(['jpeg', `Some pictures are at most ${width}`]);
+    expect(width).toBeLessThan(960);
+  });
 
   test('stop when the run is aborted', async () => {
     await expect(pagePictures([encode()], AbortSignal.abort(new Error('enough')))).rejects.toThrow('enough');
   });
 });
 
-const meaning = (matrix: ColorMeaning['matrix'], range: ColorMeaning['range']): ColorMeaning => ({
-  matrix,
-  range,
-  assumed: [],
-});
-
-describe.runIf(hasFfmpeg)(`compared with ffmpeg (${needsFfmpeg})`, () => {
-  it.each([
-    ['bt601', 'limited', 'yuv420p', '420', 8],
-    ['bt709', 'limited', 'yuv422p', '422', 8],
-    ['bt709', 'full', 'yuv444p', '444', 8],
-    ['bt601', 'full', 'yuv420p10le', '420', 10],
-    ['bt709', 'limited', 'yuv444p16le', '444', 16],
-  ] as const)('%s, %s range, %s', (matrix, range, pixelFormat, chroma, bitDepth) => {
+it.runIf(hasFfmpeg).each([
+  ['bt601', 'limited', 'yuv420p', '420', 8],
+  ['bt709', 'limited', 'yuv422p', '422', 8],
+  ['bt709', 'full', 'yuv444p', '444', 8],
+  ['bt601', 'full', 'yuv420p10le', '420', 10],
+  ['bt709', 'limited', 'yuv444p16le', '444', 16],
+] as const)(
+  `colours equal ffmpeg's: %s, %s range, %s (${needsFfmpeg})`,
+  (matrix, range, pixelFormat, chroma, bitDepth) => {
     const format: VideoFormat = { width: 64, height: 48, bitDepth, chroma };
     const lavfi = `gradients=s=64x48:c0=0x2060a0:c1=0xd0a030:n=2:x0=0:y0=0:x1=63:y1=47:speed=0.00001`;
     const name = `${encodeFolder()}/${matrix}-${range}-${pixelFormat}`;
@@ -295,7 +271,7 @@ describe.runIf(hasFfmpeg)(`compared with ffmpeg (${needsFfmpeg})`, () => {
       cb: samples.slice(luma, luma + plane),
       cr: samples.slice(luma + plane, luma + 2 * plane),
     };
-    const { data } = toRgb(planes, format, meaning(matrix, range));
+    const { data } = toRgb(planes, format, { matrix, range, assumed: [] });
     let worst = 0;
     let sum = 0;
     for (let i = 0; i < data.length; i++) {
@@ -305,10 +281,10 @@ describe.runIf(hasFfmpeg)(`compared with ffmpeg (${needsFfmpeg})`, () => {
     }
     expect(sum / data.length).toBeLessThan(1);
     expect(worst).toBeLessThanOrEqual(4);
-  });
-});
+  },
+);
 
-/** What is done to a clip, as ffmpeg's arguments between input and output. */
+/** ffmpeg's arguments between input and output. */
 const TREATMENTS = {
   'x264 crf 20': ['-c:v', 'libx264', '-crf', '20'],
   'x264 crf 40': ['-c:v', 'libx264', '-crf', '40'],
@@ -375,13 +351,13 @@ describe.runIf(hasFfmpeg).each([
   };
 
   it.runIf(there)('blockiness rises with coarser coding', () => {
-    // The loop filter hides blocks until coding gets very coarse; MPEG-2 has none.
+    // The loop filter hides blocks up to very coarse coding; MPEG-2 has none.
     if (!smooth) ordered('blockiness', ['x264 crf 40', 'x264 crf 48']);
     if (name !== 'fractal') ordered('blockiness', ['blur 2', 'x264 crf 40']);
     expect(value('blockiness', 'mpeg2 q 20')).toBeGreaterThan(value('blockiness', 'blur 2') + 0.04);
   });
 
-  it.runIf(there && !smooth)('blur rises with blurring and coarser coding, and not with noise', () => {
+  it.runIf(there && !smooth)('blur rises with blurring and coarser coding, not with noise', () => {
     ordered('blur', ['noise 8', 'x264 crf 20', 'blur 0.7', 'blur 2']);
     ordered('blur', ['x264 crf 20', 'x264 crf 40', 'x264 crf 48']);
     expect(facts['blur 2'].blur.level).toBe('strong');
@@ -394,7 +370,7 @@ describe.runIf(hasFfmpeg).each([
       expect(facts[other].noise.level, other).toBe('none');
   });
 
-  it.runIf(there)('banding rises with posterising, and not with noise, blur or contrast', () => {
+  it.runIf(there)('banding rises with posterising, not with noise, blur or contrast', () => {
     const [by8, by16] = [value('banding', 'posterised by 8'), value('banding', 'posterised by 16')];
     expect(by16).toBeGreaterThanOrEqual(by8);
     expect(facts['posterised by 16'].banding.level).not.toBe('none');
@@ -402,7 +378,7 @@ describe.runIf(hasFfmpeg).each([
       expect(value('banding', other), other).toBeLessThan(by8);
   });
 
-  it.runIf(there)('contrast loss is what the filter took', () => {
+  it.runIf(there)('contrast loss equals that of the filter', () => {
     expect(value('contrast_loss', 'contrast 0.7')).toBeCloseTo(0.3, 1);
     expect(facts['x264 crf 20'].contrast_loss.level).toBe('none');
     expect(facts['noise 8'].contrast_loss.level).toBe('none');

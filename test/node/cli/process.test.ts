@@ -1,7 +1,7 @@
 /**
  * @module test/node/cli/process
- * The built program as a process: streams, terminals, signals, kills, limits of the system, and files that keep a reader
- * busy for ever.
+ * The built program as a process: streams, terminals, signals, kills, limits of the system, and files that keep a reader busy
+ * forever.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -20,14 +20,14 @@ const linux = process.platform === 'linux';
 
 const files = videos();
 const [ref, dis] = files.pair(['ref.y4m', 'dis.y4m'], 3);
-/** What the pair's plain result is; see test/fixtures/reports. */
+/** The pair's plain result; see test/fixtures/reports. */
 const SCORE = /^vmaf_v0\.6\.1: \d+\.\d{6}\n$/;
 
 /** Runs the program below a command of the shell, such as a limit. */
 const below = (command: string, ...args: readonly string[]) =>
   run('/bin/sh', ['-c', `${command}; exec "$@"`, 'sh', process.execPath, PROGRAM, ...args]);
 
-/** What Linux says of a process; nothing once it is gone, which it may be between two looks. */
+/** The stat file of a process; empty once it has ended. */
 function statOf(pid: string): string {
   try {
     return readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -36,7 +36,7 @@ function statOf(pid: string): string {
   }
 }
 
-/** Seconds that a process and those that it started have computed. */
+/** Processor seconds of a process and its children. */
 function computed(pid: number): number {
   let ticks = 0;
   for (const name of readdirSync('/proc').filter((one) => /^\d+$/.test(one))) {
@@ -47,7 +47,7 @@ function computed(pid: number): number {
   return ticks / 100;
 }
 
-/** Waits until a process and those that it started have computed for so many seconds, or it is gone. */
+/** Waits until a process and its children have used so many processor seconds, or it has ended. */
 async function worked(pid: number | undefined, seconds: number): Promise<void> {
   if (!linux || pid === undefined) return sleep(1000 * (seconds + 1));
   while (existsSync(`/proc/${pid}`) && computed(pid) < seconds) await sleep(50);
@@ -71,7 +71,7 @@ describe('the process', () => {
     expect(outcome).toEqual({ code: 141, stdout: '', stderr: '' });
   });
 
-  it.runIf(existsSync('/dev/full'))('says that standard output is full', async () => {
+  it.runIf(existsSync('/dev/full'))('reports that standard output is full', async () => {
     const { code, stderr } = await run('sh', [
       ...['-c', '"$0" "$@" > /dev/full', process.execPath, PROGRAM, ref, dis, '--json'],
     ]);
@@ -100,7 +100,7 @@ describe('the process', () => {
     expect(afterBar).toContain('\u001b[1m');
   });
 
-  it('passes a command line that reads back in a shell as it was', async () => {
+  it('prints command lines that a shell reads back unchanged', async () => {
     const { commandLine } = await import('../../../src/cli/options.js');
     const args = ['a b.mp4', "it's", '$HOME', '--x=1', '', 'a"b', '-', '*', 'über', 'a\nb'];
     const { stdout } = await run('sh', ['-c', commandLine('printf', ['%s|', ...args])]);
@@ -113,22 +113,20 @@ const SIGNALS = [
   ['SIGTERM', 143, 'terminated'],
 ] as const;
 
-describe.each(SIGNALS)('%s', (signal, code, word) => {
-  it('ends a run that waits for its input', async () => {
-    const output = files.at('interrupted.json');
-    const outcome = await anyvmafProcess(['-', dis, '--json', '-o', output], {
-      meanwhile: (child) => {
-        child.stdin?.write(readFileSync(ref).subarray(0, -200), () =>
-          atRest(child.pid).then(() => child.kill(signal)),
-        );
-      },
-    });
-    expect(outcome).toEqual({ code, stdout: '', stderr: `anyvmaf: ${word}\n` });
-    expect(existsSync(output)).toBe(false);
+it.each(SIGNALS)('%s ends a run that waits for its input', async (signal, code, word) => {
+  const output = files.at('interrupted.json');
+  const outcome = await anyvmafProcess(['-', dis, '--json', '-o', output], {
+    meanwhile: (child) => {
+      child.stdin?.write(readFileSync(ref).subarray(0, -200), () =>
+        atRest(child.pid).then(() => child.kill(signal)),
+      );
+    },
   });
+  expect(outcome).toEqual({ code, stdout: '', stderr: `anyvmaf: ${word}\n` });
+  expect(existsSync(output)).toBe(false);
 });
 
-// Two ways of taking one path: the other signal is that of all that wait for input.
+// One signal is enough: both take the same path.
 describe.each(tier(SIGNALS.slice(1), [...SIGNALS]))('%s, at work', (signal, code, word) => {
   beforeAll(() => {
     const names = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
@@ -146,20 +144,20 @@ describe.each(tier(SIGNALS.slice(1), [...SIGNALS]))('%s, at work', (signal, code
       },
     });
 
-  it('ends an evaluation that has minutes of computing before it', async () => {
+  it('ends an evaluation that would take minutes', async () => {
     const inputs = [files.at('model.onnx'), files.at('features.parquet')];
     const outcome = await signalled(['tiny', 'eval', '--resamples', '100000', ...inputs], 1.2);
     expect(outcome).toEqual({ code, stdout: '', stderr: `anyvmaf: ${word}\n` });
   });
 
-  it('ends a command while a table is read that would be read for ever', async () => {
+  it('ends a command that reads an endless table', async () => {
     const table = join(root, 'test/fixtures/hostile/endless-run-1.parquet');
     const { code: ended } = await signalled(['tiny', 'eval', files.at('model.onnx'), table], 1);
-    // On a slow machine the signal may come before there is a command, on a fast one after the refusal.
+    // On a slow machine the signal may come before the command starts, on a fast one after the refusal.
     expect([code, null, 2]).toContain(ended);
   });
 
-  it('ends a process of which a thread is in native code for long', async () => {
+  it('ends a process with a thread in native code', async () => {
     const begun = files.at(`${signal}.begun`);
     const work = `require('fs').writeFileSync('${begun}', ''); require('crypto').pbkdf2Sync('a', 'b', 1e9, 64, 'sha512')`;
     const busy = `import { Worker } from 'node:worker_threads';
@@ -173,22 +171,22 @@ describe.each(tier(SIGNALS.slice(1), [...SIGNALS]))('%s, at work', (signal, code
       node,
       meanwhile: async (child) => {
         while (!existsSync(begun) && child.exitCode === null) await sleep(20);
-        // Longer than from the file to the native code, and not longer than that takes.
+        // Enough time to enter the native code, not to finish it.
         await sleep(200);
         child.kill(signal);
       },
     });
-    // By the signal itself, which shells show as the same code.
+    // By the signal itself, which shells show as the same status.
     expect(ended).toBeNull();
     expect(stderr).toBe(`anyvmaf: ${word}\n`);
   });
 });
 
-// Pictures are all there or none.
+// Pictures are complete or absent.
 const KILLS = tier(1, 15);
 const KILLED = tier(['--only', 'pictures'], []);
 it.skipIf(!linux)(
-  'kills leave whole files or none, and nothing that the next start does not remove (needs Linux)',
+  'kills leave complete files or none, and the next start removes the rest (needs Linux)',
   { timeout: 600_000 },
   async () => {
     const script = ['scripts/kill-test.mjs', '--runs', String(KILLS), ...KILLED];
@@ -201,7 +199,7 @@ it.skipIf(!linux)(
 );
 
 describe.skipIf(!linux)('limits of the system', () => {
-  it('too few open files are told with the limit, whenever they run out', async () => {
+  it('too few open files are reported with the limit, whenever they run out', async () => {
     const limits = tier([22, 36], [22, 26, 32, 40, 48, 56]);
     let told = 0;
     for (const limit of limits) {
@@ -211,11 +209,11 @@ describe.skipIf(!linux)('limits of the system', () => {
       expect([code, stdout], `ulimit -n ${limit}: ${stderr}`).toEqual([2, '']);
       expect(stderr).toMatch(/^anyvmaf: .*too many files are open.*raise the limit.*ulimit -n.*\n$/i);
     }
-    // The lower half of the limits never suffices.
+    // The lower half of the limits is never enough.
     expect(told).toBeGreaterThanOrEqual(limits.length / 2);
   });
 
-  it('too little address space is told with the limit and a way out', async () => {
+  it('too little address space is reported with the limit and a workaround', async () => {
     const { code, stdout, stderr } = await below('ulimit -v 12000000', ref, dis, '--threads', '2');
     expect([code, stdout], stderr).toEqual([2, '']);
     expect(stderr).toMatch(/^anyvmaf: Memory ran out, .* limited to 11718 MiB \(ulimit -v\).*\n$/);
@@ -223,7 +221,7 @@ describe.skipIf(!linux)('limits of the system', () => {
   });
 });
 
-// A limit on the size of files stands for a full disk: both end in a write that the system refuses.
+// A limit on file sizes simulates a full disk: in both cases the system refuses a write.
 const HEATMAPS = [
   ['0', 'old'],
   ['2', 'new/deep'],
@@ -231,7 +229,7 @@ const HEATMAPS = [
   ['2', 'old'],
 ] as const;
 it.skipIf(process.platform === 'win32').each(tier(HEATMAPS.slice(0, 2), [...HEATMAPS]))(
-  'a full disk leaves no part of a heatmap behind, with %s workers in the folder %s',
+  'a full disk leaves no partial heatmap, with %s workers in the folder %s',
   async (threads, folder) => {
     const own = videos(privateFolder());
     const pair = own.pair(['r.y4m', 'd.y4m'], 3, { width: 320, height: 216 });
@@ -254,10 +252,9 @@ const { usable } = await nodeMediabunnyDecoder({
   script: () => new URL(`file://${built('dist/bundle/js/node-parser-worker.js')}`),
 }).availability();
 
-// Found by changing one to three bytes, drawn at random, of a table that hyparquet-writer wrote and of a Matroska file
-// that ffmpeg wrote.
-// The readers' patience ends for all at once.
-describe.concurrent('a file that keeps a reader busy for ever', () => {
+// Found by changing one to three random bytes of files that hyparquet-writer and ffmpeg wrote. They run concurrently, because
+// each waits for the reader's timeout.
+describe.concurrent('a file that keeps a reader busy forever', () => {
   const FOLDER = join(root, 'test/fixtures/hostile');
   const hostile = (ending: string) => {
     const all = readdirSync(FOLDER).filter((file) => file.endsWith(ending));
@@ -272,13 +269,13 @@ describe.concurrent('a file that keeps a reader busy for ever', () => {
   });
 
   describe.skipIf(!usable)('with mediabunny (needs mediabunny and @mediabunny/server)', () => {
-    // By the choice of a decoder below, and by tools of a server.
+    // The next test and the server's tools cover it too.
     it.each(tier([], hostile('.mkv')))('is refused: the video %s', async (name) => {
       const video = join(FOLDER, name);
       expectFailure(await anyvmafProcess(['--decoder', 'mediabunny', video, video]), 2, NOWHERE);
     });
 
-    it('is not shown to the next decoder', async () => {
+    it('is not passed to the next decoder', async () => {
       const [name = ''] = hostile('.mkv');
       const decoders = await nodePlatform.decoders({ urls: false });
       const { chooseDecoder } = await import('../../../src/media/decoders.js');

@@ -1,7 +1,7 @@
 /**
  * @module test/node/cli/tiny
- * `anyvmaf features --parquet` and `anyvmaf tiny` as a user runs them: a table of several pairs read back by another
- * reader, models evaluated on it, and what is said, with which exit code, when something is wrong.
+ * `anyvmaf features --parquet` and `anyvmaf tiny` as a user runs them: a table of several pairs, read back by another reader,
+ * models evaluated on it, and errors with their exit codes.
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -15,6 +15,8 @@ import { linear } from '../../support/onnx.js';
 const FRAMES = 5;
 /** Keys of the splits test, test and train. */
 const KEYS = ['clip_0000', 'clip_0019', 'clip_0001'] as const;
+const [key] = KEYS;
+const PAIR = [`${key}-ref.y4m`, `${key}-dis.y4m`] as const;
 const CANONICAL = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
 const files = videos();
@@ -38,10 +40,9 @@ function run(...args: string[]): Promise<Outcome> {
   return anyvmaf(args, { cwd: dirname(files.at('x')) });
 }
 
-function tableOf(name: string): Promise<Record<string, unknown>[]> {
-  const bytes = readFileSync(files.at(name));
-  return parquetReadObjects({ file: bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) });
-}
+const parquetOf = (name: string) => Uint8Array.from(readFileSync(files.at(name))).buffer;
+const tableOf = (name: string): Promise<Record<string, unknown>[]> =>
+  parquetReadObjects({ file: parquetOf(name) });
 
 describe('features --parquet', () => {
   it('writes a row for every frame of every pair, with key, clip, opinion and teacher', async () => {
@@ -56,8 +57,7 @@ describe('features --parquet', () => {
 
   it('holds the values of a report, the canonical six first', async () => {
     const rows = await tableOf('table.parquet');
-    const [key] = KEYS;
-    const args = [`${key}-ref.y4m`, `${key}-dis.y4m`, '--json', '--precision', 'max', '--feature', 'psnr'];
+    const args = [...PAIR, '--json', '--precision', 'max', '--feature', 'psnr'];
     const { stdout } = await run(...args, '-o', '-', '--quiet', '-m', 'version=vmaf_v0.6.1');
     const { frames } = JSON.parse(stdout) as { frames: { metrics: Record<string, number> }[] };
     expect(frames).toHaveLength(FRAMES);
@@ -69,9 +69,8 @@ describe('features --parquet', () => {
     });
   });
 
-  it('is flat, of plain types, and compressed as every reader can undo', () => {
-    const bytes = readFileSync(files.at('table.parquet'));
-    const metadata = parquetMetadata(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length));
+  it('is flat, with plain types, and Snappy compression', () => {
+    const metadata = parquetMetadata(parquetOf('table.parquet'));
     const [root, ...columns] = metadata.schema;
     expect(root?.num_children).toBe(columns.length);
     const names = ['key', 'clip', 'frame', 'mos', ...CANONICAL, 'psnr_y', 'psnr_cb', 'psnr_cr', 'teacher'];
@@ -84,9 +83,8 @@ describe('features --parquet', () => {
     expect(new Set(codecs)).toEqual(new Set(['SNAPPY']));
   });
 
-  it('takes the teacher as the opinion where there is none, and one key for all', async () => {
-    const [key] = KEYS;
-    const videos = [`${key}-ref.y4m`, `${key}-dis.y4m`, `${key}-ref.y4m`];
+  it('uses the teacher as a missing opinion score, and one key for all', async () => {
+    const videos = [...PAIR, PAIR[0]];
     const rest = ['--teacher', 'vmaf_v0.6.1', '--key', 'one', '--quiet', '--json', '--frame_cnt', '2'];
     const { code, stdout } = await run('features', ...videos, '--parquet', 'taught.parquet', ...rest);
     expect(code).toBe(0);
@@ -97,28 +95,25 @@ describe('features --parquet', () => {
     for (const { mos, teacher } of rows) expect(mos).toBe(teacher);
   });
 
-  it('leaves no file behind when a pair fails, and says which', async () => {
-    const [key] = KEYS;
-    files.put('cut.y4m', readFileSync(files.at(`${key}-dis.y4m`)).subarray(0, 6000));
-    const pair = [`${key}-ref.y4m`, `${key}-dis.y4m`];
+  it('leaves no file if a pair fails, and names it', async () => {
+    files.put('cut.y4m', readFileSync(files.at(PAIR[1])).subarray(0, 6000));
     const table = ['--parquet', 'failed.parquet', '--quiet'];
-    expectFailure(await run('features', ...pair, 'cut.y4m', ...table), 2, /cut\.y4m is incomplete/);
-    expectFailure(await run('features', ...pair, 'none.y4m', ...table), 2, /none\.y4m: there is no such/);
+    expectFailure(await run('features', ...PAIR, 'cut.y4m', ...table), 2, /cut\.y4m is incomplete/);
+    expectFailure(await run('features', ...PAIR, 'none.y4m', ...table), 2, /none\.y4m: there is no such/);
     const unlisted = await run('features', '--pairs', 'none.csv', ...table);
     expectFailure(unlisted, 2, /cannot read none\.csv: there is no such/);
     files.put('wrong.csv', 'ref,dis\na,b\n');
     expectFailure(await run('features', '--pairs', 'wrong.csv', ...table), 1, /first line of wrong\.csv/);
     const nowhere = ['--parquet', join('nowhere', 'x.parquet'), '--quiet'];
-    expectFailure(await run('features', ...pair, ...nowhere), 2, /cannot write .*folder does not exist/);
+    expectFailure(await run('features', ...PAIR, ...nowhere), 2, /cannot write .*folder does not exist/);
     const teacher = ['--teacher', 'vmaf_v9'];
-    expectFailure(await run('features', ...pair, ...table, ...teacher), 2, /vmaf_v9/);
+    expectFailure(await run('features', ...PAIR, ...table, ...teacher), 2, /vmaf_v9/);
     expect(readdirSync(dirname(files.at('x'))).filter((name) => /failed|nowhere/.test(name))).toEqual([]);
   });
 
-  it('keeps the table that was there when a run fails', async () => {
+  it('keeps an existing table if a run fails', async () => {
     files.put('kept.parquet', 'the former one');
-    const [key] = KEYS;
-    const { code } = await run('features', `${key}-ref.y4m`, 'none.y4m', '--parquet', 'kept.parquet');
+    const { code } = await run('features', PAIR[0], 'none.y4m', '--parquet', 'kept.parquet');
     expect(code).toBe(2);
     expect(readFileSync(files.at('kept.parquet'), 'utf8')).toBe('the former one');
   });
@@ -156,7 +151,7 @@ describe('tiny eval and compare', () => {
     expect(errors).toEqual([]);
   });
 
-  it('go on without models that fail, and fail without any', async () => {
+  it('continue without models that fail, and fail without any', async () => {
     const models = ['good.onnx', 'text.onnx'];
     const some = await run('tiny', 'compare', ...models, 'table.parquet', '--split', 'all', ...draws);
     expect(some.code).toBe(0);
@@ -168,7 +163,7 @@ describe('tiny eval and compare', () => {
     expectFailure(none, 2, /is not a valid ONNX model/);
   });
 
-  it('say in one line what is wrong', async () => {
+  it('report errors in one line', async () => {
     files.put('text.parquet', 'no table at all');
     const table = 'table.parquet';
     for (const [args, code, message] of [
@@ -206,16 +201,11 @@ describe('tiny list, describe and devices', () => {
     expect(shipped.code).toBe(0);
     expect(shipped.stdout).toContain('(as registered)');
     const own = await run('tiny', 'describe', 'good.onnx', '--json');
-    expect(JSON.parse(own.stdout)).toMatchObject({
-      kind: 'fr',
-      parameters: 7,
-      operators: { Gemm: 1 },
-      features: CANONICAL,
-      registry: null,
-    });
+    const described = { kind: 'fr', parameters: 7, operators: { Gemm: 1 }, features: CANONICAL };
+    expect(JSON.parse(own.stdout)).toMatchObject({ ...described, registry: null });
   });
 
-  it('print the manifest of a model, whose digest the registry states', async () => {
+  it('print the manifest of a model, whose digest is in the registry', async () => {
     const { code, stdout } = await run('tiny', 'manifest', 'fr_vmaf_v0.6.1');
     expect(code).toBe(0);
     const { models } = JSON.parse(readFileSync('model/tiny/registry.json', 'utf8'));
@@ -229,7 +219,7 @@ describe('tiny list, describe and devices', () => {
     });
   });
 
-  it('leave nothing in the temporary folder, as onnxruntime-node does where it reports to its maker', async () => {
+  it('leave nothing in the temporary folder, such as telemetry of onnxruntime-node', async () => {
     const folder = privateFolder();
     const options = { env: { TMPDIR: folder }, cwd: dirname(files.at('x')) };
     for (const args of [['devices'], ['eval', 'good.onnx', 'table.parquet', '--split', 'all', ...draws]])
@@ -237,7 +227,7 @@ describe('tiny list, describe and devices', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  it('tell of every device whether it is here and its driver starts, and of the others how to get them', async () => {
+  it('list every device with its availability, and how to get missing ones', async () => {
     const env = { VK_ICD_FILENAMES: '/nowhere/none.json' };
     const { stdout } = await passes(['tiny', 'devices', '--json'], { env });
     const devices: { device: string; available: boolean; how?: string }[] = JSON.parse(stdout);
@@ -248,7 +238,7 @@ describe('tiny list, describe and devices', () => {
     expect(devices.find(({ device }) => device === 'webgpu')?.available).toBe(false);
   });
 
-  it('help, each with its own page', async () => {
+  it('have a help page each', async () => {
     for (const action of ['eval', 'list']) {
       const { code, stdout } = await run('tiny', action, '--help');
       expect(code).toBe(0);
@@ -256,7 +246,7 @@ describe('tiny list, describe and devices', () => {
     }
   });
 
-  it('say in one line what is wrong', async () => {
+  it('report errors in one line', async () => {
     for (const [args, code, message] of [
       [[], 1, /needs an action/],
       [['lst'], 1, /did you mean list\?/],
@@ -269,7 +259,7 @@ describe('tiny list, describe and devices', () => {
   });
 });
 
-it('leaves nothing but what was asked for', () => {
+it('leaves no other files', () => {
   expect(existsSync(files.at('table.parquet'))).toBe(true);
   expect(readdirSync(dirname(files.at('x'))).filter((name) => /part|tmp|~/.test(name))).toEqual([]);
 });

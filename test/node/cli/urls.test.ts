@@ -1,7 +1,7 @@
 /**
  * @module test/node/cli/urls
- * Videos by URL as a user runs it: the same numbers as of files, parts without the rest, nothing that gives access in what is
- * printed or written, and errors for what must not be fetched.
+ * Videos by URL as a user runs it: the same numbers as of files, parts that fetch little else, no credentials in what is printed
+ * or written, and errors for URLs that must not be fetched.
  */
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ const server = await FileServer.forTests();
 
 const serve = (path: string, file: string) => server.add(path, readFileSync(file)) + SIGNED;
 
-/** The report of a run without what depends on names and time. */
+/** The numbers of a report, without names and times. */
 function numbers(path: string) {
   const { pooled_metrics, frames, metrics } = JSON.parse(readFileSync(path, 'utf8'));
   return { pooled_metrics, frames, metrics };
@@ -32,7 +32,7 @@ describe('videos by URL', () => {
   const [rawReference, rawDistorted] = files.pair(['r.yuv', 'd.yuv'], FRAMES, SIZE);
   const RAW = ['-w', '160', '-h', '120', '-p', '420', '-b', '8'];
 
-  it('are scored as files are, Y4M and raw, and named without what gives access', async () => {
+  it('are scored like files, Y4M and raw, and named without credentials', async () => {
     const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
     const [remote, local, page] = [files.at('remote.json'), files.at('local.json'), files.at('page.html')];
     const run = await passes([r, d, `--allow-url=${server.host}`, '-o', remote, '--html', page]);
@@ -45,13 +45,13 @@ describe('videos by URL', () => {
     const both = files.at('raw.json');
     await passes([...raw, ...RAW, `--allow-url=${server.host}`, '-o', both, '--json']);
     expect(numbers(both).pooled_metrics).toEqual(numbers(local).pooled_metrics);
-    // One of the two may be a file.
+    // One may be a file.
     const half = files.at('half.json');
     await passes([reference, d, `--allow-url=${server.host}`, '-o', half]);
     expect(numbers(half)).toEqual(numbers(local));
   });
 
-  it('are refused unless asked for, and where they are not allowed', async () => {
+  it('are refused unless allowed, also by host', async () => {
     const url = serve('/r.y4m', reference);
     const refused: readonly (readonly [readonly string[], string])[] = [
       [[], '--allow-url'],
@@ -66,12 +66,12 @@ describe('videos by URL', () => {
     }
     expect(server.sent.size).toBe(0);
     await ends(['--allow-url', 'some.name', reference, distorted], 1, 'nothing here is a URL');
-    // Without a host, files after it are files.
+    // Without a host, the arguments after it are files.
     const psnr = ['-n', '--feature', 'psnr', '-q', '--json'];
     await passes(['--allow-url', reference, distorted, ...psnr]);
   });
 
-  it('that fail leave no report, say why, and never how they are signed', async () => {
+  it('that fail leave no report, give the reason, and never the signature', async () => {
     const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
     server.behave = (request, response, file) => {
       if (!request.url?.startsWith('/d') || request.headers.range?.startsWith('bytes=0-')) return false;
@@ -79,16 +79,13 @@ describe('videos by URL', () => {
       return true;
     };
     const out = files.at('none.json');
-    const run = await ends(
-      [r, d, '--allow-url', server.host, '-o', out],
-      2,
-      '/d.y4m?... changed while it was read',
-    );
+    const args = [r, d, '--allow-url', server.host, '-o', out];
+    const run = await ends(args, 2, '/d.y4m?... changed while it was read');
     expect(run.stderr).not.toContain('SECRET');
     expect(() => readFileSync(out)).toThrow();
   });
 
-  it('are inspected, aligned, and refused where a command does not read them', async () => {
+  it('are inspected and aligned, and refused by commands that do not read them', async () => {
     const [r, d] = [serve('/r.y4m', reference), serve('/d.y4m', distorted)];
     const inspected = await passes(['inspect', r, d, '--allow-url', server.host, '--json']);
     expect(inspected.stdout).toContain('/r.y4m?...');
@@ -98,7 +95,7 @@ describe('videos by URL', () => {
     expect(inspected.stdout + search.stdout + search.stderr).not.toContain('SECRET');
   });
 
-  it('are jobs of a batch, known again however they are signed', async () => {
+  it('are jobs of a batch, recognised under any signature', async () => {
     serve('/r.y4m', reference);
     serve('/d.y4m', distorted);
     const out = files.at('batch.jsonl');
@@ -126,7 +123,7 @@ describe('videos by URL', () => {
     await ends(['batch', own, '-o', files.at('own.jsonl')], 1, 'only the command line may allow hosts');
   });
 
-  it('take results by PUT; one that is not taken is kept here', async () => {
+  it('take results by PUT; a refused one is kept locally', async () => {
     const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q'];
     const put = `${server.url('/out/report.json')}${SIGNED}`;
     const allow = ['--allow-url', server.host];
@@ -137,7 +134,6 @@ describe('videos by URL', () => {
     expect(server.put.get('/page.html')?.toString()).not.toContain('SECRET');
     await passes([...pair, '--shard', '1/2', '-o', server.url('/part.json'), ...allow]);
     expect(JSON.parse(server.put.get('/part.json')?.toString() ?? '').format).toBe('anyvmaf-shard');
-
     const cwd = files.at('here');
     mkdirSync(cwd);
     for (const [status, headers, why] of [
@@ -162,21 +158,20 @@ describe('videos by URL', () => {
     expect(await anyvmaf([...batch, '--allow-url', server.host])).toMatchObject({ code: 1 });
   });
 
-  it('hold parts that merge reads, each with its limits and checks', async () => {
+  it('may be the parts that merge reads, each with its limits and checks', async () => {
     const pair = [reference, distorted, '-n', '--feature', 'psnr', '-q', '--precision', 'max'];
     const parts = [1, 2].map((number) => files.at(`m-${number}.json`));
     for (const [i, part] of parts.entries()) await passes([...pair, '--shard', `${i + 1}/2`, '-o', part]);
     const [first, second] = parts.map((part, i) => serve(`/m-${i + 1}.json`, part));
     const [merged, local] = [files.at('m-remote.json'), files.at('m-local.json')];
     const allow = ['--allow-url', server.host, '--precision', 'max'];
-    // One of them may be a file; the report may go to a URL too.
+    // One may be a file, and the report may go to a URL.
     await passes(['merge', first ?? '', parts[1] ?? '', ...allow, '-o', merged]);
     await passes(['merge', ...parts, '--precision', 'max', '-o', local]);
     expect(numbers(merged)).toEqual(numbers(local));
     const there = server.url('/merged.json');
     await passes(['merge', first ?? '', second ?? '', ...allow, '-o', there]);
     expect(JSON.parse(server.put.get('/merged.json')?.toString() ?? '').frames).toHaveLength(FRAMES);
-
     const torn = server.add('/torn.json', readFileSync(parts[0] ?? '').subarray(0, 700));
     const video = serve('/r.y4m', reference);
     const refused: readonly (readonly [readonly string[], number, string])[] = [
@@ -192,7 +187,7 @@ describe('videos by URL', () => {
       expect(failed).toMatchObject({ code, stderr: expect.stringContaining(why) });
       expect(failed.stderr).not.toContain('SECRET');
     }
-    // What is too large is not fetched.
+    // Files that are too large are not fetched.
     server.behave = (request, response) => {
       const [, from = '0', to = '0'] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
       const piece = Buffer.alloc(Number(to) - Number(from) + 1);
@@ -206,7 +201,7 @@ describe('videos by URL', () => {
     expect(() => readFileSync(files.at('m-none.json'))).toThrow('ENOENT');
   });
 
-  it('in parts give what they give in one piece, and each part transfers little more than itself', async () => {
+  it('in parts equal a whole run, and each part transfers little more than its share', async () => {
     const [long, poor] = files.pair(['long.y4m', 'poor.y4m'], 48, { width: 320, height: 240 });
     const [r, d] = [serve('/long.y4m', long), serve('/poor.y4m', poor)];
     const size = readFileSync(long).length;
@@ -227,10 +222,8 @@ describe('videos by URL', () => {
       parts.push(readFileSync(part, 'utf8'));
     }
     const merged = await mergeShards(await Promise.all(parts.map((text) => readShard(text))));
-    const whole = await score(
-      { reference: long, distorted: poor },
-      { models: [], features: ['psnr', 'motion'] },
-    );
+    const request = { reference: long, distorted: poor };
+    const whole = await score(request, { models: [], features: ['psnr', 'motion'] });
     expect(merged.frames).toEqual(whole.frames);
     expect(merged.pooled_metrics).toEqual(whole.pooled_metrics);
     expect(parts.join('')).not.toContain('SECRET');
@@ -244,7 +237,7 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     extra: ['-vf', 'noise=alls=40:allf=t', '-movflags', '+faststart'],
   });
 
-  it('are scored as files are, by every decoder', async () => {
+  it('are scored like files, by every decoder', async () => {
     const master = encode({ codec: 'h264', ...noisy(12), ...small });
     const file = encode({ codec: 'h264', ...small });
     const r = serve('/master.mp4', master);
@@ -266,31 +259,23 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     ['--vf-ref fps=50 --vf-dis fps=50', 24],
     ['--crop-ref 48:32:8:8 --crop-dis 48:32:8:8', 12],
   ];
-  it.each(tier(filtered.slice(0, 1), filtered))(
-    'are filtered as files are by %s',
-    async (filters, frames) => {
-      const [master, file] = [
-        encode({ codec: 'h264', ...noisy(12), ...small }),
-        encode({ codec: 'hevc', ...small }),
-      ];
-      const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
-      const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
-      const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
-      await passes([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
-      await passes([master, file, ...args, '-o', local]);
-      expect(numbers(remote)).toEqual(numbers(local));
-      expect(numbers(remote).frames).toHaveLength(frames);
-    },
-  );
+  it.each(tier(filtered.slice(0, 1), filtered))('are filtered like files by %s', async (filters, frames) => {
+    const master = encode({ codec: 'h264', ...noisy(12), ...small });
+    const file = encode({ codec: 'hevc', ...small });
+    const [remote, local] = [files.at('f-remote.json'), files.at('f-local.json')];
+    const args = ['-n', '--feature', 'psnr', '--no-preflight', '-q', ...filters.split(' ')];
+    const urls = [serve('/whole.mp4', master), serve('/whole-dis.mp4', file)];
+    await passes([...urls, ...args, `--allow-url=${server.host}`, '-o', remote]);
+    await passes([master, file, ...args, '-o', local]);
+    expect(numbers(remote)).toEqual(numbers(local));
+    expect(numbers(remote).frames).toHaveLength(frames);
+  });
 
-  it('in parts read their own, and merge to the whole', async () => {
+  it('in parts read their share, and merge to a whole run', async () => {
     const film = { size: '320x180', frames: 900 };
     const key = ['-g', '12', '-movflags', '+faststart'];
-    const master = encode({
-      codec: 'h264',
-      ...film,
-      extra: ['-vf', 'noise=alls=40:allf=t', '-qp', '24', ...key],
-    });
+    const extra = ['-vf', 'noise=alls=40:allf=t', '-qp', '24', ...key];
+    const master = encode({ codec: 'h264', ...film, extra });
     const url = serve('/big.mp4', master);
     const size = readFileSync(master).length;
     const poor = encode({ codec: 'h264', ...film, extra: key });
@@ -312,7 +297,7 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     expect(unnamed(merged)).toEqual(unnamed(whole));
   });
 
-  it('that change, or that nobody sends on, are errors of fetching and not of the video', async () => {
+  it('that change or disappear give errors of fetching, not of the video', async () => {
     const file = encode({ codec: 'h264', size: '640x360', ...noisy(200) });
     const url = serve('/m.mp4', file);
     const run = (how: (range: number) => 'ok' | 'changed' | 'gone') => {
@@ -327,16 +312,14 @@ describe.runIf(hasFfmpeg)(`encoded videos by URL (${needsFfmpeg})`, () => {
     };
     const size = readFileSync(file).length;
     const changed = await run((at) => (at > size / 2 && at < size * 0.9 ? 'changed' : 'ok'));
-    expect(changed).toMatchObject({
-      code: 2,
-      stderr: expect.stringContaining('m.mp4?... changed while it was read'),
-    });
+    expect(changed.code).toBe(2);
+    expect(changed.stderr).toContain('m.mp4?... changed while it was read');
     const gone = await run((at) => (at > size / 2 && at < size * 0.9 ? 'gone' : 'ok'));
     expect(gone).toMatchObject({ code: 2, stderr: expect.stringContaining('answered 404') });
     expect(changed.stderr + gone.stderr).not.toMatch(/SECRET|damaged|127\.0\.0\.1:\d+\/[0-9a-f]{20}/);
   });
 
-  it('that are playlists lead nowhere', async () => {
+  it('that are playlists fetch no other file', async () => {
     const secret = encode({ codec: 'h264', frames: 5 });
     server.add('/inner.mp4', readFileSync(secret));
     const list = `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${server.url('/inner.mp4')}\n#EXTINF:1,\nfile:${secret}\n#EXT-X-ENDLIST\n`;

@@ -1,7 +1,7 @@
 /**
  * @module test/node/engine/colour-metrics
  * XPSNR, SSIMULACRA2, Butteraugli and ColorVideoVDP through the engine: values of the authors' programs for pictures, the same
- * bits however a run is carried out, and what refuses them.
+ * bits however a run is split, and refusals.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,6 +21,7 @@ import {
   scoreMany,
   scoreShard,
 } from '../../../src/index.js';
+import type { FrameSource } from '../../../src/media/types.js';
 import { colourText } from '../../../src/report/facts.js';
 import type { FrameMetrics, Report, ReportHead } from '../../../src/report/schema.js';
 import { sampleSource, y4mFile } from '../../../src/sample/files.js';
@@ -56,17 +57,24 @@ interface Golden {
 const { stills, cvvdp_video_clip160_by_fps: clips }: Golden = golden
   ? JSON.parse(readFileSync(join(golden, 'values.json'), 'utf8'))
   : { stills: {}, cvvdp_video_clip160_by_fps: {} };
-/** Findings that are right: files of the same bytes, and pictures of other contrast. */
-const FOUND: Readonly<Record<string, readonly string[]>> = {
-  same: ['identical'],
-  news: ['levels'],
-  noise: ['levels'],
-};
-/** Looks at nothing in a run. */
+/** Expected findings: files of the same bytes, and pictures of other contrast. */
+const FOUND: Record<string, string[]> = { same: ['identical'], news: ['levels'], noise: ['levels'] };
+/** An observer that ignores a run. */
 const UNWATCHED: RunObserver = { planned() {}, boundary() {}, frame() {}, swapped() {}, ended() {} };
 const pngs = (name: string) => ({
   reference: join(golden ?? '', `${name}_ref.png`),
   distorted: join(golden ?? '', `${name}_dis.png`),
+});
+
+type Side = 'reference' | 'distorted';
+const sides = <T>(make: (side: Side) => T) => ({
+  reference: make('reference'),
+  distorted: make('distorted'),
+});
+/** A source that declares these facts. */
+const stating = (source: FrameSource, stated: object): FrameSource => ({
+  ...source,
+  info: { ...source.info, ...stated },
 });
 
 const ffmpeg = (name: string, ...args: readonly string[]): string => cached(join(folder, name), args);
@@ -104,7 +112,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect([found, report.warnings]).toEqual([FOUND[name] ?? [], []]);
   });
 
-  it('are read twice beside VMAF, and the report is one', async () => {
+  it('are read twice beside VMAF, for one report', async () => {
     const [alone, vmaf] = [await score(pngs('small'), ALONE), await score(pngs('small'), { threads: 0 })];
     const [heads, frames]: [ReportHead[], FrameMetrics[]] = [[], []];
     const report = await score(pngs('small'), {
@@ -126,7 +134,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect(report.preflight).toEqual(vmaf.preflight);
   });
 
-  it('are seen by who watches a run beside VMAF, frame by frame', async () => {
+  it('are reported frame by frame to an observer of a run with VMAF', async () => {
     const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, preflight: false });
     const seen: unknown[] = [];
     const steering = new Steering({
@@ -159,7 +167,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect(done).not.toEqual([]);
   });
 
-  it('are measured by the core beside a GPU, which the report says', async () => {
+  it('are measured by the core beside a GPU, as the report tells', async () => {
     const options: ScoreOptions = { features: ['ssimulacra2'], backend: 'webgpu', threads: 0 };
     const report = await scorePair(platformWith(new FakeGpus()), pngs('small'), options);
     expect(report.measurers).toMatchObject([
@@ -185,7 +193,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     },
   );
 
-  it('are no shards beside VMAF', async () => {
+  it('cannot be split into shards beside VMAF', async () => {
     const shard = () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR });
     expect(await refusalOf('usage', shard)).toMatch(/colour metrics alone and shards without them/);
   });
@@ -195,7 +203,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
 const RATE = { num: 50, den: 1 };
 const FRAMES = 19;
 const clip = framesOnce(makeSample(SMALL, { seed: 3, cut: 9 }));
-const y4m = (name: 'reference' | 'distorted', format: VideoFormat = SMALL, frames = FRAMES) => {
+const y4m = (name: Side, format: VideoFormat = SMALL, frames = FRAMES) => {
   const made = format === SMALL ? clip : makeSample(format, { seed: 3, cut: 9 });
   const text = Buffer.from(y4mFile(made, name, frames)).toString('latin1');
   const bytes = Buffer.from(text.replace(/ F\d+:\d+/, ` F${RATE.num}:${RATE.den}`), 'latin1');
@@ -203,11 +211,11 @@ const y4m = (name: 'reference' | 'distorted', format: VideoFormat = SMALL, frame
 };
 
 describe('a video', () => {
-  const request = { reference: y4m('reference'), distorted: y4m('distorted') };
+  const request = sides((side) => y4m(side));
   const options = { features: FEATURES, preflight: false };
   const whole = score(request, { ...options, threads: 0 });
 
-  it('has all keys, and says what is guessed', async () => {
+  it('has all keys, and tells what is guessed', async () => {
     const { metrics, aggregate_metrics, reference, frames } = await whole;
     const names = ['y', 'u', 'v', 'min', 'weighted'];
     const colour = ['ssimulacra2', 'butteraugli', 'butteraugli_3norm', 'cvvdp_q'];
@@ -232,14 +240,13 @@ describe('a video', () => {
     expect(results(await score(request, { ...options, ...how }))).toEqual(results(await whole));
   });
 
-  it('that states no rate is seen as stills, which is told, until its rate is given', async () => {
-    const bare = (side: 'reference' | 'distorted') => {
+  it('without a frame rate counts as stills, with a warning, unless a rate is given', async () => {
+    const bare = (side: Side) => {
       const { info, ...source } = ownSource(clip, side, FRAMES);
       const { frameRate: _, ...stated } = info;
       return { ...source, info: stated };
     };
-    const both = () => ({ reference: bare('reference'), distorted: bare('distorted') });
-    const run = (feature: string) => score(both(), { ...LOOKED_AT, features: [feature] });
+    const run = (feature: string) => score(sides(bare), { ...LOOKED_AT, features: [feature] });
     const stills = await run('cvvdp=display=standard_fhd');
     const told = stills.preflight?.filter(({ code }) => code === 'no-frame-rate');
     expect(told).toMatchObject([
@@ -252,32 +259,29 @@ describe('a video', () => {
     expect(timed.aggregate_metrics.cvvdp_fps_50).toBe((await whole).aggregate_metrics.cvvdp);
   });
 
-  it('is read once and in order where both modules look back', async () => {
-    const own = (side: 'reference' | 'distorted') => {
+  it('is read once and in order, though both modules look back', async () => {
+    const own = (side: Side) => {
       let next = 0;
       const onRead = (index: number) => {
         if (index !== next++) throw new Error(`frame ${index} was read after frame ${next - 2}`);
       };
-      const source = ownSource(clip, side, FRAMES, { onRead });
-      return { ...source, info: { ...source.info, frameRate: RATE } };
+      return stating(ownSource(clip, side, FRAMES, { onRead }), { frameRate: RATE });
     };
-    const run = (how: ScoreOptions) =>
-      score({ reference: own('reference'), distorted: own('distorted') }, { ...options, threads: 0, ...how });
+    const run = (how: ScoreOptions) => score(sides(own), { ...options, threads: 0, ...how });
     for (const chunkFrames of [4, 64])
       expect(results(await run({ chunkFrames }))).toEqual(results(await whole));
   });
 
-  it('of which one leaves its siting open is interpolated by that of the other', async () => {
+  it('without a siting is interpolated with that of the other', async () => {
     const values = async (stated: { readonly chromaLocation?: string }) => {
       const finer = ownSource(makeSample({ ...SMALL, chroma: '422' }, { seed: 3 }), 'reference', 2);
       const coarser = ownSource(makeSample(SMALL, { seed: 3 }), 'distorted', 2);
-      const { frames, distorted } = await score(
-        {
-          reference: { ...finer, info: { ...finer.info, chromaLocation: 'topleft' } },
-          distorted: { ...coarser, info: { ...coarser.info, ...stated } },
-        },
-        { ...ALONE, features: ['ssimulacra2'], scale: 'bicubic' },
-      );
+      const request = {
+        reference: stating(finer, { chromaLocation: 'topleft' }),
+        distorted: stating(coarser, stated),
+      };
+      const options: ScoreOptions = { ...ALONE, features: ['ssimulacra2'], scale: 'bicubic' };
+      const { frames, distorted } = await score(request, options);
       return { frames, siting: distorted.colour?.siting };
     };
     const stated = await values({ chromaLocation: 'topleft' });
@@ -285,7 +289,7 @@ describe('a video', () => {
     expect((await values({ chromaLocation: 'left' })).frames).not.toEqual(stated.frames);
   });
 
-  it('has the same bits beside a GPU, and the report says who measured', async () => {
+  it('has the same bits beside a GPU, and the report tells which backend measured', async () => {
     const onGpu = { ...options, backend: 'webgpu', threads: 1 } as const;
     const report = await scorePair(platformWith(new FakeGpus()), request, onGpu);
     expect(results(report)).toEqual(results(await whole));
@@ -299,13 +303,13 @@ describe('a video', () => {
     }
   });
 
-  it('measures every frame for what looks back where some are left out', async () => {
+  it('is measured on every frame by metrics that look back, though some frames are left out', async () => {
     const report = await score(request, { ...options, threads: 2, chunkFrames: 3, subsample: 2 });
     expect(report.frames).toEqual((await whole).frames.filter(({ frameNum }) => frameNum % 2 === 0));
     expect(report.aggregate_metrics).toEqual((await whole).aggregate_metrics);
   });
 
-  it('begins anew where frames are skipped, and ends at the limit', async () => {
+  it('starts afresh after skipped frames, and ends at the limit', async () => {
     const window = { skipReference: 4, skipDistorted: 4, frameCount: 6 };
     const report = await score(request, { ...options, threads: 2, chunkFrames: 2, ...window });
     expect(results(report)).toEqual(results(await score(request, { ...options, threads: 0, ...window })));
@@ -322,7 +326,7 @@ describe('a video', () => {
     expect(reports[1]?.aggregate_metrics).toMatchObject({ cvvdp: 10 });
   });
 
-  it('is the same where frames are pushed', async () => {
+  it('has the same bits if frames are pushed', async () => {
     const { reference, distorted } = await whole;
     if (!reference.colour || !distorted.colour) throw new Error('no colours');
     const colours = { reference: reference.colour, distorted: distorted.colour };
@@ -345,7 +349,7 @@ describe('a video', () => {
   });
 
   it('is sampled with the values of a whole run', async () => {
-    const long = { reference: y4m('reference', SMALL, 40), distorted: y4m('distorted', SMALL, 40) };
+    const long = sides((side) => y4m(side, SMALL, 40));
     const features = ['xpsnr', 'ssimulacra2', 'cvvdp'];
     const samples = { runs: 4, seconds: 0.04 };
     const report = await score(long, { ...ALONE, features, samples });
@@ -367,7 +371,7 @@ describe('formats', () => {
     { width: 97, height: 53, bitDepth: 10, chroma: '400' },
   ];
   it.each(formats)('of $bitDepth bit $chroma, $width x $height, by both implementations', async (format) => {
-    const request = { reference: y4m('reference', format, 4), distorted: y4m('distorted', format, 4) };
+    const request = sides((side) => y4m(side, format, 4));
     const options = { ...ALONE, features: FEATURES };
     const report = await score(request, options);
     const portable = await score(request, { ...options, implementation: 'portable' });
@@ -380,24 +384,20 @@ describe('formats', () => {
   it.each([
     [{ matrix: 'bt2020nc', transfer: 'smpte2084', colorRange: 'limited', chromaLocation: 'topleft' }, 'pq'],
     [{ matrix: 'bt709', transfer: 'bt709', colorRange: 'full', chromaLocation: 'center' }, 'srgb'],
-  ] as const)('of own sources by what they state: %o', async (stated, transfer) => {
-    const own = (side: 'reference' | 'distorted') => {
-      const source = ownSource(clip, side, 2);
-      return { ...source, info: { ...source.info, ...stated } };
-    };
-    const request = { reference: own('reference'), distorted: own('distorted') };
+  ] as const)('of own sources as they declare them: %o', async (stated, transfer) => {
+    const request = sides((side) => stating(ownSource(clip, side, 2), stated));
     const report = await score(request, { ...ALONE, features: ['butteraugli'] });
     const { colorRange: range, chromaLocation: siting } = stated;
     expect(report.reference.colour).toMatchObject({ range, siting, transfer, guessed: [] });
   });
 
   it('by the tags of Y4M', async () => {
-    const tagged = (side: 'reference' | 'distorted') => {
+    const tagged = (side: Side) => {
       const text = readFileSync(y4m(side)).toString('latin1');
       const header = text.replace(/C420\w*/, 'C420paldv').replace('\n', ' XCOLORRANGE=FULL\n');
       return file(folder, `tagged-${side}.y4m`, Buffer.from(header, 'latin1'));
     };
-    const request = { reference: tagged('reference'), distorted: tagged('distorted') };
+    const request = sides(tagged);
     const { reference } = await score(request, { ...ALONE, features: ['ssimulacra2'], frameCount: 1 });
     expect(reference.colour).toMatchObject({ range: 'full', siting: 'topleft' });
     expect(reference.colour?.guessed).toEqual(['matrix', 'transfer']);
@@ -412,7 +412,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
   const reference = rgb('rgb-reference.mkv', 3);
   const distorted = rgb('rgb-distorted.mkv', 25);
 
-  it('keeps RGB, whatever decodes it, without findings of luma and chroma', async () => {
+  it('keeps RGB with every decoder, without findings about luma and chroma', async () => {
     const report = await score({ reference, distorted }, LOOKED_AT);
     expect(report.preflight).toEqual([]);
     expect(report.distorted.colour).toMatchObject(RGB);
@@ -424,16 +424,15 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     );
     const request = { reference: first ?? '', distorted: second ?? '', raw };
     const planes = await score(request, { ...ALONE, features: ['ssimulacra2=matrix=gbr:range=full'] });
-    expect(planes.frames[4]?.metrics.ssimulacra2_matrix_gbr_range_full).toBe(
-      report.frames[4]?.metrics.ssimulacra2,
-    );
+    const found = planes.frames[4]?.metrics.ssimulacra2_matrix_gbr_range_full;
+    expect(found).toBe(report.frames[4]?.metrics.ssimulacra2);
   });
 
   describe('with alpha', () => {
     const level = (x: number, y: number, plane: number) =>
       (((x * x + (3 + plane) * y * y) >> 3) + ((x * y) >> 2) * (plane + 1) + 40 * plane) & 255;
     const worse = (v: number, x: number, y: number) => Math.min(255, (v & ~15) + 8 + ((x * 5 + y * 3) % 7));
-    /** A PNG file of the pictures whose values test/unit/wasm/perceptual has, with G, B and R in that order. */
+    /** A PNG file of the pictures of test/unit/wasm/perceptual, with G, B and R in that order. */
     const png = (name: string, change: (v: number, x: number, y: number) => number, channels: 3 | 4 = 4) => {
       const [width, height] = [64, 48];
       const data = Uint8Array.from({ length: width * height * channels }, (_, i) => {
@@ -446,7 +445,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     const pair = { reference: png('alpha-ref.png', (v) => v), distorted: png('alpha-dis.png', worse) };
     const features = ['ssimulacra2=mode=exact', 'butteraugli', 'cvvdp'];
 
-    it('has the value of the authors, by any decoder, in workers and beside VMAF', async () => {
+    it('has the value of the authors, with any decoder, in workers and beside VMAF', async () => {
       const report = await score(pair, { ...ALONE, features });
       const values = report.frames[0]?.metrics ?? {};
       expect(values.ssimulacra2?.toFixed(8)).toBe('79.63280987');
@@ -459,7 +458,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(vmaf.reference.colour).toMatchObject({ alpha: true });
       for (const decoder of tier([], ['wasm'] as const))
         expect(results(await score(pair, { ...ALONE, features, decoder }))).toEqual(results(report));
-      // The authors of ColorVideoVDP leave alpha out.
+      // The authors of ColorVideoVDP ignore alpha.
       const [bare, bareToo] = [png('plain-ref.png', (v) => v, 3), png('plain-dis.png', worse, 3)];
       const plain = { reference: bare, distorted: bareToo };
       const opaque = (await score(plain, { ...ALONE, features })).frames[0]?.metrics ?? {};
@@ -467,7 +466,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(values.ssimulacra2).not.toBe(opaque.ssimulacra2);
     });
 
-    it('is opaque where one of the two has none, and is cropped and scaled with its picture', async () => {
+    it('counts as opaque if missing, and is cropped and scaled with its picture', async () => {
       const opaque = png('opaque-dis.png', (v) => v, 3);
       const mixed = await score({ ...pair, distorted: opaque }, { ...ALONE, features });
       expect(mixed.frames[0]?.metrics.ssimulacra2).toBeLessThan(50);
@@ -479,7 +478,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       const large = ffmpeg('alpha-large.png', '-i', pair.reference, '-vf', 'scale=128:96:flags=bicubic');
       const scaled = await score({ reference: large, distorted: pair.reference }, { ...ALONE, features });
       expect(scaled.frames[0]?.metrics.ssimulacra2).toBeGreaterThan(90);
-      // Half of the crop: what is outside does not count, in alpha either.
+      // Samples outside the crop do not count, nor does their alpha.
       const part = await score(pair, { ...ALONE, features, ...crops });
       expect(part.reference.colour).toMatchObject({ alpha: true });
       const cut = (name: string, path: string) => ffmpeg(name, '-i', path, '-vf', 'crop=32:32:8:8');
@@ -495,13 +494,10 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
         return of(level(x, y, 0), x, y);
       });
     const alpha = samples((_, x, y) => Math.min(255, 3 * x + 2 * y));
-    /** Both pictures, each by its grey. */
+    const greys = { ref: samples((v) => v), dis: samples(worse) };
     const both = (make: (grey: Uint8Array, side: string) => string) => ({
-      reference: make(
-        samples((v) => v),
-        'ref',
-      ),
-      distorted: make(samples(worse), 'dis'),
+      reference: make(greys.ref, 'ref'),
+      distorted: make(greys.dis, 'dis'),
     });
     const interleaved = (...planes: readonly Uint8Array[]) =>
       Uint8Array.from(
@@ -526,7 +522,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       return ffmpeg(`${name}.mkv`, ...of, '-i', file(folder, `${name}.yuv`, bytes), '-c:v', 'ffv1');
     };
 
-    it('of grey is that of the same in RGB, and of luma and chroma within rounding', async () => {
+    it('of grey equals that of RGB, and that of luma and chroma up to rounding', async () => {
       const rgba = both((grey, side) => packed(`grey-${side}.png`, interleaved(grey, grey, grey, alpha), 4));
       const plain = both((grey, side) => packed(`ya-${side}.png`, interleaved(grey, alpha), 2));
       const expected = await score(rgba, { ...ALONE, features });
@@ -542,14 +538,14 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
         expect(found.butteraugli).toBeCloseTo(values.butteraugli ?? 0, 3);
         expect(found.ssimulacra2).toBeCloseTo(values.ssimulacra2 ?? 0, 1);
         expect(report.reference.colour).toMatchObject({ range: 'full', alpha: true });
-        // VMAF beside them reads none.
+        // VMAF ignores alpha.
         expect(report.pairing?.reference.conversions).toContain('alpha left out');
         for (const decoder of tier([], ['wasm'] as const))
           expect((await score(pairs, { features, decoder, threads: 0 })).frames).toEqual(report.frames);
       }
     });
 
-    it('that is opaque changes nothing, of one depth and of two', async () => {
+    it('that is opaque changes nothing, for equal and different bit depths', async () => {
       const opaque = new Uint8Array(width * height).fill(255);
       const features = ['ssimulacra2', 'butteraugli'];
       const scored = async (reference: string, distorted: string, opacity: Uint8Array) => {
@@ -568,7 +564,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     });
   });
 
-  it('crops RGB as RGB, and takes samples as filters make them', async () => {
+  it('crops RGB as RGB, and reads samples after filters', async () => {
     const crops = { cropReference: '60:40:8:8', cropDistorted: '60:40:8:8' };
     const alone = await score({ reference, distorted }, { ...ALONE, ...crops });
     const more = { features: COLOUR, threads: 0, preflight: false };
@@ -579,7 +575,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     expect(converted.reference.colour).toMatchObject({ matrix: 'bt709', range: 'limited' });
   });
 
-  it('tells of progress once from start to end', async () => {
+  it('reports progress once from start to end', async () => {
     const seen: number[] = [];
     const options: ScoreOptions = { features: ['ssimulacra2'], threads: 0, preflight: false };
     const onProgress = ({ framesDone }: { readonly framesDone: number }) => seen.push(framesDone);
@@ -600,10 +596,8 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       ...['-i', half, '-vf', 'zscale=filter=bicubic:chromalin=left,format=yuv444p16', '-c:v', 'ffv1'],
       ...['-colorspace', 'bt709', '-color_range', 'tv'],
     );
-    const [one, other] = [
-      await score({ reference, distorted: half }, LOOKED_AT),
-      await score({ reference, distorted: wide }, ALONE),
-    ];
+    const one = await score({ reference, distorted: half }, LOOKED_AT);
+    const other = await score({ reference, distorted: wide }, ALONE);
     for (const name of ['ssimulacra2', 'butteraugli', 'cvvdp_q'])
       expect(one.frames[2]?.metrics[name]).toBeCloseTo(other.frames[2]?.metrics[name] ?? 0, 3);
     expect(one.pairing?.distorted.conversions).toContain('4:2:0 to 4:4:4 by bicubic chroma');
@@ -644,7 +638,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(first(beside)).toBe(expected);
       expect(first(beside, 'vmaf')).toBe(first(await score(pair, plain), 'vmaf'));
       expect(first(await score(png, { ...ALONE, features, colourAs: 'libjxl' }))).toBe(expected);
-      // ffmpeg takes what states no matrix for BT.601.
+      // ffmpeg assumes BT.601 without a matrix.
       const untagged = first(await score(y4mPng, { ...ALONE, features }));
       for (const options of [ALONE, plain])
         expect(first(await score(y4mPair, { ...options, features, colourAs: 'libjxl' }))).toBe(untagged);
@@ -676,7 +670,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
       expect(await refusalOf('usage', scoring)).toMatch(message);
     });
 
-    it('vship: SD of no matrix by zimg as PAL, and no primaries that it refuses', async () => {
+    it('vship: untagged SD as PAL, like zimg, and a refusal of primaries that it refuses', async () => {
       const options = { ...ALONE, features: ['ssimulacra2'], colourAs: 'vship' } as const;
       const tagged = (name: string, ...tags: string[]) =>
         each((path, side) => ffmpeg(`${name}-${side}.mkv`, '-i', path, ...tags, '-c:v', 'ffv1'));
@@ -699,7 +693,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     });
   });
 
-  it('gives white of 8 bit and of 10 bit one light', async () => {
+  it('gives white of 8 and 10 bits the same light', async () => {
     const white = (format: string, samples: ArrayBufferView) => {
       const raw = file(folder, `white-${format}.raw`, new Uint8Array(samples.buffer));
       const input = ['-f', 'rawvideo', '-pix_fmt', format, '-s', '64x64', '-i', raw];
@@ -723,7 +717,7 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
 });
 
 describe('is refused', () => {
-  const request = { reference: y4m('reference'), distorted: y4m('distorted') };
+  const request = sides((side) => y4m(side));
   const sampled = { siting: 'left', upsampling: 'bicubic' } as const;
   const colour: Colour = { matrix: 'bt709', range: 'limited', transfer: 'srgb', ...sampled };
 

@@ -1,7 +1,6 @@
 /**
  * @module test/node/engine/engine
- * Runs of one pair: however they are cut into chunks, handed to workers and read, they give the same values; and what ends,
- * warns or refuses them.
+ * Runs of one pair: chunks, workers and kinds of input do not change the values; and what ends a run, warns or is refused.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -36,12 +35,11 @@ describe('a chunked run equals a whole one', () => {
   const { reference, distorted } = storedPair(folder, 'chunked', pair);
   const whole = score({ reference, distorted }, { ...FEATURES, threads: 0 });
 
-  it('measures every frame, and motion has its history', async () => {
+  it('measures every frame, and motion looks back', async () => {
     const report = await whole;
     expect(report.frameCount).toBe(frames);
-    expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(
-      Array.from({ length: frames }, (_, i) => i),
-    );
+    const found = report.frames.map(({ frameNum }) => frameNum);
+    expect(found).toEqual(Array.from({ length: frames }, (_, i) => i));
     const sad = report.frames.map(({ metrics }) => metrics.VMAF_integer_feature_motion_sad_score);
     // Only the first frame has no frame before it.
     expect(sad.findIndex((value) => value !== 0)).toBe(1);
@@ -59,7 +57,7 @@ describe('a chunked run equals a whole one', () => {
   it.each(tier(fileCuts, [...fileCuts, ...moreFileCuts]).map(cuts))('with files, %o', async (how) => {
     const report = await score({ reference, distorted }, { ...FEATURES, ...how });
     expect(results(report)).toEqual(results(await whole));
-    // One chunk is one worker's.
+    // One chunk needs one worker.
     expect(report.threads).toBe(how.chunkFrames === 100 ? 1 : how.threads);
   });
 
@@ -88,7 +86,7 @@ describe('a chunked run equals a whole one', () => {
     }
   });
 
-  it('when one source is both videos and takes one call at a time', async () => {
+  it('when one source serves both videos, with one call at a time', async () => {
     let reading = 0;
     const source = ownSource(pair.clip, 'reference', frames, {
       seekable: true,
@@ -112,19 +110,16 @@ describe('a chunked run equals a whole one', () => {
     expect(report.implementation).toBe('portable');
   });
 
-  it.each([0, 2])(
-    'lists the kept frames with subsample, their values unchanged, %i threads',
-    async (threads) => {
-      const { frames: all, aggregate_metrics } = await whole;
-      const report = await score({ reference, distorted }, { ...FEATURES, threads, subsample: 5 });
-      const kept = all.filter(({ frameNum }) => [0, 5, 10, 15, 20].includes(frameNum));
-      // psnr runs on every frame, so its aggregate is that of the whole run.
-      expect(report).toMatchObject({ frames: kept, aggregate_metrics, frameCount: frames, subsample: 5 });
-      expect(report.frames).toHaveLength(5);
-    },
-  );
+  it.each([0, 2])('keeps frames of a subsample as they are, %i threads', async (threads) => {
+    const { frames: all, aggregate_metrics } = await whole;
+    const report = await score({ reference, distorted }, { ...FEATURES, threads, subsample: 5 });
+    const kept = all.filter(({ frameNum }) => [0, 5, 10, 15, 20].includes(frameNum));
+    // psnr runs on every frame, so its aggregate equals the whole run's.
+    expect(report).toMatchObject({ frames: kept, aggregate_metrics, frameCount: frames, subsample: 5 });
+    expect(report.frames).toHaveLength(5);
+  });
 
-  it('counts the frames of a subsample of which it keeps the last', async () => {
+  it('counts all frames of a subsample, of which it keeps the last', async () => {
     const options = { ...FEATURES, threads: 0, subsample: 4, keep: { frames: 2 } };
     const report = await score({ reference, distorted }, options);
     expect(report.frames).toHaveLength(2);
@@ -158,14 +153,14 @@ describe('lengths that differ', () => {
   const reference = file(folder, 'nine.y4m', long.reference);
   const distorted = file(folder, 'six.y4m', short);
 
-  it('score to the shorter one and say so', async () => {
+  it('are scored to the shorter one, with a warning', async () => {
     const report = await score({ reference, distorted }, { ...FEATURES, threads: 0 });
     const counts = `The reference ${reference} has 9 frames and the distorted ${distorted} has 6 frames`;
     const warnings = [`${counts}; only the first 6 pairs were scored.`];
     expect(report).toMatchObject({ frameCount: 6, reference: { frameCount: 9 }, warnings });
   });
 
-  it.each([0, 2])('of streams, too, %i threads', async (threads) => {
+  it.each([0, 2])('also of streams, %i threads', async (threads) => {
     const one = await score({ reference, distorted: streamOf(short) }, { ...FEATURES, threads });
     const ended = `The distorted ${one.distorted.name} ended after 6 frames, before the reference ${reference}`;
     const warnings = [`${ended}; only the first 6 pairs were scored.`];
@@ -176,7 +171,7 @@ describe('lengths that differ', () => {
     expect(other.warnings[0]).toMatch(/^The reference .* ended after 6 frames, before the distorted /);
   });
 
-  it('are of no interest when fewer frames were asked for', async () => {
+  it('do not matter if fewer frames are requested', async () => {
     for (const frameCount of [5, 6]) {
       const report = await score({ reference, distorted }, { ...FEATURES, frameCount });
       expect(report.frameCount).toBe(frameCount);
@@ -184,7 +179,7 @@ describe('lengths that differ', () => {
     }
   });
 
-  it('and skipping more than there is leaves nothing to score', async () => {
+  it('leave nothing to score if all frames are skipped', async () => {
     for (const input of [distorted, streamOf(short)]) {
       const run = () => score({ reference, distorted: input }, { ...FEATURES, skipDistorted: 6 });
       expect(await refusalOf('media', run)).toMatch(
@@ -194,18 +189,16 @@ describe('lengths that differ', () => {
   });
 });
 
-describe('workers', () => {
-  it.each([
-    ['files', false, 3],
-    // Streams are handed out two pairs at a time.
-    ['one stream', true, 2],
-  ])('are no more than there is work for: %s', async (_, streamed, workers) => {
-    const pair = y4mPair(SMALL, 3);
-    const { reference, distorted } = storedPair(folder, 'three', pair);
-    const other = streamed ? streamOf(pair.distorted) : distorted;
-    const report = await score({ reference, distorted: other }, { ...FEATURES, threads: 6 });
-    expect(report).toMatchObject({ frameCount: 3, threads: workers });
-  });
+it.each([
+  ['files', false, 3],
+  // Streams are distributed two pairs at a time.
+  ['one stream', true, 2],
+])('no more workers start than there is work for: %s', async (_, streamed, workers) => {
+  const pair = y4mPair(SMALL, 3);
+  const { reference, distorted } = storedPair(folder, 'three', pair);
+  const other = streamed ? streamOf(pair.distorted) : distorted;
+  const report = await score({ reference, distorted: other }, { ...FEATURES, threads: 6 });
+  expect(report).toMatchObject({ frameCount: 3, threads: workers });
 });
 
 describe('truncated videos', () => {
@@ -225,7 +218,7 @@ describe('truncated videos', () => {
       { ...FEATURES, threads, onProgress: ({ framesDone }) => seen.push(framesDone) },
     );
     expect(await refusalOf('media', () => run)).toMatch(/frame 5 of .* is incomplete/);
-    // Nobody was told of frames that there are not, nor twice of one.
+    // Progress reports no missing frame, and none twice.
     expect(seen).toEqual([...new Set(seen)].sort((a, b) => a - b));
     expect(seen.every((framesDone) => framesDone <= 5)).toBe(true);
   });
@@ -235,7 +228,7 @@ describe('truncated videos', () => {
     ['a file and a stream', 0, (whole: Uint8Array) => [whole, streamOf(cut)] as const],
     ['two streams', 2, (whole: Uint8Array) => [streamOf(whole), streamOf(cut)] as const],
     ['two files', 0, (whole: Uint8Array) => [whole, distorted] as const],
-  ])('are fine where the other ends before the incomplete frame: %s', async (_, some, input) => {
+  ])('are fine if the other ends before the incomplete frame: %s', async (_, some, input) => {
     for (const threads of tier([some], [0, 2])) {
       // The distorted video has 5 whole frames and a part of another.
       const [reference, second] = input(y4mFile(pair.clip, 'reference', 5));
@@ -244,80 +237,66 @@ describe('truncated videos', () => {
     }
   });
 
-  it('are fine as far as they are whole', async () => {
+  it('are fine up to the incomplete frame', async () => {
     const report = await score({ reference: pair.reference, distorted }, { ...FEATURES, frameCount: 5 });
     expect(report.frameCount).toBe(5);
   });
 
   it('files that shrink during the run are errors from the worker that reads them', async () => {
     const reference = file(folder, 'shrinks.y4m', pair.reference);
-    const run = score(
-      { reference, distorted: file(folder, 'whole.y4m', pair.distorted) },
-      {
-        ...FEATURES,
-        threads: 1,
-        chunkFrames: 1,
-        onFrame: () => writeFileSync(reference, pair.reference.subarray(0, 200)),
-      },
-    );
+    const request = { reference, distorted: file(folder, 'whole.y4m', pair.distorted) };
+    const onFrame = () => writeFileSync(reference, pair.reference.subarray(0, 200));
+    const run = score(request, { ...FEATURES, threads: 1, chunkFrames: 1, onFrame });
     expect(await refusalOf('media', () => run)).toContain('shrinks.y4m');
   });
 });
 
-describe('what is told on the way', () => {
+describe('callbacks', () => {
   const frames = 20;
   const pair = y4mPair(SMALL, frames);
 
-  it.each([0, 2])('frames come in order, progress grows to the total, %i threads', async (threads) => {
-    const [told, steps]: [unknown[], Progress[]] = [[], []];
-    const report = await score(pair, {
-      ...{ ...FEATURES, threads, chunkFrames: 2 },
-      onFrame: (frame) => told.push(frame),
-      onProgress: (progress) => steps.push(progress),
-    });
-    expect(told).toEqual(report.frames);
-    expect(told).toHaveLength(frames);
-    expect(steps.at(-1)).toMatchObject({ framesDone: frames, framesTotal: frames, secondsLeft: 0 });
-    const counts = steps.map(({ framesDone }) => framesDone);
-    expect(counts).toEqual([...counts].sort((a, b) => a - b));
-  });
-
-  it('an error in the caller’s function ends the run with it', async () => {
-    for (const threads of [0, 2]) {
-      const mine = new Error('mine');
-      const run = score(pair, {
-        ...FEATURES,
-        threads,
-        onFrame: () => {
-          throw mine;
-        },
+  it.each([0, 2])(
+    'get frames in order, and progress that grows to the total, %i threads',
+    async (threads) => {
+      const [told, steps]: [unknown[], Progress[]] = [[], []];
+      const report = await score(pair, {
+        ...{ ...FEATURES, threads, chunkFrames: 2 },
+        onFrame: (frame) => told.push(frame),
+        onProgress: (progress) => steps.push(progress),
       });
-      await expect(run).rejects.toBe(mine);
-    }
+      expect(told).toEqual(report.frames);
+      expect(told).toHaveLength(frames);
+      expect(steps.at(-1)).toMatchObject({ framesDone: frames, framesTotal: frames, secondsLeft: 0 });
+      const counts = steps.map(({ framesDone }) => framesDone);
+      expect(counts).toEqual([...counts].sort((a, b) => a - b));
+    },
+  );
+
+  it('end the run with the errors that they throw', async () => {
+    const mine = new Error('mine');
+    const onFrame = () => {
+      throw mine;
+    };
+    for (const threads of [0, 2])
+      await expect(score(pair, { ...FEATURES, threads, onFrame })).rejects.toBe(mine);
   });
 });
 
-describe('a run without anything to measure', () => {
-  it('counts the pairs and lists nothing', async () => {
-    const pair = y4mPair(SMALL, 5);
-    for (const threads of [0, 1]) {
-      const report = await score(pair, { noPrediction: true, threads });
-      expect(report).toMatchObject({ frameCount: 5, frames: [], metrics: [], pooled_metrics: {} });
-    }
-  });
-
-  it('says so', async () => {
-    const pair = y4mPair(SMALL, 2);
-    for (const options of [{ models: [] }, { noPrediction: true }]) {
-      const { warnings } = await score(pair, options);
-      expect(warnings).toEqual([expect.stringMatching(/^No model or feature was requested, .*\.$/)]);
-    }
-    const features = await score(pair, { models: [], features: ['psnr'] });
-    expect(features.warnings).toEqual([]);
-  });
+it('a run without anything to measure counts the pairs, lists nothing and warns', async () => {
+  const pair = y4mPair(SMALL, 5);
+  for (const threads of [0, 1]) {
+    const report = await score(pair, { noPrediction: true, threads });
+    expect(report).toMatchObject({ frameCount: 5, frames: [], metrics: [], pooled_metrics: {} });
+  }
+  for (const options of [{ models: [] }, { noPrediction: true }]) {
+    const { warnings } = await score(pair, options);
+    expect(warnings).toEqual([expect.stringMatching(/^No model or feature was requested, .*\.$/)]);
+  }
+  const features = await score(pair, { models: [], features: ['psnr'] });
+  expect(features.warnings).toEqual([]);
 });
 
-describe('options that cannot be used', () => {
+describe('invalid options', () => {
   const names = { reference: 'a.y4m', distorted: 'b.y4m' };
 
   it.each<[unknown, string]>([
@@ -357,28 +336,26 @@ describe('options that cannot be used', () => {
       [{ reference: 'a', distorted: 'b', raw: true }],
       'raw is the format of raw videos, but it is true; give an object with width, height, bitDepth and chroma.',
     ],
-  ])('requests that are none, %j', async (args, message) => {
+  ])('invalid requests, %j', async (args, message) => {
     expect(await refusalOf('usage', () => Reflect.apply(score, null, args))).toBe(message);
   });
 
-  it('a missing file is told before a missing model', async () => {
+  it('a missing file is reported before a missing model', async () => {
     const absent = { reference: 'no-such.y4m', distorted: 'none.y4m' };
     const run = () => score(absent, { models: ['version=no_such_model'] });
     expect(await refusalOf('io', run)).toContain('no-such.y4m');
   });
 });
 
-describe('the range of scores', () => {
-  const pair = y4mPair(SMALL, 2);
-  const builtIn = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
-
-  it('stands in the report where it is not 0 to 100', async () => {
-    const model = JSON.parse(readFileSync(builtIn, 'utf8'));
-    model.model_dict.score_clip = [0, 110];
-    const wide = file(folder, 'wide.json', new TextEncoder().encode(JSON.stringify(model)));
-    const report = await score(pair, { models: ['version=vmaf_v0.6.1', `path=${wide}:name=wide`] });
-    expect(report.models.map(({ scoreRange }) => scoreRange)).toEqual([undefined, [0, 110]]);
+const builtIn = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
+it('the range of scores is in the report unless it is 0 to 100', async () => {
+  const model = JSON.parse(readFileSync(builtIn, 'utf8'));
+  model.model_dict.score_clip = [0, 110];
+  const wide = file(folder, 'wide.json', new TextEncoder().encode(JSON.stringify(model)));
+  const report = await score(y4mPair(SMALL, 2), {
+    models: ['version=vmaf_v0.6.1', `path=${wide}:name=wide`],
   });
+  expect(report.models.map(({ scoreRange }) => scoreRange)).toEqual([undefined, [0, 110]]);
 });
 
 describe('pictures below the smallest size', () => {
@@ -388,7 +365,7 @@ describe('pictures below the smallest size', () => {
     expect(await refusalOf('media', run)).toContain('18x16');
   });
 
-  it('are scored from it on', async () => {
+  it('are scored from 17x17 on', async () => {
     const tiny = y4mPair({ width: 17, height: 17, bitDepth: 8, chroma: '420' }, 3);
     const report = await score(tiny, { features: ALL_FEATURES });
     expect(report.frames).toHaveLength(3);
@@ -414,7 +391,7 @@ describe('a run in pieces', () => {
     expect(results(await run(apart, streams))).toEqual(results(await whole));
   });
 
-  it('measures what looks back on frames that subsampling leaves out', async () => {
+  it('measures metrics that look back on frames that subsampling leaves out', async () => {
     const all = (await whole).frames.filter(({ frameNum }) => frameNum % 3 === 0);
     expect((await run({ threads: 0, subsample: 3 })).frames).toEqual(all);
   });

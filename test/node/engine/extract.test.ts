@@ -1,7 +1,7 @@
 /**
  * @module test/node/engine/extract
- * Single pairs of frames are those that scoring compares: the same samples whether decoded from the start, from near
- * by or in any order, with the same scaling, offset and pairing; sampled frames have the values of a whole run.
+ * Extracted pairs of frames are those that scoring compares: the same samples whether decoded from the start, from nearby or
+ * in any order, with the same scaling, offset and pairing; sampled frames have the values of a whole run.
  */
 import { createHash } from 'node:crypto';
 import { describe, expect, it, vi } from 'vitest';
@@ -29,19 +29,18 @@ async function all(pairs: AsyncIterable<FramePair>): Promise<FramePair[]> {
 
 const upTo = (count: number) => Array.from({ length: count }, (_, i) => i);
 
-/** Numbers one by one. */
 async function* asked(...numbers: number[]) {
   yield* numbers;
 }
 
+/** The message of the error that extraction ends in. */
 async function sentence(pairs: AsyncIterable<FramePair>): Promise<string> {
-  const error: unknown = await all(pairs).then(
-    () => undefined,
-    (thrown: unknown) => thrown,
-  );
+  const error: unknown = await all(pairs).catch((thrown: unknown) => thrown);
   if (error instanceof AnyvmafError) return error.message;
-  throw error ?? new Error('nothing was refused');
+  throw error instanceof Error ? error : new Error('nothing was refused');
 }
+
+const SMALL: VideoFormat = { width: 32, height: 18, bitDepth: 8, chroma: '420' };
 
 const FORMATS: readonly VideoFormat[] = [
   { width: 34, height: 22, bitDepth: 8, chroma: '420' },
@@ -56,22 +55,18 @@ describe('frames of stored video', () => {
     const { clip, ...request } = y4mPair(format, 8, 3);
     const pairs = await all(extractFrames(request, [6, 0, 6]));
     expect(pairs.map(({ index }) => index)).toEqual([0, 6]);
-    for (const { index, reference, distorted } of pairs) {
-      for (const [side, picture] of [
-        ['reference', reference],
-        ['distorted', distorted],
-      ] as const) {
+    for (const pair of pairs)
+      for (const side of ['reference', 'distorted'] as const) {
+        const { index, [side]: picture } = pair;
         const expected = planesFor(format);
         sampleSource(clip, side, 8).readFrame(index, expected);
         expect(picture.planes, `${side} ${index}`).toEqual(expected);
         expect(picture.format).toEqual(format);
-        // The file says 25 frames a second.
         expect([picture.frame, picture.time]).toEqual([index, index / 25]);
       }
-    }
   });
 
-  it('come in the order of an async iterable, whose numbers are checked one by one', async () => {
+  it('come in the order of an async iterable, which checks each number', async () => {
     const request = y4mPair(FORMATS[0] as VideoFormat, 8, 3);
     const pairs = await all(extractFrames(request, asked(6, 0, 6, 1)));
     expect(pairs.map(({ index }) => index)).toEqual([6, 0, 6, 1]);
@@ -79,11 +74,10 @@ describe('frames of stored video', () => {
     expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was requested');
   });
 
-  it('are counted from the first that is not skipped', async () => {
-    const format: VideoFormat = { width: 32, height: 18, bitDepth: 8, chroma: '420' };
-    const clip = makeSample(format, { seed: 4 });
+  it('are counted from the first frame that is not skipped', async () => {
+    const clip = makeSample(SMALL, { seed: 4 });
     const [first, second] = [yuvFile(clip, 'reference', 9), yuvFile(clip, 'distorted', 9)];
-    const request = { reference: first, distorted: second, raw: format };
+    const request = { reference: first, distorted: second, raw: SMALL };
     const [pair] = await all(extractFrames(request, [2], { skipReference: 3, skipDistorted: 1 }));
     expect([pair?.reference.frame, pair?.distorted.frame]).toEqual([5, 3]);
     expect(pair?.reference.time).toBeNull();
@@ -96,7 +90,7 @@ describe('frames of stored video', () => {
   });
 
   it('follow the offset and the range as scoring does', async () => {
-    const request = y4mPair({ width: 32, height: 18, bitDepth: 8, chroma: '420' }, 12, 5);
+    const request = y4mPair(SMALL, 12, 5);
     const range = { unit: 'frames', start: 4 } as const;
     const [pair] = await all(extractFrames(request, [1], { offset: 2, range }));
     expect([pair?.reference.frame, pair?.distorted.frame]).toEqual([5, 3]);
@@ -106,16 +100,14 @@ describe('frames of stored video', () => {
     const request = y4mPair({ width: 64, height: 36, bitDepth: 8, chroma: '420' }, 2, 6);
     const [pair] = await all(extractFrames(request, [1]));
     expect(pair?.distorted.image({ maxSide: 32 })).toMatchObject({ width: 32, height: 18 });
-    expect([...((await pair?.reference.png()) ?? []).slice(1, 4)]).toEqual(
-      [...'PNG'].map((c) => c.charCodeAt(0)),
-    );
+    const png = Buffer.from((await pair?.reference.png()) ?? []);
+    expect(png.toString('latin1', 1, 4)).toBe('PNG');
     expect(pair?.difference({ gain: 3 }).gain).toBe(3);
-    // Blurred, quantised in blocks and noisy.
     expect(pair?.facts().difference.mean).toBeGreaterThan(1);
   });
 
-  it('can come from a source of the caller, but not from what is read only once', async () => {
-    const clip = makeSample({ width: 32, height: 18, bitDepth: 8, chroma: '420' }, { seed: 7 });
+  it('can come from the source of a caller, but not from a stream', async () => {
+    const clip = makeSample(SMALL, { seed: 7 });
     const own = (side: 'reference' | 'distorted', seekable: boolean): FrameSource =>
       ownSource(clip, side, 5, { seekable, frameCount: 5 });
     const request = { reference: own('reference', true), distorted: own('distorted', true) };
@@ -128,11 +120,11 @@ describe('frames of stored video', () => {
   });
 });
 
-describe('what cannot be had', () => {
-  const clip = makeSample({ width: 32, height: 18, bitDepth: 8, chroma: '420' }, { seed: 8 });
+describe('invalid requests', () => {
+  const clip = makeSample(SMALL, { seed: 8 });
   const request = { reference: y4mFile(clip, 'reference', 5), distorted: y4mFile(clip, 'distorted', 4) };
 
-  it('is refused with the number of frames there are', async () => {
+  it('beyond the end are refused with the number of frames', async () => {
     expect(await sentence(extractFrames(request, [1, 4]))).toMatch(/^frame 4 was requested.*only 4 frames/);
   });
 
@@ -143,12 +135,12 @@ describe('what cannot be had', () => {
     },
   );
 
-  it('options that mean nothing here are refused', async () => {
+  it('with options of scoring are refused', async () => {
     const options = { models: ['version=vmaf_v0.6.1'] } as object;
     expect(await sentence(extractFrames(request, [0], options))).toMatch(/no option "models"/);
   });
 
-  it('nothing is read once the signal aborts', async () => {
+  it('read nothing once the signal aborts', async () => {
     const controller = new AbortController();
     const reason = new Error('enough');
     const pairs = extractFrames(request, [0, 1, 2], { signal: controller.signal });
@@ -158,7 +150,7 @@ describe('what cannot be had', () => {
     await expect(all(extractFrames(request, [0], { signal: controller.signal }))).rejects.toBe(reason);
   });
 
-  it('closes its sources when the caller stops early', async () => {
+  it('close their sources when the caller stops early', async () => {
     let closed = 0;
     const own = (side: 'reference' | 'distorted') =>
       ownSource(clip, side, 5, { seekable: true, frameCount: 5, onClose: () => closed++ });
@@ -172,7 +164,7 @@ describe('what cannot be had', () => {
 });
 
 describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
-  /** Every luma plane as a run from the start hands it out. */
+  /** Every luma plane, decoded from the start. */
   async function sequential(path: string, frames: number): Promise<readonly Uint8Array[]> {
     const pairs = await all(extractFrames({ reference: path, distorted: path }, upTo(frames)));
     return pairs.map(({ distorted }) => distorted.planes.y);
@@ -184,13 +176,12 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     { codec: 'vp9', pixelFormat: 'yuv420p' },
   ] as const;
   it.each(MADE.slice(0, tier(1, MADE.length)))(
-    'are the same decoded from near by as from the start: $codec $pixelFormat',
+    'are the same decoded from nearby as from the start: $codec $pixelFormat',
     async (made) => {
       const path = encode({ ...made, frames: 60, size: '96x64', extra: ['-g', '20'] });
       const expected = await sequential(path, 60);
-      expect(
-        new Set(expected.map((plane) => plane.reduce((sum, value) => sum + value, 0))).size,
-      ).toBeGreaterThan(30);
+      const sums = new Set(expected.map((plane) => plane.reduce((sum, value) => sum + value, 0)));
+      expect(sums.size).toBeGreaterThan(30);
       for (const wanted of [[59], [0, 30, 58], [39, 41, 50]]) {
         const pairs = await all(extractFrames({ reference: path, distorted: path }, wanted));
         expect(pairs.map(({ index }) => index)).toEqual(wanted);
@@ -203,7 +194,7 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     },
   );
 
-  it('are what scoring compared: two rates, two sizes', async () => {
+  it('are those that scoring compared, at two rates and sizes', async () => {
     const reference = encode({ codec: 'h264', frames: 60, rate: 50, size: '96x64', extra: ['-g', '10'] });
     const distorted = encode({ codec: 'h264', frames: 30, rate: 25, size: '48x32', extra: ['-g', '10'] });
     const request = { reference, distorted };
@@ -220,7 +211,7 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     }
   });
 
-  it('beside stored video are found as well', async () => {
+  it('are found beside stored video', async () => {
     const distorted = encode({ codec: 'h264', frames: 60, size: '64x48', extra: ['-g', '10'] });
     const clip = makeSample({ width: 64, height: 48, bitDepth: 8, chroma: '420' }, { seed: 9 });
     const request = { reference: y4mFile(clip, 'reference', 60), distorted };
@@ -231,7 +222,7 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
     expect(pairs[1]?.distorted.color).toEqual(color);
   });
 
-  it('say by which matrix and range they were coded', async () => {
+  it('have their matrix and range', async () => {
     const tagged = '-colorspace bt709 -color_range pc -color_primaries bt709 -color_trc bt709';
     const path = encode({ codec: 'h264', frames: 3, extra: tagged.split(' ') });
     const [pair] = await all(extractFrames({ reference: path, distorted: path }, [1]));
@@ -248,9 +239,8 @@ describe.runIf(hasFfmpeg)(`frames of encoded video (${needsFfmpeg})`, () => {
 
   it('beyond the end are refused', async () => {
     const path = encode({ codec: 'h264', frames: 10, extra: ['-g', '10'] });
-    expect(await sentence(extractFrames({ reference: path, distorted: path }, [10]))).toMatch(
-      /frame 10 was requested.*only 10 frames/,
-    );
+    const request = { reference: path, distorted: path };
+    expect(await sentence(extractFrames(request, [10]))).toMatch(/frame 10 was requested.*only 10 frames/);
   });
 });
 
@@ -270,10 +260,10 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
   });
   const never = new AbortController().signal;
 
-  it('are the pairs with these numbers: forwards, backwards, near and far', async () => {
+  it('are the same forwards, backwards, near and far', async () => {
     const expected: string[] = [];
     for await (const pair of extractFrames(request(), upTo(FRAMES), {})) expected.push(hash(pair));
-    // Counts how often files are opened.
+    // Counts openings.
     const opens = vi.fn(extractFrames);
     const reader = new PairReader(request(), {}, opens);
     const order = [10, 11, 12, 9, 40, 41, 59, 0, 2, 2, 58, 30];
@@ -281,12 +271,11 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
       const pair = await reader.get(index, never);
       expect([pair.index, hash(pair)]).toEqual([index, expected[index]]);
     }
-    // Jumps of seconds in long files came from opening them again.
     expect(opens).toHaveBeenCalledOnce();
     reader.close();
   });
 
-  it('come when asked for at once, those that are given up included', async () => {
+  it('can be requested at once, and some of them aborted', async () => {
     const reader = new PairReader(request(), {});
     const stop = new AbortController();
     const given = reader.get(50, stop.signal);
@@ -299,7 +288,7 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
     reader.close();
   });
 
-  it('that are not there are refused, and others still come', async () => {
+  it('beyond the end are refused, and others still come', async () => {
     const reader = new PairReader(request(), {});
     await expect(reader.get(FRAMES, never)).rejects.toThrow(`frame ${FRAMES} was requested`);
     expect((await reader.get(1, never)).index).toBe(1);
@@ -307,43 +296,40 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
   });
 });
 
-describe('sampling frames of a program', () => {
-  it('reads those of its runs and what leads in to them, and no others', async () => {
-    const read = new Set<number>();
-    const source = (level: number): FrameSource => ({
-      info: {
-        ...{ name: 'made', container: 'frames', width: 48, height: 36, bitDepth: 8, chroma: '420' },
-        ...{ frameCount: 5000, frameRate: { num: 25, den: 1 }, warnings: [] },
-      },
-      seekable: true,
-      readFrame(index, { y }) {
-        read.add(index);
-        for (let i = 0; i < y.length; i++) y[i] = 40 + ((i * 7 + (i >> 4) * level + index) % 160);
-        return true;
-      },
-      close() {},
-    });
-    const request = { reference: source(3), distorted: source(4) };
-    const report = await score(request, { samples: { runs: 8, seconds: 1 }, threads: 0, preflight: false });
-    expect(report.sampling).toMatchObject({ frames: 200, total: 5000 });
-    const near = new Set(
-      report.sampling?.starts.flatMap((start) => Array.from({ length: 25 + 3 + 3 }, (_, i) => start - 3 + i)),
-    );
-    expect([...read].filter((index) => !near.has(index))).toEqual([]);
-    expect(read.size).toBeGreaterThanOrEqual(200);
+it('sampling an own source reads only the frames of the runs and a few around them', async () => {
+  const read = new Set<number>();
+  const source = (level: number): FrameSource => ({
+    info: {
+      ...{ name: 'made', container: 'frames', width: 48, height: 36, bitDepth: 8, chroma: '420' },
+      ...{ frameCount: 5000, frameRate: { num: 25, den: 1 }, warnings: [] },
+    },
+    seekable: true,
+    readFrame(index, { y }) {
+      read.add(index);
+      for (let i = 0; i < y.length; i++) y[i] = 40 + ((i * 7 + (i >> 4) * level + index) % 160);
+      return true;
+    },
+    close() {},
   });
+  const request = { reference: source(3), distorted: source(4) };
+  const report = await score(request, { samples: { runs: 8, seconds: 1 }, threads: 0, preflight: false });
+  expect(report.sampling).toMatchObject({ frames: 200, total: 5000 });
+  const near = new Set(
+    report.sampling?.starts.flatMap((start) => Array.from({ length: 25 + 3 + 3 }, (_, i) => start - 3 + i)),
+  );
+  expect([...read].filter((index) => !near.has(index))).toEqual([]);
+  expect(read.size).toBeGreaterThanOrEqual(200);
 });
 
 describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
   const SAMPLES = { runs: 4, seconds: 0.4 };
-  /** Motion looks at the frames around. */
   const QUICK = { features: ['psnr', 'motion'], noPrediction: true };
   const reference = () => encode({ codec: 'h264', frames: 240, size: '96x64', extra: ['-crf', '8'] });
   const distorted = () => encode({ codec: 'h264', frames: 240, size: '96x64', extra: ['-crf', '42'] });
   const pair = () => ({ reference: reference(), distorted: distorted() });
 
   it.each(tier(['ffmpeg'] as const, ['ffmpeg', 'mediabunny'] as const))(
-    'gives frames the values of a whole run, and tells how far it is, by %s',
+    'gives frames the values of a whole run, and reports progress, with %s',
     async (decoder) => {
       const options = { decoder, features: ['psnr'], threads: 0 } as const;
       const whole = await score(pair(), { ...options, preflight: false });
@@ -357,9 +343,8 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
       expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(
         report.sampling?.starts.flatMap((start) => Array.from({ length: 10 }, (_, i) => start + i)),
       );
-      for (const { frameNum, metrics } of report.frames) {
+      for (const { frameNum, metrics } of report.frames)
         expect(metrics, `frame ${frameNum}`).toEqual(whole.frames[frameNum]?.metrics);
-      }
       expect(report.frameCount).toBe(40);
       expect(report.warnings[0]).toMatch(
         /^Sampled: 4 runs of 10 frames were scored, 40 of 240 pairs \(16\.7 %\); pooled values are estimates of the whole\. With 95 % confidence the mean of vmaf of the whole lies between [\d.]+ and [\d.]+\.$/,
@@ -372,7 +357,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     },
   );
 
-  it('has one JOD, pooled from Q, with an interval by which a gate is judged', async () => {
+  it('has one JOD, pooled from Q, with an interval for gates', async () => {
     const options = { features: ['cvvdp'], noPrediction: true, threads: 0 } as const;
     const report = await score(pair(), { ...options, samples: SAMPLES, preflight: false });
     const squares = report.frames.map(({ metrics: { cvvdp_q: q = Number.NaN } }) => q * q);
@@ -383,27 +368,25 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     const { low = Number.NaN, high = Number.NaN } =
       report.sampling?.intervals.find(({ metric }) => metric === 'cvvdp') ?? {};
     expect(low < jod && jod < high && high <= 10).toBe(true);
-    const held = (bound: number) =>
-      holdAgainst(report, parseLimit(`cvvdp>=${bound.toFixed(9)}`)).map((result) => [
-        result.passed,
-        doubtOf(report, result),
-      ]);
+    const held = (bound: number) => {
+      const results = holdAgainst(report, parseLimit(`cvvdp>=${bound.toFixed(9)}`));
+      return results.map((result) => [result.passed, doubtOf(report, result)]);
+    };
     expect(held(jod + 0.01)).toEqual([[false, undefined]]);
     expect(held((low + jod) / 2)).toEqual([[true, { low, high }]]);
     expect(held(low - 0.01)).toEqual([[true, undefined]]);
   });
 
-  it('scores a short video whole, and says so', async () => {
+  it('scores all of a short video, with a warning', async () => {
     const short = encode({ codec: 'h264', frames: 30, size: '96x64' });
     const report = await score({ reference: short, distorted: short }, { samples: 'auto', threads: 0 });
     expect(report.sampling).toBeUndefined();
     expect(report.frames.length).toBe(30);
-    expect(report.warnings).toContain(
-      'Nothing was sampled: the video is too short, so all of it was scored.',
-    );
+    const message = 'Nothing was sampled: the video is too short, so all of it was scored.';
+    expect(report.warnings).toContain(message);
   });
 
-  it('samples the part that a range names', async () => {
+  it('samples within a range', async () => {
     const range = { unit: 'frames', start: 40, end: 200 } as const;
     const report = await score(pair(), {
       ...{ samples: { runs: 4, seconds: 0.2 }, range, threads: 0, preflight: false, ...QUICK },
@@ -427,16 +410,15 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     await expect(score(pair(), { samples: SAMPLES, threads: 0, ...options })).rejects.toThrow(message);
   });
 
-  it('is refused of streams and in shards', async () => {
+  it('refuses streams and shards', async () => {
     const stream = new Blob([new Uint8Array(10)]).stream();
-    await expect(score({ reference: stream, distorted: distorted() }, { samples: 'auto' })).rejects.toThrow(
-      /the reference is a stream, which cannot seek/,
-    );
+    const run = score({ reference: stream, distorted: distorted() }, { samples: 'auto' });
+    await expect(run).rejects.toThrow(/the reference is a stream, which cannot seek/);
     const options = { samples: 'auto' } as object;
     await expect(scoreShard(pair(), { number: 1, count: 2 }, options)).rejects.toThrow(/no option "samples"/);
   });
 
-  it('searches the offset of the whole once, and says how sure it is', async () => {
+  it('searches the whole video for the offset once, and reports its confidence', async () => {
     const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 240, size: '96x64' });
     const distorted = copyOf(reference, 'late-240.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
     const { opened, platform } = watchedPlatform(nodePlatform);

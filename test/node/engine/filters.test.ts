@@ -1,6 +1,6 @@
 /**
  * @module test/node/engine/filters
- * Filters that cannot be had are errors: what goes beyond the picture, needs another decoder, or contradicts.
+ * Filters: what they do to stored and encoded video, refusals, and film grain.
  */
 import { createReadStream, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -35,7 +35,7 @@ const stored = (options: ScoreOptions) =>
   score({ reference: bytes, distorted: bytes, raw }, { threads: 0, ...options });
 
 describe('filters of stored video', () => {
-  it('are in the report, and worth nothing where both sides have them', async () => {
+  it('are in the report, and do not change the score if both sides have them', async () => {
     const area = '32:24:8:4';
     const crops = { cropReference: area, cropDistorted: area, pixelFormat: 'yuv420p10le' };
     const report = await stored({ ...crops, preflight: false, features: ['psnr'] });
@@ -72,25 +72,18 @@ describe('filters of stored video', () => {
       /pixelFormat is "gbrp", but it must be one of ffmpeg's planar formats/,
     ],
     ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
-    ['of fields, where there are none', { deinterlace: true }, /no video is marked as interlaced/],
+    ['of fields in progressive video', { deinterlace: true }, /no video is marked as interlaced/],
     ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
-    [
-      'to a range that is none',
-      { colorRange: 'tv' as 'full' },
-      /colorRange is "tv", but it must be limited or full/,
-    ],
-    ['that are no text', { vfReference: 5 as unknown as string }, /vfReference is 5, but it must be/],
+    ['to no range', { colorRange: 'tv' as 'full' }, /colorRange is "tv", but it must be limited or full/],
+    ['that are not text', { vfReference: 5 as unknown as string }, /vfReference is 5, but it must be/],
   ])('refuses filters %s', async (_, options, message) => {
     await expect(stored(options)).rejects.toThrow(message);
   });
 
   it('does not look for borders in the dark', async () => {
-    const dark = {
-      reference: new Uint8Array(FRAME).fill(16),
-      distorted: new Uint8Array(FRAME).fill(16),
-      raw,
-    };
-    await expect(score(dark, { crop: 'auto', threads: 0 })).rejects.toThrow(/too dark/);
+    const dark = new Uint8Array(FRAME).fill(16);
+    const run = score({ reference: dark, distorted: dark, raw }, { crop: 'auto', threads: 0 });
+    await expect(run).rejects.toThrow(/too dark/);
   });
 });
 
@@ -98,21 +91,21 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
   const folder = testFolder();
   const reference = () => encode({ codec: 'ffv1', frames: 8, size: '160x120' });
   const distorted = () => encode({ codec: 'h264', frames: 8, size: '160x120', extra: ['-crf', '40'] });
+  const pair = () => ({ reference: reference(), distorted: distorted() });
 
   it.each(tier(['mediabunny'] as const, ['mediabunny', 'wasm'] as const))(
-    'are an error where %s decodes and ffmpeg has them',
+    'of ffmpeg are refused if %s decodes',
     async (decoder) => {
-      const pair = { reference: distorted(), distorted: distorted() };
-      const run = score(pair, { ...PSNR, decoder, vfDistorted: 'hflip', threads: 0 });
+      const both = { reference: distorted(), distorted: distorted() };
+      const run = score(both, { ...PSNR, decoder, vfDistorted: 'hflip', threads: 0 });
       await expect(run).rejects.toThrow(
         `the distorted is decoded by ${decoder}, but the filters "hflip" need ffmpeg`,
       );
     },
   );
 
-  it('say what ffmpeg says of their values', async () => {
-    const pair = { reference: reference(), distorted: distorted() };
-    const run = score(pair, { vfDistorted: 'crop=900:900', threads: 0 });
+  it('report the errors of ffmpeg about their values', async () => {
+    const run = score(pair(), { vfDistorted: 'crop=900:900', threads: 0 });
     await expect(run).rejects.toThrow(/ffmpeg cannot filter .* by "crop=900:900": /);
   });
 
@@ -124,23 +117,19 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
       `metadata=print:file=${marker}`,
       `hflip,-y ${marker}`,
     ];
-    for (const vfDistorted of values) {
-      await expect(
-        score({ reference: reference(), distorted: distorted() }, { vfDistorted }),
-      ).rejects.toThrow(/vfDistorted/);
-    }
+    for (const vfDistorted of values)
+      await expect(score(pair(), { vfDistorted })).rejects.toThrow(/vfDistorted/);
     expect(existsSync(marker)).toBe(false);
   });
 
-  it('take less of somebody else', async () => {
+  it('are limited for foreign requests', async () => {
     const origin = { by: 'foreign' as const, folders: [encodeFolder()] };
-    const pair = { reference: reference(), distorted: distorted() };
-    await expect(score(pair, { origin, vfDistorted: 'nlmeans' })).rejects.toThrow(/not allowed here/);
-    const report = await score(pair, { origin, vfDistorted: 'hflip', vfReference: 'hflip', threads: 0 });
+    await expect(score(pair(), { origin, vfDistorted: 'nlmeans' })).rejects.toThrow(/not allowed here/);
+    const report = await score(pair(), { origin, vfDistorted: 'hflip', vfReference: 'hflip', threads: 0 });
     expect(report.pairing?.distorted.conversions).toContain("filtered by ffmpeg's hflip");
   });
 
-  it('leave grey as it is where they convert the matrix', async () => {
+  it('leave grey as it is if they convert the matrix', async () => {
     const grey = (name: string, matrix: string) =>
       makeFile(
         name,
@@ -153,38 +142,36 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(report.pooled_metrics.psnr_y?.mean).toBe(60);
   });
 
-  it('bring PQ to the range of its tone-mapped encode, as the finding about it says', async () => {
+  it('bring PQ to the range of its tone-mapped encode, as the finding advises', async () => {
     const label = (transfer: string, rest: string) =>
       `setparams=color_primaries=${rest}:color_trc=${transfer}:colorspace=${rest === 'bt2020' ? 'bt2020nc' : rest}`;
     const labelled = (name: string, ...words: [string, string]) =>
       makeFile(name, '-i', reference(), '-vf', label(...words), '-c:v', 'ffv1');
     const [pq, sdr] = [labelled('pq.mkv', 'smpte2084', 'bt2020'), labelled('sdr.mkv', 'bt709', 'bt709')];
-    const report = await score({ reference: pq, distorted: sdr }, { threads: 0 });
+    const mapped = { reference: pq, distorted: sdr };
+    const report = await score(mapped, { threads: 0 });
     expect(report.pooled_metrics.vmaf?.mean).toBeGreaterThan(90);
     expect(trustOf(report)).toMatchObject({ verdict: 'untrusted', codes: ['dynamic-range'] });
     const { hint } = report.preflight?.find(({ code }) => code === 'dynamic-range') ?? {};
     const fix = hint?.purpose === 'prepare' ? hint.instead?.[0] : undefined;
-    const mended = await score(
-      { reference: pq, distorted: sdr },
-      { threads: 0, ...(fix && { [fix.option]: fix.value }) },
-    );
+    const mended = await score(mapped, { threads: 0, ...(fix && { [fix.option]: fix.value }) });
     expect(mended.preflight?.map(({ code }) => code)).not.toContain('dynamic-range');
   });
 
-  it('swap chroma back, as the finding about it says, before a run and in it', async () => {
+  it('swap chroma back, as the finding advises before and during a run', async () => {
     const swap = ['-i', reference(), '-vf', 'shuffleplanes=0:2:1', '-c:v', 'ffv1'];
     const swapped = makeFile('swapped-chroma.mkv', ...swap);
-    const pair = { reference: reference(), distorted: swapped };
+    const wrong = { reference: reference(), distorted: swapped };
     const codes = (found: readonly Finding[] = []) => found.map(({ code }) => code);
-    expect(codes((await inspect(pair)).findings)).toContain('chroma');
-    const report = await score(pair, { threads: 0 });
+    expect(codes((await inspect(wrong)).findings)).toContain('chroma');
+    const report = await score(wrong, { threads: 0 });
     expect(trustOf(report)).toMatchObject({ verdict: 'doubtful', fix: "vfDistorted: 'shuffleplanes=0:2:1'" });
-    const mended = await score(pair, { threads: 0, vfDistorted: 'shuffleplanes=0:2:1' });
+    const mended = await score(wrong, { threads: 0, vfDistorted: 'shuffleplanes=0:2:1' });
     expect(codes(mended.preflight)).not.toContain('chroma');
   });
 
-  it('are those of each pair, where several share a reference', async () => {
-    // Borders are looked for in frames here and there, each by a process: of short videos in all.
+  it('apply to each pair if several share a reference', async () => {
+    // Each frame that is searched for borders needs a process.
     const few = { frames: 3, size: '160x120' };
     const reference = encode({ codec: 'ffv1', ...few });
     const plain = encode({ codec: 'h264', ...few, extra: ['-crf', '40'] });
@@ -201,16 +188,15 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(a).toEqual(b);
   });
 
-  it('give the same in parts as in one piece', async () => {
+  it('give the same in parts as in a whole run', async () => {
     const options = {
       ...{ vfReference: 'crop=120:100', cropDistorted: '120:100', threads: 0 },
       ...{ features: ['psnr', 'motion'], noPrediction: true, preflight: false },
     } as const;
-    const pair = { reference: reference(), distorted: distorted() };
-    expect((await inParts(pair, 2, options)).frames).toEqual((await score(pair, options)).frames);
+    expect((await inParts(pair(), 2, options)).frames).toEqual((await score(pair(), options)).frames);
   });
 
-  it('read Y4M by ffmpeg where these need it', async () => {
+  it('make ffmpeg read Y4M if they need it', async () => {
     const y4m = join(folder, 'stored.y4m');
     ffmpeg(y4m, ['-i', distorted(), '-pix_fmt', 'yuv420p']);
     const report = await score(
@@ -221,16 +207,18 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(report.pairing?.reference).toMatchObject({ decoder: 'ffmpeg', conversions });
   });
 
-  it('are stopped where they make far more frames than the video has: a rate, and a gap in its times', async () => {
+  it('are stopped if they make far more frames than the video has, by a rate or a gap in its times', async () => {
     const plain = encode({ codec: 'ffv1', size: '48x36', frames: 8 });
     const gap = ffmpeg(join(folder, 'gap.mkv'), [
       ...['-i', plain, '-vf', 'setpts=PTS+gt(N\\,5)*100000/TB', '-vsync', 'vfr', '-c:v', 'ffv1'],
     ]);
-    const make = (path: string, vf: string) =>
-      score(
+    const make = (path: string, vf: string) => {
+      const filters = { vfReference: vf, vfDistorted: vf, preflight: false };
+      return score(
         { reference: path, distorted: path },
-        { ...PSNR, vfReference: vf, vfDistorted: vf, threads: 0, decoder: 'ffmpeg', preflight: false },
+        { ...PSNR, ...filters, threads: 0, decoder: 'ffmpeg' },
       );
+    };
     await expect(make(gap, 'fps=25')).rejects.toThrow(
       /^the filters "fps=25" make more than 1512 frames from the 8 of .*gap\.mkv, whose timestamps may have a gap; use a lower rate/,
     );
@@ -250,7 +238,7 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
   const run = (options: ScoreOptions) =>
     score({ reference: master(), distorted: grainy() }, { threads: 0, ...options });
 
-  it('is added unless asked not to, which the report says, and measured in and out for one report', async () => {
+  it('is added unless turned off, as the report tells, and can be measured both ways for one report', async () => {
     const features = ['psnr', 'ssimulacra2'];
     const [on, off] = [await run({ features }), await run({ grain: 'off', features })];
     expect(on.preflight?.map(({ code, fix }) => [code, fix])).toContainEqual(['film-grain', "grain: 'off'"]);
@@ -275,14 +263,14 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
     expect(saved.withoutGrain).toEqual(both.withoutGrain);
   });
 
-  it('is measured once where no decoder adds any', async () => {
+  it('is measured once if no decoder adds any', async () => {
     const plain = { reference: master(), distorted: master() };
     const report = await score(plain, { threads: 0, grain: 'both', models: [], features: ['psnr'] });
     expect(report.withoutGrain).toEqual([]);
     expect(summarize(report)).toMatch(/film grain +no decoder adds film grain; both/);
   });
 
-  it('is found whatever decodes', async () => {
+  it('is found with any decoder', async () => {
     const without = encode({ codec: 'av1', size: '192x108', frames: 6 });
     const codes = async (distorted: string) => {
       const options = { ...PSNR, threads: 0, decoder: 'mediabunny' } as const;
@@ -294,26 +282,22 @@ describe.runIf(hasFfmpeg)(`film grain of AV1, ${needsFfmpeg}`, () => {
     expect(await codes(without)).not.toContain('film-grain');
   });
 
-  it('cannot be left out by other decoders, nor measured twice of what is read once', async () => {
+  it('cannot be turned off in other decoders, or measured twice in streams, shards and samples', async () => {
     const alone = { reference: grainy(), distorted: grainy() };
-    for (const grain of tier(['both'] as const, ['off', 'both'] as const)) {
+    for (const grain of tier(['both'] as const, ['off', 'both'] as const))
       await expect(score(alone, { grain, decoder: 'mediabunny' })).rejects.toThrow(
         `grain is ${grain}, but the decoder mediabunny always adds the grain of `,
       );
-    }
-    await expect(scoreShard(alone, { number: 1, count: 2 }, { grain: 'both' })).rejects.toThrow(
-      'grain is both, but a shard measures its frames once',
-    );
-    await expect(score(alone, { grain: 'both', samples: 'auto' })).rejects.toThrow(
-      "samples and grain 'both' exclude each other",
-    );
+    const run = scoreShard(alone, { number: 1, count: 2 }, { grain: 'both' });
+    await expect(run).rejects.toThrow('grain is both, but a shard measures its frames once');
+    const work = score(alone, { grain: 'both', samples: 'auto' });
+    await expect(work).rejects.toThrow("samples and grain 'both' exclude each other");
     const watched = await prepareRun(alone, { grain: 'both' });
     watchMeasurement(watched, { alarms: [] });
     await expect(watched.start()).rejects.toThrow('but a run that is watched measures its frames once');
     const stream = createReadStream(master());
     const piped = { reference: Readable.toWeb(stream) as ReadableStream<Uint8Array>, distorted: grainy() };
-    await expect(score(piped, { grain: 'both' })).rejects.toThrow(
-      'grain is both, which measures the pair twice, but one of the videos is a stream',
-    );
+    const message = 'grain is both, which measures the pair twice, but one of the videos is a stream';
+    await expect(score(piped, { grain: 'both' })).rejects.toThrow(message);
   });
 });

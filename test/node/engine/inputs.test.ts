@@ -1,7 +1,7 @@
 /**
  * @module test/node/engine/inputs
- * What a run reads of two stored videos, and what it says of them: samples beyond their depth, one file given twice, raw
- * video of another geometry, which of the two an error is about, and the common test conditions, at a common depth.
+ * What a run reads from stored videos, and what it warns about: samples beyond their depth, one file given twice, raw video of
+ * another geometry, the video that an error is about; and the common test conditions, at a common depth.
  */
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -34,12 +34,12 @@ const folder = testFolder();
 
 describe('a run reads', () => {
   const FRAMES = 7;
-  /** Large enough for every metric that is asked for. */
+  /** Large enough for every metric tested. */
   const FORMAT: VideoFormat = { ...SMALL, width: 216, height: 176 };
   const pair = y4mPair(FORMAT, FRAMES);
   const every = Array.from({ length: FRAMES }, (_, i) => i);
 
-  /** A side that can be asked for a frame without reading it, and the numbers of frames that were read. */
+  /** A side with `checkFrame`, and the frames read. */
   function watched(side: 'reference' | 'distorted') {
     const read: number[] = [];
     const plain = ownSource(pair.clip, side, FRAMES, {
@@ -57,7 +57,7 @@ describe('a run reads', () => {
     const own = { reference: reference.source, distorted: distorted.source };
     const report = await scorePair(nodePlatform, own, run);
     const found = { reference: reference.read.slice(), distorted: distorted.read.slice() };
-    // Sources without that way are read.
+    // Sources without `checkFrame` are read.
     const plain = { reference: reference.plain, distorted: distorted.plain };
     const all = await scorePair(nodePlatform, plain, run);
     expect(distorted.read.length - found.distorted.length).toBe(FRAMES);
@@ -84,16 +84,13 @@ describe('a run reads', () => {
     [['adm', 'motion'], true, false],
     [['psnr'], true, true],
     [['speed_temporal'], true, true],
-  ])(
-    'of pairs that subsampling leaves out what works on every frame: %j',
-    async (features, first, second) => {
-      const listed = [0, 3, 6];
-      expect(await reads({ features, subsample: 3 })).toEqual({
-        reference: first ? every : listed,
-        distorted: second ? every : listed,
-      });
-    },
-  );
+  ])('of pairs left out by subsampling what needs every frame: %j', async (features, first, second) => {
+    const listed = [0, 3, 6];
+    expect(await reads({ features, subsample: 3 })).toEqual({
+      reference: first ? every : listed,
+      distorted: second ? every : listed,
+    });
+  });
 
   describe('nothing of a distorted video, which', () => {
     const options = { noPrediction: true, features: ['motion'] };
@@ -101,7 +98,7 @@ describe('a run reads', () => {
     const frame = 6 + (3 * FORMAT.width * FORMAT.height) / 2;
 
     it.each(tier([0, 2], [0, 1, 2]))(
-      'is refused where it is cut, and ends the run where it ends, %i threads',
+      'is refused if it is cut, and ends the run where it ends, %i threads',
       async (threads) => {
         for (const cut of [1, 500, frame - 7]) {
           const distorted = file(folder, `cut-${cut}.y4m`, pair.distorted.slice(0, -cut));
@@ -114,7 +111,7 @@ describe('a run reads', () => {
       },
     );
 
-    it('is refused where frames are not where they should be', async () => {
+    it('is refused if its frames are misplaced', async () => {
       const damaged = pair.distorted.slice();
       damaged.set([0x58], damaged.length - 3 * frame);
       const distorted = file(folder, 'damaged.y4m', damaged);
@@ -130,14 +127,14 @@ describe('samples that need more bits than the video has', () => {
   const CHROMA = (width >> 1) * (height >> 1);
   const FRAME = LUMA + 2 * CHROMA;
 
-  /** Raw frames of 10 bits; `set` puts samples into them by their place in the file. */
+  /** Raw frames of 10 bits; `set` replaces samples by their index. */
   function raw(set: Readonly<Record<number, number>> = {}, length = 6 * FRAME): Uint8Array<ArrayBuffer> {
     const samples = Uint16Array.from({ length }, (_, i) => (i * 37) % 1024);
     for (const [at, sample] of Object.entries(set)) samples[Number(at)] = sample;
     return new Uint8Array(samples.buffer);
   }
 
-  /** A frame to push, luma and chroma of one value each. */
+  /** A frame of constant luma and chroma. */
   const flat = (luma: number) => {
     const chroma = new Uint16Array(CHROMA).fill(512);
     return { y: new Uint16Array(LUMA).fill(luma), cb: chroma, cr: chroma };
@@ -155,12 +152,12 @@ describe('samples that need more bits than the video has', () => {
     ['on workers, in chunks of two', badFile, { threads: 2, chunkFrames: 2 }],
     ['in portable code', badFile, { threads: 0, implementation: 'portable' }],
     ['of a stream', streamOf(bad), {}],
-  ] as const)('are told once, with the first frame that has one, measured %s', async (_, distorted, more) => {
+  ] as const)('are reported once, with the first such frame, measured %s', async (_, distorted, more) => {
     const report = await score({ reference: good, distorted, raw: SMALL_10 }, { ...PSNR, ...more });
     expect(told(report)).toEqual([expect.stringContaining(WARNING)]);
   });
 
-  it('are told of both videos, and of chroma where it is read', async () => {
+  it('are reported for both videos, and for chroma if it is read', async () => {
     const distorted = raw({ [LUMA + 3]: 1024 });
     const reference = raw({ [FRAME + LUMA + CHROMA]: 65_535 });
     const request = { reference, distorted, raw: SMALL_10 };
@@ -172,7 +169,7 @@ describe('samples that need more bits than the video has', () => {
     expect(told(await score(request, luma))).toEqual([]);
   });
 
-  it('are told by a scorer that is fed, and not looked for in a picture that no metric reads', async () => {
+  it('are reported by a scorer, but not in a picture that no metric reads', async () => {
     const push = async (feature: string, ...pairs: [number, number][]) => {
       const scorer = await createScorer(SMALL_10, { ...PSNR, features: [feature], threads: 0 });
       for (const [reference, distorted] of pairs) await scorer.push(flat(reference), flat(distorted));
@@ -181,12 +178,12 @@ describe('samples that need more bits than the video has', () => {
     expect(await push('psnr', [512, 512], [1024, 512])).toEqual([
       expect.stringMatching(/^Frame 1 of the reference video has a luma sample of 1024, /),
     ]);
-    // Motion is of the reference alone.
+    // Motion reads only the reference.
     expect(await push('motion', [512, 1024])).toEqual([]);
     expect(await push('motion', [1024, 512])).toEqual([expect.stringContaining('of the reference video')]);
   });
 
-  it('do not exist at 8 and 16 bits, nor in a video that keeps its range', async () => {
+  it('do not exist at 8 and 16 bits, or in a video within its range', async () => {
     const bytes = raw({ 0: 65_535 });
     for (const bitDepth of [8, 16]) {
       const format: VideoFormat = { ...SMALL_10, bitDepth };
@@ -198,43 +195,37 @@ describe('samples that need more bits than the video has', () => {
   it.each([
     ['distorted', 'one of the last', { [216 * 32 - 2]: 1024 }, 'cambi', 'luma sample of 1024'],
     ['reference', 'the first', { 0: 65_535 }, 'cambi=full_ref=true', 'luma sample of 65535'],
-  ])(
-    'of the %s video, %s, make CAMBI refuse, which has no value then',
-    async (side, _, set, feature, found) => {
-      // As long as CAMBI needs a side to be.
-      const wide = { ...SMALL_10, width: 216, height: 32 };
-      const frame = 1.5 * wide.width * wide.height;
-      const [within, beyond] = [raw({}, frame), raw(set, frame)];
-      const videos = { reference: within, distorted: within, [side]: beyond, raw: wide };
-      const scoring = () => score(videos, { features: [feature], noPrediction: true, threads: 0 });
-      expect(await refusalOf('media', scoring)).toContain(
-        `The cambi extractor has no value here: the ${side} video has a ${found}, but 10 bits hold 0 to 1023; check`,
-      );
-    },
-  );
+  ])('of the %s video, %s, make CAMBI refuse', async (side, _, set, feature, found) => {
+    // CAMBI needs this width.
+    const wide = { ...SMALL_10, width: 216, height: 32 };
+    const frame = 1.5 * wide.width * wide.height;
+    const [within, beyond] = [raw({}, frame), raw(set, frame)];
+    const videos = { reference: within, distorted: within, [side]: beyond, raw: wide };
+    const scoring = () => score(videos, { features: [feature], noPrediction: true, threads: 0 });
+    expect(await refusalOf('media', scoring)).toContain(
+      `The cambi extractor has no value here: the ${side} video has a ${found}, but 10 bits hold 0 to 1023; check`,
+    );
+  });
 });
 
-describe('a file that is compared with itself', () => {
+describe('a file compared with itself', () => {
   const clip = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 3 });
   const bytes = y4mFile(clip, 'reference', 12);
   const reference = file(folder, 'a.y4m', bytes);
   const messageOf = (findings: Report['preflight'] = []) =>
     findings.find(({ code }) => code === 'identical')?.message;
 
-  it('is warned of', async () => {
+  it('gets a warning, also under another name, but no other file of the same size does', async () => {
     const { preflight } = await score({ reference, distorted: reference }, { ...PSNR, threads: 1 });
     expect(messageOf(preflight)).toContain(`are the same file, ${reference}`);
     expect(preflight?.find(({ code }) => code === 'identical')?.severity).toBe('warning');
-  });
-
-  it('is warned of under another name, but no other file of the same size is', async () => {
     const copy = await inspect({ reference, distorted: file(folder, 'copy.y4m', bytes) });
     expect(messageOf(copy.findings)).toContain('have the same size and content');
     const encode = file(folder, 'd.y4m', y4mFile(clip, 'distorted', 12));
     expect(messageOf((await inspect({ reference, distorted: encode })).findings)).toBeUndefined();
   });
 
-  it('is said to be so only as far as it was compared', async () => {
+  it('is reported only as far as it was compared', async () => {
     const large = new Uint8Array(4 << 20).map((_, i) => i % 251);
     const raw = { width: 1024, height: 1024, bitDepth: 8, chroma: '400' } as const;
     const found = async (other: Uint8Array) => {
@@ -242,7 +233,7 @@ describe('a file that is compared with itself', () => {
       return messageOf((await inspect(files)).findings);
     };
     expect(await found(large)).toContain('at all 64 places that were compared');
-    // Between two of the places.
+    // Between two compared places.
     expect(await found(large.with(40_000, 0))).toContain('at all 64 places that were compared');
     expect(await found(large.with(large.length - 1, 0))).toBeUndefined();
   });
@@ -255,28 +246,22 @@ describe('raw video', () => {
   const cut = distorted.subarray(0, distorted.length - 1000);
   const turned = { ...RAW, width: 144, height: 176 };
 
-  it('that ends within a frame is refused however few are asked for, with the option that takes it', async () => {
-    for (const options of [
-      {},
-      { frameCount: 2 },
-      { scale: 'bicubic' },
-      { range: { unit: 'frames', start: 0, end: 2 } },
-    ] as const) {
+  it('that ends within a frame is refused, however few frames are requested, with the option that accepts it', async () => {
+    const range = { unit: 'frames', start: 0, end: 2 } as const;
+    for (const options of [{}, { frameCount: 2 }, { scale: 'bicubic' }, { range }] as const)
       await expect(score({ reference, distorted: cut, raw: RAW }, options)).rejects.toThrow(
         /frame 5 of .* is incomplete: 38016 bytes expected, 37016 found; .*; check .*, or pass allowDamaged/,
       );
-    }
   });
 
-  it('that ends within a frame is scored up to there when damage is allowed, with a warning', async () => {
+  it('that ends within a frame is scored up to there if damage is allowed, with a warning', async () => {
     const report = await score({ reference, distorted: cut, raw: RAW }, { allowDamaged: true });
     expect(report.frameCount).toBe(5);
-    expect(report.warnings).toContainEqual(
-      expect.stringMatching(/within frame 5 \(37016 of 38016 bytes found\)/),
-    );
+    const wanted = expect.stringMatching(/within frame 5 \(37016 of 38016 bytes found\)/);
+    expect(report.warnings).toContainEqual(wanted);
   });
 
-  it('of what looks like another geometry is scored in doubt, and the hint resolves it', async () => {
+  it('that looks like another geometry is scored with doubt, and the hint resolves it', async () => {
     const report = await score({ reference, distorted, raw: turned });
     expect(report.frameCount).toBe(6);
     expect(trustOf(report).verdict).not.toBe('fine');
@@ -298,7 +283,7 @@ describe.each(['reference', 'distorted'] as const)('an error about the %s', (rol
   const damaged = pair[role].slice();
   damaged.fill(0x20, damaged.length / 2);
   const failed = (input: string | ReadableStream<Uint8Array>) =>
-    // Each further decoder takes long to say that it cannot decode what is none.
+    // Other decoders take long to refuse invalid files.
     score({ ...whole, [role]: input }, { ...PSNR, threads: 1, decoder: 'ffmpeg' }).then(
       () => expect.unreachable(),
       ({ code, role: told }: AnyvmafError) => [code, told],
@@ -339,12 +324,8 @@ it('AOM v1.0 is v2.0, v3.0 adds CAMBI, v6.0 the common bit depth, v7.0 full-size
   );
   const versions = ['v1.0', 'v2.0', 'v3.0', 'v4.0', 'v5.0', 'v6.0', 'v7.0'];
   expect(versions.filter((version) => aomCtc(version).commonBitDepth)).toEqual(['v6.0', 'v7.0']);
-  for (const version of versions) {
-    expect(aomCtc(version).models).toEqual([
-      'version=vmaf_v0.6.1:name=vmaf',
-      'version=vmaf_v0.6.1neg:name=vmaf_neg',
-    ]);
-  }
+  const models = ['version=vmaf_v0.6.1:name=vmaf', 'version=vmaf_v0.6.1neg:name=vmaf_neg'];
+  for (const version of versions) expect(aomCtc(version).models).toEqual(models);
 });
 
 it('Netflix v1.0 has the 4K models', () => {
@@ -446,9 +427,8 @@ it('takes further models and features beside a preset, under other names', async
 });
 
 it('compares at a common bit depth from v6.0 on, by a shift', async () => {
-  expect(await refusalOf('mismatch', () => score(request(8), { aomCtc: 'v5.0', threads: 0 }))).toMatch(
-    /distorted is 8 bit but reference is 10 bit/,
-  );
+  const sentence = await refusalOf('mismatch', () => score(request(8), { aomCtc: 'v5.0', threads: 0 }));
+  expect(sentence).toMatch(/distorted is 8 bit but reference is 10 bit/);
   const mixed = await score(request(8), { aomCtc: 'v6.0', ...HERE });
   const shifted = await score(request(8, 2), { aomCtc: 'v6.0', ...HERE });
   expect(mixed.frames).toEqual(shifted.frames);

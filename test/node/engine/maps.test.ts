@@ -1,6 +1,6 @@
 /**
  * @module test/node/engine/maps
- * Where quality is lost in a picture: CAMBI's heatmaps, every byte of which can be worked out by hand, and maps whose losses
+ * Where quality is lost in a picture: CAMBI's heatmaps, checked byte by byte, and maps whose losses
  * add up to the features.
  */
 import { execFileSync } from 'node:child_process';
@@ -43,10 +43,9 @@ const BANDED = [0, 2, 3];
 /** Two flat halves four levels apart. The other frames are flat throughout. */
 function bands(): Uint8Array<ArrayBuffer> {
   const samples = new Uint16Array(FRAMES * SIDE * SIDE).fill(512);
-  for (const frame of BANDED) {
+  for (const frame of BANDED)
     for (let at = frame * SIDE * SIDE; at < (frame + 1) * SIDE * SIDE; at++)
       if (at % SIDE >= SIDE / 2) samples[at] = 516;
-  }
   return new Uint8Array(samples.buffer);
 }
 
@@ -64,25 +63,18 @@ function heatmap(side: number, first: number): Uint16Array<ArrayBuffer> {
       [first - 1, 3, 2],
       [first, 3, 2],
       [first + 1, 4, 1],
-    ] as const) {
+    ] as const)
       pixels[y * side + x] = Math.floor((65_535 / 25) * ((4 * rows * a * rows * b) / (rows * (a + b))));
-    }
   }
   return pixels;
 }
 
-/** Side of each scale, and how many of its columns come from the left half: every other one, from the first on. */
-const SCALES = [
-  [216, 108],
-  [108, 54],
-  [54, 27],
-  [27, 14],
-  [14, 7],
-] as const;
+/** Side of each scale, and its columns of the left half: every other one, from the first on. */
+const SCALES = [216, 108, 54, 27, 14].map((side) => [side, Math.ceil(side / 2)] as const);
 
 const name = (scale: number, side: number) => `cambi_heatmap_scale_${scale}_${side}x${side}_16b.gray`;
 
-/** @param frames those that are not zero throughout, of as many as `count` */
+/** @param frames those of `count` that are not zero throughout */
 function expected(side: number, first: number, frames: readonly number[], count: number): Buffer {
   const all = new Uint16Array(count * side * side);
   for (const frame of frames) all.set(heatmap(side, first), frame * side * side);
@@ -92,7 +84,6 @@ function expected(side: number, first: number, frames: readonly number[], count:
 const folder = testFolder();
 const video = file(folder, 'bands.yuv', bands());
 const request = { reference: video, distorted: video, raw: format };
-/** Expects the heatmaps of all frames, to the byte. */
 function expectAll(into: string): void {
   for (const [scale, [side, first]] of SCALES.entries()) {
     const written = readFileSync(join(into, name(scale, side)));
@@ -107,7 +98,7 @@ describe('every byte', () => {
 
   it.each([
     ['in the calling thread', { threads: 0 }],
-    ['by workers that read for themselves', { threads: 3, chunkFrames: 1 }],
+    ['by workers that read the file', { threads: 3, chunkFrames: 1 }],
     ['in the portable twin', { threads: 0, implementation: 'portable' }],
   ] as const)('%s', async (how, options) => {
     const into = join(folder, how, 'made', 'for it');
@@ -117,21 +108,21 @@ describe('every byte', () => {
     expect(report.frames).toEqual((await plain).frames);
   });
 
-  it('of frames that the calling thread hands to workers', async () => {
+  it('of frames that the calling thread sends to workers', async () => {
     const into = join(folder, 'handed');
     const pair = { reference: streamOf(bands()), distorted: streamOf(bands()), raw: format };
     await score(pair, { ...only(featureOf(into)), threads: 2 });
     expectAll(into);
   });
 
-  it('with zeros for frames that subsampling leaves out, up to the last that it does not', async () => {
+  it('with zeros for frames that subsampling leaves out, up to the last one measured', async () => {
     const into = join(folder, 'third');
     await score(request, { ...only(featureOf(into)), threads: 0, subsample: 3 });
     const written = readFileSync(join(into, name(0, SIDE)));
     expect(written.equals(expected(SIDE, SIDE / 2, [0, 3], 4))).toBe(true);
   });
 
-  it('over those of an earlier run, and of nothing else in the folder', async () => {
+  it('instead of those of an earlier run, and next to other files', async () => {
     const into = join(folder, 'again');
     mkdirSync(into);
     writeFileSync(join(into, 'mine'), 'kept');
@@ -143,7 +134,7 @@ describe('every byte', () => {
   });
 });
 
-it('names files by the size of the encode, and halves the pictures in them once more with the speed-up', async () => {
+it('names files by the size of the encode, and halves their pictures again with the speed-up', async () => {
   const large: VideoFormat = { width: 1921, height: 1081, bitDepth: 8, chroma: '400' };
   const flat = file(folder, 'large.yuv', new Uint8Array(1921 * 1081));
   const into = join(folder, 'speed-up');
@@ -174,7 +165,7 @@ it('gives each variant of the extractor its own folder, and refuses to share one
 });
 
 describe('leaves nothing behind', () => {
-  it('where the folder cannot be made', async () => {
+  it('if the folder cannot be made', async () => {
     const taken = file(folder, 'taken', new Uint8Array(3));
     const run = () => score(request, only(featureOf(join(taken, 'maps'))));
     expect(await refusalOf('io', run)).toMatch(
@@ -183,18 +174,17 @@ describe('leaves nothing behind', () => {
     expect(readFileSync(taken)).toHaveLength(3);
   });
 
-  it('where something else has the name of a heatmap', async () => {
+  it('if something else has the name of a heatmap', async () => {
     const into = join(folder, 'occupied');
     mkdirSync(join(into, name(2, 54)), { recursive: true });
     const run = () => score(request, only(featureOf(into)));
-    expect(await refusalOf('io', run)).toMatch(
-      /^Heatmaps cannot be written into .*occupied: something else has/,
-    );
+    const sentence = await refusalOf('io', run);
+    expect(sentence).toMatch(/^Heatmaps cannot be written into .*occupied: something else has/);
     expect(readdirSync(into)).toEqual([name(2, 54)]);
   });
 
-  it.each([0, 2])('of a run that is given up, with %i workers', async (threads) => {
-    const into = join(folder, `given up ${threads}`, 'deep');
+  it.each([0, 2])('of an aborted run, with %i workers', async (threads) => {
+    const into = join(folder, `aborted ${threads}`, 'deep');
     mkdirSync(join(into, '..'));
     const stop = new AbortController();
     const gate = () => {
@@ -211,18 +201,16 @@ describe('leaves nothing behind', () => {
 describe('is refused', () => {
   const feature = featureOf('maps');
 
-  it('where there is no place to write, as in a browser', async () => {
+  it('without a file system, as in a browser', async () => {
     const { heatmaps: _, ...elsewhere } = nodePlatform;
     const run = () => scorePair(elsewhere, request, { ...only(feature), threads: 0 });
-    expect(await refusalOf('feature', run)).toMatch(
-      /^cambi cannot write heatmaps to "maps" here; leave out heatmaps_path/,
-    );
+    const said = await refusalOf('feature', run);
+    expect(said).toMatch(/^cambi cannot write heatmaps to "maps" here; leave out heatmaps_path/);
   });
 
   it('for pairs that are pushed, several videos, tables and installed programs', async () => {
-    expect(await refusalOf('feature', () => createScorer(format, only(feature)))).toMatch(
-      /cannot write heatmaps to .* here/,
-    );
+    const sentence = await refusalOf('feature', () => createScorer(format, only(feature)));
+    expect(sentence).toMatch(/cannot write heatmaps to .* here/);
     expect(
       await refusalOf('usage', () => scoreMany(video, [video, video], { ...only(feature), raw: format })),
     ).toMatch(/^heatmaps_path names one folder, but there are 2 distorted videos/);
@@ -233,20 +221,17 @@ describe('is refused', () => {
     expect(existsSync('maps')).toBe(false);
   });
 
-  it('of a model file, which may not have files written, but not of its string', async () => {
+  it('in a model file, which must not write files, but not in a model string', async () => {
     const into = join(folder, 'by model');
     const feature_names = ['Cambi_feature_cambi_score', 'VMAF_integer_feature_motion2_score'];
     const own = smallModel({ feature_names });
-    const model = (dictionary: Record<string, unknown>, at: string) =>
-      file(
-        folder,
-        at,
-        Buffer.from(JSON.stringify({ ...own, model_dict: { ...own.model_dict, ...dictionary } })),
-      );
+    const model = (dictionary: Record<string, unknown>, at: string) => {
+      const text = JSON.stringify({ ...own, model_dict: { ...own.model_dict, ...dictionary } });
+      return file(folder, at, Buffer.from(text));
+    };
     const sly = model({ feature_opts_dicts: [{ heatmaps_path: into }, {}] }, 'sly.json');
-    expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(
-      /^The model ".*sly\.json" sets heatmaps_path, but a model file must not write files/,
-    );
+    const message = /^The model ".*sly\.json" sets heatmaps_path, but a model file must not write files/;
+    expect(await refusalOf('model', () => score(request, { models: [`path=${sly}`] }))).toMatch(message);
     expect(existsSync(into)).toBe(false);
     const plain = model({}, 'plain.json');
     await score(request, { models: [`path=${plain}:cambi.heatmaps_path=${into}`], threads: 0 });
@@ -276,19 +261,14 @@ async function mapsOf(...[pair, frames, options]: Parameters<typeof qualityMaps>
 
 const sum = (values: Float64Array) => values.reduce((a, b) => a + b, 0);
 
-/** What a map says of a frame must be what scoring says, and losses must add up to it. */
+/** The features of a map must equal those of scoring, and its losses must add up to them. */
 function check(maps: QualityMaps, metrics: FrameMetrics['metrics'] | undefined): void {
   for (const [name, value] of Object.entries(maps.features)) expect(value, name).toBe(metrics?.[name]);
-  for (const [name, all] of [
-    ['vif', maps.vif],
-    ['adm', maps.adm],
-  ] as const) {
-    for (const { scale, loss } of all)
-      expect(sum(loss), `${name} ${scale}`).toBeCloseTo(
-        1 - Number(metrics?.[`integer_${name}_scale${scale}`]),
-        6,
-      );
-  }
+  for (const name of ['vif', 'adm'] as const)
+    for (const { scale, loss } of maps[name]) {
+      const total = 1 - Number(metrics?.[`integer_${name}_scale${scale}`]);
+      expect(sum(loss), `${name} ${scale}`).toBeCloseTo(total, 6);
+    }
 }
 
 describe('qualityMaps', () => {
@@ -305,7 +285,7 @@ describe('qualityMaps', () => {
     }
   }
 
-  it('weighs the losses as vmaf_v0.6.1 weighs its features', async () => {
+  it('weights the losses as vmaf_v0.6.1 weights its features', async () => {
     const [maps] = await mapsOf(pairOf(SIZES[1]), [1]);
     const lost = (name: string) => 1 - Number(maps?.features[`integer_${name}`]);
     // Slopes of the model file, and their sum.
@@ -321,15 +301,15 @@ describe('qualityMaps', () => {
     });
   });
 
-  it('loses nothing where both videos are the same', async () => {
+  it('loses nothing if both videos are the same', async () => {
     const { reference } = PAIR;
     const [maps] = await mapsOf({ reference, distorted: reference }, [0]);
     for (const { loss } of maps?.vif ?? []) expect(Math.max(...loss)).toBeLessThan(1e-6);
-    // ADM's rounding leaves a little of identical frames.
+    // ADM's rounding gives identical frames a small loss.
     expect(Math.abs(maps?.lost().total ?? 1)).toBeLessThan(1e-3);
   });
 
-  it('counts enhancement as quality, or does not with a gain limit of 1', async () => {
+  it('counts enhancement as quality, unless the gain limit is 1', async () => {
     const size = { width: 64, height: 48 };
     const reference = seeded(3)
       .bytes(size.width * size.height)
@@ -347,7 +327,7 @@ describe('qualityMaps', () => {
     expect(neg?.lost('vif').total).toBeGreaterThan(0);
   });
 
-  it('is the same for a pair that extractFrames gave', async () => {
+  it('is the same for a pair from extractFrames', async () => {
     const [maps] = await mapsOf(PAIR, [1], { blockSize: 8 });
     for await (const frames of extractFrames(PAIR, [1])) {
       const same = await mapQuality(frames, { blockSize: 8 });
@@ -355,16 +335,14 @@ describe('qualityMaps', () => {
     }
   });
 
-  it('refuses what it cannot do', async () => {
-    await expect(mapsOf(PAIR, [0], { blockSize: 12 })).rejects.toThrow(
-      'blockSize is 12, but it must be 4, 8',
-    );
+  it('refuses invalid options', async () => {
+    const run = mapsOf(PAIR, [0], { blockSize: 12 });
+    await expect(run).rejects.toThrow('blockSize is 12, but it must be 4, 8');
     await expect(mapsOf(PAIR, [0], { enhnGainLimit: 0 })).rejects.toThrow('enhnGainLimit is 0, but');
     await expect(mapsOf(PAIR, [3])).rejects.toThrow('only 3 frames in common');
     const [maps] = await mapsOf(PAIR, [0]);
-    expect(() => maps?.render({ scale: 1 })).toThrow(
-      'scale is 1, but it must be 0, 1, 2 or 3, and goes with of',
-    );
+    const message = 'scale is 1, but it must be 0, 1, 2 or 3, and goes with of';
+    expect(() => maps?.render({ scale: 1 })).toThrow(message);
     expect(() => maps?.render({ full: 0 })).toThrow('full is 0, but it must be');
   });
 });
@@ -372,7 +350,7 @@ describe('qualityMaps', () => {
 const prototype = hasFfmpeg ? sharedPath('spec/perceptual/butteraugli.mjs') : undefined;
 
 describe('the map of butteraugli', () => {
-  it('has the values of the score at its maximum and in its norm, and other planes for each pair', async () => {
+  it('has the scores as its maximum and norm, and its own planes for each pair', async () => {
     for (const [i, blur] of [0, 3].entries()) {
       const pair = pairOf(SIZES[i] ?? SIZES[0], { blur });
       const feature = i === 0 ? 'butteraugli' : 'butteraugli=intensity_target=203';
@@ -410,13 +388,12 @@ describe('the map of butteraugli', () => {
     expect(Math.max(...off)).toBeLessThan(3e-5);
   });
 
-  it('is drawn pixel by pixel, if it was asked for', async () => {
+  it('is drawn pixel by pixel, if it was requested', async () => {
     const [maps, without] = [await mapsOf(PAIR, [0], { butteraugli: true }), await mapsOf(PAIR, [0])];
     const { image, full } = maps[0]?.render({ of: 'butteraugli', full: 1 }) ?? {};
     expect([image?.width, image?.height, full]).toEqual([96, 64 + 15, 1]);
-    expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(
-      'made without it; pass butteraugli: true',
-    );
+    const message = 'made without it; pass butteraugli: true';
+    expect(() => without[0]?.render({ of: 'butteraugli' })).toThrow(message);
     expect(() => maps[0]?.render({ of: 'butteraugli', scale: 1 })).toThrow('goes with of vif or adm');
     await expect(mapsOf(PAIR, [0], { butteraugli: 'ssimulacra2' })).rejects.toThrow(
       'butteraugli is "ssimulacra2", but it must be true, false, or the extractor with its options',
@@ -435,7 +412,7 @@ describe('render', () => {
     expect([small?.width, small?.height]).toEqual([48, 32]);
   });
 
-  it('is grey where nothing is lost and has colour where something is', async () => {
+  it('is grey without loss, and coloured with loss', async () => {
     const { reference } = PAIR;
     const [same] = await mapsOf({ reference, distorted: reference }, [0]);
     const colourful = (maps: QualityMaps | undefined) => {

@@ -1,11 +1,11 @@
 /**
  * @module test/node/engine/native
- * Scoring with an installed program that is scripted: what it is given, and every way in which it can fail. The program
- * logs the mean luma of each frame, which is known of the frames made here.
+ * Scoring with a scripted program: its arguments and input, and every way in which it can fail. The program logs the mean luma of
+ * each frame, which is known for the frames made here.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../../src/core/errors.js';
 import {
   AnyvmafError,
@@ -16,26 +16,16 @@ import {
   type ScoreOptions,
   score,
 } from '../../../src/index.js';
-import { testFolder } from '../../support/folders.js';
-import { fakeVmaf, nativeFolders, processesWith } from '../../support/programs.js';
+import { privateTmp, testFolder } from '../../support/folders.js';
+import { fakeVmaf, processesWith } from '../../support/programs.js';
 import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const home = testFolder();
-// Of one's own, so that what other tests have there does not count.
-const temporary = join(home, 'temporary');
-const { TMPDIR } = process.env;
-beforeAll(() => {
-  mkdirSync(temporary);
-  process.env.TMPDIR = temporary;
-});
-afterAll(() => {
-  if (TMPDIR === undefined) delete process.env.TMPDIR;
-  else process.env.TMPDIR = TMPDIR;
-});
+const { leftovers } = privateTmp('anyvmaf-native-');
 afterEach(async () => {
-  expect(nativeFolders(temporary)).toEqual([]);
-  // One that was told to end takes its time on a busy machine.
+  expect(leftovers()).toEqual([]);
+  // Processes need time to end on a busy machine.
   await expect.poll(() => processesWith(home), { timeout: 10_000 }).toEqual([]);
 });
 
@@ -53,7 +43,7 @@ const REFERENCE = [10, 20, 30, 40];
 const DISTORTED = [11, 22, 33, 44];
 const bytesRequest = { reference: flat(...REFERENCE), distorted: flat(...DISTORTED), raw: FORMAT };
 
-/** Scores with an installed program, and why it was refused. */
+/** Scores with an installed program; the message of its refusal. */
 const run = (vmafBin: string, options: ScoreOptions = {}) =>
   score(bytesRequest, { backend: 'native-cpu', vmafBin, ...options });
 const refused = (vmafBin: string, options: ScoreOptions = {}, code: ErrorCode = 'backend') =>
@@ -69,7 +59,7 @@ function files(): { reference: string; distorted: string; raw: typeof FORMAT } {
 }
 
 describe.skipIf(process.platform === 'win32')('a program that works', () => {
-  it('gets frames through pipes, both videos whole and in order, and tells of each to the last', async () => {
+  it('gets all frames of both videos through pipes, in order, and every frame is reported', async () => {
     const fake = fakeVmaf(home, 'good');
     const told: number[] = [];
     const done: number[] = [];
@@ -96,7 +86,7 @@ describe.skipIf(process.platform === 'win32')('a program that works', () => {
     expect(report.pooled_metrics.vmaf?.mean).toBe(25);
   });
 
-  it('reads stored files by itself, whatever they are called', async () => {
+  it('reads stored files itself, whatever their names', async () => {
     const fake = fakeVmaf(home, 'good');
     const request = files();
     const report = await score(request, { backend: 'native-cpu', vmafBin: fake.path, threads: 3 });
@@ -110,7 +100,7 @@ describe.skipIf(process.platform === 'win32')('a program that works', () => {
     ]);
   });
 
-  it('scores the frames that both have, and says which video ended first', async () => {
+  it('scores the frames that both have, and warns which video ended first', async () => {
     const fake = fakeVmaf(home, 'good');
     const frames = (count: number, name: string): FrameSource => ({
       info: { ...FORMAT, name, container: 'frames', frameCount: null, warnings: [] },
@@ -132,7 +122,7 @@ describe.skipIf(process.platform === 'win32')('a program that works', () => {
   it('gets a built-in model that it lacks as a file', async () => {
     const fake = fakeVmaf(home, 'good');
     const models = ['version=vmaf_4k_v0.6.1:name=uhd'];
-    // The scripted program logs no other score than vmaf, so that the probe misses this one; but it got the file.
+    // The scripted program logs only vmaf, so that the probe misses this score.
     expect(await refused(fake.path, { models }, 'model')).toMatch(/no finite score "uhd"/);
     expect(fake.runs().at(-1)?.join(' ')).toMatch(/--model path=model0\.json:name=uhd/);
   });
@@ -147,28 +137,28 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     expect(last.filter((arg) => arg.startsWith('--no_'))).toEqual(['--no_sycl', '--no_hip', '--no_metal']);
   });
 
-  it('uses the exclusive option and full precision where the tool has them', async () => {
+  it('uses the exclusive option and full precision if the tool has them', async () => {
     const fake = fakeVmaf(home, 'exclusive');
     const report = await score(bytesRequest, { backend: 'hip', hipDevice: 1, vmafBin: fake.path });
     expect(report.native?.decimals).toBeNull();
     expect(fake.runs().at(-1)?.join(' ')).toMatch(/--backend hip --hip_device 1 --precision max/);
   });
 
-  it('falls to the own core for auto alone, and says why', async () => {
+  it('falls back to the own core only for auto, with a warning', async () => {
     const fake = fakeVmaf(home, 'gpu-broken');
     const report = await run(fake.path, { backend: 'auto', threads: 0 });
     expect([report.backend_used, report.implementation]).toEqual(['cpu', 'simd128']);
     expect(report.warnings.join()).toMatch(/cuda was not used: .*device initialisation/);
   });
 
-  it('takes the own core for auto where no GPU is advertised, and never starts a run', async () => {
+  it('takes the own core for auto if no GPU is advertised, without a run', async () => {
     const fake = fakeVmaf(home, 'good-auto');
     const report = await run(fake.path, { backend: 'auto', threads: 0 });
     expect(report.backend_used).toBe('cpu');
     expect(fake.runs()).toEqual([]);
   });
 
-  it('refuses what was asked for by name and is broken, with what there is instead', async () => {
+  it('refuses a named backend that is broken, and lists those available', async () => {
     const fake = fakeVmaf(home, 'gpu-broken');
     const message = await refused(fake.path, { backend: 'cuda' });
     expect(message).toMatch(/cuda does not work here: .*exited with status 100.*device initialisation/);
@@ -177,12 +167,11 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
 
   it('refuses a backend that the tool was not built with', async () => {
     const fake = fakeVmaf(home, 'good');
-    expect(await refused(fake.path, { backend: 'metal' })).toMatch(
-      /metal is not available: vmaf .* was built without it.*Install a vmaf built with Metal/,
-    );
+    const wanted = /metal is not available: vmaf .* was built without it.*Install a vmaf built with Metal/;
+    expect(await refused(fake.path, { backend: 'metal' })).toMatch(wanted);
   });
 
-  it('refuses a run that the tool says it did on another backend', async () => {
+  it('refuses a run that the tool made on another backend', async () => {
     const fake = fakeVmaf(home, 'liar');
     expect(await refused(fake.path, { backend: 'cuda' })).toMatch(/ran on cpu instead of cuda/);
   });
@@ -203,7 +192,7 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     [{ features: ['psnr=nope=/x'] }, /psnr extractor has no option "nope"/],
     [{ features: ['psnrr'] }, /no feature extractor "psnrr"/],
     [{ models: ['version=vmaf_v0.6.1:adm.nope=3'] }, /no option "nope"/],
-  ])('refuses %j as the own core does, whatever measures', async (options, message) => {
+  ])('refuses %j as the own core does', async (options, message) => {
     expect(await refused(fakeVmaf(home, 'good').path, options, 'feature')).toMatch(message);
     await expect(score(bytesRequest, options)).rejects.toThrow(message);
   });
@@ -218,7 +207,7 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
 
 describe.skipIf(process.platform === 'win32')('a program that fails', () => {
   it.each([
-    // A probe that hangs is ended too, after less time.
+    // A hanging probe is ended too, sooner.
     ...tier([], [['hang-help', /did not answer within 5 s/] as const]),
     ['crash-help', /exited with status \d+|was ended by SIGSEGV|neither vmaf/],
     ['garbage', /is neither vmaf nor an ffmpeg/],
@@ -238,20 +227,16 @@ describe.skipIf(process.platform === 'win32')('a program that fails', () => {
       [plain, /is not executable by this user/],
       [home, /is not a file/],
       [join(home, 'nowhere'), /does not exist/],
-    ] as const) {
+    ] as const)
       expect(await refused(path)).toMatch(expected);
-    }
   });
 
-  it('is refused when it logs fewer frames than it was given', async () => {
+  it('is refused if it logs fewer frames than it was given or crashes after its probe', async () => {
     expect(await refused(fakeVmaf(home, 'short').path)).toMatch(/scored 3 frames, but was given 4/);
-  });
-
-  it('is told apart from its probe: it may crash on the videos alone', async () => {
     expect(await refused(fakeVmaf(home, 'late-crash').path)).toMatch(/exited with status 139|SIGSEGV/);
   });
 
-  it('is ended with all its processes when the caller stops, and its reason is thrown', async () => {
+  it('is ended with all its processes when the caller aborts, with the reason', async () => {
     const fake = fakeVmaf(home, 'late-hang');
     const stop = new AbortController();
     const reason = new Error('enough');
@@ -263,7 +248,7 @@ describe.skipIf(process.platform === 'win32')('a program that fails', () => {
     await expect(scoring).rejects.toBe(reason);
   });
 
-  it('passes on what reading a video throws, and ends', async () => {
+  it('is ended if reading a video throws, with that error', async () => {
     const fake = fakeVmaf(home, 'good');
     const source: FrameSource = {
       info: { ...FORMAT, name: 'broken', container: 'frames', frameCount: null, warnings: [] },
@@ -280,14 +265,14 @@ describe.skipIf(process.platform === 'win32')('a program that fails', () => {
   });
 });
 
-describe.skipIf(process.platform === 'win32')('what there is', () => {
-  it('lists what a tool was built with', async () => {
+describe.skipIf(process.platform === 'win32')('the list of backends', () => {
+  it('has what a tool was built with', async () => {
     const list = await listBackends({ vmafBin: fakeVmaf(home, 'gpu').path });
     const gpus = { cuda: true, sycl: true, hip: true, metal: true };
     expect(list).toMatchObject({ cpu: true, ...gpus, native_cpu: true });
   });
 
-  it('has the own core alone where nothing is installed, and says how to get the rest', async () => {
+  it('has only the own core if nothing is installed, with advice', async () => {
     const list = await listBackends({ vmafBin: join(home, 'nowhere') });
     const gpus = { cuda: false, sycl: false, hip: false, metal: false };
     expect(list).toMatchObject({ cpu: true, ...gpus, native_cpu: false });
@@ -297,7 +282,7 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
     expect(list.native.error).toMatch(/nowhere does not exist/);
   });
 
-  it('describes the tool', async () => {
+  it('has a description of the tool', async () => {
     const { path } = fakeVmaf(home, 'gpu');
     expect(await describeNative({ vmafBin: path })).toEqual({
       binary_path: path,
@@ -308,7 +293,7 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
     });
   });
 
-  it('answers what a probe found, whatever it is', async () => {
+  it('has probes that report every outcome', async () => {
     const works = await probeBackend('cuda', { vmafBin: fakeVmaf(home, 'gpu').path });
     // The scripted score is the mean luma of the grey frame.
     const healthy = { compiled_in: true, runtime_healthy: true, score: 128, error: null };
@@ -322,14 +307,10 @@ describe.skipIf(process.platform === 'win32')('what there is', () => {
     expect(hung.error).toMatch(/did not answer within 0\.3 s and was ended/);
   });
 
-  it('probes the own core with the score that libvmaf gives a grey frame', async () => {
-    // vmaf 3.2.0 prints 97.428043 for it.
+  it('besides its backends probes only our core, which equals libvmaf 3.2.0 for a grey frame', async () => {
     const { runtime_healthy, score: found } = await probeBackend('cpu');
     expect(runtime_healthy).toBe(true);
     expect(found?.toFixed(6)).toBe('97.428043');
-  });
-
-  it('refuses other names', async () => {
     await refusalOf('usage', () => probeBackend('vulkan' as 'cuda'));
   });
 });

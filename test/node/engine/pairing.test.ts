@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import type { Platform } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { align, inspect, score } from '../../../src/index.js';
@@ -28,10 +27,8 @@ function dumped(path: string, options: readonly string[] = []): string {
   return makeFile(`${key}.y4m`, '-i', `file:${path}`, ...options, '-strict', '-1');
 }
 
-const clips = ['Seeking_30_480_1050.mp4', 'Seeking_10_288_375.mp4'].map((name) =>
-  sharedPath(`clips/${name}`),
-);
-const [seeking, small] = clips;
+const seeking = sharedPath('clips/Seeking_30_480_1050.mp4');
+const small = sharedPath('clips/Seeking_10_288_375.mp4');
 
 describe('a model with CAMBI', () => {
   const folder = testFolder();
@@ -47,7 +44,7 @@ describe('a model with CAMBI', () => {
   const TOLD = ':cambi.enc_width=232:cambi.enc_height=220:cambi.enc_bitdepth=8';
   const name = 'cambi_encbd_8_ench_220_encw_232';
 
-  it('is told the size and depth of an encode that is scaled, which the report names', async () => {
+  it('gets the size and depth of a scaled encode, as the report tells', async () => {
     const report = await score(request, { ...options, models });
     expect(report.metrics).toContain(name);
     const [model] = report.models;
@@ -61,10 +58,10 @@ describe('a model with CAMBI', () => {
   });
 
   it.each<[string, ScoreOptions, keyof typeof request | undefined]>([
-    ['as a bare vmaf does, where that is asked for', { models, v1Settings: 'plain' }, undefined],
-    ['where the model string says something', { models: [`${models[0]}:cambi.enc_bitdepth=9`] }, undefined],
-    ['where nothing is scaled', { models }, 'reference'],
-  ])('is told nothing %s', async (_, asked, side) => {
+    ['with v1Settings plain', { models, v1Settings: 'plain' }, undefined],
+    ['if the model string sets an option', { models: [`${models[0]}:cambi.enc_bitdepth=9`] }, undefined],
+    ['if nothing is scaled', { models }, 'reference'],
+  ])('gets no settings %s', async (_, asked, side) => {
     const distorted = side ? request[side] : request.distorted;
     const report = await score({ ...request, distorted }, { ...options, ...asked });
     expect(report.metrics.filter((metric) => /encw/.test(metric))).toEqual([]);
@@ -91,12 +88,10 @@ describe.runIf(hasFfmpeg && seeking && small)(`known scores, ${needsFfmpeg}, ${n
   });
 
   it('is within 0.05 of it, and on x86 the same, with our own resampler', async () => {
-    const [reference, distorted] = [request.reference, request.distorted].map((path) =>
-      dumped(path, ['-frames:v', tier('12', '150')]),
-    );
-    const pair = { reference: reference ?? '', distorted: distorted ?? '' };
+    const cut = (path: string) => dumped(path, ['-frames:v', tier('12', '150')]);
+    const pair = { reference: cut(request.reference), distorted: cut(request.distorted) };
     const report = await score(pair, { scale: 'bicubic', preflight: false });
-    // The motion of the last frame depends on the one after it, which only the whole video has.
+    // The motion of the last frame depends on the next one, which only the whole video has.
     const whole = report.frames.length === 150;
     for (const { frameNum, metrics } of whole ? report.frames : report.frames.slice(0, -1)) {
       const other = (await known).frames[frameNum]?.metrics.vmaf ?? 100;
@@ -141,17 +136,16 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
     expect([early.frameCount, early.distorted.skipped]).toEqual([40, 20]);
   });
 
-  it('are what preflight advises, and resolve its warning', async () => {
+  it('are advised by preflight, and resolve its warning', async () => {
     const request = { reference: master(), distorted: halved() };
     const before = await inspect(request);
-    expect(before.findings).toContainEqual(
-      expect.objectContaining({ code: 'frame-rate', fix: "pairBy: 'distorted'" }),
-    );
+    const expected = expect.objectContaining({ code: 'frame-rate', fix: "pairBy: 'distorted'" });
+    expect(before.findings).toContainEqual(expected);
     const after = await score(request, { pairBy: 'distorted', models: [], features: ['psnr'] });
     expect(after.preflight?.map(({ code, severity }) => [code, severity])).toEqual([['frame-rate', 'info']]);
   });
 
-  it('need times, and frames that may differ', async () => {
+  it('need frame times, and no strict frame rate policy', async () => {
     const raw = makeFile('halved.264', '-i', `file:${halved()}`, '-c', 'copy');
     const untimed = refusalOf('usage', () => score({ reference: master(), distorted: raw }, OPTIONS));
     expect(await untimed).toContain('halved.264 has no frame times');
@@ -207,7 +201,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(report.reference.bitDepth).toBe(8);
   });
 
-  it('are scaled to the distorted size or to another one when asked', async () => {
+  it('are scaled to the distorted size or to another one on request', async () => {
     const distorted = copyOf(master(), 'half.mp4', ['-vf', 'scale=64:48']);
     const down = await against(distorted, { scaleTo: 'dis', scale: 'lanczos' });
     const reference = { scaledBy: 'swscale lanczos', width: 128 };
@@ -244,7 +238,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(await refusalOf('usage', () => against(copy(), { range: beyond }))).toContain('only 40 frames');
   });
 
-  it('find their offset when asked, once, though colour metrics read them apart', async () => {
+  it('find their offset once, though colour metrics read them separately', async () => {
     const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 60, size: '96x64' });
     const filters = ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS,format=yuv444p'];
     const distorted = makeFile('late-444.mkv', '-i', `file:${reference}`, ...filters, '-c:v', 'ffv1');
@@ -266,7 +260,7 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(found).toMatchObject({ alignment: { offset: 7 }, reference: { codec: 'ffv1' } });
   });
 
-  it('pair by time where frames are missing, and say which', async () => {
+  it('pair by time if frames are missing, and list those', async () => {
     const distorted = copyOf(master(), 'gap.mkv', ['-vf', "select='not(between(n,20,21))'", '-vsync', 'vfr']);
     const report = await against(distorted);
     expect(report.frameCount).toBe(40);
@@ -282,29 +276,25 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
   });
 
-  it('say when one is shorter', async () => {
+  it('warn if one is shorter', async () => {
     const report = await against(copyOf(master(), 'short.mp4', ['-frames:v', '25']));
     expect(report.frameCount).toBe(25);
-    expect(report.warnings.join()).toMatch(
-      /has 40 frames and the distorted .* has 25 frames; only the first 25 pairs/,
-    );
+    const said = report.warnings.join();
+    expect(said).toMatch(/has 40 frames and the distorted .* has 25 frames; only the first 25 pairs/);
   });
 
   it('compare each reference frame with the nearest of another rate', async () => {
     const half = copyOf(master(), 'half-rate.mp4', ['-r', '12.5']);
     const report = await against(half);
     expect([report.frameCount, report.pairing?.frames.missing.count]).toEqual([40, 20]);
-    expect(await refusalOf('mismatch', () => against(half, { frameRatePolicy: 'strict' }))).toContain(
-      'distorted has 12.5 frames per second but reference has 25',
-    );
+    const sentence = await refusalOf('mismatch', () => against(half, { frameRatePolicy: 'strict' }));
+    expect(sentence).toContain('distorted has 12.5 frames per second but reference has 25');
   });
 
-  it('say which model they were given, and why', async () => {
+  it('tell which model was chosen, and why', async () => {
     const given = async (models: readonly string[], more: ScoreOptions) => {
-      const report = await score(
-        { reference: master(), distorted: copy() },
-        { models, preflight: false, frameCount: 1, ...more },
-      );
+      const options = { models, preflight: false, frameCount: 1, ...more };
+      const report = await score({ reference: master(), distorted: copy() }, options);
       return report.models.map(({ name, source, chosen }) => ({ name, source, chosen }));
     };
     const [small, again] = await given(['auto', 'auto:name=again:disable_clip'], {});
@@ -315,16 +305,14 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(large).toMatchObject({ source: 'vmaf_4k_v0.6.1', chosen: expect.stringContaining('2576x64') });
   });
 
-  it('are refused from streams, URLs and without a decoder, each with what to do', async () => {
+  it('are refused from streams and URLs and without a decoder, with advice', async () => {
     expect(await refusalOf('usage', () => against('https://example.org/a.mp4'))).toContain('pass allowUrl');
-    expect(await refusalOf('media', () => against(copy(), { decoder: 'none' }))).toContain(
-      'without a decoder only Y4M and raw YUV can be read',
-    );
+    const said = await refusalOf('media', () => against(copy(), { decoder: 'none' }));
+    expect(said).toContain('without a decoder only Y4M and raw YUV can be read');
     const bytes = new TextEncoder().encode(`\0\0\0\x20ftypisom${'x'.repeat(500)}`);
     const streamed = { reference: master(), distorted: streamOf(bytes) };
-    expect(await refusalOf('media', () => score(streamed, EVERY_PLANE))).toContain(
-      'give encoded video as a file',
-    );
+    const answered = await refusalOf('media', () => score(streamed, EVERY_PLANE));
+    expect(answered).toContain('give encoded video as a file');
   });
 });
 
@@ -333,36 +321,32 @@ describe('stored pairs', () => {
   const pair = y4mPair(SMALL, 9);
   const { reference, distorted } = storedPair(folder, 'small', pair);
 
-  it('load no decoder, and go by number', async () => {
-    const platform: Platform = {
-      ...nodePlatform,
-      decoders: () => Promise.reject(new Error('decoders were asked for')),
-    };
+  it('load no decoder, and are paired by number', async () => {
+    const decoders = () => Promise.reject(new Error('decoders were asked for'));
+    const platform = { ...nodePlatform, decoders };
     for (const options of [{}, { scale: 'bicubic' }, { range: { unit: 'frames', start: 2 } }] as const) {
       const report = await scorePair(platform, { reference, distorted }, { ...EVERY_PLANE, ...options });
       expect(report.pairing?.frames.policy ?? 'number').toBe('number');
     }
   });
 
-  it('of different sizes are refused unless scaling is asked for', async () => {
+  it('of different sizes are refused unless scaling is requested', async () => {
     const small = file(folder, 's.y4m', y4mPair({ ...SMALL, width: 64, height: 40 }, 9).distorted);
-    expect(await refusalOf('mismatch', () => score({ reference, distorted: small }, EVERY_PLANE))).toContain(
-      'distorted is 64x40 but reference is 98x54',
-    );
+    const sentence = await refusalOf('mismatch', () => score({ reference, distorted: small }, EVERY_PLANE));
+    expect(sentence).toContain('distorted is 64x40 but reference is 98x54');
     const report = await score({ reference, distorted: small }, { ...EVERY_PLANE, scale: 'bilinear' });
     expect(report.pairing?.distorted.scaledBy).toBe('anyvmaf bilinear');
   });
 });
 
-describe('pictures too small to be measured', () => {
-  it('are named as such however they came to be so small', async () => {
+describe('pictures that are too small', () => {
+  it('are refused with their size, whether stored or scaled', async () => {
     const raw = { width: 5, height: 64, bitDepth: 8, chroma: '420' } as const;
     const video = new Uint8Array((5 * 64 + 2 * 3 * 32) * 3);
     const tooSmall = (options: ScoreOptions) =>
       refusalOf('media', () => score({ reference: video, distorted: video, raw }, options));
-    for (const options of [{}, { scale: 'bicubic' }, { scale: 'none' }] as const) {
+    for (const options of [{}, { scale: 'bicubic' }, { scale: 'none' }] as const)
       expect(await tooSmall(options)).toContain('5x64, too small to be measured');
-    }
     const { reference, distorted } = y4mPair(SMALL, 1);
     const withXpsnr = { models: [], features: ['ssimulacra2', 'xpsnr'] };
     expect(await tooSmall(withXpsnr)).toContain('butteraugli and cvvdp without a VMAF model accept');
@@ -370,7 +354,7 @@ describe('pictures too small to be measured', () => {
     expect(await refusalOf('media', shrunk)).toContain('40x16, too small to be measured');
   });
 
-  it('are measured by metrics of colour down to their own limits', async () => {
+  it('are measured by colour metrics down to their own limits', async () => {
     const { reference, distorted } = y4mPair(SMALL, 2);
     const features = ['ssimulacra2', 'butteraugli', 'cvvdp'];
     const measured = (width: number, height: number) =>
@@ -384,9 +368,8 @@ describe('pictures too small to be measured', () => {
     expect(stored.warnings).toEqual([]);
     expect(stored.pooled_metrics.ssimulacra2?.mean).toBeLessThan(100);
     expect((await measured(2, 2)).frames.length).toBe(2);
-    expect(await refusalOf('media', () => measured(2, 1))).toContain(
-      '2x1, too small to be measured; width and height must be at least 2.',
-    );
+    const sentence = await refusalOf('media', () => measured(2, 1));
+    expect(sentence).toContain('2x1, too small to be measured; width and height must be at least 2.');
   });
 });
 
@@ -395,7 +378,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
   const encoder = ['-c:v', 'libx264', '-preset', 'ultrafast', '-crf', '12'];
   const copy = (name: string, filter: string, ...more: string[]) =>
     copyOf(master(), name, ['-vf', filter, ...more], 12);
-  /** Every second frame, from the twelfth on. */
+  /** Every second frame, from frame 12 on. */
   const later = () => copy('later.mp4', "select='gte(n,12)*not(mod(n,2))',setpts=N/25/TB", '-r', '25');
   /** Six frames of something else, then every second frame. */
   const earlier = () =>
@@ -420,29 +403,26 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
   it.each([
     ['later', later, 12, { reference: 12, distorted: 0 }],
     ['earlier', earlier, -12, { reference: 0, distorted: 6 }],
-  ] as const)(
-    'are frames of the reference, whichever video begins %s, and are told of by frames that show the same moment',
-    async (_, make, offset, match) => {
-      const distorted = make();
-      const found = await align({ reference: master(), distorted });
-      expect(found).toMatchObject({ offset, reason: 'clear', match });
-      expect(found.explanation).toContain(
-        `Distorted frame ${match.distorted} shows reference frame ${match.reference},`,
-      );
-      const aligned = (await sameMoments(distorted, 'auto', offset)).least;
-      expect(aligned).toBeGreaterThan(35);
-      if (exhaustive) expect((await sameMoments(distorted, offset)).least).toBe(aligned);
-      const { report, least } = await sameMoments(distorted, 0);
-      expect(least).toBeLessThan(aligned - 10);
-      const told = report.preflight?.find(({ code }) => code === 'offset');
-      expect(told).toMatchObject({ ...match, fix: `offset: ${offset}` });
-      // Reference frames are left without a partner.
-      const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
-      expect(unpaired).toBe(offset > 0);
-    },
-  );
+  ] as const)('count frames of the reference, whichever video begins %s', async (_, make, offset, match) => {
+    const distorted = make();
+    const found = await align({ reference: master(), distorted });
+    expect(found).toMatchObject({ offset, reason: 'clear', match });
+    expect(found.explanation).toContain(
+      `Distorted frame ${match.distorted} shows reference frame ${match.reference},`,
+    );
+    const aligned = (await sameMoments(distorted, 'auto', offset)).least;
+    expect(aligned).toBeGreaterThan(35);
+    if (exhaustive) expect((await sameMoments(distorted, offset)).least).toBe(aligned);
+    const { report, least } = await sameMoments(distorted, 0);
+    expect(least).toBeLessThan(aligned - 10);
+    const told = report.preflight?.find(({ code }) => code === 'offset');
+    expect(told).toMatchObject({ ...match, fix: `offset: ${offset}` });
+    // Reference frames without a partner.
+    const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
+    expect(unpaired).toBe(offset > 0);
+  });
 
-  it('are none where frames were left out here and there', async () => {
+  it('are zero if single frames are missing', async () => {
     const gappy = copy('gappy.mp4', "select='not(eq(mod(n,17),3)+eq(mod(n,29),7))'", '-vsync', 'vfr');
     const found = await align({ reference: master(), distorted: gappy });
     expect(found).toMatchObject({ offset: 0, reason: 'clear', match: { reference: 0, distorted: 0 } });
@@ -450,18 +430,15 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     const codes = preflight.map(({ code }) => code);
     expect(codes).toContain('missing-frames');
     for (const code of ['offset', 'frame-rate', 'unwatched']) expect(codes).not.toContain(code);
-    // Those that both lack at the same times are missing from neither.
+    // Frames that both lack do not count as missing.
     const same = copyOf(gappy, 'gappy-same.mkv', ['-vsync', 'passthrough'], 30);
     const options = { ...PSNR, strict: true, frameRatePolicy: 'strict' } as const;
     const { pairing } = await score({ reference: gappy, distorted: same }, options);
-    expect(pairing?.frames).toMatchObject({
-      policy: 'strict',
-      missing: { count: 0 },
-      repeated: { count: 0 },
-    });
+    const none = { count: 0 };
+    expect(pairing?.frames).toMatchObject({ policy: 'strict', missing: none, repeated: none });
   });
 
-  it('beyond the window are not answered with its end', async () => {
+  it('beyond the window are not reported as its edge', async () => {
     const far = copy('far.mp4', 'trim=start_frame=32,setpts=PTS-STARTPTS');
     const found = await align({ reference: master(), distorted: far }, { window: 26 });
     expect(found).toMatchObject({ ambiguous: true, reason: 'edge' });
@@ -469,7 +446,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     expect(preflight.find(({ code }) => code === 'offset')?.fix).toBe("offset: 'auto', window: 500");
   });
 
-  it('are counted one by one where the same frames run at another speed', async () => {
+  it('are counted by number if the same frames run at another speed', async () => {
     const distorted = slower();
     expect(await align({ reference: master(), distorted })).toMatchObject({ offset: 0, reason: 'clear' });
     const { preflight = [], pairing } = await score({ reference: master(), distorted }, PSNR);
@@ -479,7 +456,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     expect(told[0]?.message).toContain('run at another speed, and are compared by number');
   });
 
-  it('is no reason to refuse a pair, however far they are apart', async () => {
+  it('do not make a pair refused, however far the rates differ', async () => {
     const few = copy('few.mp4', "select='not(mod(n,50))',setpts=N/TB", '-r', '1');
     const codes = async (reference: string, distorted: string) => {
       const { preflight = [], frameCount } = await score({ reference, distorted }, PSNR);
@@ -492,7 +469,7 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     await align({ reference: few, distorted: master() });
   });
 
-  it('is nothing to fail for where the clock of a stream jumps', async () => {
+  it('do not fail if the clock of a stream jumps', async () => {
     const jumping = copy('jumping.ts', "setpts='PTS+gte(N,75)*100/TB'", '-vsync', 'passthrough');
     for (const [reference, distorted] of [
       [master(), jumping],

@@ -1,7 +1,7 @@
 /**
  * @module test/node/engine/pictures
- * RGB, pictures with alpha, single pictures, sequences of them, and encoded video from pipes: compared by a stated conversion,
- * as ffmpeg does it.
+ * RGB, pictures with alpha, single pictures, image sequences, and encoded video from pipes, compared by a stated conversion as
+ * ffmpeg does it.
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { copyFileSync, createReadStream, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -26,52 +26,31 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   const y4m = (name: string, path: string, chain: string) =>
     file(name, '-i', path, '-vf', chain, '-strict', '-1', '-f', 'yuv4mpegpipe');
 
-  const kinds: readonly (readonly [string, () => string, string, string[]])[] = [
-    [
-      'jpeg',
-      () => from('still.jpg', '-q:v', '6'),
-      `scale=in_range=full:out_range=limited:${EXACT},format=yuv444p`,
-      ['colour range full to limited'],
-    ],
-    [
-      'png with alpha',
-      () => from('alpha.png', '-pix_fmt', 'rgba'),
-      `${FROM_RGB},format=yuv444p`,
-      [`rgba (RGB) to yuv444p ${STATED}`, 'alpha left out'],
-    ],
-    [
-      'gbrp',
-      () => from('rgb.mkv', '-c:v', 'ffv1', '-pix_fmt', 'gbrp10le'),
-      `${FROM_RGB},format=yuv444p10le`,
-      [`gbrp10le (RGB) to yuv444p10le ${STATED}`],
-    ],
-    [
-      'a palette',
-      () => from('palette.png', '-pix_fmt', 'pal8'),
-      `${FROM_RGB},format=yuv444p`,
-      [`pal8 (RGB) to yuv444p ${STATED}`],
-    ],
-    [
-      'gif',
-      () => from('still.gif'),
-      `${FROM_RGB},format=yuv444p`,
-      [`bgra (RGB) to yuv444p ${STATED}`, 'alpha left out'],
-    ],
+  /** How to make each kind, the pixel format that ffmpeg decodes, and the one compared. */
+  const kinds: readonly (readonly [string, () => string, string, string, string[]])[] = [
+    ['jpeg', () => from('still.jpg', '-q:v', '6'), 'yuvj444p', 'yuv444p', []],
+    ['png with alpha', () => from('alpha.png', '-pix_fmt', 'rgba'), 'rgba', 'yuv444p', ['alpha left out']],
+    ['gbrp', () => from('rgb.mkv', '-c:v', 'ffv1', '-pix_fmt', 'gbrp10le'), 'gbrp10le', 'yuv444p10le', []],
+    ['a palette', () => from('palette.png', '-pix_fmt', 'pal8'), 'pal8', 'yuv444p', []],
+    ['gif', () => from('still.gif'), 'bgra', 'yuv444p', ['alpha left out']],
   ];
   it.each(kinds.slice(0, tier(3, kinds.length)))(
     'compares %s with PNG by a conversion that the report states',
-    async (name, make, chain, said) => {
+    async (name, make, decoded, format, alpha) => {
       const distorted = make();
       const options = { threads: 0, ...PSNR, commonBitDepth: true, preflight: false } as const;
       const report = await score({ reference: png(), distorted }, options);
-      // JPEG has a matrix, which is taken for the other picture too.
-      const by = name === 'jpeg' ? BY_601 : FROM_RGB;
-      const stated = name === 'jpeg' ? `by the matrix BT.601 in limited range (${BY_601})` : STATED;
+      // JPEG has a matrix, which applies to the other picture too.
+      const jpeg = name === 'jpeg';
+      const by = jpeg ? BY_601 : FROM_RGB;
+      const stated = jpeg ? `by the matrix BT.601 in limited range (${BY_601})` : STATED;
+      const converted = jpeg ? 'colour range full to limited' : `${decoded} (RGB) to ${format} ${STATED}`;
+      const chain = jpeg ? `scale=in_range=full:out_range=limited:${EXACT}` : FROM_RGB;
       expect(report.pairing?.reference.conversions[0]).toBe(`rgb24 (RGB) to yuv444p ${stated}`);
-      expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining(said));
+      expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining([converted, ...alpha]));
       const plain = {
         reference: y4m(`reference-${name}.y4m`, png(), `${by},format=yuv444p`),
-        distorted: y4m(`${name.replaceAll(' ', '-')}.y4m`, distorted, chain),
+        distorted: y4m(`${name.replaceAll(' ', '-')}.y4m`, distorted, `${chain},format=${format}`),
       };
       const expected = await score(plain, options);
       expect(report.frames[0]?.metrics).toEqual(expected.frames[0]?.metrics);
@@ -79,14 +58,12 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     },
   );
 
-  it('compares a picture with itself as equal, and two kinds as alike', async () => {
+  it('scores a copy of a picture as equal, and another kind as similar', async () => {
     const options = { threads: 0, ...PSNR } as const;
     const same = await score({ reference: png(), distorted: from('copy.png') }, options);
     expect(same.pooled_metrics.psnr_cb).toMatchObject({ mean: 60 });
     const webp = await score({ reference: png(), distorted: from('still.webp', '-quality', '95') }, options);
-    expect(webp.pooled_metrics.psnr_y).toHaveProperty('mean');
-    const { mean = 0 } = webp.pooled_metrics.psnr_y as { mean?: number };
-    expect(mean).toBeGreaterThan(30);
+    expect(webp.pooled_metrics.psnr_y?.mean).toBeGreaterThan(30);
   });
 
   it('compares AVIF with PNG as the picture that ffmpeg decodes', async () => {
@@ -117,36 +94,20 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   const label = ['-colorspace', 'bt709', '-color_primaries', 'bt709', '-color_trc', 'bt709'];
 
   const conversions: readonly (readonly [string, () => string, string, string])[] = [
-    [
-      'as ffmpeg does without being told',
-      () => encoded('by-default.mp4', '-pix_fmt', 'yuv420p'),
-      '601',
-      'fits the colours',
-    ],
+    ['by default', () => encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), '601', 'fits the colours'],
     ['by BT.709 without a label', () => encoded('by-709.mp4', ...by709), '709', 'fits the colours'],
-    [
-      'by BT.709 with a label',
-      () => encoded('labelled-709.mp4', ...by709, ...label),
-      '709',
-      'which distorted states',
-    ],
+    ['by its label', () => encoded('labelled-709.mp4', ...by709, ...label), '709', 'which distorted states'],
   ];
   it.each(conversions.slice(0, tier(2, conversions.length)))(
-    'an RGB master is converted as its encode was: %s',
+    'converts an RGB master as its encode was: %s',
     async (_, make, matrix, why) => {
       const options = { threads: 0, features: ['psnr'] } as const;
       for (const decoder of tier<readonly ('ffmpeg' | 'wasm')[]>(['ffmpeg'], ['ffmpeg', 'wasm'])) {
         const report = await score({ reference: master(), distorted: make() }, { ...options, decoder });
-        expect(report.pairing?.reference.conversions[0]).toContain(
-          `by the matrix BT.${matrix} in limited range`,
-        );
-        expect(report.preflight).toContainEqual(
-          expect.objectContaining({
-            code: 'matrix',
-            severity: 'info',
-            message: expect.stringContaining(why),
-          }),
-        );
+        const [conversion] = report.pairing?.reference.conversions ?? [];
+        expect(conversion).toContain(`by the matrix BT.${matrix} in limited range`);
+        const finding = { code: 'matrix', severity: 'info', message: expect.stringContaining(why) };
+        expect(report.preflight).toContainEqual(expect.objectContaining(finding));
         expect(trustOf(report).codes).not.toContain('levels');
         const chain = `scale=out_color_matrix=bt${matrix}:out_range=limited:${EXACT},format=yuv444p`;
         const careful = { reference: y4m(`careful-${matrix}.y4m`, master(), chain), distorted: make() };
@@ -157,17 +118,16 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     },
   );
 
-  it('RGB keeps the matrix of the other video when it is filtered too, and as the distorted one', async () => {
+  it('RGB keeps the matrix of the other video if it is filtered too, and as the distorted video', async () => {
     const pair = { reference: encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), distorted: master() };
     const crops = { cropReference: '160:96:0:0', cropDistorted: '160:96:0:0' };
     const { findings } = await inspect(pair, { ...crops, models: [] });
     expect(findings.filter(({ severity, code }) => severity === 'warning' && code !== 'swapped')).toEqual([]);
-    expect(findings).toContainEqual(
-      expect.objectContaining({ code: 'matrix', message: expect.stringContaining('the matrix smpte170m') }),
-    );
+    const matrix = { code: 'matrix', message: expect.stringContaining('the matrix smpte170m') };
+    expect(findings).toContainEqual(expect.objectContaining(matrix));
   });
 
-  it(`${tier('WebP has', 'WebP and GIF have')} one score beside video, whoever decodes them`, async () => {
+  it(`${tier('WebP has', 'WebP and GIF have')} the same score with every decoder`, async () => {
     const video = moving('of-pictures.mkv', '-frames:v', '1', '-pix_fmt', 'yuv420p', '-c:v', 'ffv1');
     const kinds = [['one.webp', '-quality', '90'], ['one.gif']] as const;
     for (const [name, ...args] of kinds.slice(0, tier(1, 2))) {
@@ -182,14 +142,14 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     }
   });
 
-  it('leaves alpha of video out, and says so', async () => {
+  it('leaves alpha of video out, as the report tells', async () => {
     const alpha = encode({ codec: 'ffv1', pixelFormat: 'yuva420p', frames: 3, size: '160x120' });
     const report = await score({ reference: alpha, distorted: alpha }, { threads: 0, ...PSNR });
     const said = { pixelFormat: 'yuva420p', conversions: ['alpha left out'] };
     expect(report.pairing?.distorted).toMatchObject(said);
   });
 
-  it('says so of alpha that is coded apart from the pictures too, which decoders leave out', async () => {
+  it('reports this also for separately coded alpha, which decoders leave out', async () => {
     const webm = encode({ codec: 'vp9', pixelFormat: 'yuva420p', frames: 2, size: '160x120' });
     const av1 = ['-c:v', 'libaom-av1', '-cpu-used', '8'];
     const planes = ['-map', '0', '-map', '0', '-filter:v:1', 'alphaextract', ...av1];
@@ -218,7 +178,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
     const request = { reference: piped(video()), distorted: piped(low()) };
     const report = await score(request, { threads: 0, ...PSNR });
     expect(report.frames).toEqual(whole.frames);
-    // Both streams have one name.
+    // Both streams have the same name.
     expect(report.warnings).toEqual([
       expect.stringMatching(
         /^the stream was decoded in order by ffmpeg \S+; its frames are paired by number\.$/,
@@ -238,14 +198,13 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
     expect(report.warnings).toEqual([expect.stringMatching(/live\.mkv was decoded in order by/)]);
   });
 
-  it('is refused with what ffmpeg says where it is cut off', async () => {
+  it('is refused with the message of ffmpeg if it is cut off', async () => {
     const run = score({ reference: video(), distorted: cut(low(), 1500) }, { threads: 0 });
-    await expect(run).rejects.toThrow(
-      /^ffmpeg cannot decode the stream without seeking: .*; give encoded video as a file/,
-    );
+    const wanted = /^ffmpeg cannot decode the stream without seeking: .*; give encoded video as a file/;
+    await expect(run).rejects.toThrow(wanted);
   });
 
-  it('is refused where it is RGB, for which a conversion is to be stated', async () => {
+  it('is refused if it is RGB, whose conversion must be stated', async () => {
     const rgb = encode({ codec: 'ffv1', pixelFormat: 'gbrp', frames: 3, size: '160x120' });
     await expect(score({ reference: video(), distorted: piped(rgb) }, { threads: 0 })).rejects.toThrow(/RGB/);
   });
@@ -255,7 +214,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
     await expect(run).rejects.toThrow(/is not a Y4M file but a Matroska or WebM file/);
   });
 
-  it('ends with the run, however much is still to come', async () => {
+  it('is not read to its end', async () => {
     const report = await score(
       { reference: piped(video()), distorted: piped(low()) },
       { threads: 0, frameCount: 2, ...PSNR },
@@ -272,7 +231,7 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
-  // A name that means something to ffmpeg, which it must not.
+  // Characters that are special to ffmpeg.
   const home = join(testFolder(), '100%d [a]{b} ');
   const at = (...parts: string[]) => join(home, ...parts);
   const video = at('video.mkv');
@@ -302,14 +261,13 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     ...tier([], [['a pattern', () => at('shots', '*.png')] as const]),
     ['a pattern of letters', () => at('shots', 'frame_00??.png')],
     ['a folder', () => at('shots')],
-  ] as const)('are found by %s, and equal the video that they are of', async (_, name) => {
+  ] as const)('are found by %s, and equal the video that they come from', async (_, name) => {
     const report = await score({ reference: video, distorted: name() }, options);
     expect(report.frames.length).toBe(6);
     expect(report.pooled_metrics.psnr_y).toMatchObject({ min: 60, mean: 60 });
     expect(report.pairing?.distorted).toMatchObject({ codec: 'png', frameRate: { num: 24000, den: 1001 } });
-    expect(report.pairing?.distorted.conversions[0]).toMatch(
-      /^rgb24 \(RGB\) to yuv444p by the matrix BT\.709/,
-    );
+    const said = report.pairing?.distorted.conversions[0];
+    expect(said).toMatch(/^rgb24 \(RGB\) to yuv444p by the matrix BT\.709/);
     expect(report.distorted.frameCount).toBe(6);
   });
 
@@ -318,12 +276,11 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     expect(report.frames.length).toBe(6);
     expect(report.pairing?.distorted.conversions[0]).toBe('colour range full to limited');
     expect(report.pairing?.reference.conversions[0]).toContain('by the matrix BT.601');
-    const { mean = 0 } = report.pooled_metrics.psnr_y as { mean?: number };
-    expect(mean).toBeGreaterThan(25);
-    expect(mean).toBeLessThan(50);
+    expect(report.pooled_metrics.psnr_y?.mean).toBeGreaterThan(25);
+    expect(report.pooled_metrics.psnr_y?.mean).toBeLessThan(50);
   });
 
-  it('keep full range beside a video that states it', async () => {
+  it('keep full range beside a video that declares it', async () => {
     const still = file('full.jpg', '-i', video, '-frames:v', '1', '-q:v', '2', '-pix_fmt', 'yuvj420p');
     const full = file('full.mp4', '-i', still, '-c:v', 'libx264', '-qp', '0', '-pix_fmt', 'yuvj420p');
     const stored = { threads: 0, features: ['psnr'] } as const;
@@ -338,7 +295,7 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     }
   });
 
-  it('are read from a frame on', async () => {
+  it('are read from any frame on', async () => {
     const range = { unit: 'frames', start: 4 } as const;
     const report = await score({ reference: video, distorted: at('shots') }, { ...options, range });
     expect(report.frames.length).toBe(2);
@@ -346,31 +303,28 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
   });
 
   it.each([
-    ['none', 'shots/picture_%d.png', /no file matches .*picture_%d\.png/],
+    ['no match', 'shots/picture_%d.png', /no file matches .*picture_%d\.png/],
     ['no folder', 'nowhere/%d.png', /no file matches/],
-    ['none by a pattern', 'shots/*.dpx', /no file matches/],
+    ['no match of a pattern', 'shots/*.dpx', /no file matches/],
     ['a gap', 'gap/%02d.png', /03\.png is missing between 02\.png and 04\.png/],
     ['two numbers', 'shots/%d_%d.png', /more than one number/],
     ['several kinds', 'mixed', /holds pictures of several kinds \(\.jpg, \.png\)/],
     ['a folder without any', 'empty', /is a directory|folder/],
-  ])('are refused where there is %s', async (_, name, message) => {
+  ])('are refused for %s', async (_, name, message) => {
     await expect(score({ reference: video, distorted: at(name) }, options)).rejects.toThrow(message);
   });
 
-  it('have a rate, which videos do not take', async () => {
-    await expect(score({ reference: video, distorted: video }, options)).rejects.toThrow(
-      /neither video is an image sequence/,
-    );
+  it('take a rate, which videos do not', async () => {
+    const run = score({ reference: video, distorted: video }, options);
+    await expect(run).rejects.toThrow(/neither video is an image sequence/);
     const fast = { ...options, rate: 'fast' };
     await expect(score({ reference: video, distorted: at('shots') }, fast)).rejects.toThrow(/rate is "fast"/);
-    const report = await score(
-      { reference: at('shots'), distorted: at('shots') },
-      { threads: 0, preflight: false, ...PSNR },
-    );
+    const request = { reference: at('shots'), distorted: at('shots') };
+    const report = await score(request, { threads: 0, preflight: false, ...PSNR });
     expect(report.pairing?.reference.frameRate).toEqual({ num: 25, den: 1 });
   });
 
-  it('are not opened for somebody else', async () => {
+  it('are not opened for foreign requests', async () => {
     const origin = { by: 'foreign' as const, folders: [home] };
     for (const name of ['shots', 'shots/frame_%04d.png', 'shots/*.png']) {
       const run = score({ reference: video, distorted: at(name) }, { threads: 0, origin });

@@ -1,13 +1,17 @@
 /**
  * @module test/node/engine/scorer
- * A scorer takes frames one pair at a time, and gives what a run gives; models that change while it measures: frames before and
+ * A scorer takes frames pair by pair and gives the result of a run; the model may change while it measures: frames before and
  * after equal runs with either model.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
-import type { SwapOutcome } from '../../../src/engine/live/steering.js';
-import { type RunObserver, Steering, type SwapOptions } from '../../../src/engine/live/steering.js';
+import {
+  type RunObserver,
+  Steering,
+  type SwapOptions,
+  type SwapOutcome,
+} from '../../../src/engine/live/steering.js';
 import { prepareRun } from '../../../src/engine/score.js';
 import {
   createScorer,
@@ -29,7 +33,7 @@ import { tier } from '../../support/tier.js';
 const MODELS = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg'];
 const EVERYTHING: ScorerOptions = { models: MODELS, features: ALL_FEATURES };
 
-/** One side's frame in memory of its own. */
+/** One side's frame in its own memory. */
 async function planes(clip: SampleClip, side: 'reference' | 'distorted', index: number) {
   const frame = planesFor(clip.format);
   await sampleSource(clip, side, index + 1).readFrame(index, frame);
@@ -50,24 +54,21 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
     const pairAt = async (index: number) =>
       [await planes(pair.clip, 'reference', index), await planes(pair.clip, 'distorted', index)] as const;
 
-    it('gives what score gives, frame by frame and in the end', async () => {
+    it('equals score, frame by frame and in the end', async () => {
       const expected = await scored;
       const told: FrameMetrics[] = [];
-      const scorer = await createScorer(format, {
-        ...EVERYTHING,
-        threads,
-        onFrame: (frame) => told.push(frame),
-      });
+      const onFrame = (frame: FrameMetrics) => told.push(frame);
+      const scorer = await createScorer(format, { ...EVERYTHING, threads, onFrame });
       const returned: FrameMetrics[] = [];
       for (let i = 0; i < frames; i++) {
         const [reference, distorted] = await pairAt(i);
         returned.push(...(await scorer.push(reference, distorted)));
-        // The planes are the caller's again.
+        // The caller may reuse the planes.
         for (const plane of [reference.y, distorted.y]) plane.fill(0);
         expect(scorer.pushed).toBe(i + 1);
       }
       expect(returned).toEqual(expected.frames.slice(0, returned.length));
-      // In the calling thread all is final that does not wait for a later frame: the five-frame window waits for one.
+      // In the calling thread, only the five-frame window waits for a later frame.
       if (threads === 0) expect(returned).toHaveLength(frames - 1);
       const report = await scorer.finish();
       expect(results(report)).toEqual(results(expected));
@@ -79,7 +80,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(report.reference).toMatchObject(own);
     });
 
-    it('keeps the order of calls that were not awaited', async () => {
+    it('keeps the order of calls that are not awaited', async () => {
       const expected = await scored;
       const scorer = await createScorer(format, { ...EVERYTHING, threads });
       const pushes = [];
@@ -90,7 +91,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(told).toEqual(expected.frames.slice(0, told.length));
     });
 
-    it('lists only kept frames with subsample', async () => {
+    it('lists only measured frames with subsample', async () => {
       const scorer = await createScorer(format, { ...EVERYTHING, threads, subsample: 4 });
       for (let i = 0; i < frames; i++) await scorer.push(...(await pairAt(i)));
       const report = await scorer.finish();
@@ -99,7 +100,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(report.frames.map(({ frameNum }) => frameNum)).toEqual([0, 4, 8]);
     });
 
-    it('refuses planes of the wrong size and goes on', async () => {
+    it('refuses planes of the wrong size and continues', async () => {
       using scorer = await createScorer(format, { features: ['psnr'], noPrediction: true, threads });
       const good = await planes(pair.clip, 'reference', 0);
       const bytes = SMALL.width * SMALL.height * (format.bitDepth > 8 ? 2 : 1);
@@ -107,15 +108,14 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(await refusalOf('media', () => scorer.push(cut, good))).toMatch(
         new RegExp(`^The luma plane of the reference frame has ${bytes - 1} bytes, but .* needs ${bytes};`),
       );
-      expect(await refusalOf('media', () => scorer.push(good, { y: good.y }))).toMatch(
-        /^The Cb plane of the distorted .* 0 bytes/,
-      );
+      const sentence = await refusalOf('media', () => scorer.push(good, { y: good.y }));
+      expect(sentence).toMatch(/^The Cb plane of the distorted .* 0 bytes/);
       await scorer.push(good, good);
       const report = await scorer.finish();
       expect(report.frameCount).toBe(1);
     });
 
-    it('closed in the middle lets no call wait forever', async () => {
+    it('rejects waiting calls when it is closed', async () => {
       const scorer = await createScorer(format, { threads });
       const frame = await planes(pair.clip, 'reference', 0);
       const calls = Array.from({ length: 20 }, () => scorer.push(frame, frame));
@@ -128,19 +128,17 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
 );
 
 describe('a scorer', () => {
-  it('needs at least one pair, and is of no use once finished or closed', async () => {
+  it('needs at least one pair, and cannot be used once finished or closed', async () => {
     const create = () => createScorer(SMALL, { threads: 0 });
     const empty = await create();
-    expect(await refusalOf('media', () => empty.finish())).toBe(
-      'There are no frames to score: no pair was pushed.',
-    );
+    const said = await refusalOf('media', () => empty.finish());
+    expect(said).toBe('There are no frames to score: no pair was pushed.');
     const scorer = await create();
     const frame = planesFor(SMALL);
     await scorer.push(frame, frame);
     await scorer.finish();
-    expect(await refusalOf('usage', () => scorer.push(frame, frame))).toBe(
-      'The scorer is finished; push needs a new one from createScorer.',
-    );
+    const sentence = await refusalOf('usage', () => scorer.push(frame, frame));
+    expect(sentence).toBe('The scorer is finished; push needs a new one from createScorer.');
     await refusalOf('usage', () => scorer.finish());
     await scorer.close();
     await scorer.close();
@@ -157,7 +155,7 @@ describe('a scorer', () => {
     await expect(createScorer(format)).rejects.toThrow(part);
   });
 
-  it('needs only luma when no chroma is measured', async () => {
+  it('needs only luma if no chroma is measured', async () => {
     using scorer = await createScorer(SMALL, { threads: 0, models: ['version=vmaf_v0.6.1'] });
     const y = new Uint8Array(SMALL.width * SMALL.height).fill(100);
     await scorer.push({ y }, { y });
@@ -198,14 +196,13 @@ describe('a scorer', () => {
 
   it('counts the bytes of a plane, not its samples', async () => {
     using scorer = await createScorer(SMALL_10, { threads: 0 });
-    // As many samples as bytes are needed: twice too large.
+    // As many samples as the bytes needed: twice too large.
     const y = new Uint16Array(2 * 98 * 54);
-    expect(await refusalOf('media', () => scorer.push({ y }, { y }))).toMatch(
-      /^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/,
-    );
+    const sentence = await refusalOf('media', () => scorer.push({ y }, { y }));
+    expect(sentence).toMatch(/^The luma plane of the reference frame has 21168 bytes, but .* needs 10584;/);
   });
 
-  it('says what is missing', async () => {
+  it('reports missing arguments', async () => {
     expect(await refusalOf('usage', () => Reflect.apply(createScorer, null, []))).toBe(
       'createScorer needs the format of its frames, but it is undefined; give an object with width, height, bitDepth ' +
         'and chroma.',
@@ -225,12 +222,12 @@ describe('a scorer', () => {
     [{ frameCount: 3 }, 'There is no option "frameCount"; there are models, alsoModels, features'],
     [{ names: { reference: 1 } }, 'names.reference is 1, but it must be a string.'],
     [{ names: 'mine' }, 'names is "mine", but it must be an object.'],
-  ])('refuses options that are none, %j', async (options, start) => {
+  ])('refuses invalid options, %j', async (options, start) => {
     const message = await refusalOf('usage', () => Reflect.apply(createScorer, null, [SMALL, options]));
     expect(message.slice(0, start.length)).toBe(start);
   });
 
-  it('starts no workers for small frames by itself, and says when it has nothing to do', async () => {
+  it('starts no workers for small frames by default, and warns if it has nothing to measure', async () => {
     using scorer = await createScorer({ ...SMALL, width: 64 }, { models: [] });
     const y = new Uint8Array(64 * 54);
     await scorer.push({ y }, { y });
@@ -239,7 +236,7 @@ describe('a scorer', () => {
     expect(report.warnings).toEqual([expect.stringMatching(/^No model or feature was requested, /)]);
   });
 
-  it('names its two videos as asked', async () => {
+  it('takes names for its videos', async () => {
     using scorer = await createScorer(SMALL, {
       threads: 0,
       names: { reference: 'camera', distorted: 'encoder' },
@@ -253,7 +250,7 @@ describe('a scorer', () => {
   });
 });
 
-/** More than a scorer takes ahead of what it measures: a change can be at a frame that comes. */
+/** More frames than a scorer queues. */
 const FRAMES = 320;
 /** Changes at random frames in each way of measuring. */
 const RUNS = tier(1, 50);
@@ -270,7 +267,7 @@ beforeAll(async () => {
   expected = await score(pair, { models: [OLD, NEG, FLAGGED], threads: 0, preflight: false });
 });
 
-/** Asks for a change at the boundary of a frame, and says what came of it. */
+/** Requests a change at a frame boundary, and records the outcome. */
 class Swapper implements RunObserver {
   readonly steering = new Steering(this);
   outcome: SwapOutcome | undefined;
@@ -316,8 +313,8 @@ class Swapper implements RunObserver {
 async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' | 'passing'): Promise<Report> {
   const sides = { reference: pair.reference, distorted: pair.distorted };
   const source = (side: 'reference' | 'distorted') => ownSource(pair.clip, side, FRAMES);
-  const request =
-    from === 'stored' ? sides : { reference: source('reference'), distorted: source('distorted') };
+  const own = { reference: source('reference'), distorted: source('distorted') };
+  const request = from === 'stored' ? sides : own;
   const run = prepareRun(nodePlatform, request, { models: [OLD], preflight: false, ...options });
   requireSteerable(run)[STEERED](swapper.steering);
   return run.start();
@@ -334,14 +331,14 @@ async function pushWith(swapper: Swapper, threads: number, options: ScorerOption
   const scorer = await createScorer(TINY, { models: [OLD], threads, ...options });
   requireSteerable(scorer)[STEERED](swapper.steering);
   for (let i = 0; i < FRAMES; i++) {
-    // A scorer takes pairs ahead of what it measures: those after the change must not be among them.
+    // A scorer queues pairs: those after the change must not be queued yet.
     if (i === FRAMES / 2 && swapper.at < FRAMES / 4) await swapper.answered;
     await scorer.push(lumaOf('reference', i), lumaOf('distorted', i));
   }
   return scorer.finish();
 }
 
-/** Compares every frame with the run that had all models. */
+/** Compares every frame with the run of all models. */
 function check(report: Report, { frame, to }: SwapOutcome): void {
   expect(report.frames).toHaveLength(FRAMES);
   for (const { frameNum, metrics } of report.frames) {
@@ -386,7 +383,7 @@ describe('a change of the model', () => {
     }
   });
 
-  it('that could score no frame any more is refused, and the report is whole', async () => {
+  it('after the last frame is refused, and the report is complete', async () => {
     const swapper = new Swapper(FRAMES - 1, FLAGGED, {});
     const report = await runWith(swapper, { threads: 2, chunkFrames: 3 }, 'stored');
     check(report, { frame: FRAMES - 1, to: 'unclipped' } as SwapOutcome);
@@ -410,7 +407,7 @@ describe('a change of the model', () => {
     },
   );
 
-  it('that others follow at the same boundary is one change; to the model that scores it is refused', async () => {
+  it('followed by another at the same boundary is one change, and one to the current model is refused', async () => {
     const scorer = await createScorer(SMALL, { models: [OLD], threads: 0, keep: { frames: 4 } });
     const swapper = new Swapper(-1, OLD, {});
     requireSteerable(scorer)[STEERED](swapper.steering);
@@ -428,9 +425,8 @@ describe('a change of the model', () => {
     await push(6);
     const { frame } = await change(FLAGGED);
     await change('version=vmaf_v0.6.1:enable_transform:name=transformed');
-    await expect(change('version=vmaf_v0.6.1:enable_transform:name=transformed')).rejects.toThrow(
-      'The model "transformed" scores this run already.',
-    );
+    const work = change('version=vmaf_v0.6.1:enable_transform:name=transformed');
+    await expect(work).rejects.toThrow('The model "transformed" scores this run already.');
     await expect(change('version=vmaf_v0.6.1:disable_clip:name=integer_adm2')).rejects.toThrow(
       'The score "integer_adm2" of the new model has the name of a feature; give the model another with name=.',
     );
@@ -439,16 +435,15 @@ describe('a change of the model', () => {
     expect(report.swaps).toEqual([{ frame, from: 'vmaf', to: 'transformed' }]);
     expect(report.models.map(({ name }) => name)).toEqual(['vmaf', 'transformed']);
     expect(report.metrics).not.toContain('unclipped');
-    // Every frame that is kept has the score, but not every frame that was pooled.
-    expect(report.frames.map(({ metrics }) => typeof metrics.transformed)).toEqual(
-      Array.from(report.frames, () => 'number'),
-    );
+    // Every frame kept has the score, but not every frame pooled.
+    const found = report.frames.map(({ metrics }) => typeof metrics.transformed);
+    expect(found).toEqual(Array.from(report.frames, () => 'number'));
     expect(report.pooled_metrics.transformed).toEqual({});
     expect(report.distribution.transformed).toBeUndefined();
     expect(report.pooled_metrics.integer_adm2).toHaveProperty('mean');
   });
 
-  it('to one with further features is refused with what is missing, and how it is measured', async () => {
+  it('to one with further features is refused with what is missing, and how to measure it', async () => {
     const swapper = new Swapper(5, NEG, {});
     const report = await pushWith(swapper, 0);
     expect(swapper.outcome).toBeUndefined();
@@ -456,8 +451,7 @@ describe('a change of the model', () => {
       /vmaf_v0\.6\.1neg.* needs features that this run does not measure: .*; start the run with it in alsoModels/,
     );
     expect(report.swaps).toBeUndefined();
-    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(
-      expected.frames.map(({ metrics }) => metrics.vmaf),
-    );
+    const listed = report.frames.map(({ metrics }) => metrics.vmaf);
+    expect(listed).toEqual(expected.frames.map(({ metrics }) => metrics.vmaf));
   });
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/node/engine/several
- * Several videos at once: against one reference, which is decoded once and no further than needed, in batches, and as tables
+ * Several videos at once: against one reference, decoded once and only as far as needed, in batches, and as tables
  * for training.
  */
 
@@ -43,7 +43,7 @@ import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 import { tableOf } from '../../support/tiny.js';
 
-/** Where nothing can decode a file, each further decoder takes seconds to say so. */
+/** With one decoder, because each takes seconds to refuse a file. */
 const BY_ONE: ScoreOptions = { ...EVERY_PLANE, decoder: 'ffmpeg' };
 
 describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () => {
@@ -55,36 +55,32 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     copyOf(master(), 'short.mp4', ['-frames:v', '7']),
   ];
 
-  it.each(tier([true], [false, true]))(
-    'equal single runs, and decode the reference once (preflight: %s)',
-    async (looks) => {
-      const options = { ...EVERY_PLANE, preflight: looks };
-      const { platform, opened } = watchedPlatform(nodePlatform);
-      const seen: number[] = [];
-      const reports = await scoreEach(platform, master(), [...copies(), master()], {
-        ...options,
-        onReport: (_, index) => seen.push(index),
-      });
-      expect(seen.sort()).toEqual([0, 1, 2, 3]);
-      // Once for all four, and once as the last distorted video.
-      expect(opened.filter(({ input }) => input === master())).toHaveLength(2);
-      for (const [i, distorted] of copies().entries()) {
-        const alone = await score({ reference: master(), distorted }, options);
-        const together = reports[i];
-        expect(together?.warnings).toEqual(alone.warnings);
-        expect(together?.preflight).toEqual(alone.preflight);
-        expect(together && results(together)).toEqual(results(alone));
-      }
-    },
-  );
+  it.each(tier([true], [false, true]))('equal single runs, decoded once, preflight %s', async (preflight) => {
+    const options = { ...EVERY_PLANE, preflight };
+    const { platform, opened } = watchedPlatform(nodePlatform);
+    const seen: number[] = [];
+    const onReport = (_: unknown, index: number) => seen.push(index);
+    const many = [...copies(), master()];
+    const reports = await scoreEach(platform, master(), many, { ...options, onReport });
+    expect(seen.sort()).toEqual([0, 1, 2, 3]);
+    // Once for all four, and once as the last distorted video.
+    expect(opened.filter(({ input }) => input === master())).toHaveLength(2);
+    for (const [i, distorted] of copies().entries()) {
+      const alone = await score({ reference: master(), distorted }, options);
+      const together = reports[i];
+      expect(together?.warnings).toEqual(alone.warnings);
+      expect(together?.preflight).toEqual(alone.preflight);
+      expect(together && results(together)).toEqual(results(alone));
+    }
+  });
 
-  it('fail together, naming the one that is to blame', async () => {
+  it('fail together, naming the video at fault', async () => {
     const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
     const [one = ''] = copies();
     expect(await refusalOf('media', () => scoreMany(master(), [one, bad], BY_ONE))).toContain('bad.mp4');
   });
 
-  it('go on without the ones that fail where somebody is told of them', async () => {
+  it('continue without those that fail if onFailure is given', async () => {
     const bad = file(folder, 'bad.mp4', new TextEncoder().encode('\0\0\0\x20ftypisom'));
     const told: [string, number][] = [];
     const onFailure = (error: AnyvmafError, index: number) => told.push([error.message, index]);
@@ -98,30 +94,23 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
     );
     expect(await scoreMany(bad, stored, { ...BY_ONE, onFailure })).toEqual([]);
     expect(told.map(([, index]) => index).sort()).toEqual([0, 1, 2]);
-    // What is wrong with all, and whoever stops them all, is not one's own failure.
+    // Errors of all and aborts are not failures of one video.
     told.length = 0;
-    expect(
-      await refusalOf('feature', () =>
-        scoreMany(stored[0] ?? '', stored, { onFailure, features: ['nonsense'] }),
-      ),
-    ).toContain('nonsense');
+    const nonsense = () => scoreMany(stored[0] ?? '', stored, { onFailure, features: ['nonsense'] });
+    expect(await refusalOf('feature', nonsense)).toContain('nonsense');
     for (const [reference, distorted, tell] of [
       [master(), two, { onFailure }],
       [stored[0] ?? '', stored, {}],
     ] as const) {
       const stop = new AbortController();
-      const running = scoreMany(reference, distorted, {
-        ...EVERY_PLANE,
-        ...tell,
-        signal: stop.signal,
-        onFrame: () => stop.abort(new Error('enough')),
-      });
-      await expect(running).rejects.toThrow('enough');
+      const onFrame = () => stop.abort(new Error('enough'));
+      const options = { ...EVERY_PLANE, ...tell, signal: stop.signal, onFrame };
+      await expect(scoreMany(reference, distorted, options)).rejects.toThrow('enough');
     }
     expect(told).toEqual([]);
   });
 
-  it('refuse a reference that can be read only once', async () => {
+  it('refuse a stream as the reference', async () => {
     const stream = streamOf(y4mPair(SMALL, 3).reference);
     expect(await refusalOf('usage', () => scoreMany(stream, ['a.y4m', 'b.y4m']))).toContain('only once');
   });
@@ -129,10 +118,10 @@ describe.runIf(hasFfmpeg)(`several against one reference, ${needsFfmpeg}`, () =>
 
 const MOVING = { codec: 'ffv1', source: 'mandelbrot', size: '64x48' } as const;
 
-/** Frames of the reference, more than a search of its first seconds reads. */
+/** Frames of the reference: more than an offset search reads. */
 const FRAMES = 330;
 
-/** Frames of a video that looking at its first seconds decodes at most. */
+/** The most frames that an offset search decodes. */
 const WINDOW = 300;
 
 describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
@@ -151,7 +140,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     sizes: () => [smaller(), copy('a.mp4')],
   };
 
-  /** Of the reference: decodings for the score and others, and how far the latter went. */
+  /** Decodings of the reference for the score and for preflight, and their lengths. */
   async function decodings(distorted: readonly string[], options: ScoreManyOptions) {
     const { platform, opened } = watchedPlatform(nodePlatform);
     const reports = await scoreEach(platform, master(), distorted, { ...PSNR, ...options });
@@ -174,15 +163,15 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     ['of one kind', 'alike', {}],
     ['of other frame rates, which is known', 'rates', { frameRatePolicy: 'nearest' }],
   ] as const;
-  it.each(kinds.slice(0, tier(2, kinds.length)))('is one, and nothing else: %s', async (_, kind, options) => {
+  it.each(kinds.slice(0, tier(2, kinds.length)))('one is enough: %s', async (_, kind, options) => {
     const { scored, searches, glances } = await decodings(pairs[kind](), options);
     expect(scored).toHaveLength(1);
-    // Three moments tell whether a little smaller picture was cut or scaled.
+    // Three frames tell whether a slightly smaller picture was cropped or scaled.
     expect(searches).toEqual(kind === 'sizes' ? [1, 1, 1] : []);
     expect(glances).toEqual([]);
   });
 
-  /** One search for all pairs, and a few frames in three places, as fields need. */
+  /** One search for all pairs, and three short parts for interlacing. */
   function expectOneLook({ searches, glances }: Awaited<ReturnType<typeof decodings>>): void {
     expect(searches).toHaveLength(1);
     expect(searches[0]).toBeLessThanOrEqual(WINDOW);
@@ -190,7 +179,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     for (const length of glances) expect(length).toBeLessThan(0.3);
   }
 
-  const early = 'warnings are to be known before';
+  const early = 'warnings are needed in advance';
   const looked = [
     [`${early}, and the offsets are searched`, 'alike', { strict: true, offset: 'auto' }, FRAMES],
     ['a short part is scored', 'rates', { range: { unit: 'frames', start: 200, end: 230 } }, 30],
@@ -198,7 +187,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     [early, 'alike', { strict: true }, FRAMES],
   ] as const;
   it.each(looked.slice(0, tier(2, looked.length)))(
-    'is one beside a look at the first seconds: %s',
+    'one is enough beside one search of the first seconds: %s',
     async (_, kind, options, frames) => {
       const seen = await decodings(pairs[kind](), options);
       expect(seen.scored).toEqual([frames]);
@@ -206,7 +195,7 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     },
   );
 
-  it('begins where the earliest pair does, after one look, and gives each what it has alone', async () => {
+  it('one begins at the earliest pair, after one search, and gives each the result of a single run', async () => {
     const options = { offset: 'auto' } as const;
     const seen = await decodings(pairs.late(), options);
     const { reports, scored } = seen;
@@ -224,20 +213,18 @@ describe.runIf(hasFfmpeg)(`decodings of one reference, ${needsFfmpeg}`, () => {
     }
   });
 
-  it('ends where the last pair does', async () => {
+  it('one ends at the last pair', async () => {
     const options = { offset: 'auto', frameCount: 100 } as const;
     const { reports, scored } = await decodings([late(7), late(20)], options);
     expect(reports.map(({ frameCount }) => frameCount)).toEqual([100, 100]);
-    // From frame 7 to frame 119.
+    // Frames 7 to 119.
     expect(scored).toEqual([113]);
   });
 });
 
 const folder = testFolder();
-const [one, two] = [
-  storedPair(folder, 'one', y4mPair(SMALL, 4, 1)),
-  storedPair(folder, 'two', y4mPair(SMALL, 4, 2)),
-];
+const one = storedPair(folder, 'one', y4mPair(SMALL, 4, 1));
+const two = storedPair(folder, 'two', y4mPair(SMALL, 4, 2));
 
 async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promise<readonly BatchResult[]> {
   const results: BatchResult[] = [];
@@ -246,7 +233,7 @@ async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promi
 }
 
 describe('a batch', () => {
-  it('scores each job as a run of its own does', async () => {
+  it('scores each job like a single run', async () => {
     const jobs: readonly BatchJob[] = [
       one,
       { ...two, options: { features: ['psnr'], subsample: 2 } },
@@ -261,7 +248,7 @@ describe('a batch', () => {
     }
   });
 
-  it('goes on when jobs fail, whatever their error', async () => {
+  it('continues if jobs fail, whatever the error', async () => {
     const results = await all([
       one,
       { ...one, options: { maxThreads: 0 } },
@@ -275,18 +262,17 @@ describe('a batch', () => {
     expect(codes).toEqual([undefined, 'usage', 'io', 'model', 'feature', 'usage', undefined]);
   });
 
-  it('says how far all jobs are', async () => {
+  it('reports the progress of all jobs', async () => {
     const seen: BatchProgress[] = [];
-    await all([one, two, { ...one, distorted: 'missing.y4m' }], {
-      onProgress: (progress) => seen.push(progress),
-    });
+    const onProgress = (progress: BatchProgress) => seen.push(progress);
+    await all([one, two, { ...one, distorted: 'missing.y4m' }], { onProgress });
     const jobs = { jobsDone: 3, jobsFailed: 1, jobsTotal: 3 };
     expect(seen.at(-1)).toMatchObject({ ...jobs, fraction: 1, secondsLeft: 0 });
     const fractions = seen.map(({ fraction }) => fraction);
     expect(fractions.every((value) => value >= 0 && value <= 1)).toBe(true);
   });
 
-  it('ends with the reason of its signal, and when nobody wants more', async () => {
+  it('ends with the reason of its signal, and when its caller stops', async () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const running = (async () => {
@@ -301,7 +287,7 @@ describe('a batch', () => {
     }
   });
 
-  it('fails a job alone whose video is none, also beside others of its reference', async () => {
+  it('fails only the job of an invalid video, also beside others of its reference', async () => {
     const results = await all([one, { ...one, distorted: true as never }]);
     expect(results.map(({ error, report }) => error?.code ?? report?.frameCount)).toEqual([4, 'usage']);
   });
@@ -311,10 +297,12 @@ describe('a batch', () => {
   });
 });
 
-describe.runIf(hasFfmpeg)(`a batch of encodes, ${needsFfmpeg}`, () => {
-  it('decodes the reference of several jobs once, whatever their options', async () => {
+it.runIf(hasFfmpeg)(
+  `a batch decodes the reference of several jobs once, whatever the options, ${needsFfmpeg}`,
+  async () => {
     const master = encode({ codec: 'ffv1', source: 'mandelbrot', size: '96x64', frames: 20 });
     const { platform, opened } = watchedPlatform(nodePlatform);
+    const options = { noPrediction: true, together: 4, preflight: false } as const;
     const jobs = [
       { reference: master, distorted: copyOf(master, 'a.mp4'), options: { features: ['psnr'] } },
       {
@@ -324,12 +312,11 @@ describe.runIf(hasFfmpeg)(`a batch of encodes, ${needsFfmpeg}`, () => {
       },
     ];
     const results: BatchResult[] = [];
-    const options = { noPrediction: true, together: 4, preflight: false } as const;
     for await (const result of scoreJobs(platform, jobs, options)) results.push(result);
     expect(results.map(({ error }) => error)).toEqual([undefined, undefined]);
     expect(opened.filter(({ input }) => input === master)).toHaveLength(1);
-  });
-});
+  },
+);
 
 const sample = makeSample({ width: 64, height: 64, bitDepth: 8, chroma: '420' }, { seed: 62 });
 const reference = y4mFile(sample, 'reference', 5);
@@ -348,7 +335,7 @@ async function written(pairs: readonly DatasetPair[], options: DatasetOptions = 
 describe('a table of videos', () => {
   const folder = testFolder();
 
-  it("has every frame's features as scoring gives them, to the last bit", async () => {
+  it("has every frame's features exactly as scored", async () => {
     const pair = { reference, distorted, key: 'sample', clip: 'one' };
     const { file, summary } = await written([pair], { teacher: 'version=vmaf_v0.6.1', features: ['psnr'] });
     const columns =
@@ -364,13 +351,12 @@ describe('a table of videos', () => {
       ['psnr_y', 'psnr_y'],
       ['teacher', 'vmaf'],
       ['mos', 'vmaf'],
-    ] as const) {
+    ] as const)
       expect([...(await table.numbers(column))], column).toEqual(frames.map(({ metrics }) => metrics[name]));
-    }
     expect(await table.texts('key')).toEqual(Array(5).fill('sample'));
   });
 
-  it('of several pairs has them one after the other, each with its opinion score', async () => {
+  it('has several pairs one after another, each with its opinion score', async () => {
     const { file, summary } = await written([
       { reference, distorted, key: 7, mos: 2.5 },
       { reference, distorted: reference, key: 8, mos: 5 },
@@ -382,7 +368,7 @@ describe('a table of videos', () => {
     expect([...(await table.numbers('frame'))]).toEqual([0, 1, 2, 3, 4, 0, 1, 2, 3, 4]);
   });
 
-  it('keeps encodes of one name apart', async () => {
+  it('distinguishes encodes of the same name', async () => {
     const { file } = await written([
       { reference, distorted: new File([new Uint8Array(distorted)], 'a.y4m'), key: 'k' },
       { reference, distorted: new File([new Uint8Array(distorted)], 'a.y4m'), key: 'k' },
@@ -390,13 +376,12 @@ describe('a table of videos', () => {
     expect(new Set(await (await tableOf(file)).texts('clip'))).toEqual(new Set(['a', 'a_2']));
   });
 
-  it('reads files that somebody else named in their folders only', async () => {
+  it('reads foreign files only in allowed folders', async () => {
     const path = join(folder, 'a.y4m');
     writeFileSync(path, reference);
     const origin: Origin = { by: 'foreign', folders: [join(folder, 'other')] };
-    await expect(written([{ reference: path, distorted: path }], { origin })).rejects.toThrow(
-      'allowed folders',
-    );
+    const run = written([{ reference: path, distorted: path }], { origin });
+    await expect(run).rejects.toThrow('allowed folders');
   });
 
   it.each([
@@ -410,20 +395,18 @@ describe('a table of videos', () => {
       ],
       /Pair 2 has no mos/,
     ],
-    ['mos that is none', [{ reference, distorted, key: 1, mos: Number.NaN }], /mos of pair 1 is NaN/],
+    ['an invalid mos', [{ reference, distorted, key: 1, mos: Number.NaN }], /mos of pair 1 is NaN/],
     ['a key between numbers', [{ reference, distorted, key: 1.5 }], /key of pair 1 is 1\.5/],
-  ] as const)('is refused of %s', async (_, pairs, message) => {
+  ] as const)('is refused for %s', async (_, pairs, message) => {
     await expect(written(pairs)).rejects.toThrow(message);
   });
 });
 
-describe('evaluation by the public API', () => {
-  it('says what is wrong with its options and files', async () => {
-    const bytes = new TextEncoder().encode('no table');
-    await expect(evaluateModel('m.onnx', bytes)).rejects.toThrow(/the table is not a Parquet file/);
-    await expect(evaluateModel('m.onnx', 'absent.parquet')).rejects.toThrow(/absent\.parquet/);
-    await expect(evaluateModel('m.onnx', bytes, { resamples: -1 })).rejects.toThrow(/resamples is -1/);
-    const wrong = { split: 'tets' } as unknown as Parameters<typeof evaluateModel>[2];
-    await expect(compareModels(['m.onnx'], bytes, wrong)).rejects.toThrow(/did you mean test/);
-  });
+it('evaluation by the public API reports errors of options and files', async () => {
+  const bytes = new TextEncoder().encode('no table');
+  await expect(evaluateModel('m.onnx', bytes)).rejects.toThrow(/the table is not a Parquet file/);
+  await expect(evaluateModel('m.onnx', 'absent.parquet')).rejects.toThrow(/absent\.parquet/);
+  await expect(evaluateModel('m.onnx', bytes, { resamples: -1 })).rejects.toThrow(/resamples is -1/);
+  const wrong = { split: 'tets' } as unknown as Parameters<typeof evaluateModel>[2];
+  await expect(compareModels(['m.onnx'], bytes, wrong)).rejects.toThrow(/did you mean test/);
 });

@@ -1,12 +1,12 @@
 /**
  * @module test/node/engine/shards
- * Shards of stored and encoded videos: merged, they equal a run in one piece to the last bit, wherever they are cut; and what
+ * Shards of stored and encoded videos: merged, they equal a whole run exactly, wherever they are cut; and what
  * merging refuses.
  */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { fromBase64, toBase64 } from '../../../src/core/bytes.js';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { cutShard } from '../../../src/engine/shards/shard.js';
@@ -16,7 +16,7 @@ import { METRICS } from '../../../src/metrics/index.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
-import { comparable, file, inParts, SMALL, storedPair, streamOf, y4mPair } from '../../support/clips.js';
+import { comparable, inParts, SMALL, storedPair, streamOf, y4mPair } from '../../support/clips.js';
 import { encode, encodeFolder, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 import { seeded } from '../../support/random.js';
@@ -28,30 +28,23 @@ const FRAMES = 9;
 /** Large enough for every extractor. */
 const LARGE = { width: 224, height: 192, bitDepth: 8, chroma: '420' } as const;
 
-function pairOf(name: string, format: VideoFormat, frames = FRAMES, seed = 1): ScoreRequest {
-  return storedPair(folder, name, y4mPair(format, frames, seed));
-}
+const pairOf = (name: string, format: VideoFormat, frames = FRAMES, seed = 1): ScoreRequest =>
+  storedPair(folder, name, y4mPair(format, frames, seed));
+
+const base = y4mPair(SMALL, FRAMES);
+const wide = y4mFile(makeSample({ ...SMALL, width: 130, height: 70 }), 'distorted', FRAMES);
 
 const pairs = {
   small: pairOf('small', SMALL),
   deep: pairOf('deep', { ...SMALL, bitDepth: 10 }),
   large: pairOf('large', LARGE, 5),
   single: pairOf('single', SMALL, 1),
-  short: {
-    reference: file(folder, 'short-ref.y4m', y4mPair(SMALL, FRAMES).reference),
-    distorted: file(folder, 'short-dis.y4m', y4mPair(SMALL, FRAMES - 2).distorted),
-  },
-  sizes: {
-    reference: file(folder, 'sizes-ref.y4m', y4mPair(SMALL, FRAMES).reference),
-    distorted: file(
-      folder,
-      'sizes-dis.y4m',
-      y4mFile(makeSample({ ...SMALL, width: 130, height: 70 }), 'distorted', FRAMES),
-    ),
-  },
+  short: storedPair(folder, 'short', { ...base, distorted: y4mPair(SMALL, FRAMES - 2).distorted }),
+  sizes: storedPair(folder, 'sizes', { ...base, distorted: wide }),
 } satisfies Record<string, ScoreRequest>;
 
 const FIVE_FRAMES = 'motion=motion_five_frame_window=true';
+const NR: ScoreOptions = { noReference: true, tiny: [{ model: 'nr_vmaf_v0.6.1', resize: 'bicubic' }] };
 
 type Stored = readonly [string, keyof typeof pairs, ScoreOptions];
 const CASES: readonly Stored[] = [
@@ -70,14 +63,10 @@ const CASES: readonly Stored[] = [
   ['one frame', 'single', { features: ['motion=debug=true'] }],
   ['a shorter encode', 'short', {}],
   ['another size', 'sizes', { scale: 'bilinear' }],
-  ['preflight that looks at the pictures', 'deep', { preflight: true }],
-  ['strictness about the same thing', 'small', { strict: true, preflight: true, features: ['psnr'] }],
+  ['preflight that checks the pictures', 'deep', { preflight: true }],
+  ['the same in a strict run', 'small', { strict: true, preflight: true, features: ['psnr'] }],
   ['a tiny model on features', 'small', { tiny: [{ model: 'fr_vmaf_v0.6.1' }] }],
-  [
-    'a tiny model without a reference',
-    'large',
-    { noReference: true, tiny: [{ model: 'nr_vmaf_v0.6.1', resize: 'bicubic' }] },
-  ],
+  ['a tiny model without a reference', 'large', NR],
   ...tier<readonly Stored[]>(
     [],
     [
@@ -85,7 +74,7 @@ const CASES: readonly Stored[] = [
       ['subsampling in parts of another size', 'small', { subsample: 4 }],
       ['a range on workers', 'deep', { range: { unit: 'frames', start: 2, end: 8 }, threads: 2 }],
       ['another size on workers', 'sizes', { scale: 'bilinear', threads: 2 }],
-      ['pictures of 8 bit that are looked at', 'small', { preflight: true }],
+      ['pictures of 8 bit that are checked', 'small', { preflight: true }],
     ],
   ),
 ];
@@ -108,7 +97,7 @@ describe('shards of stored videos, merged,', () => {
     expect(comparable(merged)).toEqual(comparable(whole));
   });
 
-  it('equal one run in every number of parts, with options at random', async () => {
+  it('equal one run in every number of parts, with random options', async () => {
     const seed = Number(process.env.ANYVMAF_SEED ?? 20_26);
     const random = seeded(seed);
     for (let round = 0; round < tier(2, 6); round++) {
@@ -178,14 +167,14 @@ describe.runIf(hasFfmpeg)(`shards of encoded videos, merged, ${needsFfmpeg}`, ()
   const REQUESTS = [
     ['an offset that is searched', 'a late start', { ...QUICK, offset: 'auto' }],
     ['a range of time', 'H.264 with open GOPs', { ...QUICK, range: SECOND }],
-    ['workers that are sent frames', 'another size', { threads: 2 }],
+    ['workers that get frames', 'another size', { threads: 2 }],
     ['a decoder of this package', 'H.264 with open GOPs', { ...QUICK, decoder: 'wasm' }],
   ] as const;
   it.each(REQUESTS.slice(0, tier(2, REQUESTS.length)))('equal one run: %s', (_, kind, options) =>
     compare(videos[kind]?.() ?? '', options),
   );
 
-  it('equal one run of a file that is cut off', async () => {
+  it('equal one run of a truncated file', async () => {
     const bytes = readFileSync(videos['H.264 with open GOPs']?.() ?? '');
     const cut = join(encodeFolder(), 'cut.mkv');
     writeFileSync(cut, bytes.subarray(0, Math.floor(bytes.length * 0.6)));
@@ -200,11 +189,7 @@ const request = (seed: number) => pairOf(`${seed}`, SMALL, 6, seed);
 const part = (number: number, count = 3, options = {}, seed = 1) =>
   scoreShard(request(seed), { number, count }, { ...OPTIONS, ...options });
 
-let parts: readonly Shard[] = [];
-
-beforeAll(async () => {
-  parts = [await part(1), await part(2), await part(3)];
-});
+const parts: readonly Shard[] = [await part(1), await part(2), await part(3)];
 
 const error = async (work: () => unknown) => {
   try {
@@ -221,16 +206,15 @@ describe('merging', () => {
     expect(await error(() => mergeShards([]))).toContain('no shards');
   });
 
-  it('takes a part twice that says the same, and refuses one that does not', async () => {
+  it('accepts a part twice if both are equal, and refuses other duplicates', async () => {
     const merged = await mergeShards([...parts, await part(2)]);
     expect(merged.frameCount).toBe(6);
     const [, second] = parts;
     if (!second) throw new Error('there are three parts');
     const records = second.records.slice();
     records[3] = (records[3] ?? 0) + 1;
-    expect(await error(() => mergeShards([...parts, { ...second, records }]))).toContain(
-      'shard 2 appears twice',
-    );
+    const sentence = await error(() => mergeShards([...parts, { ...second, records }]));
+    expect(sentence).toContain('shard 2 appears twice');
   });
 
   it.each([
@@ -246,12 +230,9 @@ describe('merging', () => {
     expect(message).toContain(what);
   });
 
-  it('refuses parts of another version of anyvmaf', async () => {
+  it('refuses parts of another version of anyvmaf and a model that differs here', async () => {
     const old = parts.map((shard) => ({ ...shard, version: '0.0.1' }));
     expect(await error(() => mergeShards(old))).toContain('measured by anyvmaf 0.0.1');
-  });
-
-  it('refuses a model that is another one here', async () => {
     const other = parts.map((shard) => ({ ...shard, plan: 'f'.repeat(64) }));
     expect(await error(() => mergeShards(other))).toContain('a model differs from the one the shards were');
   });
@@ -266,25 +247,18 @@ describe('the file of a part', () => {
     }
   });
 
+  const whole = () => formatShard(parts[0] as Shard);
   it.each([
     ['no JSON', () => 'x', 'it is not JSON'],
     ['other JSON', () => '{}', 'was not written by a run with the option shard'],
-    ['a torn file', () => formatShard(parts[0] as Shard).slice(0, 900), 'cut off or damaged'],
+    ['a torn file', () => whole().slice(0, 900), 'cut off or damaged'],
     [
       'a later layout',
-      () => formatShard(parts[0] as Shard).replace('"format_version": 1', '"format_version": 2'),
+      () => whole().replace('"format_version": 1', '"format_version": 2'),
       'its format version is 2',
     ],
-    [
-      'a missing key',
-      () => formatShard(parts[0] as Shard).replace('"plan"', '"plans"'),
-      'its plan is missing',
-    ],
-    [
-      'values that do not fit the pairs',
-      () => formatShard(parts[0] as Shard).replace('"measured": 2', '"measured": 1'),
-      'values, but 1 pairs',
-    ],
+    ['a missing key', () => whole().replace('"plan"', '"plans"'), 'its plan is missing'],
+    ['wrong counts', () => whole().replace('"measured": 2', '"measured": 1'), 'values, but 1 pairs'],
   ])('is refused: %s', async (_, text, why) => {
     const message = await error(() => readShard(text(), 'part.json'));
     expect(message).toContain('part.json is not the record of a shard');
@@ -301,23 +275,19 @@ describe('a part', () => {
     expect(message).toContain(why);
   });
 
-  it('is refused with heatmaps, which are files of a whole run', async () => {
+  it('is refused with heatmaps, which are files of a whole run, and of a stream', async () => {
     const { reference, distorted } = y4mPair({ width: 224, height: 192, bitDepth: 8, chroma: '420' }, 2);
     const features = [`cambi=heatmaps_path=${folder}`];
     const work = () =>
       scoreShard({ reference, distorted }, { number: 1, count: 2 }, { ...OPTIONS, features });
     expect(await error(work)).toContain('a shard writes no heatmaps');
+    const small = y4mPair(SMALL, 2);
+    const streamed = { ...small, reference: streamOf(small.reference) };
+    const sentence = await error(() => scoreShard(streamed, { number: 1, count: 2 }, OPTIONS));
+    expect(sentence).toContain('is a stream');
   });
 
-  it('is refused of a stream', async () => {
-    const { reference, distorted } = y4mPair(SMALL, 2);
-    const streamed = { reference: streamOf(reference), distorted };
-    expect(await error(() => scoreShard(streamed, { number: 1, count: 2 }, OPTIONS))).toContain(
-      'is a stream',
-    );
-  });
-
-  it('has its share of the pairs, and no two have one', () => {
+  it('has its own share of the pairs', () => {
     const random = seeded(7);
     for (let round = 0; round < tier(40, 200); round++) {
       const [total, count] = [random.int(1, 5000), random.int(1, 300)];

@@ -17,7 +17,7 @@ import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
 
 const folder = testFolder();
-/** Large enough that a run takes seconds. */
+/** So large that a run takes seconds. */
 const pair = y4mPair({ width: 640, height: 360, bitDepth: 8, chroma: '420' }, 3);
 const endless = (side: 'reference' | 'distorted', onClose: () => void, seekable = false) => {
   const source = ownSource(pair.clip, side, 3, { seekable, onClose });
@@ -28,7 +28,7 @@ const endless = (side: 'reference' | 'distorted', onClose: () => void, seekable 
 };
 const options: ScoreOptions = { noPrediction: true, features: ['vif', 'adm', 'motion'], preflight: false };
 
-/** The real platform, which remembers what became of its workers. */
+/** The real platform, which counts its workers. */
 function watched(
   start: () => WorkerHandle = nodePlatform.startWorker,
 ): Platform & { alive: number; started: number } {
@@ -54,7 +54,7 @@ function watched(
   return platform;
 }
 
-/** A real worker thread that runs other code than ours. */
+/** A real worker thread that runs other code. */
 const rogue = (code: string) => () =>
   startNodeWorker(
     new URL(
@@ -70,84 +70,63 @@ async function rejection(run: Promise<unknown>): Promise<unknown> {
 }
 
 describe('AbortSignal', () => {
-  it('that has fired already stops before anything is opened', async () => {
+  it('that is already aborted stops before anything is opened', async () => {
     const reason = new Error('too late');
     const none = { reference: 'none', distorted: 'none' };
     const run = scorePair(nodePlatform, none, { signal: AbortSignal.abort(reason) });
     expect(await rejection(run)).toBe(reason);
   });
 
-  it.each([0, 2])(
-    'rejects with its reason, ends workers and closes both videos, %i threads',
-    async (threads) => {
-      const platform = watched();
-      const controller = new AbortController();
-      let closed = 0;
-      const request = {
-        reference: endless('reference', () => closed++),
-        distorted: endless('distorted', () => closed++),
-      };
-      let frames = 0;
-      const run = scorePair(platform, request, {
-        ...options,
-        threads,
-        signal: controller.signal,
-        onFrame: () => {
-          if (++frames >= 4) controller.abort('enough');
-        },
-      });
-      expect(await rejection(run)).toBe('enough');
-      expect(platform).toMatchObject({ started: threads, alive: 0 });
-      expect(closed).toBe(2);
-    },
-  );
+  it.each([0, 2])('rejects with its reason, ends workers, closes videos, %i threads', async (threads) => {
+    const platform = watched();
+    const controller = new AbortController();
+    let closed = 0;
+    const close = () => closed++;
+    const request = { reference: endless('reference', close), distorted: endless('distorted', close) };
+    let frames = 0;
+    const onFrame = () => {
+      if (++frames >= 4) controller.abort('enough');
+    };
+    const aborted = { ...options, threads, signal: controller.signal, onFrame };
+    const run = scorePair(platform, request, aborted);
+    expect(await rejection(run)).toBe('enough');
+    expect(platform).toMatchObject({ started: threads, alive: 0 });
+    expect(closed).toBe(2);
+  });
 
-  it.each([0, 2])(
-    'stops at its limit of time, as timers fire between frames, and says so, %i threads',
-    async (threads) => {
-      const platform = watched();
-      let closed = 0;
-      const run = scorePair(
-        platform,
-        { reference: endless('reference', () => closed++), distorted: endless('distorted', () => closed++) },
-        { ...options, threads, maxSeconds: 0.3 },
-      );
-      expect(await rejection(run)).toMatchObject({
-        code: 'resource',
-        message:
-          'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
-      });
-      expect(platform).toMatchObject({ alive: 0 });
-      expect(closed).toBe(2);
-    },
-  );
+  it.each([0, 2])('stops at its time limit, as timers fire between frames, %i threads', async (threads) => {
+    const platform = watched();
+    let closed = 0;
+    const close = () => closed++;
+    const request = { reference: endless('reference', close), distorted: endless('distorted', close) };
+    const run = scorePair(platform, request, { ...options, threads, maxSeconds: 0.3 });
+    expect(await rejection(run)).toMatchObject({
+      code: 'resource',
+      message:
+        'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
+    });
+    expect(platform).toMatchObject({ alive: 0 });
+    expect(closed).toBe(2);
+  });
 
-  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5'])(
-    'refuses a limit of %s seconds',
-    async (maxSeconds) => {
-      const run = scorePair(nodePlatform, pair, { maxSeconds: maxSeconds as number });
-      expect(await rejection(run)).toMatchObject({
-        message: expect.stringMatching(/^maxSeconds is .*seconds above 0/),
-      });
-    },
-  );
+  it.each([0, -1, Number.NaN, Number.POSITIVE_INFINITY, '5'])('refuses %s seconds', async (limit) => {
+    const run = scorePair(nodePlatform, pair, { maxSeconds: limit as number });
+    const message = expect.stringMatching(/^maxSeconds is .*seconds above 0/);
+    expect(await rejection(run)).toMatchObject({ message });
+  });
 
-  it('stops workers that read files by themselves', async () => {
+  it('stops workers that read files', async () => {
     const platform = watched();
     const long = y4mPair({ width: 160, height: 90, bitDepth: 8, chroma: '420' }, 60);
     const controller = new AbortController();
-    const run = scorePair(platform, storedPair(folder, 'long', long), {
-      ...options,
-      threads: 2,
-      chunkFrames: 1,
-      signal: controller.signal,
-      onFrame: () => controller.abort(),
-    });
+    const aborted = { ...options, signal: controller.signal, onFrame: () => controller.abort() };
+    const files = storedPair(folder, 'long', long);
+    const run = scorePair(platform, files, { ...aborted, threads: 2, chunkFrames: 1 });
     expect(await rejection(run)).toMatchObject({ name: 'AbortError' });
     expect(platform).toMatchObject({ started: 2, alive: 0 });
   });
 
-  it.each([0, 2])('does not wait for a video that has stalled, %i threads', async (threads) => {
+  it.each([0, 2])('does not wait for a stalled video, %i threads', async (threads) => {
     const controller = new AbortController();
     const stalled = ownSource(pair.clip, 'reference', 3, {
       onRead: (index) => {
@@ -157,11 +136,8 @@ describe('AbortSignal', () => {
       },
     });
     const platform = watched();
-    const run = scorePair(
-      platform,
-      { reference: stalled, distorted: ownSource(pair.clip, 'distorted', 3) },
-      { ...options, threads, signal: controller.signal },
-    );
+    const request = { reference: stalled, distorted: ownSource(pair.clip, 'distorted', 3) };
+    const run = scorePair(platform, request, { ...options, threads, signal: controller.signal });
     expect(await rejection(run)).toBe('stalled');
     expect(platform.alive).toBe(0);
   });
@@ -173,7 +149,7 @@ describe('AbortSignal', () => {
     expect(await rejection(run)).toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('leaves no listener behind on a signal that goes on', async () => {
+  it('leaves no listener on a signal that remains', async () => {
     const { signal } = new AbortController();
     let listeners = 0;
     const add = signal.addEventListener.bind(signal);
@@ -198,14 +174,14 @@ describe('a worker that fails', () => {
     ['throws', 'throw new TypeError("broken")', /A worker died while measuring frames: broken\./],
     ['exits', 'process.exit(7)', /A worker died while measuring frames: its thread ended with code 7\./],
     [
-      'says so',
+      'reports it',
       'parentPort.on("message", () => parentPort.postMessage({ kind: "failed", code: "internal", message: "No more." }))',
       /^No more\.$/,
     ],
   ])('and %s ends the run with an error', async (_, code, message) => {
     for (const request of tier([files], [files, pair])) {
       let starts = 0;
-      // The other worker is a good one.
+      // The other worker works.
       const platform = watched(() => (starts++ === 0 ? rogue(code)() : nodePlatform.startWorker()));
       const error = await rejection(scorePair(platform, request, { ...options, threads: 2 }));
       expect(error).toBeInstanceOf(AnyvmafError);
@@ -214,10 +190,9 @@ describe('a worker that fails', () => {
     }
   });
 
-  it('while the video has stalled is noticed all the same', async () => {
-    const platform = watched(
-      rogue('setTimeout(() => process.exit(1), 50); parentPort.on("message", () => {})'),
-    );
+  it('while the video has stalled ends the run', async () => {
+    const code = 'setTimeout(() => process.exit(1), 50); parentPort.on("message", () => {})';
+    const platform = watched(rogue(code));
     const never = ownSource(pair.clip, 'reference', 3, { onRead: () => new Promise(() => {}) });
     const request = { reference: never, distorted: pair.distorted };
     const run = scorePair(platform, request, { ...options, threads: 1 });
@@ -225,7 +200,7 @@ describe('a worker that fails', () => {
     expect(platform.alive).toBe(0);
   });
 
-  it('to start leaves no other behind', async () => {
+  it('to start leaves no other running', async () => {
     let starts = 0;
     const platform = watched(() => {
       if (starts++ === 2) throw new Error('no more threads');
@@ -236,7 +211,7 @@ describe('a worker that fails', () => {
     expect(platform).toMatchObject({ started: 2, alive: 0 });
   });
 
-  it('for want of its script says which it was', async () => {
+  it('for lack of its script names it', async () => {
     const platform = watched(() => startNodeWorker(new URL('file:///nowhere/worker.js')));
     const error = await rejection(scorePair(platform, files, { ...options, threads: 1 }));
     expect(error).toMatchObject({ code: 'internal', message: expect.stringContaining('/nowhere/worker.js') });
@@ -247,7 +222,7 @@ const FRAMES = 12;
 const small = y4mPair(SMALL, FRAMES);
 const everything: ScoreOptions = { ...options, features: ALL_FEATURES };
 
-/** Lets `before` asks pass, then holds everyone up until it is opened. */
+/** Lets `before` calls pass, then blocks until it is opened. */
 function barrier(before: number) {
   let open = () => {};
   let asked = 0;
@@ -278,7 +253,7 @@ describe('a gate', () => {
     distorted: ownSource(small.clip, 'distorted', FRAMES),
   });
 
-  it.each([0, 2])('holds reading up and changes no value, %i threads', async (threads) => {
+  it.each([0, 2])('pauses reading and changes no value, %i threads', async (threads) => {
     const plain = await scorePair(nodePlatform, sources({ count: 0 }), { ...everything, threads });
     const reads = { count: 0 };
     const { gate, closed, open } = barrier(4);
@@ -294,19 +269,14 @@ describe('a gate', () => {
     expect(reads.count).toBeGreaterThanOrEqual(FRAMES);
   });
 
-  it('holds up workers that read for themselves, chunk by chunk', async () => {
+  it('pauses workers that read files, chunk by chunk', async () => {
     const plain = await scorePair(nodePlatform, files, { ...everything, threads: 0 });
     const { gate, closed, open } = barrier(3);
     let frames = 0;
-    const run = scorePair(nodePlatform, files, {
-      ...everything,
-      threads: 2,
-      chunkFrames: 2,
-      gate,
-      onFrame: () => frames++,
-    });
+    const how = { ...everything, threads: 2, chunkFrames: 2, gate, onFrame: () => frames++ };
+    const run = scorePair(nodePlatform, files, how);
     await closed;
-    // Three chunks of two frames were let through; motion holds the last one back until its neighbour is known.
+    // Three chunks of two frames have passed; motion delays the last frame until the next is known.
     await expect.poll(() => frames).toBeGreaterThanOrEqual(5);
     await moment();
     expect(frames).toBeLessThanOrEqual(6);
@@ -314,7 +284,7 @@ describe('a gate', () => {
     expect((await run).frames).toEqual(plain.frames);
   });
 
-  it.each([0, 2])('can be left by a signal, %i threads', async (threads) => {
+  it.each([0, 2])('ends with a signal, %i threads', async (threads) => {
     const stop = new AbortController();
     const { gate, closed } = barrier(2);
     const single = { ...everything, threads, chunkFrames: 1 };
@@ -324,17 +294,16 @@ describe('a gate', () => {
     await expect(run).rejects.toBe('enough');
   });
 
-  it.each([0, 2])('that fails ends the run with what it failed with, %i threads', async (threads) => {
+  it.each([0, 2])('that fails ends the run with its error, %i threads', async (threads) => {
     let asked = 0;
     const gate = () => (++asked < 3 ? undefined : Promise.reject(new Error('closed for good')));
     const run = scorePair(nodePlatform, files, { ...everything, threads, chunkFrames: 1, gate });
     await expect(run).rejects.toThrow('closed for good');
   });
 
-  it('leaves a run that is watched to who pauses it, too', async () => {
-    const run = prepareRun(nodePlatform, files, {
-      ...{ ...everything, threads: 2, chunkFrames: 1, gate: () => undefined },
-    });
+  it('does not keep an observer from pausing the run', async () => {
+    const how = { ...everything, threads: 2, chunkFrames: 1, gate: () => undefined };
+    const run = prepareRun(nodePlatform, files, how);
     const steering = new Steering({ planned() {}, boundary() {}, frame() {}, swapped() {}, ended() {} });
     requireSteerable(run)[STEERED](steering);
     steering.pause();

@@ -1,7 +1,7 @@
 /**
  * @module test/node/engine/tiny-contract
- * Models as other trainers export them for the reference's contract: types, shapes, versions, names and orders of
- * tensors, subgraphs, and 8-bit siblings beside the models that they were made of.
+ * Models as other trainers export them for the reference's contract: types, shapes, versions, names and orders of tensors,
+ * subgraphs, and 8-bit siblings next to the original models.
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -22,13 +22,13 @@ const reference = random.bytes((FRAMES * FORMAT.width * FORMAT.height * 3) / 2);
 const distorted = reference.map((value, i) => (i % 5 === 0 ? value >> 1 : value));
 
 const FEATURES = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
-/** Powers of two, which half floats hold without loss. */
+/** Powers of two, which half floats represent exactly. */
 const WEIGHTS = [32, 16, 8, 4, 2, 0.25];
 const OFFSET = 7;
 
 const folder = testFolder();
 
-/** Writes a model, and a sidecar; its path. */
+/** Writes a model and a sidecar. @returns its path */
 function save(name: string, onnx: Uint8Array, sidecar?: object): string {
   const path = join(folder, `${name}.onnx`);
   writeFileSync(path, onnx);
@@ -36,11 +36,10 @@ function save(name: string, onnx: Uint8Array, sidecar?: object): string {
   return path;
 }
 
-function run(...tiny: TinyModelOptions[]): Promise<Report> {
-  return score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
-}
+const run = (...tiny: TinyModelOptions[]): Promise<Report> =>
+  score({ reference, distorted, raw: FORMAT }, { models: [], threads: 0, preflight: false, tiny });
 
-/** What the linear model gives for a frame. */
+/** The linear model's value of a frame. */
 function expected(metrics: Readonly<Record<string, number>>): number {
   return FEATURES.reduce(
     (sum, name, i) => sum + (WEIGHTS[i] ?? 0) * (metrics[`integer_${name}`] ?? Number.NaN),
@@ -48,7 +47,7 @@ function expected(metrics: Readonly<Record<string, number>>): number {
   );
 }
 
-/** The linear model, from `x` of any number of rows to `y`, with nodes behind it. */
+/** The linear model, from `x` of any number of rows to `y`, followed by further nodes. */
 function linearParts(more: readonly (readonly number[])[] = [], output = port('y', ['N', 1])) {
   return {
     nodes: [node('Gemm', ['x', 'w', 'b'], ['y']), ...more],
@@ -106,7 +105,7 @@ describe('a model of features', () => {
       tensor('w', TYPE.float16, [6, 1], half(WEIGHTS)),
       tensor('b', TYPE.float16, [1], half([OFFSET])),
     ];
-    // Features have eleven bits then, and so has the sum, which lies below 128.
+    // Features and their sum, which is below 128, have eleven bits.
     await expectLinear(model({ ...linearParts(), initializers: halves, ...ends(TYPE.float16) }), 0);
     const doubles = [
       tensor('w', TYPE.double, [6, 1], Float64Array.from(WEIGHTS)),
@@ -156,7 +155,7 @@ describe('a model of features', () => {
     await expectLinear(model({ ...chosen, initializers: [...chosen.initializers, ...constants.slice(1)] }));
   });
 
-  it('finds its features by their name behind a codec block', async () => {
+  it('finds its features by name behind a codec block', async () => {
     const onnx = model({
       nodes: [
         node('Gemm', ['features', 'w', 'b'], ['y']),
@@ -177,7 +176,7 @@ describe('a model of features', () => {
 });
 
 describe('a model of two pictures', () => {
-  /** The mean of a less that of b. */
+  /** The mean of a minus that of b. */
   const difference = (a: string, b: string) =>
     model({
       nodes: [
@@ -192,7 +191,7 @@ describe('a model of two pictures', () => {
     return video.subarray(0, size).reduce((sum, value) => sum + value, 0) / size / 255;
   };
 
-  it('tells them apart by their names, in whatever order the graph has them', async () => {
+  it('tells them apart by name, whatever their order in the graph', async () => {
     const wanted = luma(reference) - luma(distorted);
     const names = [
       ['ref', 'dist'],
@@ -206,7 +205,7 @@ describe('a model of two pictures', () => {
     }
   });
 
-  it('takes them as its sidecar says before all', async () => {
+  it('prefers the names of its sidecar', async () => {
     const path = save('said', difference('ref', 'dist'), { name: 'said', reference_input: 'dist' });
     const { frames } = await run({ model: path });
     expect(frames[0]?.metrics.said).toBeCloseTo(luma(distorted) - luma(reference), 5);
@@ -217,13 +216,13 @@ describe('an 8-bit sibling', () => {
   const weights = Float32Array.from([40, 12, 9, 6, 3, 0.5]);
   const step = 40 / 127;
   const small = Int8Array.from(weights, (value) => Math.round(value / step));
+  const ends = { inputs: [port('features', ['N', 6])], outputs: [port('score', ['N', 1])] };
   const full = model({
     nodes: [node('MatMul', ['features', 'w'], ['score'])],
     initializers: [floats('w', [6, 1], [...weights])],
-    inputs: [port('features', ['N', 6])],
-    outputs: [port('score', ['N', 1])],
+    ...ends,
   });
-  /** Weights of 8 bit; activations quantised as they come. */
+  /** Weights of 8 bit; activations quantised dynamically. */
   const dynamic = model({
     nodes: [
       node('DynamicQuantizeLinear', ['features'], ['q', 'q_scale', 'q_zero']),
@@ -237,8 +236,7 @@ describe('an 8-bit sibling', () => {
       tensor('w_zero', TYPE.int8, [], Int8Array.of(0)),
       floats('w_scale', [], [step]),
     ],
-    inputs: [port('features', ['N', 6])],
-    outputs: [port('score', ['N', 1])],
+    ...ends,
   });
   /** Weights and activations of 8 bit, with pairs of quantising and dequantising operators. */
   const qdq = model({
@@ -256,9 +254,12 @@ describe('an 8-bit sibling', () => {
       floats('w_scale', [], [step]),
       tensor('w_zero', TYPE.int8, [], Int8Array.of(0)),
     ],
-    inputs: [port('features', ['N', 6])],
-    outputs: [port('score', ['N', 1])],
+    ...ends,
   });
+  const SIBLINGS = [
+    ['dynamic', dynamic],
+    ['static', qdq],
+  ] as const;
 
   /** A folder with a registry, the model and its sibling. */
   async function registered(name: string, mode: string, sibling: Uint8Array | null, digest?: string) {
@@ -286,12 +287,9 @@ describe('an 8-bit sibling', () => {
     return join(place, 'm.onnx');
   }
 
-  it('scores in place of the model, within what its steps lose', async () => {
-    // Features of these videos lie in 0..4 but for motion, which counts least.
-    for (const [mode, sibling] of [
-      ['dynamic', dynamic],
-      ['static', qdq],
-    ] as const) {
+  it('scores in place of the model, within the loss of its quantisation steps', async () => {
+    // Features of these videos are in 0..4, except motion, which has the least weight.
+    for (const [mode, sibling] of SIBLINGS) {
       const path = await registered(mode, mode, sibling);
       const { frames, tiny } = await run({ model: path });
       expect(tiny?.[0]).toMatchObject({ file: 'm.int8.onnx', quantisation: mode, registered: true });
@@ -299,7 +297,7 @@ describe('an 8-bit sibling', () => {
       frames.forEach(({ metrics }, i) => {
         const loss = Math.abs((metrics.m ?? Number.NaN) - (plain.frames[i]?.metrics.plain ?? Number.NaN));
         const x = FEATURES.map((name) => metrics[`integer_${name}`] ?? Number.NaN);
-        // A dynamic step is a 255th of the range of the rows; a static one 1/64, and stops at 255 of them.
+        // A dynamic step is 1/255 of the range of the rows; a static step is 1/64, clipped at 255 steps.
         const activation = mode === 'dynamic' ? Math.max(...x) / 255 : 1 / 64;
         const clipped = mode === 'dynamic' ? 0 : 0.5 * Math.max(0, (x[5] ?? 0) - 255 / 64);
         const bound =
@@ -312,7 +310,7 @@ describe('an 8-bit sibling', () => {
     }
   });
 
-  it('does not score where the model itself is asked for, and the report says which did', async () => {
+  it('does not score if the model itself is requested, and the report names the file used', async () => {
     const path = await registered('either', 'dynamic', dynamic);
     for (const [precision, file, quantisation] of [
       ['fp32', 'm.onnx', 'fp32'],
@@ -329,17 +327,16 @@ describe('an 8-bit sibling', () => {
     }
   });
 
-  it('is refused with another digest or none, and missed aloud', async () => {
+  it('is refused with another digest, and a missing one gives a warning', async () => {
     const changed = run({ model: await registered('changed', 'dynamic', dynamic, sha256(qdq)) });
-    await expect(changed).rejects.toThrow(
-      /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/,
-    );
+    const message = /m\.int8\.onnx of the tiny model "m" has the SHA-256 [0-9a-f]{64}, but the registry says/;
+    await expect(changed).rejects.toThrow(message);
     const { tiny, warnings = [] } = await run({ model: await registered('missing', 'static', null) });
     expect(tiny?.[0]).toMatchObject({ file: 'm.onnx', quantisation: 'fp32' });
     expect(warnings.join(' ')).toContain('m.int8.onnx does not exist; m.onnx is used instead');
   });
 
-  it('agrees with a target as well as the model does, to the budget of the registry', async () => {
+  it('agrees with a target like the model, within the budget of the registry', async () => {
     const writer = new DatasetWriter({ features: FEATURES, target: true, teacher: false });
     const rows = seeded(3);
     for (let frame = 0; frame < 200; frame++) {
@@ -356,10 +353,7 @@ describe('an 8-bit sibling', () => {
       return plcc ?? Number.NaN;
     };
     const plain = await of(save('plain', full, { name: 'plain', feature_order: FEATURES }));
-    for (const [mode, sibling] of [
-      ['dynamic', dynamic],
-      ['static', qdq],
-    ] as const)
+    for (const [mode, sibling] of SIBLINGS)
       expect(plain - (await of(await registered(`budget_${mode}`, mode, sibling)))).toBeLessThanOrEqual(0.01);
     expect(plain).toBeGreaterThan(0.99);
   });

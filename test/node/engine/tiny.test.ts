@@ -1,12 +1,12 @@
 /**
  * @module test/node/engine/tiny
- * Tiny models in a run: what is measured for them, where their values stand, what is refused, and what a video without
- * a reference gives.
+ * Tiny models in a run: features measured for them, where their values are, refusals, and runs without a reference.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { VideoFormat } from '../../../src/core/frame.js';
 import {
   createScorer,
   type FrameMetrics,
@@ -16,6 +16,7 @@ import {
   score,
   type TinyModelOptions,
 } from '../../../src/index.js';
+import type { VideoInput } from '../../../src/media/types.js';
 import { testFolder } from '../../support/folders.js';
 import { differenceOf, linear, meanOf, model, node, port } from '../../support/onnx.js';
 import { seeded } from '../../support/random.js';
@@ -33,7 +34,7 @@ const distorted = reference.map((value, i) => (i % 3 === 0 ? value >> 1 : value)
 const folder = testFolder();
 const at = (name: string) => join(folder, name);
 
-/** A graph that gives as much as it takes. */
+/** A graph with an output of its input's shape. */
 const relu = (dims: readonly (number | string)[]) =>
   model({ nodes: [node('Relu', ['x'], ['y'])], inputs: [port('x', dims)], outputs: [port('y', dims)] });
 
@@ -104,25 +105,28 @@ function run(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Pro
   );
 }
 
-function alone(tiny: readonly TinyModelOptions[], options: ScoreOptions = {}): Promise<Report> {
-  return score({ distorted, raw: FORMAT }, { threads: 0, noReference: true, ...options, tiny });
+function alone(
+  tiny: readonly TinyModelOptions[],
+  options: ScoreOptions = {},
+  video: VideoInput = distorted,
+  raw: VideoFormat = FORMAT,
+): Promise<Report> {
+  return score({ distorted: video, raw }, { threads: 0, noReference: true, ...options, tiny });
 }
 
 const scales = [0, 1, 2, 3].map((scale) => `integer_vif_scale${scale}`);
 const six = ['integer_adm2', ...scales, 'integer_motion2'];
 
 /** `7 + sum((i + 1) * x[i])` of the six features. */
-function weighted(metrics: FrameMetrics['metrics']): number {
-  return six.reduce((sum, name, i) => sum + (i + 1) * (metrics[name] ?? Number.NaN), 7);
-}
+const weighted = (metrics: FrameMetrics['metrics']): number =>
+  six.reduce((sum, name, i) => sum + (i + 1) * (metrics[name] ?? Number.NaN), 7);
 
 /** The mean of a frame's luma. */
-function lumaMean(video: Uint8Array, frame: number): number {
-  return video.subarray(frame * FRAME, frame * FRAME + LUMA).reduce((sum, value) => sum + value, 0) / LUMA;
-}
+const lumaMean = (video: Uint8Array, frame: number): number =>
+  video.subarray(frame * FRAME, frame * FRAME + LUMA).reduce((sum, value) => sum + value, 0) / LUMA;
 
 describe('a feature model', () => {
-  it('has its features measured without any VMAF model, and its value in every frame', async () => {
+  it('gets its features without any VMAF model, and has a value in every frame', async () => {
     const report = await run([{ model: at('plain.onnx') }]);
     expect(report.models).toEqual([]);
     expect(report.frames).toHaveLength(FRAMES);
@@ -136,23 +140,22 @@ describe('a feature model', () => {
     expect(report.metrics.filter((name) => /psnr|cambi|vmaf$/.test(name))).toEqual([]);
   });
 
-  it('goes row by row through a graph that takes one', async () => {
+  it('runs row by row if its graph takes one', async () => {
     const report = await run([{ model: at('one.onnx') }, { model: at('plain.onnx') }]);
     for (const { metrics } of report.frames)
       expect(metrics.one_by_one).toBeCloseTo(metrics.vmaf_tiny_model ?? 0, 5);
   });
 
-  it('stands beside VMAF in every format of the report', async () => {
+  it('is listed beside VMAF in every report format', async () => {
     const report = await run([{ model: at('plain.onnx') }], { models: ['version=vmaf_v0.6.1'] });
     expect(report.metrics.slice(-2)).toEqual(['vmaf', 'vmaf_tiny_model']);
     for (const format of ['json', 'xml', 'csv', 'ndjson'] as const)
       expect(formatReport(report, format)).toContain('vmaf_tiny_model');
-    expect(JSON.parse(formatReport(report, 'json'))).toMatchObject({
-      tiny: [{ runtime: 'onnxruntime-node', registered: false }],
-    });
+    const { tiny } = JSON.parse(formatReport(report, 'json'));
+    expect(tiny).toMatchObject([{ runtime: 'onnxruntime-node', registered: false }]);
   });
 
-  it('is given scaled features where the sidecar says so', async () => {
+  it('gets scaled features if its sidecar requests it', async () => {
     const { frames } = await run([{ model: at('scaled.onnx') }]);
     for (const { metrics } of frames) {
       const { integer_motion2: motion = 0, psnr_y: psnr = 0, scaled } = metrics;
@@ -160,7 +163,7 @@ describe('a feature model', () => {
     }
   });
 
-  it('has extractor options of its own', async () => {
+  it('may set extractor options', async () => {
     const { frames, tiny } = await run([{ model: at('options.onnx') }]);
     expect(tiny?.[0]?.features).toEqual(['integer_adm3_egl_1']);
     for (const { metrics } of frames) expect(metrics.options).toBeCloseTo(metrics.integer_adm3_egl_1 ?? 0, 6);
@@ -171,7 +174,7 @@ describe('a feature model', () => {
     for (const { metrics } of frames) expect(metrics.two_a).toBe(-(metrics.two_b ?? 0));
   });
 
-  it('of an encoder is told which', async () => {
+  it('gets the encoder', async () => {
     const asked = { model: at('codec.onnx'), codec: 'h264', preset: 'placebo', crf: 63 };
     const { frames, tiny } = await run([asked]);
     const [first] = frames;
@@ -182,7 +185,7 @@ describe('a feature model', () => {
     await expect(run([{ model: at('plain.onnx'), crf: 3 }])).rejects.toThrow('tiny_crf does not apply');
   });
 
-  it('is heard of while the video runs, frame by frame in order', async () => {
+  it('is reported during the run, frame by frame in order', async () => {
     const told: number[] = [];
     const report = await run([{ model: at('plain.onnx') }], {
       onFrame: ({ frameNum, metrics }) => {
@@ -200,12 +203,11 @@ describe('a feature model', () => {
 });
 
 describe('a picture model', () => {
-  it('looks at the distorted video, not at the reference', async () => {
+  it('reads the distorted video, not the reference', async () => {
     const { frames, tiny } = await run([{ model: at('mean.onnx') }]);
     expect(tiny?.[0]).toMatchObject({ kind: 'nr', features: [] });
-    frames.forEach(({ metrics }, i) => {
+    for (const [i, { metrics }] of frames.entries())
       expect(metrics.luma_mean).toBeCloseTo(lumaMean(distorted, i), 3);
-    });
   });
 
   it('of two pictures compares them', async () => {
@@ -216,9 +218,7 @@ describe('a picture model', () => {
         sum += Math.abs((reference[i] ?? 0) - (distorted[i] ?? 0));
       return sum / LUMA / 255;
     };
-    frames.forEach(({ metrics }, i) => {
-      expect(metrics.pair).toBeCloseTo(difference(i), 5);
-    });
+    for (const [i, { metrics }] of frames.entries()) expect(metrics.pair).toBeCloseTo(difference(i), 5);
   });
 
   it('gives the same on workers, in chunks and subsampled', async () => {
@@ -236,7 +236,7 @@ describe('a picture model', () => {
     expect(third.frames).toEqual(whole.frames.filter(({ frameNum }) => frameNum % 3 === 0));
   });
 
-  it('of a fixed size needs to be told how to resize', async () => {
+  it('of a fixed size needs the option resize', async () => {
     await expect(run([{ model: at('fixed.onnx') }])).rejects.toThrow('takes pictures of 8x6, but these are');
     const { frames } = await run([{ model: at('fixed.onnx'), resize: 'bilinear' }]);
     expect(frames[0]?.metrics.vmaf_tiny_model).toBeGreaterThan(0);
@@ -259,50 +259,38 @@ describe('a picture model', () => {
 });
 
 describe('without a reference', () => {
-  it('a no-reference model scores alike, and nothing else is measured', async () => {
+  it('a no-reference model gives the same scores, and nothing else is measured', async () => {
     const report = await alone([{ model: at('mean.onnx') }]);
-    expect(report.frames.map(({ metrics }) => Object.keys(metrics))).toEqual(
-      Array(FRAMES).fill(['luma_mean']),
-    );
+    const found = report.frames.map(({ metrics }) => Object.keys(metrics));
+    expect(found).toEqual(Array(FRAMES).fill(['luma_mean']));
     const beside = await run([{ model: at('mean.onnx') }]);
     expect(report.frames).toEqual(beside.frames);
     expect(report).toMatchObject({ noReference: true, frameCount: FRAMES, warnings: [] });
     expect(JSON.parse(formatReport(report, 'json'))).toMatchObject({ no_reference: true });
     writeFileSync(at('dis.yuv'), distorted);
-    const file = await score(
-      { distorted: at('dis.yuv'), raw: FORMAT },
-      { threads: 2, noReference: true, tiny: [{ model: at('mean.onnx') }] },
-    );
+    const file = await alone([{ model: at('mean.onnx') }], { threads: 2 }, at('dis.yuv'));
     expect(file.frames).toEqual(report.frames);
   });
 
-  it('counts frames and leaves some out as ever', async () => {
+  it('skips and limits frames as usual', async () => {
     const report = await alone([{ model: at('mean.onnx') }], { skipDistorted: 2, frameCount: 3 });
     const all = await alone([{ model: at('mean.onnx') }]);
-    expect(report.frames.map(({ metrics }) => metrics)).toEqual(
-      all.frames.slice(2, 5).map(({ metrics }) => metrics),
-    );
-    const stream = new Blob([distorted]).stream();
-    const piped = await score(
-      { distorted: stream, raw: FORMAT },
-      { threads: 0, noReference: true, tiny: [{ model: at('mean.onnx') }] },
-    );
+    const listed = report.frames.map(({ metrics }) => metrics);
+    expect(listed).toEqual(all.frames.slice(2, 5).map(({ metrics }) => metrics));
+    const piped = await alone([{ model: at('mean.onnx') }], {}, new Blob([distorted]).stream());
     expect(piped.frames).toEqual(all.frames);
     expect(piped.warnings).toEqual([]);
   });
 
-  it('must be large enough for the engine', async () => {
-    const small = score(
-      { distorted: new Uint8Array(384), raw: { ...FORMAT, width: 16, height: 16 } },
-      { noReference: true, threads: 0, tiny: [{ model: at('mean.onnx') }] },
-    );
+  it('pictures must be large enough for the engine', async () => {
+    const size = { ...FORMAT, width: 16, height: 16 };
+    const small = alone([{ model: at('mean.onnx') }], {}, new Uint8Array(384), size);
     await expect(small).rejects.toThrow('the videos are 16x16, too small to be measured');
   });
 
-  it('needs a model that does without', async () => {
-    await expect(score({ distorted, raw: FORMAT }, { noReference: true })).rejects.toThrow(
-      'needs a no-reference tiny model',
-    );
+  it('the model must not need a reference', async () => {
+    const run = score({ distorted, raw: FORMAT }, { noReference: true });
+    await expect(run).rejects.toThrow('needs a no-reference tiny model');
     await expect(alone([{ model: at('plain.onnx') }])).rejects.toThrow('reads features (adm2, ');
     await expect(alone([{ model: at('pair.onnx') }])).rejects.toThrow('compares pictures with those of a');
     await expect(alone([{ model: at('mean.onnx') }], { features: ['psnr'] })).rejects.toThrow('exclude each');
@@ -310,7 +298,7 @@ describe('without a reference', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refusals', () => {
   it.each([
     ['filter.onnx', 'it is a filter'],
     ['map.onnx', 'returns 768 values as "y" for one frame'],
@@ -326,14 +314,14 @@ describe('what is refused', () => {
       await expect(run([{ model: at(name) }], { threads: 1 })).rejects.toThrow(why);
   });
 
-  it('is the same name twice, until one has another', async () => {
+  it('the same name twice, until one is renamed', async () => {
     const twice = { model: at('plain.onnx') };
     await expect(run([twice, twice])).rejects.toThrow('Two metrics would be called "vmaf_tiny_model"');
     const { frames } = await run([twice, { ...twice, name: 'again' }]);
     expect(frames[0]?.metrics.again).toBe(frames[0]?.metrics.vmaf_tiny_model);
   });
 
-  it('is an option that is none, and a device that is not here', async () => {
+  it('invalid options and absent devices', async () => {
     const wrong = (options: object) => run([{ model: at('plain.onnx'), ...options }]);
     await expect(wrong({ crf: 64 })).rejects.toThrow('tiny[0].crf is 64');
     await expect(wrong({ resize: 'lanczos' })).rejects.toThrow('tiny[0].resize is "lanczos"');
@@ -343,18 +331,14 @@ describe('what is refused', () => {
     await expect(wrong({ resize: 'bilinear' })).rejects.toThrow('tiny_resize does not apply');
   });
 
-  it('is a native backend, which has no tiny models', async () => {
-    await expect(run([{ model: at('plain.onnx') }], { backend: 'native-cpu' })).rejects.toThrow(
-      'the backend native-cpu does not support tiny',
-    );
+  it('native backends, which have no tiny models', async () => {
+    const work = run([{ model: at('plain.onnx') }], { backend: 'native-cpu' });
+    await expect(work).rejects.toThrow('the backend native-cpu does not support tiny');
   });
 });
 
-describe('a file of a few bytes that would take gigabytes', () => {
-  it('is refused before a session is made of it', async () => {
-    const model = fileURLToPath(new URL('../../fixtures/hostile/onnx-pad.onnx', import.meta.url));
-    expect(await refusalOf('model', () => alone([{ model }]))).toMatch(
-      /refused for an input of 1x1x24x32: the output of its operator Pad "y" has \d+ elements/,
-    );
-  });
+it('a small file that would need gigabytes is refused before a session is created', async () => {
+  const model = fileURLToPath(new URL('../../fixtures/hostile/onnx-pad.onnx', import.meta.url));
+  const message = /refused for an input of 1x1x24x32: the output of its operator Pad "y" has \d+ elements/;
+  expect(await refusalOf('model', () => alone([{ model }]))).toMatch(message);
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/node/evaluate/evaluate
- * Models made for the purpose, on tables made for the purpose: what is fed to them, what is computed, what is said.
+ * Models made for the purpose, on tables made for the purpose: what is fed to them, computed and said.
  */
 import { describe, expect, it } from 'vitest';
 import { compare, drawsOf, evaluate } from '../../../src/evaluate/evaluate.js';
@@ -9,12 +9,12 @@ import { type Columns, parquet, platformOf, tableOf } from '../../support/tiny.j
 
 const SIX = ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'];
 
-/** Gives the first feature as it is. */
+/** Gives the first feature unchanged. */
 const FIRST = linear([1, 0, 0, 0, 0, 0], 0);
 
 const PLAIN = { 'm.onnx': FIRST };
 
-/** Four rows in which adm2 is 1, 3, 2, 4 and mos 1, 2, 3, 4, all of the split test unless said otherwise. */
+/** Four rows, of the split test by default, in which adm2 is 1, 3, 2, 4 and mos 1, 2, 3, 4. */
 function columns(changes: Columns = {}, names: readonly string[] = SIX): Columns {
   return {
     key: ['clip_0000', 'clip_0000', 'clip_0019', 'clip_0019'],
@@ -46,7 +46,7 @@ describe('an evaluation', () => {
     });
   });
 
-  it('takes the rows of the split alone', async () => {
+  it('takes only the rows of the split', async () => {
     // clip_0007 is val, clip_0001 train.
     const key = ['clip_0000', 'clip_0007', 'clip_0001', 'clip_0019'];
     const test = await run(PLAIN, columns({ key }));
@@ -54,39 +54,25 @@ describe('an evaluation', () => {
     await expect(run(PLAIN, columns({ key }), { split: 'val' })).rejects.toThrow(
       /split "val" of features\.parquet has 1 row, but at least 2.*1 of train, 1 of val, 2 of test/,
     );
-    expect(await run(PLAIN, columns({ key }), { split: 'all' })).toMatchObject({
-      n: 4,
-      split: 'all',
-    });
+    expect(await run(PLAIN, columns({ key }), { split: 'all' })).toMatchObject({ n: 4, split: 'all' });
   });
 
   it('takes keys that are numbers as their text', async () => {
     // "2" is val, "24" test; as doubles they would be "2.0" and "24.0".
     const key = [2n, 24n, 24n, 2n];
-    expect(await run(PLAIN, columns({ key }))).toMatchObject({
-      n: 2,
-      per_key: [{ key: '24' }],
-    });
-    expect(await run(PLAIN, columns({ key }), { split: 'val' })).toMatchObject({
-      n: 2,
-      per_key: [{ key: '2' }],
-    });
+    expect(await run(PLAIN, columns({ key }))).toMatchObject({ n: 2, per_key: [{ key: '24' }] });
+    const val = await run(PLAIN, columns({ key }), { split: 'val' });
+    expect(val).toMatchObject({ n: 2, per_key: [{ key: '2' }] });
   });
 
   it('says that a table without keys was taken whole', async () => {
     const { key: _, ...rest } = columns();
     const found = await run(PLAIN, rest);
-    expect(found).toMatchObject({
-      split: 'all',
-      n: 4,
-      per_key: null,
-      clips: null,
-      bootstrap: { unit: 'row' },
-    });
-    expect(found.notes.join(' ')).toMatch(
-      /no column "key", so it cannot be split: all rows were evaluated instead of the split test/,
-    );
-    expect(found.notes.join(' ')).toMatch(/frames of one clip are similar/);
+    const facts = { split: 'all', n: 4, per_key: null, clips: null, bootstrap: { unit: 'row' } };
+    expect(found).toMatchObject(facts);
+    const said = found.notes.join(' ');
+    expect(said).toMatch(/no column "key", so .*: all rows were evaluated instead of the split test/);
+    expect(said).toMatch(/frames of one clip are similar/);
   });
 
   it('leaves out rows without key, target or feature, and says how many', async () => {
@@ -112,10 +98,8 @@ describe('an evaluation', () => {
   });
 
   it('finds features under the other spelling, in the order of the model', async () => {
-    const prefixed = columns(
-      {},
-      SIX.map((name) => `integer_${name}`),
-    );
+    const names = SIX.map((name) => `integer_${name}`);
+    const prefixed = columns({}, names);
     expect(await run(PLAIN, prefixed)).toMatchObject({ plcc: 0.8, columns: SIX });
     const sidecar = JSON.stringify({ feature_order: ['integer_motion2', 'adm2'] });
     const second = await run({ 'm.onnx': linear([0, 1], 0), 'm.json': sidecar }, columns());
@@ -124,29 +108,22 @@ describe('an evaluation', () => {
 
   it("applies the sidecar's scaler, once", async () => {
     // (adm2 - 2) / 0.5 is -2, 2, 0, 4: against 1, 2, 3, 4 the squared errors are 9, 0, 9, 0.
-    const scaler = {
-      feature_order: SIX,
-      feature_mean: [2, 0, 0, 0, 0, 0],
-      feature_std: [0.5, 1, 1, 1, 1, 1],
-    };
+    const scaling = { feature_mean: [2, 0, 0, 0, 0, 0], feature_std: [0.5, 1, 1, 1, 1, 1] };
+    const scaler = { feature_order: SIX, ...scaling };
     const outside = { 'm.onnx': FIRST, 'm.json': JSON.stringify(scaler) };
     expect((await run(outside, columns())).rmse).toBeCloseTo(Math.sqrt(4.5), 6);
     const inside = { 'm.onnx': FIRST, 'm.json': JSON.stringify({ ...scaler, onnx_has_scaler: true }) };
     expect((await run(inside, columns())).rmse).toBeCloseTo(Math.sqrt(0.5), 6);
   });
 
-  it('takes one row at a time where the graph does', async () => {
+  it('takes one row at a time where the graph does, and finds an input of any name', async () => {
     const single = { 'm.onnx': linear([1, 0, 0, 0, 0, 0], 0, { rows: 1 }) };
     expect(await run(single, columns())).toMatchObject({ plcc: 0.8 });
-  });
-
-  it('finds an input of any name, and the one that is named', async () => {
     const other = linear([1, 0, 0, 0, 0, 0], 0, { input: 'x' });
     expect(await run({ 'm.onnx': other }, columns())).toMatchObject({ plcc: 0.8 });
     expect(await run({ 'm.onnx': other }, columns(), { inputName: 'x' })).toMatchObject({ plcc: 0.8 });
-    await expect(run({ 'm.onnx': other }, columns(), { inputName: 'y' })).rejects.toThrow(
-      /no input "y"; it has "x"/,
-    );
+    const missing = run({ 'm.onnx': other }, columns(), { inputName: 'y' });
+    await expect(missing).rejects.toThrow(/no input "y"; it has "x"/);
   });
 
   describe('of a codec-aware model', () => {
@@ -173,13 +150,13 @@ describe('an evaluation', () => {
       mos: [26, 49, 47, 23],
     });
 
-    it('makes the codec block of the columns of each row', async () => {
+    it('makes the codec block from the columns of each row', async () => {
       const found = await run(files, encoded);
       expect(found.rmse).toBeCloseTo(0, 4);
       expect(found.plcc).toBeCloseTo(1, 6);
     });
 
-    it('or of what the caller says of all rows', async () => {
+    it('or from what the caller says of all rows', async () => {
       const found = await run(files, columns(), { codec: 'libx264', preset: 'ultrafast', crf: 0 });
       expect(found).toMatchObject({ plcc: 0.8 });
       await expect(run(files, columns())).rejects.toThrow(
@@ -189,21 +166,19 @@ describe('an evaluation', () => {
     });
 
     it('takes other inputs from columns named after them', async () => {
-      const { 'm.onnx': graph } = files;
       const sidecar = JSON.stringify({ feature_order: ['adm2'] });
+      const other = { ...files, 'm.json': sidecar };
       const zero = [0, 0, 0, 0];
       const named = columns({ codec_0: zero, codec_1: zero, codec_2: zero, codec_3: zero });
-      expect(await run({ 'm.onnx': graph, 'm.json': sidecar }, named)).toMatchObject({ plcc: 0.8 });
-      await expect(run({ 'm.onnx': graph, 'm.json': sidecar }, columns())).rejects.toThrow(
-        /lacks the columns "codec_0"/,
-      );
+      expect(await run(other, named)).toMatchObject({ plcc: 0.8 });
+      await expect(run(other, columns())).rejects.toThrow(/lacks the columns "codec_0"/);
     });
   });
 
   it('has figures of clips and keys, and intervals by key', async () => {
     const rows = 24;
     const at = <T>(make: (i: number) => T) => Array.from({ length: rows }, (_, i) => make(i));
-    // Keys 24 and clip_0000, ... are of test; two clips each, three frames a clip; predictions are off by the clip.
+    // The keys are of the split test: two clips each, three frames a clip; predictions are off by the clip.
     const keys = ['clip_0000', 'clip_0019', 'clip_0029', '24'];
     const table = {
       key: at((i) => keys[Math.floor(i / 6)]),
@@ -223,20 +198,13 @@ describe('an evaluation', () => {
     expect(found.intervals?.rmse?.[0]).toBeCloseTo(found.rmse, 9);
     expect(found.intervals?.rmse?.[1]).toBeCloseTo(found.rmse, 9);
     expect(found.notes.join(' ')).toMatch(/rest on only 4 keys/);
-    expect(await run(PLAIN, table, { resamples: 0 })).toMatchObject({
-      intervals: null,
-      bootstrap: null,
-    });
+    expect(await run(PLAIN, table, { resamples: 0 })).toMatchObject({ intervals: null, bootstrap: null });
   });
 
-  it('says what is not defined', async () => {
+  it('says which figures are undefined', async () => {
     const constant = await run({ 'm.onnx': linear([0, 0, 0, 0, 0, 0], 7) }, columns());
-    expect(constant).toMatchObject({
-      plcc: null,
-      srocc: null,
-      krocc: null,
-      rmse: Math.sqrt((36 + 25 + 16 + 9) / 4),
-    });
+    const rmse = Math.sqrt((36 + 25 + 16 + 9) / 4);
+    expect(constant).toMatchObject({ plcc: null, srocc: null, krocc: null, rmse });
     expect(constant.notes.join(' ')).toMatch(/All predictions are 7/);
     const flat = await run(PLAIN, columns({ mos: [3, 3, 3, 3] }));
     expect(flat).toMatchObject({ plcc: null });
@@ -247,67 +215,54 @@ describe('an evaluation', () => {
   });
 
   it('predicts another column when asked', async () => {
-    expect(await run(PLAIN, columns({ teacher: [1, 3, 2, 4] }), { target: 'teacher' })).toMatchObject({
-      plcc: 1,
-      rmse: 0,
-      target: 'teacher',
-    });
+    const found = await run(PLAIN, columns({ teacher: [1, 3, 2, 4] }), { target: 'teacher' });
+    expect(found).toMatchObject({ plcc: 1, rmse: 0, target: 'teacher' });
   });
 });
 
-describe('what cannot be evaluated is said:', () => {
-  const without = (name: string) => {
-    const { [name]: _, ...rest } = columns();
-    return rest;
-  };
-  it.each([
-    ['no target', PLAIN, without('mos'), /no column "mos".*it has "key"/],
-    ['text as a target', PLAIN, columns({ mos: ['a', 'b', 'c', 'd'] }), /"mos".*holds text/],
-    ['one feature missing', PLAIN, without('vif_scale3'), /takes 6 features.*5 of the six.*"vif_scale3"/],
-    ['no feature at all', PLAIN, { key: ['24', '24'], mos: [1, 2] }, /none of the features/],
-    [
-      'a feature of the sidecar missing',
-      { 'm.onnx': linear([1, 1], 0), 'm.json': JSON.stringify({ feature_order: ['adm2', 'cambi'] }) },
-      columns(),
-      /not all of the features.*"cambi" is missing/,
-    ],
-    [
-      'two numbers a row',
-      { 'm.onnx': twoOutputs() },
-      columns(),
-      /"score".*shape \[4, 2\] for 4 rows.*shape \[4\]/,
-    ],
-    [
-      'pictures',
-      { 'm.onnx': meanOf(['N', 1, 8, 8]) },
-      columns(),
-      /shape \[N, 1, 8, 8\], so it reads pictures/,
-    ],
-    ['not a number', { 'm.onnx': logOf() }, columns({ adm2: [-1, 1, 2, 3] }), /gives NaN for row 0/],
-    ['no model', {}, columns(), /no file m\.onnx/],
-    ['no ONNX', { 'm.onnx': 'hello' }, columns(), /not a valid ONNX model/],
-  ] as const)('%s', async (_, files, table, message) => {
-    await expect(run(files, table)).rejects.toThrow(message);
+/** A graph of one chain of operators from six features to the score. */
+function graphOf(nodes: readonly number[][], width: number, ...weights: number[]): Uint8Array {
+  return model({
+    nodes,
+    initializers: [floats('w', [6, width], weights)],
+    inputs: [port('features', ['N', 6])],
+    outputs: [port('score', ['N', width])],
   });
+}
 
-  /** A graph of one chain of operators from six features to the score. */
-  function graphOf(nodes: readonly number[][], width: number, ...weights: number[]): Uint8Array {
-    return model({
-      nodes,
-      initializers: [floats('w', [6, width], weights)],
-      inputs: [port('features', ['N', 6])],
-      outputs: [port('score', ['N', width])],
-    });
-  }
+const product = (output: string) => node('MatMul', ['features', 'w'], [output]);
+const twoOutputs = graphOf([product('score')], 2, ...Array<number>(12).fill(1));
+const log = graphOf([product('a'), node('Log', ['a'], ['score'])], 1, 1, 0, 0, 0, 0, 0);
+const unknown = { feature_order: ['adm2', 'cambi'] };
 
-  function twoOutputs(): Uint8Array {
-    return graphOf([node('MatMul', ['features', 'w'], ['score'])], 2, ...Array<number>(12).fill(1));
-  }
+const without = (name: string) => {
+  const { [name]: _, ...rest } = columns();
+  return rest;
+};
 
-  function logOf(): Uint8Array {
-    const nodes = [node('MatMul', ['features', 'w'], ['a']), node('Log', ['a'], ['score'])];
-    return graphOf(nodes, 1, 1, 0, 0, 0, 0, 0);
-  }
+it.each([
+  ['no target', PLAIN, without('mos'), /no column "mos".*it has "key"/],
+  ['text as a target', PLAIN, columns({ mos: ['a', 'b', 'c', 'd'] }), /"mos".*holds text/],
+  ['one feature missing', PLAIN, without('vif_scale3'), /takes 6 features.*5 of the six.*"vif_scale3"/],
+  ['no feature at all', PLAIN, { key: ['24', '24'], mos: [1, 2] }, /none of the features/],
+  [
+    'a feature of the sidecar missing',
+    { 'm.onnx': linear([1, 1], 0), 'm.json': JSON.stringify(unknown) },
+    columns(),
+    /not all of the features.*"cambi" is missing/,
+  ],
+  [
+    'two numbers a row',
+    { 'm.onnx': twoOutputs },
+    columns(),
+    /"score".*shape \[4, 2\] for 4 rows.*shape \[4\]/,
+  ],
+  ['pictures', { 'm.onnx': meanOf(['N', 1, 8, 8]) }, columns(), /shape \[N, 1, 8, 8\], so it reads pictures/],
+  ['not a number', { 'm.onnx': log }, columns({ adm2: [-1, 1, 2, 3] }), /gives NaN for row 0/],
+  ['no model', {}, columns(), /no file m\.onnx/],
+  ['no ONNX', { 'm.onnx': 'hello' }, columns(), /not a valid ONNX model/],
+] as const)('what cannot be evaluated is refused: %s', async (_, files, table, message) => {
+  await expect(run(files, table)).rejects.toThrow(message);
 });
 
 describe('a comparison', () => {
@@ -332,21 +287,16 @@ describe('a comparison', () => {
     expect(errors[1]?.error).toMatch(/not a valid ONNX model/);
   });
 
-  it('refuses no models, and a table that serves none', async () => {
+  it('refuses no models and a table that serves none, and stops when it is told to', async () => {
     const table = await tableOf(parquet(columns()));
     await expect(compare(platformOf(files), [], table)).rejects.toThrow(/name at least one/);
-    await expect(compare(platformOf(files), ['good.onnx'], table, { target: 'dmos' })).rejects.toThrow(
-      /"dmos"/,
-    );
-  });
-
-  it('stops when it is told to', async () => {
-    const table = await tableOf(parquet(columns()));
+    const other = compare(platformOf(files), ['good.onnx'], table, { target: 'dmos' });
+    await expect(other).rejects.toThrow(/"dmos"/);
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(compare(platformOf(files), ['good.onnx'], table, { signal })).rejects.toThrow('enough');
   });
 });
 
-it('many rows are drawn less often', () => {
+it('the more rows there are, the fewer resamples are drawn', () => {
   expect([4, 20_000, 40_000, 100_000, 5_000_000].map(drawsOf)).toEqual([1000, 1000, 500, 200, 200]);
 });

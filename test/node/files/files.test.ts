@@ -40,7 +40,7 @@ import {
   sweepScratch,
   writeWhole,
 } from '../../../src/files/folders.js';
-import { type FileLock, lockFile } from '../../../src/files/lock.js';
+import { lockFile } from '../../../src/files/lock.js';
 import { root } from '../../support/built.js';
 import { ownFolder, testFolder } from '../../support/folders.js';
 import { refusalOf } from '../../support/refusals.js';
@@ -56,7 +56,7 @@ if (process.platform !== 'win32') execFileSync('mkfifo', [at('data/pipe'), at('o
 
 const origin: Origin = { by: 'foreign', folders: [at('data')] };
 
-/** What an opened file holds, which is closed. */
+/** The text of an opened file, which this closes. */
 function textOf(fd: number): string {
   const text = readFileSync(fd, 'utf8');
   closeSync(fd);
@@ -64,8 +64,8 @@ function textOf(fd: number): string {
 }
 
 describe.each([
-  ['as this system does it', openChecked],
-  ['where descriptors cannot be asked', openAndCompare],
+  ['as this system opens it', openChecked],
+  ['where the path of a descriptor is unknown', openAndCompare],
 ])('a file that somebody else named, %s', (_, open) => {
   it('is opened where it lies in a folder', () => {
     expect(textOf(open(at('data/a'), origin))).toBe('data/a');
@@ -82,7 +82,7 @@ describe.each([
     expect(() => open(at('data/none'), origin)).toThrow('ENOENT');
   });
 
-  it.runIf(process.platform !== 'win32')('is no pipe, and none is waited for', () => {
+  it.runIf(process.platform !== 'win32')('is not a pipe, and a pipe is not waited for', () => {
     expect(() => open(at('data/pipe'), origin)).toThrow('is not a regular file');
     expect(() => open(at('data/way-out/pipe'), origin)).toThrow('leads out of the allowed folders');
   });
@@ -108,7 +108,7 @@ const within = ownFolder('scratch-test');
 const file = () => within('results.jsonl');
 const locks = () => readdirSync(within()).filter((name) => name.endsWith('.lock'));
 
-/** Where a lock of this file would be that a process of that mark had. */
+/** The path that a lock of this file would have if a process with that mark made it. */
 async function lockOf(mark: string): Promise<string> {
   const own = await lockFile(file());
   const [name = ''] = locks();
@@ -125,7 +125,7 @@ it('a file that this process has locked cannot be locked again, until it is rele
   expect(locks()).toEqual([]);
 });
 
-it('links are the file that they lead to, also one that is not there yet', async () => {
+it('a link counts as the file that it leads to, also one that is not there yet', async () => {
   mkdirSync(within('other'));
   symlinkSync('../results.jsonl', within('other', 'link'));
   symlinkSync('other/link', within('link'));
@@ -142,7 +142,7 @@ it('links are the file that they lead to, also one that is not there yet', async
   }
 });
 
-it('locks of dead processes are void: one that is gone, and one whose number another process has now', async () => {
+it('locks of dead processes are void, also where another process has the number now', async () => {
   const mark = await machineMark();
   for (const dead of [`${mark}-${endedProcess()}-1`, `${mark}-${process.ppid}-1`]) {
     writeFileSync(await lockOf(dead), '');
@@ -153,7 +153,7 @@ it('locks of dead processes are void: one that is gone, and one whose number ano
   }
 });
 
-it('locks of other machines hold as long as they give signs of life', async () => {
+it('locks of other machines hold as long as they are renewed', async () => {
   const other = await lockOf('zzz-123-1');
   writeFileSync(other, '');
   await expect(lockFile(file())).rejects.toThrow(/process 123 of another machine or container writes it/);
@@ -170,22 +170,19 @@ it('a lock that was lost is noticed', async () => {
   await lock.release();
 });
 
-it('of many that begin at once, at most one has it', async () => {
-  const results: (FileLock | undefined)[] = [];
-  // Within one process the second to come is refused at once, so that processes are needed for more.
-  await Promise.all(
-    Array.from({ length: 8 }, async () => results.push(await lockFile(file()).catch(() => undefined))),
-  );
-  const held = results.filter((lock) => lock !== undefined);
+it('of many that begin at once, at most one has the lock', async () => {
+  // Within one process the second is refused at once, so more would need processes.
+  const tries = Array.from({ length: 8 }, () => lockFile(file()).catch(() => undefined));
+  const held = (await Promise.all(tries)).filter((lock) => lock !== undefined);
   expect(held).toHaveLength(1);
   await held[0]?.release();
 });
 
-it('a folder that does not let one be made is an error that says so', async () => {
+it('a folder in which no lock can be made is an error that says so', async () => {
   await expect(lockFile(within('none', 'results.jsonl'))).rejects.toThrow(/cannot create a lock file/);
 });
 
-/** A folder in which nothing has been swept yet, as sweeping is once for each folder. */
+/** A folder in which nothing has been swept yet: each folder is swept once. */
 function fresh(name: string): string {
   const path = within(name);
   mkdirSync(path);
@@ -193,10 +190,7 @@ function fresh(name: string): string {
 }
 
 /** The number of a process that has ended. */
-function endedProcess(): number {
-  const { pid } = spawnSync('true');
-  return pid;
-}
+const endedProcess = (): number => spawnSync('true').pid;
 
 /** The parts of a name: what it is for, the machine, the process, its start, and the rest. */
 async function parts(kind: 'mcp' | 'beside'): Promise<[string, string, string, string, string]> {
@@ -209,7 +203,7 @@ async function parts(kind: 'mcp' | 'beside'): Promise<[string, string, string, s
   return [prefix, machine, pid, start, rest];
 }
 
-it('a folder is readable by this user only, and goes when it is removed', async () => {
+it('a folder for temporary files is readable by this user only, and is deleted when it is removed', async () => {
   const path = await makeScratchFolder('mcp', within());
   expect(basename(path)).toMatch(/^anyvmaf-mcp-/);
   expect(statSync(path).mode & 0o777).toBe(0o700);
@@ -228,10 +222,10 @@ it('folders of ended processes are removed, those of living ones stay', async ()
   const [prefix, machine, pid, start] = await parts('mcp');
   const at = fresh('left');
   const dead = [prefix, machine, endedProcess(), start, 'a'].join('-');
-  // The same number, but a process that started at another time: the number was given to another one.
+  // The same number, but another start time: another process has the number now.
   const recycled = [prefix, machine, pid, `${start}1`, 'b'].join('-');
   const living = [prefix, machine, pid, start, 'c'].join('-');
-  // A container or a machine that shares the folder has numbers of its own.
+  // A container or a machine that shares the folder has its own numbers.
   const elsewhere = [prefix, `${machine}0`, endedProcess(), start, 'd'].join('-');
   const foreign = ['anyvmaf-other', 'anyvmaf-mcp-', 'anyvmaf-mcp-x-1-y', `${dead}.bak`];
   for (const name of [dead, recycled, living, elsewhere, ...foreign]) {
@@ -253,7 +247,7 @@ it('half-written files of ended processes are removed when another is written th
   expect(readFileSync(join(at, 'report.json'), 'utf8')).toBe('whole');
 });
 
-it('symbolic links and things of another kind stay, and so does what links lead to', async () => {
+it('symbolic links, what they lead to and files with the name of a folder stay', async () => {
   const [prefix, machine, , start] = await parts('mcp');
   const [at, outside] = [fresh('left'), fresh('outside')];
   writeFileSync(join(outside, 'precious'), 'x');
@@ -281,7 +275,7 @@ it.skipIf(process.getuid?.() !== 0)('what belongs to another user stays (needs r
   expect(existsSync(theirs)).toBe(true);
 });
 
-it('what a process has not removed goes when it exits, and stays for the next one when it is killed', async () => {
+it('what a process left is removed when it exits, or by the next one if it was killed', async () => {
   const script = (end: string) => `
     const { makeScratchFolder } = await import(${JSON.stringify(pathToFileURL(join(root, 'dist/files/folders.js')).href)});
     await makeScratchFolder('native', process.argv[1]);
@@ -300,7 +294,7 @@ it('what a process has not removed goes when it exits, and stays for the next on
   expect(readdirSync(within())).toEqual([]);
 });
 
-it('of a flood of output, the reason at its end is kept, whatever pieces it came in', async () => {
+it('of a lot of output, the reason at its end is kept, however it was split', async () => {
   const stream = new PassThrough();
   const kept = keepEnds(stream);
   stream.write('first\n');
@@ -323,26 +317,23 @@ describe.skipIf(process.platform === 'win32')('programs that a process started',
     }
   };
 
-  it.each(['SIGKILL', 'SIGTERM'] as const)(
-    'end with it, and what they started too, on %s',
-    async (signal) => {
-      const code = `import { startChild, endChild } from ${JSON.stringify(script)};
-        const short = startChild('/bin/sleep', ['600'], { stdio: 'ignore' });
-        await endChild(short, new Promise((gone) => short.once('exit', gone)), []);
-        const child = startChild('/bin/sh', ['-c', 'sleep 600 & echo $! $$; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
-        child.stdout.pipe(process.stdout);
-        setInterval(() => {}, 1000);`;
-      const own = spawn(process.execPath, ['--input-type=module', '-e', code]);
-      const [line] = (await once(own.stdout, 'data')) as [Buffer];
-      const pids = line.toString().trim().split(' ').map(Number);
-      expect(pids.map(isAlive)).toEqual([true, true]);
-      own.kill(signal);
-      await once(own, 'exit');
-      await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
-    },
-  );
+  it.each(['SIGKILL', 'SIGTERM'] as const)('end with it, and so do their children, on %s', async (signal) => {
+    const code = `import { startChild, endChild } from ${JSON.stringify(script)};
+      const short = startChild('/bin/sleep', ['600'], { stdio: 'ignore' });
+      await endChild(short, new Promise((gone) => short.once('exit', gone)), []);
+      const child = startChild('/bin/sh', ['-c', 'sleep 600 & echo $! $$; wait'], { stdio: ['ignore', 'pipe', 'ignore'] });
+      child.stdout.pipe(process.stdout);
+      setInterval(() => {}, 1000);`;
+    const own = spawn(process.execPath, ['--input-type=module', '-e', code]);
+    const [line] = (await once(own.stdout, 'data')) as [Buffer];
+    const pids = line.toString().trim().split(' ').map(Number);
+    expect(pids.map(isAlive)).toEqual([true, true]);
+    own.kill(signal);
+    await once(own, 'exit');
+    await expect.poll(() => pids.map(isAlive)).toEqual([false, false]);
+  });
 
-  it('let it end by itself once they have ended', async () => {
+  it('do not keep it alive once they have ended', async () => {
     const code = `import { startChild } from ${JSON.stringify(script)}; startChild('/bin/true', [], { stdio: 'ignore' });`;
     const { status } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { timeout: 20_000 });
     expect(status).toBe(0);
@@ -354,7 +345,7 @@ function* failing(): Generator<string> {
   throw new Error('the disk broke');
 }
 
-describe('a new file', () => {
+describe('a new output file', () => {
   test('appears whole, and not before it is written', async () => {
     const output = await openOutput(within('report.json'));
     expect(readdirSync(within())).toEqual([]);
@@ -389,7 +380,7 @@ describe('a new file', () => {
   });
 });
 
-describe('an existing file', () => {
+describe('an existing output file', () => {
   test('is replaced and keeps its permissions', async () => {
     writeFileSync(within('old'), 'a long old text');
     chmodSync(within('old'), 0o640);
@@ -422,9 +413,8 @@ describe('an existing file', () => {
   test('is refused when it is one of the inputs, under whatever name', async () => {
     writeFileSync(within('video'), 'frames');
     linkSync(within('video'), within('same'));
-    expect(await refusalOf('usage', () => openOutput(within('same'), ['missing', within('video')]))).toBe(
-      `the output "${within('same')}" is one of the inputs; give it another name`,
-    );
+    const sentence = await refusalOf('usage', () => openOutput(within('same'), ['missing', within('video')]));
+    expect(sentence).toBe(`the output "${within('same')}" is one of the inputs; give it another name`);
     expect(readFileSync(within('video'), 'utf8')).toBe('frames');
   });
 });
@@ -441,7 +431,7 @@ describe('what cannot be written is refused before the run', () => {
   });
 
   test.skipIf(process.getuid?.() === 0)(
-    'a folder without permission (needs a user other than root)',
+    'a folder without permission (needs another user than root)',
     async () => {
       mkdirSync(within('locked'), { mode: 0o500 });
       await expect(openOutput(within('locked/report'))).rejects.toThrow('permission denied');

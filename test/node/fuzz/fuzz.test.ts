@@ -1,7 +1,7 @@
 /**
  * @module test/node/fuzz/fuzz
- * Foreign bytes give a right result or a clear error in time: a short, always equal run of each target of `npm run fuzz`, and
- * files that broke a promise once. ONNX models have a test of their own, because they are refused for what is fed to them.
+ * Foreign bytes give a right result or a clear error in time: a short run of each target of `npm run fuzz`, always the same,
+ * and files that were read wrongly once. ONNX models have their own test, because they are refused for what is fed to them.
  * Whatever arguments a tool gets, it answers by its own schema, or refuses in one sentence. Seeded; a failure names its
  * arguments.
  */
@@ -9,7 +9,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { evaluateModel, readReport, score } from '../../../src/index.js';
@@ -32,7 +32,7 @@ vi.setConfig({ testTimeout: 300_000 });
 
 const SEED = '20261122';
 
-/** Modules of scripts/fuzz, which the script and its processes share. */
+/** What modules of scripts/fuzz export. */
 interface Fuzz {
   readonly TARGETS: Readonly<Record<string, { readonly short: number }>>;
   openTarget(name: string): Promise<{
@@ -50,7 +50,7 @@ const modules = ['targets', 'random', 'contract'].map(
 );
 const { TARGETS, openTarget, Random, faultOf } = Object.assign({}, ...(await Promise.all(modules))) as Fuzz;
 
-/** Targets that make their videos with ffmpeg, or decode with it or with an optional package. */
+/** Why a target cannot run here: some need Linux, ffmpeg or an optional package. */
 function missing(target: string): string {
   const [, decoder] = /^(?:mp4|mkv|webm|ts)-(\w+)$/.exec(target) ?? [];
   if (target === 'hostile-arguments' && process.platform !== 'linux') return ' (needs Linux)';
@@ -60,7 +60,7 @@ function missing(target: string): string {
   return hasFfmpeg ? '' : ` (${needsFfmpeg})`;
 }
 
-/** A fortieth of the short run; of decoders, where an input costs most, one container each. */
+/** A fortieth of the short run; of decoders, whose inputs cost most, one container each. */
 function inputsOf(target: string): number {
   const { short } = TARGETS[target] ?? { short: 0 };
   const encoded = /^(mp4|mkv|webm|ts)-/.exec(target);
@@ -70,38 +70,34 @@ function inputsOf(target: string): number {
 
 const targets = Object.keys(TARGETS).filter((target) => inputsOf(target) > 0);
 
-describe('a target of the fuzzer keeps the promise', () => {
-  for (const name of targets)
-    it.skipIf(missing(name))(`${name}${missing(name)}`, async () => {
-      const target = await openTarget(name);
-      try {
-        for (let index = 0; index < inputsOf(name); index++) {
-          const again = `node scripts/fuzz.mjs --seed ${SEED} --show ${index} ${name}`;
-          const input = target.make(new Random(SEED, name, index));
-          const started = process.cpuUsage();
-          let fault: unknown;
-          try {
-            fault = await target.run(input);
-          } catch (error) {
-            fault = faultOf(error);
-          }
-          expect(fault, again).toBeUndefined();
-          expect(process.cpuUsage(started).user / 1e6, again).toBeLessThan(10);
+for (const name of targets)
+  it.skipIf(missing(name))(`the target ${name} of the fuzzer keeps its promise${missing(name)}`, async () => {
+    const target = await openTarget(name);
+    try {
+      for (let index = 0; index < inputsOf(name); index++) {
+        const again = `node scripts/fuzz.mjs --seed ${SEED} --show ${index} ${name}`;
+        const input = target.make(new Random(SEED, name, index));
+        const started = process.cpuUsage();
+        let fault: unknown;
+        try {
+          fault = await target.run(input);
+        } catch (error) {
+          fault = faultOf(error);
         }
-      } finally {
-        target.close?.();
+        expect(fault, again).toBeUndefined();
+        expect(process.cpuUsage(started).user / 1e6, again).toBeLessThan(10);
       }
-    });
-});
+    } finally {
+      target.close?.();
+    }
+  });
 
-it('the script feeds targets in processes of their own, and counts', () => {
+it('the script runs targets in their own processes, and counts', () => {
   const run = (...args: string[]) =>
     execFileSync(process.execPath, [join(root, 'scripts/fuzz.mjs'), ...args], { encoding: 'utf8' });
   expect(run('--list').trim().split('\n').length).toBeGreaterThan(20);
-  const chosen = tier(
-    ['pairs-list'],
-    Object.keys(TARGETS).filter((name) => missing(name) === ''),
-  );
+  const usable = Object.keys(TARGETS).filter((name) => missing(name) === '');
+  const chosen = tier(['pairs-list'], usable);
   const amount = tier(['--inputs', '50'], ['--short']);
   const output = run(...amount, '--seed', SEED, '--jobs', '1', ...chosen);
   expect(output).toMatch(new RegExp(`^[1-9]\\d* inputs over ${chosen.length} targets, 0 faults$`, 'm'));
@@ -128,41 +124,37 @@ const READERS: Readonly<Record<string, (path: string) => unknown>> = {
   '.parquet': (path) => evaluateModel(MODEL, path, { split: 'all' }),
 };
 
-/** Those of which the reading never ends, which takes seconds to see: processes and a page read others of the kind. */
+/** Files that seem to have no end, which takes seconds to find out; other tests read such files in processes and pages. */
 const AGAIN = /^endless-/;
 const all = readdirSync(FOLDER).filter((name) => !name.endsWith('.onnx'));
-const hostile = tier(
-  all.filter((name) => !AGAIN.test(name)),
-  all,
-);
+const finite = all.filter((name) => !AGAIN.test(name));
+const hostile = tier(finite, all);
 
-/** Files that are right, and were read wrongly. */
+/** Files that are correct, but were read wrongly once. */
 const RIGHT = /^narrow-|^proto/;
 
-describe('a hostile file', () => {
-  it.each(hostile)('%s is dealt with in one line and in time', async (name) => {
-    const reader = READERS[Object.keys(READERS).find((end) => name.endsWith(end)) ?? ''];
-    if (!reader) throw new Error(`nothing reads ${name}: add a reader`);
-    let refusal: unknown;
-    const started = process.cpuUsage();
-    try {
-      await reader(join(FOLDER, name));
-    } catch (error) {
-      refusal = error;
-    }
-    const { user } = process.cpuUsage(started);
-    expect(user / 1e6).toBeLessThan(5);
-    if (RIGHT.test(name)) return expect(refusal).toBeUndefined();
-    expect(refusal).toBeInstanceOf(AnyvmafError);
-    const { code, message } = refusal as AnyvmafError;
-    expect(code).not.toBe('internal');
-    expect(message).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]{10,3000}$/u);
-  });
+it.each(hostile)('the hostile file %s is dealt with in one line and in time', async (name) => {
+  const reader = READERS[Object.keys(READERS).find((end) => name.endsWith(end)) ?? ''];
+  if (!reader) throw new Error(`nothing reads ${name}: add a reader`);
+  let refusal: unknown;
+  const started = process.cpuUsage();
+  try {
+    await reader(join(FOLDER, name));
+  } catch (error) {
+    refusal = error;
+  }
+  const { user } = process.cpuUsage(started);
+  expect(user / 1e6).toBeLessThan(5);
+  if (RIGHT.test(name)) return expect(refusal).toBeUndefined();
+  expect(refusal).toBeInstanceOf(AnyvmafError);
+  const { code, message } = refusal as AnyvmafError;
+  expect(code).not.toBe('internal');
+  expect(message).toMatch(/^[^\p{Cc}\p{Cf}\u2028\u2029]{10,3000}$/u);
 });
 
 const CLIP: FixtureClip = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 };
 
-/** Parameters of every tool here, so that a call that can be answered is the start of every mutation. */
+/** Parameters of every tool here, so that every mutation starts from a call that can be answered. */
 function sound(): Record<string, unknown> {
   const { ref, dis } = writePair(CLIP, 'yuv');
   const y4m = writePair(CLIP, 'y4m');
@@ -180,10 +172,8 @@ const STRINGS: readonly string[] = [
   'version=vmaf_v0.6.1:adm.adm_norm_view_dist=x',
 ];
 
-const NUMBERS: readonly number[] = [
-  ...[0, -1, 1, 2, 3, 1.5, 64, 1e9, 2 ** 31, 2 ** 32, 2 ** 53, -0, 1e308],
-  ...[Number.NaN, Number.POSITIVE_INFINITY],
-];
+const REALS = [0, -1, 1, 2, 3, 1.5, 64, 1e9, 2 ** 31, 2 ** 32, 2 ** 53, -0, 1e308];
+const NUMBERS: readonly number[] = [...REALS, Number.NaN, Number.POSITIVE_INFINITY];
 
 function anything(random: SeededRandom, depth = 0): unknown {
   const length = random.int(0, 3);
@@ -231,35 +221,33 @@ function mutated(tool: Tool, random: SeededRandom): Record<string, unknown> {
   return args;
 }
 
-describe('arguments of all kinds', () => {
-  const seed = 20261121;
-  const scoring = [vmafScore, vmafScoreEncoded, compareEncodesTool];
-  const tools = [...scoring, inspectPairTool, findAlignmentTool, explainScoreTool, describeModelTool];
+const seed = 20261121;
+const scoring = [vmafScore, vmafScoreEncoded, compareEncodesTool];
+const tools = [...scoring, inspectPairTool, findAlignmentTool, explainScoreTool, describeModelTool];
 
-  it.each(tools.map((tool) => [tool.name, tool] as const))('%s', async (_, tool) => {
-    const random = seeded(seed);
-    let answered = 0;
-    let refusals = 0;
-    for (let i = 0; i < tier(20, 60); i++) {
-      const args = mutated(tool, random);
-      const told = `seed ${seed}, call ${i}: ${JSON.stringify(args)?.slice(0, 400)}`;
-      try {
-        const { document } = await tool.call(args, fakeContext(videoFolder()));
-        const text: unknown = JSON.parse(JSON.stringify(document));
-        expect(tool.outputSchema.parse(text), told).toEqual(text);
-        answered++;
-      } catch (error) {
-        if (error instanceof z.ZodError) continue;
-        expect(error, told).toBeInstanceOf(AnyvmafError);
-        if (!(error instanceof AnyvmafError)) throw error;
-        expect(error.code, told).not.toBe('internal');
-        expect(error.message, told).not.toMatch(/\n|--(?!qscale)[a-z]+-/);
-        refusals++;
-      }
+it.each(tools.map((tool) => [tool.name, tool] as const))('arguments of all kinds for %s', async (_, tool) => {
+  const random = seeded(seed);
+  let answered = 0;
+  let refusals = 0;
+  for (let i = 0; i < tier(20, 60); i++) {
+    const args = mutated(tool, random);
+    const told = `seed ${seed}, call ${i}: ${JSON.stringify(args)?.slice(0, 400)}`;
+    try {
+      const { document } = await tool.call(args, fakeContext(videoFolder()));
+      const text: unknown = JSON.parse(JSON.stringify(document));
+      expect(tool.outputSchema.parse(text), told).toEqual(text);
+      answered++;
+    } catch (error) {
+      if (error instanceof z.ZodError) continue;
+      expect(error, told).toBeInstanceOf(AnyvmafError);
+      if (!(error instanceof AnyvmafError)) throw error;
+      expect(error.code, told).not.toBe('internal');
+      expect(error.message, told).not.toMatch(/\n|--(?!qscale)[a-z]+-/);
+      refusals++;
     }
-    // Neither a wall nor a sieve.
-    expect(answered + refusals).toBeGreaterThan(5);
-    // Where there is more than the one parameter that was changed, some calls are sound.
-    if (Object.keys(tool.inputSchema.shape).length > 1) expect(answered).toBeGreaterThan(0);
-  });
+  }
+  // The schema does not refuse everything.
+  expect(answered + refusals).toBeGreaterThan(5);
+  // Where there are parameters beside the one that was changed, some calls are answered.
+  if (Object.keys(tool.inputSchema.shape).length > 1) expect(answered).toBeGreaterThan(0);
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/node/mcp/answers
- * What tools answer where nothing else is asked for: at most 1,000 tokens, the verdict first, and a next call that can be sent.
+ * Default answers of tools: at most 1,000 tokens, the verdict first, and a next call that the server accepts.
  */
 import { copyFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ async function open(tools: readonly Tool[]): Promise<McpHost> {
 
 type Args = Readonly<Record<string, unknown>>;
 
-/** A document as its reader sees it. */
 interface Document {
+  readonly content: CallAnswer['content'];
   readonly verdict?: string;
   readonly confidence?: string;
   readonly reasons?: readonly string[];
@@ -53,24 +53,18 @@ async function call(name: string, args: Args = {}): Promise<CallAnswer> {
   return job.answer;
 }
 
-/** Answers are as short as they must be, and what they say comes next is a call that the server takes. */
-async function ask(
-  name: string,
-  args: Args = {},
-): Promise<Document & { readonly content: CallAnswer['content'] }> {
+/** Asserts that an answer is short and that the server takes the next call that it names. */
+async function ask(name: string, args: Args = {}) {
   const { content, structuredContent = {}, isError } = await call(name, args);
   const [first] = content;
   const text = first?.type === 'text' ? first.text : '';
   expect(isError, text).toBeUndefined();
   expect(text.length, `${name}: ${text}`).toBeLessThanOrEqual(USUAL_CHARACTERS);
   expect(JSON.parse(text)).toEqual(structuredContent);
-  const document: Document = structuredContent;
-  if (document.next_action) await take(document.next_action);
-  return { ...document, content };
-}
-
-async function take({ tool, arguments: args }: NextAction) {
-  await toolNamed(tool).prepare(args, scope.filesOf(host.files));
+  const document: Document = { ...structuredContent, content };
+  const next = document.next_action;
+  if (next) await toolNamed(next.tool).prepare(next.arguments, scope.filesOf(host.files));
+  return document;
 }
 
 const clip = { content: 'sample', width: 64, height: 48, bitDepth: 8, chroma: '420', frames: 60 } as const;
@@ -78,7 +72,7 @@ const pair = () => writePair(clip, 'y4m');
 const short = () => writePair({ ...clip, frames: 5 }, 'y4m');
 const encoded = () => ({ reference_encoded: pair().ref, distorted_encoded: pair().dis });
 
-/** As many encodes with names as films have them. */
+/** Encodes with long names. */
 const encodes = (count: number) =>
   Array.from({ length: count }, (_, i) => {
     const { ref, dis } = short();
@@ -92,7 +86,6 @@ describe('an answer has 1,000 tokens at most', () => {
     'of %s',
     async (name) => {
       const { models, extractors } = await ask(name);
-      // All names are there.
       if (name === 'list_models') expect(models).toHaveLength((await listModels()).length);
       if (name === 'list_extractors') expect(extractors).toHaveLength(listExtractors().length);
     },
@@ -127,9 +120,8 @@ describe('an answer has 1,000 tokens at most', () => {
       models: models.map((name, i) => `version=${name}:name=m${i}`),
     });
     expect(left_out).not.toEqual([]);
-    expect(Object.keys(Object(pooled_metrics))).toEqual(
-      expect.arrayContaining(['m0', 'm4', 'psnr_y', 'ciede2000']),
-    );
+    const found = Object.keys(Object(pooled_metrics));
+    expect(found).toEqual(expect.arrayContaining(['m0', 'm4', 'psnr_y', 'ciede2000']));
   });
 
   it('of 12 encodes compared, with the one to ship', async () => {
@@ -143,7 +135,7 @@ describe('an answer has 1,000 tokens at most', () => {
       expect(distorted).toContain((decision as { ship: string }).ship);
       expect(next_action).toMatchObject({ tool: 'describe_worst_frames', arguments: { ref: short().ref } });
       const shown = rows as readonly { readonly worst_moments: readonly unknown[] }[];
-      // The decision is about all, however many rows fit.
+      // The decision covers all encodes, also those without a row.
       expect(shown.length).toBeGreaterThanOrEqual(9);
       if (count === 12)
         for (const { worst_moments: moments } of shown) expect(moments.length).toBeGreaterThan(0);
@@ -157,7 +149,7 @@ describe('an answer has 1,000 tokens at most', () => {
     expect((answer.pairs as unknown[]).length).toBeGreaterThan(10);
   });
 
-  it('of what is said before and after a score', async () => {
+  it('of the tools before and after a score', async () => {
     const { ref, dis } = pair();
     const both = { reference: ref, distorted: dis };
     expect(await ask('inspect_pair', both)).toMatchObject({ next_action: { tool: 'vmaf_score_encoded' } });
@@ -171,7 +163,7 @@ describe('an answer has 1,000 tokens at most', () => {
     expect(scored.next_action).toMatchObject({ tool: 'describe_worst_frames', arguments: geometry });
   });
 
-  it('of worst frames, which are links of 100 kB at most until pictures are asked for', async () => {
+  it('of worst frames, which are links of 100 kB at most unless pictures are requested', async () => {
     const usual = await ask('describe_worst_frames', { ...short(), min_distance: 1, describe: false });
     expect(usual.frames).toHaveLength(5);
     const { ref, dis } = writePair({ ...clip, width: 400, height: 300, frames: 2 }, 'y4m');
@@ -203,20 +195,15 @@ describe('an answer about encoders', () => {
   const source = () => file(folder, 'film.mkv', new Uint8Array(16));
 
   it.each<[string, Args, string, next: string]>([
-    ['find_quality', { encoder: 'libx264', targets: ['85'] }, 'reached', 'find_quality'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], max_encodes: 1 }, 'unfinished', 'find_quality'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], dry_run: true }, 'planned', 'find_quality'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], verify: true }, 'reached', 'run-command'],
-    [
-      'find_quality',
-      { encoder: 'libx264', targets: ['85'], range: { min: 40, max: 45 } },
-      'missed',
-      'find_quality',
-    ],
-    ['find_quality', { encoder: 'libx264', targets: ['100'] }, 'missed', 'run_compare'],
-    ['find_quality', { encoder: 'libx264', targets: ['integer_adm2>=1'] }, 'missed', 'no-value-does'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], max_size: 0.0001 }, 'missed', 'run_compare'],
-    ['find_quality', { encoder: 'libx264', targets: ['85'], at_most: 85 }, 'missed', 'no-value-does'],
+    ['find_quality', { targets: ['85'] }, 'reached', 'find_quality'],
+    ['find_quality', { targets: ['85'], max_encodes: 1 }, 'unfinished', 'find_quality'],
+    ['find_quality', { targets: ['85'], dry_run: true }, 'planned', 'find_quality'],
+    ['find_quality', { targets: ['85'], verify: true }, 'reached', 'run-command'],
+    ['find_quality', { targets: ['85'], range: { min: 40, max: 45 } }, 'missed', 'find_quality'],
+    ['find_quality', { targets: ['100'] }, 'missed', 'run_compare'],
+    ['find_quality', { targets: ['integer_adm2>=1'] }, 'missed', 'no-value-does'],
+    ['find_quality', { targets: ['85'], max_size: 0.0001 }, 'missed', 'run_compare'],
+    ['find_quality', { targets: ['85'], at_most: 85 }, 'missed', 'no-value-does'],
     ['run_compare', {}, 'decided', 'find_quality'],
     ['run_ladder', { encoder: 'libx264', resolutions: ['64', '32'] }, 'fine', 'run_tune_per_shot'],
     ['run_tune_per_shot', { target_vmaf: 80 }, 'reached', 'run_tune_per_shot'],
@@ -226,10 +213,11 @@ describe('an answer about encoders', () => {
     ['run_tune_per_shot', { target_vmaf: 100 }, 'missed', 'run_compare'],
   ])('of %s %j is short, says %s, and leads to %s', async (name, args, verdict, next) => {
     using _ = fakeEncoding({ shots }).install();
-    const answer = await ask(name, { [name === 'find_quality' ? 'source' : 'src']: source(), ...args });
+    const usual = name === 'find_quality' ? { source: source(), encoder: 'libx264' } : { src: source() };
+    const answer = await ask(name, { ...usual, ...args });
     expect(Object.keys(answer).slice(0, 3)).toEqual(['verdict', 'confidence', 'reasons']);
     expect(answer.verdict).toBe(verdict);
-    // A call, or why there is none.
+    // A call, or the reason why there is none.
     expect(answer.next_action).toBeDefined();
     expect(answer.next_action === null ? answer.reasons?.at(-1) : answer.next_action?.tool).toBe(next);
   });
@@ -260,8 +248,7 @@ describe('an answer about encoders', () => {
 
 it('names no next call of a tool that the server does not offer', async () => {
   const few = await open(toolsOf('score'));
-  const tool = few.tools.find(({ name }) => name === 'vmaf_score_encoded');
-  if (!tool) throw new Error('it is in the set');
+  const tool = toolNamed('vmaf_score_encoded');
   const { structuredContent } = await few.jobs.begin(tool, encoded(), few.resources.scope('local')).answer;
   expect(structuredContent).toMatchObject({ verdict: 'fine' });
   expect(structuredContent).not.toHaveProperty('next_action');

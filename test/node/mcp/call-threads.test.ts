@@ -1,12 +1,12 @@
 /**
  * @module test/node/mcp/call-threads
- * The threads in which a server measures: what they give equals what this thread gives, none measures here, and a crash, a
- * cancelled call and the end of the server concern the threads that they should.
+ * Call threads of the MCP server: their results equal this thread's, the server's own thread measures nothing, and a crash,
+ * a cancelled call and the end of the server affect only the threads that they should.
  */
 import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { CallThreads, type Measuring } from '../../../src/mcp/call-threads.js';
 import * as here from '../../../src/mcp/checked-api.js';
@@ -47,13 +47,18 @@ const options = (more: object = {}) => ({
 });
 const note = (worker: Worker) => started.push(worker);
 
-beforeAll(() => {
-  const sample = makeSample(FORMAT, { seed: 5 });
-  for (const frames of [3, LONG])
-    for (const side of ['reference', 'distorted'] as const)
-      writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
-  process.on('worker', note);
+/** A job that takes pictures of these frames. */
+const taking = (length: number, frames: readonly number[], names: readonly ('reference' | 'map')[]) => ({
+  ...{ request: pair(length), frames, butteraugli: false },
+  options: { origin: options().origin },
+  previews: { names, maxSide: 64, maxBytes: 2000 },
 });
+
+const sample = makeSample(FORMAT, { seed: 5 });
+for (const frames of [3, LONG])
+  for (const side of ['reference', 'distorted'] as const)
+    writeFileSync(pair(frames)[side], y4mFile(sample, side, frames));
+process.on('worker', note);
 
 afterAll(async () => {
   await threads.close();
@@ -74,10 +79,7 @@ function begun(measuring: Measuring, signal?: AbortSignal): { call: Promise<unkn
 
 /** The error of a call, with what tools read of it. */
 async function failure(call: Promise<unknown>) {
-  const error = await call.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
+  const error = await call.catch((reason: unknown) => reason);
   if (!(error instanceof AnyvmafError)) throw new Error(`not an AnyvmafError: ${String(error)}`);
   const { code, message, objections, role } = error;
   return { code, message, objections, role };
@@ -123,11 +125,7 @@ describe('calls in a thread', () => {
   });
 
   it('take the pictures that are taken in this one', async () => {
-    const job = {
-      ...{ request: pair(3), frames: [0, 2], butteraugli: false },
-      options: { origin: options().origin },
-      previews: { names: ['reference', 'map'] as const, maxSide: 64, maxBytes: 2000 },
-    };
+    const job = taking(3, [0, 2], ['reference', 'map']);
     const take = async (api: Pick<Measuring, 'takePairs'>) => {
       const taken: TakenPair[] = [];
       const { signal } = new AbortController();
@@ -144,12 +142,8 @@ describe('calls in a thread', () => {
     const stop = new AbortController();
     const reason = new Error('enough');
     const taken: number[] = [];
-    const job = {
-      ...{ request: pair(LONG), frames: Array.from({ length: LONG }, (_, i) => i), butteraugli: false },
-      options: { origin: options().origin },
-      previews: { names: [], maxSide: 64, maxBytes: 2000 },
-    };
-    const call = threads.measuring.takePairs(job, {
+    const frames = Array.from({ length: LONG }, (_, i) => i);
+    const call = threads.measuring.takePairs(taking(LONG, frames, []), {
       signal: stop.signal,
       onPair: ({ index }) => {
         taken.push(index);
@@ -230,72 +224,68 @@ describe('a thread', () => {
   });
 });
 
-describe('a server', () => {
-  it('measures nothing in its own thread, shares few threads among many calls, and ends them', async () => {
-    await renew();
-    let instances = 0;
-    const { Instance, instantiate } = WebAssembly;
-    WebAssembly.Instance = class extends Instance {
-      constructor(...args: ConstructorParameters<typeof Instance>) {
-        instances++;
-        super(...args);
-      }
-    };
-    const counting = (...args: Parameters<typeof instantiate>) => {
+it('a server measures nothing in its own thread, shares few threads among many calls, and ends them', async () => {
+  await renew();
+  let instances = 0;
+  const { Instance, instantiate } = WebAssembly;
+  WebAssembly.Instance = class extends Instance {
+    constructor(...args: ConstructorParameters<typeof Instance>) {
       instances++;
-      return instantiate(...args);
-    };
-    Object.assign(WebAssembly, { instantiate: counting });
-    try {
-      const given = { allow: [folder], tools: TOOLS };
-      const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, given);
-      const tool = toolNamed('vmaf_score_encoded');
-      const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
-      const scope = host.resources.scope('local');
-      const calls = Array.from({ length: 5 }, () =>
-        host.jobs.begin(tool, { reference_encoded, distorted_encoded }, scope),
-      );
-      for (const { structuredContent } of await Promise.all(calls.map(({ answer }) => answer)))
-        expect(structuredContent).toMatchObject({ frame_count: 3 });
-      expect([instances, started.length, host.threads.size]).toEqual([0, 2, 2]);
-      await host.close();
-      expect(host.threads.size).toBe(0);
-      // The count is not blind.
-      await here.score(pair(3), options());
-      expect(instances).toBeGreaterThan(0);
-    } finally {
-      Object.assign(WebAssembly, { Instance, instantiate });
+      super(...args);
     }
-  });
+  };
+  const counting = (...args: Parameters<typeof instantiate>) => {
+    instances++;
+    return instantiate(...args);
+  };
+  Object.assign(WebAssembly, { instantiate: counting });
+  try {
+    const given = { allow: [folder], tools: TOOLS };
+    const host = await fakeHost({ VMAF_MCP_MAX_CONCURRENT: '2' }, undefined, given);
+    const tool = toolNamed('vmaf_score_encoded');
+    const { reference: reference_encoded, distorted: distorted_encoded } = pair(3);
+    const scope = host.resources.scope('local');
+    const calls = Array.from({ length: 5 }, () =>
+      host.jobs.begin(tool, { reference_encoded, distorted_encoded }, scope),
+    );
+    for (const { structuredContent } of await Promise.all(calls.map(({ answer }) => answer)))
+      expect(structuredContent).toMatchObject({ frame_count: 3 });
+    expect([instances, started.length, host.threads.size]).toEqual([0, 2, 2]);
+    await host.close();
+    expect(host.threads.size).toBe(0);
+    // The counter works.
+    await here.score(pair(3), options());
+    expect(instances).toBeGreaterThan(0);
+  } finally {
+    Object.assign(WebAssembly, { Instance, instantiate });
+  }
 });
 
-describe.skipIf(process.platform === 'win32')('work that its caller stops before an encode', () => {
-  it.each([
-    ['in a thread', () => threads.measuring],
-    ['in this thread', () => here],
-  ] as const)('encodes nothing %s', async (_, api) => {
-    const [program, log] = [join(folder, 'ffmpeg'), join(folder, 'ffmpeg.log')];
-    writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${log}'\nexec ffmpeg "$@"\n`);
-    chmodSync(program, 0o755);
-    const { ANYVMAF_FFMPEG: usual } = process.env;
-    process.env.ANYVMAF_FFMPEG = program;
-    const stop = new AbortController();
-    try {
-      const search = api().searchQuality(pair(LONG).reference, {
-        ...{ models: options().models, origin: options().origin, signal: stop.signal },
-        ...{ encoder: 'libx264', targets: [{ atLeast: 90 }] },
-        onStage: ({ kind }) => {
-          if (kind === 'encoding') stop.abort(new Error('before the first'));
-        },
-      });
-      await expect(search).rejects.toThrow('before the first');
-      const asked = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
-      expect(asked.length).toBeGreaterThan(0);
-      expect(asked.filter((args) => / -crf /.test(args))).toEqual([]);
-    } finally {
-      if (usual === undefined) delete process.env.ANYVMAF_FFMPEG;
-      else process.env.ANYVMAF_FFMPEG = usual;
-      rmSync(log, { force: true });
-    }
-  });
+it.skipIf(process.platform === 'win32').each([
+  ['in a thread', () => threads.measuring],
+  ['in this thread', () => here],
+] as const)('work that its caller stops before an encode encodes nothing %s', async (_, api) => {
+  const [program, log] = [join(folder, 'ffmpeg'), join(folder, 'ffmpeg.log')];
+  writeFileSync(program, `#!/bin/sh\nprintf '%s\\n' "$*" >> '${log}'\nexec ffmpeg "$@"\n`);
+  chmodSync(program, 0o755);
+  const { ANYVMAF_FFMPEG: usual } = process.env;
+  process.env.ANYVMAF_FFMPEG = program;
+  const stop = new AbortController();
+  try {
+    const search = api().searchQuality(pair(LONG).reference, {
+      ...{ models: options().models, origin: options().origin, signal: stop.signal },
+      ...{ encoder: 'libx264', targets: [{ atLeast: 90 }] },
+      onStage: ({ kind }) => {
+        if (kind === 'encoding') stop.abort(new Error('before the first'));
+      },
+    });
+    await expect(search).rejects.toThrow('before the first');
+    const asked = existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : [];
+    expect(asked.length).toBeGreaterThan(0);
+    expect(asked.filter((args) => / -crf /.test(args))).toEqual([]);
+  } finally {
+    if (usual === undefined) delete process.env.ANYVMAF_FFMPEG;
+    else process.env.ANYVMAF_FFMPEG = usual;
+    rmSync(log, { force: true });
+  }
 });

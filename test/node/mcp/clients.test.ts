@@ -27,17 +27,15 @@ const folder = testFolder('e2e-files');
 const TOOLS: readonly { readonly name: string; readonly inputSchema: { readonly properties?: object } }[] =
   JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
 
-beforeAll(() => {
-  // Holes: gigabytes that take no room.
-  for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
-    writeFileSync(join(folder, name), '');
-    truncateSync(join(folder, name), LONG * FRAME_BYTES);
-  }
-});
+// Sparse files.
+for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
+  writeFileSync(join(folder, name), '');
+  truncateSync(join(folder, name), LONG * FRAME_BYTES);
+}
 
 const PAIR = { ref: 'long_ref.yuv', dis: 'long_dis.yuv', ...GEOMETRY };
 
-/** Starts a call that would take minutes; resolves once it scores, with what will become of it. */
+/** Starts a call that takes minutes; resolves once it measures frames. */
 async function startLong({ call }: Connection, signal: AbortSignal): Promise<{ outcome: Promise<unknown> }> {
   let outcome: Promise<unknown> = Promise.resolve();
   await new Promise<unknown>((scores) => {
@@ -48,7 +46,7 @@ async function startLong({ call }: Connection, signal: AbortSignal): Promise<{ o
   return { outcome };
 }
 
-/** Values that no parameter expects; most are long, wild or of another type. */
+/** Values that no parameter expects. */
 const ODD: readonly unknown[] = [
   ...['', 'x'.repeat(5000), '../../etc/passwd', '/dev/zero', 'a\0b', 'version=nothing'],
   ...[-1, 0, 1e308, 2 ** 53, 1.5, null, true, [], ['psnr', 'nothing=1'], {}, { a: { b: [] } }],
@@ -57,7 +55,7 @@ const ODD: readonly unknown[] = [
 
 async function oddArguments(connection: Connection): Promise<void> {
   const random = seeded(0x61726773);
-  // That one takes minutes by design.
+  // It takes minutes.
   const tools = TOOLS.filter(({ name }) => name !== 'run_benchmark');
   for (let i = 0; i < tier(30, 300); i++) {
     const { name, inputSchema } = random.pick(tools);
@@ -90,7 +88,7 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
   beforeAll(async () => {
     connection = await connect(way, { cwd: folder, env: { VMAF_MCP_MAX_CONCURRENT: '1' } });
   });
-  // Servers end with their clients or their signal, and leave no file behind.
+  // Servers end with their clients or on a signal, and leave no files.
   afterAll(async () => {
     expect(await connection.end()).toEqual([]);
   });
@@ -119,10 +117,8 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
 
   it('fails in sentences that a model can act on', async () => {
     const { content, isError } = await connection.call('vmaf_score', { ...PAIR, ref: 'missing.yuv' });
-    expect([isError, JSON.parse(content[0]?.text ?? '').error]).toEqual([
-      true,
-      expect.stringContaining('"missing.yuv" does not exist'),
-    ]);
+    expect(isError).toBe(true);
+    expect(JSON.parse(content[0]?.text ?? '').error).toContain('"missing.yuv" does not exist');
     await expect(connection.call('vmaf_scores', {})).rejects.toThrow('did you mean vmaf_score?');
   });
 
@@ -136,7 +132,7 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
       expect(answers.filter(({ isError }) => isError)).toEqual([]);
     });
 
-    it('has an answer for whatever arguments, and the server lives on', () => oddArguments(connection));
+    it('gets an answer whatever the arguments, and the server survives', () => oddArguments(connection));
   }
 
   it('cancels: the work stops and its place is free', async () => {
@@ -154,11 +150,11 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
     expect((await next).isError).toBeFalsy();
   });
 
-  it('may vanish while a call runs: nothing is left of it', async () => {
+  it('may disconnect while a call runs, and nothing is left of it', async () => {
     const { outcome } = await startLong(connection, new AbortController().signal);
     await connection.close();
     expect(await outcome).toBeInstanceOf(Error);
-    // What runs and what it leaves is for afterAll to find.
+    // afterAll finds processes and files that are left.
   });
 });
 
@@ -176,7 +172,7 @@ describe('the command', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  it('does not listen for other machines without a token, or to allow what is no folder', async () => {
+  it('does not listen for other machines without a token, or to allow something that is not a folder', async () => {
     const mcp = (...args: string[]) => anyvmaf(['mcp', ...args], { cwd: folder });
     expectFailure(await mcp('--http', '0.0.0.0:0'), 1, 'set a token with --token or ANYVMAF_MCP_TOKEN');
     expectFailure(await mcp('--allow', 'nothing'), 1, '--allow "nothing" is not a readable folder');

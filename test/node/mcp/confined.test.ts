@@ -1,10 +1,9 @@
 /**
  * @module test/node/mcp/confined
- * Nothing outside of the allowed folders is opened because of what a file in them holds, or because of what its name
- * becomes after it was looked at, also when another process keeps swapping it. The exhaustive run sends every attack
- * through every tool; the fast one sends each through one.
+ * Nothing outside of the allowed folders is opened because of a file's content, or because a path is swapped after the check,
+ * also by another process. `npm run test:exhaustive` sends every attack through every tool, `npm test` through one.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import {
   closeSync,
   constants,
@@ -20,7 +19,7 @@ import {
 } from 'node:fs';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 import { basename, dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { queuedRun } from '../../../src/cli/queue/queue-run.js';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { AllowedPaths } from '../../../src/files/allowed-paths.js';
@@ -30,6 +29,7 @@ import type { Tool, ToolContext } from '../../../src/mcp/tool.js';
 import { describeModelTool } from '../../../src/mcp/tools/models.js';
 import { vmafScoreEncoded } from '../../../src/mcp/tools/vmaf-score.js';
 import type { QueueJob } from '../../../src/queue/job.js';
+import { file } from '../../support/clips.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { FileServer } from '../../support/file-server.js';
 import { testFolder } from '../../support/folders.js';
@@ -37,7 +37,6 @@ import { evaluationFiles, fakeContext, toolNamed, writePair } from '../../suppor
 import { type Attack, attacks } from '../../support/playlists.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
-/** Calls at a time. */
 const TOGETHER = 4;
 
 const home = testFolder('confined');
@@ -49,16 +48,12 @@ mkdirSync(outside);
 const CLIP = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
 const GEOMETRY = { width: 64, height: 64, pixfmt: '420', bitdepth: 8 };
 
-/** Files that every tool takes, in a folder. */
+/** Writes files that suit every tool. */
 function goodFiles(folder: string) {
   const { ref, dis } = writePair(CLIP, 'y4m');
   const raw = writePair(CLIP, 'yuv');
   const { features, good } = evaluationFiles(folder);
-  const put = (name: string, content: Uint8Array | string) => {
-    const path = join(folder, name);
-    writeFileSync(path, content);
-    return path;
-  };
+  const put = (name: string, content: Uint8Array) => file(folder, name, content);
   return {
     video: put('good.y4m', readFileSync(ref)),
     other: put('other.y4m', readFileSync(dis)),
@@ -72,11 +67,11 @@ function goodFiles(folder: string) {
 const good = goodFiles(allowed);
 type Kind = keyof typeof good;
 
-/** A way for a path into a tool. */
+/** A parameter that takes a path. */
 interface Door {
   readonly title: string;
   readonly tool: Tool;
-  /** Of the file that it wants. */
+  /** Of file. */
   readonly kind: Kind;
   args(path: string, decoder?: string): Record<string, unknown>;
 }
@@ -87,7 +82,7 @@ const TEXTS = {
   model: (path: string) => `path=${path}`,
 };
 
-/** @param others arguments beside the path. @param text how the parameter has the path */
+/** @param others arguments beside the path. @param text how the parameter spells the path */
 function door(
   name: string,
   parameter: string,
@@ -145,7 +140,7 @@ const DOORS: readonly Door[] = [
   door('describe_model', 'name', 'json', {}),
 ];
 
-/** Tools with the real gate. @param meanwhile is called when a path was found to be allowed */
+/** Tools with the real gate. @param meanwhile is called once a path was allowed */
 function context(meanwhile: (path: string) => void = () => {}): ToolContext {
   const files = new AllowedPaths([allowed], allowed, HOW_TO_ALLOW);
   return {
@@ -166,12 +161,12 @@ function context(meanwhile: (path: string) => void = () => {}): ToolContext {
   };
 }
 
-/** What a call came to: its answer as text, or its refusal. */
+/** The answer of a call as text, or its refusal. */
 async function outcome({ tool, args }: Door, path: string, given = context(), decoder?: string) {
   try {
     const { document } = await tool.call(args(path, decoder), given);
     const text = JSON.stringify(document);
-    // Tools that take several files answer with what became of each.
+    // Tools that take several files report on each.
     return { refused: /"ranked":\[\],"errors":\[\{/.test(text), text };
   } catch (error) {
     if (error instanceof AnyvmafError) return { refused: true, text: error.message };
@@ -179,7 +174,7 @@ async function outcome({ tool, args }: Door, path: string, given = context(), de
   }
 }
 
-/** A named pipe and a port: whoever opens one of them is counted. */
+/** Counts who opens a named pipe or connects to a port. */
 class Watch {
   readonly path = join(outside, 'private.ts');
   readonly opened: string[] = [];
@@ -192,7 +187,7 @@ class Watch {
   async start(): Promise<void> {
     execFileSync('mkfifo', [this.path]);
     await new Promise<void>((resolve) => this.server.listen(0, '127.0.0.1', resolve));
-    // A reader waits for a writer, so that none is missed.
+    // A reader blocks until a writer opens the pipe, so none is missed.
     this.#timer = setInterval(() => this.#look(), 5);
   }
 
@@ -236,10 +231,8 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
   it(
     'lead nowhere: no pipe and no port outside is opened',
     async () => {
-      const movie = readFileSync(
-        encode({ codec: 'prores', pixelFormat: 'yuv422p10le', size: '64x64', frames: 3 }),
-      );
-      const list = attacks(watch, movie);
+      const movie = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', size: '64x64', frames: 3 });
+      const list = attacks(watch, readFileSync(movie));
       const written = new Map(list.map((attack, i) => [attack, attack.write(join(allowed, `attack${i}`))]));
       const calls = exhaustive
         ? list.flatMap((attack) => DOORS.map((one): [Attack, Door] => [attack, one]))
@@ -257,14 +250,14 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
       });
       expect(wrong).toEqual([]);
       expect(watch.opened).toEqual([]);
-      // A movie has its own samples as well, which some decoder may read; all others are no videos.
+      // Some decoder may read the samples that a movie has itself; the others are not videos.
       expect([...answered.keys()].filter((kind) => kind !== 'mov')).toEqual([]);
       expect(list.length).toBe(140);
     },
     tier(180_000, 3_600_000),
   );
 
-  it('are refused in a sentence that says so', async () => {
+  it('are refused with a message that says why', async () => {
     const path = join(allowed, 'upload.mp4');
     writeFileSync(path, `#EXTM3U\n#EXT-X-TARGETDURATION:1\n#EXTINF:1,\n${outside}/x.ts\n#EXT-X-ENDLIST\n`);
     const inspect = DOORS.find(({ title }) => title === 'inspect_pair distorted') as Door;
@@ -288,20 +281,20 @@ describe.runIf(hasFfmpeg && process.platform === 'linux')(`files that name other
     expect(server.requests).toEqual([]);
   });
 
-  it('leave files that hold their own video as they were', async () => {
+  it('do not affect files that hold their own video', async () => {
     const source = '-f lavfi -i testsrc2=size=64x64:rate=25 -frames:v 3 -pix_fmt yuv420p'.split(' ');
     const x264 = ['libx264', '-preset', 'ultrafast'];
     const vp9 = ['libvpx-vp9', '-deadline', 'realtime', '-cpu-used', '8'];
     const encoders: Readonly<Record<string, readonly string[]>> = {
       ...{ mp4: x264, mkv: x264, ts: x264, h264: x264, ivf: vp9, avi: ['mjpeg'], mxf: ['mpeg2video'] },
       ...{ m2v: ['mpeg2video'], jpg: ['mjpeg', '-update', '1'] },
-      // Those that have a demuxer with another one, or none.
+      // They share a demuxer with another one, or have none.
       ...(exhaustive && { mov: x264, webm: vp9, y4m: ['wrapped_avframe'] }),
     };
     const failed: string[] = [];
     await each(Object.entries(encoders), async ([extension, [codec = '', ...options]]) => {
       const made = ffmpeg(join(allowed, `plain.${extension}`), [...source, '-c:v', codec, ...options]);
-      // A picture has no second frame that its times could be told by.
+      // A picture has no second frame to tell a frame rate by.
       const way =
         extension === 'jpg'
           ? door('inspect_pair', 'distorted', 'video', { reference: made })
@@ -327,7 +320,7 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
     return [kind, ways] as const;
   });
   const linked = new Map<string, readonly string[]>(links);
-  /** An answer without the name that was asked for. */
+  /** An answer without the name that the call gave. */
   const told = async (one: Door, path: string) => {
     const { refused, text } = await outcome(one, path);
     return refused ? text.replaceAll(path, 'PATH').replaceAll(basename(path), 'NAME') : `answered: ${text}`;
@@ -366,7 +359,7 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
     }
   };
 
-  it('is not told by the opening of a file either, whatever way leads there', () => {
+  it('is not told by the opening of a file either, whatever the path', () => {
     symlinkSync(outside, join(allowed, 'way'));
     const ways = [
       [there.json, gone(there.json)],
@@ -407,12 +400,12 @@ describe.runIf(process.platform !== 'win32')('whether a file outside is there', 
   });
 });
 
-const LINKED = 'a name that becomes a link after it was found to be allowed';
+const LINKED = 'a name that becomes a link after it was allowed';
 
 describe.runIf(process.platform !== 'win32')(LINKED, () => {
   const there = goodFiles(outside);
 
-  /** Calls with a file in a folder of its own, which `swap` replaces once the file was found to be allowed. */
+  /** Calls with a file in a folder of its own, which `swap` replaces once it was allowed. */
   async function swapped(one: Door, name: string, swap: (path: string) => void) {
     const path = join(mkdtempSync(join(allowed, 'swap-')), name);
     copyFileSync(good[one.kind], path);
@@ -424,7 +417,7 @@ describe.runIf(process.platform !== 'win32')(LINKED, () => {
     expect(refused).toBe(true);
   }
 
-  /** Models of searches are read after an encode, all in the same way: one of them is enough. */
+  /** Models of searches are read after an encode: one of them is enough. */
   const quick = DOORS.filter(
     ({ kind, tool }) => exhaustive || kind !== 'json' || !/^run_(compare|ladder|tune)/.test(tool.name),
   );
@@ -471,7 +464,7 @@ function plant(name: string, inside: string | Uint8Array, other: string | Uint8A
   writeFileSync(join(outside, name), other);
 }
 
-/** What is asked for, and what of the answer tells the file that was read. */
+/** A name that is swapped, and a call that tells which file was read. */
 interface Target {
   readonly name: string;
   readonly inside: string | Uint8Array;
@@ -505,10 +498,8 @@ const swapTargets: Target[] = [
   },
 ];
 if (hasFfmpeg) {
-  const [one, two] = [
-    encode({ codec: 'h264', size: '64x64', frames: 3 }),
-    encode({ codec: 'h264', size: '64x64', frames: 3, source: 'mandelbrot' }),
-  ];
+  const one = encode({ codec: 'h264', size: '64x64', frames: 3 });
+  const two = encode({ codec: 'h264', size: '64x64', frames: 3, source: 'mandelbrot' });
   const kept = join(field, 'still.mp4');
   copyFileSync(one, kept);
   swapTargets.push({ name: 'c.mp4', inside: readFileSync(one), other: readFileSync(two), ask: scored(kept) });
@@ -516,21 +507,19 @@ if (hasFfmpeg) {
 
 const SWAPPED = `a name that another process keeps swapping${hasFfmpeg ? '' : `, MP4 ${needsFfmpeg}`}`;
 
-describe.runIf(process.platform !== 'win32')(SWAPPED, () => {
-  let attacker: ChildProcess | undefined;
-  afterAll(() => {
-    attacker?.kill('SIGKILL');
-  });
-
-  it('never gets an answer about a file outside', {
-    timeout: Math.max(240_000, CALLS * 4000),
-  }, async () => {
+it.runIf(process.platform !== 'win32')(
+  `${SWAPPED} never gets an answer about a file outside`,
+  { timeout: Math.max(240_000, CALLS * 4000) },
+  async () => {
     const given = () => ({ ...fakeContext(field), files: new AllowedPaths([field], field, HOW_TO_ALLOW) });
     for (const { name, inside, other } of swapTargets) plant(name, inside, other);
     const right = await Promise.all(swapTargets.map(({ name, ask }) => ask(join(field, name), given())));
     const args = ['--input-type=module', '-e', ATTACKER, field, outside];
-    attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
+    const attacker = spawn(process.execPath, [...args, ...swapTargets.map(({ name }) => name)], {
       stdio: 'ignore',
+    });
+    onTestFinished(() => {
+      attacker.kill('SIGKILL');
     });
     const counts = { right: 0, refused: 0, wrong: 0 };
     for (let call = 0; call < CALLS; call++) {
@@ -545,5 +534,5 @@ describe.runIf(process.platform !== 'win32')(SWAPPED, () => {
     }
     expect(counts.wrong).toBe(0);
     expect(counts.right).toBeGreaterThan(0);
-  });
-});
+  },
+);

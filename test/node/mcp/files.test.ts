@@ -1,13 +1,13 @@
 /**
  * @module test/node/mcp/files
- * Tools reach files under the allowed roots and nothing else: paths are declared in schemas, checked before any handler
- * runs, and tell nothing of what lies outside.
+ * Tools reach files under the allowed roots and nothing else: schemas declare paths, which are checked before any handler
+ * runs, and messages tell nothing about what lies outside.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, expectTypeOf, it, vi } from 'vitest';
+import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { AllowedPaths } from '../../../src/files/allowed-paths.js';
@@ -25,31 +25,24 @@ import { seeded } from '../../support/random.js';
 const posix = process.platform !== 'win32';
 
 const home = testFolder('files');
-const allowing = (
-  folders: readonly string[],
-  cwd: string,
-  find?: (uri: string) => Promise<string | undefined>,
-) => new AllowedPaths(folders, cwd, HOW_TO_ALLOW, find);
-let files: AllowedPaths;
+const allowing = (folders: readonly string[], cwd: string) => new AllowedPaths(folders, cwd, HOW_TO_ALLOW);
 const at = (...parts: string[]) => join(home, ...parts);
 
-beforeAll(() => {
-  for (const folder of ['data', 'data/inner', 'database', 'elsewhere']) mkdirSync(at(folder));
-  for (const file of ['data/a.yuv', 'data/inner/b.yuv', 'database/c.yuv', 'elsewhere/secret.yuv'])
-    writeFileSync(at(file), 'x');
-  symlinkSync(at('data/a.yuv'), at('data/link-in'));
-  symlinkSync(at('elsewhere/secret.yuv'), at('data/link-out'));
-  symlinkSync(at('elsewhere'), at('data/folder-out'));
-  symlinkSync(at('elsewhere/nothing'), at('data/dangling-out'));
-  symlinkSync(at('data/loop'), at('data/loop'));
-  symlinkSync(at('data'), at('way-in'));
-  files = allowing([at('data')], at('data'));
-});
+for (const folder of ['data', 'data/inner', 'database', 'elsewhere']) mkdirSync(at(folder));
+for (const file of ['data/a.yuv', 'data/inner/b.yuv', 'database/c.yuv', 'elsewhere/secret.yuv'])
+  writeFileSync(at(file), 'x');
+symlinkSync(at('data/a.yuv'), at('data/link-in'));
+symlinkSync(at('elsewhere/secret.yuv'), at('data/link-out'));
+symlinkSync(at('elsewhere'), at('data/folder-out'));
+symlinkSync(at('elsewhere/nothing'), at('data/dangling-out'));
+symlinkSync(at('data/loop'), at('data/loop'));
+symlinkSync(at('data'), at('way-in'));
+const files = allowing([at('data')], at('data'));
 
 const refused = /is not under an allowed folder; start the server with --allow DIR, or set ANYVMAF_MCP_ALLOW/;
 
 describe('input files', () => {
-  it('are found by whole and by relative paths, and by way of links that stay inside', async () => {
+  it('are found by absolute and relative paths, and through links that stay inside', async () => {
     for (const [path, found] of [
       [at('data/a.yuv'), 'a.yuv'],
       ['inner/b.yuv', 'inner/b.yuv'],
@@ -69,7 +62,7 @@ describe('input files', () => {
     await expect(files.resolveInput(at(path))).rejects.toThrow(refused);
   });
 
-  it('outside are told in the same words whether they exist or not', async () => {
+  it('outside are refused with the same message whether they exist or not', async () => {
     const told = async (path: string) => {
       const error = await files.resolveInput(path).catch((reason: unknown) => reason);
       return error instanceof Error ? error.message.replace(JSON.stringify(path), 'PATH') : 'allowed';
@@ -77,12 +70,12 @@ describe('input files', () => {
     const there = await told(at('elsewhere/secret.yuv'));
     for (const other of ['elsewhere/nothing.yuv', 'elsewhere', 'elsewhere/secret.yuv/below'])
       expect(await told(at(other))).toBe(there);
-    // By way of a link that leads out, too.
+    // Also through a link that leads out.
     for (const name of ['secret.yuv', 'nothing.yuv'])
       expect(await told(at('data/folder-out', name))).toBe(there);
   });
 
-  it('named without a folder are looked for in all allowed ones, and named where they are several', async () => {
+  it('named without a folder are looked up in all allowed ones, and refused if ambiguous', async () => {
     for (const folder of ['one', 'two', 'cwd', 'cwd/inner']) mkdirSync(at(folder), { recursive: true });
     for (const file of ['one/m.mkv', 'one/both.mkv', 'two/both.mkv', 'cwd/own.mkv', 'cwd/inner/n.mkv'])
       writeFileSync(at(file), 'x');
@@ -95,15 +88,14 @@ describe('input files', () => {
     const none = /does not exist|not under an allowed folder/;
     for (const outside of ['own.mkv', '../cwd/own.mkv', '../elsewhere/secret.yuv'])
       await expect(several.resolveInput(outside)).rejects.toThrow(none);
-    expect(await several.resolveOutput('made.mkv').catch(({ message }: Error) => message)).toContain(
-      'several allowed folders',
-    );
+    const sentence = await several.resolveOutput('made.mkv').catch(({ message }: Error) => message);
+    expect(sentence).toContain('several allowed folders');
     const one = allowing([at('one')], at('cwd'));
     expect(await one.resolveOutput('made.mkv')).toBe(at('one/made.mkv'));
     await expect(one.resolveOutput('../made.mkv')).rejects.toThrow(refused);
   });
 
-  it.runIf(posix)('are taken by their address, as clients give roots', async () => {
+  it.runIf(posix)('may be given as file: URLs', async () => {
     writeFileSync(at('data/with space.yuv'), 'x');
     expect(await files.resolveInput(`file://${at('data/with%20space.yuv')}`)).toBe(at('data/with space.yuv'));
     expect(await files.resolveInput(`FILE://localhost${at('data/a.yuv')}`)).toBe(at('data/a.yuv'));
@@ -113,14 +105,23 @@ describe('input files', () => {
       await expect(files.resolveInput(address)).rejects.toThrow(/is not the address of a file|NUL|not under/);
   });
 
-  it('that are missing inside are told as missing, and folders as folders', async () => {
-    await expect(files.resolveInput('nothing.yuv')).rejects.toThrow('"nothing.yuv" does not exist');
-    await expect(files.resolveInput('a.yuv/below')).rejects.toThrow('does not exist');
-    await expect(files.resolveInput(`${'n'.repeat(300)}.yuv`)).rejects.toThrow('does not exist');
-    await expect(files.resolveInput(at('data/inner'))).rejects.toThrow('is a folder, but a file is needed');
+  it('that are missing, folders or have impossible names are refused for that reason', async () => {
+    for (const [path, message] of [
+      ['nothing.yuv', '"nothing.yuv" does not exist'],
+      ['a.yuv/below', 'does not exist'],
+      [`${'n'.repeat(300)}.yuv`, 'does not exist'],
+      [at('data/inner'), 'is a folder, but a file is needed'],
+      ['', 'a path is empty'],
+      ['  ', 'a path is empty'],
+      ['a.yuv\0.png', 'contains a NUL character'],
+    ] as const)
+      await expect(files.resolveInput(path)).rejects.toThrow(message);
+    const long = await files.resolveInput('x/'.repeat(500_000)).catch((error: Error) => error.message);
+    expect(long).toContain('a path of 1000000 characters is too long');
+    expect(String(long).length).toBeLessThan(400);
   });
 
-  it.runIf(posix)('are never FIFOs, sockets or devices, and looking does not wait for a writer', async () => {
+  it.runIf(posix)('are never FIFOs, sockets or devices, and no check waits for a writer', async () => {
     execFileSync('mkfifo', [at('data/fifo')]);
     await expect(files.resolveInput('fifo')).rejects.toThrow('is not a regular file');
     const server = createServer().listen(at('data/socket'));
@@ -133,33 +134,25 @@ describe('input files', () => {
       await expect(files.resolveInput(device)).rejects.toThrow(refused);
   });
 
-  it('are compared with their letters as they are, on file systems that know the difference', async () => {
+  it('are compared case-sensitively on file systems that are case-sensitive', () => {
     expect(isInside('/data', '/DATA/a', false)).toBe(false);
     expect(isInside('/data', '/DATA/a', true)).toBe(true);
   });
 
-  it('have names that can be one', async () => {
-    await expect(files.resolveInput('')).rejects.toThrow('a path is empty');
-    await expect(files.resolveInput('  ')).rejects.toThrow('a path is empty');
-    await expect(files.resolveInput('a.yuv\0.png')).rejects.toThrow('contains a NUL character');
-    const long = await files.resolveInput('x/'.repeat(500_000)).catch((error: Error) => error.message);
-    expect(long).toContain('a path of 1000000 characters is too long');
-    expect(String(long).length).toBeLessThan(400);
-  });
-
-  it('may be given by an address of the server itself', async () => {
+  it('may be given as a URI of the server itself', async () => {
     const results = new Map([
       ['anyvmaf://a', at('data/a.yuv')],
       ['anyvmaf://out', at('elsewhere/secret.yuv')],
     ]);
-    const own = allowing([at('data')], at('data'), async (uri) => results.get(uri));
+    const find = async (uri: string) => results.get(uri);
+    const own = new AllowedPaths([at('data')], at('data'), HOW_TO_ALLOW, find);
     expect(await own.resolveInput('anyvmaf://a')).toBe(at('data/a.yuv'));
-    // The address changes nothing about what is allowed.
+    // The URI does not widen what is allowed.
     await expect(own.resolveInput('anyvmaf://out')).rejects.toThrow(refused);
     await expect(own.resolveInput('anyvmaf://other')).rejects.toThrow('does not exist');
   });
 
-  it('hold against a thousand random paths', async () => {
+  it('never lie outside, for a thousand random paths', async () => {
     const random = seeded(0x66696c65);
     const parts = ' .. . data inner elsewhere secret.yuv a.yuv folder-out link-out ~'.split(' ');
     for (let i = 0; i < 1000; i++) {
@@ -173,24 +166,21 @@ describe('input files', () => {
 });
 
 describe('output files', () => {
-  it('may be new or replace a regular file, in a folder that exists', async () => {
+  it('may be new or replace a regular file in a folder that exists, and are not created by the check', async () => {
     expect(await files.resolveOutput('new.json')).toBe(at('data/new.json'));
     expect(await files.resolveOutput(at('data/a.yuv'))).toBe(at('data/a.yuv'));
     await expect(files.resolveOutput('nowhere/new.json')).rejects.toThrow('does not exist; create it first');
     await expect(files.resolveOutput('inner')).rejects.toThrow('is a folder');
     for (const path of ['inner/', 'inner/.', 'inner/..'])
       await expect(files.resolveOutput(path)).rejects.toThrow('is not the name of a file to write');
+    await files.resolveOutput('untouched.json');
+    expect(() => readFileSync(at('data/untouched.json'))).toThrow('ENOENT');
   });
 
   it.each(
     'elsewhere/new.json data/folder-out/new.json data/link-out data/dangling-out data/../new'.split(' '),
   )('are refused outside: %s', async (path) => {
     await expect(files.resolveOutput(at(path))).rejects.toThrow(refused);
-  });
-
-  it('are not written by asking', async () => {
-    await files.resolveOutput('untouched.json');
-    expect(() => readFileSync(at('data/untouched.json'))).toThrow('ENOENT');
   });
 });
 
@@ -202,7 +192,7 @@ describe('roots', () => {
     expect(splitRoots('', true)).toEqual([]);
   });
 
-  it('come from the command line and both variables, and from the working directory where there are none', async () => {
+  it('come from the command line and both variables, and default to the working directory', async () => {
     const env = { ANYVMAF_MCP_ALLOW: `${at('data')}:${at('nowhere')}`, VMAF_MCP_ALLOW: at('database') };
     const found = await findRoots({ allow: ['elsewhere'], env, cwd: home });
     expect(found.folders).toEqual([at('elsewhere'), at('data'), at('database')]);
@@ -210,20 +200,17 @@ describe('roots', () => {
     expect((await findRoots({ allow: [], env: {}, cwd: at('way-in') })).folders).toEqual([at('data')]);
   });
 
-  it('do not include a whole file system by default', async () => {
+  it('do not include a whole file system by default, and must exist', async () => {
     const { folders, warnings } = await findRoots({ allow: [], env: {}, cwd: '/' });
     expect(folders).toEqual([]);
     expect(warnings).toEqual([expect.stringContaining('no folder is allowed')]);
     expect((await findRoots({ allow: ['/'], env: {}, cwd: '/' })).folders).toEqual(['/']);
-  });
-
-  it('of the command line must exist', async () => {
     const found = findRoots({ allow: [at('data/a.yuv')], env: {}, cwd: home });
     await expect(found).rejects.toThrow('is not a readable folder');
   });
 });
 
-/** Parameters of any text that names no file. */
+/** Text parameters that do not name a file. */
 const NO_FILE = (
   'contains encoder encoders feature filters input_name job_id metric name pix_fmt ' +
   'pixel_format precision resolutions scale_to target targets tiny_codec tiny_preset tool'
@@ -260,7 +247,7 @@ function fitting(schema: Schema): unknown {
   return schema.minimum ?? 0;
 }
 
-/** The same tool, which only notes what its handler gets. */
+/** The same tool with a handler that only records its input. */
 function spied(tool: Tool) {
   const handler = vi.fn(async (_: unknown) => ({ document: {} }));
   return { tool: defineTool({ ...tool, handler }), handler };
@@ -274,7 +261,7 @@ describe('parameters that name files', () => {
     for (const name of others) expect((properties[name] as Schema).description, name).not.toMatch(file);
   });
 
-  it('are noticed where they are plain strings', () => {
+  it('are detected if they are plain strings', () => {
     const inputSchema = z.object({
       table: z.string().describe('Path of a table.'),
       tables: z.array(z.string()).optional(),
@@ -298,7 +285,7 @@ describe('parameters that name files', () => {
     const args = Object.fromEntries(required.map((one) => [one, fitting(properties[one] as Schema)]));
     const outside = `${videoFolder()}-outside/secret.json`;
     const context = fakeContext(videoFolder());
-    // Whatever is declared is asked for here; only what lies outside is refused.
+    // Declared paths are resolved here; only those outside are refused.
     const resolveInput = async (path: string) => {
       if (path.includes('outside')) throw new AnyvmafError('io', `${path} is not allowed.`);
       return path;
@@ -310,12 +297,9 @@ describe('parameters that name files', () => {
       { ...args, [name]: list ? [bad] : bad },
       { ...context, files: { ...context.files, resolveInput } },
     );
-    const refusal = await call.then(
-      () => undefined,
-      (error: unknown) => error,
-    );
+    const refusal = await call.then(() => {}).catch((error: unknown) => error);
     if (refusal === undefined) {
-      // Only lists whose items are answered one by one, each refused without a path.
+      // Only lists with an answer for each item, each refused without a path.
       expect(list).toBe(true);
       expect(handler.mock.calls[0]?.[0]).toMatchObject({ [name]: [{ named: bad, refusal: { code: 'io' } }] });
       expect(JSON.stringify(handler.mock.calls[0])).not.toMatch(/"(path|text)":"[^"]*outside/);
@@ -325,7 +309,7 @@ describe('parameters that name files', () => {
     }
   });
 
-  it('are not checked where they are not read', async () => {
+  it('are not checked if they are not read', async () => {
     const tool = TOOLS.find(({ name }) => name === 'vmaf_score_encoded') as Tool;
     const { tool: noting, handler } = spied(tool);
     const distorted_encoded = join(videoFolder(), '.');

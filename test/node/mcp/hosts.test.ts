@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/hosts
- * What hosts offer their users: prompts, completion, subscriptions and the server's mark, with the clients of both generations of the
- * SDK, and attacks on each.
+ * What hosts offer their users: prompts, completion, subscriptions and the server's icon, with clients of both generations of
+ * the SDK, and attacks on each.
  */
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,27 +15,26 @@ import {
   ListRootsRequestSchema,
   ResourceUpdatedNotificationSchema,
 } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { HostOptions } from '../../../src/mcp/host.js';
+import { reportPage } from '../../../src/mcp/report-page.js';
 import { TOOLS, toolsOf } from '../../../src/mcp/tools/index.js';
 import { testFolder } from '../../support/folders.js';
 import { FAKE_TOOLS, fakeHost, fakeHttp, httpClient, lineTransport } from '../../support/mcp-host.js';
 
 const folder = testFolder('hosts');
 const within = (name: string) => join(folder, name);
-/** What is left to do after each test, and after all, the last first. */
+/** Clean-up after each test and after all, the last first. */
 let later: (() => Promise<unknown>)[] = [];
 const atLast: (() => Promise<unknown>)[] = [];
 
-beforeAll(() => {
-  for (const name of ['in/sub', 'out', 'raw/sub']) mkdirSync(within(name), { recursive: true });
-  for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
-    writeFileSync(within(name), 'x');
-  symlinkSync(within('out'), within('in/link'));
-  symlinkSync(within('out/secret.mp4'), within('in/linked.mp4'));
-  for (const name of ['raw/a_64x48.yuv', 'raw/b_64x48.yuv', 'raw/sub/b_64x48.yuv'])
-    writeFileSync(within(name), randomBytes((64 * 48 * 3) / 2));
-});
+for (const name of ['in/sub', 'out', 'raw/sub']) mkdirSync(within(name), { recursive: true });
+for (const name of ['in/source.mp4', 'in/sub/encode_1.mp4', 'in/sub/encode_2.mkv', 'out/secret.mp4'])
+  writeFileSync(within(name), 'x');
+symlinkSync(within('out'), within('in/link'));
+symlinkSync(within('out/secret.mp4'), within('in/linked.mp4'));
+for (const name of ['raw/a_64x48.yuv', 'raw/b_64x48.yuv', 'raw/sub/b_64x48.yuv'])
+  writeFileSync(within(name), randomBytes((64 * 48 * 3) / 2));
 
 afterEach(async () => {
   for (const end of later.reverse()) await end();
@@ -57,7 +56,7 @@ async function start(options: Partial<HostOptions> = {}): Promise<Served> {
 
 const servers = new Map<string, Promise<Served>>();
 
-/** The server of these options for all tests: its thread has loaded what it measures with. */
+/** The server of these options, shared by all tests: its thread has loaded its modules. */
 function serve(options: Partial<HostOptions> = {}): Promise<Served> {
   const key = JSON.stringify([options.allow, options.tools?.map(({ name }) => name)]);
   const served = servers.get(key) ?? start(options);
@@ -81,7 +80,7 @@ async function second({ url }: Served, capabilities: object = {}): Promise<Clien
   return client;
 }
 
-/** A client of the first protocol, on lines as a host speaks that starts the server as a program. */
+/** A client of the first protocol, over lines, as of a host that starts the server as a program. */
 async function onLines({ host }: Served, capabilities: object = {}): Promise<Client1> {
   const client = new Client1({ name: 'test', version: '1' }, { capabilities });
   const stop = new AbortController();
@@ -117,6 +116,17 @@ async function startWork(client: Client1 | Client2, frames: number): Promise<str
   return String(Object(structuredContent).job_id);
 }
 
+/** Addresses of the resources that a client is notified of. */
+function updatesOf(client: Client1 | Client2): string[] {
+  const heard: string[] = [];
+  const hear = ({ params }: { readonly params: { readonly uri: string } }) => {
+    heard.push(params.uri);
+  };
+  if (client instanceof Client1) client.setNotificationHandler(ResourceUpdatedNotificationSchema, hear);
+  else client.setNotificationHandler('notifications/resources/updated', hear);
+  return heard;
+}
+
 describe.each(CLIENTS)('a client of %s', (_, open) => {
   it('gets prompts with the tools that answer them', async () => {
     const client: Client1 | Client2 = await open(await serve());
@@ -150,24 +160,15 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
     }
   });
 
-  it('hears of its jobs', async () => {
-    // Those that last hear of it once in between, too.
+  it('is notified of its jobs', async () => {
+    // Long enough for an update in between.
     const frames = open === onLines ? 300 : 120;
     const client: Client1 | Client2 = await open(await serve());
-    const heard: string[] = [];
+    const heard = updatesOf(client);
     const [quiet, id] = [await startWork(client, 20), await startWork(client, frames)];
     const uri = `anyvmaf://jobs/${id}`;
-    if (client instanceof Client1) {
-      client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-        heard.push(params.uri);
-      });
-      await client.subscribeResource({ uri });
-    } else {
-      client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
-        heard.push(params.uri);
-      });
-      await client.listen({ resourceSubscriptions: [uri] });
-    }
+    if (client instanceof Client1) await client.subscribeResource({ uri });
+    else await client.listen({ resourceSubscriptions: [uri] });
     const state = async () => {
       const { contents } = await client.readResource({ uri });
       return JSON.parse(contents[0] && 'text' in contents[0] ? contents[0].text : '').status;
@@ -181,7 +182,7 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
     await expect(client.readResource({ uri: `${uri.slice(0, -1)}x` })).rejects.toThrow('Unknown resource');
   });
 
-  it('sees the mark of the server', async () => {
+  it('sees the icon of the server', async () => {
     const client: Client1 | Client2 = await open(await serve());
     const [icon] = Object(client.getServerVersion()).icons;
     expect(icon).toMatchObject({ mimeType: 'image/svg+xml', sizes: ['any'] });
@@ -192,28 +193,22 @@ describe.each(CLIENTS)('a client of %s', (_, open) => {
 });
 
 describe('a job', () => {
-  it('of another session is told to nobody else', async () => {
+  it('notifies no other session', async () => {
     const served = await serve();
     const [owner, other] = [await first(served), await first(served)];
-    const heard: string[] = [];
-    other.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-      heard.push(params.uri);
-    });
+    const heard = updatesOf(other);
     const id = await startWork(owner, 20);
     const uri = `anyvmaf://jobs/${id}`;
-    // The answer says nothing of what there is.
+    // The answer does not tell whether the job exists.
     expect(await other.subscribeResource({ uri })).toEqual({});
     await owner.callTool({ name: 'job_result', arguments: { job_id: id } });
     await expect(other.readResource({ uri })).rejects.toThrow('Unknown resource');
     expect(heard).toEqual([]);
   });
 
-  it('is still told of after a thousand subscriptions, of which the last is repeated', async () => {
+  it('still notifies after a thousand subscriptions, the last of them repeated', async () => {
     const client = await onLines(await serve());
-    const heard: string[] = [];
-    client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-      heard.push(params.uri);
-    });
+    const heard = updatesOf(client);
     const id = await startWork(client, 9e6);
     const uri = `anyvmaf://jobs/${id}`;
     const others = Array.from({ length: 999 }, (_, i) => `anyvmaf://jobs/${i}`);
@@ -224,7 +219,7 @@ describe('a job', () => {
   });
 });
 
-/** Raw video of a frame each. */
+/** Raw videos of one frame. */
 const pair = { ref: within('raw/a_64x48.yuv'), dis: within('raw/b_64x48.yuv') };
 const size = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
 
@@ -232,7 +227,7 @@ describe('the view of a host of MCP Apps', () => {
   const UI = 'io.modelcontextprotocol/ui';
   const shows = { extensions: { [UI]: { mimeTypes: ['text/html;profile=mcp-app'] } } };
 
-  it.each(CLIENTS)('is declared only for clients that announce it: %s', async (_, open) => {
+  it.each(CLIENTS)('is declared only to clients that announce support: %s', async (_, open) => {
     const served = await serve({ tools: TOOLS });
     const listed = async (capabilities: object) => {
       const client: Client1 | Client2 = await open(served, capabilities);
@@ -255,7 +250,7 @@ describe('the view of a host of MCP Apps', () => {
       expect(await listed(none)).toMatchObject({ tools: [], views: [] });
   });
 
-  it('reads the page of a report, which is of its session only and outlives the server', async () => {
+  it('reads the page of a report, which only its session can read and which outlives the server', async () => {
     const served = await serve({ allow: [within('raw')], tools: TOOLS });
     const { host } = served;
     const [client, other] = [await first(served, shows), await first(served)];
@@ -273,17 +268,12 @@ describe('the view of a host of MCP Apps', () => {
     await expect(page(other)).rejects.toThrow('Unknown resource');
     for (const wrong of [`${uri}x`, uri.replace('report', 'frame'), uri.replace(/.{8}-/, '00000000-')])
       await expect(page(client, wrong)).rejects.toThrow('Unknown resource');
-    // Of a result that is no report there is none.
+    // A result that is not a report has no page.
     const data = '{"text":"a"}';
     const scope = host.resources.scope('local');
     const { uri: odd } = await scope.publish({ name: 'report.json', mimeType: 'application/json', data });
-    const makePage = async (text: string) =>
-      (await import('../../../src/mcp/report-page.js')).reportPage(
-        text,
-        undefined,
-        host.threads.measuring,
-        new AbortController().signal,
-      );
+    const makePage = (text: string) =>
+      reportPage(text, undefined, host.threads.measuring, new AbortController().signal);
     await expect(scope.read(odd.replace('.json', '.html'), makePage)).rejects.toThrow();
     const job = { tool: 'vmaf_score', arguments: { ...pair, ...size } };
     const started = await client.callTool({ name: 'job_start', arguments: job });
@@ -303,7 +293,7 @@ describe.each([
   ['on lines', onLines],
   ['over HTTP', first],
 ] as const)('roots of a client %s', (_, open) => {
-  /** A client with roots that change, and what it is told of files. */
+  /** A client with roots that change. */
   async function rooted(roots: () => readonly string[] | undefined) {
     const client = await open(await serve(), { roots: { listChanged: true } });
     let asked = 0;
@@ -331,7 +321,7 @@ describe.each([
 
   const address = (path: string) => pathToFileURL(path).href;
 
-  it('narrow the allowed folders, are asked for once, and again when they change', async () => {
+  it('narrow the allowed folders, and are requested once and after each change', async () => {
     let roots = [address(within('in/sub'))];
     const { client, asked, folders, locate } = await rooted(() => roots);
     expect(await locate(within('in/sub/encode_1.mp4'))).toBe(within('in/sub/encode_1.mp4'));
@@ -377,7 +367,7 @@ describe.each([
 });
 
 describe('a missing choice', () => {
-  /** The first protocol has no questions. */
+  /** The first protocol has no elicitation. */
   const BOTH = CLIENTS.slice(1);
 
   interface Form {
@@ -387,7 +377,7 @@ describe('a missing choice', () => {
     };
   }
 
-  /** Calls vmaf_score with a user who answers so. */
+  /** Calls vmaf_score for a user who gives this answer. */
   async function asking(
     open: (typeof CLIENTS)[number][1],
     args: object,
@@ -452,7 +442,7 @@ describe('a missing choice', () => {
         throw new Error('no user');
       },
     ]) {
-      // What of this the client itself refuses depends on its version; the server lives on.
+      // Which of these the client itself refuses depends on its version; the server survives.
       const { said } = await asking(open, pair, answer).catch(refusal);
       expect(said.error).toBeTypeOf('string');
     }
@@ -476,14 +466,13 @@ describe('prompts', () => {
       client.getPrompt({ name, arguments: args });
     await expect(get('compare_my_encode')).rejects.toThrow('did you mean compare_my_encodes?');
     await expect(get('constructor')).rejects.toThrow('Unknown prompt "constructor"');
-    await expect(get('choose_settings')).rejects.toThrow(
-      'The prompt choose_settings needs the argument source, the path of the video to encode.',
-    );
+    const message = 'The prompt choose_settings needs the argument source, the path of the video to encode.';
+    await expect(get('choose_settings')).rejects.toThrow(message);
     await expect(get('choose_settings', { source: ' ' })).rejects.toThrow('needs the argument source');
     await expect(get('choose_settings', { sourc: 'a' })).rejects.toThrow('did you mean source?');
   });
 
-  it('have videos, models, features, encoders and results completed, and nothing of elsewhere', async () => {
+  it('complete videos, models, features, encoders and results, and no files outside', async () => {
     const client = await first(await serve());
     const complete = async (name: string, value: string, prompt = 'find_what_is_wrong') =>
       (await client.complete({ ref: { type: 'ref/prompt', name: prompt }, argument: { name, value } }))
@@ -511,7 +500,7 @@ describe('prompts', () => {
     expect((await complete('constructor', '')).values).toEqual([]);
   });
 
-  it('are those for which the tools are there', async () => {
+  it('are listed only if their tools are offered', async () => {
     const names = async (set: string) => {
       const client = await first(await serve({ tools: toolsOf(set) }));
       return (await client.listPrompts()).prompts.map(({ name }) => name);

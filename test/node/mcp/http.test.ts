@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/http
- * The server over HTTP: who is let in, what is no request, sessions that know nothing of each other, and how calls end when
- * a client or the server goes.
+ * The server over HTTP: access, malformed requests, isolated sessions, and how calls end when a client disconnects or the server
+ * stops.
  */
 import { readdirSync } from 'node:fs';
 import { connect } from 'node:net';
@@ -88,7 +88,7 @@ const status = (text: string) => Number(/^HTTP\/1\.1 (\d+)/.exec(text)?.[1]);
 const HEAD = 'Accept: application/json, text/event-stream\r\nContent-Type: application/json\r\n';
 
 describe('requests', () => {
-  it('are answered in a session and, of clients that have none, one by one', async () => {
+  it('are answered within a session and without one', async () => {
     const { url } = await start();
     const headers = await session(url);
     for (const given of [headers, {}]) {
@@ -101,19 +101,13 @@ describe('requests', () => {
     expect((await post(url, call(1, 'echo', { text: 'a' }), headers)).status).toBe(404);
   });
 
-  it('that are none have an error', async () => {
+  it('that are malformed or have more than 4 MiB are refused, and the server survives', async () => {
     const { url } = await start();
     for (const body of ['garbage', '', 'null', []]) expect((await post(url, body)).status).toBe(400);
     expect((await post(url, call(1, 'echo'), { 'content-type': 'text/plain' })).status).toBe(415);
     expect((await post(url.replace('/mcp', '/other'), INITIALIZE)).status).toBe(404);
     expect((await fetch(url)).status).toBe(405);
     expect((await fetch(url, { method: 'PUT' })).status).toBe(405);
-    // And the server lives on.
-    expect((await post(url, INITIALIZE)).status).toBe(200);
-  });
-
-  it('of more than 4 MiB are refused', async () => {
-    const { url } = await start();
     const big = await post(url, call(1, 'echo', { text: 'x'.repeat(5 << 20) })).catch(() => undefined);
     // The connection may be cut before the client has sent everything.
     if (big) expect(big.status).toBe(413);
@@ -121,14 +115,14 @@ describe('requests', () => {
   });
 });
 
-describe('the door', () => {
-  it('is shut to other names of this machine, as rebinding attacks use', async () => {
+describe('access', () => {
+  it('is refused under other host names, as rebinding attacks use them', async () => {
     const { port } = await start();
     const head = `POST /mcp HTTP/1.1\r\nHost: evil.example.org\r\nConnection: close\r\n${HEAD}\r\n`;
     expect(status(await exchange(port, head))).toBe(403);
   });
 
-  it('is shut to pages, except of the server itself and of the origins that were named', async () => {
+  it('is refused to pages, except those of the server itself and of the given origins', async () => {
     const named = 'http://localhost:6274';
     const { url, port } = await start({ origins: [named] });
     expect((await post(url, INITIALIZE, { origin: `http://localhost:${port}` })).status).toBe(200);
@@ -145,7 +139,7 @@ describe('the door', () => {
     expect(answered.headers.get('access-control-expose-headers')).toContain('mcp-session-id');
   });
 
-  it('wants the token where there is one but for its health, and one where others can reach it', async () => {
+  it('needs the token if one is set, except for /health, and a token is required if other machines can connect', async () => {
     const { url } = await start({ token: 'secret' });
     const health = await fetch(url.replace('/mcp', '/health'));
     expect([health.status, await health.json()]).toEqual([200, { status: 'ok' }]);
@@ -157,7 +151,7 @@ describe('the door', () => {
     await expect(open).rejects.toThrow('set a token with --token');
   });
 
-  it('cannot be had twice', async () => {
+  it('is refused to a second server on the same port', async () => {
     const { port } = await start();
     const again = start({ address: { host: '127.0.0.1', port } });
     await expect(again).rejects.toThrow('the address is already in use');
@@ -221,7 +215,7 @@ describe('calls', () => {
     expect(await messages(await asked)).toMatchObject([{ result: { structuredContent: { frames: 40 } } }]);
   });
 
-  it('that are short finish while the server ends, and new ones are refused', async () => {
+  it('that are short finish while the server stops, and new ones are refused', async () => {
     const { url, close } = await start();
     const before = { ...seen };
     const asked = post(url, call(1, 'work', { frames: 40 }));
@@ -232,17 +226,15 @@ describe('calls', () => {
     await expect(post(url, INITIALIZE)).rejects.toThrow();
   });
 
-  it('that are long are told that the server ends', async () => {
+  it('that are long end with an error when the server stops', async () => {
     const { url, close } = await start();
     const headers = await session(url);
     const before = { ...seen };
     const asked = [post(url, call(1, 'work'), headers), post(url, call(2, 'work'))];
     await until(() => seen.started > before.started + 1);
     await close();
-    for (const answer of asked) {
-      const [last] = await messages(await answer);
-      expect(last).toMatchObject({ result: { isError: true } });
-    }
+    for (const answer of asked)
+      expect((await messages(await answer))[0]).toMatchObject({ result: { isError: true } });
     expect(seen.stopped).toBe(seen.started);
   });
 });
@@ -252,7 +244,7 @@ describe('a request', () => {
     ['a user name that hides the host', '/mcp', 'Host: 127.0.0.1@evil.com'],
     ['two hosts', '/mcp', 'Host: localhost\r\nHost: evil.com'],
     ['a target that is no path', 'mcp', 'Host: localhost'],
-  ])('is refused with 400 and leaves no trace in the log: %s', async (_what, target, host) => {
+  ])('is refused with 400 and not logged: %s', async (_what, target, host) => {
     const { port, log } = await start();
     for (const method of ['GET', 'POST', 'OPTIONS']) {
       const heard = await exchange(
@@ -264,30 +256,24 @@ describe('a request', () => {
     expect(log).toEqual([]);
   });
 
-  it('with a method that has no form is refused', async () => {
+  it('with an unknown method or the URL of another host is refused', async () => {
     const { port } = await start();
     for (const method of ['TRACE', 'PROPFIND']) {
-      const heard = await exchange(port, `${method} /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n`);
-      expect(status(heard)).toBe(400);
+      const text = `${method} /mcp HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+      expect(status(await exchange(port, text))).toBe(400);
     }
-  });
-
-  it('with a whole address for its target is answered when the host is this one, and only then', async () => {
-    const { port } = await start();
     const ask = (address: string) =>
       exchange(port, `GET ${address}/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
-    const heard = await ask(`http://127.0.0.1:${port}`);
-    expect(status(heard)).toBe(200);
-    const refused = await ask('http://evil.example.org');
-    expect(status(refused)).toBe(403);
+    expect(status(await ask(`http://127.0.0.1:${port}`))).toBe(200);
+    expect(status(await ask('http://evil.example.org'))).toBe(403);
   });
 
-  it('that dribbles in, headers or body, is ended after ten seconds', async () => {
+  it('whose headers or body trickle in ends after ten seconds', async () => {
     const address = { host: '127.0.0.1', port: 0 };
     const usual = await listen(address);
     expect(usual.server).toMatchObject({ headersTimeout: 10_000, requestTimeout: 10_000 });
     await usual.close(() => {});
-    // The same with less patience.
+    // The same with shorter timeouts.
     const times = { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 };
     const { port, close } = await listen(address, times);
     const head = `POST /mcp HTTP/1.1\r\nHost: localhost\r\n${HEAD}`;
@@ -309,7 +295,7 @@ describe('a session', () => {
       expect(asked.status).toBe(200);
       await until(() => seen.started > before);
       expect((await post(url, cancel(id), headers)).status).toBe(202);
-      // Without its end this would wait for ever.
+      // This hangs unless the stream ends.
       expect(await asked.text()).not.toContain('result');
     };
     await cycle(100);
@@ -317,11 +303,11 @@ describe('a session', () => {
     for (let id = 101; id <= 110; id++) await cycle(id);
     await until(() => host.calls === 0);
     expect(descriptors()).toBeLessThan(before + 5);
-    // And an id may be used again.
+    // An id may be used again.
     await cycle(101);
   });
 
-  it('keeps the answer of one call when it cancels another that came in the same body', async () => {
+  it('still gets the answer of a call when it cancels another one of the same body', async () => {
     const { url } = await start();
     const headers = await session(url);
     const before = seen.started;
@@ -340,7 +326,7 @@ describe('a session', () => {
     for (let i = 0; i < 5; i++) {
       const hangUp = new AbortController();
       let stream = await fetch(url, { headers, signal: hangUp.signal });
-      // What the server learns of a hang-up takes a moment to arrive, far less than a keep-alive message.
+      // The server notices the hang-up after a moment, much sooner than by a keep-alive message.
       for (const begun = performance.now(); stream.status === 409; ) {
         expect(performance.now() - begun).toBeLessThan(2000);
         await new Promise((resolve) => setTimeout(resolve, 20));
@@ -351,7 +337,7 @@ describe('a session', () => {
     }
   });
 
-  it('neither lists nor reads nor uses the results of another', async () => {
+  it('cannot list, read or use the results of another', async () => {
     const { url } = await start();
     const [mine, theirs] = [await join(url), await join(url)];
     await mine.callTool({ name: 'publish', arguments: {} });
@@ -366,7 +352,7 @@ describe('a session', () => {
     expect(used).toMatchObject({ isError: true });
     expect(JSON.stringify(used.content)).toContain('no result');
     expect(await mine.callTool({ name: 'locate', arguments: { path: uri } })).not.toHaveProperty('isError');
-    // Clients without sessions cannot be told apart: they read what they know the address of, and see no list.
+    // Clients without sessions cannot be told apart: they read results whose URI they know, and get no list.
     const ask = async (method: string, params: object) => (await post(url, rpc(1, method, params))).text();
     expect(await ask('resources/read', { uri })).toContain('Unknown resource anyvmaf://');
     const published = await ask('tools/call', { name: 'publish', arguments: {} });
@@ -375,7 +361,7 @@ describe('a session', () => {
     expect(await ask('resources/read', { uri: own })).toContain('frames');
   });
 
-  it('is told of wrong parameters in a sentence', async () => {
+  it('gets a sentence about invalid parameters', async () => {
     const { url } = await start();
     const answer = await (await post(url, rpc(1, 'initialize'))).text();
     expect(answer).toContain('"code":-32602');

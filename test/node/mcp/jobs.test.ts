@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/jobs
- * Jobs: a store that outlives its server and trusts nothing in it, calls that turn into jobs, who sees which, and clients of
- * the built server that hang up, start it again and ask.
+ * Jobs: a store that outlives its server and does not trust its files, calls that turn into jobs, who sees which, and clients of
+ * the built server that disconnect, restart it and ask again.
  */
 import { randomUUID } from 'node:crypto';
 import {
@@ -53,13 +53,11 @@ async function recordWith(changes: Partial<JobRecord> = {}): Promise<JobRecord> 
   };
 }
 
-/** The process of a server that has ended: a number that is in use, with another start. */
-async function deadServer(): Promise<string> {
-  return `${await machineMark()}-${process.pid}-zzzz`;
-}
+/** The mark of a server that has ended: a process id in use, with another start time. */
+const deadServer = async (): Promise<string> => `${await machineMark()}-${process.pid}-zzzz`;
 
 describe('the store', () => {
-  it('keeps records and answers where only this user reads them, whole or not at all', async () => {
+  it('keeps records and answers that only this user can read', async () => {
     const store = new JobStore(jobsFolder());
     const record = await recordWith();
     expect(await store.read(record.id)).toBeUndefined();
@@ -76,7 +74,7 @@ describe('the store', () => {
     expect([mode(''), mode(record.id), mode(`${record.id}/job.json`)]).toEqual(['700', '700', '600']);
   });
 
-  it('tells a job whose server was killed from one that runs', async () => {
+  it('tells jobs of killed servers from those that run', async () => {
     const store = new JobStore(jobsFolder());
     const elsewhere = { server: 'other-1-1' };
     const cases: readonly (readonly [Partial<JobRecord>, JobRecord['status']])[] = [
@@ -92,7 +90,7 @@ describe('the store', () => {
     }
   });
 
-  it('refuses files that lie, and lists the others all the same', async () => {
+  it('refuses forged files, and still lists the others', async () => {
     const store = new JobStore(jobsFolder());
     const good = await recordWith();
     await store.write(good);
@@ -117,7 +115,7 @@ describe('the store', () => {
         `The job ${id} cannot be used: its job.json is missing, damaged or not a file of the store`,
       );
     }
-    // A job that is a link to a folder elsewhere.
+    // A job that links to a folder elsewhere.
     const linked = randomUUID();
     mkdirSync(at('elsewhere'));
     writeFileSync(at('elsewhere/job.json'), JSON.stringify(await recordWith({ id: linked })));
@@ -126,7 +124,7 @@ describe('the store', () => {
     const { jobs, problems } = await store.list();
     expect(jobs).toEqual([good]);
     expect(problems).toHaveLength(lies.length + 1);
-    // An answer is checked likewise, and so is a result.
+    // Answers and results are checked too.
     await expect(store.answer(good.id)).rejects.toThrow('its answer.json is missing, damaged');
     symlinkSync(secret, join(jobsFolder(), good.id, 'answer.json'));
     await expect(store.answer(good.id)).rejects.toThrow('its answer.json is missing, damaged');
@@ -137,7 +135,7 @@ describe('the store', () => {
     expect(await store.read('../../secret')).toBeUndefined();
   });
 
-  it('knows no job by a name that is no id, whatever lies there', async () => {
+  it('finds no job by a name that is not an id, whatever is stored there', async () => {
     const store = new JobStore(jobsFolder());
     const record = await recordWith();
     await store.write(record);
@@ -151,7 +149,7 @@ describe('the store', () => {
     }
   });
 
-  it('refuses a folder that is a link or a file, and says what to do', async () => {
+  it('refuses a folder that is a link or a file, with advice', async () => {
     mkdirSync(at('cache'));
     mkdirSync(at('target'));
     symlinkSync(at('target'), jobsFolder());
@@ -165,7 +163,7 @@ describe('the store', () => {
     await expect(write()).rejects.toThrow(/Jobs cannot be kept in .*mcp-jobs": a part of its path is a file/);
   });
 
-  it('forgets what is old or too much, calls before jobs, the oldest first, and nothing that runs', async () => {
+  it('removes what is old or over the limit, calls before jobs, the oldest first, and nothing that runs', async () => {
     const store = new JobStore(jobsFolder());
     const [now, big] = [Date.now(), 2 ** 30];
     const old = { created: now - 9 * DAY, updated: now - 8 * DAY };
@@ -196,13 +194,13 @@ describe('the store', () => {
 });
 
 const measure = defineTool({
-  ...about('measure', 'Says where it keeps what it measures.'),
+  ...about('measure', 'Tells where it keeps measured points.'),
   inputSchema: z.object({}),
   outputSchema: z.object({ folder: z.string() }),
   handler: async (_, { resources }) => ({ document: { folder: await resources.points('{}') } }),
 });
 
-/** A server in this process, and clients of it. */
+/** A server in this process, a client of it, and further ones. */
 async function serve(options: Partial<HostOptions> = {}) {
   const log: string[] = [];
   const tools = [...FAKE_TOOLS, measure, ...JOB_TOOL_LIST];
@@ -223,12 +221,11 @@ async function serve(options: Partial<HostOptions> = {}) {
     clients.push(client);
     return client;
   };
-  return { host, url, log, close, join: enter };
+  return { host, url, log, close, client: await enter(), join: enter };
 }
 
-async function ask(client: Client, name: string, args: object = {}): Promise<Answer> {
-  return (await client.callTool({ name, arguments: { ...args } })) as unknown as Answer;
-}
+const ask = async (client: Client, name: string, args: object = {}): Promise<Answer> =>
+  (await client.callTool({ name, arguments: { ...args } })) as unknown as Answer;
 
 async function job(client: Client, name: string, args: object): Promise<JobDocument> {
   const answer = await ask(client, name, args);
@@ -236,10 +233,11 @@ async function job(client: Client, name: string, args: object): Promise<JobDocum
   return answer.structuredContent as unknown as JobDocument;
 }
 
-/** Sends what an answer says to send next. */
-function next(client: Client, { next_action }: JobDocument): Promise<Answer> {
-  return ask(client, next_action.tool, next_action.arguments);
-}
+/** Sends the next call that an answer names. */
+const next = (client: Client, { next_action }: JobDocument): Promise<Answer> =>
+  ask(client, next_action.tool, next_action.arguments);
+const nextJob = async (client: Client, before: JobDocument) =>
+  (await next(client, before)).structuredContent as unknown as JobDocument;
 
 /** Awaits work while fake timers run ten times as fast as real ones. */
 async function hurried<T>(work: Promise<T>): Promise<T> {
@@ -247,7 +245,6 @@ async function hurried<T>(work: Promise<T>): Promise<T> {
   return work.finally(() => clearInterval(clock));
 }
 
-/** The address of the report that a call published. */
 const reportOf = ({ content }: Answer) => content.find(({ name }) => name === 'report.json')?.uri ?? '';
 
 async function expectReport(client: Client, uri: string): Promise<void> {
@@ -255,14 +252,14 @@ async function expectReport(client: Client, uri: string): Promise<void> {
 }
 
 describe('a job', () => {
-  it('gives the answer that a call gives, by the calls that its answers name', async () => {
-    const client = await (await serve()).join();
-    // Half a second of work: a busy machine may take a good part of it to store the job and to answer.
+  it('gives the answer of the call, through the calls that its answers name', async () => {
+    const { client } = await serve();
+    // Half a second of work: a busy machine needs part of it to store the job and answer.
     const frames = 100;
     const started = await job(client, 'job_start', { tool: 'work', arguments: { frames } });
     expect(started).toMatchObject({ tool: 'work', status: 'working' });
     expect(Date.parse(started.kept_until) - Date.now()).toBeGreaterThan(6.9 * DAY);
-    const done = (await next(client, started)).structuredContent as unknown as JobDocument;
+    const done = await nextJob(client, started);
     expect(done).toMatchObject({ status: 'completed', progress: { frames, total_frames: frames } });
     expect(await next(client, done)).toEqual(await ask(client, 'work', { frames }));
     const { structuredContent: list } = await ask(client, 'list_jobs');
@@ -271,8 +268,8 @@ describe('a job', () => {
     expect(JSON.parse(record)).toMatchObject({ kept: true });
   });
 
-  it('says while it works how far it is, and job_result says so too', async () => {
-    const client = await (await serve()).join();
+  it('reports progress while it works, also through job_result', async () => {
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: { frames: 4000 } });
     const status = await job(client, 'job_status', { job_id, wait: 0.3 });
     expect(status.progress).toMatchObject({ total_frames: 4000, fps: 200 });
@@ -282,8 +279,8 @@ describe('a job', () => {
     expect(await job(client, 'job_result', { job_id, wait: 0 })).toMatchObject({ job_id, status: 'working' });
   });
 
-  it('has its arguments checked by its tool before it starts, in the same words', async () => {
-    const client = await (await serve()).join();
+  it('has its arguments checked by its tool before it starts, with the same messages', async () => {
+    const { client } = await serve();
     for (const args of [{ text: 'a', widht: 3 }, { text: 'a', width: 0 }, {}]) {
       const refused = await ask(client, 'job_start', { tool: 'echo', arguments: args });
       expect(refused).toEqual(await ask(client, 'echo', args));
@@ -297,16 +294,15 @@ describe('a job', () => {
   });
 
   it('that fails gives the reason, as the call does', async () => {
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const args = { how: 'sentence' };
     const { job_id } = await job(client, 'job_start', { tool: 'fail', arguments: args });
     expect(await job(client, 'job_status', { job_id })).toMatchObject({ status: 'failed' });
     expect(await ask(client, 'job_result', { job_id })).toEqual(await ask(client, 'fail', args));
   });
 
-  it('stops when it is cancelled, and can be started again as its answer says', async () => {
-    const { host, join: enter } = await serve();
-    const client = await enter();
+  it('stops when it is cancelled, and can be restarted as its answer says', async () => {
+    const { host, client } = await serve();
     const before = { ...seen };
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     await expect.poll(() => seen.started).toBe(before.started + 1);
@@ -314,16 +310,15 @@ describe('a job', () => {
     expect(cancelled).toMatchObject({ status: 'cancelled', next_action: { tool: 'job_start' } });
     expect(seen.stopped).toBe(before.stopped + 1);
     expect(host.pool.load).toEqual({ running: 0, waiting: 0 });
-    const again = (await next(client, cancelled)).structuredContent as unknown as JobDocument;
+    const again = await nextJob(client, cancelled);
     expect(again.status).toBe('working');
     expect(again.job_id).not.toBe(job_id);
-    // What has ended cannot be cancelled any more.
     expect(await job(client, 'job_cancel', { job_id })).toMatchObject({ status: 'cancelled' });
   });
 
   it('that ends while jobs are listed is listed with its end', async () => {
     const { list } = JobStore.prototype;
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     const ended = vi.spyOn(JobStore.prototype, 'finish');
     later.push(() => void vi.restoreAllMocks());
@@ -337,27 +332,24 @@ describe('a job', () => {
     expect(structuredContent).toMatchObject({ jobs: [{ job_id, status: 'cancelled' }] });
   });
 
-  it('that does not stop is not waited for, and its server ends all the same', async () => {
-    const { host, join: enter, close } = await serve();
-    const client = await enter();
+  it('that does not stop does not keep its server from stopping', async () => {
+    const { host, client, close } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'stuck', arguments: {} });
     later.push(() => void vi.useRealTimers());
     vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await hurried(job(client, 'job_cancel', { job_id }))).toMatchObject({ status: 'working' });
     await hurried(close());
     expect(host.closing.aborted).toBe(true);
-    // This process is still there.
+    // This process still runs.
     expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('working');
   });
 
-  it('is waited for no longer than its client listens', async () => {
-    const { host, join: enter } = await serve();
-    const client = await enter();
+  it('is not waited for once its client disconnects', async () => {
+    const { host, client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'work', arguments: {} });
     const stop = new AbortController();
-    const waiting = client
-      .callTool({ name: 'job_status', arguments: { job_id } }, undefined, { signal: stop.signal })
-      .catch(() => {});
+    const params = { name: 'job_status', arguments: { job_id } };
+    const waiting = client.callTool(params, undefined, { signal: stop.signal }).catch(() => {});
     await expect.poll(() => host.calls).toBe(1);
     stop.abort();
     await waiting;
@@ -366,45 +358,42 @@ describe('a job', () => {
   });
 });
 
-describe('a call that takes longer than a call may', () => {
-  it('continues as a job, and nothing of it is lost', async () => {
-    const client = await (await serve({ callLimit: 0.2 })).join();
+describe('a call that takes longer than the limit', () => {
+  it('continues as a job without losing work', async () => {
+    const { client } = await serve({ callLimit: 0.2 });
     const before = { ...seen };
     const going = await job(client, 'work', { frames: 80 });
     expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is running/);
     expect(going.progress?.frames).toBeGreaterThan(5);
     expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
-    const done = (await next(client, going)).structuredContent as unknown as JobDocument;
+    const done = await nextJob(client, going);
     expect((await next(client, done)).structuredContent).toMatchObject({ frames: 80 });
     expect(seen.started).toBe(before.started + 1);
   });
 
-  it('stays a call with a limit of 0, and where no job can be kept', async () => {
-    const never = await (await serve({ callLimit: 0 })).join();
+  it('stays a call if the limit is 0 or jobs cannot be kept', async () => {
+    const { client: never } = await serve({ callLimit: 0 });
     expect((await ask(never, 'work', { frames: 20 })).structuredContent).toMatchObject({ frames: 20 });
     writeFileSync(at('cache'), '');
-    const { join: enter, log } = await serve({ callLimit: 0.05 });
-    const client = await enter();
+    const { client, log } = await serve({ callLimit: 0.05 });
     expect((await ask(client, 'work', { frames: 30 })).structuredContent).toMatchObject({ frames: 30 });
     expect(log.join()).toContain('Jobs cannot be kept in');
     const refused = await ask(client, 'job_start', { tool: 'work', arguments: {} });
     expect(refused.content[0]?.text).toMatch(/Jobs cannot be kept in .*ANYVMAF_CACHE/);
-    // What a search measures is kept as long as the server.
+    // Measured points are kept until the server stops.
     const { structuredContent } = await ask(client, 'measure');
     expect(existsSync(dirname(String(structuredContent?.folder)))).toBe(true);
   });
 
-  it('goes on when its client hangs up afterwards, and ends when it does before', async () => {
-    const { host, join: enter } = await serve({ callLimit: 0.2 });
+  it('continues if its client disconnects afterwards, and ends if it does before', async () => {
+    const { host, client, join: enter } = await serve({ callLimit: 0.2 });
     const before = { ...seen };
-    const client = await enter();
     const { job_id } = await job(client, 'work', { frames: 80 });
     await client.close();
     const other = await enter();
     const stop = new AbortController();
-    const asked = other
-      .callTool({ name: 'work', arguments: {} }, undefined, { signal: stop.signal })
-      .catch(() => {});
+    const params = { name: 'work', arguments: {} };
+    const asked = other.callTool(params, undefined, { signal: stop.signal }).catch(() => {});
     await expect.poll(() => seen.started).toBe(before.started + 2);
     stop.abort();
     await asked;
@@ -417,7 +406,7 @@ describe('a call that takes longer than a call may', () => {
 });
 
 describe('a job as a task of the protocol of 2026-07-28', () => {
-  /** A request of a client that takes tasks. */
+  /** A request of a client that supports tasks. */
   async function send(
     url: string,
     method: string,
@@ -438,7 +427,7 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
     return { result, error };
   }
 
-  it('is what a call becomes, has its result and its end, and is the job of the same id', async () => {
+  it('is what a call becomes, with its result, and is the job of the same id', async () => {
     const { url } = await serve({ callLimit: 0.2 });
     const { result: discovered } = await send(url, 'server/discover', {});
     expect(discovered.capabilities.extensions).toEqual({ 'io.modelcontextprotocol/tasks': {} });
@@ -459,7 +448,7 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
     expect((await send(url, 'tasks/update', { taskId, inputResponses: {} })).error).toBeUndefined();
   });
 
-  it('is cancelled, and one that there is not is refused', async () => {
+  it('can be cancelled, and an unknown one is refused', async () => {
     const { url } = await serve({ callLimit: 0.2 });
     const { result } = await send(url, 'tools/call', { name: 'work', arguments: {} });
     const { taskId } = result;
@@ -468,7 +457,6 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
     for (const method of ['tasks/get', 'tasks/cancel', 'tasks/update']) {
       const { error } = await send(url, method, { taskId: randomUUID() });
       expect(error, method).toMatchObject({ code: -32602, message: expect.stringContaining('no job') });
-      // One that did not say that it understands tasks is told so.
       const { error: refusal } = await send(url, method, { taskId }, {});
       const requiredCapabilities = { extensions: { 'io.modelcontextprotocol/tasks': {} } };
       expect(refusal, method).toMatchObject({ code: -32021, data: { requiredCapabilities } });
@@ -477,9 +465,9 @@ describe('a job as a task of the protocol of 2026-07-28', () => {
 });
 
 describe('jobs', () => {
-  it('of one session are hidden from others until it ends; then whoever knows the id has them', async () => {
-    const { join: enter, url } = await serve();
-    const [mine, theirs] = [await enter(), await enter()];
+  it('of one session are hidden from others until it ends; then anyone who knows the id has them', async () => {
+    const { client: mine, join: enter, url } = await serve();
+    const theirs = await enter();
     const { job_id } = await job(mine, 'job_start', { tool: 'publish', arguments: {} });
     const answer = await ask(mine, 'job_result', { job_id });
     const uri = reportOf(answer);
@@ -494,7 +482,7 @@ describe('jobs', () => {
       return (await post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params })).text();
     };
     expect(await stateless('job_status', { job_id })).toContain('This client has no job');
-    // Clients without a session are told apart from no other.
+    // Clients without a session cannot be told apart.
     expect(await stateless('list_jobs', {})).toMatch(/"jobs":\[\].*query one by its job_id/);
     await expect(theirs.readResource({ uri })).rejects.toThrow('Unknown resource anyvmaf://');
     const transport = mine.transport as StreamableHTTPClientTransport;
@@ -504,9 +492,9 @@ describe('jobs', () => {
     expect((await ask(theirs, 'list_jobs')).structuredContent).toEqual({ jobs: [], problems: [] });
   });
 
-  it('answer with paths that last, also when asked while their answer is being stored', async () => {
+  it('answer with lasting paths, also while their answer is being stored', async () => {
     const { sweep, finish } = JobStore.prototype;
-    // The tool publishes before its call is kept, and ends after that.
+    // The tool publishes before its call is stored, and ends afterwards.
     vi.spyOn(JobStore.prototype, 'sweep').mockImplementation(async function (this: JobStore) {
       await pause(100);
       await sweep.call(this);
@@ -516,7 +504,7 @@ describe('jobs', () => {
       await finish.apply(this, given);
     });
     later.push(() => void vi.restoreAllMocks());
-    const client = await (await serve()).join();
+    const { client } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: { milliseconds: 300 } });
     const status = async () => (await job(client, 'job_status', { job_id, wait: 0 })).status;
     await expect.poll(status).toBe('completed');
@@ -524,13 +512,12 @@ describe('jobs', () => {
     expect(String(structuredContent?.path)).toContain(join(jobsFolder(), 'results', job_id));
   });
 
-  it('and their results are found again after a restart, with the paths that answers name', async () => {
-    const first = await serve();
-    const client = await first.join();
+  it('and their results survive a restart, with the paths that answers name', async () => {
+    const { client, close } = await serve();
     const { job_id } = await job(client, 'job_start', { tool: 'publish', arguments: {} });
     const answer = await ask(client, 'job_result', { job_id });
-    await first.close();
-    const again = await (await serve()).join();
+    await close();
+    const { client: again } = await serve();
     expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
     const links = answer.content.filter(({ type }) => type === 'resource_link');
     expect(links.map(({ name }) => name)).toEqual(['report.json', 'frame.png']);
@@ -542,34 +529,32 @@ describe('jobs', () => {
       expect(existsSync(String(structuredContent?.path))).toBe(true);
     }
     expect(existsSync(String(answer.structuredContent?.path))).toBe(true);
-    // Nothing but results may be read, and no name leads out.
+    // Only results can be read, and no name leads outside.
     for (const path of [join(jobsFolder(), job_id, 'job.json'), `anyvmaf://results/${job_id}-1/../job.json`])
       expect((await ask(again, 'locate', { path })).isError, path).toBe(true);
   });
 
-  it('are also calls that were answered at once with results: they are found again, and failed ones leave nothing', async () => {
-    const first = await serve();
-    const client = await first.join();
+  it('are also calls that published results at once, and failed ones leave nothing', async () => {
+    const { client, close } = await serve();
     const answer = await ask(client, 'publish');
     expect((await ask(client, 'fail', { how: 'sentence' })).isError).toBe(true);
     await ask(client, 'echo', { text: 'nothing to keep' });
     const kept = (await ask(client, 'list_jobs')).structuredContent as { jobs: { job_id: string }[] };
     expect(kept.jobs).toMatchObject([{ tool: 'publish', status: 'completed' }]);
-    await first.close();
-    const again = await (await serve()).join();
+    await close();
+    const { client: again } = await serve();
     await expectReport(again, reportOf(answer));
     const [{ job_id } = { job_id: '' }] = kept.jobs;
     expect(await ask(again, 'job_result', { job_id })).toEqual(answer);
     expect(readdirSync(join(jobsFolder(), 'results'))).toEqual([job_id]);
   });
 
-  it('whose results cannot be stored have them as long as the server lives', async () => {
+  it('whose results cannot be stored keep them until the server stops', async () => {
     writeFileSync(at('file'), '');
-    const server = await serve({ jobs: at('file', 'jobs') });
-    const client = await server.join();
+    const { client, close } = await serve({ jobs: at('file', 'jobs') });
     const answer = await ask(client, 'publish');
     await expectReport(client, reportOf(answer));
-    await server.close();
+    await close();
     expect(existsSync(String(answer.structuredContent?.path))).toBe(false);
   });
 
@@ -577,28 +562,28 @@ describe('jobs', () => {
     const [one, two] = [at('one'), at('two')];
     for (const made of [one, two]) mkdirSync(made);
     const first = await serve({ allow: [one, two] });
-    const { job_id } = await job(await first.join(), 'job_start', { tool: 'publish', arguments: {} });
+    const { job_id } = await job(first.client, 'job_start', { tool: 'publish', arguments: {} });
     await first.host.idle(2000);
     await first.close();
-    const narrow = await (await serve({ allow: [one] })).join();
+    const { client: narrow } = await serve({ allow: [one] });
     expect((await ask(narrow, 'job_status', { job_id })).isError).toBe(true);
-    const wide = await (await serve({ allow: [at()] })).join();
+    const { client: wide } = await serve({ allow: [at()] });
     expect((await ask(wide, 'job_status', { job_id })).isError).toBeUndefined();
   });
 
-  it('that a server leaves when it ends are interrupted', async () => {
+  it('that still run when their server stops are interrupted', async () => {
     const first = await serve();
     const long = { tool: 'work', arguments: { frames: 9e6 } };
-    const { job_id } = await job(await first.join(), 'job_start', long);
+    const { job_id } = await job(first.client, 'job_start', long);
     await first.close();
     expect((await new JobStore(jobsFolder()).read(job_id))?.status).toBe('interrupted');
-    const again = await job(await (await serve()).join(), 'job_status', { job_id });
+    const again = await job((await serve()).client, 'job_status', { job_id });
     const next_action = { tool: 'job_start', arguments: long };
     expect(again).toMatchObject({ status: 'interrupted', next_action });
   });
 });
 
-/** A pair that takes so many frames to score; holes in a file take no space. */
+/** Writes sparse videos of this many frames. */
 function writeHoles(frames: number): Readonly<Record<string, unknown>> {
   for (const name of ['ref.yuv', 'dis.yuv']) {
     writeFileSync(at(name), '');
@@ -630,7 +615,7 @@ async function killed({ pid, end }: Connection): Promise<void> {
   await end().catch(() => {});
 }
 
-it('a client whose server is killed has what was done, and starts again what was not, as it is told', async () => {
+it('a client whose server is killed gets finished jobs, and restarts the others as their answers say', async () => {
   const first = await open('--call-limit', '0.5');
   const short = { ...writeHoles(100_000), frame_cnt: 24 };
   const { job_id } = await told(first, 'job_start', { tool: 'vmaf_score', arguments: short });
@@ -638,7 +623,6 @@ it('a client whose server is killed has what was done, and starts again what was
   const going = await told(first, 'vmaf_score', writeHoles(100_000));
   expect(going).toMatchObject({ status: 'working', next_action: { tool: 'job_status' } });
   await killed(first);
-
   const second = await open();
   const { structuredContent, content } = await second.call('job_result', { job_id });
   expect(structuredContent).toMatchObject({ frame_count: 24 });
@@ -646,7 +630,6 @@ it('a client whose server is killed has what was done, and starts again what was
   expect(JSON.parse(await second.read(report)).frames).toHaveLength(24);
   const page = report.replace('report.json', 'frames?metric=vmaf&from=3&to=4');
   expect(JSON.parse(await second.read(page)).rows).toHaveLength(2);
-
   const left = await told(second, 'job_status', { job_id: going.job_id });
   expect(left).toMatchObject({ status: 'interrupted', tool: 'vmaf_score' });
   const { tool, arguments: again } = left.next_action;
@@ -660,8 +643,9 @@ it('a client whose server is killed has what was done, and starts again what was
   expect(states).toEqual(['cancelled', 'interrupted', 'completed']);
 });
 
-describe.runIf(exhaustive)('a server that is killed at random', () => {
-  it('leaves 200 jobs of which each ended once or says why, and a store that can be read', async () => {
+it.runIf(exhaustive)(
+  'a server killed at random keeps the state of 200 jobs',
+  async () => {
     const random = seeded(20261127);
     const [wanted, kills] = [200, 40];
     const args = writeHoles(60);
@@ -698,9 +682,10 @@ describe.runIf(exhaustive)('a server that is killed at random', () => {
       if (status === 'completed') expect(document).toMatchObject({ frame_count: 60 });
       else expect(document).toMatchObject({ status: 'interrupted', next_action: { tool: 'job_start' } });
     }
-    // Half-written files of the killed are not left in sight.
+    // No half-written file has the name of a whole one.
     for (const { id } of jobs)
       for (const name of readdirSync(join(jobsFolder(), id)).filter((one) => one.endsWith('.json')))
         expect(() => JSON.parse(readFileSync(join(jobsFolder(), id, name), 'utf8'))).not.toThrow();
-  }, 900_000);
-});
+  },
+  900_000,
+);

@@ -1,6 +1,6 @@
 /**
  * @module test/node/mcp/processes
- * The built server as a process: it reads files without end and still answers, is cancelled and killed, and asks an installed
+ * The built server as a process: it still answers while it reads files without end, is cancelled and killed, and asks an installed
  * program once.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -14,7 +14,7 @@ import { linear } from '../../support/onnx.js';
 import { fakeVmaf } from '../../support/programs.js';
 import { exhaustive } from '../../support/tier.js';
 
-/** A server process, spoken to in lines. */
+/** A server process. */
 class Server extends Lines {
   readonly child: ChildProcess;
 
@@ -37,7 +37,7 @@ class Server extends Lines {
     await ended;
   }
 
-  /** Numbers of its parser processes. */
+  /** Ids of its parser processes. */
   parsers(): string[] {
     const { pid } = this.child;
     return readdirSync('/proc').filter((name) => {
@@ -58,7 +58,7 @@ const EVALUATION = { model: 'model.onnx', features: 'endless-run-1.parquet', spl
 const VIDEO = 'endless-element-2.mkv';
 const PAIR = { reference_encoded: VIDEO, distorted_encoded: VIDEO };
 
-/** A server with a folder of its own, which holds files without end, until the test is over. */
+/** A server with its own folder of files without end, until the test is over. */
 function serve(later: TestContext['onTestFinished']): Server {
   const folder = privateFolder();
   for (const name of [EVALUATION.features, VIDEO])
@@ -69,12 +69,12 @@ function serve(later: TestContext['onTestFinished']): Server {
   return server;
 }
 
-// Both run at once, each in a folder of its own: the first waits for the reader's patience.
+// Both run at once: the first waits for the reader's timeout.
 describe.skipIf(process.platform !== 'linux')(
   'a server that reads a file without end (looks at /proc)',
   { concurrent: true },
   () => {
-    it('refuses a table and a video, answers others meanwhile, and ends the reading when it is told to end', async ({
+    it('refuses a table and a video, answers others meanwhile, and stops reading when it is terminated', async ({
       expect,
       onTestFinished,
     }) => {
@@ -106,7 +106,7 @@ describe.skipIf(process.platform !== 'linux')(
       await expect.poll(() => readdirSync('/proc').includes(parser)).toBe(false);
     });
 
-    it('ends the reading when the call is cancelled, and leaves no parser when it is killed, though that hears nothing', async ({
+    it('stops reading when the call is cancelled, and leaves no parser when it is killed', async ({
       expect,
       onTestFinished,
     }) => {
@@ -120,7 +120,7 @@ describe.skipIf(process.platform !== 'linux')(
       void server.call(3, 'eval_model_on_split', EVALUATION);
       await expect.poll(() => server.parsers().length).toBe(1);
       const [parser = ''] = server.parsers();
-      // Deep in its loop.
+      // The parser is deep in its loop.
       await expect.poll(() => cpuTicks(parser)).toBeGreaterThan(30);
       await server.kill();
       await expect.poll(() => readdirSync('/proc').includes(parser)).toBe(false);
@@ -128,7 +128,7 @@ describe.skipIf(process.platform !== 'linux')(
   },
 );
 
-/** Hundredths of a second that a process has computed; no end to them once it is gone. */
+/** Processor time in hundredths of a second; infinite once the process is gone. */
 function cpuTicks(pid: string): number {
   if (!existsSync(`/proc/${pid}/stat`)) return Number.POSITIVE_INFINITY;
   const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
@@ -136,7 +136,7 @@ function cpuTicks(pid: string): number {
 }
 
 it.skipIf(process.platform === 'win32')(
-  'a server that is cold and gets thirty calls at once asks the installed program once what it is',
+  'a fresh server that gets thirty calls at once asks the installed program once for its version',
   async ({ expect, onTestFinished }) => {
     const folder = privateFolder();
     const { path } = fakeVmaf(folder, 'good');

@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/reference
- * The reference's tools, a row for each documented field of their requests and responses. A tool does not know who asks, so
- * raw lines are enough. A comment behind a row says how that deviates from what is documented.
+ * The reference's tools, a row for each documented field of their requests and responses, called over raw lines. A comment
+ * behind a row says how it deviates from the documentation.
  */
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -12,6 +12,7 @@ import { serveLines } from '../../../src/mcp/stdio.js';
 import { TOOLS } from '../../../src/mcp/tools/index.js';
 import { file } from '../../support/clips.js';
 import { type FakeHost, fakeEncoding } from '../../support/encoding-host.js';
+import type { ProgressNotice } from '../../support/mcp-clients.js';
 import { INITIALIZE, Lines } from '../../support/mcp-host.js';
 import { evaluationFiles, inThisThread, SIX, videoFolder, writePair } from '../../support/mcp-tools.js';
 
@@ -22,17 +23,6 @@ interface Answer {
   readonly isError: boolean;
   readonly document: Readonly<Record<string, unknown>>;
 }
-
-interface Progress {
-  readonly progress: number;
-  readonly total?: number;
-  readonly message?: string;
-}
-
-interface Caller {
-  call(name: string, args: Args, onprogress?: (notice: Progress) => void): Promise<Answer>;
-}
-
 const clip = { content: 'pattern', width: 64, height: 48, frames: 3, chroma: '420', bitDepth: 8 } as never;
 const raw = writePair(clip, 'yuv');
 const y4m = writePair(clip, 'y4m');
@@ -45,7 +35,7 @@ const film = file(videoFolder(), 'reference.mkv', Buffer.from('\x1aE\xdf\xa3', '
 const yuv = file(videoFolder(), 'source.yuv', new Uint8Array(320 * 176 * 3));
 const rawSource = { src: yuv, width: 320, height: 176 };
 
-/** What each tool is called with. */
+/** Arguments of each tool. */
 const CALLS: Readonly<Record<string, Args>> = {
   vmaf_score: { ...raw, ...geometry },
   list_models: {},
@@ -66,12 +56,12 @@ const CALLS: Readonly<Record<string, Args>> = {
   run_tune_per_shot: { src: film, target_vmaf: 60 },
 };
 
-/** What a documented value gives: it is taken, or refused with a sentence. */
+/** A value is taken, or refused with this message. */
 type Outcome = 'taken' | RegExp;
 
 type RequestRow = [tool: string, field: string, args: Args, outcome: Outcome];
 
-/** What both scoring tools take: their schemas are compared elsewhere. */
+/** Rows of both scoring tools, whose schemas are compared elsewhere. */
 const SCORING: readonly (readonly [field: string, args: Args, outcome: Outcome])[] = [
   ['model', { model: 'version=vmaf_v0.6.1' }, 'taken'],
   ['backend', { backend: 'auto' }, 'taken'],
@@ -104,7 +94,7 @@ const SCORING: readonly (readonly [field: string, args: Args, outcome: Outcome])
   ['no_prediction', { no_prediction: true }, 'taken'],
 ];
 
-/** Tool, field, arguments beside those of {@link CALLS}, and what comes of it. */
+/** Tool, field, arguments beside those of {@link CALLS}, and the outcome. */
 const REQUESTS: readonly RequestRow[] = [
   ['vmaf_score', 'ref', { ref: '/etc/passwd' }, /not under an allowed/],
   ['vmaf_score', 'dis', { dis: join(videoFolder(), 'nothing.yuv') }, /does not exist/],
@@ -195,7 +185,7 @@ const orNull = expect.toSatisfy((told) => told === null || typeof told === 'stri
 
 /** What each tool answers. */
 const RESPONSES: Readonly<Record<string, object>> = {
-  // Frames are in a resource unless detail is frames.
+  // Frames are in a resource unless detail is "frames".
   vmaf_score: { ...report, mismatched_model_warning: text },
   list_models: { models: some({ name: text, path: text, format: 'json', size_bytes: number }) },
   list_backends: flags,
@@ -240,30 +230,27 @@ const RESPONSES: Readonly<Record<string, object>> = {
   },
 };
 
-function answerOf({ isError = false, content }: ReturnType<typeof JSON.parse>): Answer {
-  return { isError, document: JSON.parse(content[0].text) };
-}
-
 /** A caller over lines of a stream. */
-async function overLines(output: NodeJS.ReadableStream, send: (line: string) => void): Promise<Caller> {
+async function overLines(output: NodeJS.ReadableStream, send: (line: string) => void) {
   const lines = new Lines(output, send);
   lines.send(INITIALIZE);
   await lines.answer(0);
   let next = 1;
   return {
-    async call(name, args, onprogress) {
+    async call(name: string, args: Args, onprogress?: (notice: ProgressNotice) => void): Promise<Answer> {
       const id = next++;
       const progressToken = `call ${id}`;
       const { result } = await lines.call(id, name, args, onprogress && { progressToken });
       for (const { method, params } of lines.heard)
         if (method === 'notifications/progress' && params?.progressToken === progressToken)
-          onprogress?.(params as unknown as Progress);
-      return answerOf(result);
+          onprogress?.(params as unknown as ProgressNotice);
+      const { isError = false, content } = result;
+      return { isError, document: JSON.parse(content[0].text) };
     },
   };
 }
 
-/** That a call is taken, or refused with a sentence. */
+/** Expects that a call is taken or refused. */
 async function comesTo(outcome: Outcome, field: string, call: Promise<Answer>): Promise<void> {
   const { isError, document } = await call;
   if (outcome === 'taken') expect(isError, `${field}: ${document.error}`).toBe(false);
@@ -274,7 +261,7 @@ describe("the reference's calls", () => {
   const stop = new AbortController();
   let host: McpHost;
   let encoding: FakeHost;
-  let caller: Caller;
+  let caller: Awaited<ReturnType<typeof overLines>>;
   beforeAll(async () => {
     encoding = fakeEncoding({ shots: [{ frames: 24 }] }).install();
     host = await McpHost.open({
@@ -297,16 +284,13 @@ describe("the reference's calls", () => {
     comesTo(outcome, field, caller.call(tool, { ...CALLS[tool], ...args })),
   );
 
-  it.each(Object.entries(RESPONSES))('%s answers what is documented', async (tool, document) => {
+  it.each(Object.entries(RESPONSES))('%s answers as documented', async (tool, document) => {
     expect(await caller.call(tool, CALLS[tool] ?? {})).toMatchObject({ isError: false, document });
   });
 
   it('takes a single target as schema 1, and shells and tables as text', async () => {
-    const single = await caller.call('run_compare', {
-      ...CALLS.run_compare,
-      target_vmafs: null,
-      target_vmaf: 70,
-    });
+    const args = { ...CALLS.run_compare, target_vmafs: null, target_vmaf: 70 };
+    const single = await caller.call('run_compare', args);
     expect(single.document).toMatchObject({ target_vmaf: 70, rows: [{ ok: true }, { ok: true }] });
     expect(single.document).not.toHaveProperty('schema_version');
     const shell = await caller.call('run_tune_per_shot', { ...CALLS.run_tune_per_shot, format: 'shell' });
@@ -314,9 +298,9 @@ describe("the reference's calls", () => {
   });
 
   it.each(['run_compare', 'run_ladder', 'run_tune_per_shot'])(
-    '%s tells its start and its end, of 1.0, and nothing without a token',
+    '%s reports progress from 0 to 1 to callers with a token',
     async (tool) => {
-      const told: Progress[] = [];
+      const told: ProgressNotice[] = [];
       await caller.call(tool, CALLS[tool] ?? {}, (notice) => told.push(notice));
       expect(told.at(0)).toMatchObject({ progress: 0, total: 1, message: `starting ${tool}` });
       await expect.poll(() => told.at(-1)).toMatchObject({ progress: 1, total: 1, message: `${tool} done` });
@@ -324,15 +308,12 @@ describe("the reference's calls", () => {
   );
 });
 
-describe('the table of the reference', () => {
-  /** run_benchmark takes half a minute: its results are tested where it is. */
-  it('has every documented tool, and calls those that take less than minutes', () => {
-    const documented = [...Object.keys(CALLS), 'run_benchmark'].sort();
-    expect(listTools(TOOLS).map(({ name }) => name)).toEqual(expect.arrayContaining(documented));
-    expect([...new Set(REQUESTS.map(([tool]) => tool))].length).toBe(10);
-    const benchmark = TOOLS.find(({ name }) => name === 'run_benchmark');
-    expect(Object.keys(benchmark?.outputSchema.shape ?? {})).toEqual(
-      expect.arrayContaining(['exit_code', 'stdout', 'stderr']),
-    );
-  });
+// run_benchmark takes half a minute and has its own tests.
+it('the table has every documented tool, and calls those that take less than minutes', () => {
+  const documented = [...Object.keys(CALLS), 'run_benchmark'].sort();
+  expect(listTools(TOOLS).map(({ name }) => name)).toEqual(expect.arrayContaining(documented));
+  expect([...new Set(REQUESTS.map(([tool]) => tool))].length).toBe(10);
+  const benchmark = TOOLS.find(({ name }) => name === 'run_benchmark');
+  const found = Object.keys(benchmark?.outputSchema.shape ?? {});
+  expect(found).toEqual(expect.arrayContaining(['exit_code', 'stdout', 'stderr']));
 });

@@ -1,17 +1,17 @@
 /**
  * @module test/node/mcp/stdio
- * The server on lines: what a client sends, whatever it is, has a defined answer, and the server lives on.
+ * The server over lines: every message of a client, valid or not, has a defined answer, and the server survives.
  */
 import { existsSync } from 'node:fs';
 import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
-import { fakeHost, INITIALIZE, Lines, type Message, seen } from '../../support/mcp-host.js';
+import { fakeHost, INITIALIZE, Lines, type Message, seen, sessionLines } from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
-/** One connection to a server with the tools of this test. */
+/** A connection to a server of its own. */
 class Wire extends Lines {
   readonly input: PassThrough;
   readonly ended: Promise<void>;
@@ -24,7 +24,6 @@ class Wire extends Lines {
     this.ended = serveLines(host, input, output, this.stop.signal);
   }
 
-  /** A message is answered as ever. */
   async lives(): Promise<void> {
     expect((await this.call(50, 'echo', { text: 'a' })).result.isError).toBeUndefined();
   }
@@ -56,7 +55,7 @@ afterEach(async () => {
 });
 
 describe('a session', () => {
-  it('answers as text and as structure, and fails in sentences', async () => {
+  it('answers with text and a structure, and fails with a message', async () => {
     const wire = await connect();
     const { result } = await wire.call(1, 'echo', { text: 'ä' });
     const defaults = { pixfmt: '420', bitdepth: 8 };
@@ -77,18 +76,17 @@ describe('a session', () => {
     expect(unknown.error).toEqual({ code: -32602, message: 'Unknown tool "ecko"; did you mean echo?' });
   });
 
-  it('reports progress that only rises, and none without a token', async () => {
+  it('reports rising progress, and none without a token', async () => {
     const wire = await connect();
     await wire.call(1, 'work', { frames: 5 }, { progressToken: 'p' });
     await wire.call(2, 'work', { frames: 5 });
     const notices = wire.heard.filter(({ method }) => method === 'notifications/progress');
-    expect(notices.map(({ params }) => [params?.progressToken, params?.progress, params?.total])).toEqual(
-      [1, 2, 3, 4, 5].map((n) => ['p', n, 5]),
-    );
+    const found = notices.map(({ params }) => [params?.progressToken, params?.progress, params?.total]);
+    expect(found).toEqual([1, 2, 3, 4, 5].map((n) => ['p', n, 5]));
     expect(notices[0]?.params?.message).toBe('20 %: 1/5 frames, 200.0 fps');
   });
 
-  it('stops a call that is cancelled and answers it no more', async () => {
+  it('stops a cancelled call and does not answer it', async () => {
     const wire = await connect();
     const before = { ...seen };
     void wire.call(1, 'work', {}, { progressToken: 1 });
@@ -101,7 +99,7 @@ describe('a session', () => {
     expect(wire.host.pool.load).toEqual({ running: 0, waiting: 0 });
   });
 
-  it('serves results as resources and as files, which stay when it ends', async () => {
+  it('serves results as resources and as files, which remain when it ends', async () => {
     const wire = await connect();
     const { result } = await wire.call(1, 'publish');
     const [, report, picture, image] = result.content;
@@ -136,7 +134,7 @@ describe('a session', () => {
 });
 
 describe('the end', () => {
-  it('of the input stops what runs', async () => {
+  it('of the input stops running calls', async () => {
     const wire = await connect();
     const before = seen.stopped;
     void wire.call(1, 'work', {}, { progressToken: 1 });
@@ -147,7 +145,7 @@ describe('the end', () => {
     expect(seen.stopped).toBe(before + 1);
   });
 
-  it('of the input lets answers leave that are nearly there', async () => {
+  it('of the input does not drop answers that are nearly ready', async () => {
     const wire = await connect();
     wire.send({ id: 1, method: 'tools/list' });
     wire.send({ id: 2, method: 'tools/call', params: { name: 'echo', arguments: { text: 'a' } } });
@@ -157,37 +155,27 @@ describe('the end', () => {
   });
 });
 
-describe('parameters that do not fit', () => {
-  it.each([
-    ['initialize', {}, '"params.protocolVersion" is missing; it must be a string'],
-    ['initialize', undefined, '"params" is missing; it must be an object'],
-    ['resources/read', { uri: 5 }, 'resources/read: "params.uri" is 5, but it must be a string'],
-    ['resources/read', {}, 'resources/read: "params.uri" is missing; it must be a string'],
-    ['tools/list', { cursor: 1 }, 'tools/list: "params.cursor" is 1, but it must be a string'],
-    ['tools/call', { name: 5 }, 'tools/call: "params.name" is 5, but it must be a string'],
-    ['tools/call', { name: 'echo', arguments: null }, '"params.arguments" is null, but it must be an object'],
-    [
-      'tools/call',
-      { name: 'echo', arguments: [1] },
-      '"params.arguments" is an array of 1, but it must be an',
-    ],
-    ['tools/call', ['echo'], 'The params of a message must be an object'],
-    [
-      'tools/call',
-      { name: 'echo', _meta: 5 },
-      'The params of a message must be an object, and so must their',
-    ],
-  ])('are refused as such, in a sentence: %s %j', async (method, params, sentence) => {
-    const wire = await connect();
-    const { error } = await wire.ask(1, method, params);
-    expect(error?.code).toBe(-32602);
-    expect(error?.message).toContain(sentence);
-    expect(error?.message).not.toMatch(/[\n{}]/);
-    await wire.lives();
-  });
+it.each([
+  ['initialize', {}, '"params.protocolVersion" is missing; it must be a string'],
+  ['initialize', undefined, '"params" is missing; it must be an object'],
+  ['resources/read', { uri: 5 }, 'resources/read: "params.uri" is 5, but it must be a string'],
+  ['resources/read', {}, 'resources/read: "params.uri" is missing; it must be a string'],
+  ['tools/list', { cursor: 1 }, 'tools/list: "params.cursor" is 1, but it must be a string'],
+  ['tools/call', { name: 5 }, 'tools/call: "params.name" is 5, but it must be a string'],
+  ['tools/call', { name: 'echo', arguments: null }, '"params.arguments" is null, but it must be an object'],
+  ['tools/call', { name: 'echo', arguments: [1] }, '"params.arguments" is an array of 1, but it must be an'],
+  ['tools/call', ['echo'], 'The params of a message must be an object'],
+  ['tools/call', { name: 'echo', _meta: 5 }, 'The params of a message must be an object, and so must their'],
+])('invalid parameters are refused with a sentence: %s %j', async (method, params, sentence) => {
+  const wire = await connect();
+  const { error } = await wire.ask(1, method, params);
+  expect(error?.code).toBe(-32602);
+  expect(error?.message).toContain(sentence);
+  expect(error?.message).not.toMatch(/[\n{}]/);
+  await wire.lives();
 });
 
-describe('what is no message', () => {
+describe('an invalid message', () => {
   it.each([
     ['garbage', 'garbage', -32700, null],
     ['half a message', '{"jsonrpc":"2.0","id":1', -32700, null],
@@ -196,10 +184,10 @@ describe('what is no message', () => {
     ['null', 'null', -32600, null],
     ['another version', '{"jsonrpc":"1.0","id":9,"method":"ping"}', -32600, 9],
     ['an id alone', '{"id":9}', -32600, 9],
-    ['an id that is none', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, null],
+    ['an invalid id', '{"jsonrpc":"2.0","id":{},"method":"ping"}', -32600, null],
     ['control characters', '\0\x01\x02', -32700, null],
     ['deep nesting', `${'['.repeat(100_000)}`, -32700, null],
-  ])('is answered, and the next message counts: %s', async (_what, line, code, wanted) => {
+  ])('is answered, and so is the next message: %s', async (_what, line, code, wanted) => {
     const wire = await connect();
     wire.raw(`${line}\n`);
     const complaint = await wire.until(({ error }) => error !== undefined);
@@ -212,7 +200,7 @@ describe('what is no message', () => {
     ['at its end', (long: string) => `{"method":"x","params":{"a":"${long}"},"id":"a b"}`, 'a b'],
     ['that is not its own', (long: string) => `{"method":"x","params":{"id":7,"a":"${long}"}}`, null],
     ['in a text', (long: string) => `{"method":"x","params":"${long},\\"id\\":7"}`, null],
-  ])('is answered when it is too big, with the id %s', async (_where, messageOf, id) => {
+  ])('is answered with its id if it is too big: the id %s', async (_where, messageOf, id) => {
     const wire = await connect();
     wire.raw(`${messageOf('x'.repeat(MESSAGE_LIMIT))}\n`);
     expect(await wire.until((message) => message.error !== undefined)).toMatchObject({
@@ -222,7 +210,7 @@ describe('what is no message', () => {
     await wire.lives();
   });
 
-  it('survives damaged messages', async () => {
+  it('does not stop the server, however damaged', async () => {
     const wire = await connect();
     const random = seeded(0x6d6370);
     const params = { name: 'echo', arguments: {} };
@@ -246,7 +234,7 @@ describe('a batch of version 2025-03-26', () => {
     return (await wire.until((message) => Array.isArray(message))) as unknown as readonly Message[];
   };
 
-  it('is answered by one, which has an answer for each request', async () => {
+  it('is answered by a batch with an answer for each request', async () => {
     const wire = await batched();
     const call = { name: 'echo', arguments: { text: 'a' } };
     const answers = await answersTo(
@@ -262,7 +250,7 @@ describe('a batch of version 2025-03-26', () => {
     await wire.lives();
   });
 
-  it('is answered without what it cancels itself', async () => {
+  it('gets no answer to a call that it cancels itself', async () => {
     const wire = await batched();
     const answers = await answersTo(
       wire,
@@ -284,52 +272,44 @@ describe('a batch of version 2025-03-26', () => {
   });
 });
 
-describe('the limit on time', () => {
-  it.each(['work', 'stuck'])('ends a call of %s, and the next call has its turn', async (tool) => {
-    const wire = await connect({ VMAF_MCP_MAX_CONCURRENT: '1' }, { maxSeconds: 0.2 });
-    const start = performance.now();
-    const { result } = await wire.call(1, tool);
-    expect(performance.now() - start).toBeLessThan(2200);
-    expect(result).toMatchObject({ isError: true });
-    expect(result.content[0].text).toContain(
-      'took longer than 0.2 s, the limit of this server (--max-seconds)',
-    );
-    expect((await wire.call(2, 'work', { frames: 1 })).result.isError).toBeUndefined();
-  });
+it.each(['work', 'stuck'])('the time limit ends a call of %s, and the next call runs', async (tool) => {
+  const wire = await connect({ VMAF_MCP_MAX_CONCURRENT: '1' }, { maxSeconds: 0.2 });
+  const start = performance.now();
+  const { result } = await wire.call(1, tool);
+  expect(performance.now() - start).toBeLessThan(2200);
+  expect(result).toMatchObject({ isError: true });
+  const found = result.content[0].text;
+  expect(found).toContain('took longer than 0.2 s, the limit of this server (--max-seconds)');
+  expect((await wire.call(2, 'work', { frames: 1 })).result.isError).toBeUndefined();
 });
 
-describe('a client that does not read', () => {
-  it('is not read from either, so that its answers do not pile up', async () => {
-    const host = await fakeHost();
-    const lines = [
-      INITIALIZE,
-      ...Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, method: 'tools/list' })),
-    ];
-    const text = lines.map((line) => `${JSON.stringify({ jsonrpc: '2.0', ...line })}\n`).join('');
-    let sent = 0;
-    // As from a pipe: at most 64 KiB at a time, and no more than is taken.
-    const input = new Readable({
-      read() {
-        if (sent < text.length) this.push(text.slice(sent, sent + (1 << 16)));
-        sent += 1 << 16;
-      },
-    });
-    const output = new PassThrough();
-    const stop = new AbortController();
-    const ended = serveLines(host, input, output, stop.signal);
-    await new Promise((resolve) => setTimeout(resolve, 500));
-    expect(sent).toBeLessThan(text.length / 2);
-    expect(output.writableLength).toBeLessThan(1 << 20);
-    const heard = new Set<string>();
-    let rest = '';
-    output.on('data', (chunk: Buffer) => {
-      const answers = (rest + chunk.toString('utf8')).split('\n');
-      rest = answers.pop() ?? '';
-      for (const answer of answers) heard.add(/"id":\d+\}?$/.exec(answer)?.[0] ?? answer);
-    });
-    await expect.poll(() => heard.size).toBe(10_001);
-    stop.abort();
-    await ended;
-    await host.close();
+it('a client that does not read is not read from, so that answers do not pile up', async () => {
+  const host = await fakeHost();
+  const requests = Array.from({ length: 10_000 }, (_, i) => ({ id: i + 1, method: 'tools/list' }));
+  const text = sessionLines(...requests);
+  let sent = 0;
+  // Like a pipe: at most 64 KiB at a time, on demand.
+  const input = new Readable({
+    read() {
+      if (sent < text.length) this.push(text.slice(sent, sent + (1 << 16)));
+      sent += 1 << 16;
+    },
   });
+  const output = new PassThrough();
+  const stop = new AbortController();
+  const ended = serveLines(host, input, output, stop.signal);
+  await new Promise((resolve) => setTimeout(resolve, 500));
+  expect(sent).toBeLessThan(text.length / 2);
+  expect(output.writableLength).toBeLessThan(1 << 20);
+  const heard = new Set<string>();
+  let rest = '';
+  output.on('data', (chunk: Buffer) => {
+    const answers = (rest + chunk.toString('utf8')).split('\n');
+    rest = answers.pop() ?? '';
+    for (const answer of answers) heard.add(/"id":\d+\}?$/.exec(answer)?.[0] ?? answer);
+  });
+  await expect.poll(() => heard.size).toBe(10_001);
+  stop.abort();
+  await ended;
+  await host.close();
 });

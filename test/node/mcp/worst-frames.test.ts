@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/worst-frames
- * `describe_worst_frames`: the lowest frames, apart from each other, with pictures that are those of the videos, facts and
- * words; and nothing left when the call is cancelled. Describing models are stand-ins that say so.
+ * `describe_worst_frames`: the lowest frames, apart from each other, with pictures of the videos, facts and words; a cancelled
+ * call leaves nothing. Describing models are stand-ins.
  */
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -26,7 +26,7 @@ import { SAID, type StandInOptions, standIn } from '../../support/vision-library
 
 const NONE: WorstFramesParts = { describer: async () => ({ modelId: null, hint: 'none here' }) };
 
-/** Base64 characters of pictures. */
+/** Number of base64 characters of pictures. */
 const characters = (images: readonly { readonly data: string }[]) =>
   images.reduce((sum, { data }) => sum + data.length, 0);
 
@@ -56,14 +56,14 @@ async function show(
   return { document: checked as unknown as WorstFramesDocument, images, content, context };
 }
 
-/** A generated pair, named by its length, Y4M unless another ending is asked for; made once. */
+/** A generated pair, Y4M by default. */
 function pair(frames: number, format: Partial<VideoFormat> = {}, extension: 'y4m' | 'yuv' = 'y4m') {
   const cut = frames >> 1;
   const size = { width: 160, height: 96, bitDepth: 8, chroma: '420' } as const;
   return writePair({ content: 'sample', seed: 21, cut, frames, ...size, ...format }, extension);
 }
 
-/** Four frames that several tests look at, and what is said of two of them without pictures. */
+/** Four frames that several tests use, and the answer for two of them without pictures. */
 const four = () => pair(4);
 let saidOfFour: ReturnType<typeof show> | undefined;
 const facts = () => {
@@ -79,7 +79,7 @@ describe('the frames', () => {
     const report = await score({ reference: ref, distorted: dis }, { threads: 0 });
     const { document } = await show({ ref, dis, n: 3, min_distance: 3, images: 'none' });
     const scores = report.frames.map(({ frameNum, metrics }) => ({ frameNum, vmaf: metrics.vmaf ?? 0 }));
-    // By hand: the lowest of those that are left, three times.
+    // By hand: the lowest of those left, three times.
     const expected: number[] = [];
     for (let k = 0; k < 3; k++) {
       const left = scores.filter(({ frameNum }) =>
@@ -95,7 +95,7 @@ describe('the frames', () => {
     }
   });
 
-  it('are half a second apart by default, nearer where the video is too short', async () => {
+  it('are half a second apart by default, less if the video is too short', async () => {
     const size = { width: 64, height: 48 };
     const distance = async (frames: number, n: number) => {
       const { document } = await show({ ...pair(frames, size), n, images: 'none' });
@@ -107,39 +107,33 @@ describe('the frames', () => {
     expect(await distance(28, 2)).toEqual([2, 13]);
   });
 
-  it('are ranked by another metric, which is measured for it', async () => {
-    const { ref, dis } = four();
-    const asked = { ref, dis, metric: 'butteraugli_3norm', n: 4, min_distance: 1, images: 'none' };
-    const { document, context } = await show(asked);
+  it('are ranked by another metric, which is then measured', async () => {
+    const asked = { ...four(), metric: 'butteraugli_3norm', images: 'none' };
+    const { document, context } = await show({ ...asked, n: 4, min_distance: 1 });
     const { frames, mean, metric } = document;
     const maps = context.published.filter(({ name }) => name.endsWith('_map.png'));
-    expect(maps.map(({ description }) => description)).toContain(
-      'Where Butteraugli sees differences in frame 0, over the distorted picture.',
-    );
+    const found = maps.map(({ description }) => description);
+    expect(found).toContain('Where Butteraugli sees differences in frame 0, over the distorted picture.');
     const values = frames.map(({ metrics }) => Number(metrics.butteraugli_3norm));
     expect(values).toEqual([...values].sort((a, b) => b - a));
     expect(metric).toBe('butteraugli_3norm');
     expect(mean).toBeCloseTo(values.reduce((sum, value) => sum + value, 0) / values.length, 5);
     expect(frames[0]?.vmaf).toBe(frames[0]?.metrics.vmaf);
     expect(frames[0]?.summary).toMatch(/has butteraugli_3norm [\d.]+, [\d.]+ above the mean\./);
-    await expect(show({ ref, dis, metric: 'cvvdp', images: 'none' })).rejects.toThrow(
-      /this run measures .*cvvdp_q/,
-    );
+    await expect(show({ ...asked, metric: 'cvvdp' })).rejects.toThrow(/this run measures .*cvvdp_q/);
   });
 
-  it('may be as many as there are, and no more', async () => {
-    const { ref, dis } = pair(3);
-    const { document } = await show({ ref, dis, n: 32, images: 'none' });
+  it('are at most as many as the video has', async () => {
+    const { document } = await show({ ...pair(3), n: 32, images: 'none' });
     expect(document.frames.map(({ frame_index }) => frame_index).sort()).toEqual([0, 1, 2]);
   });
 });
 
 describe('the pictures', () => {
-  it('are the frames, in full size as files, and small in the answer', async () => {
-    const { ref, dis } = four();
-    const { document, images, context } = await show({ ref, dis, n: 1, image_max_side: 80 });
+  it('are published in full size, and are small in the answer', async () => {
+    const { document, images, context } = await show({ ...four(), n: 1, image_max_side: 80 });
     const [frame] = document.frames;
-    // Those behind links are as small as those in answers; the report is the ninth.
+    // Four in full size, four small ones, and the report.
     expect(context.published).toHaveLength(9);
     const whole = context.published.filter(({ name }) => !/_small\.png$|\.json$/.test(name));
     const names = whole.map(({ name }) => name);
@@ -150,7 +144,7 @@ describe('the pictures', () => {
     for (const { data, mimeType, name } of whole) {
       expect(mimeType).toBe('image/png');
       const made = decode(data as Uint8Array);
-      // The map has its legend below it.
+      // The map has a legend below it.
       expect(made).toMatchObject({ width: 160, channels: 3 });
       if (name.endsWith('_map.png')) expect(made.height).toBeGreaterThan(96);
       else expect(made.height).toBe(96);
@@ -162,13 +156,13 @@ describe('the pictures', () => {
     expect(Object.fromEntries(order)).toEqual({ reference: 1, distorted: 2, difference: 3, map: 4 });
   });
 
-  it.runIf(exhaustive)('stay within what a message holds, however many', async () => {
+  it.runIf(exhaustive)('stay within the limit of a message, however many', async () => {
     const { images } = await show({ ...pair(32), n: 32 });
     expect(images).toHaveLength(4 * 32);
     expect(characters(images)).toBeLessThan(6 << 20);
   });
 
-  it('of five large frames take less than 700 kB together, and are still worth looking at', async () => {
+  it('of five large frames take less than 700 kB together, and are still large enough to be useful', async () => {
     const { images } = await show({ ...large(), min_distance: 1 });
     const jpegs = images.filter(({ mimeType }) => mimeType === 'image/jpeg');
     const sides = jpegs.map(({ data }) => decodeJpeg(Buffer.from(data, 'base64'), { useTArray: true }).width);
@@ -178,7 +172,7 @@ describe('the pictures', () => {
     expect(Math.min(...sides)).toBeGreaterThanOrEqual(160);
   });
 
-  it('of large frames may take more or less if asked', async () => {
+  it('of large frames may take more or less on request', async () => {
     const size = async (images_kb: number) => {
       const { images } = await show({ ...large(), n: 1, images_kb });
       expect(images).toHaveLength(4);
@@ -188,19 +182,17 @@ describe('the pictures', () => {
     expect(await size(1500)).toBeGreaterThan(100_000);
   });
 
-  it('can be left out of the answer', async () => {
-    const { ref, dis } = four();
-    const only = await show({ ref, dis, n: 2, images: 'distorted' });
+  it('can be omitted from the answer', async () => {
+    const only = await show({ ...four(), n: 2, images: 'distorted' });
     expect(only.images).toHaveLength(2);
-    expect(
-      only.document.frames.map(({ files }) => [files.reference.content, files.distorted.content]),
-    ).toEqual([
-      [null, 1],
-      [null, 2],
+    const contents = only.document.frames.flatMap(({ files }) => [
+      files.reference.content,
+      files.distorted.content,
     ]);
+    expect(contents).toEqual([null, 1, null, 2]);
     const none = await facts();
     expect(none.images).toEqual([]);
-    // The pictures are small enough to be read as they are; the report is the ninth.
+    // Four pictures of each frame, small enough as they are, and the report.
     expect(none.context.published).toHaveLength(9);
     expect(none.document.full_report.uri).toBe('anyvmaf://results/9/report.json');
     const links = none.document.frames.map(({ files }) => files.distorted.uri);
@@ -220,7 +212,7 @@ describe('the pictures', () => {
     const geometry = { width: 160, height: 96, pixfmt, bitdepth, images: 'none' };
     const { context } = await show({ ref, dis, ...geometry, n: 1, min_distance: 1 });
     const plain = await show({ ...eight, n: 2, min_distance: 1, images: 'none' });
-    // The same content in 8 bit has the same colours, but for rounding.
+    // The same content in 8 bit has the same colours, up to rounding.
     const reference = context.published[0];
     const same = plain.context.published.find(({ name }) => name === reference?.name);
     const [a, b] = [reference, same].map((made) => decode(made?.data as Uint8Array).data);
@@ -229,7 +221,7 @@ describe('the pictures', () => {
 });
 
 describe('the words', () => {
-  it('are those of the measured facts, with the hint, where there is no model', async () => {
+  it('describe measured facts, with a hint, if there is no model', async () => {
     const { document } = await facts();
     const [frame] = document.frames;
     expect(document).toMatchObject({ model_id: null, hint: 'none here' });
@@ -240,11 +232,10 @@ describe('the words', () => {
     expect(frame?.difference.mean).toBeGreaterThan(1);
   });
 
-  it('are those of a model where there is one', async () => {
-    const { ref, dis } = four();
+  it('come from a model if there is one', async () => {
     const used = standIn();
     const context = fakeContext('/');
-    const { document } = await show({ ref, dis, n: 2, images: 'none' }, context, {
+    const { document } = await show({ ...four(), n: 2, images: 'none' }, context, {
       describer: (onProgress) => findDescriber({ library: async () => used.library, onProgress }),
     });
     expect(document.model_id).toBe('HuggingFaceTB/SmolVLM-Instruct');
@@ -256,32 +247,30 @@ describe('the words', () => {
     );
   });
 
-  it('fall back to the facts for a frame on which the model fails, and only for that', async () => {
-    const { ref, dis } = four();
+  it('fall back to the facts for frames on which the model fails', async () => {
     let calls = 0;
     const used = standIn({
       onGenerate: () => {
         if (++calls === 1) throw new Error('out of\nmemory');
       },
     });
-    const { document } = await show({ ref, dis, n: 2, images: 'none' }, fakeContext('/'), {
+    const { document } = await show({ ...four(), n: 2, images: 'none' }, fakeContext('/'), {
       describer: () => findDescriber({ library: async () => used.library }),
     });
     expect(document.frames[0]?.description).toMatch(/SmolVLM-Instruct failed: out of memory\)$/);
     expect(document.frames[1]?.description).toBe(`${SAID} 160x96.`);
   });
 
-  it('are not asked for where describe is false', async () => {
-    const { ref, dis } = four();
+  it('come from no model if describe is false', async () => {
     const parts = { describer: () => Promise.reject(new Error('asked')) };
-    const args = { ref, dis, n: 1, describe: false, images: 'none' };
+    const args = { ...four(), n: 1, describe: false, images: 'none' };
     const { document } = await show(args, fakeContext('/'), parts);
     expect(document).toMatchObject({ model_id: null, hint: 'describe is false' });
   });
 });
 
-describe('what cannot be done', () => {
-  it('is said in a sentence', async () => {
+describe('invalid arguments', () => {
+  it('are refused with a sentence', async () => {
     const { ref, dis } = pair(4, {}, 'yuv');
     const size = { width: 160, height: 96 };
     for (const [args, why, root] of [
@@ -292,7 +281,7 @@ describe('what cannot be done', () => {
       expect(await refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root))).toMatch(why);
   });
 
-  it('n and the distance have bounds', () => {
+  it('are out of the bounds of n, the distance and the size', () => {
     const { inputSchema } = describeWorstFramesTool;
     for (const wrong of [{ n: 0 }, { n: 33 }, { n: 2.5 }, { min_distance: 0 }, { image_max_side: 63 }])
       expect(inputSchema.safeParse({ ref: 'a', dis: 'b', ...wrong }).success).toBe(false);
@@ -300,16 +289,15 @@ describe('what cannot be done', () => {
 });
 
 describe.runIf(hasFfmpeg)(`encoded video (${needsFfmpeg} with zscale)`, () => {
-  it('is decoded for the frames alone, in its own colours', async () => {
+  it('is decoded only for the frames shown, with its own colours', async () => {
     const colours = ['-colorspace', 'bt709', '-color_range', 'tv'];
-    const extra = ['-g', '25', '-qp', '20', ...colours];
-    const ref = encode({ codec: 'h264', extra });
-    const dis = encode({ codec: 'h264', extra: ['-g', '25', '-qp', '45', ...colours] });
+    const encoded = (qp: string) => encode({ codec: 'h264', extra: ['-g', '25', '-qp', qp, ...colours] });
+    const [ref, dis] = [encoded('20'), encoded('45')];
     const { document, context } = await show({ ref, dis, n: 1, images: 'none' });
     const [frame] = document.frames;
     const seconds = (frame?.frame_index ?? 0) / 25;
     expect(frame?.reference).toMatchObject({ matrix: 'bt709', range: 'limited', seconds });
-    // The same frame as zimg converts it, which knows where chroma samples lie; swscale does not look.
+    // zimg converts the frame with the chroma siting, which swscale ignores.
     const convert = 'zscale=matrixin=709:rangein=limited:matrix=gbr:range=full:filter=bilinear,format=gbrp';
     const pick = ['-vf', `select=eq(n\\,${frame?.frame_index}),${convert}`];
     const args = ['-i', ref, ...pick, '-frames:v', '1', '-pix_fmt', 'rgb24', '-f', 'rawvideo'];
@@ -319,7 +307,7 @@ describe.runIf(hasFfmpeg)(`encoded video (${needsFfmpeg} with zscale)`, () => {
     expect(worstDifference(expected, shown)).toBeLessThanOrEqual(1);
   });
 
-  it('is shown as filters leave it', async () => {
+  it('is shown after filters', async () => {
     const ref = encode({ codec: 'h264', size: '160x120', frames: 4 });
     const box = ['-i', ref, '-vf', 'boxblur=2,pad=160:160:0:20', '-c:v', 'ffv1'];
     const boxed = ffmpeg(ref.replace(/\.mp4$/, '.boxed.mkv'), box);
@@ -356,15 +344,13 @@ describe.runIf(hasFfmpeg)(`encoded video (${needsFfmpeg} with zscale)`, () => {
 
 const clip = (side: 0 | 1) => sharedPath(`clips/src01_hrc0${side}_576x324.yuv420p10le.yuv`);
 
-describe.runIf(clip(0))(`the reference's pair in 10 bit (${needsShared})`, () => {
-  it('shows a frame of it', async () => {
-    const geometry = { width: 576, height: 324, pixfmt: '420', bitdepth: 10 };
-    const { document } = await show({ ref: clip(0), dis: clip(1), ...geometry, n: 1 });
-    expect(document.frames).toHaveLength(1);
-    // Film grain that the encoder took away.
-    expect(document.frames[0]?.facts.noise.value).toBeLessThan(-1);
-    expect(document.frames[0]?.summary).toContain('smoothed away');
-  });
+it.runIf(clip(0))(`shows a frame of the reference's pair in 10 bit (${needsShared})`, async () => {
+  const geometry = { width: 576, height: 324, pixfmt: '420', bitdepth: 10 };
+  const { document } = await show({ ref: clip(0), dis: clip(1), ...geometry, n: 1 });
+  expect(document.frames).toHaveLength(1);
+  // The encoder has removed film grain.
+  expect(document.frames[0]?.facts.noise.value).toBeLessThan(-1);
+  expect(document.frames[0]?.summary).toContain('smoothed away');
 });
 
 const IMAGE: RgbImage = { width: 6, height: 4, data: new Uint8Array(72) };
@@ -382,7 +368,7 @@ async function found(options: StandInOptions = {}) {
   return { used, messages, describer };
 }
 
-/** Its answer to a question about a picture. */
+/** The model's answer to a question about a picture. */
 async function answerOf({ describer }: Awaited<ReturnType<typeof found>>, signal = going()): Promise<string> {
   if (describer.modelId === null) throw new Error(describer.hint);
   return describer.describe(IMAGE, 'What is wrong?', signal);
@@ -395,13 +381,13 @@ describe('the chain', () => {
     expect(describer.modelId).toBe(SMOL);
     expect(used.loaded).toEqual([SMOL]);
     expect(messages).toEqual([`fetching ${SMOL}: weights 42 %`]);
-    // The prompt, which comes back before the answer, is cut off, and space is tidied.
+    // The answer without the repeated prompt, trimmed.
     expect(await answerOf(smol)).toBe(`${SAID} 6x4.`);
     const content = [{ type: 'image' }, { type: 'text', text: 'What is wrong?' }];
     expect(used.questions.map((text) => JSON.parse(text))).toEqual([[{ role: 'user', content }]]);
   });
 
-  it('asks Moondream2 where SmolVLM does not load, as question and answer', async () => {
+  it('asks Moondream2 if SmolVLM does not load, as question and answer', async () => {
     const moondream = await found({ broken: { [SMOL]: 'fetch failed' } });
     const { used, describer } = moondream;
     expect(describer.modelId).toBe('vikhyatk/moondream2');
@@ -410,7 +396,7 @@ describe('the chain', () => {
     expect(used.questions).toEqual(['<image>\n\nQuestion: What is wrong?\n\nAnswer:']);
   });
 
-  it('says why, where none loads', async () => {
+  it('tells why if none loads', async () => {
     const { describer } = await found({ broken: { [SMOL]: 'fetch\nfailed', [MOONDREAM]: 'no space left' } });
     expect(describer).toEqual({
       modelId: null,
@@ -419,17 +405,17 @@ describe('the chain', () => {
   });
 
   it.each([
-    // As Node says it of a package that is not there, and of one that is broken.
+    // Node's error for a missing package, and for a broken one.
     [VISION_PACKAGE, /^install with npm install @huggingface\/transformers, then restart the server$/],
     ['sharp', /could not be loaded: .*sharp/],
-  ])('says what to do where %s is missing', async (name, hint) => {
+  ])('gives advice if %s is missing', async (name, hint) => {
     const code = 'ERR_MODULE_NOT_FOUND';
     const missing = Object.assign(new Error(`Cannot find package '${name}' imported from here`), { code });
     const describer = await findDescriber({ library: () => Promise.reject(missing) });
     expect(describer).toEqual({ modelId: null, hint: expect.stringMatching(hint) });
   });
 
-  it('finds the package that is installed, or none', async () => {
+  it('finds the installed package or none', async () => {
     const outcome = await importVisionLibrary().then(
       (library) => typeof library.RawImage,
       (error: unknown) => (error instanceof Error ? error.message : ''),
@@ -438,19 +424,17 @@ describe('the chain', () => {
   });
 });
 
-describe('an answer that nobody waits for', () => {
-  it('is interrupted, and the signal says why', async () => {
-    const controller = new AbortController();
-    const reason = new Error('cancelled');
-    const endless = await found({
-      // A model that never ends, unless it looks at its criteria.
-      onGenerate: () => {
-        controller.abort(reason);
-        return new Promise(() => {});
-      },
-    });
-    await expect(answerOf(endless, controller.signal)).rejects.toBe(reason);
-    expect(endless.used.interrupted).toBe(1);
-    await expect(answerOf(endless, controller.signal)).rejects.toBe(reason);
+it('an answer is interrupted when its signal aborts, with the reason', async () => {
+  const controller = new AbortController();
+  const reason = new Error('cancelled');
+  const endless = await found({
+    // A model that ends only if it checks its stopping criteria.
+    onGenerate: () => {
+      controller.abort(reason);
+      return new Promise(() => {});
+    },
   });
+  await expect(answerOf(endless, controller.signal)).rejects.toBe(reason);
+  expect(endless.used.interrupted).toBe(1);
+  await expect(answerOf(endless, controller.signal)).rejects.toBe(reason);
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/node/media/containers
- * Files that end before their container does, made by hand box by box and by ffmpeg in every container; and times that are read
- * from an index, which are those that ffprobe reads with all the pictures.
+ * Files that end before their container does, made by hand and by ffmpeg in every container; and times from an index, which are
+ * those that ffprobe reads with all the pictures.
  */
 
 import { execFileSync } from 'node:child_process';
@@ -21,94 +21,68 @@ import { refusalOf } from '../../support/refusals.js';
 import { exhaustive, tier } from '../../support/tier.js';
 
 const cutOff = (bytes: Uint8Array): Promise<string | undefined> => findCutOff(bytesReader(bytes));
-const isCutOff = async (_: string, bytes: Uint8Array, missing: string | undefined) =>
-  expect(await cutOff(bytes)).toBe(missing === undefined ? undefined : `found only ${missing}`);
 const zeros = (length: number): Uint8Array => new Uint8Array(length);
 
 /** Big endian. */
-function number(value: number, bytes: number): Uint8Array {
-  return Uint8Array.from({ length: bytes }, (_, i) => Math.floor(value / 256 ** (bytes - 1 - i)) % 256);
-}
+const number = (value: number, bytes: number): Uint8Array =>
+  Uint8Array.from({ length: bytes }, (_, i) => Math.floor(value / 256 ** (bytes - 1 - i)) % 256);
 
 const box = (type: string, body: Uint8Array, length = 8 + body.length): Uint8Array =>
   concat(number(length, 4), ascii(type), body);
 
-describe('MP4', () => {
-  const start = box('ftyp', ascii('isom'));
-  const large = concat(number(1, 4), ascii('mdat'), number(2 ** 33, 8), zeros(100));
-  // Version 0: reference, time scale, earliest time, offset of the first; then two fragments of 60 bytes.
-  const fragment = concat(number(60, 4), zeros(8));
-  const index = concat(zeros(22), number(2, 2), fragment, fragment);
+const start = box('ftyp', ascii('isom'));
+const large = concat(number(1, 4), ascii('mdat'), number(2 ** 33, 8), zeros(100));
+// Version 0: reference, time scale, earliest time, offset of the first; then two fragments of 60 bytes.
+const fragment = concat(number(60, 4), zeros(8));
+const index = concat(zeros(22), number(2, 2), fragment, fragment);
+const indexedPart = concat(start, box('sidx', index), box('moof', zeros(52)));
 
-  it.each<[string, Uint8Array, string | undefined]>([
-    ['whole', concat(start, box('moov', zeros(40)), box('mdat', zeros(100))), undefined],
-    [
-      'with less in a box than it says',
-      concat(start, box('mdat', zeros(100), 300)),
-      '108 of 300 bytes of the mdat box',
-    ],
-    ['with a size of 64 bits', concat(start, large), '116 of 8589934592 bytes of the mdat box'],
-    ['with a last box up to the end of the file', concat(start, box('mdat', zeros(100), 0)), undefined],
-    ['with something else behind it', concat(start, box('mdat', zeros(100)), zeros(20)), undefined],
-    [
-      'that ends between two fragments of its index',
-      concat(start, box('sidx', index), box('moof', zeros(52))),
-      '128 of 188 bytes of the segments in its index',
-    ],
-  ])('%s', isCutOff);
-});
+const head = concat(number(0x1a45dfa3, 4), Uint8Array.of(0x84), zeros(4));
+const UNKNOWN = Uint8Array.of(0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
+const segment = (size: Uint8Array, ...body: Uint8Array[]) =>
+  concat(head, number(0x18538067, 4), size, ...body);
+const element = (id: number, length: number, there = length) =>
+  concat(number(id, id > 0xff ? 4 : 1), Uint8Array.of(0x40, length), zeros(there));
+const cluster = (size: Uint8Array, ...body: Uint8Array[]) => concat(number(0x1f43b675, 4), size, ...body);
+const live = (size: Uint8Array, there = 50) =>
+  segment(UNKNOWN, cluster(size, element(0xe7, 1), element(0xa3, 50, there)));
 
-describe('Matroska', () => {
-  const head = concat(number(0x1a45dfa3, 4), Uint8Array.of(0x84), zeros(4));
-  const UNKNOWN = Uint8Array.of(0x01, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff);
-  const segment = (size: Uint8Array, ...body: Uint8Array[]) =>
-    concat(head, number(0x18538067, 4), size, ...body);
-  const element = (id: number, length: number, there = length) =>
-    concat(number(id, id > 0xff ? 4 : 1), Uint8Array.of(0x40, length), zeros(there));
-  const cluster = (size: Uint8Array, ...body: Uint8Array[]) => concat(number(0x1f43b675, 4), size, ...body);
+const transport = (count: number, length = 188, sync = 0) => {
+  const bytes = zeros(count * length);
+  for (let i = 0; i < count; i++) bytes[i * length + sync] = 0x47;
+  return bytes;
+};
+const chunk = (size: number, there: number) =>
+  concat(ascii('RIFF'), number(size, 4).reverse(), ascii('AVI '), zeros(there));
+const page = (body: number, there: number) =>
+  concat(ascii('OggS'), zeros(22), Uint8Array.of(1, body), zeros(there));
 
-  it.each<[string, Uint8Array, string | undefined]>([
-    ['whole', segment(Uint8Array.of(0x8a), element(0xec, 7)), undefined],
-    ['cut short', segment(Uint8Array.of(0xe4), element(0xec, 7)), '10 of 100 bytes of its segment'],
-    ['live, whole', segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50))), undefined],
-    [
-      'live, cut within a block',
-      segment(UNKNOWN, cluster(UNKNOWN, element(0xe7, 1), element(0xa3, 50, 20))),
-      '20 of 50 bytes of its last element',
-    ],
-    [
-      'live, cut within a cluster between two blocks',
-      segment(UNKNOWN, cluster(Uint8Array.of(0xe4), element(0xe7, 1), element(0xa3, 50))),
-      '57 of 100 bytes of its last cluster',
-    ],
-    ['with an element of no known kind', segment(UNKNOWN, element(0x99, 50, 20)), undefined],
-  ])('%s', isCutOff);
-});
-
-describe('others', () => {
-  const transport = (count: number, length = 188, sync = 0) => {
-    const bytes = zeros(count * length);
-    for (let i = 0; i < count; i++) bytes[i * length + sync] = 0x47;
-    return bytes;
-  };
-  const chunk = (size: number, there: number) =>
-    concat(ascii('RIFF'), number(size, 4).reverse(), ascii('AVI '), zeros(there));
-  const page = (body: number, there: number) =>
-    concat(ascii('OggS'), zeros(22), Uint8Array.of(1, body), zeros(there));
-
-  it.each<[string, Uint8Array, string | undefined]>([
-    ['a transport stream', transport(5), undefined],
-    ['the same cut within a packet', transport(5).subarray(0, -100), '88 of 188 bytes of its last packet'],
-    ['the same with more behind its packets', concat(transport(4), zeros(188), zeros(9)), undefined],
-    ['M2TS', transport(5, 192, 4).subarray(0, -1), '191 of 192 bytes of its last packet'],
-    ['AVI', concat(chunk(104, 100), chunk(54, 50)), undefined],
-    ['AVI whose size was never written', chunk(0, 100), undefined],
-    ['AVI, cut', concat(chunk(104, 100), chunk(54, 40)), '44 of 54 bytes of the RIFF chunk'],
-    ['Ogg', concat(page(80, 80), page(90, 90)), undefined],
-    ['Ogg, cut in its last page', concat(page(80, 80), page(90, 20)), '48 of 118 bytes of its last page'],
-    ['text', ascii('once upon a time'.repeat(40)), undefined],
-    ['nothing', zeros(0), undefined],
-  ])('%s', isCutOff);
+it.each<[string, Uint8Array, string?]>([
+  ['MP4', concat(start, box('moov', zeros(40)), box('mdat', zeros(100)))],
+  ['MP4 with a short box', concat(start, box('mdat', zeros(100), 300)), '108 of 300 bytes of the mdat box'],
+  ['MP4 with a size of 64 bits', concat(start, large), '116 of 8589934592 bytes of the mdat box'],
+  ['MP4 with a last box up to the end of the file', concat(start, box('mdat', zeros(100), 0))],
+  ['MP4 with something else behind it', concat(start, box('mdat', zeros(100)), zeros(20))],
+  ['MP4 cut between fragments', indexedPart, '128 of 188 bytes of the segments in its index'],
+  ['Matroska', segment(Uint8Array.of(0x8a), element(0xec, 7))],
+  ['Matroska, cut', segment(Uint8Array.of(0xe4), element(0xec, 7)), '10 of 100 bytes of its segment'],
+  ['live Matroska', live(UNKNOWN)],
+  ['live Matroska, cut within a block', live(UNKNOWN, 20), '20 of 50 bytes of its last element'],
+  ['live Matroska, cut after a block', live(Uint8Array.of(0xe4)), '57 of 100 bytes of its last cluster'],
+  ['Matroska with an unknown element', segment(UNKNOWN, element(0x99, 50, 20))],
+  ['a transport stream', transport(5)],
+  ['the same cut within a packet', transport(5).subarray(0, -100), '88 of 188 bytes of its last packet'],
+  ['the same with more behind its packets', concat(transport(4), zeros(188), zeros(9))],
+  ['M2TS', transport(5, 192, 4).subarray(0, -1), '191 of 192 bytes of its last packet'],
+  ['AVI', concat(chunk(104, 100), chunk(54, 50))],
+  ['AVI whose size was never written', chunk(0, 100)],
+  ['AVI, cut', concat(chunk(104, 100), chunk(54, 40)), '44 of 54 bytes of the RIFF chunk'],
+  ['Ogg', concat(page(80, 80), page(90, 90))],
+  ['Ogg, cut in its last page', concat(page(80, 80), page(90, 20)), '48 of 118 bytes of its last page'],
+  ['text', ascii('once upon a time'.repeat(40))],
+  ['nothing', zeros(0)],
+])('%s is whole or says what is missing', async (_, bytes, missing) => {
+  expect(await cutOff(bytes)).toBe(missing && `found only ${missing}`);
 });
 
 describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
@@ -131,12 +105,11 @@ describe.runIf(hasFfmpeg)(`what ffmpeg writes (${needsFfmpeg})`, () => {
     const path = ffmpeg(join(folder, name), ['-i', whole(), '-c', 'copy', ...options]);
     const bytes = new Uint8Array(readFileSync(path));
     expect(await cutOff(bytes)).toBeUndefined();
-    expect(await cutOff(bytes.subarray(0, (bytes.length >> 1) | 1))).toMatch(
-      /^found only \d+ of \d+ bytes of /,
-    );
+    const half = await cutOff(bytes.subarray(0, (bytes.length >> 1) | 1));
+    expect(half).toMatch(/^found only \d+ of \d+ bytes of /);
   });
 
-  it('to a pipe, which cannot go back to write sizes', async () => {
+  it('to a pipe is whole, although sizes cannot be written later', async () => {
     const path = join(folder, 'piped.mkv');
     const bytes = execFileSync('ffmpeg', ['-v', 'error', '-i', whole(), '-c', 'copy', '-f', 'matroska', '-']);
     writeFileSync(path, bytes);
@@ -181,7 +154,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     expect(found).toEqual(probed(path));
   });
 
-  it('of fragments, other containers and edits that leave out frames are not given', async () => {
+  it('are not given for fragments, other containers and edits that leave out frames', async () => {
     const whole = encode({ codec: 'h264', frames: 60 });
     const at = (name: string) => `${encodeFolder()}/${name}`;
     const others = [
@@ -192,14 +165,12 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     ];
     for (const path of others) {
       const found = await indexed(path);
-      if (found) expect(found).toEqual(probed(path));
-      else expect(found).toBeUndefined();
+      expect(found).toEqual(found && probed(path));
     }
-    expect(await indexed(others[0] ?? '')).toBeUndefined();
-    expect(await indexed(others[2] ?? '')).toBeUndefined();
+    for (const at of [0, 2]) expect(await indexed(others[at] ?? '')).toBeUndefined();
   });
 
-  it('and fragments after it are one video, where a decoder can read it', async () => {
+  it('and fragments after it are one video for every decoder that can read it', async () => {
     const path = encode({ codec: 'h264', frames: 36, extra: ['-g', '12', '-movflags', 'frag_keyframe'] });
     expect(await indexed(path)).toBeUndefined();
     const decoders = await nodePlatform.decoders({ urls: false });
@@ -218,7 +189,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     expect((await score({ reference: path, distorted: path }, options)).frameCount).toBe(30);
   });
 
-  it('of a bare segment are those of what it is joined with, as its refusal says', async () => {
+  it('of a bare segment are read once it is joined as its refusal says', async () => {
     const whole = encode({ codec: 'h264', frames: 36, extra: ['-g', '12'] });
     const folder = mkdtempSync(join(encodeFolder(), 'segments-'));
     const stream = ['-c', 'copy', '-f', 'hls', '-hls_time', '0.4', '-hls_segment_type', 'fmp4', 'list.m3u8'];
@@ -231,7 +202,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
     expect(distorted.timestamps).toHaveLength(12);
   });
 
-  it('that is damaged ends, and takes no memory', { timeout: 60_000 }, async () => {
+  it('of a damaged file end, and take little memory', { timeout: 60_000 }, async () => {
     const bytes = readFileSync(encode({ codec: 'h264', extra: ['-movflags', '+faststart'] }));
     const random = seeded(18);
     for (let i = 0; i < tier(300, 2000); i++) {

@@ -4,7 +4,7 @@
  * `npm run corpus` runs the same cases from the shell.
  */
 import { join } from 'node:path';
-import { describe, expect, it, vi } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { score, trustOf } from '../../../src/index.js';
 import { root } from '../../support/built.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
@@ -18,7 +18,7 @@ interface Case {
   readonly what: string;
 }
 
-/** Modules of scripts/corpus, which the script shares. */
+/** What modules of scripts/corpus export. */
 interface Corpus {
   readonly CASES: readonly Case[];
   readonly SOME: readonly Case[];
@@ -28,31 +28,25 @@ interface Corpus {
 }
 
 const modules = ['cases', 'make', 'run'].map((name) => import(join(root, `scripts/corpus/${name}.mjs`)));
-const { CASES, SOME, corpusFiles, preparer, runCase } = Object.assign(
-  {},
-  ...(await Promise.all(modules)),
-) as Corpus;
+const imported = Object.assign({}, ...(await Promise.all(modules))) as Corpus;
+const { CASES, SOME, corpusFiles, preparer, runCase } = imported;
 
-describe('the corpus', () => {
-  it('has cases of every kind in each tier, all with names of their own', () => {
-    const names = CASES.map(({ name }) => name);
-    expect(names).toEqual([...new Set(names)]);
-    const kinds = (cases: readonly Case[]) => new Set(cases.map(({ kind }) => kind));
-    expect(kinds(SOME)).toEqual(kinds(CASES));
-  });
+it('the corpus has cases of every kind in each tier, all with different names', () => {
+  const names = CASES.map(({ name }) => name);
+  expect(names).toEqual([...new Set(names)]);
+  const kinds = (cases: readonly Case[]) => new Set(cases.map(({ kind }) => kind));
+  expect(kinds(SOME)).toEqual(kinds(CASES));
 });
 
-describe.runIf(hasFfmpeg)(`awkward pairs (${needsFfmpeg})`, () => {
-  const host = () => ({
-    score,
-    trustOf,
-    files: corpusFiles({ ffmpeg, folder: encodeFolder() }),
-    prepare: preparer(encodeFolder()),
-    otherDecoders: exhaustive,
-  });
+const host = () => ({
+  score,
+  trustOf,
+  files: corpusFiles({ ffmpeg, folder: encodeFolder() }),
+  prepare: preparer(encodeFolder()),
+  otherDecoders: exhaustive,
+});
 
-  const cases = tier(SOME, CASES).map((one) => [`${one.kind}, ${one.name}: ${one.what}`, one] as const);
-  it.each(cases)('%s', async (_, one) => {
-    expect((await runCase(one, host())).misses).toEqual([]);
-  });
+const cases = tier(SOME, CASES).map((one) => [`${one.kind}, ${one.name}: ${one.what}`, one] as const);
+it.runIf(hasFfmpeg).each(cases)(`%s (${needsFfmpeg})`, async (_, one) => {
+  expect((await runCase(one, host())).misses).toEqual([]);
 });

@@ -1,8 +1,8 @@
 /**
  * @module test/node/media/fields
  * Pictures of fields, labelled rightly, wrongly or not at all: what preflight finds, and that what it advises gives the
- * score of pairs that ffmpeg prepared by hand. Sizes that differ a little: pixels decide whether one picture was cut,
- * padded or scaled, before any offset is believed.
+ * score of pairs that ffmpeg prepared by hand. Sizes that differ a little: pixels decide whether a picture was cut,
+ * padded or scaled, before an offset is believed.
  */
 
 import { join } from 'node:path';
@@ -16,16 +16,15 @@ const LOSSLESS = ['-pix_fmt', 'yuv420p', '-c:v', 'ffv1', '-threads', '1'];
 /** A picture that moves to the side as a whole, for 0.8 s. */
 function scene(name: string, rate: string, filters: string, output: readonly string[] = LOSSLESS): string {
   const source = `mandelbrot=size=320x240:rate=${rate}:start_scale=0.5`;
-  // As many samples a second at any rate.
+  // It moves as far in a second at any rate.
   const moves = `scroll=h=${(0.5 / Number(rate)).toFixed(6)}`;
   const chain = ['format=yuv420p', moves, filters].filter((part) => part !== '').join(',');
   const input = ['-f', 'lavfi', '-t', '0.8', '-i', source];
   return ffmpeg(join(encodeFolder(), name), [...input, '-vf', chain, ...output]);
 }
 
-function filtered(path: string, name: string, filters: string, output = LOSSLESS): string {
-  return ffmpeg(join(encodeFolder(), name), ['-i', path, '-vf', filters, ...output]);
-}
+const filtered = (path: string, name: string, filters: string, output = LOSSLESS): string =>
+  ffmpeg(join(encodeFolder(), name), ['-i', path, '-vf', filters, ...output]);
 
 const whole = () => scene('whole.mkv', '25', '');
 const unlabelled = () => scene('unlabelled.mkv', '50', 'tinterlace=interleave_top,setfield=prog');
@@ -55,22 +54,20 @@ function advised({ hint }: Finding): ScoreOptions {
 describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
   const WHOLE = 'bwdif=mode=send_frame:parity=tff';
   let prepared: ReturnType<typeof psnr> | undefined;
-  /** What the fields without a label score once ffmpeg has made them whole. */
+  /** The score of the unlabelled fields after ffmpeg has made them whole. */
   const byHand = () => {
     prepared ??= psnr(whole(), filtered(unlabelled(), 'made-whole.mkv', WHOLE));
     return prepared;
   };
 
-  it('are found in pictures without a label, and made whole by these', async () => {
+  it('are found in pictures without a label, and made whole as advised', async () => {
     const [finding, ...others] = await found(whole(), unlabelled());
     expect(others).toEqual([]);
     expect(finding).toMatchObject({ code: 'interlaced', severity: 'warning', distorted: 'top-first' });
     expect(finding?.message).toContain('although it is not labelled');
     if (finding) expect(advised(finding)).toEqual({ deinterlace: true });
-    const after = await score(
-      { reference: whole(), distorted: unlabelled() },
-      { deinterlace: true, models: [], features: ['psnr'] },
-    );
+    const options = { deinterlace: true, models: [], features: ['psnr'] };
+    const after = await score({ reference: whole(), distorted: unlabelled() }, options);
     expect(after.frames.map(({ metrics }) => metrics.psnr_y)).toEqual(await byHand());
     expect(after.pairing?.distorted.conversions).toContain(`deinterlaced by ${WHOLE}, as its pictures show`);
     expect(after.preflight?.filter(({ code }) => code === 'interlaced')).toEqual([]);
@@ -83,7 +80,7 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
     expect(finding?.message).toContain('although distorted is labelled bottom-first');
   });
 
-  it('are no more than an info where only labels tell of them', async () => {
+  it('are only an info where only labels tell of them', async () => {
     const psf = filtered(whole(), 'psf.mkv', 'setfield=tff', [...LOSSLESS, '-field_order', 'tt']);
     expect(severities(await found(whole(), psf))).toEqual([['interlaced', 'info']]);
   });
@@ -92,24 +89,23 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
     ['the distorted video', film, telecined, { vfDistorted: 'fieldmatch=order=tff,decimate' }],
     ['the reference', telecined, film, { vfReference: 'fieldmatch=order=tff,decimate' }],
   ] as const;
-  it.each(sides.slice(0, tier(1, 2)))(
-    'repeated for film at 29.97 are taken out of %s',
-    async (_, reference, distorted, fix) => {
-      const findings = await found(reference(), distorted());
-      const [cause, ...others] = findings;
-      expect(severities(findings)).toEqual([
-        ['interlaced', 'warning'],
-        ['frame-rate', 'info'],
-      ]);
-      expect(others.map(({ follows }) => follows)).toEqual(['interlaced']);
-      if (cause) expect(advised(cause)).toEqual(fix);
-      const scored = await psnr(reference(), distorted(), fix);
-      expect(Math.min(...scored.slice(0, -1).map(Number))).toBeGreaterThan(50);
-      expect(await found(reference(), distorted(), fix)).toEqual([]);
-    },
-  );
+  it.each(sides.slice(0, tier(1, 2)))('repeated for film at 29.97 are removed from %s', async (_, ...row) => {
+    const [reference, distorted, fix] = row;
+    const findings = await found(reference(), distorted());
+    const [cause, ...others] = findings;
+    const expected = [
+      ['interlaced', 'warning'],
+      ['frame-rate', 'info'],
+    ];
+    expect(severities(findings)).toEqual(expected);
+    expect(others.map(({ follows }) => follows)).toEqual(['interlaced']);
+    if (cause) expect(advised(cause)).toEqual(fix);
+    const scored = await psnr(reference(), distorted(), fix);
+    expect(Math.min(...scored.slice(0, -1).map(Number))).toBeGreaterThan(50);
+    expect(await found(reference(), distorted(), fix)).toEqual([]);
+  });
 
-  it("in each other's place are put back", async () => {
+  it('that are exchanged are put back', async () => {
     const [finding] = await found(whole(), exchanged());
     expect(finding).toMatchObject({ severity: 'warning', distorted: 'exchanged' });
     const fix = { vfDistorted: 'il=ls=1:cs=1' };
@@ -136,8 +132,8 @@ const master = () => make('framed.mkv', words('-f lavfi -t 1.2 -i testsrc2=size=
 const encode = (name: string, filter: string) => make(name, ['-i', master()], '-vf', filter, ...X264);
 
 describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg})`, () => {
-  // Rows alone are a case of the corpus.
-  it.runIf(exhaustive)('of edges that are repeated, only the picture is compared as advised', async () => {
+  // The corpus has a case of rows alone.
+  it.runIf(exhaustive)('whose edges are repeated are compared without them, as advised', async () => {
     const area = '320:180:0:0';
     const filter = 'pad=336:192,fillborders=bottom=12:right=16:mode=smear';
     const pair = { reference: master(), distorted: encode('padded.mp4', filter) };
@@ -159,14 +155,14 @@ describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg
     expect(right.pooled_metrics.vmaf?.mean).toBeGreaterThan((wrong.pooled_metrics.vmaf?.mean ?? 100) + 5);
   });
 
-  it('that were scaled are compared so', async () => {
+  it('that were scaled are compared as scaled', async () => {
     const pair = { reference: master(), distorted: encode('scaled-a-little.mp4', 'scale=320:184') };
-    const { findings } = await inspect(pair);
-    expect(findings.map(({ code }) => code)).not.toContain('framing');
-    expect(findings.map(({ code }) => code)).toContain('size');
+    const codes = (await inspect(pair)).findings.map(({ code }) => code);
+    expect(codes).not.toContain('framing');
+    expect(codes).toContain('size');
   });
 
-  it('of which one was cut, with the edges gone, are not to be trusted', async () => {
+  it('of which one was cut are not to be trusted', async () => {
     const pair = { reference: master(), distorted: encode('cut.mp4', 'crop=320:134:0:22') };
     const { findings } = await inspect(pair);
     expect(findings.find(({ code }) => code === 'framing')?.hint).toMatchObject({

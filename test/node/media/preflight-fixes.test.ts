@@ -1,7 +1,7 @@
 /**
  * @module test/node/media/preflight-fixes
  * What preflight advises resolves what it found: each command is run by a shell and each option is given, and then the
- * finding is gone, or no more than an info.
+ * finding is gone, or only an info.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,16 +24,15 @@ const X264 = words('-c:v libx264 -preset ultrafast -crf 18 -threads 1');
 const LOSSLESS = words('-c:v ffv1 -threads 1');
 const PSNR = { features: ['psnr'], noPrediction: true };
 
-/** A moving picture with detail all over: 60 frames of 360x240 unless told otherwise. */
+/** A moving picture with detail all over: by default 60 frames of 360x240. */
 function source(size = '360x240', rate = '25', seconds = 2.4): readonly string[] {
   const picture = `testsrc2=size=${size}:rate=${rate}`;
   return ['-f', 'lavfi', '-t', String(seconds), '-i', picture];
 }
 
-/** Makes a file by its name; the name says what is in it. */
-function make(name: string, input: readonly string[], output: readonly string[]): string {
-  return ffmpeg(join(encodeFolder(), name), [...input, '-pix_fmt', 'yuv420p', ...output]);
-}
+/** Makes a file, whose name says what is in it. */
+const make = (name: string, input: readonly string[], output: readonly string[]): string =>
+  ffmpeg(join(encodeFolder(), name), [...input, '-pix_fmt', 'yuv420p', ...output]);
 
 const master = () => make('master.mkv', source(), LOSSLESS);
 
@@ -55,16 +54,16 @@ interface Case {
   readonly options?: InspectOptions;
   /** Part of the command, where one is expected. */
   readonly command?: string;
-  /** What else is found, before or after, and said to be so. */
+  /** Other findings that may remain, before or after. */
   readonly besides?: readonly FindingCode[];
-  /** The pictures do not go together before, and do after. */
+  /** The pictures match only after the fix. */
   readonly similar?: boolean;
 }
 
 type More = Omit<Case, 'what' | 'code' | 'pair'>;
-const resolves = (what: string, code: FindingCode, pair: Case['pair'], more: More = {}): Case => {
-  return { what, code, pair, ...more };
-};
+const resolves = (what: string, code: FindingCode, pair: Case['pair'], more: More = {}): Case => ({
+  ...{ what, code, pair, ...more },
+});
 
 const anamorphic = () => make('anamorphic.mkv', source(), ['-vf', 'setsar=32/27', ...LOSSLESS]);
 const BT601 = words('-color_primaries smpte170m -color_trc smpte170m -colorspace smpte170m');
@@ -79,30 +78,18 @@ const hdrMaster =
     const light = `${SDR},zscale=t=linear:npl=100,format=gbrpf32le`;
     const filter = `${light},zscale=p=2020:t=${transfer}:m=2020_ncl:r=limited,format=yuv420p10le`;
     const bare = labels === BARE ? ',setparams=color_primaries=unknown:colorspace=unknown' : '';
-    const output = [
-      '-vf',
-      filter + bare,
-      '-color_trc',
-      transfer,
-      ...labels,
-      '-color_range',
-      'tv',
-      ...LOSSLESS,
-    ];
+    const light10 = ['-vf', filter + bare, '-color_trc', transfer, ...labels, '-color_range', 'tv'];
     const name = `${transfer}${labels === BARE ? '-bare' : ''}.mkv`;
-    return ffmpeg(join(encodeFolder(), name), [...source('360x240', '25', 1), ...output]);
+    return ffmpeg(join(encodeFolder(), name), [...source('360x240', '25', 1), ...light10, ...LOSSLESS]);
   };
 const toneMapped = () => make('tone-mapped.mp4', source('360x240', '25', 1), ['-vf', SDR, ...BT709, ...X264]);
 const INTERLACED = words('-flags +ildct+ilme');
-const fields = () =>
-  make('fields.mkv', source('360x240', '50'), [
-    ...words('-vf tinterlace=interleave_top -c:v mpeg2video -q:v 2 -top 1'),
-    ...INTERLACED,
-  ]);
+const FIELDS = words('-vf tinterlace=interleave_top -c:v mpeg2video -q:v 2 -top 1');
+const fields = () => make('fields.mkv', source('360x240', '50'), [...FIELDS, ...INTERLACED]);
 /** An encode of the same fields. */
 const fieldsAgain = () =>
   make('fields.mp4', ['-i', fields()], [...words('-vf setfield=tff'), ...X264, ...INTERLACED]);
-/** A master in BT.601, and what was converted to BT.709. */
+/** A master in BT.601, and its conversion to BT.709. */
 const converted = () => {
   const toBt709 = words('-vf zscale=min=470bg:pin=170m:tin=601:m=709:p=709:t=709');
   const master = make('601.mkv', source(), [...BT601, ...LOSSLESS]);
@@ -260,7 +247,7 @@ const CASES: readonly Case[] = [
   ),
 ];
 
-/** A filter and a label. Options and filters of light are followed by tests of the engine; all others have tests of what is said. */
+/** A filter and a label. Tests of the engine follow options and filters of light; what the others say is tested elsewhere. */
 const FEW = ['a picture on its side', 'a label of full range on the same samples'];
 
 const PREPARED = mkdtempSync(join(encodeFolder(), 'prepared-'));
@@ -269,20 +256,16 @@ afterAll(() => rmSync(PREPARED, { recursive: true, force: true }));
 /** Runs the command as it stands in the finding, beside the files that it names. */
 function run(finding: Finding, hint: Extract<Hint, { purpose: 'prepare' }>): Record<string, string> {
   const here = mkdtempSync(join(PREPARED, 'run-'));
-  const text = hint.commands.reduce(
-    (command, { input }) => command.replace(input, join('..', '..', basename(input))),
-    finding.fix ?? '',
-  );
+  const beside = (path: string) => join('..', '..', basename(path));
+  const text = hint.commands.reduce((all, { input }) => all.replace(input, beside(input)), finding.fix ?? '');
   execFileSync('sh', ['-c', text.replaceAll('ffmpeg ', 'ffmpeg -nostdin -v error ')], { cwd: here });
   return Object.fromEntries(hint.commands.map(({ side, output }) => [side, join(here, output)]));
 }
 
-/** The request and the options with a hint followed. */
-function followed(
-  request: Record<'reference' | 'distorted', string>,
-  options: InspectOptions,
-  finding: Finding,
-) {
+type Request = Record<'reference' | 'distorted', string>;
+
+/** The request and the options after a hint is followed. */
+function followed(request: Request, options: InspectOptions, finding: Finding) {
   const { hint } = finding;
   if (!hint) throw new Error(`${finding.code} has no hint`);
   if (hint.purpose === 'prepare') return [{ ...request, ...run(finding, hint) }, options] as const;
@@ -292,20 +275,18 @@ function followed(
   return [request, { ...options, ...change }] as const;
 }
 
-it.runIf(hasFfmpeg)(
-  `what cannot be decoded has its score once it is converted as advised (${needsFfmpeg})`,
-  async () => {
-    const here = mkdtempSync(join(PREPARED, 'run-'));
-    const distorted = encode('advised.mp4', '');
-    const [, command = ''] = /losslessly first: (ffmpeg .*)$/.exec(CONVERT_WITHOUT_LOSS) ?? [];
-    const filled = command.replace('VIDEO', distorted).replace('ffmpeg', 'ffmpeg -nostdin -v error');
-    execFileSync('sh', ['-c', filled], { cwd: here });
-    const scored = async (file: string) =>
-      (await score({ reference: master(), distorted: file }, { preflight: false, frameCount: 5, ...PSNR }))
-        .frames;
-    expect(await scored(join(here, 'OUTPUT.y4m'))).toEqual(await scored(distorted));
-  },
-);
+const ADVISED = `what cannot be decoded has its score once it is converted as advised (${needsFfmpeg})`;
+it.runIf(hasFfmpeg)(ADVISED, async () => {
+  const here = mkdtempSync(join(PREPARED, 'run-'));
+  const distorted = encode('advised.mp4', '');
+  const [, command = ''] = /losslessly first: (ffmpeg .*)$/.exec(CONVERT_WITHOUT_LOSS) ?? [];
+  const filled = command.replace('VIDEO', distorted).replace('ffmpeg', 'ffmpeg -nostdin -v error');
+  execFileSync('sh', ['-c', filled], { cwd: here });
+  const options = { preflight: false, frameCount: 5, ...PSNR };
+  const scored = async (file: string) =>
+    (await score({ reference: master(), distorted: file }, options)).frames;
+  expect(await scored(join(here, 'OUTPUT.y4m'))).toEqual(await scored(distorted));
+});
 
 describe.runIf(hasFfmpeg)(`following what preflight advises (${needsFfmpeg})`, () => {
   const warned = (findings: readonly Finding[]) =>
@@ -328,14 +309,14 @@ describe.runIf(hasFfmpeg)(`following what preflight advises (${needsFfmpeg})`, (
     const after = await inspect(...followed(pair, options, found));
     const left = warned(after.findings);
     expect(left).not.toContain(code);
-    // Nor is anything new wrong.
+    // No other warning is new.
     const known = [...before.findings.map((finding) => finding.code), ...besides];
     expect(left.filter((other) => !known.includes(other))).toEqual([]);
     if (similar) {
       expect(before.alignment?.similarity).toBeLessThan(0.5);
       expect(after.alignment?.similarity).toBeGreaterThan(0.98);
     }
-    // The option that does the same has the same effect.
+    // The equivalent option has the same effect.
     const { hint } = found;
     if (hint?.purpose === 'prepare' && hint.instead) {
       const wanted = Object.fromEntries(hint.instead.map((one) => [one.option, 'value' in one && one.value]));

@@ -1,7 +1,7 @@
 /**
  * @module test/node/models/registry
- * The models in the package: that they are the original files, what is said about them, and what they predict; and those that
- * are fetched on request, from a server on the loopback interface, kept in a folder of the test.
+ * The models in the package: that they are the original files, what is said about them, and what they predict; and models
+ * that are fetched on request, from a server on the loopback interface, and kept in a folder of the test.
  */
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -53,30 +53,23 @@ describe('the model folder', () => {
     expect(limits).toEqual([{ adm_enhn_gain_limit: 1 }, {}, vif, vif, vif, vif]);
   });
 
-  it('is what the extraction script would write', () => {
+  it('is what the extraction script would write, with the licence of the models', () => {
     const script = fileURLToPath(new URL('../../../scripts/extract-models.mjs', import.meta.url));
     const said = execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
     expect(said).toMatch(/as they should be/);
-  });
-
-  it('carries the licence of the models', () => {
-    expect(read('LICENSE-VMAF.txt')).toMatch(
-      /BSD-2-Clause-Patent.*Copyright \(c\) 2016-2020 Netflix, Inc\..*patent license/s,
-    );
+    const licence = /BSD-2-Clause-Patent.*Copyright \(c\) 2016-2020 Netflix, Inc\..*patent license/s;
+    expect(read('LICENSE-VMAF.txt')).toMatch(licence);
   });
 });
 
 describe('listModels', () => {
   it('lists the built-in models, the default first', async () => {
     const models = await listModels(modelStore());
-    const [views, hfr] = [
-      ['3d0h', '5d0h', '1d5h_2160', '3d0h_2160'],
-      ['', 'hfr_'],
-    ] as const;
+    const views = ['3d0h', '5d0h', '1d5h_2160', '3d0h_2160'];
     expect(models.map(({ name }) => name)).toEqual([
       ...['vmaf_v0.6.1', 'vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1', 'vmaf_4k_v0.6.1neg', 'vmaf_b_v0.6.3'],
       ...['vmaf_float_v0.6.1', 'vmaf_float_v0.6.1neg', 'vmaf_float_4k_v0.6.1', 'vmaf_float_b_v0.6.3'],
-      ...hfr.flatMap((rate) => views.map((view) => `vmaf_v1.0.16_${rate}${view}`)),
+      ...['', 'hfr_'].flatMap((rate) => views.map((view) => `vmaf_v1.0.16_${rate}${view}`)),
     ]);
     const collections = models.filter(({ kind }) => kind === 'collection').map(({ name }) => name);
     expect(collections).toEqual(['vmaf_b_v0.6.3', 'vmaf_float_b_v0.6.3']);
@@ -119,7 +112,7 @@ describe('describeModel', () => {
     expect(model.inputs.map(({ logName }) => logName)).toContain('integer_motion2');
   });
 
-  it('derives the float models by renaming features alone', async () => {
+  it('has float models that differ only in the names of features', async () => {
     for (const name of ['v0.6.1', 'v0.6.1neg', '4k_v0.6.1', 'b_v0.6.3']) {
       const float = await describeModel(`vmaf_float_${name}`, modelStore());
       const plain = await describeModel(`vmaf_${name}`, modelStore());
@@ -143,24 +136,19 @@ describe('describeModel', () => {
   });
 });
 
-const PERFECT = {
-  integer_adm2: 1,
-  integer_motion2: 0,
-  integer_vif_scale0: 1,
-  integer_vif_scale1: 1,
-  integer_vif_scale2: 1,
-  integer_vif_scale3: 1,
-};
+const VIF = { integer_vif_scale0: 1, integer_vif_scale1: 1, integer_vif_scale2: 1, integer_vif_scale3: 1 };
+const PERFECT = { integer_adm2: 1, integer_motion2: 0, ...VIF };
 
 describe('openModel', () => {
   it('names the features that a run must measure, options included', async () => {
     expect((await openModel()).features).toEqual(['adm', 'motion', 'vif']);
     const neg = await openModel('version=vmaf_v0.6.1neg:motion.motion_force_zero=true:name=n');
-    expect(neg.features).toEqual([
+    const [adm, motion, vif] = [
       'adm=adm_enhn_gain_limit=1',
       'motion=motion_force_zero=true',
       'vif=vif_enhn_gain_limit=1',
-    ]);
+    ];
+    expect(neg.features).toEqual([adm, motion, vif]);
     expect(neg.name).toBe('n');
     expect(neg.inputs.map(({ logName }) => logName)).toContain('integer_adm2_egl_1');
   });
@@ -185,9 +173,7 @@ const AT = `/Netflix/vmaf/v3.2.0/model/vmaf_v1.0.16/${NAME}.json`;
 const at = ownFolder('pull');
 let server: StaticServer | undefined;
 
-beforeEach(() => {
-  vi.stubEnv('ANYVMAF_CACHE', at('cache'));
-});
+beforeEach(() => void vi.stubEnv('ANYVMAF_CACHE', at('cache')));
 
 afterEach(async () => {
   vi.unstubAllEnvs();
@@ -225,15 +211,14 @@ describe('pullModel', () => {
     const origin = await from({ [AT]: 'a model' });
     const { store, kept } = storeFor('a model');
     const place = `memory/${NAME}.json`;
-    expect(await pullModels(NAME, store, { from: `${origin}/` })).toEqual([
-      { name: NAME, fetched: true, place },
-    ]);
+    const first = await pullModels(NAME, store, { from: `${origin}/` });
+    expect(first).toEqual([{ name: NAME, fetched: true, place }]);
     expect(kept.get(`${NAME}.json`)).toBe('a model');
     await server?.stop();
     expect(await pullModels(NAME, store, { from: origin })).toEqual([{ name: NAME, fetched: false, place }]);
   });
 
-  it('fetches again what is damaged', async () => {
+  it('fetches a damaged file again', async () => {
     const origin = await from({ [AT]: 'a model' });
     const { store, kept } = storeFor('a model');
     kept.set(`${NAME}.json`, 'half a mo');
@@ -245,7 +230,7 @@ describe('pullModel', () => {
     expect(await pullModel('vmaf_v0.6.1', { from: 'http://127.0.0.1:1' })).toEqual([]);
   });
 
-  it('does not keep what has another sum', async () => {
+  it('does not keep a file with another checksum', async () => {
     const origin = await from({ [AT]: 'something else' });
     const { store, kept } = storeFor('a model');
     const sentence = await refusalOf('model', () => pullModels(NAME, store, { from: origin }));
@@ -253,16 +238,14 @@ describe('pullModel', () => {
     expect(kept.size).toBe(0);
   });
 
-  it('says what went wrong on the way', async () => {
+  it('says why a file could not be fetched', async () => {
     const origin = await from({ [AT.replace('3d0h', '5d0h')]: new Uint8Array((1 << 20) + 1) });
     const refusal = (code: 'io' | 'model' | 'usage', name: string, address: string) =>
       refusalOf(code, () => pullModel(name, { from: address }));
-    expect(await refusal('io', NAME, origin)).toMatch(
-      /the server answered 404; get the file elsewhere and pass path=FILE/,
-    );
-    expect(await refusal('model', NAME.replace('3d0h', '5d0h'), origin)).toMatch(
-      /more than 1048576 bytes, so it is not a model/,
-    );
+    const said = await refusal('io', NAME, origin);
+    expect(said).toMatch(/answered 404; get the file elsewhere and pass path=FILE/);
+    const large = await refusal('model', NAME.replace('3d0h', '5d0h'), origin);
+    expect(large).toMatch(/more than 1048576 bytes, so it is not a model/);
     await server?.stop();
     expect(await refusal('io', NAME, origin)).toMatch(/cannot be fetched from .*ECONNREFUSED.* pull again/);
     expect(await refusal('usage', NAME, 'ftp://x')).toMatch(/must begin with https:/);
@@ -284,22 +267,26 @@ describe('pullModel', () => {
     await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
     const { port } = endless.address() as AddressInfo;
     const run = () => pullModel(NAME, { from: `http://127.0.0.1:${port}` });
-    expect(await refusalOf('model', run)).toMatch(
-      /^The file from http:.* for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/,
-    );
+    const sentence = await refusalOf('model', run);
+    expect(sentence).toMatch(/^The file from http:.* for vmaf_v1\.0\.16_3d0h has more than 1048576 bytes/);
     await gone;
     endless.closeAllConnections();
     endless.close();
   });
 
-  // Node's own way to make folders never comes back from there.
-  it.runIf(process.platform === 'linux')('gives up where no folder can be made', async () => {
-    vi.stubEnv('ANYVMAF_CACHE', '/proc/anyvmaf/cache');
+  /** Why a model that is fetched cannot be kept. */
+  const unkept = async () => {
     const { store } = storeFor('a model', { write: nodeModelCache.write });
     const origin = await from({ [AT]: 'a model' });
-    expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be saved as \/proc\/anyvmaf\/cache\/models\/.*: no folder can be created there; make the folder writable/,
-    );
+    return refusalOf('io', () => pullModels(NAME, store, { from: origin }));
+  };
+
+  // In /proc, Node's own way to make folders never returns.
+  it.runIf(process.platform === 'linux')('gives up where no folder can be made', async () => {
+    vi.stubEnv('ANYVMAF_CACHE', '/proc/anyvmaf/cache');
+    const sentence = await unkept();
+    expect(sentence).toContain('cannot be saved as /proc/anyvmaf/cache/models/');
+    expect(sentence).toMatch(/: no folder can be created there; make the folder writable/);
   });
 
   it('stops when asked to', async () => {
@@ -309,38 +296,25 @@ describe('pullModel', () => {
   });
 
   it('says when the place to keep models cannot be written', async () => {
-    const origin = await from({ [AT]: 'a model' });
-    const { store } = storeFor('a model', { write: nodeModelCache.write });
     writeFileSync(at('cache'), 'a file where a folder should be');
-    expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be saved as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/,
-    );
+    const reason = /cannot be saved as .*cache\/models\/vmaf_v1\.0\.16_3d0h\.json: .*ANYVMAF_CACHE/;
+    expect(await unkept()).toMatch(reason);
   });
 
   it('says when a folder is where the model should be, and leaves nothing beside it', async () => {
-    const origin = await from({ [AT]: 'a model' });
-    const { store } = storeFor('a model', { write: nodeModelCache.write });
     const models = at('cache/models');
     mkdirSync(join(models, `${NAME}.json`), { recursive: true });
-    expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-      /cannot be saved as .*: a folder has that name; /,
-    );
+    expect(await unkept()).toMatch(/cannot be saved as .*: a folder has that name; /);
     expect(readdirSync(models)).toEqual([`${NAME}.json`]);
   });
 
-  it.skipIf(process.getuid?.() === 0 || process.platform === 'win32')(
-    'says when a folder is read-only (not as root)',
-    async () => {
-      const origin = await from({ [AT]: 'a model' });
-      const { store } = storeFor('a model', { write: nodeModelCache.write });
-      mkdirSync(at('cache'));
-      chmodSync(at('cache'), 0o555);
-      expect(await refusalOf('io', () => pullModels(NAME, store, { from: origin }))).toMatch(
-        /: permission denied; make/,
-      );
-      chmodSync(at('cache'), 0o755);
-    },
-  );
+  const ordinary = process.getuid?.() !== 0 && process.platform !== 'win32';
+  it.runIf(ordinary)('says when a folder is read-only (not as root)', async () => {
+    mkdirSync(at('cache'));
+    chmodSync(at('cache'), 0o555);
+    expect(await unkept()).toMatch(/: permission denied; make/);
+    chmodSync(at('cache'), 0o755);
+  });
 });
 
 describe('a model that is not here yet', () => {
@@ -361,34 +335,29 @@ describe('a model that is not here yet', () => {
   });
 });
 
-describe('the cache folder', () => {
-  it.skipIf(process.platform !== 'linux')('is where the variables say', () => {
-    const place = () => nodeModelCache.placeOf('x.json');
-    expect(place()).toBe(at('cache/models/x.json'));
-    vi.stubEnv('ANYVMAF_CACHE', '');
-    vi.stubEnv('XDG_CACHE_HOME', '/var/of/user');
-    expect(place()).toBe('/var/of/user/anyvmaf/models/x.json');
-    vi.stubEnv('XDG_CACHE_HOME', '');
-    vi.stubEnv('HOME', '/home/of/user');
-    expect(place()).toBe('/home/of/user/.cache/anyvmaf/models/x.json');
-  });
+it.skipIf(process.platform !== 'linux')('the cache folder is where the variables say', () => {
+  const place = () => nodeModelCache.placeOf('x.json');
+  expect(place()).toBe(at('cache/models/x.json'));
+  vi.stubEnv('ANYVMAF_CACHE', '');
+  vi.stubEnv('XDG_CACHE_HOME', '/var/of/user');
+  expect(place()).toBe('/var/of/user/anyvmaf/models/x.json');
+  vi.stubEnv('XDG_CACHE_HOME', '');
+  vi.stubEnv('HOME', '/home/of/user');
+  expect(place()).toBe('/home/of/user/.cache/anyvmaf/models/x.json');
 });
 
 const files = sharedPath('models');
 
 describe.skipIf(files === undefined)(`the eight models of VMAF v1 (${needsShared})`, () => {
-  function served(): Record<string, Uint8Array> {
-    return Object.fromEntries(
-      ['vmaf_v1.0.16', 'vmaf_v1.0.16_hfr'].flatMap((set) =>
-        readdirSync(join(files ?? '', set)).map((file) => [
-          `/Netflix/vmaf/v3.2.0/model/${set}/${file}`,
-          new Uint8Array(readFileSync(join(files ?? '', set, file))),
-        ]),
-      ),
-    );
-  }
+  const served = () => {
+    const found: Record<string, Uint8Array> = {};
+    for (const set of ['vmaf_v1.0.16', 'vmaf_v1.0.16_hfr'])
+      for (const file of readdirSync(join(files ?? '', set)))
+        found[`/Netflix/vmaf/v3.2.0/model/${set}/${file}`] = readFileSync(join(files ?? '', set, file));
+    return found;
+  };
 
-  it('are fetched by all, score offline then, and equal the files', async () => {
+  it('are fetched by the name all, then score offline, and equal the files', async () => {
     vi.stubEnv('ANYVMAF_MODELS_FROM', await from(served()));
     const pulled = await pullModel('all');
     expect(pulled.map(({ fetched }) => fetched)).toEqual(Array(8).fill(true));
@@ -398,19 +367,17 @@ describe.skipIf(files === undefined)(`the eight models of VMAF v1 (${needsShared
     expect(readdirSync(at('cache/models')).filter((name) => name.endsWith('.part'))).toEqual([]);
     for (const { name, place } of pulled) {
       const described = await describeOne(name);
-      expect([described.supportVectors, described.inputs.map(({ extractor }) => extractor)]).toEqual([
-        [215],
-        ['cambi', 'speed_chroma', 'adm', 'motion'],
-      ]);
+      expect(described.supportVectors).toEqual([215]);
+      const extractors = described.inputs.map(({ extractor }) => extractor);
+      expect(extractors).toEqual(['cambi', 'speed_chroma', 'adm', 'motion']);
       expect(described.bytes).toBe(readFileSync(place).length);
       expect(described.features).toEqual(described.inputs.map(({ feature }) => feature));
     }
     const clip = makeSample({ width: 320, height: 240, bitDepth: 10, chroma: '420' }, { seed: 5 });
     const file = join(files ?? '', 'vmaf_v1.0.16', `${NAME}.json`);
-    const report = await score(
-      { reference: sampleSource(clip, 'reference', 2), distorted: sampleSource(clip, 'distorted', 2) },
-      { models: [`version=${NAME}`, `path=${file}:name=file`], threads: 0 },
-    );
+    const [reference, distorted] = [sampleSource(clip, 'reference', 2), sampleSource(clip, 'distorted', 2)];
+    const models = [`version=${NAME}`, `path=${file}:name=file`];
+    const report = await score({ reference, distorted }, { models, threads: 0 });
     expect(report.pooled_metrics.vmaf).toEqual(report.pooled_metrics.file);
   });
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/node/native/native
- * Native ffmpeg and libvmaf as a backend, and as what this package is compared with.
+ * Native ffmpeg and libvmaf as a backend, and as the program that this package is compared with.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -33,11 +33,11 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
     const found = await describeNative({ vmafBin });
     expect(found).toMatchObject({ binary_path: vmafBin, flavour: 'ffprobe', error: null });
     const health = await probeBackend('native-cpu', { vmafBin });
-    // What libvmaf gives a grey frame.
+    // The score that libvmaf gives a grey frame.
     expect(health).toMatchObject({ runtime_healthy: true, score: 97.428043 });
   });
 
-  it('has the numbers of the own core, for decoded, scaled and paired video', async () => {
+  it('gives the values of our core, for decoded, scaled and paired video', async () => {
     const models = ['version=vmaf_v0.6.1', 'version=vmaf_v0.6.1neg:name=neg:adm.adm_enhn_gain_limit=1.0'];
     const own = await score(request, { models, compat: 'libvmaf-3.0', threads: 0 });
     const native = await score(request, { models, backend: 'native-cpu', vmafBin });
@@ -75,9 +75,8 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
       writeFileSync(y4m, Buffer.concat([Buffer.from('YUV4MPEG2 W64 H64 F25:1 Ip C420jpeg\n'), frame]));
       const movie = `movie=filename=${escapeOption(y4m)}`;
       const graph = `${movie}[d];${movie}[r];[d][r]libvmaf=log_fmt=json:log_path=${escapeOption(log)}`;
-      execFileSync(vmafBin, ['-v', 'error', '-f', 'lavfi', '-i', graph, '-count_frames'], {
-        stdio: 'ignore',
-      });
+      const args = ['-v', 'error', '-f', 'lavfi', '-i', graph, '-count_frames'];
+      execFileSync(vmafBin, args, { stdio: 'ignore' });
       expect(JSON.parse(readFileSync(log, 'utf8')).frames, name).toHaveLength(1);
     }
   });
@@ -85,9 +84,8 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
   it('says what its filter cannot do', async () => {
     const options = { backend: 'native-cpu', vmafBin } as const;
     await expect(score(request, { ...options, noPrediction: true })).rejects.toThrow(/always predicts/);
-    await expect(score(request, { ...options, features: ['nonsense'] })).rejects.toThrow(
-      /no feature extractor "nonsense"/,
-    );
+    const unknown = score(request, { ...options, features: ['nonsense'] });
+    await expect(unknown).rejects.toThrow(/no feature extractor "nonsense"/);
     await expect(score(request, { ...options, backend: 'cuda' })).rejects.toThrow(/cuda is not available/);
   });
 });
@@ -105,7 +103,7 @@ const X264 = ['-preset', 'veryfast', '-crf'];
 const X265 = ['-preset', 'ultrafast', '-x265-params', 'log-level=none', '-crf'];
 const VP9 = ['-deadline', 'realtime', '-cpu-used', '8', '-b:v', '0', '-crf'];
 
-/** What is drawn, as which pixels and encoded how, scored by which model. */
+/** Source, pixel format, encoder with its options, and model. */
 const TRIALS: readonly Trial[] = [
   [`testsrc2=s=512x288,${NOISE}`, 'yuv420p', 'libx264', [...X264, '45']],
   [`testsrc2=s=507x197,${NOISE}`, 'yuv420p10le', 'libvpx-vp9', [...VP9, '40']],
@@ -116,20 +114,14 @@ const TRIALS: readonly Trial[] = [
 ];
 
 const FRAMES = 3;
-
-const why = absent === undefined ? '' : ` (${absent})`;
-
-describe.skipIf(absent !== undefined)(`native libvmaf 2.3.0${why}`, () => {
-  const home = testFolder();
-  let ffprobe = '';
-  beforeAll(() => {
-    ffprobe = copyFfprobe(home);
-  });
-
-  for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
-    const title = `${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
-    it.skipIf(absent !== undefined || !hasEncoder(encoder))(title, async () => {
-      const folder = join(home, String(number));
+const nativeHome = testFolder();
+const ffprobe = absent === undefined ? copyFfprobe(nativeHome) : '';
+for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
+  const title = `native libvmaf 2.3.0: ${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
+  it.skipIf(absent !== undefined || !hasEncoder(encoder))(
+    absent ? `${title} (${absent})` : title,
+    async () => {
+      const folder = join(nativeHome, String(number));
       mkdirSync(folder);
       const frames = ['-frames:v', String(FRAMES)];
       const y4m = ['-pix_fmt', pixels, '-strict', '-1', '-f', 'yuv4mpegpipe'];
@@ -137,13 +129,11 @@ describe.skipIf(absent !== undefined)(`native libvmaf 2.3.0${why}`, () => {
       const reference = ffmpeg(join(folder, 'reference.y4m'), drawn);
       const encoding = ['-i', reference, '-c:v', encoder, ...options, '-threads', '1'];
       const encoded = ffmpeg(join(folder, 'encoded.mkv'), encoding);
-      ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);
+      const distorted = ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);
 
       const native = nativeVmaf(ffprobe, folder, model);
-      const report = await score(
-        { reference: join(folder, 'reference.y4m'), distorted: join(folder, 'distorted.y4m') },
-        { models: [`version=${model}`], compat: 'libvmaf-3.0', threads: 0 },
-      );
+      const settings = { models: [`version=${model}`], compat: 'libvmaf-3.0', threads: 0 } as const;
+      const report = await score({ reference, distorted }, settings);
       expect(native.frames.length).toBe(FRAMES);
       const wrong: string[] = [];
       const check = (what: string, actual: number | undefined, expected: number) => {
@@ -151,7 +141,7 @@ describe.skipIf(absent !== undefined)(`native libvmaf 2.3.0${why}`, () => {
       };
       for (const { frameNum, metrics } of native.frames) {
         for (const [metric, value] of Object.entries(metrics)) {
-          // `integer_motion` is written only for debugging by later versions.
+          // Later versions write `integer_motion` only for debugging.
           if (metric.startsWith('integer_motion') && !metric.startsWith('integer_motion2')) continue;
           check(`${metric} of frame ${frameNum}`, report.frames[frameNum]?.metrics[metric], value);
         }
@@ -160,6 +150,6 @@ describe.skipIf(absent !== undefined)(`native libvmaf 2.3.0${why}`, () => {
       const mean = pooled && 'mean' in pooled ? pooled.mean : undefined;
       check('mean vmaf', mean, native.pooled_metrics.vmaf?.mean ?? Number.NaN);
       expect(wrong).toEqual([]);
-    });
-  }
-});
+    },
+  );
+}

@@ -1,7 +1,7 @@
 /**
  * @module test/node/parts/install
- * Optional components: nothing is fetched unless somebody agreed, what is installed is what was pinned, and what is pinned is
- * what the lock file pins, what is developed with, and what the installed packages hold.
+ * Optional components: nothing is fetched unless somebody agreed, what is installed is what was pinned, and that is what the
+ * lock file pins, what we develop with, and what the installed packages hold.
  */
 import {
   existsSync,
@@ -41,12 +41,8 @@ import { delivering, type Entry, fakeNpm, integrityOf, tgz } from '../../support
 import { refusalOf } from '../../support/refusals.js';
 
 const at = ownFolder('parts');
-beforeEach(() => {
-  vi.stubEnv('ANYVMAF_CACHE', at('cache'));
-});
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
+beforeEach(() => void vi.stubEnv('ANYVMAF_CACHE', at('cache')));
+afterEach(() => void vi.unstubAllEnvs());
 
 /** Files of the package, by path. */
 const FILES = {
@@ -57,17 +53,11 @@ const FILES = {
 };
 
 /** A part of one package. */
-const partOf = (integrity: string, packed = 1): Part => ({
-  name: 'tiny',
-  use: 'is for tests',
-  size: 100,
-  packages: [
-    {
-      ...{ name: '@scope/one', version: '1.2.3', integrity, packed, licence: 'MIT' },
-      keep: ['package.json', 'dist/*.js'],
-    },
-  ],
-});
+const partOf = (integrity: string, packed = 1): Part => {
+  const pinned = { name: '@scope/one', version: '1.2.3', integrity, packed, licence: 'MIT' };
+  const packages = [{ ...pinned, keep: ['package.json', 'dist/*.js'] }] as const;
+  return { name: 'tiny', use: 'is for tests', size: 100, packages };
+};
 const part = partOf('sha512-unchecked');
 
 const usingNpm = (body: string) => vi.stubEnv('PATH', fakeNpm(at(), body));
@@ -77,7 +67,7 @@ const delivery = (files: Readonly<Record<string, string>>) =>
 const refusal = (refused: Part, options = {}) =>
   refusalOf('io', () => installPart('tiny', { part: refused, ...options }));
 
-/** That nothing is left but whole parts. */
+/** Expects the folder of parts to be empty. */
 function expectNothing(): void {
   expect(existsSync(partsFolder()) ? readdirSync(partsFolder()) : []).toEqual([]);
 }
@@ -101,7 +91,7 @@ describe('a part', () => {
     expect((await installPart('tiny', options)).fetched).toBe(false);
   });
 
-  it('that lost a file or a byte is not here, and comes again', async () => {
+  it('that lost a file or a byte counts as missing, and is fetched again', async () => {
     deliver();
     await installPart('tiny', { part });
     const one = join(placeOf(part), 'node_modules/@scope/one/dist/one.js');
@@ -114,26 +104,25 @@ describe('a part', () => {
     expect(readdirSync(partsFolder())).toEqual(['tiny@1.2.3']);
   });
 
-  it('that no package has for this system, or without npm, is refused before anything is fetched', async () => {
+  it('is refused before anything is fetched where no package supports this system or npm is missing', async () => {
     deliver();
     const foreign = { ...part, system: 'plan9-x64' };
-    expect(await refusalOf('backend', () => installPart('tiny', { part: foreign }))).toBe(
-      'The package @scope/one does not support plan9-x64.',
-    );
+    const unsupported = 'The package @scope/one does not support plan9-x64.';
+    expect(await refusalOf('backend', () => installPart('tiny', { part: foreign }))).toBe(unsupported);
     vi.stubEnv('PATH', at('none'));
     const own = process.execPath;
     try {
       process.execPath = at('none', 'node');
-      expect(await refusal(part)).toMatch(
-        /^npm, which fetches packages, is neither on PATH nor beside \S+\/none\/node; install npm\.$/,
-      );
+      const message =
+        /^npm, which fetches packages, is neither on PATH nor beside \S+\/none\/node; install npm\.$/;
+      expect(await refusal(part)).toMatch(message);
     } finally {
       process.execPath = own;
     }
     expectNothing();
   });
 
-  it('leaves with every version of it, and nothing else does', async () => {
+  it('is removed with all its versions, and nothing else is', async () => {
     deliver();
     await installPart('tiny', { part });
     mkdirSync(join(partsFolder(), 'tiny@0.0.1'));
@@ -144,7 +133,7 @@ describe('a part', () => {
     expect(await removePart('tiny')).toEqual([]);
   });
 
-  it('comes once where several want it at the same time', async () => {
+  it('is fetched once where several want it at the same time', async () => {
     deliver();
     const all = await Promise.all([1, 2, 3, 4].map(() => installPart('tiny', { part })));
     for (const { place } of all) expect(place).toBe(placeOf(part));
@@ -153,14 +142,13 @@ describe('a part', () => {
   });
 });
 
-it('a part that several processes want at the same time comes to each of them', async () => {
+it('a part that several processes want at the same time is there for each of them', async () => {
   deliver();
   const script = `
     const { installPart } = await import(${JSON.stringify(pathToFileURL(built('dist/parts/install.js')).href)});
     console.log((await installPart('tiny', { part: JSON.parse(process.argv[1]) })).place);`;
-  const all = await Promise.all(
-    [1, 2, 3].map(() => run(process.execPath, ['--input-type=module', '-e', script, JSON.stringify(part)])),
-  );
+  const args = ['--input-type=module', '-e', script, JSON.stringify(part)];
+  const all = await Promise.all([1, 2, 3].map(() => run(process.execPath, args)));
   for (const { code, stdout, stderr } of all)
     expect({ code, stdout, stderr }).toEqual({ code: 0, stdout: `${placeOf(part)}\n`, stderr: '' });
   expect(isHere(part)).toBe(true);
@@ -181,7 +169,7 @@ describe('by npm itself', () => {
     registry = await serve(at(), extra);
     dist.tarball = `${registry.origin}/one.tgz`;
     extra['/@scope/one'] = JSON.stringify(document);
-    // What this machine is set up for, as behind the proxy of a company.
+    // The settings of this machine, as behind the proxy of a company.
     mkdirSync(at('machine/etc'), { recursive: true });
     writeFileSync(at('machine/etc/npmrc'), `registry=${registry.origin}`);
     vi.stubEnv('PREFIX', at('machine'));
@@ -222,7 +210,7 @@ describe('by npm itself', () => {
     expectNothing();
   });
 
-  it('brings nothing that leads out of it, even if it was pinned with that', async () => {
+  it('brings nothing that leads out of it, even if that was pinned', async () => {
     const odd = await published([
       ...entries(FILES),
       { name: 'package/../../../../evil', content: 'evil' },
@@ -246,7 +234,7 @@ it('a package without what is needed is refused', async () => {
 });
 
 describe('npm', () => {
-  it('that prints rubbish and ends well is not believed', async () => {
+  it('that prints rubbish and succeeds is not believed', async () => {
     usingNpm(`process.stdout.write('{"filename":"/etc/passwd"}\\u001b[2J'.repeat(100000));`);
     expect(await refusal(part)).toContain('npm succeeded but installed nothing');
     expectNothing();
@@ -257,24 +245,21 @@ describe('npm', () => {
       `console.error('npm error code E404\\nnpm error 404 Not Found - \\u001b[31m@scope/one\\nnpm error A complete log of this run can be found in: x');
        process.exit(1);`,
     );
-    const message = await refusal(part);
-    expect(message).toContain(
-      '@scope/one@1.2.3 cannot be installed: npm says: 404 Not Found - \\x1b[31m@scope/one; check the network',
-    );
+    const quoted = 'npm says: 404 Not Found - \\x1b[31m@scope/one; check the network';
+    expect(await refusal(part)).toContain(`@scope/one@1.2.3 cannot be installed: ${quoted}`);
     usingNpm(`process.kill(process.pid, 'SIGKILL');`);
     expect(await refusal(part)).toContain('npm was ended by SIGKILL');
     expectNothing();
   });
 
-  it('that hangs is ended, with what it has started', async () => {
+  it('that hangs is ended, with what it started', async () => {
     const pids = at('pids');
     usingNpm(
       `const child = require('node:child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
        writeFileSync(${JSON.stringify(pids)}, process.pid + ' ' + child.pid);
        setInterval(() => {}, 1000);`,
     );
-    const message = await refusal(part, { timeout: 1500 });
-    expect(message).toContain('npm did not finish within 1.5 s');
+    expect(await refusal(part, { timeout: 1500 })).toContain('npm did not finish within 1.5 s');
     const gone = (pid: number) => {
       try {
         return /^State:\s+[ZX]/m.test(readFileSync(`/proc/${pid}/status`, 'latin1'));
@@ -287,7 +272,7 @@ describe('npm', () => {
     expectNothing();
   });
 
-  it('is ended when the caller gives up, whose reason comes out', async () => {
+  it('is ended when the caller gives up, with the reason of the caller', async () => {
     usingNpm('setInterval(() => {}, 1000);');
     const stop = new AbortController();
     const reason = new Error('enough');
@@ -298,7 +283,7 @@ describe('npm', () => {
     expectNothing();
   });
 
-  it('is not told of workspaces, and runs in a private folder', async () => {
+  it('does not see workspaces, and runs in a private folder', async () => {
     const seen = at('seen.json');
     vi.stubEnv('npm_config_workspace', 'x');
     vi.stubEnv('NPM_CONFIG_WORKSPACES', 'true');
@@ -312,13 +297,14 @@ describe('npm', () => {
 });
 
 describe('the cache', () => {
-  it('that cannot be written is named, with what to do', async () => {
+  it('that cannot be written is named, with a way out', async () => {
     writeFileSync(at('file'), '');
     vi.stubEnv('ANYVMAF_CACHE', at('file'));
     deliver();
-    expect(await refusal(part)).toMatch(
-      /^Cannot write to .*file\/parts: a part of its path is a file, not a folder; make it writable, or name another folder with ANYVMAF_CACHE\.$/,
-    );
+    const file = /^Cannot write to .*file\/parts: a part of its path is a file, not a folder; /;
+    const sentence = await refusal(part);
+    expect(sentence).toMatch(file);
+    expect(sentence).toMatch(/make it writable, or name another folder with ANYVMAF_CACHE\.$/);
   });
 
   it.skipIf(process.getuid?.() === 0)('that may only be read is named (not as root)', async () => {
@@ -348,15 +334,12 @@ describe('the cache', () => {
   });
 });
 
-// Last, because it loads modules anew.
+// Last, because it loads modules again.
 const npmRan = () => existsSync(at('npm-ran'));
-const reasonOf = (work: () => Promise<void>) =>
-  work().then(
-    () => '',
-    (error: Error) => error.message,
-  );
+const messageOf = (error: Error) => error.message;
+const reasonOf = (work: () => Promise<void>) => work().then(() => '', messageOf);
 
-/** Answers in turn; counts questions, and how many were open at once. */
+/** Answers in turn; counts the questions and the most that were open at once. */
 function door(answers: readonly boolean[]) {
   const asked: string[] = [];
   let [open, most] = [0, 0];
@@ -386,18 +369,17 @@ describe('a part that is missing', () => {
   const refusedPart = (name: PartName, signal?: AbortSignal) =>
     reasonOf(() => parts.obtainPart(name, signal));
 
-  it('is an error in a program that has nobody to ask, with what to install as data', async () => {
+  it('is an error with a hint in a program that cannot ask', async () => {
     const error = await parts.obtainPart('tiny').catch((thrown: unknown) => thrown);
     expect(String(error)).toMatch(
       /the package onnxruntime-web 1\.30\.0 \(.* MB to fetch\), which runs tiny models .*, is not installed; run npm install onnxruntime-web@1\.30\.0\.$/,
     );
-    expect((error as AnyvmafError).objections?.[0]?.hints).toEqual([
-      { purpose: 'install', part: 'tiny', packages: 'onnxruntime-web@1.30.0' },
-    ]);
+    const hint = { purpose: 'install', part: 'tiny', packages: 'onnxruntime-web@1.30.0' };
+    expect((error as AnyvmafError).objections?.[0]?.hints).toEqual([hint]);
     expect(npmRan()).toBe(false);
   });
 
-  it('is asked for once, also by several at the same time, and a no holds', async () => {
+  it('is asked for once, also by several at the same time, and a no is remembered', async () => {
     const { opened, asked } = door([false]);
     parts.openPartsDoor(opened);
     const all = await Promise.all([1, 2, 3].map(() => refusedPart('decoder')));
@@ -424,7 +406,7 @@ describe('a part that is missing', () => {
     expect(asked).toEqual(['tiny', 'tiny']);
   });
 
-  it('is not asked for where that is set', async () => {
+  it('is not asked for where ANYVMAF_INSTALL says so', async () => {
     const { opened, asked } = door([true]);
     parts.openPartsDoor(opened);
     vi.stubEnv('ANYVMAF_INSTALL', 'never');
@@ -440,7 +422,7 @@ describe('a part that is missing', () => {
     expect(asked).toEqual([]);
   });
 
-  it('is given up with the reason of the signal', async () => {
+  it('is given up with the reason of a signal', async () => {
     const stop = new AbortController();
     parts.openPartsDoor({ ask: () => new Promise(() => {}), say() {} });
     const going = parts.obtainPart('tiny', stop.signal);
@@ -448,7 +430,7 @@ describe('a part that is missing', () => {
     expect(await reasonOf(() => going)).toBe('enough');
   });
 
-  it('is fetched on for the others when one gives up', async () => {
+  it('is still fetched for the others when one gives up', async () => {
     vi.stubEnv('ANYVMAF_INSTALL', 'auto');
     const mark = JSON.stringify(at('go'));
     usingNpm(`setInterval(() => { if (require('node:fs').existsSync(${mark})) process.exit(3); }, 50);`);
@@ -478,18 +460,16 @@ function kept(one: PinnedPackage): Record<string, number> {
   return Object.fromEntries(files.map((path) => [path, statSync(join(folder, path)).size]));
 }
 
-describe.each(packages.map((one) => [one.name, one] as const))('%s', (name, one) => {
-  it('is pinned as in package-lock.json', () => {
+it.each(packages.map((one) => [one.name, one] as const))(
+  '%s is pinned as in package-lock.json and as it is installed',
+  (name, one) => {
     const { version, integrity, license } = locked[`node_modules/${name}`] ?? {};
     expect(one).toMatchObject({ version, integrity, licence: license });
-  });
-
-  it('is of the version that is installed', () => {
     expect(read(`node_modules/${name}/package.json`).version).toBe(one.version);
-  });
-});
+  },
+);
 
-it('what is pinned is developed with, and a peer that may be absent', () => {
+it('what is pinned is a development dependency, and an optional peer', () => {
   for (const { packages } of parts) {
     const [{ name, version }] = packages;
     expect(manifest.devDependencies?.[name]?.replace(/^[~^]/, ''), name).toBe(version);
@@ -497,30 +477,26 @@ it('what is pinned is developed with, and a peer that may be absent', () => {
     expect(manifest.peerDependenciesMeta?.[name], name).toEqual({ optional: true });
   }
   expect(manifest.optionalDependencies).toBeUndefined();
-  expect(read('node_modules/onnxruntime-web/package.json').dependencies['onnxruntime-common']).toBe(
-    PARTS.tiny.packages[1]?.version,
-  );
+  const { dependencies } = read('node_modules/onnxruntime-web/package.json');
+  expect(dependencies['onnxruntime-common']).toBe(PARTS.tiny.packages[1]?.version);
 });
 
-it('every file that is kept is in the package, and their lengths are those that are said', () => {
+it('every file that is kept is in the package, and their lengths add up to the stated size', () => {
   for (const part of parts.filter(isOffered)) {
-    const sizes = part.packages.flatMap((one) => {
+    let size = 0;
+    for (const one of part.packages) {
       const files = kept(one);
-      for (const pattern of one.keep)
-        expect(
-          Object.keys(files).some((path) => isKept({ ...one, keep: [pattern] }, path)),
-          pattern,
-        ).toBe(true);
-      return Object.values(files);
-    });
-    expect(
-      sizes.reduce((sum, size) => sum + size, 0),
-      part.name,
-    ).toBe(part.size);
+      for (const pattern of one.keep) {
+        const found = Object.keys(files).some((path) => isKept({ ...one, keep: [pattern] }, path));
+        expect(found, pattern).toBe(true);
+      }
+      for (const length of Object.values(files)) size += length;
+    }
+    expect(size, part.name).toBe(part.size);
   }
 });
 
-it('patterns stand for files of one folder', () => {
+it('patterns match files of one folder', () => {
   const one = { ...PARTS.tiny.packages[0], keep: ['a.js', 'dist/*.js', 'lib/*'] };
   const paths = 'a.js dist/b.js lib/c dist/.js dist/x/y.js lib/x/y xa.js dist/b.js.map lib/'.split(' ');
   expect(paths.filter((path) => isKept(one, path))).toEqual(['a.js', 'dist/b.js', 'lib/c']);

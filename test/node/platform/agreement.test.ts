@@ -1,7 +1,7 @@
 /**
  * @module test/node/platform/agreement
- * Awkward containers: each decoder gives the frames that ffmpeg gives, counts them alike, reads the same track, or refuses
- * the file in words. Of two recordings in one transport stream, each frame counts through every decoder and door.
+ * Awkward containers: each decoder gives ffmpeg's frames and frame count and reads the same track, or refuses the file with a
+ * reason. Every frame of two recordings in one transport stream counts, with every decoder, in the API and on the command line.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -28,22 +28,16 @@ const DECODERS = decodersOf();
 const FRAMES = 12;
 const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '6'];
 
-/** A short film of two hundred samples across. */
 function film(name: string, ...options: readonly string[]): string {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25', '-frames:v', String(FRAMES)];
   return ffmpeg(join(encodeFolder(), name), [...source, ...X264, ...options]);
 }
 
-/** A preview first, which no player takes by itself, and the film. */
+/** A preview first, which players do not choose, then the film. */
 function twoTracks(name: string, ...options: readonly string[]): string {
-  const source = (size: string, look: string) => [
-    '-f',
-    'lavfi',
-    '-i',
-    `${look}=size=${size}:rate=25:duration=0.48`,
-  ];
+  const source = (look: string) => ['-f', 'lavfi', '-i', `${look}:rate=25:duration=0.48`];
   return ffmpeg(join(encodeFolder(), name), [
-    ...[...source('160x90', 'smptebars'), ...source('320x180', 'testsrc2')],
+    ...[...source('smptebars=size=160x90'), ...source('testsrc2=size=320x180')],
     ...['-map', '0', '-map', '1', ...X264, ...options],
   ]);
 }
@@ -51,14 +45,14 @@ function twoTracks(name: string, ...options: readonly string[]): string {
 interface Case {
   readonly title: string;
   readonly path: () => string;
-  /** Options of ffmpeg that give the frames that are meant. */
+  /** Options of ffmpeg that give the expected frames. */
   readonly meant?: readonly string[];
   readonly frames?: number;
-  /** Times from the first frame, milliseconds; `null` where the container has none. */
+  /** Times from the first frame, milliseconds; `null` if the container has none. */
   readonly times?: readonly number[] | null;
-  /** WebAssembly decodes it in the exhaustive run only: a start for each file, of the same code as ffmpeg's. */
+  /** ffmpeg.wasm decodes it only in the exhaustive run: it runs the same code as ffmpeg. */
   readonly native?: true;
-  /** Decoders that refuse the file, and their words. */
+  /** Decoders that refuse the file, and their messages. */
   readonly refused?: Readonly<Record<string, string>>;
 }
 
@@ -80,15 +74,9 @@ const CASES: readonly Case[] = [
     times: steady.map((time, n) => (n % 3 === 2 ? time - 40 : time)),
     native: true,
   },
+  { title: 'a bare stream', path: () => film('bare.264'), times: null, native: true, refused: NO_CONTAINER },
   {
-    title: 'a bare stream',
-    path: () => film('bare.264'),
-    times: null,
-    native: true,
-    refused: NO_CONTAINER,
-  },
-  {
-    title: 'two tracks, of which the second is the default one',
+    title: 'two tracks, the second of which is the default',
     path: () => twoTracks('two.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default'),
     meant: ['-map', '-0:v', '-map', '0:V:1'],
     times: steady,
@@ -101,7 +89,6 @@ const CASES: readonly Case[] = [
     frames: FRAMES - 3,
     times: steady.slice(0, FRAMES - 3),
   },
-  // Other tests decode these as well.
   ...tier(
     [],
     [
@@ -130,31 +117,25 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
       }
       const facts = await decoder.probe(file);
       const found = await decoder.timestamps(file, undefined, facts.track?.index);
-      expect([decoder.id, found && Array.from(found, (time) => Math.round(1000 * time))]).toEqual([
-        decoder.id,
-        times,
-      ]);
+      const rounded = found && Array.from(found, (time) => Math.round(1000 * time));
+      expect(rounded, decoder.id).toEqual(times);
       const { hashes, source } = await decodeAll(decoder, file, {}, facts);
-      expect([decoder.id, hashes]).toEqual([decoder.id, expected]);
-      expect([decoder.id, source.info.warnings]).toEqual([decoder.id, []]);
-      // A start of WebAssembly for each file is enough.
+      expect(hashes, decoder.id).toEqual(expected);
+      expect(source.info.warnings, decoder.id).toEqual([]);
+      // One start of ffmpeg.wasm per file is enough.
       if (decoder.id === 'wasm') continue;
       const part = await decodeAll(decoder, file, { frames: { start: 5, end: 8 } }, facts);
-      expect([decoder.id, part.hashes]).toEqual([decoder.id, expected.slice(5, 8)]);
+      expect(part.hashes, decoder.id).toEqual(expected.slice(5, 8));
     }
   });
 
-  it('on the track that is asked for, and on one that is not there', async () => {
+  it('on a requested track, and on a missing one', async () => {
     const file = twoTracks('two.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default');
     for (const decoder of decodersOf({ index: 0, option: 'trackDistorted' })) {
       if (!(await decoder.availability()).usable) continue;
       const { facts, hashes } = await decodeAll(decoder, file);
-      expect([decoder.id, facts.width, facts.track]).toMatchObject([
-        decoder.id,
-        160,
-        { index: 0, asked: true },
-      ]);
-      expect([decoder.id, hashes]).toEqual([decoder.id, ffmpegHashes(file)]);
+      expect(facts, decoder.id).toMatchObject({ width: 160, track: { index: 0, asked: true } });
+      expect(hashes, decoder.id).toEqual(ffmpegHashes(file));
     }
     const refusal =
       'trackDistorted is 2, but .* has 2 video tracks: track 0 .160x90., track 1 .320x180, default.';
@@ -164,7 +145,7 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
     }
   });
 
-  it('and the command line says which track was read', async () => {
+  it('and the command line reports the track', async () => {
     const file = twoTracks('two.mkv', '-disposition:v:0', '0', '-disposition:v:1', 'default');
     const master = ffmpeg(join(encodeFolder(), 'second.mkv'), ['-i', file, '-map', '0:V:1', '-c', 'copy']);
     const asked = '--feature psnr --no_prediction -o - --json -q'.split(' ');
@@ -179,25 +160,19 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
   });
 });
 
-const wasm = nodeWasmDecoder({ script: () => pathToFileURL(built('dist/bundle/js/node-ffmpeg-worker.js')) });
+const wasm = nodeWasmDecoder({ script: script('node-ffmpeg-worker.js') });
 const decoders: readonly Decoder[] = [createFfmpegDecoder({ origin: { by: 'user' } }), wasm];
 const hasWasm = (await wasm.availability()).usable;
 
-/** 40 frames and 30 others, each with B-frames and from the same time on. */
+/** Clips of 40 and 30 frames with B-frames, both starting at the same time. */
 function parts(quality: number): readonly [string, string] {
+  const extra = ['-crf', String(quality)];
   const part = (frames: number, source: string) =>
-    encode({
-      codec: 'h264',
-      size: '160x96',
-      frames,
-      source,
-      extension: 'ts',
-      extra: ['-crf', String(quality)],
-    });
+    encode({ codec: 'h264', size: '160x96', frames, source, extension: 'ts', extra });
   return [part(40, 'mandelbrot'), part(30, 'testsrc2')];
 }
 
-/** Both in one file. */
+/** Both clips in one file. */
 function recording(quality: number): string {
   const [first, second] = parts(quality);
   const path = join(encodeFolder(), `joined-${quality}.ts`);
@@ -209,7 +184,7 @@ const PSNR = { noPrediction: true, features: ['psnr'] } as const satisfies Score
 
 let known: Promise<readonly number[]> | undefined;
 
-/** PSNR of every pair, from the recordings before they were joined. */
+/** PSNR of every pairof the separate recordings. */
 function expected(): Promise<readonly number[]> {
   known ??= scored();
   return known;
@@ -229,8 +204,9 @@ const MESSAGE =
   'Timestamps jump back, as in joined recordings: reference after 40 of 70 frames (1.600 s), distorted after 40 of 70 ' +
   'frames (1.600 s); all frames are used, with continuous times.';
 
+const OTHERS = tier(['ffmpeg'], ['ffmpeg', 'wasm']);
 describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffmpeg/core)`, () => {
-  it.each(decoders)('give all their frames, at times that go on: $id', async (decoder) => {
+  it.each(decoders)('give all their frames, with continuous times: $id', async (decoder) => {
     const [first, second] = parts(34);
     const path = recording(34);
     const times = await decoder.timestamps(path);
@@ -241,7 +217,7 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     const whole = await decodeAll(decoder, path, {}, facts);
     expect(whole.hashes).toEqual([first, second].flatMap((part) => ffmpegHashes(part)));
     expect(whole.times.map((time) => Math.round(25 * (time ?? -1)))).toEqual([...Array(70).keys()]);
-    // Parts on either side of the place, where one time on the clock names two frames.
+    // Ranges around the jump, where one timestamp names two frames.
     const sides = [
       { frames: { start: 35, end: 52 } },
       { time: { start: 1.4, end: 2.08 } },
@@ -255,7 +231,7 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     }
   });
 
-  it('are scored through the library as they would be before they were joined', async () => {
+  it('get the scores of the separate recordings through the API', async () => {
     const report = await score({ reference: recording(10), distorted: recording(34) }, PSNR);
     expect(report.frameCount).toBe(70);
     expect(report.frames.map(({ metrics }) => metrics.psnr_y)).toEqual(await expected());
@@ -263,14 +239,12 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     expect(found).toMatchObject({ severity: 'warning', message: MESSAGE, reference: 1, distorted: 1 });
   });
 
-  it.each(tier(['ffmpeg'], ['ffmpeg', 'wasm']))(
-    'are scored alike on the command line, and told of even without preflight: %s',
+  it.each(OTHERS)(
+    'get the same scores on the command line, and a warning without preflight: %s',
     async (decoder) => {
       const args = ['--decoder', decoder, '--no_prediction', '--feature', 'psnr', '--no-preflight'];
-      const { code, stdout, stderr } = await anyvmaf([
-        ...[recording(10), recording(34), ...args],
-        ...['--json', '--output', '-'],
-      ]);
+      const pair = [recording(10), recording(34)];
+      const { code, stdout, stderr } = await anyvmaf([...pair, ...args, '--json', '--output', '-']);
       expect(code, stderr).toBe(0);
       expect(stderr).toContain(MESSAGE);
       const { frames } = JSON.parse(stdout) as { frames: { metrics: { psnr_y: number } }[] };
@@ -280,29 +254,25 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     },
   );
 
-  it.each(tier(['ffmpeg'], ['ffmpeg', 'wasm']))(
-    'are told of by inspect, and refused under --strict: %s',
-    async (decoder) => {
-      const args = ['inspect', recording(10), recording(34), '--json', '--decoder'];
-      const plain = await anyvmaf([...args, decoder]);
-      expect(plain.code, plain.stderr).toBe(0);
-      const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
-      expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
-      expect((await anyvmaf([...args, decoder, '--strict'])).code).toBe(2);
-    },
-  );
+  it.each(OTHERS)('are reported by inspect, and refused with --strict: %s', async (decoder) => {
+    const args = ['inspect', recording(10), recording(34), '--json', '--decoder'];
+    const plain = await anyvmaf([...args, decoder]);
+    expect(plain.code, plain.stderr).toBe(0);
+    const { preflight } = JSON.parse(plain.stdout) as { preflight: { code: string; message: string }[] };
+    expect(preflight.find(({ code }) => code === 'clock-set-back')?.message).toBe(MESSAGE);
+    expect((await anyvmaf([...args, decoder, '--strict'])).code).toBe(2);
+  });
 
   it('are refused by mediabunny, which would mix their frames', async () => {
     const pair = [recording(10), recording(34)];
     const { code, stdout, stderr } = await anyvmaf([...pair, '--decoder', 'mediabunny']);
     expect(code).toBe(2);
     expect(stdout).not.toMatch(/\d\d\.\d/);
-    expect(stderr).toMatch(
-      /the timestamps of .*joined-10\.ts go back after 40 frames, as in joined recordings/,
-    );
+    const wanted = /the timestamps of .*joined-10\.ts go back after 40 frames, as in joined recordings/;
+    expect(stderr).toMatch(wanted);
   });
 
-  it('are decoded by what is left where mediabunny gives up', async () => {
+  it('are decoded by the next decoder if mediabunny refuses', async () => {
     const quick = ['--no_prediction', '--feature', 'psnr', '--no-preflight'];
     const args = [recording(10), recording(34), ...quick, '--json', '--output', '-'];
     const { code, stdout, stderr } = await anyvmaf(args, { env: { PATH: '/nowhere' } });
@@ -310,7 +280,7 @@ describe.runIf(hasFfmpeg && hasWasm)(`joined recordings (${needsFfmpeg} and @ffm
     expect((JSON.parse(stdout) as { frames: unknown[] }).frames).toHaveLength(70);
   });
 
-  it('are told of where only one of the two is joined', async () => {
+  it('are reported if only one of the two is joined', async () => {
     const { findings } = await inspect({ reference: recording(10), distorted: parts(34)[0] });
     const found = findings.find(({ code }) => code === 'clock-set-back');
     expect(found?.message).toContain('reference after 40 of 70 frames (1.600 s); all frames');

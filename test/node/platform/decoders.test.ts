@@ -1,7 +1,7 @@
 /**
  * @module test/node/platform/decoders
- * The three decoders in Node, an installed ffmpeg, mediabunny over libavcodec and ffmpeg.wasm: the same frames, times and
- * errors, held against what ffmpeg itself writes.
+ * The three decoders in Node, an installed ffmpeg, mediabunny with libavcodec and ffmpeg.wasm, give the same frames, times and
+ * errors, compared with the output of ffmpeg.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, openAsBlob, readFileSync, writeFileSync } from 'node:fs';
@@ -44,7 +44,7 @@ const usable = new Map<Id, boolean>();
 for (const [id, decoder] of Object.entries(DECODERS) as [Id, Decoder][])
   usable.set(id, hasFfmpeg && (await decoder.availability()).usable);
 
-/** Describes what each of some decoders does, where it is installed. */
+/** Describes the tests of each decoder that is installed. */
 function describeDecoders(ids: readonly Id[], tests: (decoder: Decoder, id: Id) => void): void {
   for (const id of ids) {
     const title = usable.get(id) ? `the decoder ${id}` : `the decoder ${id} (${NEEDS[id]})`;
@@ -76,7 +76,7 @@ const FFMPEG_SAMPLES: readonly Sample[] = [
   more('ffv1', { codec: 'ffv1', pixelFormat: 'gray12le' }),
 ];
 
-/** What `npm test` decodes with ffmpeg and in WebAssembly, where each costs processes or a start: each codec and layout. */
+/** The samples that `npm test` decodes with each: every codec and layout. */
 const FEW_SAMPLES: Readonly<Record<Id, RegExp>> = {
   ffmpeg:
     /^(h264 yuv4(20p|22p10le|44p)$|hevc yuv4.*10le|vp9 yuv420p$|av1 yuv420p$|mpeg2|prores yuv444|mjpeg yuvj420p|ffv1 (yuv444p16|gray))/,
@@ -84,7 +84,7 @@ const FEW_SAMPLES: Readonly<Record<Id, RegExp>> = {
   wasm: /^(h264 yuv420p in ts|hevc yuv420p10le|vp9 yuv420p$|prores yuv444|mjpeg yuvj420p|ffv1 yuv444p$|mpeg2)/,
 };
 
-/** Bits and chroma that a name of ffmpeg's states. */
+/** Bit depth and chroma of a pixel format of ffmpeg. */
 function layout(pixelFormat: string): { readonly bitDepth: number; readonly chroma: string } {
   const bits = /(\d+)le$/.exec(pixelFormat)?.[1];
   return { bitDepth: Number(bits ?? 8), chroma: /4\d\d/.exec(pixelFormat)?.[0] ?? '400' };
@@ -95,14 +95,13 @@ const clip = (): string => encode({ codec: 'h264', frames: 50, extra: ['-g', '12
 const small = (...extra: readonly string[]): string =>
   encode({ codec: 'h264', frames: 50, size: '64x48', extra: ['-g', '12', ...extra] });
 
-/** Writes a file. */
 function put(name: string, content: string | Uint8Array): string {
   const path = join(encodeFolder(), name);
   writeFileSync(path, content);
   return path;
 }
 
-/** A copy of a file with noise behind a fraction of it, or cut off there. */
+/** A copy of a file with noise after a fraction of it, or truncated there. */
 function harmed(path: string, at: number, how: 'noise' | 'cut'): string {
   const bytes = readFileSync(path);
   const from = Math.floor(bytes.length * at);
@@ -117,7 +116,7 @@ describeDecoders(ALL, (decoder, id) => {
   const decoded = tier(few, decodable);
 
   it.each(decoded.map((sample) => ({ title: titleOf(sample), sample })))(
-    'gives the planes that ffmpeg gives: $title',
+    'gives the same planes as ffmpeg: $title',
     async ({ sample: { codec, encode: request, decoded: stored } }) => {
       const path = encode(request);
       const pixelFormat = stored ?? request.pixelFormat ?? 'yuv420p';
@@ -134,7 +133,7 @@ describeDecoders(ALL, (decoder, id) => {
   const refused = samples.filter(({ codec }) => UNKNOWN[id].includes(codec));
   const ofEach = refused.filter(({ codec }, i) => refused.findIndex((one) => one.codec === codec) === i);
   it.each(tier(ofEach, refused).map((sample) => ({ title: titleOf(sample), sample })))(
-    'says that it cannot decode $title, and what can',
+    'reports that it cannot decode $title, with advice',
     async ({ sample }) => {
       const message = await refusalOf('media', () => decoder.probe(encode(sample.encode)));
       expect(message).toContain('install ffmpeg');
@@ -148,7 +147,7 @@ describeDecoders(ALL, (decoder, id) => {
     [270, 90, 'transpose=clock'],
   ] as const;
   it.each(turns.slice(0, tier(1, turns.length)))(
-    'turns pictures upright as players do: %i degrees',
+    'rotates pictures as players do: %i degrees',
     async (degrees, clockwise, filter) => {
       const turn = ['-i', clip(), '-c', 'copy', '-metadata:s:v', `rotate=${degrees}`];
       const path = ffmpeg(join(encodeFolder(), `turned-${degrees}.mp4`), turn);
@@ -160,7 +159,7 @@ describeDecoders(ALL, (decoder, id) => {
     },
   );
 
-  it('knows the times of all frames without decoding, and of each frame once it is read', async () => {
+  it('gives the times of all frames without decoding, and of each frame once read', async () => {
     const extra = ['-output_ts_offset', '3'];
     const path = encode({ codec: 'h264', frames: 50, rate: '30000/1001', extra });
     const times = await decoder.timestamps(path);
@@ -177,11 +176,11 @@ describeDecoders(ALL, (decoder, id) => {
     ['no such file', 'io', () => join(encodeFolder(), 'none.mp4')],
     ['it is a directory', 'io', encodeFolder],
     ['give it as a file', 'usage', () => new ReadableStream<Uint8Array>()],
-  ])('refuses what is no video: %s', async (says, code, input) => {
+  ])('refuses other files: %s', async (says, code, input) => {
     expect(await refusalOf(code, () => decoder.probe(input()))).toContain(says);
   });
 
-  it('says of sound alone that there is no video track', async () => {
+  it('reports that audio has no video track', async () => {
     const tone = ['-f', 'lavfi', '-i', 'sine=d=1', '-c:a', 'aac'];
     const audio = ffmpeg(join(encodeFolder(), 'audio.m4a'), tone);
     const message = `${audio} has no video track, only audio (aac).`;
@@ -189,11 +188,10 @@ describeDecoders(ALL, (decoder, id) => {
     if (id === 'wasm') expect(found).toContain('no video track');
     else expect(found).toBe(message);
     if (id !== 'mediabunny') return;
-    // There it does not list what it does not know.
+    // In transport streams, mediabunny does not list unknown codecs.
     const stream = ffmpeg(join(encodeFolder(), 'audio.ts'), tone);
-    expect(await refusalOf('media', () => decoder.probe(stream))).toContain(
-      'has no video track, or none of a codec that mediabunny knows; install ffmpeg',
-    );
+    const told = 'has no video track, or none of a codec that mediabunny knows; install ffmpeg';
+    expect(await refusalOf('media', () => decoder.probe(stream))).toContain(told);
   });
 
   it('stops when it is aborted or closed', async () => {
@@ -206,10 +204,9 @@ describeDecoders(ALL, (decoder, id) => {
     await expect((async () => source.readFrame(1, planes))()).rejects.toThrow('enough');
     await source.close();
     await expect(decoder.probe(small(), AbortSignal.abort(new Error('early')))).rejects.toThrow('early');
-
     const other = await decoder.open(clip(), facts, {});
     const read = other.readFrame(30, planes);
-    // mediabunny's decoder is not to be closed while it reads.
+    // mediabunny's decoder must not be closed while it reads.
     if (id === 'mediabunny') await read;
     await other.close();
     if (id !== 'mediabunny') expect(await read).toBe(false);
@@ -218,7 +215,7 @@ describeDecoders(ALL, (decoder, id) => {
 });
 
 const X265_GROUPS = 'log-level=error:keyint=24:open-gop=1:bframes=4';
-/** Long clips with key frames now and then, whose parts are decoded. */
+/** Long clips with several key frames, of which parts are decoded. */
 const LONG: readonly (readonly [Encode, readonly Id[]])[] = [
   [{ codec: 'h264', extension: 'ts', extra: ['-g', '20'] }, ['ffmpeg']],
   [{ codec: 'h264', extension: 'h264', extra: ['-g', '20'] }, ['ffmpeg']],
@@ -251,28 +248,23 @@ describeDecoders(ALL, (decoder, id) => {
   const chosen = tier(clips.slice(0, id === 'ffmpeg' ? 3 : 1), clips);
   const rateOf = (request: Encode) => (request.rate === undefined ? 25 : 30000 / 1001);
 
-  it.each(chosen)(
-    'gives the frames from one number to another that a whole decode gives: %o',
-    async (request) => {
-      const path = encode(request);
-      const whole = ffmpegHashes(path);
-      expect(whole).toHaveLength(120);
-      const facts = await decoder.probe(path);
-      for (const [start, end] of FRAMES) {
-        const { source, hashes, times } = await decodeAll(decoder, path, { frames: { start, end } }, facts);
-        const last = Math.min(end, 120);
-        const { frameCount } = source.info;
-        if (frameCount !== null) expect(frameCount, `${start}-${end}`).toBe(last - start);
-        expect(hashes, `${start}-${end}`).toEqual(whole.slice(start, last));
-        if (request.extension !== 'h264')
-          times.forEach((time, i) => {
-            expect(time).toBeCloseTo((start + i) / rateOf(request), 2);
-          });
-      }
-    },
-  );
+  it.each(chosen)('gives the same frames by number as a whole decode: %o', async (request) => {
+    const path = encode(request);
+    const whole = ffmpegHashes(path);
+    expect(whole).toHaveLength(120);
+    const facts = await decoder.probe(path);
+    for (const [start, end] of FRAMES) {
+      const { source, hashes, times } = await decodeAll(decoder, path, { frames: { start, end } }, facts);
+      const last = Math.min(end, 120);
+      const { frameCount } = source.info;
+      if (frameCount !== null) expect(frameCount, `${start}-${end}`).toBe(last - start);
+      expect(hashes, `${start}-${end}`).toEqual(whole.slice(start, last));
+      if (request.extension !== 'h264')
+        for (const [i, time] of times.entries()) expect(time).toBeCloseTo((start + i) / rateOf(request), 2);
+    }
+  });
 
-  it.each(chosen)('gives the frames from the first at or after a time: %o', async (request) => {
+  it.each(chosen)('gives the frames from a time on: %o', async (request) => {
     const path = encode(request);
     for (const [start, end] of TIMES) {
       const { hashes } = await decodeAll(decoder, path, { time: { start, end } });
@@ -284,7 +276,7 @@ describeDecoders(ALL, (decoder, id) => {
     }
   });
 
-  it('scales as ffmpeg does by default, or not at all', async () => {
+  it('scales like ffmpeg, or not at all', async () => {
     const size = { width: 480, height: 270, filter: 'bicubic' } as const;
     const { source, hashes } = await decodeAll(decoder, small(), { size, frames: { start: 0, end: 5 } });
     const scaled = id === 'ffmpeg';
@@ -296,17 +288,12 @@ describeDecoders(ALL, (decoder, id) => {
 
 describeDecoders(ALL, (decoder, id) => {
   const X265 = ['-x265-params', 'log-level=error:hash=1'];
-  /** Encode, how it is harmed, and which frames at least and at most come before. */
+  const FAST = ['-movflags', '+faststart'];
+  /** Encode, kind of damage, and the fewest and most frames before it. */
   type Harm = readonly [Encode, 'noise' | 'cut', atLeast: number, atMost: number, ids: readonly Id[]];
   const first: readonly Harm[] = [
     [{ codec: 'h264', frames: 60 }, 'noise', 15, 40, ALL],
-    [
-      { codec: 'h264', frames: 60, extra: ['-movflags', '+faststart'] },
-      'cut',
-      20,
-      40,
-      ['ffmpeg', 'mediabunny'],
-    ],
+    [{ codec: 'h264', frames: 60, extra: FAST }, 'cut', 20, 40, ['ffmpeg', 'mediabunny']],
     [{ codec: 'vp9', frames: 60 }, 'cut', 15, 45, ['wasm']],
     [{ codec: 'h264', frames: 60, extension: 'ts' }, 'noise', 20, 40, ['ffmpeg']],
   ];
@@ -320,28 +307,25 @@ describeDecoders(ALL, (decoder, id) => {
     [{ codec: 'mjpeg', pixelFormat: 'yuvj420p', frames: 60 }, 'cut', 20, 40, ['ffmpeg']],
   ];
   const harms = tier(first, [...first, ...others]).filter(([, , , , ids]) => ids.includes(id));
-  it.each(harms)(
-    'ends damaged video with an error, or there if allowed: %o %s',
-    async (request, how, least, most) => {
-      const bad = harmed(encode(request), 0.5, how);
-      const facts = await decoder.probe(bad);
-      const message = await refusalOf('media', () => decodeAll(decoder, bad, {}, facts));
-      expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
-      expect(message).toContain(bad);
-      if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
-      const { source, hashes } = await decodeAll(decoder, bad, { damage: 'accept' }, facts);
-      expect(hashes.length).toBeGreaterThanOrEqual(least);
-      expect(hashes.length).toBeLessThanOrEqual(most);
-      expect(hashes).toEqual(ffmpegHashes(encode(request)).slice(0, hashes.length));
-      expect(source.damage).toContain(`at frame ${hashes.length}`);
-      expect(source.damage).toContain(`the ${hashes.length} frames before it are used`);
-      expect(source.info.warnings).toEqual([source.damage]);
-    },
-  );
+  it.each(harms)('stops at damage with an error, or accepts it: %o %s', async (request, how, least, most) => {
+    const bad = harmed(encode(request), 0.5, how);
+    const facts = await decoder.probe(bad);
+    const message = await refusalOf('media', () => decodeAll(decoder, bad, {}, facts));
+    expect(message).toMatch(/ is (damaged|cut off) at frame \d+, after \d\.\d{3} s \(.+\); .*allowDamaged/);
+    expect(message).toContain(bad);
+    if (how === 'cut' && request.codec !== 'h264') expect(message).toContain('is cut off at frame');
+    const { source, hashes } = await decodeAll(decoder, bad, { damage: 'accept' }, facts);
+    expect(hashes.length).toBeGreaterThanOrEqual(least);
+    expect(hashes.length).toBeLessThanOrEqual(most);
+    expect(hashes).toEqual(ffmpegHashes(encode(request)).slice(0, hashes.length));
+    expect(source.damage).toContain(`at frame ${hashes.length}`);
+    expect(source.damage).toContain(`the ${hashes.length} frames before it are used`);
+    expect(source.info.warnings).toEqual([source.damage]);
+  });
 });
 
 describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
-  it('reports where packets of a recording are missing', async () => {
+  it('reports missing packets of a recording', async () => {
     const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra: ['-preset', 'veryfast'] });
     const lossy = put('lossy.ts', withoutPacket(readFileSync(path), 40));
     const { source, hashes } = await decodeAll(decoder, lossy, { damage: 'accept' });
@@ -356,7 +340,7 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
     [{ frames: { start: 3, end: 3 } }, 'usage', 'frames 3 to 3'],
   ];
   it.each(id === 'wasm' ? tier(empty.slice(0, 1), empty) : empty)(
-    'refuses a part in which there is no frame: %o',
+    'refuses a part without frames: %o',
     async (request, code, says) => {
       const run = () => decodeAll(decoder, encode(long({ codec: 'h264', extra: ['-g', '20'] })), request);
       if (id === 'wasm') expect(await refusalOf(code, run)).toContain(says);
@@ -366,27 +350,27 @@ describeDecoders(['ffmpeg', 'wasm'], (decoder, id) => {
 });
 
 describeDecoders(ALL, (decoder, id) => {
-  it('refuses sound that nobody can decode as what it is: no video', async () => {
+  it('reports undecodable audio as not a video', async () => {
     const sound = ffmpeg(join(encodeFolder(), 'sound.m4a'), [
       ...['-f', 'lavfi', '-i', 'sine=duration=1', '-c:a', 'aac'],
     ]);
     const bytes = readFileSync(sound);
     const at = bytes.indexOf(Uint8Array.of(5, 128, 128, 128)) + 5;
-    // The object type of xHE-AAC in place of AAC's.
+    // Replaces AAC's object type with that of xHE-AAC.
     bytes.set([0xf9, 0x48], at);
     const message = await refusalOf('media', () => decoder.probe(put('xhe.m4a', bytes)));
     expect(message).toMatch(/no video track|is not a video that/);
     expect(message).not.toContain('[object');
   });
 
-  /** Two frames of VP8 that are only referred to, at the time of the frame after them or a tick after the one before. */
+  /** VP8 with two hidden frames, at the time of the next frame or a tick after the previous one. */
   const hiding = (apart: boolean): string => {
     const log = join(encodeFolder(), 'hidden');
     const source = ['-f', 'lavfi', '-i', 'mandelbrot=size=96x64:rate=25', '-frames:v', '40'];
     const coded = ['-c:v', 'libvpx', '-b:v', '200k', '-auto-alt-ref', '1', '-lag-in-frames', '16'];
     const pass = (number: number) => ['-passlogfile', log, '-pass', String(number)];
     const path = join(encodeFolder(), 'hidden.webm');
-    // The second pass, which is kept, needs the first alone.
+    // Only the second pass, which is cached, needs the first.
     if (!existsSync(path)) spawnSync('ffmpeg', ['-y', ...source, ...coded, ...pass(1), '-f', 'null', '-']);
     const together = ffmpeg(path, [...source, ...coded, ...pass(2)]);
     if (!apart) return together;
@@ -396,7 +380,7 @@ describeDecoders(ALL, (decoder, id) => {
   };
 
   it.each(id === 'wasm' ? tier([true], [false, true]) : [false, true])(
-    'counts no frame of VP8 that is never shown (at a time of its own: %s)',
+    'does not count hidden frames of VP8 (with their own time: %s)',
     async (apart) => {
       const path = hiding(apart);
       const { facts, hashes, times } = await decodeAll(decoder, path);
@@ -411,14 +395,14 @@ describeDecoders(ALL, (decoder, id) => {
 });
 
 describeDecoders(['mediabunny', 'wasm'], (decoder) => {
-  it('reads Blobs and bytes as it reads files', async () => {
+  it('reads Blobs and bytes like files', async () => {
     for (const input of [await openAsBlob(small()), new Uint8Array(readFileSync(small()))])
       expect((await decodeAll(decoder, input)).hashes).toEqual(ffmpegHashes(small()));
   });
 });
 
 describeDecoders(['mediabunny'], (decoder) => {
-  it('goes through the index of a file once, where the file cannot change', async () => {
+  it('reads the index of an immutable file once', async () => {
     const blob = await openAsBlob(clip());
     const read = vi.spyOn(blob, 'slice');
     const [facts, times] = [await decoder.probe(blob), await decoder.timestamps(blob)];
@@ -426,17 +410,17 @@ describeDecoders(['mediabunny'], (decoder) => {
     const reads = read.mock.calls.length;
     expect(reads).toBeGreaterThan(0);
     const expected = [...(times ?? [])];
-    // Whoever has the times may do with them what they like.
+    // The caller may change the times.
     times?.fill(7);
     expect(await decoder.probe(blob)).toEqual(facts);
     expect([...((await decoder.timestamps(blob)) ?? [])]).toEqual(expected);
     expect(read).toHaveBeenCalledTimes(reads);
   });
 
-  it('opens a file again without going through it again, where it cannot change', async () => {
+  it('opens an immutable file again without reading its index again', async () => {
     const [path, other] = [small(), small('-crf', '40')];
     const [blob, second] = [await openAsBlob(path), await openAsBlob(other)];
-    // Ahead: a thread that has nothing to do for two seconds is gone with what it has open.
+    // Computed first: a thread that is idle for two seconds ends, and closes its files.
     const [all, others] = [ffmpegHashes(path), ffmpegHashes(other)];
     expect(all).not.toEqual(others);
     const read = vi.spyOn(blob, 'slice');
@@ -444,7 +428,7 @@ describeDecoders(['mediabunny'], (decoder) => {
     await decoder.probe(second);
     const part = async (from: Blob, start: number) =>
       (await decodeAll(decoder, from, { frames: { start, end: start + 3 } })).hashes;
-    // To and fro, and between two files.
+    // In both directions, and alternating between two files.
     const parts = async () => {
       for (const start of [40, 7, 30]) {
         expect(await part(blob, start)).toEqual(all.slice(start, start + 3));
@@ -452,18 +436,18 @@ describeDecoders(['mediabunny'], (decoder) => {
       }
     };
     await parts();
-    // Both files are open in threads now: a part reads its frames at most, and no index.
+    // Both files are open in threads now: a part reads at most its frames, and no index.
     read.mockClear();
     await parts();
     expect(read.mock.calls.length).toBeLessThanOrEqual(3);
-    // One that is closed in the midst of a group leaves nothing of it to the next.
+    // A source that is closed within a group of pictures leaves nothing to the next.
     const source = await decoder.open(blob, facts, { frames: { start: 20, end: 50 } });
     await source.readFrame(0, planesFor(source.info));
     await source.close();
     expect(await part(blob, 3)).toEqual(all.slice(3, 6));
   });
 
-  it('goes on after a file that broke', async () => {
+  it('works after a broken file', async () => {
     const whole = readFileSync(small());
     const broken = new Blob([whole.fill(0x55, whole.length >> 1)]);
     for (let i = 0; i < 2; i++) await expect(decodeAll(decoder, broken)).rejects.toThrow();

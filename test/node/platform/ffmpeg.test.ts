@@ -1,7 +1,7 @@
 /**
  * @module test/node/platform/ffmpeg
- * What only an installed ffmpeg does: layouts, facts, names of files, bad input, its processes
- * (src/platform/node/ffmpeg), and what it may open because of an input, by who named it.
+ * Behaviour of an installed ffmpeg alone: layouts, facts, file names, invalid input, its processes (src/platform/node/ffmpeg),
+ * and what it may open because of an input, by the input's origin.
  */
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,18 +40,17 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-async function open(path: string, request: DecodeRequest = {}): Promise<DecodedSource> {
-  return decoder.open(path, await decoder.probe(path), request);
-}
+const open = async (path: string, request: DecodeRequest = {}): Promise<DecodedSource> =>
+  decoder.open(path, await decoder.probe(path), request);
 
 /** Makes a file of one of ffmpeg's sources. @param args a command line without spaces within its words */
 const made = (name: string, source: string, args: string): string =>
   ffmpeg(file(name), ['-f', 'lavfi', '-i', source, ...args.split(' ')]);
 
-/** A process that was told to end, or has answered, takes its time on a busy machine. */
+/** Processes take time to end on a busy machine. */
 const SOON = { timeout: 10_000 };
 
-/** Ids of the ffmpeg processes that this one has started and that still run. */
+/** Ids of running ffmpeg processes that this one has started. */
 function children(): number[] {
   const args = ['-o', 'pid=,stat=,comm=', '--ppid', String(process.pid)];
   const lines = spawnSync('ps', args, { encoding: 'utf8' }).stdout.trim().split('\n');
@@ -84,16 +83,13 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     },
   );
 
-  it('repeat the chroma samples of 4:1:1 and 4:4:0, and say so', async () => {
+  it('repeat the chroma samples of 4:1:1 and 4:4:0, as the source tells', async () => {
     for (const [stored, chroma, width] of [
       ['yuv411p', '422', 16],
       ['yuv440p', '444', 64],
     ] as const) {
-      const path = made(
-        `${stored}.nut`,
-        'testsrc2=size=64x48',
-        `-frames:v 1 -pix_fmt ${stored} -c:v rawvideo`,
-      );
+      const args = `-frames:v 1 -pix_fmt ${stored} -c:v rawvideo`;
+      const path = made(`${stored}.nut`, 'testsrc2=size=64x48', args);
       const raw = rawFrames(path);
       const source = await open(path);
       expect(source.info.chroma).toBe(chroma);
@@ -133,7 +129,7 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     await source.close();
   });
 
-  it('may be asked for luma only, skipped, but never twice', async () => {
+  it('may be read as luma only and skipped, but never twice', async () => {
     const path = encode({ codec: 'h264' });
     const source = await open(path);
     const wanted = rawFrames(path);
@@ -150,7 +146,7 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     await source.close();
   });
 
-  it('are turned upright in 4:2:2 by repeating chroma', async () => {
+  it('are rotated in 4:2:2 by repeating chroma', async () => {
     const camera = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 2 });
     const turned = ffmpeg(file('turned.mov'), ['-i', camera, '-c', 'copy', '-metadata:s:v', 'rotate=90']);
     const source = await open(turned);
@@ -162,15 +158,11 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
 });
 
 describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
-  it('are those that the encoder was told', async () => {
+  it('equal the options of the encoder', async () => {
     const colours = '-colorspace bt2020nc -color_primaries bt2020 -color_trc smpte2084 -color_range tv';
-    const path = encode({
-      codec: 'hevc',
-      pixelFormat: 'yuv420p10le',
-      frames: 12,
-      rate: '30000/1001',
-      extra: [...colours.split(' '), '-aspect', '16:9'],
-    });
+    const extra = [...colours.split(' '), '-aspect', '16:9'];
+    const video = { pixelFormat: 'yuv420p10le', frames: 12, rate: '30000/1001' };
+    const path = encode({ codec: 'hevc', ...video, extra });
     expect(await decoder.probe(path)).toMatchObject({
       name: path,
       container: 'mov,mp4,m4a,3gp,3g2,mj2',
@@ -192,18 +184,16 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
     });
   });
 
-  it('tell interlaced video, by the field that is shown first', async () => {
-    const interlaced = (order: string) =>
-      encode({
-        codec: 'mpeg2',
-        size: '320x256',
-        extra: ['-vf', `setfield=${order}`, '-flags', '+ilme+ildct', '-top', order === 'tff' ? '1' : '0'],
-      });
+  it('tell interlaced video and its first field', async () => {
+    const interlaced = (order: string) => {
+      const flags = ['-flags', '+ilme+ildct', '-top', order === 'tff' ? '1' : '0'];
+      return encode({ codec: 'mpeg2', size: '320x256', extra: ['-vf', `setfield=${order}`, ...flags] });
+    };
     expect((await decoder.probe(interlaced('tff'))).fieldOrder).toBe('top-first');
     expect((await decoder.probe(interlaced('bff'))).fieldOrder).toBe('bottom-first');
   });
 
-  it('pass over a cover picture', async () => {
+  it('skip a cover picture', async () => {
     const picture = made('cover.jpg', 'color=red:size=64x64', '-frames:v 1');
     const inputs = ['-i', picture, '-i', encode({ codec: 'h264' }), '-map', '0', '-map', '1'];
     const path = ffmpeg(file('cover.mp4'), [...inputs, '-c', 'copy', '-disposition:v:0', 'attached_pic']);
@@ -211,13 +201,12 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
     expect(await hashFrames(await open(path))).toHaveLength(30);
   });
 
-  it('times: in order of presentation, from 0, without decoding, where frames are of several lengths', async () => {
+  it('include times in presentation order, from 0, without decoding, for frames of varying duration', async () => {
     const select = "-vf select='not(eq(mod(n,5),3))' -fps_mode vfr -frames:v 8 -c:v libx264";
     const varied = made('varied.mkv', 'testsrc2=size=64x48:rate=25', select);
     const times = [0, 0.04, 0.08, 0.16, 0.2, 0.24, 0.28, 0.36];
-    expect(Array.from((await decoder.timestamps(varied)) ?? [])).toEqual(
-      times.map((t) => expect.closeTo(t, 3)),
-    );
+    const found = Array.from((await decoder.timestamps(varied)) ?? []);
+    expect(found).toEqual(times.map((t) => expect.closeTo(t, 3)));
     const source = await open(varied);
     expect(await hashFrames(source)).toHaveLength(8);
     expect(times.map((_, i) => source.timestamp(i))).toEqual(times.map((t) => expect.closeTo(t, 3)));
@@ -227,23 +216,21 @@ describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
   });
 });
 
-describe.runIf(hasFfmpeg)(`a part that ends before its file (${needsFfmpeg})`, () => {
-  it('is not decoded to the end of the file when nobody stops it', () => {
-    const path = encode({ codec: 'h264', frames: 150 });
-    const source = { url: `file:${path}`, access: accessOf({ by: 'foreign' }, false, false) };
-    const probed = spawnSync('ffprobe', probeArgs(source), { encoding: 'utf8' });
-    const { facts } = parseProbe(JSON.parse(probed.stdout), path);
-    const planes = delivery(facts.pixelFormat, facts.rotation, path);
-    const args = decodeArgs(source, facts, planes, {}, { fromTime: 0.2, untilTime: 0.5 }, '5.1');
-    const { status, stdout, stderr } = spawnSync('ffmpeg', args, { maxBuffer: 2 ** 28 });
-    expect(status).toBe(0);
-    const rate = (facts.frameRate?.num ?? 0) / (facts.frameRate?.den ?? 1);
-    expect(stdout.length).toBe(Math.round(0.3 * rate) * facts.width * facts.height * 1.5);
-    const decoded = stderr.toString().match(/\] n: *\d+ /g)?.length ?? 0;
-    // One second more is allowed for times that are rounded.
-    expect(decoded).toBeGreaterThan(0.5 * rate);
-    expect(decoded).toBeLessThan(2 * rate);
-  });
+it.runIf(hasFfmpeg)(`a part is not decoded to the end of its file (${needsFfmpeg})`, () => {
+  const path = encode({ codec: 'h264', frames: 150 });
+  const source = { url: `file:${path}`, access: accessOf({ by: 'foreign' }, false, false) };
+  const probed = spawnSync('ffprobe', probeArgs(source), { encoding: 'utf8' });
+  const { facts } = parseProbe(JSON.parse(probed.stdout), path);
+  const planes = delivery(facts.pixelFormat, facts.rotation, path);
+  const args = decodeArgs(source, facts, planes, {}, { fromTime: 0.2, untilTime: 0.5 }, '5.1');
+  const { status, stdout, stderr } = spawnSync('ffmpeg', args, { maxBuffer: 2 ** 28 });
+  expect(status).toBe(0);
+  const rate = (facts.frameRate?.num ?? 0) / (facts.frameRate?.den ?? 1);
+  expect(stdout.length).toBe(Math.round(0.3 * rate) * facts.width * facts.height * 1.5);
+  const decoded = stderr.toString().match(/\] n: *\d+ /g)?.length ?? 0;
+  // One second more for rounded times.
+  expect(decoded).toBeGreaterThan(0.5 * rate);
+  expect(decoded).toBeLessThan(2 * rate);
 });
 
 describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
@@ -252,7 +239,7 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
     '-', 'it\'s "100% %d %03d %s".mp4', 'concat:a|b.mp4', '[x]{y}$HOME;`z`*?.mp4', 'a\\b.mp4', 'http:',
     '-y.mp4', 'a b.mp4', 'a:b.mp4', 'pipe:0', 'ü – 视频 🎬.mp4',
   ];
-  it.each(tier(names.slice(0, 3), names))('never mean anything else to ffmpeg: %s', async (name) => {
+  it.each(tier(names.slice(0, 3), names))('have no special meaning to ffmpeg: %s', async (name) => {
     const path = file(name);
     copyFileSync(encode({ codec: 'h264', frames: 5 }), path);
     for (const input of [path, pathToFileURL(path)]) {
@@ -278,21 +265,16 @@ describe.runIf(hasFfmpeg)(`file names (${needsFfmpeg})`, () => {
   });
 
   it('that are URLs are refused unless allowed, and then only http and https', async () => {
-    expect(await refusalOf('usage', () => decoder.probe('https://example.invalid/a.mp4'))).toContain(
-      'pass allowUrl',
-    );
-    expect(await refusalOf('usage', () => decoder.probe(new URL('http://example.invalid/a.mp4')))).toContain(
-      'pass allowUrl',
-    );
+    for (const url of ['https://example.invalid/a.mp4', new URL('http://example.invalid/a.mp4')])
+      expect(await refusalOf('usage', () => decoder.probe(url))).toContain('pass allowUrl');
     const allowed = createFfmpegDecoder({ urls: true });
-    for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4']) {
+    for (const url of ['rtmp://example.invalid/a', 'subfile://x', 'ftp://example.invalid/a.mp4'])
       expect(await refusalOf('usage', () => allowed.probe(url))).toContain('never opened');
-    }
   });
 });
 
-describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
-  it('that is no file, or no video', async () => {
+describe.runIf(hasFfmpeg)(`invalid input (${needsFfmpeg})`, () => {
+  it('that is not a file, or not a video', async () => {
     for (const input of [new Uint8Array(9), '-'])
       expect(await refusalOf('usage', () => decoder.probe(input))).toContain('give it as a file');
     writeFileSync(file('text.mp4'), 'not a video at all\n'.repeat(500));
@@ -309,14 +291,14 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
     expect(await refusalOf('media', () => decoder.probe(path))).toContain('is encrypted');
   });
 
-  it('that is RGB of floating point, which has no luma', async () => {
+  it('that is floating-point RGB, which has no luma', async () => {
     const path = made('float.exr', 'testsrc2=s=64x64', '-frames:v 1 -pix_fmt gbrpf32le');
     const message = await refusalOf('media', () => decoder.probe(path));
     expect(message).toContain('RGB (gbrpf32le)');
     expect(message).toContain('-pix_fmt yuv444p');
   });
 
-  it('that is a recording begun between key frames starts with the first frame that can be decoded', async () => {
+  it('that begins between key frames starts at the first decodable frame', async () => {
     const extra = ['-g', '25', '-preset', 'medium'];
     const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra });
     const late = file('late.ts');
@@ -336,10 +318,10 @@ describe.runIf(hasFfmpeg)(`bad input (${needsFfmpeg})`, () => {
   });
 });
 
-/** Ways in which a process ends. */
+/** How a process ends. */
 const ENDS = ['exit', 'SIGKILL', 'SIGTERM'] as const;
 
-/** Frames come straight into their memory where that is possible, else piece by piece: nothing else may differ. */
+/** Frames are read directly into memory if possible, else piece by piece; nothing else may differ. */
 describe.runIf(hasFfmpeg).each([
   ['directly', true],
   ['piece by piece', false],
@@ -350,8 +332,8 @@ describe.runIf(hasFfmpeg).each([
     decoder.open(path, await decoder.probe(path), request);
   const long = (): string => encode({ codec: 'h264', frames: MANY });
 
-  it('hand out every byte, also to a reader that dawdles', async () => {
-    // What comes at a time holds a part of a frame, or many.
+  it('give every byte, also to a slow reader', async () => {
+    // A chunk holds a part of a frame, or many frames.
     for (const size of ['720x480', '16x8']) {
       const path = encode({ codec: 'ffv1', frames: 24, size });
       const source = await open(path);
@@ -367,7 +349,7 @@ describe.runIf(hasFfmpeg).each([
     }
   });
 
-  it('end with the source, however far it was read', async () => {
+  it('end when the source is closed, however far it was read', async () => {
     const source = await open(long());
     await source.readFrame(2, planesFor(source.info));
     await expect.poll(children, SOON).toHaveLength(1);
@@ -376,7 +358,7 @@ describe.runIf(hasFfmpeg).each([
     expect(await source.readFrame(3, planesFor(source.info))).toBe(false);
   });
 
-  it('end when the signal aborts, and reading says why', async () => {
+  it('end when the signal aborts, and reading rejects with the reason', async () => {
     const stop = new AbortController();
     const source = await open(long(), { signal: stop.signal });
     const planes = planesFor(source.info);
@@ -392,12 +374,11 @@ describe.runIf(hasFfmpeg).each([
     await expect.poll(children, SOON).toHaveLength(0);
     await expect(open(long(), { signal: stop.signal })).rejects.toThrow('enough');
     await expect(decoder.probe(long(), stop.signal)).rejects.toThrow('enough');
-    await expect(decoder.timestamps(encode({ codec: 'h264', frames: 31 }), stop.signal)).rejects.toThrow(
-      'enough',
-    );
+    const short = encode({ codec: 'h264', frames: 31 });
+    await expect(decoder.timestamps(short, stop.signal)).rejects.toThrow('enough');
   });
 
-  it('that are killed make one clear error', async () => {
+  it('that are killed give one clear error', async () => {
     const source = await open(long());
     const planes = planesFor(source.info);
     await source.readFrame(0, planes);
@@ -458,7 +439,7 @@ describe('availability', () => {
     expect(await decoder.availability()).toBe(found);
   });
 
-  it('without ffmpeg says what to do', async () => {
+  it('without ffmpeg gives advice', async () => {
     vi.stubEnv('PATH', '/nowhere');
     const found = await createFfmpegDecoder().availability();
     expect(found.usable).toBe(false);
@@ -466,12 +447,11 @@ describe('availability', () => {
     writeFileSync(file('clip.mp4'), 'x');
     expect(await refusalOf('io', () => decoder.probe(file('clip.mp4')))).toContain('ffprobe is not on PATH');
     vi.stubEnv('ANYVMAF_FFMPEG', '/nowhere/else');
-    expect((await createFfmpegDecoder().availability()).reason).toContain(
-      '/nowhere/else (ANYVMAF_FFMPEG) does not exist',
-    );
+    const said = (await createFfmpegDecoder().availability()).reason;
+    expect(said).toContain('/nowhere/else (ANYVMAF_FFMPEG) does not exist');
   });
 
-  it('notices programs that are something else', async () => {
+  it('detects other programs', async () => {
     writeFileSync(file('fake'), '#!/bin/sh\necho hello\n');
     chmodSync(file('fake'), 0o755);
     vi.stubEnv('ANYVMAF_FFMPEG', file('fake'));
@@ -506,17 +486,16 @@ const PLAYLISTS = ['hls', 'dash', 'concat', 'imf', 'image2'];
 const EVER = ['lavfi', 'sdp', 'rtsp', 'rtp', 'tee', 'mlv', 'vobsub', 'x11grab', 'svg_pipe', 'libopenmpt'];
 
 describe('the lists', () => {
-  it('give what somebody else named its own file, or its own URL, and nothing more', () => {
+  it('allow a foreign input only its own file or URL', () => {
     const { formats, protocols } = accessOf({ by: 'foreign' }, false, true);
     expect(formats.filter((format) => [...PLAYLISTS, ...EVER, 'vapoursynth'].includes(format))).toEqual([]);
-    expect(formats).toEqual(
-      expect.arrayContaining(['mp4', 'matroska', 'mpegts', 'avi', 'mxf', 'ivf', 'h264']),
-    );
+    const expected = expect.arrayContaining(['mp4', 'matroska', 'mpegts', 'avi', 'mxf', 'ivf', 'h264']);
+    expect(formats).toEqual(expected);
     expect(protocols).toEqual(['file']);
     expect(accessOf({ by: 'foreign' }, true, true).formats).toEqual(formats);
   });
 
-  it('keep files and the network apart for what the user named', () => {
+  it('separate files and the network for inputs of the user', () => {
     const { formats, protocols } = accessOf(BY_USER, false, false);
     expect(formats).toEqual(expect.arrayContaining(PLAYLISTS));
     expect(formats.filter((format) => EVER.includes(format))).toEqual([]);
@@ -526,7 +505,7 @@ describe('the lists', () => {
     expect(fetched).toEqual(['http', 'https', 'httpproxy', 'tls', 'tcp', 'crypto']);
   });
 
-  it('stand before the input', () => {
+  it('come before the input', () => {
     const args = inputArgs({ url: 'file:/x', access: { formats: ['mov'], protocols: ['file'] } });
     expect(args).toEqual(['-protocol_whitelist', 'file', '-format_whitelist', 'mov', '-i', 'file:/x']);
   });
@@ -537,7 +516,7 @@ describe('the lists', () => {
     ["[mp2,mp3 @ 0x1] Format not on whitelist 'a'", { kind: 'format', format: 'mp2' }],
     ["[http @ 0x5] Protocol 'http' not on whitelist 'file'!\n", { kind: 'protocol', protocol: 'http' }],
     ['[hls @ 0x5] Invalid data', undefined],
-  ])('are found in a log as what stood in the way: %j', (log, denial) => {
+  ])('are recognised in a log as the reason: %j', (log, denial) => {
     expect(findDenial(log)).toEqual(denial);
   });
 });
@@ -569,12 +548,12 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
   });
   afterAll(() => void server.close());
 
-  it('of local files is followed where the user named it', async () => {
+  it('of local files is followed if the user named it', async () => {
     const facts = await createFfmpegDecoder({ origin: BY_USER }).probe(put('local.m3u8', 'part.ts'));
     expect(facts).toMatchObject({ container: 'hls', width: 64, height: 64 });
   });
 
-  it('is opened by no decoder that was not told so', async () => {
+  it('is opened only by decoders of the user', async () => {
     const path = put('local.mp4', 'part.ts');
     await expect(createFfmpegDecoder().probe(path)).rejects.toThrow('makes ffmpeg open other files (hls)');
     const script = (name: string) => () => pathToFileURL(built(`dist/bundle/js/${name}`));
@@ -589,19 +568,18 @@ describe.runIf(hasFfmpeg)(`a playlist, ${needsFfmpeg}`, () => {
   it('of a local file does not reach the network unless URLs are allowed', async () => {
     const path = put('net.m3u8', `${host}/part.ts`);
     asked.length = 0;
-    await expect(createFfmpegDecoder({ origin: BY_USER }).probe(path)).rejects.toThrow(
-      'makes ffmpeg use a protocol that is not allowed (http); pass allowUrl',
-    );
+    const message = 'makes ffmpeg use a protocol that is not allowed (http); pass allowUrl';
+    await expect(createFfmpegDecoder({ origin: BY_USER }).probe(path)).rejects.toThrow(message);
     expect(asked).toEqual([]);
     const facts = await createFfmpegDecoder({ origin: BY_USER, urls: true }).probe(path);
     expect(facts.width).toBe(64);
   });
 
-  it('that is fetched may name what is beside it, and no local file', async () => {
+  it('that is fetched may name URLs beside it, and no local file', async () => {
     const decoder = createFfmpegDecoder({ origin: BY_USER, urls: true });
     expect((await decoder.probe(`${host}/own.m3u8`)).width).toBe(64);
     await expect(decoder.probe(`${host}/file.m3u8`)).rejects.toThrow('what is fetched may name URLs only');
-    // A path without a scheme belongs to the server that named it.
+    // A path without a scheme refers to the same server.
     asked.length = 0;
     await decoder.probe(`${host}/path.m3u8`);
     expect(asked).toContain(`${folder}/part.ts`);

@@ -1,8 +1,8 @@
 /**
  * @module test/node/platform/files
- * Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts), frames that are looked for without
- * reading them: the same answers and errors as reading their luma, from a few bytes; and frames out of streams of bytes, of an
- * ffmpeg process (src/platform/node/ffmpeg/source.ts, channel.ts) and of the thread of ffmpeg.wasm (src/platform/ffmpeg-wasm/protocol.ts).
+ * Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts); `checkFrame`, which gives the answers and
+ * errors of reading luma from a few bytes; and frames from streams of bytes, of an ffmpeg process
+ * (src/platform/node/ffmpeg/source.ts, channel.ts) and of ffmpeg.wasm's thread (src/platform/ffmpeg-wasm/protocol.ts).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -22,6 +22,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
@@ -125,7 +126,7 @@ describe('regular files', () => {
   });
 });
 
-describe('paths that give no video', () => {
+describe('paths without a video', () => {
   it('are named with the reason', async () => {
     const reasons: [string, string][] = [
       [file('missing.y4m'), 'there is no such file'],
@@ -141,10 +142,13 @@ describe('paths that give no video', () => {
     expect(await refusalOf('io', () => open(''))).toContain('the path of a video is empty');
   });
 
-  it('include empty files', async () => {
+  it('include empty files, other URLs and descriptors that are not open', async () => {
     writeFileSync(file('empty'), '');
     expect(await refusalOf('io', () => open(file('empty')))).toContain('is empty');
     expect(await refusalOf('io', () => open(file('empty'), format))).toContain('is empty');
+    const sentence = await refusalOf('usage', () => open(new URL('https://example.org/x.y4m')));
+    expect(sentence).toContain('not a file URL');
+    expect(await refusalOf('io', () => open(12345))).toContain('cannot read file descriptor 12345');
   });
 
   it.runIf(process.platform === 'linux')('include devices without content', async () => {
@@ -157,14 +161,7 @@ describe('paths that give no video', () => {
     expect(await refusalOf('io', () => open(file('locked')))).toContain('permission denied');
   });
 
-  it('include other URLs and descriptors that are not open', async () => {
-    expect(await refusalOf('usage', () => open(new URL('https://example.org/x.y4m')))).toContain(
-      'not a file URL',
-    );
-    expect(await refusalOf('io', () => open(12345))).toContain('cannot read file descriptor 12345');
-  });
-
-  it('include files that are gone when a worker opens them', async () => {
+  it('include files that are deleted before a worker opens them', async () => {
     writeFileSync(file('gone.y4m'), clip);
     const source = await open(file('gone.y4m'));
     await source.close();
@@ -178,7 +175,7 @@ describe('paths that give no video', () => {
     mkdirSync(file('dir'), { recursive: true });
     writeFileSync(file('text'), 'hello');
     for (let i = 0; i < 20; i++) await refusalOf('media', () => open(file('text')));
-    // The descriptor that lists the folder is gone by then.
+    // The descriptor that lists the folder is closed by then.
     const targets = readdirSync('/proc/self/fd').map((fd) => {
       const link = join('/proc/self/fd', fd);
       return existsSync(link) ? readlinkSync(link) : '';
@@ -228,7 +225,7 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
     writer.destroy();
   });
 
-  it('hold the producer back', async () => {
+  it('slow the producer down', async () => {
     const path = fifo('endless.fifo');
     // An endless raw video: only back-pressure keeps it from filling memory.
     const producer = spawn('sh', ['-c', `exec cat /dev/zero > '${path}'`]);
@@ -252,7 +249,7 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
 });
 
 describe('standard input', () => {
-  // A program of its own, as this process's input is not ours to read.
+  // A separate program, because this process's input belongs to vitest.
   const script = (): string => file('stdin.mjs');
 
   beforeAll(async () => {
@@ -290,16 +287,12 @@ describe('standard input', () => {
     return `standard input ${frames} ${hash.digest('hex')}\n`;
   };
 
-  it('is a pipe or a redirected file', () => {
+  it('is a pipe or a redirected file, and may be empty', () => {
     expect(execFileSync(process.execPath, [script()], { input: clip }).toString()).toBe(expected(5));
     const stdio = [openSync(file('clip.y4m'), 'r'), 'pipe', 'inherit'] as const;
     expect(execFileSync(process.execPath, [script()], { stdio: [...stdio] }).toString()).toBe(expected(5));
-  });
-
-  it('may be empty', () => {
-    expect(execFileSync(process.execPath, [script()], { input: '' }).toString()).toBe(
-      'io standard input is empty.\n',
-    );
+    const found = execFileSync(process.execPath, [script()], { input: '' }).toString();
+    expect(found).toBe('io standard input is empty.\n');
   });
 
   it('does not keep the process alive when it is closed before its end', async () => {
@@ -317,30 +310,24 @@ describe('standard input', () => {
 
 const reference = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
 
-describe.skipIf(reference === undefined)('a real clip (needs ../shared)', () => {
-  it('has the frames that stand in the file', async () => {
-    const raw: RawVideoFormat = { width: 576, height: 324, bitDepth: 10, chroma: '420' };
-    const source = await open(reference ?? '', raw);
-    const bytes = new Uint8Array(readFileSync(reference ?? ''));
-    expect(source.info.frameCount).toBe(3);
-    for (let i = 0; i < 3; i++) {
-      const frame = await readAll(source, i);
-      const at = i * 559872;
-      const planes = Buffer.concat([frame?.y ?? bytes, frame?.cb ?? bytes, frame?.cr ?? bytes]);
-      expect(planes.equals(bytes.subarray(at, at + 559872))).toBe(true);
-    }
-    await source.close();
-  });
+it.skipIf(reference === undefined)('a real clip has the frames of the file (needs ../shared)', async () => {
+  const raw: RawVideoFormat = { width: 576, height: 324, bitDepth: 10, chroma: '420' };
+  const source = await open(reference ?? '', raw);
+  const bytes = new Uint8Array(readFileSync(reference ?? ''));
+  expect(source.info.frameCount).toBe(3);
+  for (let i = 0; i < 3; i++) {
+    const frame = await readAll(source, i);
+    const at = i * 559872;
+    const planes = Buffer.concat([frame?.y ?? bytes, frame?.cb ?? bytes, frame?.cr ?? bytes]);
+    expect(planes.equals(bytes.subarray(at, at + 559872))).toBe(true);
+  }
+  await source.close();
 });
-
-function sleep(milliseconds: number): Promise<void> {
-  return new Promise((done) => setTimeout(done, milliseconds));
-}
 
 const FORMAT: VideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };
 const LUMA = 20 * 18;
 
-/** What a source says of a frame: whether it is there, or the message of its error. */
+/** Whether a frame exists, or the message of the error. */
 async function answer(ask: () => Promise<boolean> | boolean): Promise<boolean | string> {
   try {
     return await ask();
@@ -354,7 +341,7 @@ function look(source: FrameSource, index: number): Promise<boolean> | boolean {
   return source.checkFrame(index);
 }
 
-/** Asserts that both ways of asking agree on every frame and beyond. */
+/** Asserts that checking and reading agree on every frame and beyond. */
 async function agree(source: FrameSource, frames: number): Promise<(boolean | string)[]> {
   const answers: (boolean | string)[] = [];
   for (let i = 0; i < frames + 2; i++) {
@@ -366,15 +353,15 @@ async function agree(source: FrameSource, frames: number): Promise<(boolean | st
   return answers;
 }
 
-describe('a frame that is looked for', () => {
+describe('checking a frame', () => {
   const plain = y4mVideo(FORMAT, '420', 3);
   const varied = y4mVideo(FORMAT, '420', 3, (i) => `FRAME${' Xa'.repeat(i)}\n`);
   const raw = rawVideo(FORMAT, 3);
 
   it.each([
     ['equal headers', plain],
-    ['headers of their own lengths', varied],
-  ])('is there as reading says: Y4M, %s', async (_, bytes) => {
+    ['headers of various lengths', varied],
+  ])('agrees with reading: Y4M, %s', async (_, bytes) => {
     for (const input of [bytes, new Blob([bytes]), put('whole.y4m', bytes)]) {
       const platform = typeof input === 'string' ? nodeFiles : noFiles;
       const source = await openVideo(input, { platform });
@@ -383,21 +370,21 @@ describe('a frame that is looked for', () => {
     }
   });
 
-  it('is there as reading says: raw', async () => {
+  it('agrees with reading: raw', async () => {
     const source = await openVideo(raw, { platform: noFiles, raw: FORMAT });
     expect(await agree(source, 3)).toEqual([true, true, true, false, false]);
   });
 
-  it('is refused as reading refuses it where the video ends within it', async () => {
+  it('fails like reading if the video ends within the frame', async () => {
     for (const cut of [1, 100, LUMA / 2 + 1, LUMA]) {
       const source = await openVideo(plain.slice(0, -cut), { platform: noFiles });
       expect((await agree(source, 3))[2], `${cut} bytes`).toMatch(/^frame 2 of .* is incomplete/);
     }
   });
 
-  it('is refused as reading refuses it where another thing stands in its place', async () => {
+  it('fails like reading if the frame is overwritten', async () => {
     const damaged = plain.slice();
-    // The probes of so short a write see every header; only what changes after it was opened goes unseen.
+    // Opening checks every header of so short a video, so change it afterwards.
     const source = await openVideo(damaged, { platform: noFiles });
     damaged.set([0x58], damaged.length - 2 * (6 + (3 * LUMA) / 2));
     const answers = await agree(source, 3);
@@ -405,7 +392,7 @@ describe('a frame that is looked for', () => {
     expect(answers[1]).toMatch(/frame 1 of/);
   });
 
-  it('is refused as reading its luma refuses it where the write became shorter', async () => {
+  it('fails like reading luma if the file became shorter', async () => {
     const frame = 6 + (3 * LUMA) / 2;
     for (const left of [0, 3, 6, 7, 5 + LUMA, 6 + LUMA, 7 + LUMA]) {
       const path = put(`shrinks-${left}.y4m`, plain);
@@ -419,7 +406,7 @@ describe('a frame that is looked for', () => {
     }
   });
 
-  it.each(['bytes', 'a Blob'])('costs a few bytes of %s', async (kind) => {
+  it.each(['bytes', 'a Blob'])('reads a few bytes of %s', async (kind) => {
     let asked = 0;
     const { info, descriptor } = await openVideo(plain, { platform: noFiles });
     if (descriptor?.kind !== 'bytes') throw new Error('bytes have a descriptor');
@@ -441,10 +428,10 @@ describe('a frame that is looked for', () => {
 /** Frames that are all different: frame n is n, n + 1, ... */
 const frame = (n: number, bytes: number): Uint8Array => new Uint8Array(bytes).map((_, i) => n + i);
 
-/** Lets everything that is under way arrive: until nothing new has come for a few turns. */
+/** Waits until the count has not changed for a few turns. */
 async function settled(count: () => number): Promise<number> {
   for (let before = -1, same = 0; same < 20; ) {
-    await new Promise((resolve) => setTimeout(resolve, 1));
+    await sleep(1);
     same = count() === before ? same + 1 : 0;
     before = count();
   }
@@ -452,7 +439,7 @@ async function settled(count: () => number): Promise<number> {
 }
 
 describe('a pipe of frames', () => {
-  it('cuts pieces of any length into frames, whenever they are taken', async () => {
+  it('cuts chunks of any length into frames, whenever they are taken', async () => {
     const seed = 20260;
     const random = seeded(seed);
     for (const bytes of [1, 7, 4096, 100_000]) {
@@ -480,7 +467,7 @@ describe('a pipe of frames', () => {
     }
   });
 
-  it.runIf(process.platform === 'linux')('stops the writer when enough has come (Linux)', async () => {
+  it.runIf(process.platform === 'linux')('stops the writer when enough has arrived (Linux)', async () => {
     const bytes = 300_000;
     let arrived = 0;
     const pipe = new FramePipe(bytes, () => arrived++);
@@ -504,40 +491,38 @@ describe('a pipe of frames', () => {
   });
 });
 
-describe('the ring between threads', () => {
-  it('passes bytes on in order, and makes the writer wait for the reader', async () => {
-    const ring = createRing(1000);
-    const capacity = ring.bytes.length;
-    const total = 5 * capacity + 12345;
-    const script = `
-      import { parentPort, workerData } from 'node:worker_threads';
-      const { RingWriter } = await import(workerData.module);
-      const writer = new RingWriter(workerData.ring, () => parentPort.postMessage('wake'));
-      for (let sent = 0; sent < workerData.total; ) {
-        const part = new Uint8Array(Math.min(77777, workerData.total - sent));
-        for (let i = 0; i < part.length; i++) part[i] = (sent + i) % 251;
-        writer.time(sent);
-        writer.write(part);
-        sent += part.length;
-      }
-      parentPort.postMessage('end');`;
-    const module = new URL('../../../dist/platform/ffmpeg-wasm/protocol.js', import.meta.url).href;
-    const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-    const worker = new Worker(url, { workerData: { ring, total, module }, execArgv: [] });
-    const reader = new RingReader(ring);
-    worker.on('message', (message) => (message === 'end' ? reader.end() : reader.wake()));
-    // A writer that did not wait would write over what has not been read.
-    await new Promise((resolve) => setTimeout(resolve, 100));
-    let position = 0;
-    let wrong = 0;
-    const times: number[] = [];
-    for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
-      expect(chunk.length).toBeLessThanOrEqual(capacity);
-      for (const byte of chunk) if (byte !== position++ % 251) wrong++;
-      times.push(...reader.takeTimes());
+it('the ring between threads passes bytes on in order, and makes the writer wait for the reader', async () => {
+  const ring = createRing(1000);
+  const capacity = ring.bytes.length;
+  const total = 5 * capacity + 12345;
+  const script = `
+    import { parentPort, workerData } from 'node:worker_threads';
+    const { RingWriter } = await import(workerData.module);
+    const writer = new RingWriter(workerData.ring, () => parentPort.postMessage('wake'));
+    for (let sent = 0; sent < workerData.total; ) {
+      const part = new Uint8Array(Math.min(77777, workerData.total - sent));
+      for (let i = 0; i < part.length; i++) part[i] = (sent + i) % 251;
+      writer.time(sent);
+      writer.write(part);
+      sent += part.length;
     }
-    await worker.terminate();
-    expect({ position, wrong }).toEqual({ position: total, wrong: 0 });
-    expect(times).toEqual(Array.from({ length: Math.ceil(total / 77777) }, (_, i) => i * 77777));
-  });
+    parentPort.postMessage('end');`;
+  const module = new URL('../../../dist/platform/ffmpeg-wasm/protocol.js', import.meta.url).href;
+  const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
+  const worker = new Worker(url, { workerData: { ring, total, module }, execArgv: [] });
+  const reader = new RingReader(ring);
+  worker.on('message', (message) => (message === 'end' ? reader.end() : reader.wake()));
+  // A writer that does not wait would overwrite unread bytes.
+  await sleep(100);
+  let position = 0;
+  let wrong = 0;
+  const times: number[] = [];
+  for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
+    expect(chunk.length).toBeLessThanOrEqual(capacity);
+    for (const byte of chunk) if (byte !== position++ % 251) wrong++;
+    times.push(...reader.takeTimes());
+  }
+  await worker.terminate();
+  expect({ position, wrong }).toEqual({ position: total, wrong: 0 });
+  expect(times).toEqual(Array.from({ length: Math.ceil(total / 77777) }, (_, i) => i * 77777));
 });

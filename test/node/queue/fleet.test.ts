@@ -1,7 +1,7 @@
 /**
  * @module test/node/queue/fleet
  * A queue as its users run it: a Redis server, workers that are processes, and batches that follow their jobs. Videos behind a
- * gate keep a task running until the test has done to it what it wants to.
+ * gate keep a task running while the test acts on it.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
@@ -26,18 +26,19 @@ interface Line {
   readonly frames_file?: string;
 }
 
-/** Lines in the order of the table, without what a machine decides. */
+/** Lines in the order of the table, without values that depend on the machine. */
 function linesOf(path: string): readonly Line[] {
-  const lines = readFileSync(path, 'utf8').trimEnd().split('\n');
-  return lines
+  const parsed = readFileSync(path, 'utf8')
+    .trimEnd()
+    .split('\n')
     .map((text) => {
       const { fps: _, threads: __, frames_file: ___, ...line } = JSON.parse(text);
       return line as Line;
-    })
-    .sort((a, b) => a.job.line - b.job.line);
+    });
+  return parsed.sort((a, b) => a.job.line - b.job.line);
 }
 
-/** A server whose answers can be held, by which a test sees that a worker asks, and lets it go on. */
+/** A server whose answers can be held, so that a test sees a request and decides when it goes on. */
 class Gate implements AsyncDisposable {
   readonly server: FileServer;
   readonly #held: (() => void)[] = [];
@@ -56,13 +57,18 @@ class Gate implements AsyncDisposable {
     };
   }
 
+  /** The option that lets workers fetch through it. */
+  get way(): string {
+    return `--allow-url=${this.server.host}`;
+  }
+
   open(): void {
     this.server.behave = () => false;
     for (const answer of this.#held.splice(0)) answer();
   }
 
   waits(count: number): Promise<void> {
-    // Not by `expect.poll`, which wants the test that asks, and several run at once.
+    // Not by `expect.poll`, which needs the current test, and several run at once.
     return vi.waitFor(() => expect(this.#held.length).toBe(count), { timeout: 30_000 });
   }
 
@@ -86,7 +92,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     return files.at(name);
   }) as [string, string, string];
   files.pair(['media/r.y4m', 'media/d.y4m'], 40);
-  /** Of so many frames that the values of a part are too large for Redis. */
+  // With so many frames the values of a part are too large for Redis.
   files.pair(['media/long-r.y4m', 'media/long-d.y4m'], 400);
   const copyTo = (name: string) => files.put(name, readFileSync(`${media}/${name.slice(-5)}`));
   const table = files.put(
@@ -127,7 +133,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     await redis?.[Symbol.asyncDispose]();
   });
 
-  /** A worker at a queue of its own. */
+  /** A worker at its own queue. */
   const workAt = (url: string, ...args: string[]) =>
     startWorker(['--queue', url, '--allow', media, `--allow-url=${server.host}`, '--threads', '1', ...args]);
   const batch = (name: string, out: string, ...args: string[]) =>
@@ -139,36 +145,30 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
   };
   const metric = async (of: TestWorker, name: RegExp) =>
     Number(new RegExp(`${name.source} (\\d+)`).exec(await (await metricsOf(of)).text())?.[1] ?? 0);
-  /** A gate of a test of its own, and what lets workers fetch through it. */
+  /** A gate for one test. */
   const openGate = async () => {
     const gate = new Gate(await FileServer.start());
     gate.server.add('/d.y4m', readFileSync(`${media}/d.y4m`));
-    return { gate, way: `--allow-url=${gate.server.host}` };
+    return gate;
   };
-  const heldJob = (gate: Gate, name: string, rows = ['']) =>
-    files.put(
-      `media/${name}.csv`,
-      `reference,distorted,subsample\n${rows.map((row) => `r.y4m,${gate.server.url('/d.y4m')},${row}\n`).join('')}`,
-    );
+  const heldJob = (gate: Gate, name: string, rows = ['']) => {
+    const lines = rows.map((row) => `r.y4m,${gate.server.url('/d.y4m')},${row}\n`);
+    return files.put(`media/${name}.csv`, `reference,distorted,subsample\n${lines.join('')}`);
+  };
 
-  // The two groups run beside each other, since most of their time they wait.
+  // The two groups run at the same time, because mostly they wait.
   describe.concurrent('by one worker', () => {
-    it.sequential('gives the lines of a batch on one machine, cuts what is long, and goes on where it ended', async ({
-      expect,
-    }) => {
+    it.sequential('gives the lines of a local batch, cuts long videos and resumes', async ({ expect }) => {
       const [alone, there] = [files.at('alone.jsonl'), files.at('there.jsonl')];
       const local = await anyvmaf(['batch', table, '-o', alone, '--precision', 'max', '--frames']);
       expect(local.code).toBe(2);
       const args = ['--precision', 'max', '--frames', '--part-length', '15f', '--attempts', '1'];
       const ran = await batch(table, there, ...args);
-      expect(ran, ran.stderr).toMatchObject({
-        code: 2,
-        stdout: expect.stringContaining('4 jobs; 1 failed, 1 below the limit'),
-      });
+      const summary = expect.stringContaining('4 jobs; 1 failed, 1 below the limit');
+      expect(ran, ran.stderr).toMatchObject({ code: 2, stdout: summary });
       const [expected, found] = [linesOf(alone), linesOf(there)];
-      expect(found.map(({ error, ...line }) => (error ? line.job : line))).toEqual(
-        expected.map(({ error, ...line }) => (error ? line.job : line)),
-      );
+      const plain = ({ error, ...line }: Line) => (error ? line.job : line);
+      expect(found.map(plain)).toEqual(expected.map(plain));
       expect(found[2]?.error).toMatchObject({ code: 'io', message: expect.stringContaining('missing.y4m') });
       expect(framesOf(there)).toEqual(framesOf(alone));
       expect(readdirSync(results)).toEqual([]);
@@ -179,11 +179,10 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(readFileSync(there, 'utf8')).toBe(before);
       expect(await redis.client.scard(key('cut'))).toBe(0);
 
-      // Dead jobs are listed with their errors, put back with one command, and asked for again.
+      // Dead jobs are listed with their errors, put back with one command, and requested again.
       const dead = await anyvmaf(['queue', 'dead', '--json', '--queue', redis.url]);
-      expect(JSON.parse(dead.stdout).dead).toMatchObject([
-        { error: expect.stringMatching(/^io: .*missing/), line: 4 },
-      ]);
+      const missing = { error: expect.stringMatching(/^io: .*missing/), line: 4 };
+      expect(JSON.parse(dead.stdout).dead).toMatchObject([missing]);
       putMissing();
       const retried = await anyvmaf(['queue', 'retry', '--queue', redis.url]);
       expect(retried).toMatchObject({ code: 0, stdout: '1 job put back\n' });
@@ -192,7 +191,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(last, last.stderr).toMatchObject({ code: 3, stdout: expect.stringContaining('0 failed') });
     });
 
-    it.sequential('shows itself, to people and to programs', async ({ expect }) => {
+    it.sequential('shows its state to people and programs', async ({ expect }) => {
       putMissing();
       const url = `${redis.url}?queue=shown`;
       const loopback = Object.values(networkInterfaces()).flat();
@@ -210,17 +209,16 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(text).toContain('anyvmaf_worker_tasks_total{kind="pair",outcome="done"} 4\n');
       expect(text).toMatch(/^anyvmaf_worker_frames_total [1-9]\d+$/m);
       expect(text).toContain('anyvmaf_queue_up 1\n');
-      for (const line of text.trimEnd().split('\n'))
-        expect(line).toMatch(
-          /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [\d.e+-]+)$/,
-        );
+      const metricLine =
+        /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{[a-z_]+="[^"]*"(,[a-z_]+="[^"]*")*\})? [\d.e+-]+)$/;
+      for (const line of text.trimEnd().split('\n')) expect(line).toMatch(metricLine);
       expect((await fetch(scrape.url.replace('metrics', ''))).status).toBe(404);
       expect((await metricsOf(own, 'POST')).status).toBe(405);
       expect(worker.said()).toContain(', 2 at a time');
       expect(await metric(worker, /worker_concurrency/)).toBe(2);
     });
 
-    it.sequential('cancels jobs that wait and that run', async ({ expect }) => {
+    it.sequential('cancels jobs that wait or run', async ({ expect }) => {
       const out = files.at('cancelled.jsonl');
       const gate = new Gate(server);
       gate.shut();
@@ -232,7 +230,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(await following).toMatchObject({ code: 2 });
       const errors = linesOf(out).map(({ error }) => error);
       expect(errors).toEqual(Array(6).fill({ code: 'aborted', message: 'cancelled' }));
-      // What runs is stopped within seconds, although no video comes.
+      // Running jobs are stopped within seconds, although no video arrives.
       await expect.poll(state).toMatchObject({ active: 0 });
       gate.open();
       expect(readdirSync(results)).toEqual([]);
@@ -243,8 +241,8 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const outside = files.put('outside.y4m', readFileSync(`${media}/d.y4m`));
       symlinkSync(outside, `${media}/link.y4m`);
       const marker = files.at('written');
-      const good = [`--reference=${media}/r.y4m`, `--distorted=${media}/d.y4m`];
       const against = (distorted: string) => [`--reference=${media}/r.y4m`, `--distorted=${distorted}`];
+      const good = against(`${media}/d.y4m`);
       let jobs = 0;
       const job = (runs: readonly string[], more = {}) => {
         const hex = (++jobs).toString(16).padStart(32, 'a');
@@ -255,6 +253,8 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       };
       const pair = (...runs: string[]) => ({ kind: 'pair', job: job([...good, ...runs]) });
       const [elsewhere, report] = [/not under an allowed folder/, /cannot run live, be a part.* asks/];
+      const web = against('http://127.0.0.1/x.mp4');
+      const filters = /usage: --vf-(ref|dis) (names|lets|is|makes) /;
       const hostile: readonly (readonly [string, unknown, RegExp])[] = [
         ['array', [1, 2], /is not an object/],
         ['text', 'rm -rf', /is not an object/],
@@ -266,11 +266,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         ...[outside, `${media}/link.y4m`, `${media}/../outside.y4m`].map(
           (path, i) => [`outside-${i}`, { kind: 'pair', job: job(against(path)) }, elsewhere] as const,
         ),
-        [
-          'address',
-          { kind: 'pair', job: job([...against('http://127.0.0.1/x.mp4'), '--allow-url']) },
-          /allowUrl/,
-        ],
+        ['address', { kind: 'pair', job: job([...web, '--allow-url']) }, /allowUrl/],
         ['program', pair('--vmaf-bin=/bin/sh', '--backend=native-cpu'), /vmafBin/],
         ['model', pair('--model=path=/etc/passwd'), elsewhere],
         ['writes', pair(`--output=${marker}`), /write its own files/],
@@ -299,12 +295,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
           `null[x];movie=${outside}`,
         ].flatMap((chain, i) =>
           ['ref', 'dis'].map(
-            (side) =>
-              [
-                `filter-${i}-${side}`,
-                pair(`--vf-${side}=${chain}`),
-                /usage: --vf-(ref|dis) (names|lets|is|makes) /,
-              ] as const,
+            (side) => [`filter-${i}-${side}`, pair(`--vf-${side}=${chain}`), filters] as const,
           ),
         ),
       ];
@@ -313,14 +304,14 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const dead = async () => (await queue.getFailed(0, 100)).filter(({ id }) => id?.startsWith('hostile-'));
       for (const [name, data] of hostile)
         await queue.add('pair', data, { jobId: `hostile-${name}`, attempts: 1 });
-      // What BullMQ itself cannot read.
+      // A task that BullMQ itself cannot read.
       await queue.add('pair', {}, { jobId: 'hostile-torn', delay: 50 });
       await redis.client.hset(key('tasks:hostile-torn'), 'data', '{"torn');
       await expect.poll(async () => (await dead()).length).toBeGreaterThanOrEqual(hostile.length);
       const reasons = new Map((await dead()).map(({ id, failedReason }) => [id, failedReason]));
       for (const [name, , why] of hostile) expect(reasons.get(`hostile-${name}`), name).toMatch(why);
       expect(existsSync(marker)).toBe(false);
-      // The worker is as before.
+      // The worker still works.
       const out = files.at('after.jsonl');
       expect(await batch(table, out, '--precision', '4', '--attempts', '1')).toMatchObject({ code: 3 });
       expect(worker.child.exitCode).toBe(null);
@@ -329,30 +320,26 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });
     });
 
-    it.skipIf(!hasFfmpeg)(
-      `does not cut what each part would have to fetch whole (${needsFfmpeg})`,
-      { sequential: true },
-      async ({ expect }) => {
-        const film = { codec: 'h264', frames: 60, size: '96x64' } as const;
-        const [mp4, mkv, ts] = ['mp4', 'mkv', 'ts'].map((extension) =>
-          readFileSync(encode({ ...film, extension })),
-        ) as [Buffer, Buffer, Buffer];
-        const videosOf = { '/a.mp4': mp4, '/a.ts': ts, '/scattered': mkv, ...tier({}, { '/a.mkv': mkv }) };
-        for (const [name, bytes] of Object.entries(videosOf)) server.add(name, bytes);
-        const parts = () => metric(worker, /kind="part",outcome="done"\}/);
-        const [seekable = '', ...others] = Object.keys(videosOf);
-        for (const [i, names] of [[seekable], others].entries()) {
-          const before = await parts();
-          const rows = names.map((name) => `${server.url('/a.mp4')},${server.url(name)}\n`);
-          const jobs = files.put(`media/cut-${i}.csv`, `reference,distorted\n${rows.join('')}`);
-          const ran = await batch(jobs, files.at(`cut-${i}.jsonl`), '--part-length', '30f');
-          expect(ran, ran.stderr).toMatchObject({ code: 0 });
-          expect((await parts()) - before, names.join()).toBe(i === 0 ? 2 : 0);
-        }
-      },
-    );
+    const parted = `does not cut what each part would have to fetch whole (${needsFfmpeg})`;
+    it.skipIf(!hasFfmpeg)(parted, { sequential: true }, async ({ expect }) => {
+      const film = { codec: 'h264', frames: 60, size: '96x64' } as const;
+      const read = (extension: string) => readFileSync(encode({ ...film, extension }));
+      const [mp4, mkv, ts] = [read('mp4'), read('mkv'), read('ts')];
+      const videosOf = { '/a.mp4': mp4, '/a.ts': ts, '/scattered': mkv, ...tier({}, { '/a.mkv': mkv }) };
+      for (const [name, bytes] of Object.entries(videosOf)) server.add(name, bytes);
+      const parts = () => metric(worker, /kind="part",outcome="done"\}/);
+      const [seekable = '', ...others] = Object.keys(videosOf);
+      for (const [i, names] of [[seekable], others].entries()) {
+        const before = await parts();
+        const rows = names.map((name) => `${server.url('/a.mp4')},${server.url(name)}\n`);
+        const jobs = files.put(`media/cut-${i}.csv`, `reference,distorted\n${rows.join('')}`);
+        const ran = await batch(jobs, files.at(`cut-${i}.jsonl`), '--part-length', '30f');
+        expect(ran, ran.stderr).toMatchObject({ code: 0 });
+        expect((await parts()) - before, names.join()).toBe(i === 0 ? 2 : 0);
+      }
+    });
 
-    it.sequential('fails jobs, and no worker, when a folder is gone', async ({ expect }) => {
+    it.sequential('fails only the jobs when a folder is gone', async ({ expect }) => {
       for (const name of ['own/r.y4m', 'own/d.y4m']) copyTo(name);
       const one = files.put('own.csv', 'reference,distorted\nown/r.y4m,own/d.y4m\n');
       renameSync(own, files.at('own-away'));
@@ -364,17 +351,14 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     });
   });
 
-  describe.concurrent('by workers of its own', () => {
-    // The longest first.
-    it('fails a job that takes longer than its worker or it says, at once, and goes on', async ({
-      expect,
-    }) => {
-      const { gate, way } = await openGate();
-      await using _gate = gate;
+  describe.concurrent('by its own workers', () => {
+    // The longest test first.
+    it('fails a job that exceeds the limit of its worker or its own, at once', async ({ expect }) => {
+      await using gate = await openGate();
       const url = `${redis.url}?queue=late`;
       const out = files.at('late.jsonl');
       // Long enough for the third job on a busy machine.
-      await using _ = await workAt(url, way, '--max-seconds', '20');
+      await using _ = await workAt(url, gate.way, '--max-seconds', '20');
       gate.shut();
       const held = gate.server.url('/d.y4m');
       const rows = `r.y4m,${held},,\nr.y4m,${held},0.5,2\nr.y4m,d.y4m,,\n`;
@@ -393,46 +377,48 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       [[], 'name one with --allow DIR or --allow-url HOST'],
       [['--allow-url', 'http://x'], 'must be a host'],
       [['--allow', tmpdir(), '--results', 'http://127.0.0.1:1/scores'], 'on a host that is not allowed'],
-    ])('has no worker with %j', async ([args, why], { expect }) => {
-      expect(await anyvmaf(['work', '--queue', redis.url, ...args])).toMatchObject({
-        code: 1,
-        stderr: expect.stringContaining(why),
-      });
+    ])('refuses to start a worker with %j', async ([args, why], { expect }) => {
+      const refused = { code: 1, stderr: expect.stringContaining(why) };
+      expect(await anyvmaf(['work', '--queue', redis.url, ...args])).toMatchObject(refused);
     });
 
-    it('refuses a name that the queue does not take, before anything is submitted', async ({ expect }) => {
+    it('refuses a name that the queue cannot take, before anything is submitted', async ({ expect }) => {
       const url = `${redis.url}?queue=names`;
       for (const [i, name] of ['a\\u0000b.y4m', 'a\\nb.y4m', 'x'.repeat(5000)].entries()) {
-        const jobs = files.put(
-          `media/names-${i}.jsonl`,
-          `{"reference":"r.y4m","distorted":"d.y4m"}\n{"reference":"r.y4m","distorted":"${name}"}\n`,
-        );
+        const row = (distorted: string) => `{"reference":"r.y4m","distorted":"${distorted}"}\n`;
+        const jobs = files.put(`media/names-${i}.jsonl`, row('d.y4m') + row(name));
         const ran = await anyvmaf(['batch', jobs, '-o', files.at(`names-${i}.jsonl`), '--queue', url]);
-        expect(ran).toMatchObject({
-          code: 1,
-          stderr: expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/),
-        });
+        const stderr = expect.stringMatching(/^anyvmaf: line 2: a name or option has more than 4096 .*\n$/);
+        expect(ran).toMatchObject({ code: 1, stderr });
         expect(await redis.client.keys('{names}:*')).toEqual([]);
       }
     });
 
     it('takes the task of a silent worker, whose late result does no harm', async ({ expect }) => {
-      const { gate, way } = await openGate();
-      await using _gate = gate;
+      await using gate = await openGate();
       const url = `${redis.url}?queue=silent`;
       const out = files.at('silent.jsonl');
       const results = files.at('results-silent');
       mkdirSync(results);
       const at = ['--queue', url, '--results', results];
-      await using silent = await workAt(url, way, '--results', results, '--lease', '2', '--metrics', '0');
+      await using silent = await workAt(
+        url,
+        gate.way,
+        '--results',
+        results,
+        '--lease',
+        '2',
+        '--metrics',
+        '0',
+      );
       const following = anyvmaf(['batch', heldJob(gate, 'silent'), '-o', out, ...at, '--part-length', '15f']);
-      // The pair is cut first; then its parts are asked for.
+      // The pair is cut first; then its parts are fetched.
       let opens = 0;
       gate.shut((path) => path === '/d.y4m' && ++opens > 1);
       await gate.waits(1);
       silent.child.kill('SIGSTOP');
       gate.server.behave = () => false;
-      await using _ = await workAt(url, way, '--results', results, '--lease', '2');
+      await using _ = await workAt(url, gate.way, '--results', results, '--lease', '2');
       expect(await following).toMatchObject({ code: 0 });
       gate.open();
       silent.child.kill('SIGCONT');
@@ -446,21 +432,18 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(readdirSync(results)).toEqual([]);
     });
 
-    it('that takes nothing says why, once, and is used again when it takes jobs', async ({ expect }) => {
-      const { gate, way } = await openGate();
-      await using _gate = gate;
+    it('that accepts nothing says why, once, and is used again once it accepts jobs', async ({ expect }) => {
+      await using gate = await openGate();
       await using replica = await startRedis();
       const args = ['--queue', replica.url];
-      await using patient = await workAt(replica.url, way, '--lease', '2');
+      await using patient = await workAt(replica.url, gate.way, '--lease', '2');
       const small = files.put('media/small.csv', 'reference,distorted\nr.y4m,d.y4m\n');
       const submit = (out: string) => anyvmaf(['batch', small, '-o', files.at(out), ...args]);
-      // A replica without a master takes no writes.
+      // A replica without a master accepts no writes.
       await replica.client.call('REPLICAOF', '127.0.0.1', '1');
       const readOnly = await submit('replica.jsonl');
-      expect(readOnly).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/the queue server at \S+ refused: .*READONLY/),
-      });
+      const stderr = expect.stringMatching(/the queue server at \S+ refused: .*READONLY/);
+      expect(readOnly).toMatchObject({ code: 2, stderr });
       await patient.says(/lost the queue at \S+; retrying: /);
       await replica.client.call('REPLICAOF', 'NO', 'ONE');
       await replica.client.config('SET', 'maxmemory', '1mb');
@@ -470,7 +453,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       await replica.client.config('SET', 'maxmemory', '0');
       expect(await submit('again.jsonl')).toMatchObject({ code: 0 });
       expect(patient.said().split('\n').length).toBeLessThan(10);
-      // A result that cannot be told is found again once it can.
+      // A result that cannot be reported is reported once it can.
       gate.shut();
       const follow = (name: string, rows?: string[]) =>
         anyvmaf(['batch', heldJob(gate, name, rows), '-o', files.at(`${name}.jsonl`), ...args]);
@@ -483,7 +466,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       await replica.client.config('SET', 'maxmemory', '0');
       const followed = await following;
       expect(followed, followed.stderr + patient.said()).toMatchObject({ code: 0 });
-      // So it is after the server was killed, and started again with what it had.
+      // The same holds after the server was killed and restarted with its data.
       gate.shut();
       const resumed = follow('restarted', ['2']);
       await gate.waits(1);
@@ -494,40 +477,34 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(await patient.stop()).toBe(0);
     });
 
-    it('gives a task back at once when its worker is told to end, which is no failure', async ({
-      expect,
-    }) => {
-      const { gate, way } = await openGate();
-      await using _gate = gate;
+    it('gives a task back at once when its worker is told to end', async ({ expect }) => {
+      await using gate = await openGate();
       const url = `${redis.url}?queue=back`;
       const own = await QueueConnection.open(queueAddress(url));
       gate.shut();
       const out = files.at('back.jsonl');
       const job = heldJob(gate, 'back');
       const following = anyvmaf(['batch', job, '-o', out, '--queue', url, '--attempts', '1']);
-      const first = await workAt(url, way, '--lease', '3600');
+      const first = await workAt(url, gate.way, '--lease', '3600');
       await gate.waits(1);
       expect(await own.counts()).toMatchObject({ active: 1 });
       expect(await first.stop('SIGTERM')).toBe(0);
       expect(await own.counts()).toMatchObject({ active: 0, waiting: 1, failed: 0 });
       await own.close();
       gate.open();
-      await using _ = await workAt(url, way);
+      await using _ = await workAt(url, gate.way);
       expect(await following).toMatchObject({ code: 0 });
     });
 
-    it('lets a job that kills what scores it fail alone', async ({ expect }) => {
-      const { gate, way } = await openGate();
-      await using _gate = gate;
+    it('fails only the job that kills the process that scores it', async ({ expect }) => {
+      await using gate = await openGate();
       const url = `${redis.url}?queue=poison`;
       const out = files.at('poison.jsonl');
-      await using poisoned = await workAt(url, way);
+      await using poisoned = await workAt(url, gate.way);
       const { pid } = poisoned.child;
       gate.shut();
-      const jobs = files.put(
-        'media/poison.csv',
-        `reference,distorted\nr.y4m,${gate.server.url('/d.y4m')}\nr.y4m,d.y4m\n`,
-      );
+      const rows = [gate.server.url('/d.y4m'), 'd.y4m'].map((distorted) => `r.y4m,${distorted}\n`);
+      const jobs = files.put('media/poison.csv', `reference,distorted\n${rows.join('')}`);
       const following = anyvmaf(['batch', jobs, '-o', out, '--queue', url, '--attempts', '2']);
       for (let attempt = 1; attempt <= 2; attempt++) {
         await gate.waits(attempt);
@@ -544,7 +521,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(poisoned.child.exitCode).toBe(null);
     });
 
-    it('reads videos by URL where the worker may, and keeps large results behind one', async ({ expect }) => {
+    it('reads videos from allowed URLs and keeps large results behind a URL', async ({ expect }) => {
       await using server = await serve();
       const signed = (name: string, signature = 'SECRET') =>
         `${server.url(`/${name}`)}?X-Signature=${signature}`;
@@ -565,18 +542,16 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(ran, ran.stderr).toMatchObject({ code: 2, stdout: expect.stringContaining('4 jobs; 1 failed') });
       const plain = ({ error, job, ...line }: Line) => (error ? error.code : { ...line, line: job.line });
       expect(linesOf(there).map(plain)).toEqual(linesOf(alone).map(plain));
-      // Its parts were put there, and nothing of it is left.
-      expect(server.requests.filter((line) => /^PUT \/scores\/[0-9a-f]{32}\/part-/.test(line)).length).toBe(
-        3,
-      );
+      // Its parts were put there, and all were removed.
+      const puts = server.requests.filter((line) => /^PUT \/scores\/[0-9a-f]{32}\/part-/.test(line));
+      expect(puts.length).toBe(3);
       expect([...server.files.keys()].filter((path) => path.startsWith('/scores'))).toEqual([]);
-      expect(framesOf(there).map(([, values]) => values)).toEqual(
-        framesOf(alone).map(([, values]) => values),
-      );
+      const values = (path: string) => framesOf(path).map(([, text]) => text);
+      expect(values(there)).toEqual(values(alone));
       const said = ran.stdout + ran.stderr + remote.said() + readFileSync(there, 'utf8');
       expect(said).not.toContain('SECRET');
       expect(readFileSync(`/proc/${remote.child.pid}/cmdline`, 'utf8')).not.toContain('SECRET');
-      // Signed anew, it is the same job.
+      // With another signature it is the same job.
       files.put('media/urls.csv', text('SECRET2'));
       const again = await anyvmaf(['batch', jobs, '-o', there, ...common, ...args]);
       const same = { code: 2, stdout: expect.stringContaining('4 from earlier runs') };
@@ -586,9 +561,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       expect(dead.stdout).not.toContain('SECRET');
     });
 
-    it('fails jobs, and no worker, when the disk is full, or for a URL where no host is allowed', async ({
-      expect,
-    }) => {
+    it('fails only the jobs when the disk is full or no host is allowed', async ({ expect }) => {
       const place = files.at('place');
       mkdirSync(place);
       const url = `${redis.url}?queue=full`;
@@ -598,43 +571,33 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const args = ['--queue', url, '--attempts', '1', '--results', place, '--part-length', '150f'];
       const full = await anyvmaf(['batch', long, '-o', files.at('full.jsonl'), ...args]);
       expect(full).toMatchObject({ code: 2 });
-      expect(linesOf(files.at('full.jsonl'))[0]?.error).toMatchObject({
-        code: 'io',
-        message: expect.stringMatching(
-          /cannot write a result into .*it would exceed the size limit of files/,
-        ),
-      });
+      const unwritten = /cannot write a result into .*it would exceed the size limit of files/;
+      const tooLarge = { code: 'io', message: expect.stringMatching(unwritten) };
+      expect(linesOf(files.at('full.jsonl'))[0]?.error).toMatchObject(tooLarge);
       expect(poor.child.exitCode).toBe(null);
       const left = readdirSync(place, { recursive: true, encoding: 'utf8' });
       expect(left.filter((name) => /tmp|part/.test(name))).toEqual([]);
-      // On another machine there is room.
+      // Another machine has room.
       expect(await poor.stop()).toBe(0);
       await using _ = await startWorker(work);
       const again = await anyvmaf(['batch', long, '-o', files.at('full.jsonl'), ...args, '--retry-failed']);
       expect(again, again.stderr).toMatchObject({ code: 0 });
-      const { gate } = await openGate();
-      await using _gate = gate;
+      await using gate = await openGate();
       const out = files.at('no-urls.jsonl');
-      expect(await anyvmaf(['batch', heldJob(gate, 'no-urls'), '-o', out, ...args])).toMatchObject({
-        code: 2,
-      });
-      expect(linesOf(out)[0]?.error).toMatchObject({
-        code: 'usage',
-        message: expect.stringContaining('this worker reads files only'),
-      });
+      const ran = await anyvmaf(['batch', heldJob(gate, 'no-urls'), '-o', out, ...args]);
+      expect(ran).toMatchObject({ code: 2 });
+      const filesOnly = expect.stringContaining('this worker reads files only');
+      expect(linesOf(out)[0]?.error).toMatchObject({ code: 'usage', message: filesOnly });
       expect(gate.server.requests).toEqual([]);
     });
   });
 
-  it.skipIf(!exhaustive || process.platform !== 'linux')(
-    'loses and doubles nothing through kills (needs Linux and an exhaustive run)',
-    { timeout: 400_000 },
-    async () => {
-      const args = '--jobs 8 --workers 2 --kills 3 --restarts 1'.split(' ');
-      const script = ['scripts/queue-endurance.mjs', ...args];
-      const { code, stdout, stderr } = await run(process.execPath, script, { cwd: root });
-      expect(code, stdout + stderr).toBe(0);
-      expect(stdout).toMatch(/^8 jobs, 2 workers, 3 kills, 1 restarts of Redis: 0 problems$/m);
-    },
-  );
+  const endures = 'loses and doubles nothing when processes are killed (needs Linux and an exhaustive run)';
+  it.runIf(exhaustive && process.platform === 'linux')(endures, { timeout: 400_000 }, async () => {
+    const args = '--jobs 8 --workers 2 --kills 3 --restarts 1'.split(' ');
+    const script = ['scripts/queue-endurance.mjs', ...args];
+    const { code, stdout, stderr } = await run(process.execPath, script, { cwd: root });
+    expect(code, stdout + stderr).toBe(0);
+    expect(stdout).toMatch(/^8 jobs, 2 workers, 3 kills, 1 restarts of Redis: 0 problems$/m);
+  });
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/node/queue/server
- * The server of a queue, which may be old, guarded or absent, and the place of results that are too large for it: what is lost
- * or damaged is told from what is there.
+ * The server of a queue, which may be old, guarded or absent, and the place of results that are too large for it: lost and
+ * damaged results are recognised.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ const server = await FileServer.forTests();
 server.keeps = true;
 const root = testFolder('results');
 
-/** How the content of a place is seen and spoilt from outside. */
+/** How a test sees and damages the content of a place. */
 const places = {
   'a folder': {
     open: () => ResultsFolder.open(root),
@@ -39,16 +39,14 @@ const places = {
     change: (name: string, how: (bytes: Buffer) => Buffer) => {
       server.add(`/results/${name}`, how(Buffer.from(server.files.get(`/results/${name}`)?.bytes ?? [])));
     },
-    remove: (name: string) => {
-      server.files.delete(`/results/${name}`);
-    },
+    remove: (name: string) => void server.files.delete(`/results/${name}`),
   },
 };
 
 describe.each(Object.entries(places))('results in %s', (_, place) => {
   const file = (stored: Stored) => `${key}/${'file' in stored ? stored.file : ''}`;
 
-  it('are kept by their content, and short ones not at all', async () => {
+  it('are named by their content, and short ones are not written', async () => {
     const folder = await place.open();
     expect(await folder.keep(key, 'line', 'short')).toEqual({ text: 'short' });
     const stored = await folder.keep(key, 'part-1-2', large);
@@ -63,12 +61,13 @@ describe.each(Object.entries(places))('results in %s', (_, place) => {
   it('are lost if they are gone, cut off or changed', async () => {
     const folder = await place.open();
     const stored = await folder.keep(key, 'part-1-2', large);
+    const readAgain = () => expect(folder.read(key, stored)).rejects;
     place.change(file(stored), (bytes) => bytes.fill('y', 70_000, 70_001));
-    await expect(folder.read(key, stored)).rejects.toThrow('is not what was written');
+    await readAgain().toThrow('is not what was written');
     place.change(file(stored), (bytes) => bytes.subarray(0, -1));
-    await expect(folder.read(key, stored)).rejects.toThrow(LostFile);
+    await readAgain().toThrow(LostFile);
     place.remove(file(stored));
-    await expect(folder.read(key, stored)).rejects.toThrow(LostFile);
+    await readAgain().toThrow(LostFile);
   });
 
   it('are cleared with their job', async () => {
@@ -82,21 +81,20 @@ describe.each(Object.entries(places))('results in %s', (_, place) => {
   });
 });
 
-it('are not kept where there is no place', async () => {
+it('results are not kept where there is no place', async () => {
   const none = await ResultsFolder.open(undefined);
   await expect(none.keep(key, 'part-1-2', large)).rejects.toThrow('--results DIR');
   await expect(ResultsFolder.open(join(root, 'none'))).rejects.toThrow('is not a folder');
   await expect(ResultsFolder.open('https://example.com/x', ['example.org'])).rejects.toThrow('not allowed');
 });
 
-it('say why a folder takes no more', async () => {
+it('results say why a folder accepts no more', async () => {
   const gone = privateFolder();
   const folder = await ResultsFolder.open(gone);
   rmSync(gone, { recursive: true });
   writeFileSync(gone, '');
-  await expect(folder.keep(key, 'part-1-2', large)).rejects.toThrow(
-    /cannot write a result into .*not a folder/,
-  );
+  const kept = folder.keep(key, 'part-1-2', large);
+  await expect(kept).rejects.toThrow(/cannot write a result into .*not a folder/);
 });
 
 function freePort(): Promise<number> {
@@ -109,8 +107,7 @@ function freePort(): Promise<number> {
   });
 }
 
-const title =
-  redisIsAbsent === undefined ? 'the server of a queue' : `the server of a queue (${redisIsAbsent})`;
+const title = `the server of a queue${redisIsAbsent === undefined ? '' : ` (${redisIsAbsent})`}`;
 
 describe.skipIf(redisIsAbsent !== undefined)(title, () => {
   const files = videos();
@@ -128,18 +125,13 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     });
     await new Promise<void>((resolve) => old.listen(0, '127.0.0.1', resolve));
     const url = `redis://127.0.0.1:${(old.address() as AddressInfo).port}`;
-    for (const args of [
-      ['queue', '--once'],
-      ['work', '--allow', root],
-    ])
-      expect(await anyvmaf([...args, '--queue', url])).toMatchObject({
-        code: 2,
-        stderr: expect.stringMatching(/^anyvmaf: cannot use the queue at \S+: .*5\.0\.0.*4\.0\.9/),
-      });
+    const stderr = expect.stringMatching(/^anyvmaf: cannot use the queue at \S+: .*5\.0\.0.*4\.0\.9/);
+    for (const args of ['queue --once', `work --allow ${root}`].map((words) => words.split(' ')))
+      expect(await anyvmaf([...args, '--queue', url])).toMatchObject({ code: 2, stderr });
     old.close();
   });
 
-  it('keeps its password to itself', async () => {
+  it('never shows its password', async () => {
     await using guarded = await startRedis(['--requirepass', 's3cret/ö@x']);
     const encoded = encodeURIComponent('s3cret/ö@x');
     const url = guarded.url.replace('redis+unix://', `redis+unix://:${encoded}@localhost`);
@@ -157,7 +149,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
   });
 
   const noOpenssl = spawnSync('openssl', ['version']).status !== 0;
-  it.skipIf(noOpenssl)('speaks TLS to a user of its own (needs openssl)', async () => {
+  it.skipIf(noOpenssl)('speaks TLS to its own user (needs openssl)', async () => {
     const [certificate, secret] = [files.at('tls.crt'), files.at('tls.key')];
     const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-keyout', secret];
     const name = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
@@ -179,12 +171,12 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     const unknown = await anyvmaf(['queue', '--queue', url], { env });
     expect(unknown).toMatchObject({ code: 2, stderr: expect.stringMatching(/self.signed certificate/) });
     if (!exhaustive) return;
-    // It takes the ten seconds in which a server may come up.
+    // This takes the ten seconds that a server has to come up.
     const plain = await anyvmaf(['queue', '--queue', url.replace('rediss', 'redis')], { env });
     expect(plain.code).toBe(2);
   });
 
-  it('that is not there is an error at once', async () => {
+  it('that does not answer is an error at once', async () => {
     const nowhere = ['--queue', 'redis://:pw@127.0.0.1:1'];
     const jobs = files.put('jobs.csv', 'reference,distorted\nr.y4m,d.y4m\n');
     const { code, stderr } = await anyvmaf(['batch', jobs, '-o', files.at('gone.jsonl'), ...nowhere]);

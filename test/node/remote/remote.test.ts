@@ -1,6 +1,6 @@
 /**
  * @module test/node/remote/remote
- * Files behind URLs: the bytes that were asked for and few others, and a clear error for every server that does not do right.
+ * Files behind URLs: the bytes that were requested and few others, and a clear error for every server that misbehaves.
  */
 import type { OutgoingHttpHeaders } from 'node:http';
 import { createServer } from 'node:net';
@@ -17,11 +17,11 @@ for (let i = 0; i < content.length; i++) content[i] = random.int(0, 255);
 
 const server = await FileServer.forTests();
 server.keeps = true;
-/** Keeps what all tests ask of it. */
+/** A second server, which keeps the requests of all tests. */
 const other = await FileServer.start();
 afterAll(() => other[Symbol.asyncDispose]());
 
-/** Lets the server answer every request so. */
+/** Lets the server answer every request like this. */
 function answers(status: number, headers: OutgoingHttpHeaders = {}, body: string | Uint8Array = ''): void {
   server.behave = (_, response) => {
     response.writeHead(status, headers).end(body);
@@ -37,7 +37,7 @@ async function bytesAt(file: RemoteFile, from: number, length: number): Promise<
   return into.subarray(0, await file.reader().read(from, [into]));
 }
 
-/** The message of the error of reading from a place; the URL is signed, and no message may say how. */
+/** The message of the error of reading from a place; the URL is signed, and no message may contain the signature. */
 async function refusal(url: string, hosts?: readonly string[], given = patience): Promise<string> {
   try {
     await bytesAt(await open(`${url}?X-Amz-Signature=secret`, hosts, given), 500_000, 1000);
@@ -66,7 +66,7 @@ describe('reading', () => {
     expect(server.sent.get('/a')).toBe(file.transferred);
   });
 
-  it('transfers little more than is read, and nothing twice', async () => {
+  it('transfers little more than is read, and no part twice', async () => {
     const file = await open(server.add('/b', content));
     const reader = file.reader();
     for (let at = 200_000; at < 300_000; at += 10_000) await reader.read(at, [new Uint8Array(10_000)]);
@@ -76,7 +76,7 @@ describe('reading', () => {
     expect(server.sent.get('/b')).toBeLessThan(100_000 + 4 * 16_384);
   });
 
-  it('goes on where a connection breaks, and waits for a server that is busy', async () => {
+  it('continues after a broken connection, and waits for a busy server', async () => {
     const url = server.add('/c', content);
     let answers = 0;
     server.behave = (request, response, file) => {
@@ -90,7 +90,7 @@ describe('reading', () => {
     expect(Buffer.compare(await bytesAt(file, 300_000, 100_000), content.subarray(300_000, 400_000))).toBe(0);
   });
 
-  it('takes smaller parts than it asked for, if the server says so', async () => {
+  it('accepts smaller parts than it requested, if the server says so', async () => {
     const url = server.add('/small', content);
     server.behave = (request, response, file) => {
       const [, from = 0, to = 0] = /(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? [];
@@ -121,7 +121,7 @@ describe('reading', () => {
   });
 });
 
-describe('servers that do not do right', () => {
+describe('servers that misbehave', () => {
   const file = (path: string) => server.add(path, content);
 
   it('ignore ranges', async () => {
@@ -139,10 +139,10 @@ describe('servers that do not do right', () => {
     expect(await refusal(url)).toMatch(/closed the connection after 0 of 16384 bytes \(3 tries\)/);
   });
 
-  it('stall: before the answer, and within it', async () => {
+  it('stall before the answer and within it', async () => {
     const url = file('/s');
     server.behave = (request) => !request.headers.range?.startsWith('bytes=0-');
-    // The beginning is there: it takes as long as others.
+    // The beginning is answered.
     const short = { ...patience, answer: 200, stall: 100, tries: 2 };
     expect(await refusal(url, undefined, short)).toContain('no answer within 0.2 s (2 tries)');
     server.behave = (request, response) => {
@@ -152,12 +152,11 @@ describe('servers that do not do right', () => {
       response.write('x');
       return true;
     };
-    expect(await refusal(url, undefined, short)).toMatch(
-      /the server stalled: no data for 0\.1 s \(2 tries\)/,
-    );
+    const stalled = await refusal(url, undefined, short);
+    expect(stalled).toMatch(/the server stalled: no data for 0\.1 s \(2 tries\)/);
   });
 
-  it('redirect inward, in circles, to nowhere and to what is no URL', async () => {
+  it('redirect inward, in circles and to invalid URLs', async () => {
     const inward = [
       `http://127.0.0.1:${other.port}/a`,
       `http://localhost:${server.port}/a`,
@@ -170,18 +169,19 @@ describe('servers that do not do right', () => {
       answers(302, { location });
       expect(await refusal(file('/i'))).toMatch(/\?\.\.\. redirects to .*, on a host that is not allowed/);
     }
-    for (const [location, why] of [
+    const outward = [
       ['/again', 'it has more than 5 redirects'],
       ['file:///etc/passwd', 'a URL with an unsupported scheme (file:)'],
       ['http://', 'which is not a URL'],
-    ] as const) {
+    ] as const;
+    for (const [location, why] of outward) {
       answers(307, { location });
       expect(await refusal(file('/l'))).toContain(why);
     }
     expect(other.requests).toEqual([expect.stringContaining('/a?token=2')]);
   });
 
-  it('redirect later only', async () => {
+  it('redirect only later', async () => {
     const url = file('/later');
     server.behave = (request, response) => {
       if (request.headers.range?.startsWith('bytes=0-')) return false;
@@ -191,45 +191,41 @@ describe('servers that do not do right', () => {
     expect(await refusal(url)).toContain('on a host that is not allowed');
   });
 
-  it('change the file meanwhile: its ETag, its date, its length', async () => {
+  it('change the ETag, date or length of the file meanwhile', async () => {
+    const file = { bytes: content };
+    const [monday, tuesday] = ['Mon, 01 Jan 2024 00:00:00 GMT', 'Tue, 02 Jan 2024 00:00:00 GMT'];
+    const newer = `its modification time was ${monday} and is Tue`;
     const states = [
-      [{ bytes: content, etag: '"1"' }, { bytes: content, etag: '"2"' }, 'its ETag was "1" and is "2"'],
-      [{ bytes: content, etag: '"1"' }, { bytes: content }, 'its ETag was "1" and is missing'],
-      [
-        { bytes: content, modified: 'Mon, 01 Jan 2024 00:00:00 GMT' },
-        { bytes: content, modified: 'Tue, 02 Jan 2024 00:00:00 GMT' },
-        'its modification time was Mon, 01 Jan 2024 00:00:00 GMT and is Tue',
-      ],
-      [{ bytes: content }, { bytes: content.subarray(0, 900_000) }, 'it had 1000000 bytes and has 900000'],
-      [{ bytes: content }, { bytes: content.subarray(0, 400_000) }, 'it no longer has byte 491520'],
+      [{ ...file, etag: '"1"' }, { ...file, etag: '"2"' }, 'its ETag was "1" and is "2"'],
+      [{ ...file, etag: '"1"' }, file, 'its ETag was "1" and is missing'],
+      [{ ...file, modified: monday }, { ...file, modified: tuesday }, newer],
+      [file, { bytes: content.subarray(0, 900_000) }, 'it had 1000000 bytes and has 900000'],
+      [file, { bytes: content.subarray(0, 400_000) }, 'it no longer has byte 491520'],
     ] as const;
     for (const [before, after, why] of states) {
       server.files.set('/x', before);
       const opened = await open(`${server.url('/x')}?sig=secret`);
       server.files.set('/x', after);
       await expect(bytesAt(opened, 500_000, 10)).rejects.toThrow(`/x?... changed while it was read: ${why}`);
-      // It stays so, even where the file is as it was.
+      // It stays changed, even where the file is as it was.
       server.files.set('/x', before);
       await expect(bytesAt(opened, 0, 10)).rejects.toThrow('changed while it was read');
     }
   });
 
   it('answer with something else', async () => {
+    const range = (stated: string, more = {}) => ({ 'content-range': `bytes ${stated}`, ...more });
     const odd: readonly (readonly [number, Record<string, string>, string])[] = [
       [403, {}, 'answered 403 (forbidden; a signed URL may have expired)'],
       [404, {}, 'answered 404 (there is no such file)'],
       [204, {}, 'answered 204'],
       [500, {}, 'answered 500 (3 tries)'],
       [206, {}, 'does not state which part'],
-      [206, { 'content-range': 'bytes 0-9/*' }, 'does not state which part'],
-      [
-        206,
-        { 'content-range': 'bytes 5-20/1000000' },
-        'the server sends bytes 5-20/1000000 instead of bytes 0-',
-      ],
-      [206, { 'content-range': 'bytes 0-99999/1000000' }, 'instead of bytes 0-16383'],
-      [206, { 'content-range': 'bytes 0-16383/1000000', 'content-encoding': 'gzip' }, 'compressed (gzip)'],
-      [416, { 'content-range': 'bytes */0' }, 'the file is empty'],
+      [206, range('0-9/*'), 'does not state which part'],
+      [206, range('5-20/1000000'), 'the server sends bytes 5-20/1000000 instead of bytes 0-'],
+      [206, range('0-99999/1000000'), 'instead of bytes 0-16383'],
+      [206, range('0-16383/1000000', { 'content-encoding': 'gzip' }), 'compressed (gzip)'],
+      [416, range('*/0'), 'the file is empty'],
     ];
     for (const [status, headers, why] of odd) {
       answers(status, headers, 'some text');
@@ -239,21 +235,18 @@ describe('servers that do not do right', () => {
     expect(await refusal(file('/e'))).toContain('sends more than was requested');
   });
 
-  it('are not there, speak no HTTP, or are not who they say', async () => {
+  it('do not exist, have no known name or do not speak HTTP', async () => {
     expect(await refusal('http://127.0.0.1:9/a', ['127.0.0.1:9'])).toMatch(/ECONNREFUSED.*\(3 tries\)/);
-    expect(await refusal('http://nowhere.invalid/a', ['nowhere.invalid'])).toMatch(
-      /its host name is unknown|EAI_AGAIN/,
-    );
+    const unknown = await refusal('http://nowhere.invalid/a', ['nowhere.invalid']);
+    expect(unknown).toMatch(/its host name is unknown|EAI_AGAIN/);
     const noise = createServer((socket) => socket.on('error', () => {}).end('no HTTP at all\r\n\r\n'));
     await new Promise<void>((resolve) => noise.listen(0, '127.0.0.1', resolve));
-    const { port } = noise.address() as { port: number };
-    expect(await refusal(`http://127.0.0.1:${port}/a`, [`127.0.0.1:${port}`])).toContain(
-      'could not be fetched',
-    );
+    const host = `127.0.0.1:${(noise.address() as { port: number }).port}`;
+    expect(await refusal(`http://${host}/a`, [host])).toContain('could not be fetched');
     noise.close();
   });
 
-  it('are reached by a name that leads to this machine only if it is named', async () => {
+  it('on this machine are reached by another name only if it is allowed', async () => {
     const url = `http://localhost:${server.port}/n`;
     server.add('/n', content);
     expect(await refusal(url, [server.host])).toContain('on a host that is not allowed');
@@ -273,13 +266,13 @@ describe('a store behind a URL', () => {
     expect(server.files.has('/scores/a/b.json')).toBe(false);
   });
 
-  it('lacks what is not there, and what has another size', async () => {
+  it('has no missing files and none of another size', async () => {
     server.add('/scores/b.json', Buffer.from('hello'));
     expect(await store().get('none.json', 5)).toBeUndefined();
     expect(await store().get('b.json', 6)).toBeUndefined();
   });
 
-  it('does not take a server in trouble for a file that is lost', async () => {
+  it('does not take a failing server for a lost file', async () => {
     server.add('/scores/b.json', Buffer.from('hello'));
     answers(503);
     await expect(store().get('b.json', 5)).rejects.toThrow('answered 503 (3 tries)');
@@ -288,7 +281,7 @@ describe('a store behind a URL', () => {
     expect(server.files.has('/scores/b.json')).toBe(true);
   });
 
-  it('follows the rules of hosts, redirects too', async () => {
+  it('follows the rules of hosts, also for redirects', async () => {
     expect(() => new RemoteStore(server.url('/'), [])).toThrow('not allowed');
     expect(() => new RemoteStore('file:///tmp', [server.host])).toThrow('a URL with an unsupported scheme');
     answers(307, { location: 'http://169.254.169.254/latest' });

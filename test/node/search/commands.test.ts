@@ -1,7 +1,7 @@
 /**
  * @module test/node/search/commands
- * The commands `search`, `ladder`, `compare-encoders` and `shots` on recorded curves: tables, result files, exit codes and what they
- * refuse.
+ * The commands `search`, `ladder`, `compare-encoders` and `shots` on recorded curves: tables, result files, exit codes and
+ * refusals.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -19,7 +19,7 @@ describe('commands that encode', () => {
   });
   afterAll(() => host[Symbol.dispose]());
 
-  /** Wrong commands, and what each is told. */
+  /** Expects that wrong commands are refused with these messages. */
   const refuse = async (cases: readonly (readonly [args: readonly string[], message: RegExp])[]) => {
     for (const [args, message] of cases) {
       const { code, stderr } = await anyvmaf(args);
@@ -27,14 +27,14 @@ describe('commands that encode', () => {
     }
   };
 
-  it('search: a table as it goes, an answer, JSON, and exit codes', async () => {
+  it('search: a table during the run, an answer, JSON and exit codes', async () => {
     const args = ['search', source, ...X264, '--cache', 'none'];
     const found = await anyvmaf([...args, '--target', '85', '--values', '20..40']);
     expect(found.code, found.stderr).toBe(0);
     expect(found.stdout).toMatch(/^libx264 crf [\d.]+ reaches vmaf mean of at least 85\.\n/);
-    expect(found.stdout).toMatch(
-      /\nffmpeg -i \S+ -map .*-c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p .*encode\.mkv\n$/,
-    );
+    const command =
+      /\nffmpeg -i \S+ -map .*-c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p .*encode\.mkv\n$/;
+    expect(found.stdout).toMatch(command);
     expect(found.stderr).toMatch(/^ +crf +vmaf +kb\/s\n +\d/);
     const file = folder.at('result.json');
     const missed = await anyvmaf([...args, '--target', '100.5', '--values', '30..31', '--json', '-o', file]);
@@ -42,21 +42,11 @@ describe('commands that encode', () => {
     const result = JSON.parse(missed.stdout);
     expect(result).toEqual(JSON.parse(readFileSync(file, 'utf8')));
     expect(result).toMatchObject({ parameter: 'crf', shortfall: { reason: 'target' }, encodes: 1 });
-    const unwritten = await anyvmaf([
-      ...args,
-      '--target',
-      'p5>=100.5',
-      '--values',
-      '30..31',
-      '--encode',
-      folder.at('x.mkv'),
-    ]);
+    const encoding = [...args, '--target', 'p5>=100.5', '--values', '30..31', '--encode', folder.at('x.mkv')];
+    const unwritten = await anyvmaf(encoding);
     expect(unwritten.code).toBe(3);
     expect(unwritten.stdout).toMatch(/x\.mkv was not written.*--encode-missed/);
-    const anyway = await anyvmaf([
-      ...[...args, '--target', 'p5>=100.5', '--values', '30..31', '--encode', folder.at('x.mkv')],
-      '--encode-missed',
-    ]);
+    const anyway = await anyvmaf([...encoding, '--encode-missed']);
     expect(anyway.stdout).toMatch(/x\.mkv: vmaf p5 [\d.]+, which misses the target; /);
     await refuse([
       [['search'], /takes one source/],
@@ -68,7 +58,7 @@ describe('commands that encode', () => {
     ]);
   });
 
-  it('search: Ctrl-C ends it with the best so far, and how to go on', async () => {
+  it('search: Ctrl-C ends it with the best so far, and how to resume', async () => {
     let encodes = 0;
     const bend = (quality: number) => {
       if (++encodes === 2) process.emit('SIGINT');
@@ -87,7 +77,7 @@ describe('commands that encode', () => {
     expect(on.stdout.split('\n')[0]).toBe(whole.stdout.split('\n')[0]);
   });
 
-  it('ladder: rungs, points as they come, and files by the end of their names', async () => {
+  it('ladder: rungs, points during the run, and files by their extensions', async () => {
     const files = ['l.json', 'l.csv', 'l.html'].map((name) => folder.at(name));
     const curve = ['--sizes', '176,160x88', '--values', '14..38:8', '--rungs', '2'];
     const args = ['ladder', source, ...X264, ...curve, '--cache', folder.at('points')];
@@ -111,16 +101,8 @@ describe('commands that encode', () => {
 
   it('compare-encoders: a table of all points', async () => {
     const pair = ['--encoder', 'libx264:preset=ultrafast', '--encoder', 'libx264:preset=medium'];
-    const both = await anyvmaf([
-      'compare-encoders',
-      source,
-      ...pair,
-      '--target',
-      '60',
-      '--csv',
-      '--cache',
-      'none',
-    ]);
+    const args = ['compare-encoders', source, ...pair, '--target', '60', '--csv', '--cache', 'none'];
+    const both = await anyvmaf(args);
     expect(both.code, both.stderr).toBe(0);
     expect(both.stdout).toMatch(/^name,encoder,parameter,value,.*\nlibx264 preset=ultrafast,libx264,crf,/);
     expect(both.stdout).toContain('\nlibx264 preset=medium,libx264,crf,');

@@ -1,7 +1,7 @@
 /**
  * @module test/node/search/encodes
  * Real encoders: one search, one ladder and one tuning of shots from source to file, what the installed ffmpeg makes of unusual
- * sources, and what a killed search leaves. Needs ffmpeg. Everything else about searches runs on recorded curves, see
+ * sources, and what a killed search leaves. Needs ffmpeg. All other tests of searches run on recorded curves, see
  * test/support/encoding-host.
  */
 import { execFileSync } from 'node:child_process';
@@ -57,7 +57,7 @@ import { privateTmp, testFolder } from '../../support/folders.js';
 import { refusalOf } from '../../support/refusals.js';
 
 const FAST = { encoder: 'libx264', encoderOptions: { preset: 'ultrafast' }, threads: 0 } as const;
-/** A search that two encodes decide; each takes many starts of ffmpeg and ffprobe. */
+/** A search with two encodes; each starts ffmpeg and ffprobe many times. */
 const FEW = { ...FAST, range: { min: 24, max: 32, step: 8 }, targets: [{ atLeast: 60 }] } as const;
 const COLOUR = '-color_primaries bt2020 -color_trc smpte2084 -colorspace bt2020nc -color_range tv'.split(' ');
 
@@ -66,7 +66,7 @@ const PARTS: readonly FilmPart[] = [
   { source: 'testsrc2', frames: 12 },
   { source: 'mandelbrot', frames: 11, filter: 'noise=alls=12:all_seed=5' },
 ];
-/** Presentation times that are not even, also across cuts. */
+/** Uneven presentation times, also across cuts. */
 const UNEVEN = { filter: 'setpts=(N+floor(N/3)+floor(N/7))/25/TB', extra: ['-vsync', 'vfr'] };
 
 const joins = canJoin();
@@ -78,7 +78,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
   const folder = testFolder();
   afterAll(() => expect(leftovers()).toEqual([]));
   const hidden = () => readdirSync(folder).filter((name) => name.startsWith('.'));
-  /** A source with two tracks of sound, and one of words. */
+  /** A source with two audio tracks and one of subtitles. */
   const tracks = () => {
     const film = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
     const words = join(folder, 'words.srt');
@@ -90,7 +90,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     return ffmpeg(join(folder, 'tracks.mkv'), [...inputs, ...maps, ...codecs]);
   };
 
-  it('are stopped when they write more than they may, into whatever file', async () => {
+  it('are stopped when they write more than they may, into any file', async () => {
     const source = encode({ codec: 'ffv1', size: '1280x720', frames: 60, source: 'testsrc2' });
     const host = nodeEncoding(BY_USER);
     const limit = 4 << 20;
@@ -99,25 +99,22 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       const x264 = await host.encoder('libx264');
       const request: EncodeRequest = {
         ...{ input: source, isSource: true, output: 'out.mkv', encoder: x264.name, version: x264.version },
-        // What no option that is taken can ask for, and from the first frame on.
+        // No accepted option can request this; it writes from the first frame on.
         args: [...'-preset veryslow -tune zerolatency -crf 51 -x264-params dump-yuv=d.yuv'.split(' ')],
         pixelFormat: 'yuv420p',
       };
-      await expect(scratch.encode(request)).rejects.toThrow(
-        /the files of an encode take more, but .* are allowed/,
-      );
+      const allowed = /the files of an encode take more, but .* are allowed/;
+      await expect(scratch.encode(request)).rejects.toThrow(allowed);
     } finally {
       await scratch.close();
     }
   });
 
-  it.each(['h264_omx', 'h264_v4l2m2m', 'libx264 -i x'])(
-    'are not asked for %s by somebody else',
-    async (name) => {
-      const host = nodeEncoding({ by: 'foreign', folders: [folder] });
-      await expect(host.encoder(name)).rejects.toThrow(/is not allowed here/);
-    },
-  );
+  const refused = ['h264_omx', 'h264_v4l2m2m', 'libx264 -i x'];
+  it.each(refused)('named %s are refused to somebody else', async (name) => {
+    const host = nodeEncoding({ by: 'foreign', folders: [folder] });
+    await expect(host.encoder(name)).rejects.toThrow(/is not allowed here/);
+  });
 
   it('find a quality, write the encode with all tracks, and keep points for the next search', async () => {
     const output = join(folder, 'all tracks.mkv');
@@ -133,13 +130,13 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
     expect(final).toMatchObject({ file: output, reached: true });
     expect(warnings).toEqual([]);
-    // Nothing was sampled, so that the prediction is the thing itself.
+    // Nothing was sampled, so the prediction is exact.
     expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
     expect(points.find((point) => point.value === value)?.bytes).toBeGreaterThan(0);
     expect(await searchQuality(tracks(), options)).toMatchObject({ value, encodes: 0 });
     expect(hidden()).toEqual([]);
-    const packets = () =>
-      probed(output, 'stream=codec_name,codec_type,width,height:packet=stream_index,size,pts_time');
+    const entries = 'stream=codec_name,codec_type,width,height:packet=stream_index,size,pts_time';
+    const packets = () => probed(output, entries);
     const made = packets();
     expect(made).toMatch(/h264\|codec_type=video\|width=96\|height=64[\s\S]*aac[\s\S]*ac3[\s\S]*subrip/);
     rmSync(output);
@@ -148,17 +145,11 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(packets()).toBe(made);
   });
 
-  it('are scored in the colour of their source, though a cut and an encode state less', async () => {
+  it('are scored in the colour of their source, although a cut and an encode state less', async () => {
     // A cut would be taken for BT.601 in SDR with chroma in the middle.
     const extra = [...COLOUR, '-chroma_sample_location', 'left'];
-    const source = encode({
-      codec: 'ffv1',
-      size: '96x64',
-      frames: 6,
-      source: 'mandelbrot',
-      pixelFormat: 'yuv420p10le',
-      extra,
-    });
+    const mandelbrot = { codec: 'ffv1', size: '96x64', frames: 6, source: 'mandelbrot' } as const;
+    const source = encode({ ...mandelbrot, pixelFormat: 'yuv420p10le', extra });
     const features = ['butteraugli', 'cvvdp=display=standard_hdr_pq'];
     await inSession(nodePlatform, source, { features, threads: 0, cache: false }, async (session) => {
       const { folder: scratch, facts, signal } = session;
@@ -178,20 +169,20 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       expect(whole.distorted.colour).toMatchObject({ matrix: 'bt2020', transfer: 'pq' });
       expect(scored).toEqual(valuesOf(whole));
     });
-    // The display of the default is not for PQ.
+    // The default display is not for PQ.
     const targets = [{ metric: 'cvvdp', atLeast: 5 }];
-    expect(
-      await refusalOf('feature', () => searchQuality(source, { ...FEW, targets, cache: false })),
-    ).toMatch(/display standard_\w+ shows SDR but .* is PQ; .*standard_hdr_pq/);
+    const wrong = () => searchQuality(source, { ...FEW, targets, cache: false });
+    const sentence = await refusalOf('feature', wrong);
+    expect(sentence).toMatch(/display standard_\w+ shows SDR but .* is PQ; .*standard_hdr_pq/);
   });
 
-  it('say before they begin that a container does not hold the source', async () => {
+  it('say at the start that a container cannot hold the source', async () => {
     const stages: string[] = [];
     const onStage = ({ kind }: { kind: string }) => stages.push(kind);
     const options = { ...FEW, cache: false, onStage, output: join(folder, 'tracks.mp4') } as const;
-    expect(await refusalOf('usage', () => searchQuality(tracks(), options))).toMatch(
-      /cannot hold one of its tracks: .*subrip.*; write to a name that ends in \.mkv\./,
-    );
+    const sentence = await refusalOf('usage', () => searchQuality(tracks(), options));
+    const message = /cannot hold one of its tracks: .*subrip.*; write to a name that ends in \.mkv\./;
+    expect(sentence).toMatch(message);
     expect(stages).toEqual(['reading']);
   });
 
@@ -213,7 +204,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     const manifest = readFileSync(join(folder, 'ladder.mpd'), 'utf8');
     for (const { width, height } of rungs) expect(manifest).toContain(`width="${width}" height="${height}"`);
     expect(manifest.match(/<Representation /g)).toHaveLength(rungs.length);
-    // What was promised is what was delivered, key frames of segments and all.
+    // The files have the promised sizes, with the key frames of segments.
     for (const [i, { bytes }] of rungs.entries()) {
       const parts = [`init-stream${i}.m4s`, `chunk-stream${i}-00001.m4s`, `chunk-stream${i}-00002.m4s`];
       const whole = join(folder, `rung-${i}.mp4`);
@@ -229,9 +220,8 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     const declared = [...readFileSync(master, 'utf8').matchAll(/BANDWIDTH=(\d+),AVERAGE-BANDWIDTH=(\d+)/g)];
     expect(declared).toHaveLength(rungs.length);
     for (const [i, [, peak, average]] of declared.entries()) {
-      const [first = 0, second = 0] = [1, 2].map(
-        (n) => statSync(join(folder, `chunk-stream${i}-0000${n}.m4s`)).size * 8,
-      );
+      const bits = (n: number) => statSync(join(folder, `chunk-stream${i}-0000${n}.m4s`)).size * 8;
+      const [first, second] = [bits(1), bits(2)];
       expect(Number(peak)).toBe(Math.ceil(Math.max(first / 4, second / 2, (first + second) / 6)));
       expect(Number(average)).toBe(Math.ceil((first + second) / 6));
     }
@@ -250,7 +240,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       });
       wanted = packetTimes(source);
       expect(new Set(wanted.map((time, i) => time - (wanted[i - 1] ?? 0))).size).toBeGreaterThan(2);
-      // One value for each shot: recorded curves show how one is found.
+      // One value for each shot; recorded curves test how it is found.
       const args = ['--encoder', 'libx264', '--encoder-arg', 'preset=ultrafast', '--encoder-arg', 'bf=2'];
       const limits = ['--min-length', '0.2', '--values', '34..34', '--target', '10', '--cache', 'none'];
       const made = await anyvmaf(['shots', source, ...args, ...limits, '--encode', output, '--json']);
@@ -258,7 +248,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       tuned = JSON.parse(made.stdout);
     });
 
-    it('tune each and join them frame by frame, as they were scored', () => {
+    it('are tuned one by one and joined frame by frame, as they were scored', () => {
       expect(tuned.shots.map(({ first, count }) => [first, count])).toEqual([
         [0, 12],
         [12, 11],
@@ -267,16 +257,14 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       expect(packetTimes(output)).toEqual(wanted);
       expect(tuned.final?.difference).toEqual({ within: 0, edges: 0 });
       expect(tuned.final?.pooled.vmaf?.mean).toBeCloseTo(tuned.pooled.vmaf?.mean ?? Number.NaN, 9);
-      const facts = probed(
-        output,
-        'stream=codec_name,pix_fmt,color_space,color_transfer,color_primaries,sample_aspect_ratio',
-      );
+      const colour = 'color_space,color_transfer,color_primaries,sample_aspect_ratio';
+      const facts = probed(output, `stream=codec_name,pix_fmt,${colour}`);
       for (const fact of ['h264', 'aac', 'yuv420p10le', 'bt2020', 'smpte2084', 'bt2020nc', '4:3'])
         expect(facts).toContain(fact);
       expect(hidden()).toEqual([]);
     });
 
-    it('are made by a script with ffmpeg alone', async () => {
+    it('are made by a script that needs only ffmpeg', async () => {
       const script = join(folder, 'make.sh');
       writeFileSync(script, await formatShots(tuned, 'shell'));
       const scripted = join(folder, 'by script.mkv');
@@ -286,7 +274,7 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     });
   });
 
-  it('are stopped by a kill, whose files the next search removes', async () => {
+  it('may be killed: the next search removes their files', async () => {
     const tmp = mkdtempSync(join(folder, 'tmp-'));
     const source = encode({ codec: 'ffv1', size: '96x64', frames: 8, source: 'mandelbrot' });
     const args = ['search', source, '--encoder', 'libx264', '--cache', 'none', '-q'];
@@ -300,9 +288,8 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       },
     });
     expect(code).toBeNull();
-    expect(await anyvmaf([...args, '--values', '30..30', '--target', '1'], { env })).toMatchObject({
-      code: 0,
-    });
+    const next = await anyvmaf([...args, '--values', '30..30', '--target', '1'], { env });
+    expect(next).toMatchObject({ code: 0 });
     expect(readdirSync(tmp)).toEqual([]);
     expect(execFileSync('ps', ['-eo', 'args='], { encoding: 'utf8' })).not.toContain(tmp);
   });
@@ -320,7 +307,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(leftovers()).toEqual([]);
   });
 
-  /** Makes a source of a few frames, or finds the one made before. */
+  /** A source of a few frames, which is made once. */
   const make = (name: string, args: readonly string[], graph = 'testsrc2=s=96x64:r=25') =>
     ffmpeg(join(folder, name), ['-f', 'lavfi', '-i', graph, '-frames:v', '6', ...args]);
   const request = (input: string, output: string, other: Partial<EncodeRequest> = {}): EncodeRequest => ({
@@ -328,7 +315,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     args: ['-crf', '24', '-preset', 'ultrafast'],
     ...other,
   });
-  /** Encodes a whole source into a file of the user's. */
+  /** Encodes a whole source into a file of the user. */
   const whole = async (source: string, name: string, other: Partial<EncodeRequest> = {}) => {
     const output = join(folder, name);
     await scratch.encode(request(source, output, { whole: true, ...other }));
@@ -337,26 +324,24 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
   const lossless = ['-c:v', 'ffv1'];
   const EXACT_X264 = ['-qp', '0', '-preset', 'ultrafast'];
 
-  it('knows an encoder, its options and formats, and names others where it does not', async () => {
+  it('knows an encoder, its options and formats, and suggests another for an unknown one', async () => {
     const { options, pixelFormats, version } = await host.encoder('libx264');
     expect([options.get('crf'), options.get('preset')]).toEqual(['float', 'string']);
     expect(pixelFormats).toContain('yuv420p10le');
     expect(version).toMatch(/^ffmpeg \S+, libavcodec \S+, libx264 \d+/);
-    expect(await refusalOf('usage', () => host.encoder('libx265x'))).toMatch(
-      /no video encoder "libx265x".*did you mean libx265/,
-    );
+    const unknown = await refusalOf('usage', () => host.encoder('libx265x'));
+    expect(unknown).toMatch(/no video encoder "libx265x".*did you mean libx265/);
     await expect(host.encoder('a b; rm')).rejects.toThrow(/no video encoder/);
   });
 
-  it('encodes odd sizes where the encoder can, and refuses them in its words where not', async () => {
+  it('encodes odd sizes where the encoder can, and otherwise quotes its refusal', async () => {
     const graph = 'mandelbrot=s=97x65:r=25';
     const full = make('odd444.mkv', ['-pix_fmt', 'yuv444p', ...lossless], graph);
     const odd = await whole(full, 'odd.mp4', { pixelFormat: 'yuv444p' });
     expect(probed(odd, 'stream=width,height,pix_fmt')).toContain('width=97|height=65|pix_fmt=yuv444p');
     const half = make('odd420.mkv', ['-pix_fmt', 'yuv420p', ...lossless], graph);
-    expect(await refusalOf('media', () => whole(half, 'half.mkv'))).toMatch(
-      /libx264 could not encode .*odd420\.mkv.*divisible by 2/,
-    );
+    const sentence = await refusalOf('media', () => whole(half, 'half.mkv'));
+    expect(sentence).toMatch(/libx264 could not encode .*odd420\.mkv.*divisible by 2/);
     expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'half.mkv')).toEqual([]);
   });
 
@@ -375,15 +360,12 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     await expect(host.source(pipe)).rejects.toThrow(/is a pipe/);
   });
 
-  it('makes BT.709 of RGB, as it is decoded for scores, and says so, in samples and in the whole', async () => {
+  it('makes BT.709 of RGB, as decoding for scores does, and labels it, in samples and whole encodes', async () => {
     const source = make('rgb.mkv', ['-c:v', 'ffv1', '-pix_fmt', 'gbrp']);
     const facts = await host.source(source);
     expect(samplesOf(facts)).toBe('rgb');
-    const made = await whole(source, 'rgb-out.mkv', {
-      samples: 'rgb',
-      pixelFormat: 'yuv444p',
-      args: EXACT_X264,
-    });
+    const exact = { samples: 'rgb', pixelFormat: 'yuv444p', args: EXACT_X264 } as const;
+    const made = await whole(source, 'rgb-out.mkv', exact);
     const small = await whole(source, 'rgb-small.mkv', { samples: 'rgb', size: { width: 48, height: 32 } });
     expect(probed(small, 'stream=width,color_space')).toContain('width=48|color_space=bt709');
     await scratch.cut(source, facts, [{ first: 0, count: facts.times.length }], 'rgb.y4m');
@@ -399,36 +381,30 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(report.pairing?.reference.conversions[0]).toContain('by the matrix BT.709');
   });
 
-  it('keeps full range in samples and in the whole', async () => {
+  it('keeps full range in samples and whole encodes', async () => {
     const args = '-vf scale=out_range=full -color_range pc -c:v libx264 -bf 2 -qp 6'.split(' ');
     const source = make('full.mp4', args);
-    expect(probed(await whole(source, 'full-out.mkv', { samples: 'full' }), 'stream=color_range')).toContain(
-      '=pc',
-    );
+    const full = await whole(source, 'full-out.mkv', { samples: 'full' });
+    expect(probed(full, 'stream=color_range')).toContain('=pc');
     const facts = await host.source(source);
     const runs = [
       { first: 4, count: 2 },
       { first: 0, count: 2 },
     ];
     await scratch.cut(source, facts, runs, 'cut.y4m');
-    expect(readFileSync(scratch.path('cut.y4m'), 'latin1')).toMatch(
-      /^YUV4MPEG2 [^\n]* XCOLORRANGE=FULL\nFRAME\n/,
-    );
-    // Frame for frame, though the source predicts from frames that follow.
+    const header = /^YUV4MPEG2 [^\n]* XCOLORRANGE=FULL\nFRAME\n/;
+    expect(readFileSync(scratch.path('cut.y4m'), 'latin1')).toMatch(header);
+    // Frame by frame, although the source predicts from later frames.
     const [size, head] = [(96 * 64 * 3) / 2, 'FRAME\n'.length];
     const shown = rawFrames(source);
     const stored = readFileSync(scratch.path('cut.y4m')).subarray(-4 * (size + head));
     for (const [i, frame] of [4, 5, 0, 1].entries()) {
       const at = i * (size + head) + head;
-      expect(stored.subarray(at, at + size).equals(shown.subarray(frame * size, (frame + 1) * size))).toBe(
-        true,
-      );
+      const wanted = shown.subarray(frame * size, (frame + 1) * size);
+      expect(stored.subarray(at, at + size).equals(wanted)).toBe(true);
     }
-    const cut = request(scratch.path('cut.y4m'), 'cut.mkv', {
-      isSource: false,
-      samples: 'full',
-      colour: facts.track,
-    });
+    const labelled = { isSource: false, samples: 'full', colour: facts.track } as const;
+    const cut = request(scratch.path('cut.y4m'), 'cut.mkv', labelled);
     const { sizes, seconds } = await scratch.encode({ ...cut, keys: [0, 2], frames: { first: 1, count: 3 } });
     expect([sizes.length, seconds > 0]).toEqual([3, true]);
     expect(probed(scratch.path('cut.mkv'), 'stream=color_range')).toContain('=pc');
@@ -436,7 +412,7 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(existsSync(scratch.path('cut.mkv'))).toBe(false);
   });
 
-  it('ends with an error where files outgrow the space allowed, or the encoder refuses', async () => {
+  it('fails where files exceed the allowed space, or the encoder refuses', async () => {
     const source = make('noise.mkv', lossless, 'nullsrc=s=96x64:r=25,noise=alls=90:allf=t');
     const facts = await host.source(source);
     const small = await host.openFolder(70_000);
@@ -447,16 +423,16 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(await refusalOf('io', () => cut)).toMatch(/temporary files/);
     await small.close();
     expect(existsSync(small.root)).toBe(false);
-    await expect(
-      scratch.encode(request(source, 'x.mkv', { args: ['-preset', 'nonesuch'] })),
-    ).rejects.toMatchObject({ code: 'media', message: expect.stringMatching(/could not encode/) });
+    const nonesuch = scratch.encode(request(source, 'x.mkv', { args: ['-preset', 'nonesuch'] }));
+    const message = expect.stringMatching(/could not encode/);
+    await expect(nonesuch).rejects.toMatchObject({ code: 'media', message });
     const stop = new AbortController();
     const stopped = scratch.encode(request(source, 'y.mkv', { signal: stop.signal }));
     stop.abort();
     await expect(stopped).rejects.toMatchObject({ name: 'AbortError' });
   });
 
-  it('leaves no file where the disk takes no more of it, whatever ffmpeg ends with', async () => {
+  it('leaves no file where the disk is full, whatever the exit code of ffmpeg', async () => {
     const source = make('named.mkv', lossless);
     const wrapper = join(folder, 'full-disk');
     // Files end after 4 KiB, and that ends the program with success.
@@ -464,16 +440,15 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     writeFileSync(wrapper, `#!/bin/sh\n${limit}\nffmpeg "$@"\nexit 0\n`, { mode: 0o755 });
     vi.stubEnv('ANYVMAF_FFMPEG', wrapper);
     try {
-      expect(await refusalOf('io', () => whole(source, 'full.mkv', { args: ['-crf', '1'] }))).toMatch(
-        /full\.mkv cannot be written: file too large/,
-      );
+      const sentence = await refusalOf('io', () => whole(source, 'full.mkv', { args: ['-crf', '1'] }));
+      expect(sentence).toMatch(/full\.mkv cannot be written: file too large/);
     } finally {
       vi.unstubAllEnvs();
     }
     expect(readdirSync(folder).filter((name) => name.startsWith('.') || name === 'full.mkv')).toEqual([]);
   });
 
-  it('never writes over its source, nor where it cannot, and a bare name where it was started', async () => {
+  it('refuses its source and unwritable places as outputs, and writes a bare name into its folder', async () => {
     const source = make('named.mkv', lossless);
     const copy = join(folder, 'copy.mkv');
     copyFileSync(source, copy);
@@ -481,9 +456,8 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     await expect(scratch.checkOutput(copy, copy)).rejects.toMatchObject({ code: 'usage' });
     expect(readFileSync(copy).equals(readFileSync(source))).toBe(true);
     await expect(scratch.checkOutput(source, '/nonexistent/x.txt')).rejects.toThrow(/must end in \.mp4/);
-    expect(await refusalOf('io', () => scratch.checkOutput(source, '/nonexistent/x.mkv'))).toMatch(
-      /cannot write \/nonexistent\/x\.mkv: /,
-    );
+    const unwritten = await refusalOf('io', () => scratch.checkOutput(source, '/nonexistent/x.mkv'));
+    expect(unwritten).toMatch(/cannot write \/nonexistent\/x\.mkv: /);
     const here = process.cwd();
     process.chdir(folder);
     try {

@@ -1,6 +1,6 @@
 /**
  * @module test/node/support/fork-server
- * A fork is to whoever starts it the program itself.
+ * A fork behaves like the program itself.
  */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -14,12 +14,14 @@ import { noForkServer, serve, stop } from '../../support/quick-starts.js';
 const folder = testFolder();
 const shell = join(folder, 'shell');
 
-/** What a script says, and how it ends. */
+/** The output of a script, and how it ends. */
 function run(script: string, options: object = {}) {
-  const { status, signal, stdout, stderr } = spawnSync(shell, ['-c', script, 'name', 'two words', ''], {
-    ...options,
-    encoding: 'utf8',
-  });
+  const settings = { ...options, encoding: 'utf8' } as const;
+  const { status, signal, stdout, stderr } = spawnSync(
+    shell,
+    ['-c', script, 'name', 'two words', ''],
+    settings,
+  );
   return { status, signal, stdout, stderr };
 }
 
@@ -48,9 +50,7 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
   beforeAll(async () => {
     server = await serve(folder, 'shell', '/bin/sh');
   });
-  afterAll(async () => {
-    await stop(server);
-  });
+  afterAll(() => stop(server));
 
   const SCRIPT = 'printf "%s|" "$@" "$WORD" "$PWD" "$(umask)"; cat; cat <&3; echo said >&2; exit 7';
   const surroundings = () => {
@@ -77,11 +77,11 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
     expect(spawnSync('/bin/sh', limited, { encoding: 'utf8' }).stdout).toBe('8\n0077\n');
   });
 
-  it('forks: the program was loaded before', () => {
+  it('forks a program that was loaded before', () => {
     expect(run('cut -d " " -f 4 /proc/$$/stat').stdout).toBe(`${server.pid}\n`);
   });
 
-  it('passes signals on, and ends by the signal that ended the program', async () => {
+  it('forwards signals, and ends by the signal that ended the program', async () => {
     const { child, pid, output, exit } = await endless('trap "echo asked; exit 5" TERM;');
     child.kill('SIGTERM');
     expect(await exit).toEqual([5, null]);
@@ -90,7 +90,7 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
       expect(run(`kill -${signal.slice(3)} $$`)).toMatchObject({ status: null, signal });
   });
 
-  it('leaves nothing behind of a caller that is killed', async () => {
+  it('leaves no program of a killed caller', async () => {
     const { child, pid, exit } = await endless();
     expect(runs(pid)).toBe(true);
     child.kill('SIGKILL');
@@ -98,7 +98,7 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
     await expect.poll(() => runs(pid)).toBe(false);
   });
 
-  it('ends what runs when it is stopped; programs then start as usual', async () => {
+  it('ends its programs when it is stopped; later ones start as usual', async () => {
     const { pid, exit } = await endless();
     await stop(server);
     expect(await exit).not.toEqual([0, null]);

@@ -1,7 +1,7 @@
 /**
  * @module test/node/tiny/devices
- * Devices are what the runtimes here say: an explicit one is taken or refused, and auto says what it passed over. OpenVINO
- * is a stand-in that does as it is told.
+ * Devices are those of the installed runtimes: a named one is used or refused, and auto reports what it skipped. OpenVINO is a
+ * scripted stand-in.
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { TINY_DEVICES } from '../../../src/core/choices.js';
@@ -14,15 +14,17 @@ import { type DeviceOffer, openOn } from '../../../src/tiny/session.js';
 import type { TinyModel, TinySession } from '../../../src/tiny/types.js';
 import { linear, model, node, port, TYPE } from '../../support/onnx.js';
 
-function read(bytes: Uint8Array): Pick<TinyModel, 'source' | 'program' | 'graph'> {
-  return { source: 'm.onnx', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'm.onnx') };
-}
+const read = (bytes: Uint8Array): Pick<TinyModel, 'source' | 'program' | 'graph'> => ({
+  source: 'm.onnx',
+  program: { bytes, external: [] },
+  graph: checkOnnx(bytes, 'm.onnx'),
+});
 
 const SUM = read(linear([1, 10], 0.5));
 const plain = { threads: 1, fp16: false } as const;
 const ROW = { features: { data: Float32Array.of(2, 3), dims: [1, 2] } };
 
-/** Imports what is installed, but for what a test replaces; `null` is not installed. */
+/** Imports installed packages, except those that a test replaces; `null` stands for a missing one. */
 function loading(replaced: Readonly<Record<string, unknown>>) {
   return (name: string): Promise<unknown> =>
     name in replaced
@@ -45,24 +47,23 @@ describe('runtimes of Node', () => {
     await expect(session.run(ROW)).rejects.toThrow('is closed');
   });
 
-  it('say so when there is none', async () => {
+  it('report that there is none', async () => {
     const none = nodeTinyRuntimes(
       loading({ 'onnxruntime-node': null, 'onnxruntime-web': null, 'openvino-node': null }),
     );
-    await expect(none.open(SUM, { device: 'auto', ...plain })).rejects.toThrow(
-      'No runtime for tiny models is available',
-    );
+    const work = none.open(SUM, { device: 'auto', ...plain });
+    await expect(work).rejects.toThrow('No runtime for tiny models is available');
     await expect(none.open(SUM, { device: 'cpu', ...plain })).rejects.toThrow('No device is.');
   });
 
-  it('list every device, with how to get those that are not here', async () => {
+  it('list every device, with advice about missing ones', async () => {
     const devices = await nodeTinyRuntimes(loading({}), async () => null).devices();
     expect(devices.map(({ device }) => device)).toEqual(TINY_DEVICES);
     for (const { available, how } of devices) if (!available) expect(how).toMatch(/^[A-Z].*\.$/);
     expect(devices.find(({ device }) => device === 'rocm')).toMatchObject({ available: false });
   });
 
-  it('list as here what was tried and works alone', async () => {
+  it('list as available only what was tried and works', async () => {
     const ort = {
       Tensor: class {},
       InferenceSession: {},
@@ -85,14 +86,13 @@ describe('runtimes of Node', () => {
         /^Offered by onnxruntime-node, but it does not start: found no drivers\. It needs a GPU/,
       ),
     });
-    expect(listed.filter(({ available }) => available).map(({ device }) => device)).toEqual(
-      'cpu coreml coreml-ane coreml-gpu coreml-cpu'.split(' '),
-    );
+    const values = listed.filter(({ available }) => available).map(({ device }) => device);
+    expect(values).toEqual('cpu coreml coreml-ane coreml-gpu coreml-cpu'.split(' '));
     await runtimes.devices();
     expect(tried).toHaveLength(5);
   });
 
-  it('are tried in a process of their own, which says why a driver does not start', async () => {
+  it('are tried in a separate process, which reports why a driver does not start', async () => {
     expect(await tryProvider('cpu')).toBeNull();
     const none = process.env.VK_ICD_FILENAMES;
     process.env.VK_ICD_FILENAMES = '/nowhere/none.json';
@@ -109,7 +109,7 @@ describe('runtimes of Node', () => {
     ['int32', 6, 2 ** 31],
     ['uint8', TYPE.uint8, -1],
     ['int8', TYPE.int8, 128],
-  ])('refuse numbers that an input of %s cannot hold, and round none', async (name, type, wrong) => {
+  ])('refuse numbers that an input of %s cannot hold, and do not round', async (name, type, wrong) => {
     const cast = read(
       model({
         nodes: [node('Cast', ['x'], ['y'], { to: { int: TYPE.float } })],
@@ -127,7 +127,7 @@ describe('runtimes of Node', () => {
     await session.close();
   });
 
-  it('refuse a device that is not here, naming those that are', async () => {
+  it('refuse a missing device, and list the others', async () => {
     const asked = nodeTinyRuntimes().open(SUM, { device: 'rocm', ...plain });
     await expect(asked).rejects.toThrow(
       /The device rocm is not available for tiny models: .* Available: .*cpu.*; name one of them, or auto/,
@@ -135,7 +135,7 @@ describe('runtimes of Node', () => {
     await expect(asked).rejects.toMatchObject({ code: 'backend' });
   });
 
-  it('tell what the runtime makes of a graph that does not fit together', async () => {
+  it('report the error of the runtime about an invalid graph', async () => {
     const broken = read(
       model({ nodes: [node('Relu', ['nowhere'], ['y'])], inputs: [], outputs: [port('y', [1])] }),
     );
@@ -145,7 +145,7 @@ describe('runtimes of Node', () => {
   });
 });
 
-/** openvino-node as far as it is used: it adds a row up. */
+/** A stand-in for openvino-node that sums a row. */
 function openVino(devices: readonly string[], calls: unknown[]) {
   class Tensor {
     constructor(
@@ -180,7 +180,7 @@ function openVino(devices: readonly string[], calls: unknown[]) {
 }
 
 describe('OpenVINO', () => {
-  it('runs on the devices that it sees, in the precision asked for', async () => {
+  it('runs on its devices, in the requested precision', async () => {
     const calls: unknown[] = [];
     const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'GPU.0'], calls) }));
     const here = (await runtimes.devices()).filter(({ runtime }) => runtime === 'openvino-node');
@@ -195,11 +195,10 @@ describe('OpenVINO', () => {
     ]);
   });
 
-  it('that does not start a device is an error, not another device', async () => {
+  it('gives an error if a device does not start, and uses no other', async () => {
     const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'NPU'], []) }));
-    await expect(runtimes.open(SUM, { device: 'openvino-npu', ...plain })).rejects.toThrow(
-      /does not start on openvino-npu \(openvino-node: no driver for it\)/,
-    );
+    const work = runtimes.open(SUM, { device: 'openvino-npu', ...plain });
+    await expect(work).rejects.toThrow(/does not start on openvino-npu \(openvino-node: no driver for it\)/);
   });
 });
 
@@ -213,19 +212,15 @@ describe('auto', () => {
     },
   });
 
-  it('takes the first that starts, and says what it passed over', async () => {
+  it('takes the first device that starts, and reports the skipped ones', async () => {
     const offers = [offer('cpu', false), offer('cuda', true), offer('coreml', false)];
-    const session = await openOn(SUM, { device: 'auto', ...plain }, offers, [
-      'cuda',
-      'rocm',
-      'coreml',
-      'cpu',
-    ]);
+    const order = ['cuda', 'rocm', 'coreml', 'cpu'] as const;
+    const session = await openOn(SUM, { device: 'auto', ...plain }, offers, order);
     expect(session.device).toBe('coreml');
     expect(session.notes).toEqual(['The device cuda was skipped: cuda has no driver.']);
   });
 
-  it('passes over an adapter that is software, which is taken when it is asked for', async () => {
+  it('skips a software adapter, which a named device uses', async () => {
     const software = { ...offer('webgpu', false), adapter: { name: 'google swiftshader', software: true } };
     const offers = [software, offer('cpu', false)];
     const session = await openOn(SUM, { device: 'auto', ...plain }, offers, ['webgpu', 'cpu']);
@@ -237,64 +232,58 @@ describe('auto', () => {
     expect(asked.device).toBe('webgpu');
   });
 
-  it('is told when a GPU is not worth it', async () => {
+  it('can be limited to the CPU', async () => {
     const offers = [offer('cpu', false), offer('cuda', false)];
     const session = await openOn(SUM, { device: 'auto', only: 'cpu', ...plain }, offers, ['cuda', 'cpu']);
     expect(session.device).toBe('cpu');
   });
 });
 
-describe('adapters of a browser', () => {
-  afterEach(() => vi.unstubAllGlobals());
-  const found = async (adapter: object | null) => {
-    vi.stubGlobal('navigator', { gpu: { requestAdapter: async () => adapter } });
-    const [device] = (await browserTinyRuntimes(() => undefined).devices()).filter(
-      (one) => one.device === 'webgpu',
-    );
-    return device;
-  };
-  const here = { device: 'webgpu', available: true, runtime: 'onnxruntime-web' };
+afterEach(() => vi.unstubAllGlobals());
+const found = async (adapter: object | null) => {
+  vi.stubGlobal('navigator', { gpu: { requestAdapter: async () => adapter } });
+  const [device] = (await browserTinyRuntimes(() => undefined).devices()).filter(
+    (one) => one.device === 'webgpu',
+  );
+  return device;
+};
+const here = { device: 'webgpu', available: true, runtime: 'onnxruntime-web' };
 
-  it('have the name that they give, and are software where they say so', async () => {
-    expect(await found({ info: { vendor: 'nvidia', architecture: 'ampere', device: '' } })).toEqual({
-      ...here,
-      adapter: 'nvidia ampere',
-    });
-    const software = [
-      { info: { vendor: 'google', architecture: 'swiftshader' } },
-      { info: { vendor: 'mesa', description: 'llvmpipe (LLVM 15)' } },
-      { info: { vendor: 'microsoft', isFallbackAdapter: true } },
-      { isFallbackAdapter: true, info: { vendor: 'microsoft' } },
-    ];
-    for (const adapter of software) expect(await found(adapter)).toMatchObject({ ...here, software: true });
-    expect(await found({})).toEqual({ ...here, adapter: 'of no name' });
-    expect(await found(null)).toMatchObject({ available: false, runtime: null });
+it('adapters of a browser have their name, and are software if they declare it', async () => {
+  expect(await found({ info: { vendor: 'nvidia', architecture: 'ampere', device: '' } })).toEqual({
+    ...here,
+    adapter: 'nvidia ampere',
   });
+  const software = [
+    { info: { vendor: 'google', architecture: 'swiftshader' } },
+    { info: { vendor: 'mesa', description: 'llvmpipe (LLVM 15)' } },
+    { info: { vendor: 'microsoft', isFallbackAdapter: true } },
+    { isFallbackAdapter: true, info: { vendor: 'microsoft' } },
+  ];
+  for (const adapter of software) expect(await found(adapter)).toMatchObject({ ...here, software: true });
+  expect(await found({})).toEqual({ ...here, adapter: 'of no name' });
+  expect(await found(null)).toMatchObject({ available: false, runtime: null });
 });
 
-describe('signatures', () => {
-  it('fail closed', async () => {
-    const verify = (load: (name: string) => Promise<unknown>, bundle = '{}') =>
-      nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx', {
-        issuer: 'https://issuer.example',
-        identity: 'a@example.com',
-      });
-    await expect(verify(loading({ sigstore: null }))).rejects.toThrow(
-      'cannot be checked without the package sigstore',
-    );
-    await expect(verify(loading({ sigstore: {} }))).rejects.toThrow('cannot be checked');
-    await expect(verify(loading({ sigstore: { verify: async () => {} } }), 'no JSON')).rejects.toThrow(
-      'does not verify',
-    );
-    const refusing = { verify: async () => Promise.reject(new Error('wrong key')) };
-    await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow('does not verify (wrong key)');
-    const asked: unknown[] = [];
-    const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
-    await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
-    expect(asked).toEqual([
-      { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
-    ]);
-    // The installed package, on a bundle that signs nothing.
-    await expect(verify(loading({}))).rejects.toThrow('does not verify');
-  });
+it('signatures fail closed', async () => {
+  const verify = (load: (name: string) => Promise<unknown>, bundle = '{}') =>
+    nodeTinySignatures(load).verify(Uint8Array.of(1), bundle, 'a.onnx', {
+      issuer: 'https://issuer.example',
+      identity: 'a@example.com',
+    });
+  const run = verify(loading({ sigstore: null }));
+  await expect(run).rejects.toThrow('cannot be checked without the package sigstore');
+  await expect(verify(loading({ sigstore: {} }))).rejects.toThrow('cannot be checked');
+  const work = verify(loading({ sigstore: { verify: async () => {} } }), 'no JSON');
+  await expect(work).rejects.toThrow('does not verify');
+  const refusing = { verify: async () => Promise.reject(new Error('wrong key')) };
+  await expect(verify(loading({ sigstore: refusing }))).rejects.toThrow('does not verify (wrong key)');
+  const asked: unknown[] = [];
+  const agreeing = { verify: async (...args: unknown[]) => asked.push(args[2]) };
+  await expect(verify(loading({ sigstore: agreeing }))).resolves.toBeUndefined();
+  expect(asked).toEqual([
+    { certificateIssuer: 'https://issuer.example', certificateIdentityEmail: 'a@example.com' },
+  ]);
+  // The installed package, with an empty bundle.
+  await expect(verify(loading({}))).rejects.toThrow('does not verify');
 });

@@ -1,6 +1,6 @@
 /**
  * @module test/node/tiny/load
- * Where models are found and what must hold before they are used: digests, sidecars, weights in files, 8-bit siblings.
+ * How models are found and checked: digests, sidecars, weights in files, 8-bit siblings.
  */
 import { mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -15,9 +15,7 @@ import { type Files, sha256, tinyFiles } from '../../support/tiny.js';
 const six = linear([1, 2, 3, 4, 5, 6], 7);
 const eight = linear([1, 2, 3, 4, 5, 6], 8);
 
-function registry(...rows: object[]): object {
-  return { schema_version: 1, models: rows };
-}
+const registry = (...rows: object[]): object => ({ schema_version: 1, models: rows });
 
 const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(six).toUpperCase() };
 
@@ -25,7 +23,7 @@ const REGISTERED: Files = { 'registry.json': registry(row), 'six.onnx': six };
 
 const signer = { sigstore_issuer: 'https://issuer.example', sigstore_identity: 'a@example.com' };
 
-/** What loading says. */
+/** The file and quantisation of a model, or the error. */
 async function saying(source: string, builtIn: Files, others: Files = {}, verify = false): Promise<string> {
   try {
     const { file, quantisation } = await loadTinyModel(source, tinyFiles(builtIn, others), { verify });
@@ -36,7 +34,7 @@ async function saying(source: string, builtIn: Files, others: Files = {}, verify
 }
 
 describe('finding a model', () => {
-  it('takes an id of the registry, whose rows are those of the reference', async () => {
+  it('takes an id of the registry, with the rows of the reference', async () => {
     const files = {
       'registry.json': registry({ ...row, smoke: true, notes: 'n', license: 'MIT' }),
       'six.onnx': six,
@@ -45,7 +43,7 @@ describe('finding a model', () => {
     expect(found).toMatchObject({ source: 'six', kind: 'fr', entry: { smoke: true, licence: 'MIT' } });
   });
 
-  it('takes the registered sidecar of a graph that is known by its digest', async () => {
+  it('takes the registered sidecar of a graph with a known digest', async () => {
     const sidecar = {
       feature_order: ['adm2', 'vif_scale0', 'vif_scale1', 'vif_scale2', 'vif_scale3', 'motion2'],
     };
@@ -55,12 +53,11 @@ describe('finding a model', () => {
     expect(copy).toMatchObject({ source: '/models/copy.onnx', entry: { id: 'six' }, file: 'six.onnx' });
     expect(copy.sidecar).toEqual((await loadTinyModel('six', tinyFiles(builtIn))).sidecar);
     const own = { 'copy.onnx': six, 'copy.json': sidecar };
-    expect(
-      (await loadTinyModel('/models/copy.onnx', tinyFiles(builtIn, own))).sidecar.scaler,
-    ).toBeUndefined();
+    const { sidecar: ownSidecar } = await loadTinyModel('/models/copy.onnx', tinyFiles(builtIn, own));
+    expect(ownSidecar.scaler).toBeUndefined();
   });
 
-  it('warns where the features of a model are assumed', async () => {
+  it('warns if the features of a model are assumed', async () => {
     const { warnings } = await loadTinyModel('/models/eight.onnx', tinyFiles({}, { 'eight.onnx': eight }));
     expect(warnings).toEqual([
       expect.stringMatching(/has no sidecar that names its features, .* adm2, vif_scale0/),
@@ -69,21 +66,20 @@ describe('finding a model', () => {
     expect((await loadTinyModel('/models/eight.onnx', tinyFiles({}, named))).warnings).toEqual([]);
   });
 
-  it('names what there is when an id is not known', async () => {
-    expect(await saying('sik', REGISTERED)).toMatch(
-      /no tiny model "sik"; there are six \(did you mean six\?\)/,
-    );
+  it('lists models if an id is unknown', async () => {
+    const sentence = await saying('sik', REGISTERED);
+    expect(sentence).toMatch(/no tiny model "sik"; there are six \(did you mean six\?\)/);
     expect(await saying('/models/no.onnx', REGISTERED)).toMatch(/has no file no.onnx in \/models/);
   });
 
-  it('compares the bytes of a registered model, by id or by path, without being asked to', async () => {
+  it('compares the bytes of a registered model, by id or by path, by default', async () => {
     const files = { 'registry.json': registry(row), 'six.onnx': eight };
     expect(await saying('six', files)).toMatch(/has the SHA-256 [0-9a-f]{64}, but the registry says/);
     expect(await saying('/models/six.onnx', {}, files)).toMatch(/but the registry says/);
     expect(await saying('/models/other.onnx', {}, { ...files, 'other.onnx': eight })).toBe('other.onnx fp32');
   });
 
-  it('refuses a registry that is damaged, as a whole', async () => {
+  it('refuses a damaged registry', async () => {
     const refused = async (document: object | string) =>
       saying('six', { 'registry.json': document, 'six.onnx': six });
     expect(await refused('{')).toMatch(/is not JSON/);
@@ -98,7 +94,7 @@ describe('8-bit siblings', () => {
   const quantised = { ...row, quant_mode: 'dynamic', int8_sha256: sha256(eight) };
   const files: Files = { 'registry.json': registry(quantised), 'six.onnx': six, 'six.int8.onnx': eight };
 
-  it('run in place of the model they were made of, digest and all', async () => {
+  it('replace the original model, with their own digest', async () => {
     expect(await saying('six', files)).toBe('six.int8.onnx dynamic');
     expect(await saying('six', { ...files, 'six.int8.onnx': six })).toMatch(/but the registry says/);
     const unlisted = {
@@ -109,7 +105,7 @@ describe('8-bit siblings', () => {
     expect(await saying('six', unlisted)).toMatch(/without int8_sha256/);
   });
 
-  it('run or do not run as is asked for', async () => {
+  it('run or do not run as requested', async () => {
     const taken = async (precision: 'fp32' | 'int8' | 'auto', source = 'six', given: Files = files) => {
       const { file, quantisation, warnings } = await loadTinyModel(source, tinyFiles(given, given), {
         precision,
@@ -119,7 +115,7 @@ describe('8-bit siblings', () => {
     expect(await taken('auto')).toEqual(['six.int8.onnx', 'dynamic']);
     expect(await taken('int8')).toEqual(['six.int8.onnx', 'dynamic']);
     expect(await taken('fp32')).toEqual(['six.onnx', 'fp32']);
-    // A sibling of which nobody speaks is taken when it is asked for.
+    // A sibling that is not listed runs only on request.
     const unsaid = {
       'six.onnx': six,
       'six.int8.onnx': eight,
@@ -127,15 +123,13 @@ describe('8-bit siblings', () => {
     };
     expect(await taken('auto', '/models/six.onnx', unsaid)).toEqual(['six.onnx', 'fp32']);
     expect(await taken('int8', '/models/six.onnx', unsaid)).toEqual(['six.int8.onnx', 'static']);
-    await expect(taken('int8', '/models/six.onnx', { 'six.onnx': six })).rejects.toThrow(
-      'has no six.int8.onnx in /models',
-    );
-    await expect(taken('fp32', '/models/six.int8.onnx', files)).rejects.toThrow(
-      'tiny_precision is fp32, but six.int8.onnx is the 8-bit sibling',
-    );
+    const work = taken('int8', '/models/six.onnx', { 'six.onnx': six });
+    await expect(work).rejects.toThrow('has no six.int8.onnx in /models');
+    const failing = taken('fp32', '/models/six.int8.onnx', files);
+    await expect(failing).rejects.toThrow('tiny_precision is fp32, but six.int8.onnx is the 8-bit sibling');
   });
 
-  it('are missed aloud', async () => {
+  it('give a warning if missing', async () => {
     const files = { 'registry.json': registry(quantised), 'six.onnx': six };
     const { warnings, quantisation } = await loadTinyModel('six', tinyFiles(files));
     expect(quantisation).toBe('fp32');
@@ -156,24 +150,21 @@ describe('8-bit siblings', () => {
   });
 });
 
-describe('weights in another file', () => {
-  const split = model({
-    nodes: [node('MatMul', ['x', 'w'], ['y'])],
-    inputs: [port('x', ['N', 1])],
-    outputs: [port('y', ['N', 1])],
-    initializers: [elsewhere('w', [1, 1], 'w.bin')],
-  });
+const split = model({
+  nodes: [node('MatMul', ['x', 'w'], ['y'])],
+  inputs: [port('x', ['N', 1])],
+  outputs: [port('y', ['N', 1])],
+  initializers: [elsewhere('w', [1, 1], 'w.bin')],
+});
 
-  it('come along, and count into the size', async () => {
-    const files = { 'a.onnx': split, 'w.bin': new Uint8Array(4) };
-    const { program } = await loadTinyModel('/models/a.onnx', tinyFiles({}, files));
-    expect(program.external).toEqual([{ path: 'w.bin', bytes: new Uint8Array(4) }]);
-    expect(await saying('/models/a.onnx', {}, { 'a.onnx': split })).toMatch(
-      /keeps weights in "w.bin", which is not beside it/,
-    );
-    const large = { 'a.onnx': split, 'w.bin': new Uint8Array(50 * 1024 * 1024) };
-    expect(await saying('/models/a.onnx', {}, large)).toMatch(/at most \d+ \(50 MiB\) are allowed/);
-  });
+it('weights in another file are loaded, and count towards the size', async () => {
+  const files = { 'a.onnx': split, 'w.bin': new Uint8Array(4) };
+  const { program } = await loadTinyModel('/models/a.onnx', tinyFiles({}, files));
+  expect(program.external).toEqual([{ path: 'w.bin', bytes: new Uint8Array(4) }]);
+  const sentence = await saying('/models/a.onnx', {}, { 'a.onnx': split });
+  expect(sentence).toMatch(/keeps weights in "w.bin", which is not beside it/);
+  const large = { 'a.onnx': split, 'w.bin': new Uint8Array(50 * 1024 * 1024) };
+  expect(await saying('/models/a.onnx', {}, large)).toMatch(/at most \d+ \(50 MiB\) are allowed/);
 });
 
 describe('a registered model', () => {
@@ -191,7 +182,7 @@ describe('a registered model', () => {
     loadTinyModel('m', tinyFiles({ ...files, 'registry.json': registry(entry) }));
   const digest = async () => (await loadTinyModel('/models/m.onnx', tinyFiles({}, parts))).manifestSha256;
 
-  it('is one whose graph, weights and sidecar are as they were registered', async () => {
+  it('has the registered graph, weights and sidecar', async () => {
     const found = await load(parts, { ...listed, manifest_sha256: await digest() });
     expect(found).toMatchObject({ registered: true, warnings: [] });
     const size = (content: unknown) => new TextEncoder().encode(JSON.stringify(content));
@@ -204,21 +195,20 @@ describe('a registered model', () => {
     expect(found.manifest).toBe(`${JSON.stringify({ version: 1, parts: whole })}\n`);
   });
 
-  it('is refused when weights in another file, or a mean of the sidecar, were changed', async () => {
+  it('is refused if weights in another file, or a mean of the sidecar, have changed', async () => {
     const entry = { ...listed, manifest_sha256: await digest() };
     const changed: Files[] = [
       { ...parts, 'w.bin': new Uint8Array(Float32Array.of(1.3, 2.6).buffer) },
       { ...parts, 'm.json': { ...sidecar, feature_mean: [1, 2.5] } },
       Object.fromEntries(Object.entries(parts).filter(([name]) => name !== 'm.json')),
     ];
-    for (const files of changed) {
+    for (const files of changed)
       await expect(load(files, entry)).rejects.toThrow(
         /tiny model "m" have the manifest digest [0-9a-f]{64}, but manifest_sha256 of the registry says/,
       );
-    }
   });
 
-  it('does not count as such where its row knows the graph alone, which is said', async () => {
+  it('does not count as registered if only the graph is listed, with a warning', async () => {
     const found = await load(parts, listed);
     expect(found.registered).toBe(false);
     expect(found.warnings).toEqual([
@@ -227,7 +217,7 @@ describe('a registered model', () => {
     expect(found.warnings[0]).toContain(`manifest_sha256 ${await digest()}`);
   });
 
-  it('does where nothing but names stands beside that graph', async () => {
+  it('counts as registered if other files contain only names', async () => {
     const plain = await loadTinyModel('six', tinyFiles(REGISTERED));
     expect(plain).toMatchObject({ registered: true, warnings: [] });
     const named = { name: 'mine', onnx_opset: 17, kind: 'fr', notes: 'n' };
@@ -238,43 +228,36 @@ describe('a registered model', () => {
     expect(clipped.registered).toBe(false);
   });
 
-  it('of 8 bit has a manifest of its own', async () => {
+  it('of 8 bit has its own manifest', async () => {
     const files = { 'six.onnx': six, 'six.int8.onnx': eight, 'six.json': { output_range: [0, 100] } };
     const direct = await loadTinyModel('/models/six.int8.onnx', tinyFiles({}, files));
     const entry = { ...row, quant_mode: 'dynamic', int8_sha256: sha256(eight) };
-    const by = async (stated: object, source = 'six') =>
-      loadTinyModel(
-        source,
-        tinyFiles(
-          { ...files, 'registry.json': registry({ ...entry, ...stated }) },
-          { ...files, 'registry.json': registry({ ...entry, ...stated }) },
-        ),
-      );
+    const by = async (stated: object, source = 'six') => {
+      const all = { ...files, 'registry.json': registry({ ...entry, ...stated }) };
+      return loadTinyModel(source, tinyFiles(all, all));
+    };
     expect((await by({ int8_manifest_sha256: direct.manifestSha256 })).registered).toBe(true);
-    expect(
-      (await by({ int8_manifest_sha256: direct.manifestSha256 }, '/models/six.int8.onnx')).registered,
-    ).toBe(true);
-    await expect(by({ int8_manifest_sha256: sha256(six) })).rejects.toThrow(
-      'int8_manifest_sha256 of the registry',
-    );
+    const listed = { int8_manifest_sha256: direct.manifestSha256 };
+    expect((await by(listed, '/models/six.int8.onnx')).registered).toBe(true);
+    const run = by({ int8_manifest_sha256: sha256(six) });
+    await expect(run).rejects.toThrow('int8_manifest_sha256 of the registry');
     expect((await by({ manifest_sha256: direct.manifestSha256 })).registered).toBe(false);
   });
 });
 
-describe('a signature that is asked for', () => {
-  it('must be there and be right', async () => {
+describe('a requested signature', () => {
+  it('must exist and be valid', async () => {
     const signed = registry({ ...row, ...signer, sigstore_bundle: 'six.sigstore.json' });
     const files = { 'registry.json': signed, 'six.onnx': six };
     expect(await saying('six', { ...files, 'six.sigstore.json': 'good' }, {}, true)).toBe('six.onnx fp32');
-    expect(await saying('six', { ...files, 'six.sigstore.json': 'bad' }, {}, true)).toMatch(
-      /is not signed by bad/,
-    );
+    const sentence = await saying('six', { ...files, 'six.sigstore.json': 'bad' }, {}, true);
+    expect(sentence).toMatch(/is not signed by bad/);
     expect(await saying('six', files, {}, true)).toMatch(/bundle six.sigstore.json of six.onnx is not in/);
     expect(await saying('six', REGISTERED, {}, true)).toMatch(/names no Sigstore bundle/);
     expect(await saying('/models/six.onnx', {}, { 'six.onnx': six }, true)).toMatch(/no registry lists it/);
   });
 
-  it('is not taken of anybody: the row says who signs', async () => {
+  it('must be by the signer that the registry names', async () => {
     const anybody = registry({ ...row, sigstore_bundle: 'six.sigstore.json' });
     const files = { 'registry.json': anybody, 'six.onnx': six, 'six.sigstore.json': 'good' };
     expect(await saying('six', files, {}, true)).toMatch(
@@ -282,7 +265,7 @@ describe('a signature that is asked for', () => {
     );
   });
 
-  it('is one of the manifest, and of no graph beside which other files count', async () => {
+  it('covers the manifest, not a graph that depends on other files', async () => {
     const sidecar = { feature_order: ['adm2', 'motion2'], feature_mean: [1, 2], feature_std: [3, 4] };
     const model = { 'six.onnx': linear([1, 2], 3), 'six.json': sidecar };
     const { manifest, manifestSha256 } = await loadTinyModel('/models/six.onnx', tinyFiles({}, model));
@@ -297,9 +280,8 @@ describe('a signature that is asked for', () => {
     const ofManifest = `of ${sha256(new TextEncoder().encode(manifest))}`;
     const ofGraph = `of ${listed.sha256}`;
     expect(await verified({ ...listed, manifest_sha256: manifestSha256 }, ofManifest)).toBe('six.onnx fp32');
-    expect(await verified({ ...listed, manifest_sha256: manifestSha256 }, ofGraph)).toMatch(
-      /the manifest of six.onnx is not signed/,
-    );
+    const sentence = await verified({ ...listed, manifest_sha256: manifestSha256 }, ofGraph);
+    expect(sentence).toMatch(/the manifest of six.onnx is not signed/);
     expect(await verified(listed, ofGraph)).toMatch(
       /signature of six.onnx does not cover six.json, on which the scores of "six" also depend; sign its manifest/,
     );
@@ -317,19 +299,18 @@ describe('folders in Node', () => {
     symlinkSync('a.onnx', join(root, 'models/tiny/near.onnx'));
   });
 
-  it('give what lies in them, links followed, and nothing else', async () => {
+  it('give files in them, also through links, and nothing else', async () => {
     const { builtIn } = nodeTinyFiles(() => new URL(`file://${root}/models/`));
     expect(await builtIn.read('a.onnx', 1000)).toEqual(Buffer.from(six));
     expect(await builtIn.read('near.onnx', 1000)).toEqual(Buffer.from(six));
     expect(await builtIn.read('none.onnx', 1000)).toBeNull();
     await expect(builtIn.read('link.onnx', 1000)).rejects.toThrow('leads out of its folder');
     await expect(builtIn.read('../../outside/b.onnx', 1000)).rejects.toThrow('leads out of its folder');
-    await expect(builtIn.read('a.onnx', 10)).rejects.toThrow(
-      `has ${six.length} bytes, more than the limit of 10`,
-    );
+    const run = builtIn.read('a.onnx', 10);
+    await expect(run).rejects.toThrow(`has ${six.length} bytes, more than the limit of 10`);
   });
 
-  it('know a listed model through a link, in its folder or from another', async () => {
+  it('recognise a listed model through a link, in its folder or from another', async () => {
     const place = join(root, 'registered');
     mkdirSync(join(place, 'inner'), { recursive: true });
     writeFileSync(join(place, 'inner/six.onnx'), eight);
@@ -357,22 +338,20 @@ describe('folders in Node', () => {
         registered: true,
         entry: { id: 'six' },
       });
-    // The other way round: what is listed by its name is so wherever its bytes lie.
+    // Conversely, a listed name may be a link to other bytes.
     rmSync(join(place, 'inner/six.onnx'));
     writeFileSync(join(place, 'inner/other.onnx'), eight);
     symlinkSync('other.onnx', join(place, 'inner/six.onnx'));
-    await expect(loadTinyModel(join(place, 'inner/six.onnx'), platform)).rejects.toThrow(
-      'but the registry says',
-    );
+    const run = loadTinyModel(join(place, 'inner/six.onnx'), platform);
+    await expect(run).rejects.toThrow('but the registry says');
   });
 
   it('are confined by VMAF_TINY_MODEL_DIR', async () => {
     const files = nodeTinyFiles(() => new URL(`file://${root}/models/`));
     process.env.VMAF_TINY_MODEL_DIR = join(root, 'models');
     try {
-      await expect(files.locate(join(root, 'outside/b.onnx'))).rejects.toThrow(
-        '(VMAF_TINY_MODEL_DIR), the only folder allowed for tiny models',
-      );
+      const work = files.locate(join(root, 'outside/b.onnx'));
+      await expect(work).rejects.toThrow('(VMAF_TINY_MODEL_DIR), the only folder allowed for tiny models');
       expect((await files.locate(join(root, 'models/tiny/a.onnx'))).file).toBe('a.onnx');
     } finally {
       delete process.env.VMAF_TINY_MODEL_DIR;
@@ -380,7 +359,7 @@ describe('folders in Node', () => {
   });
 });
 
-describe('a scaler of which nobody says where it is', () => {
+describe('a scaler without a stated place', () => {
   const mean = [0.9154358735163397, 6.417078245524368];
   const std = [0.03473643563995937, 7.320738307667759];
   const stated = { features: ['adm2', 'motion2'], input_mean: mean, input_std: std };
@@ -406,7 +385,7 @@ describe('a scaler of which nobody says where it is', () => {
   const load = async (onnx: Uint8Array, sidecar: object) =>
     (await loadTinyModel('/models/a.onnx', tinyFiles({}, { 'a.onnx': onnx, 'a.json': sidecar }))).sidecar;
 
-  it('is in the graph when that begins with it, and is not applied again', async () => {
+  it('is in the graph if that begins with it, and is not applied again', async () => {
     for (const asNodes of [true, false]) {
       const { scaler, statedScaler, graphHasScaler } = await load(scaled(mean, asNodes), stated);
       expect(scaler).toBeUndefined();
@@ -415,12 +394,9 @@ describe('a scaler of which nobody says where it is', () => {
     }
   });
 
-  it('is applied when the graph begins otherwise', async () => {
+  it('is applied if the graph begins otherwise, and where the sidecar declares it', async () => {
     expect((await load(scaled([0.9, 6.4], true), stated)).scaler).toEqual({ mean, std });
     expect((await load(linear([1, 2], 0), stated)).scaler).toEqual({ mean, std });
-  });
-
-  it('is where the sidecar says, if it does', async () => {
     const outside = await load(scaled(mean, true), { ...stated, onnx_has_scaler: false });
     expect(outside.scaler).toEqual({ mean, std });
   });
@@ -443,15 +419,13 @@ describe('sidecars', () => {
     presetNorm: { kind: 'constant', value: 0.5 },
     crfNorm: { kind: 'minmax', min: 19, max: 37 },
   };
-  /** The second vocabulary, whose models have the norms with which they were trained. */
+  /** The second vocabulary, whose models use the norms of their training. */
   const SIXTEEN = (
     'libx264 libaom-av1 libx265 h264_nvenc hevc_nvenc av1_nvenc h264_amf hevc_amf av1_amf h264_qsv hevc_qsv av1_qsv ' +
     'libvvenc libsvtav1 h264_videotoolbox hevc_videotoolbox'
   ).split(' ');
-  const [two, constant] = [
-    ['libx264', 'unknown'],
-    { codec_preset_norm: 'constant', codec_preset_value: 0.5 },
-  ];
+  const two = ['libx264', 'unknown'];
+  const constant = { codec_preset_norm: 'constant', codec_preset_value: 0.5 };
 
   it.each([
     [two, {}, ORDINAL],
@@ -464,14 +438,14 @@ describe('sidecars', () => {
     expect(read({ encoder_vocab: vocabulary, ...norms }).codec).toEqual({ vocabulary, ...expected });
   });
 
-  it('name inputs one by one or as a list, and may be of kinds of other tools', () => {
+  it('name inputs one by one or as a list, and may have kinds of other tools', () => {
     const listed = { input_names: ['features', 'codec'], encoder_vocab: ['libx264'], kind: 'mos' };
     expect(read(listed)).toMatchObject({ inputName: 'features', codecInput: 'codec' });
     expect(read(listed).kind).toBeUndefined();
     expect(read({ input_names: ['a'], input_name: 'b' }).inputName).toBe('b');
   });
 
-  it('ignore keys that only inform, and refuse values that cannot be', () => {
+  it('ignore informative keys, and refuse impossible values', () => {
     expect(read({ training: { epochs: 3 }, name: null })).toEqual({ graphHasScaler: false });
     for (const [sidecar, why] of [
       [{ feature_mean: [1] }, 'the sidecar: feature_std is absent, but it must be given together with'],

@@ -1,8 +1,7 @@
 /**
  * @module test/node/tiny/onnx-size
- * What a graph takes is known before it runs: shapes are those that the runtime makes, small files that ask for
- * gigabytes are refused at once, and what exporters usually write is not. Where tiny models have no answer: small
- * pictures, frames that show nothing, values not to be relied upon.
+ * The size of a graph is known before it runs: shapes equal the runtime's, small files that would need gigabytes are refused at
+ * once, and usual exports are accepted. Limits of tiny models: small pictures, frames without content, unreliable values.
  */
 
 import { createHash } from 'node:crypto';
@@ -47,11 +46,10 @@ import { cpuTime } from '../../support/tier.js';
 
 type Shapes = Readonly<Record<string, readonly number[]>>;
 
-function size(bytes: Uint8Array, shapes: Shapes) {
-  return checkSize({ source: 'a.onnx', program: { bytes } }, shapes);
-}
+const size = (bytes: Uint8Array, shapes: Shapes) =>
+  checkSize({ source: 'a.onnx', program: { bytes } }, shapes);
 
-/** What is said of a graph. */
+/** The error about a graph, or `accepted`. */
 function saying(parts: GraphParts | Uint8Array, shapes: Shapes = { x: [1, 4] }): string {
   try {
     size(parts instanceof Uint8Array ? parts : model(parts), shapes);
@@ -63,9 +61,8 @@ function saying(parts: GraphParts | Uint8Array, shapes: Shapes = { x: [1, 4] }):
   }
 }
 
-function ones(name: string, dims: readonly number[]): number[] {
-  return floats(name, dims, Array<number>(dims.reduce((product, length) => product * length, 1)).fill(1));
-}
+const ones = (name: string, dims: readonly number[]): number[] =>
+  floats(name, dims, Array<number>(dims.reduce((product, length) => product * length, 1)).fill(1));
 
 const short = (name: string, values: readonly number[]) =>
   tensor(name, 6, [values.length], Int32Array.from(values));
@@ -78,13 +75,13 @@ interface Case {
   readonly with?: readonly Bytes[];
   /** Names of its inputs; default `x` and those of `with`. */
   readonly takes?: readonly string[];
-  /** Whole numbers, lists of them, texts, or as they are written. */
+  /** Whole numbers, lists of them, texts, or attributes of the file. */
   readonly attributes?: Readonly<Record<string, number | string | readonly number[] | Attributes[string]>>;
   readonly outputs?: number;
   readonly opset?: number;
 }
 
-/** Attributes in their types. */
+/** Typed attributes. */
 function typed(attributes: NonNullable<Case['attributes']>): Attributes {
   const entries = Object.entries(attributes).map(([name, value]) => {
     if (typeof value === 'number') return [name, { int: value }];
@@ -94,7 +91,7 @@ function typed(attributes: NonNullable<Case['attributes']>): Attributes {
   return Object.fromEntries(entries);
 }
 
-/** Operators as they are written, in old versions and new ones. */
+/** Operators of old and new versions. */
 const CASES: readonly (readonly [string, Case])[] = [
   ['Reshape', { x: [2, 3, 4], with: [longs('s', [3], [0, -1, 2])] }],
   ['Flatten', { x: [2, 3, 4], attributes: { axis: -1 } }],
@@ -262,44 +259,42 @@ function slices(starts: number[], ends: number[], axes: number[], steps: number[
     .map(([name, list]) => longs(name, [list.length], list));
 }
 
-describe('the shape that is foreseen', () => {
-  it.each(CASES)('of %s is the one that the runtime makes (%j)', async (operator, one) => {
-    const { x, with: constants = [], attributes = {}, outputs = 1, opset = 17 } = one;
-    const given = readOnnx(model({ initializers: constants })).graph.initializers;
-    const takes = one.takes ?? ['x', ...given.map(({ name }) => name)];
-    const names = Array.from({ length: outputs }, (_, i) => `y${i}`);
-    const bytes = model(
-      {
-        // The input is read in any case.
-        nodes: [node(operator, takes, names, typed(attributes)), node('Neg', ['x'], ['unused'])],
-        initializers: constants,
-        inputs: [port('x', x)],
-        outputs: names.map((name, i) => port(name, null, outputTypes(operator)[i] ?? TYPE.float)),
-      },
-      opset,
-    );
-    const [first] = readOnnx(bytes).graph.nodes;
-    const known = new Map<string, Shaped>([
-      ['x', { type: TYPE.float, dims: x }],
-      ...given.map((found) => [found.name, shapedTensor(found)] as const),
-    ]);
-    if (!first) throw new Error('no node');
-    const foreseen = shapesOf(
-      first,
-      takes.map((name) => known.get(name)),
-    ).outputs.map(({ dims }) => dims);
-    const session = await nodeTinyRuntimes().open(
-      { source: 'a', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'a') },
-      { device: 'cpu', threads: 1, fp16: false },
-    );
-    const data = new Float32Array(x.reduce((product, length) => product * length, 1));
-    const made = await session.run({ x: { data, dims: x } });
-    await session.close();
-    expect(foreseen).toEqual(names.map((name) => [...(made[name]?.dims ?? [])]));
-  });
+it.each(CASES)('the predicted shape of %s equals that of the runtime (%j)', async (operator, one) => {
+  const { x, with: constants = [], attributes = {}, outputs = 1, opset = 17 } = one;
+  const given = readOnnx(model({ initializers: constants })).graph.initializers;
+  const takes = one.takes ?? ['x', ...given.map(({ name }) => name)];
+  const names = Array.from({ length: outputs }, (_, i) => `y${i}`);
+  const bytes = model(
+    {
+      // The input must be used.
+      nodes: [node(operator, takes, names, typed(attributes)), node('Neg', ['x'], ['unused'])],
+      initializers: constants,
+      inputs: [port('x', x)],
+      outputs: names.map((name, i) => port(name, null, outputTypes(operator)[i] ?? TYPE.float)),
+    },
+    opset,
+  );
+  const [first] = readOnnx(bytes).graph.nodes;
+  const known = new Map<string, Shaped>([
+    ['x', { type: TYPE.float, dims: x }],
+    ...given.map((found) => [found.name, shapedTensor(found)] as const),
+  ]);
+  if (!first) throw new Error('no node');
+  const foreseen = shapesOf(
+    first,
+    takes.map((name) => known.get(name)),
+  ).outputs.map(({ dims }) => dims);
+  const session = await nodeTinyRuntimes().open(
+    { source: 'a', program: { bytes, external: [] }, graph: checkOnnx(bytes, 'a') },
+    { device: 'cpu', threads: 1, fp16: false },
+  );
+  const data = new Float32Array(x.reduce((product, length) => product * length, 1));
+  const made = await session.run({ x: { data, dims: x } });
+  await session.close();
+  expect(foreseen).toEqual(names.map((name) => [...(made[name]?.dims ?? [])]));
 });
 
-/** Types of what an operator gives, where it is not single precision. */
+/** Output types of an operator that are not float32. */
 function outputTypes(operator: string): readonly number[] {
   const table: Readonly<Record<string, readonly number[]>> = {
     Shape: [TYPE.int64],
@@ -315,19 +310,20 @@ function outputTypes(operator: string): readonly number[] {
   return table[operator] ?? [];
 }
 
-describe('a small file that asks for much', () => {
-  it.each(BOMBS)('is refused at once, and is what the generator makes: $name', (bomb) => {
+it.each(BOMBS)(
+  'a small file that would need gigabytes is refused at once, and equals the generator: $name',
+  (bomb) => {
     const { name, shapes, says } = bomb;
     const file = readFileSync(new URL(`../../fixtures/hostile/${name}.onnx`, import.meta.url));
     expect(file.length).toBeLessThan(4096);
     const bytes = new Uint8Array(file);
     expect(cpuTime(() => expect(saying(bytes, shapes)).toMatch(says))).toBeLessThan(2000);
     expect([...bytes]).toEqual([...bombBytes(bomb)]);
-  });
-});
+  },
+);
 
-describe('what exporters write', () => {
-  it('is measured by what lives at once', () => {
+describe('an exported graph', () => {
+  it('is measured by the tensors alive at once', () => {
     const parts = {
       nodes: [
         node('Gemm', ['x', 'w', 'b'], ['h']),
@@ -339,7 +335,7 @@ describe('what exporters write', () => {
       outputs: [port('y', ['N', 1])],
     };
     const weights = 4 * (32 + 8 + 8);
-    // Input and hidden layer; Relu writes over what it reads.
+    // Input and hidden layer; Relu works in place.
     expect(size(model(parts), { x: [100, 4] })).toEqual({
       bytes: weights + 4 * (100 * 4 + 100 * 8 + 100),
       work: 100 * (4 * 8 + 8 + 8),
@@ -413,7 +409,7 @@ describe('what exporters write', () => {
     expect(saying(parts, { x: [1, 1, 300, 400] })).toBe('accepted');
   });
 
-  it('is refused where a shape depends on the data, with the name of the operator', () => {
+  it('is refused if a shape depends on the data, with the name of the operator', () => {
     const parts = {
       nodes: [node('Cast', ['x'], ['i'], { to: { int: TYPE.int64 } }), node('Expand', ['one', 'i'], ['y'])],
       initializers: [ones('one', [1])],
@@ -425,22 +421,21 @@ describe('what exporters write', () => {
     );
   });
 
-  it('is refused where names are not what they seem', () => {
+  it('is refused for wrong names and shapes', () => {
     const inputs = [port('x', [1, 4])];
     const outputs = [port('y', null)];
     const again = [node('Neg', ['x'], ['a']), node('Neg', ['x'], ['a']), node('Neg', ['a'], ['y'])];
     expect(saying({ nodes: again, inputs, outputs })).toContain('two of its tensors have the name "a"');
     const early = [node('Neg', ['a'], ['y']), node('Neg', ['x'], ['a'])];
-    expect(saying({ nodes: early, inputs, outputs })).toContain(
-      'reads "a", which no operator before it computes',
-    );
+    const found = saying({ nodes: early, inputs, outputs });
+    expect(found).toContain('reads "a", which no operator before it computes');
     const unfit = [node('MatMul', ['x', 'x'], ['y'])];
     expect(saying({ nodes: unfit, inputs, outputs })).toContain('it cannot multiply [1, 4] by [1, 4]');
   });
 });
 
 describe('subgraphs', () => {
-  it('count as often as they run', () => {
+  it('count for each run', () => {
     const body = graph({
       nodes: [node('Identity', ['go'], ['going']), node('MatMul', ['v', 'w'], ['next'])],
       inputs: [port('i', [], TYPE.int64), port('go', [], TYPE.bool), port('v', [1, 4])],
@@ -456,7 +451,7 @@ describe('subgraphs', () => {
     expect(work(500)).toBe(500 * (16 + 1));
   });
 
-  it('must agree where one of two is taken', () => {
+  it('of an If must agree', () => {
     const branch = (operator: string, dims: number[]) =>
       graph({
         nodes: [
@@ -497,7 +492,7 @@ const scene = Uint8Array.from({ length: PIXELS }, (_, i) => {
 });
 const FRAMES = [scene, black, noise, scene, nearlyFlat, scene, black];
 
-describe('what a picture shows', () => {
+describe('the content of a picture', () => {
   it.each([
     ['black', black, 'flat'],
     ['one tone with a little grain', nearlyFlat, 'flat'],
@@ -509,18 +504,21 @@ describe('what a picture shows', () => {
     expect(contentOf(ten, WIDTH, HEIGHT, 10)).toBe(expected);
   });
 
-  it.each([12, 16])('noise is noise and a slope a scene with the largest samples of %i bit', (bits) => {
-    const peak = 2 ** bits - 1;
-    const loud = Uint16Array.from({ length: PIXELS }, () => peak * random.int(0, 1));
-    expect(contentOf(loud, WIDTH, HEIGHT, bits)).toBe('noise');
-    const slope = Uint16Array.from({ length: PIXELS }, (_, i) =>
-      Math.round((peak * (i % WIDTH)) / (WIDTH - 1)),
-    );
-    expect(contentOf(slope, WIDTH, HEIGHT, bits)).toBe('scene');
-    expect(contentOf(new Uint16Array(PIXELS).fill(peak), WIDTH, HEIGHT, bits)).toBe('flat');
-  });
+  it.each([12, 16])(
+    'is noise for noise and a scene for a slope, with the largest samples of %i bit',
+    (bits) => {
+      const peak = 2 ** bits - 1;
+      const loud = Uint16Array.from({ length: PIXELS }, () => peak * random.int(0, 1));
+      expect(contentOf(loud, WIDTH, HEIGHT, bits)).toBe('noise');
+      const slope = Uint16Array.from({ length: PIXELS }, (_, i) =>
+        Math.round((peak * (i % WIDTH)) / (WIDTH - 1)),
+      );
+      expect(contentOf(slope, WIDTH, HEIGHT, bits)).toBe('scene');
+      expect(contentOf(new Uint16Array(PIXELS).fill(peak), WIDTH, HEIGHT, bits)).toBe('flat');
+    },
+  );
 
-  it('stripes are a scene: neighbours along them are alike', () => {
+  it('is a scene for stripes, whose neighbours along them are equal', () => {
     const stripes = Uint8Array.from({ length: PIXELS }, (_, i) => (i % 2 ? 200 : 40));
     expect(contentOf(stripes, WIDTH, HEIGHT, 8)).toBe('scene');
   });
@@ -538,26 +536,20 @@ const EXPERIMENTAL =
 const NO_SCENE = '4 of 7 frames are flat or noise (3 flat, 1 noise), which the tiny model';
 
 describe('the no-reference model that ships', () => {
-  it.each([0, 2])('counts frames that show nothing, and says so, with %i threads', async (threads) => {
+  it.each([0, 2])('counts frames without content, with a warning, with %i threads', async (threads) => {
     const report = await alone({ threads, chunkFrames: 2 });
     const [experimental, nothing] = report.tiny?.[0]?.notices ?? [];
-    expect(experimental).toMatchObject({
-      code: 'experimental',
-      message: expect.stringMatching(EXPERIMENTAL),
-    });
-    expect(nothing).toMatchObject({
-      code: 'no-scene',
-      frames: 4,
-      message: expect.stringContaining(NO_SCENE),
-    });
+    const told = { code: 'experimental', message: expect.stringMatching(EXPERIMENTAL) };
+    expect(experimental).toMatchObject(told);
+    const empty = { code: 'no-scene', frames: 4, message: expect.stringContaining(NO_SCENE) };
+    expect(nothing).toMatchObject(empty);
     expect(report.warnings).toEqual([experimental?.message, nothing?.message]);
   });
 
-  it('counts the frames that it scored, not those that subsampling leaves out', async () => {
+  it('counts only frames that it scored, with subsampling', async () => {
     const report = await alone({ threads: 0, subsample: 3 });
-    expect(report.tiny?.[0]?.notices?.[1]?.message).toContain(
-      '1 of 3 frames are flat or noise (1 flat, 0 noise)',
-    );
+    const found = report.tiny?.[0]?.notices?.[1]?.message;
+    expect(found).toContain('1 of 3 frames are flat or noise (1 flat, 0 noise)');
   });
 
   it('counts pushed frames too', async () => {
@@ -567,7 +559,7 @@ describe('the no-reference model that ships', () => {
     expect(report.tiny?.[0]?.notices?.[1]?.message).toContain(NO_SCENE);
   });
 
-  it('says nothing of frames where all show something', async () => {
+  it('has no such notice if all frames have content', async () => {
     const report = await score(
       { distorted: Buffer.concat([scene, scene]), raw: RAW },
       { noReference: true, threads: 0, tiny: [{ model: SHIPPED }] },
@@ -591,14 +583,14 @@ describe('the no-reference model that ships', () => {
     );
   });
 
-  it('writes why its values are not to be taken at their word into JSON and XML', async () => {
+  it('writes its notices into JSON and XML', async () => {
     const report = await alone({ threads: 0 });
     const [json, xml] = [formatReport(report, 'json'), formatReport(report, 'xml')];
     expect(JSON.parse(json).tiny[0].notices).toEqual(report.tiny?.[0]?.notices);
     expect(xml).toContain('notices="experimental no-scene"');
   });
 
-  it('stands in the registry as experimental, alone among those that ship', async () => {
+  it('is the only shipped model that is experimental', async () => {
     const experimental = (await listTinyModels()).filter((model) => model.experimental !== undefined);
     expect(experimental.map(({ id }) => id)).toEqual([SHIPPED]);
     expect((await describeTinyModel(SHIPPED)).registry?.experimental).toBe(experimental[0]?.experimental);
@@ -619,21 +611,17 @@ describe('other models', () => {
     writeFileSync(at('registry.json'), JSON.stringify({ schema_version: 1, models: [row] }));
   });
 
-  it('take any picture where their sidecar asks for none', async () => {
+  it('are experimental only if their registry says so', async () => {
     const report = await alone({ threads: 0 }, at('plain.onnx'));
     expect(report.tiny?.[0]?.notices).toBeUndefined();
     expect(report.warnings).toEqual([]);
+    const listed = await alone({ threads: 0 }, at('listed.onnx'));
+    expect(listed.warnings).toContain('The tiny model "listed" is experimental: made yesterday.');
   });
 
-  it('are experimental where their registry says so', async () => {
-    const report = await alone({ threads: 0 }, at('listed.onnx'));
-    expect(report.warnings).toContain('The tiny model "listed" is experimental: made yesterday.');
-  });
-
-  it('refuse what their sidecar refuses', async () => {
-    await expect(alone({ threads: 0 }, at('larger.onnx'))).rejects.toThrow(
-      'at least 97x8, but these are 96x64',
-    );
+  it('take pictures of any size unless their sidecar limits it', async () => {
+    const run = alone({ threads: 0 }, at('larger.onnx'));
+    await expect(run).rejects.toThrow('at least 97x8, but these are 96x64');
     await expect(alone({ threads: 0 }, at('wrong.onnx'))).rejects.toThrow('two whole numbers above 0');
   });
 });

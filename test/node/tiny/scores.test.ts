@@ -1,7 +1,7 @@
 /**
  * @module test/node/tiny/scores
- * Scores of tiny models: the no-reference model that ships on sharp and blurred scenes, the regressor of VMAF v1 on video whose
- * luma alone is damaged, and models handed over as files.
+ * Scores of tiny models: the shipped no-reference model on sharp and blurred scenes, the regressor of VMAF v1 on video with
+ * damaged luma, and models given as files.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ describe('the no-reference model that ships', () => {
   const figures: { model: Sets; baseline: Sets } = JSON.parse(textOf(`${NAME}.figures.json`));
 
   it.each(['test', 'unseen'] as const)(
-    'beats statistics of blur and blockiness on %s, as its card says',
+    'beats blur and blockiness statistics on %s, as on its card',
     (set) => {
       const [model, baseline] = [figures.model[set], figures.baseline[set]];
       const mean = ({ sources }: typeof model, key: keyof Figures) =>
@@ -74,24 +74,20 @@ describe('the no-reference model that ships', () => {
     });
   }
 
-  describe('the graph', () => {
-    it('scores a scene lower when it is blurred, at a size that is no multiple of its cells', async () => {
-      for (const seed of tier([1], [1, 2, 3, 4, 5])) {
-        const sharp = scene(seed);
-        const distorted = Buffer.concat([sharp, blurred(sharp, 2), blurred(sharp, 5)]);
-        const raw = { width: WIDTH, height: HEIGHT, bitDepth: 8, chroma: '400' } as const;
-        const report = await score(
-          { distorted, raw },
-          { threads: 0, noReference: true, tiny: [{ model: NAME }] },
-        );
-        const scores = report.frames.map(({ metrics }) => metrics.tiny_nr ?? Number.NaN);
-        const said = `seed ${seed}: ${scores.join(', ')}`;
-        expect(scores, said).toHaveLength(3);
-        expect(Math.max(...scores.slice(1)), said).toBeLessThan(scores[0] ?? Number.NaN);
-        expect(Math.max(...scores), said).toBeLessThanOrEqual(100);
-        expect(Math.min(...scores), said).toBeGreaterThanOrEqual(0);
-      }
-    });
+  it('scores a scene lower if it is blurred, at a size that is not a multiple of its cells', async () => {
+    for (const seed of tier([1], [1, 2, 3, 4, 5])) {
+      const sharp = scene(seed);
+      const distorted = Buffer.concat([sharp, blurred(sharp, 2), blurred(sharp, 5)]);
+      const raw = { width: WIDTH, height: HEIGHT, bitDepth: 8, chroma: '400' } as const;
+      const options = { threads: 0, noReference: true, tiny: [{ model: NAME }] };
+      const report = await score({ distorted, raw }, options);
+      const scores = report.frames.map(({ metrics }) => metrics.tiny_nr ?? Number.NaN);
+      const said = `seed ${seed}: ${scores.join(', ')}`;
+      expect(scores, said).toHaveLength(3);
+      expect(Math.max(...scores.slice(1)), said).toBeLessThan(scores[0] ?? Number.NaN);
+      expect(Math.max(...scores), said).toBeLessThanOrEqual(100);
+      expect(Math.min(...scores), said).toBeGreaterThanOrEqual(0);
+    }
   });
 });
 
@@ -103,7 +99,7 @@ describe('the regressor of VMAF v1', () => {
   const SIZE = (LUMA * 3) / 2;
   const RAW = { width: WIDTH, height: HEIGHT, bitDepth: 8, chroma: '420' } as const;
 
-  /** A picture in colour that moves: tiles of several tones and hues under waves, with grain. */
+  /** A moving colour picture: tiles of several tones and hues under waves, with grain. */
   function source(): Uint8Array {
     const random = seeded(21);
     const tiles = Array.from({ length: 60 }, () => Array.from({ length: 3 }, () => random.int(40, 210)));
@@ -127,7 +123,7 @@ describe('the regressor of VMAF v1', () => {
     return clip;
   }
 
-  /** The clip with every luma sample changed, chroma as it was. */
+  /** The clip with changed luma and unchanged chroma. */
   function damaged(clip: Uint8Array, change: (luma: Uint8Array, at: number) => number): Uint8Array {
     const result = clip.slice();
     for (let frame = 0; frame < FRAMES; frame++) {
@@ -151,7 +147,7 @@ describe('the regressor of VMAF v1', () => {
     };
   }
 
-  /** With a few chroma samples a level off. */
+  /** The clip with a few chroma samples changed by one level. */
   function touched(clip: Uint8Array): Uint8Array {
     const result = clip.slice();
     for (let frame = 0; frame < FRAMES; frame++) {
@@ -163,15 +159,13 @@ describe('the regressor of VMAF v1', () => {
     return result;
   }
 
-  /** Without colour: the distortion of chroma is exactly 0, which the teacher takes for missing. */
-  function grey(clip: Uint8Array): Uint8Array {
-    return clip.map((value, i) => (i % SIZE < LUMA ? value : 128));
-  }
+  /** Without colour: a chroma distortion of exactly 0, which the teacher treats as missing. */
+  const grey = (clip: Uint8Array): Uint8Array => clip.map((value, i) => (i % SIZE < LUMA ? value : 128));
 
   const reference = source();
   const strong = damaged(reference, blurred(3));
   const dull = damaged(reference, (luma, at) => 0.5 * (luma[at] ?? 0) + 60);
-  /** Each damage with the score that the teacher gives its frames, as libvmaf's arithmetic computes it here. */
+  /** Each damage with the teacher's scores of its frames. */
   const DAMAGES: readonly (readonly [string, Uint8Array, () => Uint8Array, readonly number[]])[] = [
     ['a weak blur', reference, () => damaged(reference, blurred(1)), [87.35391, 87.71992]],
     ['a strong blur', reference, () => strong, [49.70119, 49.66388]],
@@ -196,10 +190,10 @@ describe('the regressor of VMAF v1', () => {
     ['a strong blur of the clip in grey', grey(reference), () => grey(strong), [30.68874, 30.6438]],
     ['less contrast of the clip in grey', grey(reference), () => grey(dull), [3.28231, 3.07642]],
   ];
-  /** What the regressor may be off, in points. */
+  /** In points. */
   const TOLERANCE = 1;
 
-  /** Strong and none to speak of, in colour and in grey. */
+  /** Strong and weak damage, in colour and grey. */
   const FEW = DAMAGES.filter(([name]) =>
     ['a strong blur', 'noise', 'less contrast of the clip in grey'].includes(name),
   );
@@ -207,7 +201,7 @@ describe('the regressor of VMAF v1', () => {
   describe.each(tier(FEW, DAMAGES))('luma alone: %s', (_, clip, make, expected) => {
     const distorted = make();
 
-    it('scores within a point of what VMAF v1 gives', async () => {
+    it('scores within a point of VMAF v1', async () => {
       const report = await score(
         { reference: clip, distorted, raw: RAW },
         { models: [], threads: 0, tiny: [{ model: `fr_${TEACHER}` }] },
@@ -218,7 +212,7 @@ describe('the regressor of VMAF v1', () => {
         expect(Math.abs((scores[frame] ?? Number.NaN) - wanted), `${scores}`).toBeLessThan(TOLERANCE);
     });
 
-    it.skipIf(!teacher || tier(true, false))(`is what the teacher gives now (${needsShared})`, async () => {
+    it.skipIf(!teacher || tier(true, false))(`equals the teacher (${needsShared})`, async () => {
       const report = await score(
         { reference: clip, distorted, raw: RAW },
         { models: [`path=${teacher}:name=v1`], threads: 0 },
@@ -235,75 +229,61 @@ describe('models of the caller', () => {
   const json = (value: object) => new Blob([JSON.stringify(value)]);
   const blob = (bytes: Uint8Array) => new Blob([new Uint8Array(bytes)]);
 
-  describe('files of a tiny model', () => {
-    it('score with the sidecar and the weights among them', async () => {
-      const files = {
-        'a.onnx': blob(meanOf(['N', 1, 'H', 'W'], { factor: 255 })),
-        'a.json': json({ name: 'mean' }),
-      };
-      const { frames } = await score(
+  it('score with their sidecar and weights', async () => {
+    const files = {
+      'a.onnx': blob(meanOf(['N', 1, 'H', 'W'], { factor: 255 })),
+      'a.json': json({ name: 'mean' }),
+    };
+    const alone = { noReference: true, threads: 0, tiny: [{ model: 'a.onnx', files }] };
+    const { frames } = await score({ distorted: video, raw: RAW }, alone);
+    const mean = video.subarray(0, 768).reduce((sum, value) => sum + value, 0) / 768;
+    expect(frames[0]?.metrics.mean).toBeCloseTo(mean, 3);
+    const split = model({
+      nodes: [node('MatMul', ['x', 'w'], ['y'])],
+      inputs: [port('x', ['N', 6])],
+      outputs: [port('y', ['N', 1])],
+      initializers: [elsewhere('w', [6, 1], 'w.data')],
+    });
+    const weights = blob(new Uint8Array(Float32Array.of(1, 0, 0, 0, 0, 0).buffer));
+    const tiny = [{ model: 'split.onnx', files: { 'split.onnx': blob(split), 'w.data': weights } }];
+    const request = { reference: video, distorted: video, raw: RAW };
+    const pair = await score(request, { models: [], threads: 0, tiny });
+    const [first] = pair.frames;
+    expect(first?.metrics.vmaf_tiny_model).toBeCloseTo(first?.metrics.integer_adm2 ?? Number.NaN, 6);
+  });
+
+  it('are described, and checked against their registry', async () => {
+    const onnx = linear([1, 2, 3, 4, 5, 6], 7);
+    const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(onnx) };
+    const registry = (sum: string) => json({ schema_version: 1, models: [{ ...row, sha256: sum }] });
+    const files = { 'six.onnx': blob(onnx), 'registry.json': registry(row.sha256) };
+    const described = { name: 'six', parameters: 7, registry: { id: 'six' } };
+    expect(await describeTinyModel('six.onnx', { files })).toMatchObject(described);
+    const changed = { ...files, 'registry.json': registry('0'.repeat(64)) };
+    await expect(describeTinyModel('six.onnx', { files: changed })).rejects.toThrow('but the registry says');
+  });
+
+  it('give no access to other files or built-in models', async () => {
+    const files = { 'a.onnx': blob(linear([1], 0)) };
+    for (const name of ['package.json', 'fr_vmaf_v0.6.1', 'toString', '../a.onnx'])
+      await expect(describeTinyModel(name, { files })).rejects.toThrow(
+        `has no file ${name} in the given files`,
+      );
+  });
+
+  it('must be files within the size limit', async () => {
+    const asked = (files: unknown) =>
+      score(
         { distorted: video, raw: RAW },
-        { noReference: true, threads: 0, tiny: [{ model: 'a.onnx', files }] },
+        // As from a caller without types.
+        { noReference: true, tiny: [{ model: 'a.onnx', files: files as Record<string, Blob> }] },
       );
-      const mean = video.subarray(0, 768).reduce((sum, value) => sum + value, 0) / 768;
-      expect(frames[0]?.metrics.mean).toBeCloseTo(mean, 3);
-      const split = model({
-        nodes: [node('MatMul', ['x', 'w'], ['y'])],
-        inputs: [port('x', ['N', 6])],
-        outputs: [port('y', ['N', 1])],
-        initializers: [elsewhere('w', [6, 1], 'w.data')],
-      });
-      const weights = blob(new Uint8Array(Float32Array.of(1, 0, 0, 0, 0, 0).buffer));
-      const pair = await score(
-        { reference: video, distorted: video, raw: RAW },
-        {
-          models: [],
-          threads: 0,
-          tiny: [{ model: 'split.onnx', files: { 'split.onnx': blob(split), 'w.data': weights } }],
-        },
-      );
-      const [first] = pair.frames;
-      expect(first?.metrics.vmaf_tiny_model).toBeCloseTo(first?.metrics.integer_adm2 ?? Number.NaN, 6);
-    });
-
-    it('are described, and held to a registry among them', async () => {
-      const onnx = linear([1, 2, 3, 4, 5, 6], 7);
-      const row = { id: 'six', kind: 'fr', onnx: 'six.onnx', sha256: sha256(onnx) };
-      const registry = (sum: string) => json({ schema_version: 1, models: [{ ...row, sha256: sum }] });
-      const files = { 'six.onnx': blob(onnx), 'registry.json': registry(row.sha256) };
-      expect(await describeTinyModel('six.onnx', { files })).toMatchObject({
-        name: 'six',
-        parameters: 7,
-        registry: { id: 'six' },
-      });
-      const changed = { ...files, 'registry.json': registry('0'.repeat(64)) };
-      await expect(describeTinyModel('six.onnx', { files: changed })).rejects.toThrow(
-        'but the registry says',
-      );
-    });
-
-    it('are all that there is: not a file beside, not a built-in model', async () => {
-      const files = { 'a.onnx': blob(linear([1], 0)) };
-      for (const name of ['package.json', 'fr_vmaf_v0.6.1', 'toString', '../a.onnx'])
-        await expect(describeTinyModel(name, { files })).rejects.toThrow(
-          `has no file ${name} in the given files`,
-        );
-    });
-
-    it('must be files, and of a size', async () => {
-      const asked = (files: unknown) =>
-        score(
-          { distorted: video, raw: RAW },
-          // What a caller without types may hand over.
-          { noReference: true, tiny: [{ model: 'a.onnx', files: files as Record<string, Blob> }] },
-        );
-      await expect(asked({ 'a.onnx': 'text' })).rejects.toThrow('tiny[0].files is an object, but it must be');
-      await expect(asked(null)).rejects.toThrow('tiny[0].files is null');
-      const large = {
-        'a.onnx': blob(linear([1, 2, 3, 4, 5, 6], 0)),
-        'a.json': new Blob([new Uint8Array(2 ** 21)]),
-      };
-      await expect(describeTinyModel('a.onnx', { files: large })).rejects.toThrow('a.json has 2097152 bytes');
-    });
+    await expect(asked({ 'a.onnx': 'text' })).rejects.toThrow('tiny[0].files is an object, but it must be');
+    await expect(asked(null)).rejects.toThrow('tiny[0].files is null');
+    const large = {
+      'a.onnx': blob(linear([1, 2, 3, 4, 5, 6], 0)),
+      'a.json': new Blob([new Uint8Array(2 ** 21)]),
+    };
+    await expect(describeTinyModel('a.onnx', { files: large })).rejects.toThrow('a.json has 2097152 bytes');
   });
 });

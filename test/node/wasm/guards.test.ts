@@ -1,14 +1,14 @@
 /**
  * @module test/node/wasm/guards
- * No metric writes beyond its memory: all of them run in builds of the modules with guard zones behind every area
+ * No metric writes outside its memory: all of them run in builds of the modules with guard zones behind every area
  * (wasm/src/memory.h), portable C and SIMD128, at sizes around every vector and strip. Both give the same bits there too.
- * A run takes part of the sizes, the exhaustive one all.
+ * A plain run has some of the sizes, the exhaustive one all.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { chromaSize } from '../../../src/core/frame.js';
 import {
@@ -47,15 +47,14 @@ const EDGES = [
   ...[...range(215, 224), ...range(471, 497), ...range(636, 648), ...range(1272, 1288)],
   ...[...range(959, 962), ...range(1439, 1442)],
 ];
-/** Metrics that want more of a picture than a row of vectors: on large ones only these run. */
+/** Metrics that need larger pictures than a row of vectors; on large pictures only these run. */
 const LARGE = /^(float_ms_ssim|cambi|speed|float_motion|motion)/;
 const isLarge = ([width, height]: Size): boolean => Math.min(width, height) > 100;
 const WIDE: readonly Size[] = EDGES.flatMap((w) => [18, 33, 219].map((h): Size => [w, h]));
-const TALL: readonly Size[] = [17, 18, 40, 219].flatMap((w) =>
-  [129, 257, 1025, 2049].map((h): Size => [w, h]),
-);
+const HEIGHTS = [129, 257, 1025, 2049];
+const TALL: readonly Size[] = [17, 18, 40, 219].flatMap((w) => HEIGHTS.map((h): Size => [w, h]));
 
-/** The sizes that a run takes. */
+/** The sizes that a run measures. */
 function sizesOf(random: SeededRandom): readonly Size[] {
   if (exhaustive) return [...SMALL, ...WIDE, ...TALL];
   const few = (of: readonly Size[], n: number) => Array.from({ length: n }, () => random.pick(of));
@@ -79,9 +78,8 @@ function buildGuarded(name: 'anyvmaf' | 'perceptual'): WebAssembly.Module {
   if (!existsSync(file)) {
     mkdirSync(dirname(file), { recursive: true });
     const partial = `${file.replace(/\.wasm$/, '')}-${process.pid}.wasm`;
-    const { status, stderr } = spawnSync(process.execPath, [script, '--module', name, '--guards', partial], {
-      encoding: 'utf8',
-    });
+    const args = [script, '--module', name, '--guards', partial];
+    const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
     if (status !== 0) throw new Error(`${name}.wasm with guard zones does not build: ${stderr}`);
     renameSync(partial, file);
   }
@@ -138,7 +136,7 @@ function makePicture(random: SeededRandom, format: VideoFormat): Planes {
   });
 }
 
-/** What a guard zone says that was written to; empty if none was. */
+/** The description of a guard zone that was written to; empty if none was. */
 function brokenIn(core: Core): string {
   const at = core.call('anyvmaf_guards_broken')() >>> 0;
   if (at === 0) return '';
@@ -155,16 +153,15 @@ class Trial {
   constructor(core: Core, format: VideoFormat, random: SeededRandom) {
     this.#core = core;
     this.#format = format;
-    this.#pictures = [1, 2, 3, 4].map((serial) =>
-      putPicture(core, format, makePicture(random, format), serial),
-    );
+    const draw = (serial: number) => putPicture(core, format, makePicture(random, format), serial);
+    this.#pictures = [1, 2, 3, 4].map(draw);
   }
 
   free(): void {
     for (const { planes } of this.#pictures) for (const { address } of planes) this.#core.free(address);
   }
 
-  /** What one implementation gives, metric by metric; faults go to `faults`. */
+  /** The values of one implementation, metric by metric; faults go to `faults`. */
   measure(implementation: Implementation, faults: string[]): Map<string, string> {
     const { width, height, bitDepth } = this.#format;
     const results = new Map<string, string>();
@@ -173,7 +170,7 @@ class Trial {
       if (isLarge([width, height]) && !LARGE.test(name)) continue;
       const about = `${name}, ${implementation}, ${width}x${height}, ${bitDepth} bit`;
       try {
-        results.set(name, (run() ?? []).join());
+        results.set(name, Array.from(run() ?? []).join());
       } catch (error) {
         faults.push(`${about}: ${error}`);
       }
@@ -186,15 +183,9 @@ class Trial {
     return results;
   }
 
-  #runs(
-    context: CoreContext,
-  ): readonly (readonly [string, () => Float64Array | readonly number[] | undefined])[] {
-    const [reference, distorted, earlierReference, earlierDistorted] = this.#pictures as [
-      CorePicture,
-      CorePicture,
-      CorePicture,
-      CorePicture,
-    ];
+  #runs(context: CoreContext): readonly (readonly [string, () => ArrayLike<number> | undefined])[] {
+    type Four = [CorePicture, CorePicture, CorePicture, CorePicture];
+    const [reference, distorted, earlierReference, earlierDistorted] = this.#pictures as Four;
     const [r, d] = [reference, distorted].map(({ planes }) => planes[0]?.address ?? 0) as [number, number];
     const { width, height, bitDepth } = this.#format;
     const cells = (block: number, firstPitch: number) =>
@@ -202,11 +193,9 @@ class Trial {
         const pitch = Math.max(block, firstPitch << scale);
         return sum + Math.ceil((width + 8) / pitch) * Math.ceil((height + 8) / pitch);
       }, 0);
-    context.setFrames({
-      // xpsnr looks back to two references; any picture does for the second.
-      reference: [reference, earlierReference, earlierDistorted],
-      distorted: [distorted, earlierDistorted],
-    });
+    // xpsnr needs two earlier references; any picture will do for the second.
+    const references = [reference, earlierReference, earlierDistorted];
+    context.setFrames({ reference: references, distorted: [distorted, earlierDistorted] });
     const run = (call: CoreCall) => context.run(call)?.slice() ?? [];
     const of = (metric: Metric, ...variants: readonly Variant[]) =>
       coreCalls(metric, variants, this.#format).flatMap((call) => [...run(call)]);
@@ -227,56 +216,56 @@ class Trial {
   }
 }
 
-describe.skipIf(!COMPILER)('guard zones (skipped without emcc)', () => {
-  it(`stay whole at ${tier('some', 'all')} sizes, and SIMD equals portable C (seed ${SEED})`, {
-    timeout: 3_600_000,
-  }, () => {
+/** Hours for an exhaustive run. */
+const timeout = 3_600_000;
+const sizes = tier('some', 'all');
+
+it.skipIf(!COMPILER)(
+  `guard zones stay whole at ${sizes} sizes, and SIMD equals portable C (seed ${SEED})`,
+  { timeout },
+  () => {
     const random = seeded(SEED);
     const module = buildGuarded('anyvmaf');
     let core = new Core(module);
     const faults: string[] = [];
     for (const [i, [width, height]] of sizesOf(random).entries()) {
-      // What is left of memory that grew would slow down the views.
+      // The remains of memory that grew would slow down the views.
       if (i % 200 === 199) core = new Core(module);
       const deep = random.pick([10, 12, 16]);
       for (const bitDepth of exhaustive || !isLarge([width, height]) ? [8, deep] : [random.pick([8, deep])]) {
         const chroma = random.pick(['420', '422', '444'] as const);
         const trial = new Trial(core, { width, height, bitDepth, chroma }, random);
         const portable = trial.measure('portable', faults);
-        for (const [name, values] of trial.measure('simd128', faults))
-          if (values !== portable.get(name))
-            faults.push(
-              `${name}, ${width}x${height}, ${bitDepth} bit: SIMD ${values}, C ${portable.get(name)}`,
-            );
+        const about = `${width}x${height}, ${bitDepth} bit`;
+        for (const [name, simd] of trial.measure('simd128', faults)) {
+          const c = portable.get(name);
+          if (simd !== c) faults.push(`${name}, ${about}: SIMD ${simd}, C ${c}`);
+        }
         trial.free();
       }
     }
     expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
-  });
-});
+  },
+);
 
-/** Sides around vectors, strips of rows, and blurs wider than the picture; the others of wide pictures. */
+/** Sides around vectors, strips of rows, and blurs wider than the picture. */
 const PERCEPTUAL_SMALL: readonly Size[] = range(1, 70).flatMap((w) => range(1, 70).map((h): Size => [w, h]));
 const PERCEPTUAL_WIDE: readonly Size[] = [128, 256, 512, 1024, 2048]
   .flatMap((w) => range(w - 1, w + 2))
-  .flatMap((w): readonly Size[] => [
-    ...[1, 2, 8, 33].map((h): Size => [w, h]),
-    ...[1, 2, 9].map((h): Size => [h, w]),
-  ]);
+  .flatMap((w) => [...[1, 2, 8, 33].map((h): Size => [w, h]), ...[1, 2, 9].map((h): Size => [h, w])]);
 
-/** Metrics of perceptual.wasm: options behind the colours, how many values they give and pairs they are given. */
+/** Metrics of perceptual.wasm: options after the colours, the number of values and the number of pairs. */
 const DISPLAY = [200, 1000, 250, 0.005, 37.8];
-const PERCEPTUAL: readonly (readonly [string, options: readonly number[], fields: number, pairs: number])[] =
-  [
-    ['ssimulacra2', [0, 0], 1, 1],
-    ['ssimulacra2', [1, 0], 1, 1],
-    ['butteraugli', [80], 2, 1],
-    ['butteraugli_map', [203], 2, 1],
-    ['cvvdp', [0, ...DISPLAY], 1, 1],
-    ['cvvdp', [24, ...DISPLAY], 1, 3],
-  ];
+const PERCEPTUAL: readonly (readonly [name: string, options: number[], fields: number, pairs: number])[] = [
+  ['ssimulacra2', [0, 0], 1, 1],
+  ['ssimulacra2', [1, 0], 1, 1],
+  ['butteraugli', [80], 2, 1],
+  ['butteraugli_map', [203], 2, 1],
+  ['cvvdp', [0, ...DISPLAY], 1, 1],
+  ['cvvdp', [24, ...DISPLAY], 1, 3],
+];
 
-/** Runs all metrics on pairs of one size and gives what they gave; faults go to `faults`. */
+/** Runs all metrics on pairs of one size and returns their values; faults go to `faults`. */
 function measurePerceptual(
   core: Core,
   implementation: Implementation,
@@ -295,10 +284,8 @@ function measurePerceptual(
         name === 'cvvdp'
           ? ['frames', 'history', 'parameters']
           : ['frames', 'parameters', ...(name === 'butteraugli_map' ? (['heatmaps'] as const) : [])];
-      const lists = {
-        reference: pictures.reference.slice(0, pairs),
-        distorted: pictures.distorted.slice(0, pairs),
-      };
+      const { reference, distorted } = pictures;
+      const lists = { reference: reference.slice(0, pairs), distorted: distorted.slice(0, pairs) };
       const given = context.run(name, lists, [...colours, ...options], fields, args, map);
       const broken = brokenIn(core);
       if (broken !== '') faults.push(`${about}: ${broken}`);
@@ -313,45 +300,36 @@ function measurePerceptual(
   return [...values, `map: ${createHash('sha256').update(drawn).digest('hex')}`];
 }
 
-describe.skipIf(!COMPILER)('guard zones of perceptual.wasm (skipped without emcc)', () => {
-  it(`stay whole at ${tier('some', 'all')} sizes from 1, and SIMD equals portable C (seed ${SEED})`, {
-    timeout: 3_600_000,
-  }, () => {
-    const random = seeded(SEED);
-    const module = buildGuarded('perceptual');
-    const few = (of: readonly Size[], n: number) => Array.from({ length: n }, () => random.pick(of));
-    const corners: readonly Size[] = [
-      [1, 1],
-      [2, 1],
-      [2, 3],
-      [8, 7],
-    ];
-    const sizes = exhaustive
-      ? [...PERCEPTUAL_SMALL, ...PERCEPTUAL_WIDE]
-      : [...corners, ...few(PERCEPTUAL_SMALL, 14), ...few(PERCEPTUAL_WIDE, 2)];
-    let core = new Core(module);
-    const faults: string[] = [];
-    for (const [i, [width, height]] of sizes.entries()) {
-      if (i % 200 === 199) core = new Core(module);
-      const chroma = random.pick(['420', '422', '444', '400'] as const);
-      const video: VideoFormat = { width, height, bitDepth: random.pick([8, 8, 10, 12, 16]), chroma };
-      // Matrix, range, transfer, siting, upsampling and primaries; only 4:4:4 can be RGB.
-      const transfer = random.int(0, 7);
-      const matrix = random.int(chroma === '444' ? 0 : 1, 7);
-      // The last is BT.2020 with constant luminance, and ICtCp where light is PQ or HLG.
-      const colour = [matrix === 7 && transfer > 5 ? 8 : matrix, random.int(0, 1), transfer];
-      const rest = () => [random.int(0, 2), random.int(0, 2), random.int(0, 6)];
-      const colours = [1, 2].flatMap(() => [...colour, ...rest()]);
-      const alpha = chroma !== '400' && random.int(0, 1) === 1 ? makePicture(random, video).slice(0, 1) : [];
-      const draw = () => [...makePicture(random, video).slice(0, chroma === '400' ? 1 : 3), ...alpha];
-      const pictures = { reference: [draw(), draw(), draw()], distorted: [draw(), draw(), draw()] };
-      const [portable, simd] = (['portable', 'simd128'] as const).map((one) =>
-        measurePerceptual(core, one, video, colours, pictures, faults),
-      );
-      for (const [k, value] of (simd ?? []).entries())
-        if (value !== portable?.[k])
-          faults.push(`${JSON.stringify(video)}, colours ${colours}: SIMD ${value}, C ${portable?.[k]}`);
-    }
-    expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
-  });
+const PERCEPTUAL_TITLE = `guard zones of perceptual.wasm stay whole at ${sizes} sizes, with SIMD as in C (seed ${SEED})`;
+it.skipIf(!COMPILER)(PERCEPTUAL_TITLE, { timeout }, () => {
+  const random = seeded(SEED);
+  const module = buildGuarded('perceptual');
+  const few = (of: readonly Size[], n: number) => Array.from({ length: n }, () => random.pick(of));
+  const corners = [1, 2, 2, 8].map((w, i): Size => [w, [1, 1, 3, 7][i] ?? 1]);
+  const some = () => [...corners, ...few(PERCEPTUAL_SMALL, 14), ...few(PERCEPTUAL_WIDE, 2)];
+  const sizes = exhaustive ? [...PERCEPTUAL_SMALL, ...PERCEPTUAL_WIDE] : some();
+  let core = new Core(module);
+  const faults: string[] = [];
+  for (const [i, [width, height]] of sizes.entries()) {
+    if (i % 200 === 199) core = new Core(module);
+    const chroma = random.pick(['420', '422', '444', '400'] as const);
+    const video: VideoFormat = { width, height, bitDepth: random.pick([8, 8, 10, 12, 16]), chroma };
+    // Matrix, range, transfer, siting, upsampling and primaries; only 4:4:4 can be RGB.
+    const transfer = random.int(0, 7);
+    const matrix = random.int(chroma === '444' ? 0 : 1, 7);
+    // The last matrix is BT.2020 with constant luminance, or ICtCp where light is PQ or HLG.
+    const colour = [matrix === 7 && transfer > 5 ? 8 : matrix, random.int(0, 1), transfer];
+    const rest = () => [random.int(0, 2), random.int(0, 2), random.int(0, 6)];
+    const colours = [1, 2].flatMap(() => [...colour, ...rest()]);
+    const alpha = chroma !== '400' && random.int(0, 1) === 1 ? makePicture(random, video).slice(0, 1) : [];
+    const draw = () => [...makePicture(random, video).slice(0, chroma === '400' ? 1 : 3), ...alpha];
+    const pictures = { reference: [draw(), draw(), draw()], distorted: [draw(), draw(), draw()] };
+    const [portable, simd] = (['portable', 'simd128'] as const).map((one) =>
+      measurePerceptual(core, one, video, colours, pictures, faults),
+    );
+    for (const [k, value] of (simd ?? []).entries())
+      if (value !== portable?.[k])
+        faults.push(`${JSON.stringify(video)}, colours ${colours}: SIMD ${value}, C ${portable?.[k]}`);
+  }
+  expect(faults.slice(0, 20), `${faults.length} faults, seed ${SEED}`).toEqual([]);
 });

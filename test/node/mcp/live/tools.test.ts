@@ -1,5 +1,5 @@
 /**
- * The tools of the live server: what they say of a measurement, and how they steer it.
+ * The tools of the live server: what they report about a measurement, and how they control it.
  */
 import { spawnSync } from 'node:child_process';
 import { chmodSync, readdirSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs';
@@ -35,7 +35,7 @@ const PATHS = { reference_path: 'a', distorted_path: 'b' };
 const sse = { transport: 'sse', port: 0 } as const;
 
 describe('the live tools', () => {
-  it('say where a measurement stands and what it scored, as the report does at the end', async () => {
+  it('report progress and scores, which equal those of the final report', async () => {
     const { scorer, push, address } = await listening();
     await push(30);
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(29);
@@ -73,7 +73,7 @@ describe('the live tools', () => {
       expect(await callTool(address, 'vmaf.score', args)).toEqual({ isError: true, error });
   });
 
-  it('pause and resume at a frame boundary, and stop with a report of what was taken', async () => {
+  it('pause and resume at a frame boundary, and stop with a report of the frames taken', async () => {
     const { scorer, push, address } = await listening();
     await push(3);
     expect(await callTool(address, 'vmaf.pause')).toMatchObject({ state: 'paused' });
@@ -91,7 +91,7 @@ describe('the live tools', () => {
     expect((await scorer.finish()).frames).toHaveLength(4);
   });
 
-  it('pool ranges and latest seconds, and say which part of them is kept', async () => {
+  it('pool ranges and latest seconds, and tell which frames are kept', async () => {
     const { scorer, push, address } = await listening({ keepFrames: 10 });
     await push(40);
     const { frames } = await scorer.finish();
@@ -122,7 +122,7 @@ describe('the live tools', () => {
     expect(whole.pooled.vmaf.mean).toBeCloseTo(mean(0, 39), 10);
   });
 
-  it('tell a pause from before the start, and let the run go on once nobody could resume it', async () => {
+  it('can pause before the start, and closing the server resumes the run', async () => {
     const { ref: reference, dis: distorted } = writePair({ ...TINY, content: 'sample', frames: 5 }, 'y4m');
     const run = await prepareRun({ reference, distorted }, { threads: 0 });
     const server = openEmbeddedServer(run, {}, THREAD);
@@ -136,10 +136,10 @@ describe('the live tools', () => {
     expect((await report).frames).toHaveLength(5);
   });
 
-  it('read, and are busy at once when the queue is full, although the measuring thread looks at nothing', async () => {
+  it('read, and are busy at once when the queue is full, while the measuring thread is blocked', async () => {
     const { push, address } = await listening({ queueDepth: 2, maxDrainPerFrame: 1 });
     await push(2);
-    // This thread, which measures, is blocked while another process asks twelve times and gets ten answers.
+    // Blocks this thread, which measures, while another process asks twelve times and gets ten answers.
     const script = `
       let busy = 0;
       const read = await fetch(${JSON.stringify(address)}, { method: 'POST', body: ${JSON.stringify(callOf('vmaf.status'))} });
@@ -160,7 +160,7 @@ describe('the live tools', () => {
     await expect.poll(() => callTool(address, 'vmaf.resume')).toMatchObject(resumed);
   });
 
-  it('raise alarms once, and say when they are over', async () => {
+  it('raise alarms once, and clear them once', async () => {
     const alarms: Alarm[] = [];
     const { scorer, server, push, address } = await listening({
       alarms: ['max<97 for 2f', 'p50(integer_adm2)>2'],
@@ -178,12 +178,12 @@ describe('the live tools', () => {
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).alarms).toEqual(alarms);
   });
 
-  it('wait for an alarm of a rule, at once if it is true, and go on without a gap', async () => {
+  it('wait for an alarm of a rule, at once if it is true, and continue without a gap', async () => {
     const { scorer, push, address } = await listening();
     const watch = (args: object) => callTool(address, 'vmaf.watch', args);
     await push(4);
     const rule = 'max<97 for 2f';
-    // True since its second frame, though nobody asked then.
+    // True since the second frame.
     await expect.poll(async () => (await callTool(address, 'vmaf.status')).frames.measured).toBe(3);
     const first = await watch({ rule });
     expect(first).toMatchObject({
@@ -197,7 +197,7 @@ describe('the live tools', () => {
     expect(first.summary).toBe(
       `Alarm raised at frame 1: vmaf is ${first.alarm.value}. To wait for the next one, pass after: 1.`,
     );
-    // It is over, and begins again while nobody waits.
+    // It ends, and begins again while no call waits.
     const [same] = await pairOf(0);
     const early = await watch({ rule, after: 1, wait: 0 });
     expect(early).toMatchObject({
@@ -219,14 +219,14 @@ describe('the live tools', () => {
       summary: 'The measurement has ended; the rule raised no new alarm.',
       next_action: { tool: 'vmaf.score', arguments: { measurement: 'main' } },
     });
-    // Of a run that is over, by what is kept of it.
+    // After the end, from the frames kept.
     expect(await watch({ rule, after: 1 })).toMatchObject({ alarm: second.alarm });
     const error = expect.stringMatching('must be a pooled value');
     expect(await watch({ rule: 'p5~80' })).toMatchObject({ isError: true, error });
     expect(await watch({ rule: 'psnr_y<30' })).toMatchObject({ isError: true });
   });
 
-  it('report progress and are cancelled, as those of the server of files', async () => {
+  it('report progress and can be cancelled, as those of the file server', async () => {
     const { server, push } = await served();
     const path = join(privateFolder(), 's');
     await server.listen({ transport: 'unix', path });
@@ -244,14 +244,14 @@ describe('the live tools', () => {
     const cancelled = { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } };
     socket.write(`${JSON.stringify(cancelled)}\n${request('ping', undefined, 8)}\n`);
     await expect.poll(() => text).toContain('"id":8');
-    // A connection whose client has closed its side is over once all is answered.
+    // A connection whose client has closed its side ends once all is answered.
     const over = new Promise((resolve) => socket.once('close', resolve));
     socket.end();
     await over;
     expect(text).not.toContain('"id":7');
   });
 
-  it('steer a measurement whose server was closed, with what the first one changed', async () => {
+  it('control a measurement after its first server was closed, and keep its changes', async () => {
     const { scorer, server, push, address } = await listening();
     await push(3);
     expect(() => openEmbeddedServer(scorer, {}, THREAD)).toThrow('has a server already');
@@ -271,11 +271,10 @@ describe('the live tools', () => {
     expect((await scorer.finish()).swaps).toMatchObject([{ from: 'vmaf', to: 'other' }]);
   });
 
-  it('refuse options that there are not', async () => {
+  it('refuse unknown options, and alarms that could never be raised', async () => {
     const options = { host: '0.0.0.0' };
-    await expect(served(options as object)).rejects.toThrow(
-      'unknown server option "host"; available: queueDepth, maxDrainPerFrame, folders',
-    );
+    const wanted = 'unknown server option "host"; available: queueDepth, maxDrainPerFrame, folders';
+    await expect(served(options as object)).rejects.toThrow(wanted);
     const { server } = await served();
     for (const [where, message] of [
       [{ ...sse, ...options }, 'from this machine only'],
@@ -285,9 +284,6 @@ describe('the live tools', () => {
       ],
     ] as const)
       await expect(server.listen(where as typeof sse)).rejects.toThrow(message);
-  });
-
-  it('refuse an alarm that could never be raised', async () => {
     await expect(served({ alarms: ['p5(psnr_y)<30'] })).rejects.toThrow(
       /The alarm "p5\(psnr_y\)<30" is about "psnr_y", which this run does not measure; .* name one of .*vmaf/,
     );
@@ -303,7 +299,7 @@ describe('the live tools', () => {
     await expect(scorer.finish()).rejects.toThrow('mine');
   });
 
-  it('name what is wrong with arguments as results that say so, as the server of files does', async () => {
+  it('answer invalid arguments with results that name them, as the file server does', async () => {
     const { address } = await listening();
     const cases = [
       ['vmaf.score', { frame: -1 }, /frame is -1, but it must be a whole number from 0/],
@@ -334,12 +330,11 @@ describe('list_live', () => {
     return document as { summary: string; sessions: { addresses: string[]; mcp?: string; pid: number }[] };
   };
 
-  it('names servers that run, and says how far their measurements are, until they end', async () => {
+  it('lists running servers and the progress of their measurements until they end', async () => {
     const cache = privateFolder();
     vi.stubEnv('ANYVMAF_CACHE', cache);
-    expect((await list()).summary).toMatch(
-      /^No running measurement of this user has a live server; start one with 'anyvmaf /,
-    );
+    const found = (await list()).summary;
+    expect(found).toMatch(/^No running measurement of this user has a live server; start one with 'anyvmaf /);
     expect(readdirSync(cache)).toEqual([]);
     const { server, push, address } = await listening();
     const path = join(privateFolder(), 's');
@@ -358,7 +353,7 @@ describe('list_live', () => {
   });
 
   it.skipIf(process.platform === 'win32')(
-    'believes no file of a process that has ended, and no other file',
+    'trusts no file of a process that has ended, and no foreign file',
     async () => {
       const cache = privateFolder();
       vi.stubEnv('ANYVMAF_CACHE', cache);
@@ -425,7 +420,7 @@ describe('compute_vmaf', () => {
         /^compute_vmaf: .* is not under an allowed folder; start the server with --allow DIR, or the option folders of the API, to allow one/,
       ),
     });
-    // What lies outside is answered alike, there or not.
+    // The answer does not tell whether a file outside exists.
     const told = async (asked: Promise<unknown>) =>
       JSON.stringify(await asked.catch((error: Error) => error.message)).replaceAll(/passwd|nothing/g, 'IT');
     const swap = (model: string) => told(callTool(opened.address, 'vmaf.request_model_swap', { model }));
@@ -469,7 +464,7 @@ describe('compute_vmaf', () => {
     expect(await compute({ ref, dis })).toMatchObject({ score: mean, frames_scored: 3 });
   });
 
-  it('is stopped where a pair takes too long, and the next pair is scored', async () => {
+  it('stops if a pair takes too long, and scores the next pair', async () => {
     const hub = {} as Hub;
     const within = (maxSeconds: number, frames: number) =>
       COMPUTE_VMAF.call(
@@ -477,14 +472,13 @@ describe('compute_vmaf', () => {
         Object.assign(hub, { settings: { folders: [videoFolder()], maxSeconds } }),
         { signal: new AbortController().signal, progress: () => {} },
       );
-    await expect(within(0.05, 40)).rejects.toThrow(
-      'compute_vmaf: the pair took longer than 0.05 s and was stopped',
-    );
+    const run = within(0.05, 40);
+    await expect(run).rejects.toThrow('compute_vmaf: the pair took longer than 0.05 s and was stopped');
     expect(await within(60, 1)).toMatchObject({ frames_scored: 1 });
   });
 
-  it('under way is ended, and answered, when the server is closed', async () => {
-    // Far more frames than the thread is given to end, and no bytes on the disk.
+  it('is ended and answered when the server closes', async () => {
+    // A sparse file of far more frames than the thread can score before it is ended.
     const path = join(videoFolder(), 'long.yuv');
     writeFileSync(path, '');
     truncateSync(path, 300 * 1280 * 720);
@@ -492,7 +486,7 @@ describe('compute_vmaf', () => {
     const video = { reference_path: path, distorted_path: path };
     const size = { width: 1280, height: 720, pixel_format: '400' };
     const asked = post(address, callOf('compute_vmaf', { ...video, ...size }));
-    // It is under way once another is refused.
+    // It runs once another is refused.
     await expect.poll(async () => (await callTool(address, 'compute_vmaf', video)).error).toMatch(/busy/);
     await server.close();
     const { isError, content } = (await asked).result;
@@ -504,7 +498,7 @@ describe('compute_vmaf', () => {
 });
 
 describe('the report so far', () => {
-  it('is told of to those who subscribed, at most twice a second, also when it pauses and goes on', async () => {
+  it('is announced to subscribers at most twice a second, also on pause and resume', async () => {
     const { server, push, address } = await listening();
     const path = join(privateFolder(), 's');
     await server.listen({ transport: 'unix', path });
@@ -522,7 +516,7 @@ describe('the report so far', () => {
       await new Promise((resolve) => setTimeout(resolve, 10));
     }
     const seconds = (performance.now() - began) / 1000;
-    // The first comes at once, the next one half a second later.
+    // The first comes at once, the next half a second later.
     expect(seconds).toBeGreaterThan(0.4);
     expect(told().length).toBeLessThanOrEqual(1 + 2 * seconds + 0.2);
     expect(JSON.parse(told()[0] ?? '')).toEqual({
@@ -530,7 +524,7 @@ describe('the report so far', () => {
       method: 'notifications/resources/updated',
       params: { uri },
     });
-    // Nothing is measured any more, and what was may still be told.
+    // Wait for notifications about frames measured so far.
     await new Promise((resolve) => setTimeout(resolve, 600));
     for (const name of ['vmaf.pause', 'vmaf.resume']) {
       text = '';
@@ -546,7 +540,7 @@ describe('the report so far', () => {
     socket.destroy();
   });
 
-  it('is a resource whose subscribers hear of changes', async () => {
+  it('is a resource', async () => {
     const { address, push } = await listening();
     await push(5);
     const { result } = await post(address, request('resources/list'));

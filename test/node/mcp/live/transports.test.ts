@@ -1,6 +1,6 @@
 /**
- * The live server's transports: the reference system's sample requests by raw bytes over each, both generations of the SDK's
- * clients, requests as their bytes arrive, and hostile clients, of whom others see nothing.
+ * The live server's transports: the reference system's sample requests as raw bytes over each, both generations of the SDK's
+ * clients, requests that arrive in pieces, and hostile clients, which do not affect others.
  */
 import { type ChildProcess, type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
@@ -45,7 +45,7 @@ import {
 } from '../../../support/mcp-live.js';
 import { tier } from '../../../support/tier.js';
 
-/** Sends bytes, and gives what comes back once there is enough of it, or until the end. */
+/** Sends bytes, and resolves with the answer once `enough`, or at the end of the stream. */
 function exchange(stream: Duplex, bytes: string, enough: (text: string) => boolean): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
@@ -58,7 +58,7 @@ function exchange(stream: Duplex, bytes: string, enough: (text: string) => boole
   });
 }
 
-/** Opens a connection, which may be cut off by the other side. */
+/** Opens a connection that the other side may reset. */
 function dial(where: string | number): Socket {
   const socket = typeof where === 'string' ? connect(where) : connect(where, '127.0.0.1');
   return socket.on('error', () => {});
@@ -68,7 +68,7 @@ const lines = (count: number) => (text: string) => text.split('\n').length > cou
 
 const LIST = request('tools/list');
 const CALL = callOf('list_features', {}, 2);
-/** All requests that the reference document has samples of, or names. */
+/** All requests that the reference document shows or names. */
 const SAMPLES = [
   LIST,
   CALL,
@@ -76,7 +76,7 @@ const SAMPLES = [
   request('resources/list', undefined, 4),
 ];
 
-/** Checks what the reference document describes for each of its requests. */
+/** Checks the answers that the reference document describes. */
 function checkSamples(answers: readonly string[]): void {
   expect(answers.map((text) => JSON.parse(text).id)).toEqual([1, 2, 3, 4]);
   const [list, call, hello, resources] = answers.map((text) => JSON.parse(text));
@@ -101,7 +101,7 @@ function checkSamples(answers: readonly string[]): void {
   expect(resources.result.resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
 }
 
-/** The document of a tool's answer. */
+/** The document of an answer. */
 const said = (answer: object) => JSON.parse(Object(answer).content[0].text);
 
 /** The same requests by a client of the SDK. */
@@ -120,7 +120,7 @@ async function checkClient(client: Client1 | Client2): Promise<void> {
   expect(resources).toMatchObject([{ uri: 'vmaf://measurement/main/report' }]);
 }
 
-/** Leaves a socket behind to which nobody listens, as a killed process does: closing removes the name of listening only. */
+/** Leaves a socket that nothing listens on, as a killed process does: closing only removes the name that was listened on. */
 async function leaveSocket(path: string): Promise<void> {
   const listener = createServer();
   await new Promise<void>((done) => listener.listen(`${path}.new`, done));
@@ -128,10 +128,9 @@ async function leaveSocket(path: string): Promise<void> {
   await new Promise((done) => listener.close(done));
 }
 
-/** Answers in the order of their ids: requests of a stream are answered as they are done. */
-function inOrder(answers: readonly string[]): string[] {
-  return [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
-}
+/** Sorts answers by id: requests of a stream are answered in the order of completion. */
+const inOrder = (answers: readonly string[]): string[] =>
+  [...answers].sort((a, b) => JSON.parse(a).id - JSON.parse(b).id);
 
 const STATUS = callOf('vmaf.status');
 
@@ -148,15 +147,15 @@ const ids = (text: string) => [...text.matchAll(/"jsonrpc":"2\.0","id":(\d+)/g)]
 
 type Listening = Awaited<ReturnType<typeof listening>>;
 
-/** The server of all tests that leave it as it was. */
+/** The server of all tests that do not change it. */
 let shared: Listening;
 const lasting: Listening[] = [];
-/** Connections that the server ends in its time wait beside the other tests, each at a server of its own. */
+/** Connections that wait for the server's timeouts during the other tests, each at its own server. */
 let idle: Promise<readonly [answer: string, time: number]>;
 let unread: Promise<void>;
 
 beforeAll(async () => {
-  // The first of these is for many tests, the others for connections that wait.
+  // The first serves many tests, the others the waiting connections.
   lasting.push(...(await Promise.all([1, 2, 3].map(() => listeningOf(openServed())))));
   const [one, { port: first }, { port: second }] = lasting as [Listening, Listening, Listening];
   shared = one;
@@ -175,7 +174,7 @@ afterAll(async () => {
 });
 
 describe('a Unix socket', () => {
-  it('answers the sample requests line by line, for its owner only, and goes with the server', async () => {
+  it('answers the sample requests line by line, for its owner only, and is removed with the server', async () => {
     const { server } = await served();
     const path = join(privateFolder(), 'sub', 'live.sock');
     const { address } = await server.listen({ transport: 'unix', path });
@@ -222,8 +221,8 @@ describe('a Unix socket', () => {
   });
 });
 
-describe('a socket that several want', () => {
-  it('of a dead process goes to one of those that come at once', async () => {
+describe('a contested socket', () => {
+  it('of a dead process goes to one of several simultaneous servers', async () => {
     for (let round = 0; round < tier(1, 5); round++) {
       const path = join(privateFolder(), 's');
       await leaveSocket(path);
@@ -241,7 +240,7 @@ describe('a socket that several want', () => {
     }
   });
 
-  it('is left alone by a server whose own was replaced', async () => {
+  it('is not removed by a server whose own was replaced', async () => {
     const path = join(privateFolder(), 's');
     const [first, second] = [await served(), await served()];
     await first.server.listen({ transport: 'unix', path });
@@ -252,7 +251,7 @@ describe('a socket that several want', () => {
     expect(JSON.parse(answer).id).toBe(1);
   });
 
-  it('answers a client that has ended its side', async () => {
+  it('answers a client that has closed its side', async () => {
     const path = join(privateFolder(), 's');
     await shared.server.listen({ transport: 'unix', path });
     const client = connect({ path, allowHalfOpen: true });
@@ -266,14 +265,13 @@ describe('a socket that several want', () => {
     mkdirSync(join(folder, 'real'), { mode: 0o700 });
     symlinkSync(join(folder, 'real'), join(folder, 'link'));
     const listens = shared.server.listen({ transport: 'unix', path: join(folder, 'link', 's') });
-    await expect(listens).rejects.toThrow(
-      /The folder ".*link" of the socket is a link; name the folder itself/,
-    );
+    const message = /The folder ".*link" of the socket is a link; name the folder itself/;
+    await expect(listens).rejects.toThrow(message);
   });
 });
 
 describe('HTTP', () => {
-  it('answers the sample requests in place, tells the streams, and begins them with ready', async () => {
+  it('answers the sample requests, repeats the answers on event streams, and begins those with ready', async () => {
     const { address, port, pathname } = await listening();
     expect(pathname).toBe('/mcp/sse');
     const socket = dial(port);
@@ -308,7 +306,7 @@ describe('HTTP', () => {
     expect((await fetch(`http://127.0.0.1:${port}/other`)).status).toBe(404);
   });
 
-  it('lets the client of the HTTP+SSE transport speak by its stream, which hears no answers to others', async () => {
+  it('serves clients of the HTTP+SSE transport by their streams, which carry no answers to others', async () => {
     const { address } = shared;
     const clients = await Promise.all(
       [1, 2].map(async () => {
@@ -327,7 +325,7 @@ describe('HTTP', () => {
     expect(gone.status).toBe(404);
   });
 
-  it('goes on after the event that a client got last', async () => {
+  it('resumes after the last event that a client got', async () => {
     const { address, port, pathname } = await listening();
     for (const id of [1, 2, 3]) await post(address, request('ping', undefined, `p${id}`));
     const get = `GET ${pathname} HTTP/1.1\r\nHost: localhost:${port}\r\nLast-Event-ID: 1\r\n\r\n`;
@@ -337,7 +335,7 @@ describe('HTTP', () => {
     expect(text.indexOf('id: 3')).toBeGreaterThan(text.indexOf('id: 2'));
   });
 
-  it('keeps the latest 512 events for those who come back', async () => {
+  it('keeps the latest 512 events for clients that reconnect', async () => {
     const { address, port, pathname } = await listening();
     const pings = Array.from({ length: 520 }, (_, i) => postTo(port)(request('ping', undefined, i)));
     await exchange(dial(port), pings.join(''), (text) => text.includes('"id":519,'));
@@ -352,12 +350,12 @@ describe('HTTP', () => {
     expect(all).toHaveLength(513);
     expect(all.slice(0, 2)).toEqual([9, 10]);
     expect(all.at(-1)).toBe(521);
-    // What is no number of an event gets what happens from now on.
+    // An invalid id gets new events only.
     for (const last of ['-5', 'x', '1e2', '99999999999999999999'])
       expect(await since(last), last).toHaveLength(1);
   });
 
-  it('ends a session on request, and tells it of alarms and changes', async () => {
+  it('ends a session on request, and notifies it of alarms and changes', async () => {
     const { push, address } = await listening({ alarms: ['max<101'] });
     const mcp = new URL('/mcp', address).href;
     const send = (body: string, headers = {}) => fetch(mcp, { method: 'POST', body, headers });
@@ -378,7 +376,7 @@ describe('HTTP', () => {
     expect((await fetch(mcp)).status).toBe(405);
   });
 
-  it('tells all that a client missed, however much, while more happens', async () => {
+  it('sends all that a client missed, however much, while more happens', async () => {
     const streams = new EventStreams();
     const [event, count] = ['x'.repeat(8000), 500];
     for (let i = 0; i < count; i++) streams.send('message', event);
@@ -397,7 +395,7 @@ describe('HTTP', () => {
     await new Promise((done) => web.close(done));
   });
 
-  it('takes text and numbers as ids, and nothing as none', async () => {
+  it('takes text and numbers as ids, and null as a notification', async () => {
     const { address } = shared;
     const ping = (id: string) => fetch(address, { method: 'POST', body: `{"id":${id},"method":"ping"}` });
     for (const id of ['1', '1.5', '"a"', '""'])
@@ -487,8 +485,8 @@ describe('a pair of descriptors', () => {
     expect(await ended).toBe(0);
   });
 
-  it('may be one socket, named twice, and is answered behind Content-Length headers, told by the first bytes', async () => {
-    // What a parent of Node hands over is a socket.
+  it('may be one socket, named twice, and answers with Content-Length headers if the first bytes have one', async () => {
+    // Node passes sockets to its children.
     const { input } = await host('3,3');
     const framed = (text: string) => `Content-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`;
     const got = exchange(input, '', (text) => SAMPLES.every((_, i) => text.includes(`"id":${i + 1},`)));
@@ -550,7 +548,7 @@ describe('a pair of descriptors', () => {
     expect(text).toContain('{"jsonrpc":"2.0","id":7,"result":{}}');
   });
 
-  it.skipIf(process.platform !== 'linux')('is refused where nobody handed it over', async () => {
+  it.skipIf(process.platform !== 'linux')('is refused unless the parent passed it', async () => {
     const said = (descriptors: string, stdio: StdioOptions, shell = '') => {
       const env = { ...process.env, PROGRAM, DESCRIPTORS: descriptors };
       const script = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" ${shell}`;
@@ -559,7 +557,7 @@ describe('a pair of descriptors', () => {
       return stdout.trim().split('\n');
     };
     const plain: StdioOptions = ['ignore', 'pipe', 'inherit'];
-    // What the runtime opened for itself, which it would not survive to lose: first a queue of events, later pipes.
+    // Opened by the runtime, which needs them: first an event queue, then pipes.
     const own = ['3,4', '4,5', '5,6', '6,7'];
     const told = said(`${own.join(' ')} 900,901 1,2`, plain);
     for (const pair of own)
@@ -576,20 +574,20 @@ describe('a pair of descriptors', () => {
 
   it('serves a client of the SDK', async () => {
     const client = new Client2({ name: 'test', version: '1' });
-    // Clients start programs on standard streams: a shell moves these to where the server listens.
+    // Clients use standard streams: a shell moves these to the server's descriptors.
     const shell = `exec '${process.execPath}' --input-type=module -e "$PROGRAM" 3<&0 4>&1 0</dev/null 1>&2`;
     const env = { PROGRAM, PATH: process.env.PATH ?? '' };
     const transport = new Stdio2({ command: 'sh', args: ['-c', shell], env, stderr: 'ignore' });
     await client.connect(transport);
     await checkClient(client);
-    // The host would not end by itself.
+    // The host does not end by itself.
     process.kill(transport.pid ?? 0, 'SIGKILL');
     await client.close();
   });
 });
 
 describe('a plain request', () => {
-  it('waits for its turn, and is answered after its client has closed its side', async () => {
+  it('waits for its turn, also after its client has closed its side', async () => {
     const { port } = shared;
     const post = postTo(port);
     const all = Array.from({ length: 40 }, (_, id) => post(callOf('vmaf.status', {}, id))).join('');
@@ -601,7 +599,7 @@ describe('a plain request', () => {
     await ended;
   });
 
-  it('is answered to a page of the server itself, not to others, for another name of the host, or with too long a body', async () => {
+  it('is answered to a page of the server itself, but not to other origins, under other host names or with too long a body', async () => {
     const { port } = shared;
     const post = postTo(port);
     const status = async (text: string) =>
@@ -612,7 +610,7 @@ describe('a plain request', () => {
     expect(await status(post('x'.repeat(70_000)))).toBe('HTTP/1.1 400');
   });
 
-  it('half sent does not keep the server from ending', async () => {
+  it('half sent does not keep the server from closing', async () => {
     const { server, port } = await listening();
     const post = postTo(port);
     const socket = dial(port);
@@ -629,7 +627,7 @@ describe('a plain request', () => {
 
 const FRAMES = tier(40, 150);
 
-/** Resolves when a connection is gone. */
+/** Resolves when a connection is closed. */
 function gone(socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     if (socket.destroyed) resolve();
@@ -640,16 +638,16 @@ function gone(socket: Socket): Promise<void> {
 async function hangUps(where: string | number, count: number): Promise<void> {
   for (let i = 0; i < count; i++) {
     const socket = dial(where);
-    // Only TCP knows a reset.
+    // Only TCP has resets.
     const leave = () => (typeof where === 'number' ? socket.resetAndDestroy() : socket.destroy());
     if (i % 3 === 0) socket.destroy();
     else socket.once('connect', () => (i % 3 === 1 ? leave() : socket.end(request('tools/list'))));
-    // A server is given a moment now and then, as the system's queue of connections is finite.
+    // The system's queue of connections is finite: let the server catch up now and then.
     if (i % 20 === 19) await gone(socket.resume());
   }
 }
 
-/** Asks and asks, and never reads: resolves when the server has hung up. */
+/** Sends requests and never reads; resolves when the server has disconnected. */
 function neverReads(where: string | number, text: string): Promise<void> {
   const socket = dial(where);
   socket.pause();
@@ -659,11 +657,11 @@ function neverReads(where: string | number, text: string): Promise<void> {
     socket.once('drain', ask);
   };
   socket.once('connect', ask);
-  // A paused socket sees no end, but writing fails once the other side is gone.
+  // A paused socket gets no end, but writing fails once the other side is closed.
   return gone(socket);
 }
 
-/** A stream of events that is never read: resolves when the server has hung up, although others ask on and on. */
+/** Never reads a stream of events; resolves when the server has disconnected, though other requests go on. */
 async function streamsUnread(port: number, address: string): Promise<void> {
   const socket = dial(port);
   socket.write(`GET /mcp/sse HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\n\r\n`);
@@ -676,7 +674,6 @@ async function streamsUnread(port: number, address: string): Promise<void> {
   });
   while (!ended) {
     await Promise.all(Array.from({ length: 50 }, () => post(address, LIST)));
-    // A paused socket sees no end, but writing fails once the other side is gone.
     socket.write('x');
   }
 }
@@ -708,37 +705,34 @@ async function attack(server: EmbeddedServer, path: string): Promise<Socket[]> {
   return [...left, ...many];
 }
 
-describe('hostile clients', () => {
-  it('change no number of the report, and are gone with the server', async () => {
-    const alone = await createScorer(TINY, { threads: 0 });
-    for (let i = 0; i < FRAMES; i++) await alone.push(...(await pairOf(i)));
-    const expected = await alone.finish();
-    const { scorer, server, push } = await served();
-    const path = join(privateFolder(), 'live.sock');
-    let attacking = true;
-    const attacked = attack(server, path).finally(() => {
-      attacking = false;
-    });
-    attacked.catch(() => {});
-    while (scorer.pushed < FRAMES) {
-      await push(1);
-      // Measuring goes on for as long as the attack does.
-      if (scorer.pushed > FRAMES / 2 && attacking) await new Promise((resolve) => setTimeout(resolve, 5));
-      if (scorer.pushed === FRAMES - 1) await attacked;
-    }
-    const sockets = await attacked;
-    const report = await scorer.finish();
-    expect(report.frames).toEqual(expected.frames);
-    expect(report.pooled_metrics).toEqual(expected.pooled_metrics);
-    await server.close();
-    await Promise.all(sockets.map((socket) => gone(socket.resume())));
-    expect(existsSync(path)).toBe(false);
+it('hostile clients change no number of the report, and are disconnected with the server', async () => {
+  const alone = await createScorer(TINY, { threads: 0 });
+  for (let i = 0; i < FRAMES; i++) await alone.push(...(await pairOf(i)));
+  const expected = await alone.finish();
+  const { scorer, server, push } = await served();
+  const path = join(privateFolder(), 'live.sock');
+  let attacking = true;
+  const attacked = attack(server, path).finally(() => {
+    attacking = false;
   });
+  attacked.catch(() => {});
+  while (scorer.pushed < FRAMES) {
+    await push(1);
+    // Measure for as long as the attack lasts.
+    if (scorer.pushed > FRAMES / 2 && attacking) await new Promise((resolve) => setTimeout(resolve, 5));
+    if (scorer.pushed === FRAMES - 1) await attacked;
+  }
+  const sockets = await attacked;
+  const report = await scorer.finish();
+  expect(report.frames).toEqual(expected.frames);
+  expect(report.pooled_metrics).toEqual(expected.pooled_metrics);
+  await server.close();
+  await Promise.all(sockets.map((socket) => gone(socket.resume())));
+  expect(existsSync(path)).toBe(false);
 });
 
-// They have waited since the file began.
 describe('a connection', () => {
-  it('that is idle after its answer is ended after its time', async () => {
+  it('that is idle after its answer is ended after a while', async () => {
     const [answer, time] = await idle;
     expect(answer).toContain('200 OK');
     expect(time).toBeGreaterThan(4000);

@@ -1,6 +1,6 @@
 /**
  * @module test/node/mcp/tools/encoded
- * The tools for videos of any kind: scoring, comparing, inspecting and aligning files as they come.
+ * The tools for videos of any kind: scoring, comparing, inspecting and aligning.
  */
 import { copyFileSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -27,14 +27,14 @@ interface Inspection {
 }
 type Args = Readonly<Record<string, unknown>>;
 
-/** Generated videos and encodes lie there. */
+/** The folder of generated videos and encodes. */
 const context = () => fakeContext(tmpdir());
 const refuse = (tool: Tool, args: Args) => refused(tool, args, context());
 const ask = <Document = Record<string, unknown>>(tool: Tool, args: Args, given = context()) =>
   call<Document>(tool, args, given);
 const compare = (args: Args, given = context()) => call<Comparison>(compareEncodesTool, args, given);
 
-/** Scores so far: several tests ask for the same. */
+/** Scores that several tests share. */
 const scores = new Map<string, Promise<ScoreDocument>>();
 
 function score(reference_encoded: string, distorted_encoded: string, more: Args = {}) {
@@ -49,7 +49,7 @@ const [first] = readFixture('models');
 const run = first?.runs.find(({ models = [] }) => models.length === 4);
 if (!first || !run) throw new Error('no such fixture');
 const { clip } = first;
-/** Of each frame, as libvmaf gave it. */
+/** libvmaf's score of each frame. */
 const libvmaf = (run.metrics.raw ?? []).map((value) => value ?? Number.NaN);
 const libvmafMean = libvmaf.reduce((sum, value) => sum + value, 0) / libvmaf.length;
 const UNCLIPPED = { model: 'version=vmaf_v0.6.1:disable_clip:name=raw', precision: 'max' };
@@ -57,7 +57,7 @@ const UNCLIPPED = { model: 'version=vmaf_v0.6.1:disable_clip:name=raw', precisio
 describe('score_batch', () => {
   const { ref, dis } = writePair(clip, 'y4m');
 
-  it('answers a row per pair in their order, with the numbers of vmaf_score, and the table as a resource', async () => {
+  it('answers a row per pair in order, with the numbers of vmaf_score, and publishes the table', async () => {
     const used = context();
     const missing = join(videoFolder(), 'missing.y4m');
     const references = [ref, ref, '/etc/passwd', ref, 'https://example.com/a.mp4?sig=SECRET'];
@@ -79,7 +79,7 @@ describe('score_batch', () => {
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });
 
-  it('fails where no pair can be scored, ends when it is cancelled, and takes 64 pairs', async () => {
+  it('fails if no pair can be scored, can be cancelled, and takes up to 64 pairs', async () => {
     const missing = join(videoFolder(), 'none.y4m');
     const references = [ref];
     expect(await refuse(scoreBatchTool, { references, distorted: [missing, missing] })).toContain('none.y4m');
@@ -94,14 +94,14 @@ describe('score_batch', () => {
 });
 
 describe('vmaf_score_encoded', () => {
-  it("gives libvmaf's score of Y4M files, and the paths as they were given", async () => {
+  it("gives libvmaf's score of Y4M files, and the paths as given", async () => {
     const { ref, dis } = writePair(clip, 'y4m');
     const answer = await score(ref, dis, UNCLIPPED);
     expect(answer).toMatchObject({ reference_encoded: ref, distorted_encoded: dis, backend_used: 'cpu' });
     expect(answer.pooled_metrics?.raw?.mean).toBe(libvmafMean);
   });
 
-  it('refuses stored videos of two sizes unless a filter is named', async () => {
+  it('refuses stored videos of different sizes unless scaling is requested', async () => {
     const other: FixtureClip = { ...clip, width: 128, height: 72 };
     const [{ ref }, { dis }] = [writePair(clip, 'y4m'), writePair(other, 'y4m')];
     const refusal = await refuse(vmafScoreEncoded, { reference_encoded: ref, distorted_encoded: dis });
@@ -127,7 +127,7 @@ describe('vmaf_score_encoded', () => {
     expect(vmafScoreEncoded.inputSchema.safeParse(whole).success).toBe(taken);
   });
 
-  it('answers a caller who asks for every frame of a long video with an outline that fits its schema', async () => {
+  it('answers with an outline that fits its schema if every frame of a long video would be too much', async () => {
     const size = { width: 32, height: 32, bitDepth: 8, chroma: '420' } as const;
     const { ref, dis } = writePair({ content: 'T', ...size, frames: 600 }, 'y4m');
     const used = context();
@@ -144,7 +144,7 @@ describe('vmaf_score_encoded', () => {
 describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
   const h264 = (crf: number, size = '192x108') =>
     encode({ codec: 'h264', frames: 12, size, extra: ['-crf', String(crf)] });
-  /** What a video decodes to, as Y4M: reading it starts no decoder. */
+  /** The decoded video as Y4M: reading it starts no decoder. */
   const stored = (path: string) => ffmpeg(path.replace(/\.\w+$/, '.y4m'), ['-i', path, '-strict', '-1']);
   const master = () => encode({ codec: 'ffv1', frames: 12, size: '192x108' });
   const reference = () => stored(master());
@@ -152,7 +152,7 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
   const fine = () => stored(h264(20));
   const small = () => h264(30, '96x54');
 
-  it('score as the Y4M files that ffmpeg makes of them', async () => {
+  it('score the same as the Y4M files that ffmpeg makes of them', async () => {
     const direct = await score(master(), h264(45), { precision: 'max' });
     const decoded = await score(reference(), rough(), { precision: 'max' });
     expect(direct.pooled_metrics).toEqual(decoded.pooled_metrics);
@@ -160,7 +160,7 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(direct.preflight).not.toContainEqual(expect.objectContaining({ severity: 'error' }));
   });
 
-  it('are scaled to the reference, which preflight says', async () => {
+  it('are scaled to the reference, which preflight reports', async () => {
     const answer = await score(reference(), small(), { precision: 'max' });
     expect(answer).toMatchObject({
       pairing: { width: 192, height: 108, distorted: { width: 96, height: 54 } },
@@ -175,12 +175,12 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(strict + unscaled).not.toMatch(/(^|\s)--\w/);
   });
 
-  it('are not for vmaf_score, which says where they belong', async () => {
+  it('are refused by vmaf_score, which names the right tool', async () => {
     const args = { ref: master(), dis: h264(45), width: 192, height: 108, pixfmt: '420', bitdepth: 8 };
     expect(await refuse(vmafScore, args)).toContain('vmaf_score_encoded');
   });
 
-  it('stand side by side in compare_encodes, best first, with what they cost', async () => {
+  it('are ranked by compare_encodes, with their sizes', async () => {
     const one = context();
     const distorted = [rough(), fine(), small()];
     const answer = await compare({ reference: reference(), distorted, precision: 'max' }, one);
@@ -224,11 +224,11 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(explanation).toEqual(plain.explanation);
   });
 
-  it('are compared without those that cannot be scored, which are named', async () => {
+  it('are compared without those that cannot be scored, which the answer names', async () => {
     const broken = join(encodeFolder(), 'broken.mp4');
     writeFileSync(broken, 'not a video');
     const missing = join(encodeFolder(), 'missing.mp4');
-    // Of encoded videos the number of frames is known before they are read.
+    // The frame counts of encoded videos are known in advance.
     const [good, bad] = [h264(20), h264(45)];
     const one = context();
     const args = { reference: master(), distorted: [missing, good, broken, bad] };
@@ -241,9 +241,8 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(answer.summary).toContain(`${missing}, ${broken} could not be scored`);
     expect(one.told.at(-1)).toMatchObject({ done: 24, total: 24 });
     const absent = join(encodeFolder(), 'absent.mp4');
-    expect(await refuse(compareEncodesTool, { ...args, distorted: [missing, absent] })).toMatch(
-      /None of the 2 encodes .*missing.mp4.*absent.mp4/,
-    );
+    const sentence = await refuse(compareEncodesTool, { ...args, distorted: [missing, absent] });
+    expect(sentence).toMatch(/None of the 2 encodes .*missing.mp4.*absent.mp4/);
     const all = { reference: broken, distorted: [fine(), rough()] };
     expect(await refuse(compareEncodesTool, all)).toMatch(/^[^:]*broken.mp4 is not a video/);
   });
@@ -260,7 +259,7 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(answer.findings).toContainEqual(expect.objectContaining(advice));
   });
 
-  it('are aligned: frames that were cut off the start are found', async () => {
+  it('are aligned, even if frames are missing at the start', async () => {
     const film = stored(encode({ codec: 'ffv1', frames: 60, size: '192x108', source: 'mandelbrot' }));
     const trim = ['-i', film, '-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS'];
     const cut = ffmpeg(film.replace('.y4m', '.cut.y4m'), trim);
@@ -268,31 +267,30 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     expect(answer).toMatchObject({ offset: 7, ambiguous: false, reason: 'clear' });
   });
 
-  describe('that show different moments', () => {
+  describe('that are out of step', () => {
     const ref = () => encode({ codec: 'h264', size: '192x128', frames: 40, extra: ['-crf', '4'] });
     const late = () => {
       const trim = ['-i', ref(), '-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS', '-crf', '4'];
       return ffmpeg(join(encodeFolder(), 'moments.mp4'), trim);
     };
 
-    it('are the first thing that the summary of a score says, and data beside it', async () => {
+    it('are reported first in the summary of a score, and as data', async () => {
       const answer = await score(ref(), late());
       expect(answer.trust).toMatchObject({ verdict: 'untrusted', codes: ['offset'] });
       expect(answer.summary).toMatch(/^Do not trust this score \(offset\): The pictures do not match/);
-      // One judgement, before the score and with it.
+      // inspect_pair agrees.
       const before = await ask(inspectPairTool, { reference: ref(), distorted: late() });
       expect(before).toMatchObject({ comparable: false, trust: { verdict: 'untrusted', codes: ['offset'] } });
-      expect(before.summary).toMatch(
-        /^A score of this pair cannot be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/,
-      );
+      const message = /^A score of this pair cannot be trusted: \[offset\] .* Fix: \{"offset":7\}\.$/;
+      expect(before.summary).toMatch(message);
       const aligned = await score(ref(), late(), { offset: 7 });
       expect(aligned.trust?.verdict).not.toBe('untrusted');
-      // Seconds are those of the reference.
+      // Seconds count from the start of the reference.
       const [worst] = aligned.worst_frames?.frames ?? [];
       expect(worst?.seconds).toBeCloseTo(((worst?.frame ?? 0) + 7) / 25, 3);
     });
 
-    it('are named in a comparison, where they are not the best of those with a right score', async () => {
+    it('are named in a comparison, and ranked after encodes with a trusted score', async () => {
       const answer = await compare({ reference: ref(), distorted: [late(), ref()] });
       expect(answer.encodes.map(({ trust }) => trust.verdict === 'untrusted')).toEqual([false, true]);
       expect(answer.summary).toContain(`Do not trust the score of ${late()} (offset): `);
@@ -300,26 +298,22 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
   });
 });
 
-describe('raw video in the tools that take every kind', () => {
-  it('needs its whole geometry', async () => {
-    const { ref, dis } = writePair(clip, 'yuv');
-    const part = { reference: ref, distorted: dis, width: 160, height: 90 };
-    expect(await refuse(inspectPairTool, part)).toMatch(/lacks pixfmt, bitdepth/);
-    const whole = { ...part, pixfmt: '420', bitdepth: 8 };
-    expect(await ask(inspectPairTool, whole)).toMatchObject({
-      comparable: true,
-      reference: { width: 160, height: 90, container: 'yuv', frame_count: 3 },
-    });
-    expect(await ask(findAlignmentTool, whole)).toMatchObject({
-      reason: 'short',
-      candidates: expect.anything(),
-    });
-    const { encodes } = await compare({ ...whole, distorted: [dis, ref], ...UNCLIPPED });
-    expect(encodes.map(({ distorted }) => distorted)).toEqual([ref, dis]);
-    expect(encodes[1]).toMatchObject({
-      ...{ mean: libvmafMean, min: Math.min(...libvmaf), dominated_by: ref },
-      ...{ size_bytes: statSync(dis).size, bitrate: null },
-    });
+it('raw video needs its whole geometry in the tools that take every kind', async () => {
+  const { ref, dis } = writePair(clip, 'yuv');
+  const part = { reference: ref, distorted: dis, width: 160, height: 90 };
+  expect(await refuse(inspectPairTool, part)).toMatch(/lacks pixfmt, bitdepth/);
+  const whole = { ...part, pixfmt: '420', bitdepth: 8 };
+  expect(await ask(inspectPairTool, whole)).toMatchObject({
+    comparable: true,
+    reference: { width: 160, height: 90, container: 'yuv', frame_count: 3 },
+  });
+  const alignment = { reason: 'short', candidates: expect.anything() };
+  expect(await ask(findAlignmentTool, whole)).toMatchObject(alignment);
+  const { encodes } = await compare({ ...whole, distorted: [dis, ref], ...UNCLIPPED });
+  expect(encodes.map(({ distorted }) => distorted)).toEqual([ref, dis]);
+  expect(encodes[1]).toMatchObject({
+    ...{ mean: libvmafMean, min: Math.min(...libvmaf), dominated_by: ref },
+    ...{ size_bytes: statSync(dis).size, bitrate: null },
   });
 });
 
@@ -331,27 +325,23 @@ describe('ranking', () => {
 
   it.each([
     [
-      'is by score, then size, and names for each the best that leaves it without a use',
+      'is by score, then size, and names for each the best encode that dominates it',
       [row('a', 90, 500), row('b', 95, 900), row('c', 90, 400), row('d', 80, 450), row('e', null, 10)],
       { b: null, c: null, a: 'c', d: 'c', e: null },
     ],
     [
-      'puts a score that cannot be trusted last, and lets it speak against no other',
+      'puts an untrusted score last, which dominates no other',
       [row('a', 99, 100, 'untrusted'), row('b', 90, 900), row('c', 80, 950)],
       { b: null, c: 'b', a: null },
     ],
-    [
-      'lets two of the same score and size both stand',
-      [row('a', 90, 5), row('b', 90, 5)],
-      { a: null, b: null },
-    ],
+    ['keeps two of the same score and size', [row('a', 90, 5), row('b', 90, 5)], { a: null, b: null }],
   ] as const)('%s', (_, rows, ranked) => {
     const found = rank([...rows]).map(({ distorted, dominated_by: by }) => [distorted, by]);
     expect(found).toEqual(Object.entries(ranked));
   });
 });
 
-describe('a verdict on what was to be reached', () => {
+describe('a verdict on a target', () => {
   const small = { content: 'sample', width: 64, height: 48, bitDepth: 8, chroma: '420', frames: 6 } as const;
   const { ref, dis } = writePair({ ...small, seed: 62 }, 'y4m');
   const same = `${ref}.same.y4m`;

@@ -1,6 +1,6 @@
 /**
  * @module test/node/mcp/tools/explain-score
- * `explain_score`: shares of a loss that add up, from libvmaf's features, and what they say of known damage.
+ * `explain_score`: shares of a loss that add up, from libvmaf's features, and the causes it names for known damage.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ type Explanation = Awaited<ReturnType<typeof explainScore>>;
 
 const sum = (values: Iterable<number>) => [...values].reduce((total, value) => total + value, 0);
 
-/** A model of two features whose score is what `score` says. */
+/** A model of two features with this score. */
 function twoFeatures(score: (adm: number, vif: number) => number): FeatureModel {
   const input = (feature: string, logName: string) => ({ feature, logName, extractor: 'x', options: {} });
   return {
@@ -31,7 +31,7 @@ function twoFeatures(score: (adm: number, vif: number) => number): FeatureModel 
 }
 
 describe('attribution', () => {
-  it('divides by hand: half of what each adds alone, half of what it adds last', () => {
+  it('equals a hand calculation: half of what each adds alone, half of what it adds last', () => {
     const attribution = new Attribution(twoFeatures((adm, vif) => 100 * adm * vif));
     expect(attribution.features).toEqual(['adm2', 'vif0']);
     expect(attribution.kept).toEqual(['motion2']);
@@ -42,7 +42,7 @@ describe('attribution', () => {
     expect(points[1]).toBeCloseTo((50 - 10 + (100 - 20)) / 2, 12);
   });
 
-  it('gives nothing to a feature that changes nothing, and less than nothing to one that helps', () => {
+  it('gives nothing to a feature that changes nothing, and a negative share to one that helps', () => {
     const { points } = new Attribution(twoFeatures((adm) => 100 * adm)).explain({ adm2: 0.9, vif0: 0.1 });
     expect(points[0]).toBeCloseTo(10, 12);
     expect(points[1]).toBe(0);
@@ -64,7 +64,7 @@ describe('attribution', () => {
     expect(frames).toBeGreaterThan(20);
   });
 
-  it('refuses a model that reads nothing of which a perfect copy is known', () => {
+  it('refuses a model that reads no feature whose value for a perfect copy is known', () => {
     const model = twoFeatures(() => 1);
     expect(() => new Attribution({ ...model, inputs: model.inputs.slice(2) })).toThrow(/reads 0 features/);
   });
@@ -75,7 +75,7 @@ describe('explain_score', () => {
 
   const still = { content: 'T', width: 64, height: 64, bitDepth: 8, chroma: '420', frames: 3 } as const;
 
-  /** What libvmaf gave for a distortion. */
+  /** libvmaf's values for a distortion. */
   function fixture(distortion: object) {
     const text = JSON.stringify(distortion);
     const found = formats.find(({ clip }) => JSON.stringify(clip.distortion) === text);
@@ -83,7 +83,6 @@ describe('explain_score', () => {
     return found;
   }
 
-  /** The explanation of a fixture's pair. */
   async function explain(clip: FixtureClip, more: object = {}): Promise<Explanation> {
     const { ref, dis } = writePair(clip, 'y4m');
     return call<Explanation>(explainScoreTool, { reference: ref, distorted: dis, ...more }, context());
@@ -114,7 +113,7 @@ describe('explain_score', () => {
     if (!same) throw new Error('no such fixture');
     const { ref } = writePair(same.clip, 'y4m');
     const answer = await call<Explanation>(explainScoreTool, { reference: ref, distorted: ref }, context());
-    // In fixed point a copy's features are 1 only to about a millionth.
+    // In fixed point, a copy's features are 1 to about a millionth.
     expect(answer.loss).toBeCloseTo(0, 3);
     expect(answer.explanation).toHaveLength(1);
     for (const { points, share, mean_value: value } of answer.features) {
@@ -128,7 +127,7 @@ describe('explain_score', () => {
     const size = { width: 96, height: 72, bitDepth: 8, chroma: '420' } as const;
     const clip: FixtureClip = { content: 'sample', ...size, frames: 60, seed: 3, distortion: { blur: 2 } };
     const { ref, dis } = writePair(clip, 'y4m');
-    // A good video in which one second, frames 25 to 49 at 25 frames a second, is the blurred one's.
+    // The reference with frames 25 to 49, one second, of the blurred video.
     const spliced = `${dis}.spliced.y4m`;
     const [good, bad] = [readFileSync(ref), readFileSync(dis)];
     const header = good.indexOf('\n') + 1;
@@ -167,14 +166,10 @@ describe('explain_score', () => {
     expect(sum(neg.scales.map(({ points }) => points))).toBeCloseTo(neg.loss, 4);
   });
 
-  it('does not choose the model itself', async () => {
+  it('refuses auto as the model, and stops between frames when aborted', async () => {
     const { ref, dis } = writePair(still, 'y4m');
     const args = { reference: ref, distorted: dis, model: 'auto' };
     expect(await refused(explainScoreTool, args, context())).toMatch(/^model is auto, but/);
-  });
-
-  it('stops between frames when told to', async () => {
-    const { ref, dis } = writePair(still, 'y4m');
     const reason = new Error('enough');
     const aborted = fakeContext(videoFolder(), AbortSignal.abort(reason));
     await expect(explainScoreTool.call({ reference: ref, distorted: dis }, aborted)).rejects.toBe(reason);

@@ -33,6 +33,7 @@ import {
 import { y4mFile } from '../../../../src/sample/files.js';
 import { makeSample } from '../../../../src/sample/generator.js';
 import { root } from '../../../support/built.js';
+import { file } from '../../../support/clips.js';
 import { noGpu, SWIFTSHADER } from '../../../support/gpu.js';
 import {
   call,
@@ -61,15 +62,13 @@ interface Models {
   readonly tiny_models: readonly { readonly id: string; readonly kind: string }[];
 }
 
-describe('list_models', () => {
-  it('lists the model files of the package with their sizes, the default first, and nothing else', async () => {
-    const { models } = await ask<Models>(listModelsTool);
-    expect(models.map(({ name }) => name)).toEqual((await listModels()).map(({ name }) => name));
-    const first = { name: 'vmaf_v0.6.1', path: 'model/vmaf_v0.6.1.json', format: 'json', default: true };
-    expect(models[0]).toMatchObject(first);
-    for (const { path, size_bytes } of models.filter(({ availability }) => availability === 'built-in'))
-      expect(size_bytes, path).toBe(statSync(join(root, path)).size);
-  });
+it('list_models lists the model files of the package with their sizes, the default first, and nothing else', async () => {
+  const { models } = await ask<Models>(listModelsTool);
+  expect(models.map(({ name }) => name)).toEqual((await listModels()).map(({ name }) => name));
+  const first = { name: 'vmaf_v0.6.1', path: 'model/vmaf_v0.6.1.json', format: 'json', default: true };
+  expect(models[0]).toMatchObject(first);
+  for (const { path, size_bytes } of models.filter(({ availability }) => availability === 'built-in'))
+    expect(size_bytes, path).toBe(statSync(join(root, path)).size);
 });
 
 interface Described {
@@ -81,7 +80,7 @@ describe('describe_model', () => {
   const path = 'model/vmaf_v0.6.1.json';
   const { model_type, feature_names } = JSON.parse(readFileSync(join(root, path), 'utf8')).model_dict;
 
-  it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1.json', 'model/vmaf_v0.6.1.json'])('knows %s', async (name) => {
+  it.each(['vmaf_v0.6.1', 'vmaf_v0.6.1.json', 'model/vmaf_v0.6.1.json'])('finds %s', async (name) => {
     expect(await model(name)).toMatchObject({
       ...{ name: 'vmaf_v0.6.1', path, format: 'json', size_bytes: statSync(join(root, path)).size },
       ...{ model_type, feature_names, kind: 'single', clip: [0, 100], transform: 'on request' },
@@ -115,7 +114,7 @@ describe('describe_model', () => {
     expect(estimate).toMatchObject({ kind: 'nr', feature_names: null, experimental: expect.any(String) });
   });
 
-  it('says of a model that is not here yet how to get it', async () => {
+  it('tells how to get a model that is not installed', async () => {
     vi.stubEnv('ANYVMAF_CACHE', join(videoFolder(), 'no-cache'));
     const name = 'vmaf_v1.0.16_3d0h';
     const absent = { availability: 'to be pulled', pull_with: `anyvmaf models pull ${name}` };
@@ -126,26 +125,16 @@ describe('describe_model', () => {
     expect(described.feature_names).toHaveLength(4);
   });
 
-  it('reads a model file under an allowed root', async () => {
+  it('reads a model file under an allowed root, and describes files of other formats', async () => {
     const path = copyModel('vmaf_b_v0.6.3');
-    expect(await model(path)).toMatchObject({
-      name: 'custom',
-      path,
-      model_type: 'BOOTSTRAP_LIBSVMNUSVR',
-      feature_names,
-      kind: 'collection',
-    });
+    const described = { name: 'custom', path, model_type: 'BOOTSTRAP_LIBSVMNUSVR', feature_names };
+    expect(await model(path)).toMatchObject({ ...described, kind: 'collection' });
+    const tiny = file(videoFolder(), 'tiny.onnx', Buffer.from('abc'));
+    const facts = { format: 'onnx', size_bytes: 3, model_type: null, feature_names: null };
+    expect(await model(tiny)).toEqual({ name: 'tiny', path: tiny, ...facts });
   });
 
-  it('knows of pkl and onnx files that they are there', async () => {
-    const path = join(videoFolder(), 'tiny.onnx');
-    writeFileSync(path, 'abc');
-    expect(await model(path)).toEqual({
-      ...{ name: 'tiny', path, format: 'onnx', size_bytes: 3, model_type: null, feature_names: null },
-    });
-  });
-
-  it('refuses what is no model, or not allowed', async () => {
+  it('refuses files that are not models or not allowed', async () => {
     const of = (name: string) => refused(describeModelTool, { name }, context());
     expect(await of('foo')).toBe("model 'foo' not found; run list_models to see available models.");
     expect(await of('vmaf_v0.6')).toContain("'vmaf_v0.6' not found");
@@ -159,33 +148,31 @@ describe('describe_model', () => {
   });
 });
 
-describe('list_extractors', () => {
-  it('lists extractors with the file that holds their arithmetic, options and features', async () => {
-    type Listed = { extractors: { name: string; backend: string; source: string }[] };
-    const { extractors } = await ask<Listed>(listExtractorsTool);
-    expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
-    expect(extractors).toHaveLength(21);
-    for (const { source, backend } of extractors) {
-      expect(existsSync(join(root, source)), source).toBe(true);
-      expect(backend).toBe('cpu');
-    }
-    const limit = { name: 'vif_enhn_gain_limit', type: 'double', default: 100, min: 1, max: 100 };
-    expect(extractors.find(({ name }) => name === 'vif')).toMatchObject({
-      features: expect.arrayContaining(['integer_vif_scale0', 'integer_vif_scale3']),
-      options: expect.arrayContaining([expect.objectContaining(limit)]),
-    });
+it('list_extractors lists extractors with the file that holds their arithmetic, options and features', async () => {
+  type Listed = { extractors: { name: string; backend: string; source: string }[] };
+  const { extractors } = await ask<Listed>(listExtractorsTool);
+  expect(extractors.map(({ name }) => name)).toEqual(listExtractors().map(({ name }) => name));
+  expect(extractors).toHaveLength(21);
+  for (const { source, backend } of extractors) {
+    expect(existsSync(join(root, source)), source).toBe(true);
+    expect(backend).toBe('cpu');
+  }
+  const limit = { name: 'vif_enhn_gain_limit', type: 'double', default: 100, min: 1, max: 100 };
+  expect(extractors.find(({ name }) => name === 'vif')).toMatchObject({
+    features: expect.arrayContaining(['integer_vif_scale0', 'integer_vif_scale3']),
+    options: expect.arrayContaining([expect.objectContaining(limit)]),
   });
 });
 
 describe('backends', () => {
-  it('list_backends has five flags, and the core is always there', async () => {
+  it('list_backends has five flags, of which cpu is always true', async () => {
     const answer = await ask(listBackendsTool);
     const flags = Object.entries(answer).filter(([, value]) => typeof value === 'boolean');
     expect(flags.map(([name]) => name).sort()).toEqual(['cpu', 'cuda', 'hip', 'metal', 'sycl']);
     expect(answer.cpu).toBe(true);
   });
 
-  it('probe_backend scores on the core, and a backend that is not there is an answer', async () => {
+  it('probe_backend scores on the core, and reports an absent backend', async () => {
     const core = await ask(probeBackendTool, { backend: 'cpu' });
     expect(core).toMatchObject({ backend: 'cpu', compiled_in: true, runtime_healthy: true, error: null });
     // A still grey copy: motion 0, adm2 and vif 1.
@@ -196,49 +183,41 @@ describe('backends', () => {
     expect(metal).toMatchObject(absent);
   });
 
-  it('vmaf_version has the keys of the reference, and the version of the core', async () => {
+  it('vmaf_version has the keys of the reference and the version of the core', async () => {
     const answer = await ask(vmafVersion);
     expect(Object.keys(answer).sort()).toEqual(['binary_path', 'build_flags', 'engine', 'error', 'version']);
     expect(answer.engine).toEqual({ name: 'anyvmaf', version, libvmaf: '3.2.0' });
     expect(answer.build_flags).toMatchObject({ cpu: true });
-    // Either there is a program or a sentence that says why there is none.
+    // Either a program or the reason why there is none.
     expect(answer.error === null).toBe(answer.binary_path !== null && answer.version !== null);
   });
 
-  it('vmaf_version names no program where there is only an ffmpeg without libvmaf', async () => {
+  it('vmaf_version names no program if ffmpeg lacks libvmaf', async () => {
     const folder = mkdtempSync(join(videoFolder(), 'bin-'));
     writeFileSync(join(folder, 'ffmpeg'), '#!/bin/sh\necho ffmpeg version 7.0\n', { mode: 0o755 });
     vi.stubEnv('PATH', folder);
     const answer = await ask(vmafVersion);
-    vi.unstubAllEnvs();
     expect(answer).toMatchObject({ binary_path: null, version: null });
     expect(answer.error).toMatch(/\S{3}/);
   });
 });
 
-// Tests of shaders score on the same adapter; this is one more run of all of them.
-describe.skipIf(noGpu || !exhaustive)('a GPU, here the software adapter', () => {
-  it('is probed by scoring on it', async () => {
-    vi.stubEnv('VK_ICD_FILENAMES', SWIFTSHADER);
-    const health = await ask(probeBackendTool, { backend: 'webgpu' });
-    expect(health).toMatchObject({ backend: 'webgpu', runtime_healthy: true, adapter: { software: true } });
-    expect(health.score).toBeCloseTo(97.428043, 6);
-  });
+// Shader tests already score on this adapter.
+it.skipIf(noGpu || !exhaustive)('a GPU, here the software adapter, is probed by scoring on it', async () => {
+  vi.stubEnv('VK_ICD_FILENAMES', SWIFTSHADER);
+  const health = await ask(probeBackendTool, { backend: 'webgpu' });
+  expect(health).toMatchObject({ backend: 'webgpu', runtime_healthy: true, adapter: { software: true } });
+  expect(health.score).toBeCloseTo(97.428043, 6);
 });
 
 type Told = Evaluation & { readonly keys: number | null };
 
-const put = (name: string, content: Uint8Array | string) => {
-  writeFileSync(join(videoFolder(), name), content);
-  return join(videoFolder(), name);
-};
-
 const { features, good, worse } = evaluationFiles();
-const constant = put('constant.onnx', linear([0, 0, 0, 0, 0, 0], 1));
-const broken = put('broken.onnx', 'broken');
+const constant = file(videoFolder(), 'constant.onnx', linear([0, 0, 0, 0, 0, 0], 1));
+const broken = file(videoFolder(), 'broken.onnx', Buffer.from('broken'));
 
 describe('eval_model_on_split', () => {
-  it('tells the figures of the split test by default', async () => {
+  it('evaluates the split test by default', async () => {
     const given = context();
     const told = await call<Told>(evalModelOnSplit, { model: good, features }, given);
     expect(told).toMatchObject({
@@ -251,7 +230,7 @@ describe('eval_model_on_split', () => {
     expect(given.ran).toEqual([1]);
   });
 
-  it('says what is not defined as null', async () => {
+  it('gives null for undefined figures', async () => {
     const told = await ask<Told>(evalModelOnSplit, { model: constant, features, split: 'all' });
     expect(told).toMatchObject({ n: 5, plcc: null, srocc: null, krocc: null, intervals: { plcc: null } });
     expect(told.notes.join(' ')).toMatch(/All predictions are 1/);
@@ -268,19 +247,17 @@ describe('eval_model_on_split', () => {
   });
 });
 
-describe('compare_models', () => {
-  it('ranks what works and lists what fails in the order of the call', async () => {
-    const models = [join(videoFolder(), 'absent.onnx'), worse, broken, good, '/etc/m.onnx', constant];
-    type Compared = { ranked: Told[]; errors: { model: string; error: string }[] };
-    const told = await ask<Compared>(compareModels, { models, features });
-    expect(told.ranked.map(({ model, plcc, n }) => [model, plcc, n])).toEqual([
-      [good, 0.8, 4],
-      [worse, -0.8, 4],
-      [constant, null, 4],
-    ]);
-    expect(told.errors.map(({ model }) => model)).toEqual([models[0], broken, '/etc/m.onnx']);
-    expect(told.errors[1]?.error).toMatch(/not a valid ONNX model/);
-  });
+it('compare_models ranks models that work and lists the others in the order of the call', async () => {
+  const models = [join(videoFolder(), 'absent.onnx'), worse, broken, good, '/etc/m.onnx', constant];
+  type Compared = { ranked: Told[]; errors: { model: string; error: string }[] };
+  const told = await ask<Compared>(compareModels, { models, features });
+  expect(told.ranked.map(({ model, plcc, n }) => [model, plcc, n])).toEqual([
+    [good, 0.8, 4],
+    [worse, -0.8, 4],
+    [constant, null, 4],
+  ]);
+  expect(told.errors.map(({ model }) => model)).toEqual([models[0], broken, '/etc/m.onnx']);
+  expect(told.errors[1]?.error).toMatch(/not a valid ONNX model/);
 });
 
 describe('list_videos', () => {
@@ -290,7 +267,7 @@ describe('list_videos', () => {
     readonly left_out: number;
   }
 
-  it('lists what is in the allowed folders, the newest first, and nothing that a link leads to', async () => {
+  it('lists videos in the allowed folders, the newest first, and follows no link', async () => {
     const root = join(videoFolder(), 'listed');
     const outside = join(videoFolder(), 'outside-listed');
     for (const folder of [join(root, 'deep/er'), join(root, '.hidden'), outside])
@@ -321,7 +298,7 @@ describe('list_videos', () => {
     expect(listed.videos[1]?.note).toContain('width, height, pixfmt and bitdepth');
     expect(listed.videos[2]?.note).toMatch(/broken\.mp4/);
     expect(listed.videos[2]?.note).not.toMatch(/ --\w/);
-    // Out of nobody's turn, and each file once until it changes.
+    // It takes no place in the pool, and reads each file once until it changes.
     const again = fakeContext(root);
     put(old, 1e9, 'x'.repeat(bytes.length));
     expect((await call<Listed>(listVideosTool, {}, again)).videos).toEqual(listed.videos);
@@ -333,7 +310,7 @@ describe('list_videos', () => {
     expect(some.videos).toEqual([{ path: fresh, bytes: bytes.length, modified: '2017-07-14T02:40:00.000Z' }]);
     const few = await call<Listed>(listVideosTool, { limit: 1, details: false }, fakeContext(root));
     expect([few.videos.length, few.left_out]).toEqual([1, 3]);
-    // Also where the folder itself, or one in it, has become a link since the server was started.
+    // Also if a folder has become a link since the server started.
     const given = fakeContext(root);
     renameSync(join(root, 'deep'), join(root, 'deep-away'));
     symlinkSync(outside, join(root, 'deep'));
@@ -348,9 +325,9 @@ describe('list_videos', () => {
   it.each([
     [[], 'No folder is allowed: hosts may start the server in /'],
     [['/'], 'The whole file system is allowed'],
-  ])('says what to do where the folders are %j', async (folders, advice) => {
+  ])('gives advice if the folders are %j', async (folders, advice) => {
     const given = context();
-    // Searched it is elsewhere: of a whole disk that takes seconds.
+    // Searching a whole disk takes seconds.
     const allowed = Object.assign([...folders], { map: () => [] });
     const asked = { ...given, files: { ...given.files, allowed } };
     const told = await call<{ advice: string }>(listVideosTool, {}, asked);

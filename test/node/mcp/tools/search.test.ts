@@ -1,7 +1,7 @@
 /**
  * @module test/node/mcp/tools/search
- * The tools that search settings of encoders, as an agent calls them: answers, results as resources, progress, limits, and
- * what they will not open. Curves of encoders are those of the fake host; one search runs real encoders.
+ * The tools that search encoder settings: answers, results as resources, progress, limits, and files that they refuse. The fake
+ * host has made-up encoder curves; one search runs real encoders.
  */
 import { copyFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -24,7 +24,7 @@ const { leftovers } = privateTmp('anyvmaf-search-');
 const context = (signal?: AbortSignal) => fakeContext(videoFolder(), signal);
 const fast = { encoder_options: { preset: 'ultrafast' } };
 
-/** What is read of the answers of these tools. */
+/** The keys of answers that these tests read. */
 interface Answer {
   readonly summary: string;
   readonly reasons: readonly string[];
@@ -44,7 +44,10 @@ interface Answer {
   readonly deltas: readonly { readonly interval_95: readonly number[] | null }[];
 }
 
-/** A host of which one encode uses up the time that the next call has. */
+/** Calls a tool that searches settings. */
+const answerTo = (tool: Tool, args: Args, given = context()) => call<Answer>(tool, args, given);
+
+/** A host whose encode number `late` exhausts the time of the next call. */
 function hostThatIsLate(late = 3): FakeHost {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   let encodes = 0;
@@ -56,12 +59,9 @@ function hostThatIsLate(late = 3): FakeHost {
 }
 
 describe('tools that search settings', () => {
-  /** A file that is allowed; the host says what it shows. */
-  let source = '';
+  /** An allowed file; the host decides its content. */
+  const source = file(videoFolder(), 'film.mkv', new Uint8Array(16));
   let host: FakeHost;
-  beforeAll(() => {
-    source = file(videoFolder(), 'film.mkv', new Uint8Array(16));
-  });
   beforeEach(() => {
     host = fakeEncoding({ shots: [{ frames: 12 }, { frames: 9 }] }).install();
   });
@@ -75,18 +75,18 @@ describe('tools that search settings', () => {
   describe('find_quality', () => {
     const ask = () => ({ source, encoder: 'libx264', ...fast, range: { min: 24, max: 34 } });
 
-    it('answers a setting, the points it measured, and the command that makes the encode', async () => {
+    it('answers with a setting, the points measured, and the command of the encode', async () => {
       const asked = context();
-      const answer = await call<Answer>(findQualityTool, { ...ask(), targets: ['80', 'min>=60'] }, asked);
-      const usual = { encoder: 'libx264', parameter: 'crf', shortfall: null, sampled_frames: null };
-      expect(answer).toMatchObject(usual);
+      const answer = await answerTo(findQualityTool, { ...ask(), targets: ['80', 'min>=60'] }, asked);
+      const common = { encoder: 'libx264', parameter: 'crf', shortfall: null, sampled_frames: null };
+      expect(answer).toMatchObject(common);
       const { points, value, command, encodes } = answer;
       expect(points).toHaveLength(encodes);
       expect(points.find((point) => point.value === value)?.margin).toBeGreaterThanOrEqual(0);
       expect(command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
       const { told } = asked;
       expect(told.map(({ message }) => message)).toContain(`encoding at ${points[0]?.value} with libx264`);
-      // Frames over all stages, ever rising, and a last event that has them all.
+      // Frames rise over all stages, and the last event has all.
       expect(told.every(({ done }, i) => i === 0 || done >= (told[i - 1]?.done ?? 0))).toBe(true);
       const ended = told.filter(({ done, total }) => total !== null && done === total);
       expect(ended.map(({ message }) => message)).toContainEqual(expect.stringMatching(/^encoding/));
@@ -95,57 +95,54 @@ describe('tools that search settings', () => {
       expect(asked.ran).toEqual([null]);
     });
 
-    it('answers the best so far at max_seconds, and the range to go on with', async () => {
+    it('answers with the best so far at max_seconds, and the range to resume with', async () => {
       using slow = hostThatIsLate();
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
-      const answer = await call<Answer>(findQualityTool, args, context());
+      const answer = await answerTo(findQualityTool, args);
       expect(slow.encodes).toHaveLength(3);
       expect(answer.points).toHaveLength(2);
       expect(answer.summary).toMatch(
         /^Stopped at max_seconds or max_encodes; the value is between [\d.]+ and [\d.]+: call again with that range/,
       );
-      const whole = await call<Answer>(findQualityTool, args, context());
-      const on = await call<Answer>(findQualityTool, { ...args, range: answer.unfinished }, context());
+      const whole = await answerTo(findQualityTool, args);
+      const on = await answerTo(findQualityTool, { ...args, range: answer.unfinished });
       expect([on.value, on.unfinished]).toEqual([whole.value, null]);
     });
 
-    it('answers the best so far at max_encodes, how to go on, and says it while it works', async () => {
+    it('answers with the best so far at max_encodes and how to resume, and reports the best while it works', async () => {
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'], max_encodes: 2 };
       const asked = context();
-      const answer = await call<Answer>(findQualityTool, args, asked);
+      const answer = await answerTo(findQualityTool, args, asked);
       expect(host.encodes.length).toBeLessThanOrEqual(3);
       expect(answer.next_action.arguments).toEqual({ range: answer.unfinished });
-      expect(asked.told.map(({ best }) => best)).toContainEqual(
-        expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/),
-      );
+      const found = asked.told.map(({ best }) => best);
+      expect(found).toContainEqual(expect.stringMatching(/^\d+ with \d+\.\d\d at \d+ kb\/s$/));
       const on = { ...args, max_encodes: 20, range: answer.unfinished };
-      expect(await call<Answer>(findQualityTool, on, context())).toMatchObject({ unfinished: null });
+      expect(await answerTo(findQualityTool, on)).toMatchObject({ unfinished: null });
     });
 
-    it('goes on from what was measured, whatever range is asked for next, and with more time where no encode fits', async () => {
+    it('resumes from measured points, whatever the next range, and suggests more time if no encode fits', async () => {
       const args = { source, encoder: 'libx264', ...fast, targets: ['85'] };
       const asked = context();
-      const first = await call<Answer>(findQualityTool, { ...args, max_encodes: 2 }, asked);
+      const first = await answerTo(findQualityTool, { ...args, max_encodes: 2 }, asked);
       const before = host.encodes.length;
       const next = { ...args, ...first.next_action.arguments };
-      const second = await call<Answer>(findQualityTool, next, asked);
+      const second = await answerTo(findQualityTool, next, asked);
       for (const { value } of first.points)
         expect(host.encodes.slice(before).map((one) => one.value)).not.toContain(value);
       expect(second.points.length).toBe(first.points.length + second.encodes);
-      // Points on both sides of the range are in order, and no part of its curve.
+      // Points on both sides of the range are in order, and not part of its curve.
       const values = second.points.map(({ value }) => value);
       expect([values, second.not_monotone]).toEqual([values.toSorted((a, b) => a - b), []]);
-      // And what it found is not measured again to be verified.
-      expect(await call<Answer>(findQualityTool, { ...next, verify: true }, asked)).toMatchObject({
-        encodes: 1,
-      });
+      // The verified value is not measured again.
+      const verified = await answerTo(findQualityTool, { ...next, verify: true }, asked);
+      expect(verified.encodes).toBe(1);
       using _ = hostThatIsLate(2);
       const late = context();
       await call(findQualityTool, { ...args, max_encodes: 1 }, late);
       const stuck = { ...args, targets: ['86'], max_seconds: 40 };
-      expect(await call<Answer>(findQualityTool, stuck, late)).toMatchObject({
-        next_action: { arguments: { max_seconds: 80 } },
-      });
+      const { next_action } = await answerTo(findQualityTool, stuck, late);
+      expect(next_action.arguments).toMatchObject({ max_seconds: 80 });
     });
   });
 
@@ -153,9 +150,9 @@ describe('tools that search settings', () => {
     const range = { min: 30, max: 32 };
     const ask = () => ({ src: source, ...fast, range, min_seconds: 0.2, target_vmaf: 10 });
 
-    it('answers the shots with their settings, and a script as a resource', async () => {
+    it('answers with the shots and their settings, and publishes a script', async () => {
       const asked = context();
-      const answer = await call<Answer>(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
+      const answer = await answerTo(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
       expect(answer).toMatchObject({ encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true });
       expect(answer.shots.map((shot) => [shot.first_frame, shot.frames])).toEqual([
         [0, 12],
@@ -170,7 +167,7 @@ describe('tools that search settings', () => {
       expect(asked.ran).toEqual([null]);
     });
 
-    it('writes the encode where it is told to, and never over a file', async () => {
+    it('writes the encode to the given path, and never over a file', async () => {
       const output = join(videoFolder(), 'tuned.mkv');
       const answer = await call(runTunePerShotTool, { ...ask(), output }, context());
       expect(answer).toMatchObject({ file: { path: output, reached: true }, output: null });
@@ -188,10 +185,10 @@ describe('tools that search settings', () => {
   });
 
   describe('run_compare and run_ladder', () => {
-    it('answer rungs that were measured, and publish every point and a page', async () => {
+    it('answer with measured rungs, and publish every point and a page', async () => {
       const asked = context();
       const ask = { src: source, encoder: 'libx264', ...fast, resolutions: ['176', '160x88'] };
-      const answer = await call<Answer>(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
+      const answer = await answerTo(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
       expect(answer.rungs).toHaveLength(2);
       expect(answer.command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
       expect(answer.summary).toMatch(/^2 rungs with libx264 from /);
@@ -200,12 +197,10 @@ describe('tools that search settings', () => {
         ['ladder.html', 'text/html'],
       ]);
       const whole = await readEncodingResult(String(asked.published[0]?.data));
-      expect(whole.kind === 'ladder' && whole.rungs.map(({ quality }) => quality)).toEqual(
-        answer.rungs.map(({ vmaf }) => vmaf),
-      );
-      expect(asked.told.map(({ message }) => message)).toContainEqual(
-        expect.stringMatching(/^scoring at [\d.]+ with libx264, 160x88$/),
-      );
+      const found = whole.kind === 'ladder' && whole.rungs.map(({ quality }) => quality);
+      expect(found).toEqual(answer.rungs.map(({ vmaf }) => vmaf));
+      const listed = asked.told.map(({ message }) => message);
+      expect(listed).toContainEqual(expect.stringMatching(/^scoring at [\d.]+ with libx264, 160x88$/));
     });
 
     it.each([
@@ -219,14 +214,14 @@ describe('tools that search settings', () => {
       [{}, { schema_version: 2, target_vmafs: [94, 96, 97, 98] }, undefined, undefined],
     ])('give a row for each encoder and target of %j', async (asked, told, codecs, targets) => {
       const args = { src: source, encoders: 'libx264,libx265', ...asked };
-      const answer = await call<Answer>(runCompareTool, args, context());
+      const answer = await answerTo(runCompareTool, args);
       expect(answer).toMatchObject({ src: source, ...told });
       expect('target_vmaf' in answer).toBe('target_vmaf' in told);
       if (codecs) expect(answer.rows.map(({ codec }) => codec)).toEqual(codecs);
       if (targets) expect(answer.rows.map((row) => row.target_vmaf)).toEqual(targets);
     });
 
-    it('take one encoder alone, by the name of its project too', async () => {
+    it('take a single encoder, also by the name of its project', async () => {
       const asked = context();
       const answer = await call(runCompareTool, { src: source, encoders: 'svt-av1', target_vmaf: 80 }, asked);
       expect(answer).toMatchObject({
@@ -244,32 +239,31 @@ describe('tools that search settings', () => {
     ] as const)('give the rungs as a manifest in %s', async (format, parts) => {
       const ask = { src: source, encoder: 'libx264', resolutions: '176,160x88', quality_tiers: 2 };
       const more = { format, spacing: 'uniform', target_vmafs: '40,60' };
-      const answer = await call<Answer>(runLadderTool, { ...ask, ...more }, context());
+      const answer = await answerTo(runLadderTool, { ...ask, ...more });
       expect(answer).toMatchObject({ format });
       for (const part of parts) expect(answer.manifest).toMatch(part);
     });
 
-    it('name a tie, or say why that cannot be known', async () => {
+    it('name a tie, or tell why that is unknown', async () => {
       const ask = { src: source, target_vmafs: [70, 90] };
       const same = ['libx264', 'libx264:tune=film'];
-      const tied = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
+      const tied = await answerTo(runCompareTool, { ...ask, encoders: same });
       expect(tied).toMatchObject({ verdict: 'tied', ties: ['libx264:tune=film'] });
-      expect(tied.summary).toContain(
-        'The difference between libx264:tune=film and libx264 is within measurement error.',
-      );
-      const far = await call<Answer>(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] }, context());
+      const message = 'The difference between libx264:tune=film and libx264 is within measurement error.';
+      expect(tied.summary).toContain(message);
+      const far = await answerTo(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] });
       expect(far).toMatchObject({ verdict: 'decided', ties: [] });
       const [low = 0, high = 0] = far.deltas[0]?.interval_95 ?? [];
       expect(0 < low && low < high).toBe(true);
       using _ = fakeEncoding({ shots: [{ frames: 3 }] }).install();
-      const short = await call<Answer>(runCompareTool, { ...ask, encoders: same }, context());
+      const short = await answerTo(runCompareTool, { ...ask, encoders: same });
       expect(short.reasons).toContain('no-interval');
       expect(short.summary).toContain(
         'No confidence interval: too few parts of the video share a range of quality; at least four are needed.',
       );
     });
 
-    it('answer how presets differ', async () => {
+    it('compare presets', async () => {
       const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
       const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
       expect(answer).toMatchObject({
@@ -283,15 +277,12 @@ describe('tools that search settings', () => {
 
   describe('raw YUV', () => {
     const size = { width: 320, height: 176 };
-    let raw = '';
-    beforeAll(() => {
-      raw = file(videoFolder(), 'raw film.yuv', new Uint8Array(320 * 176 * 3));
-    });
+    const raw = file(videoFolder(), 'raw film.yuv', new Uint8Array(320 * 176 * 3));
 
-    it('is read as Y4M of the size and rate that are given, and stays raw in what is answered', async () => {
+    it('is read as Y4M of the given size and rate, and stays raw in the answer', async () => {
       const asked = context();
       const args = { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' };
-      const answer = await call<Answer>(runLadderTool, args, asked);
+      const answer = await answerTo(runLadderTool, args, asked);
       const { input } = host.encodes[0]?.request ?? {};
       expect(String(input)).toMatch(/raw film\.y4m$/);
       expect(answer.command.slice(0, 11)).toEqual([
@@ -306,9 +297,8 @@ describe('tools that search settings', () => {
       await call(runTunePerShotTool, { src: raw, ...size, ...fast, target_vmaf: 10, format: 'shell' }, asked);
       const script = String(asked.published[0]?.data);
       expect(script).toContain(`source='${raw}'`);
-      expect(script).toMatch(
-        /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/,
-      );
+      const message = /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/;
+      expect(script).toMatch(message);
       expect(script).not.toContain('.y4m');
     });
 
@@ -323,14 +313,14 @@ describe('tools that search settings', () => {
       expect(await refused(runCompareTool, args, context())).toContain(sentence);
     });
 
-    it('of which a copy takes more than it may is refused before it is made', async () => {
+    it('whose copy would exceed max_temp_gb is refused before it is made', async () => {
       const large = file(videoFolder(), 'large.yuv', new Uint8Array(1));
       truncateSync(large, 320 * 176 * 1.5 * 2000);
       const ask = { src: large, ...size, encoders: 'libx264', max_temp_gb: 0.1 };
       expect(await refused(runCompareTool, ask, context())).toContain('but max_temp_gb is 0.1');
     });
 
-    it('is what the size is for: other sources have their own, and the answer says so', async () => {
+    it('alone uses the given size: other sources have their own, and the answer notes that', async () => {
       const mkv = file(videoFolder(), 'own.mkv', Buffer.from('\x1aE\xdf\xa3 and more', 'latin1'));
       const args = { src: mkv, ...size, framerate: 24, encoders: 'libx264', target_vmaf: 80 };
       const notes = ['width', 'height', 'framerate'].map(
@@ -374,7 +364,7 @@ describe('tools that search settings', () => {
       ['find_quality', () => find({ targets: ['good'] })],
       ['run_ladder', () => rungs('HD')],
       ['find_alignment', () => ({ reference: source, distorted: source, width: 64 })],
-    ])('%s: a wrong argument, before waiting for a turn', async (name, args) => {
+    ])('%s: an invalid argument, before waiting in the queue', async (name, args) => {
       const asked = context();
       expect(await refused(toolNamed(name), args(), asked)).toMatch(/must be|such as|lacks/);
       expect(asked.ran).toEqual([]);
@@ -388,14 +378,13 @@ describe('tools that search settings', () => {
     ])('%s: what takes longer than max_seconds', async (name, args) => {
       using _ = hostThatIsLate(1);
       const timer = vi.spyOn(globalThis, 'setTimeout');
-      // The same again would end likewise.
-      expect(await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context())).toBe(
-        'no encode was measured within max_seconds, 7; raise it, or use a faster preset.',
-      );
+      // Repeating the call would not help.
+      const said = await refused(toolNamed(name), { ...args(), max_seconds: 7 }, context());
+      expect(said).toBe('no encode was measured within max_seconds, 7; raise it, or use a faster preset.');
       expect(timer).toHaveBeenCalledWith(expect.any(Function), 7000);
     });
 
-    it('what takes longer, although garbage is collected meanwhile', async () => {
+    it('what takes longer, also if garbage is collected meanwhile', async () => {
       setFlagsFromString('--expose-gc');
       const collect: () => void = runInNewContext('gc');
       const limits = { max_seconds: 1, max_temp_gb: 1, dry_run: false };
@@ -417,41 +406,38 @@ describe('tools that search settings', () => {
       [runCompareTool, () => ({ src: source, encoders: ['libx264', 'libx265'], target_vmafs: [90, 95] }), 32],
       [runLadderTool, () => ({ src: source, resolutions: ['36p', '18p'], quality_tiers: 2 }), 18],
       [runTunePerShotTool, () => ({ src: source, min_seconds: 0.2 }), 32],
-    ])(
-      '$name: a dry run encodes nothing and says how many encodes it would take',
-      async (tool, args, most) => {
-        const outcome = await tool.call({ ...args(), dry_run: true }, context());
-        if (!('fits' in outcome)) throw new Error('not a dry run');
-        expect(outcome.fits.parse(outcome.document)).toEqual(outcome.document);
-        expect(outcome.document).toMatchObject({
-          ...{ dry_run: true, encodes_at_most: most },
-          next_action: { arguments: { dry_run: false } },
-        });
-        expect(host.encodes).toEqual([]);
-        expect(leftovers()).toEqual([]);
-      },
-    );
+    ])('$name: a dry run encodes nothing and tells how many encodes to expect', async (tool, args, most) => {
+      const outcome = await tool.call({ ...args(), dry_run: true }, context());
+      if (!('fits' in outcome)) throw new Error('not a dry run');
+      expect(outcome.fits.parse(outcome.document)).toEqual(outcome.document);
+      expect(outcome.document).toMatchObject({
+        ...{ dry_run: true, encodes_at_most: most },
+        next_action: { arguments: { dry_run: false } },
+      });
+      expect(host.encodes).toEqual([]);
+      expect(leftovers()).toEqual([]);
+    });
 
-    it('what takes more than max_encodes, and go on from what was measured', async () => {
+    it('what takes more than max_encodes, and resume from measured points', async () => {
       const args = { src: source, resolutions: ['36p'], ...fast };
       const asked = context();
       expect(await refused(runLadderTool, { ...args, max_encodes: 3 }, asked)).toMatch(
         /^stopped at max_encodes, 3; call again with the same arguments to resume: measured encodes are kept/,
       );
-      const { encodes } = await call<Answer>(runLadderTool, args, asked);
-      const whole = await call<Answer>(runLadderTool, args, context());
+      const { encodes } = await answerTo(runLadderTool, args, asked);
+      const whole = await answerTo(runLadderTool, args);
       expect(encodes).toBe(whole.encodes - 3);
     });
 
-    it('run_ladder: what was cut short goes on from what was measured', async () => {
+    it('run_ladder: an interrupted call, and resume from measured points', async () => {
       using slow = hostThatIsLate();
       const asked = context();
-      const sentence = await refused(toolNamed('run_ladder'), rungs('176'), asked);
+      const sentence = await refused(runLadderTool, rungs('176'), asked);
       expect(sentence).toContain('call again with the same arguments');
       const before = slow.encodes.length;
-      const answer = await call<Answer>(toolNamed('run_ladder'), rungs('176'), asked);
+      const answer = await answerTo(runLadderTool, rungs('176'), asked);
       expect(answer.encodes).toBe(slow.encodes.length - before);
-      const whole = await call<Answer>(toolNamed('run_ladder'), rungs('176'), context());
+      const whole = await answerTo(runLadderTool, rungs('176'));
       expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });
@@ -464,7 +450,7 @@ describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${ne
     source = encode({ codec: 'ffv1', size: '96x64', frames: 4, source: 'mandelbrot' });
   });
 
-  it('encode and score the whole within the folders that are allowed, and leave nothing behind', async () => {
+  it('encode and score the whole video within the allowed folders, and leave nothing behind', async () => {
     const range = { min: 34, max: 34 };
     const args = { source, encoder: 'libx264', ...fast, range, targets: ['1'], verify: true };
     const answer = await call(findQualityTool, args, context());
@@ -475,7 +461,7 @@ describe.skipIf(!hasFfmpeg)(`tools that search settings with real encoders (${ne
   it.each([
     ['find_quality', 'source', { encoder: 'libx264', ...fast }],
     ['run_tune_per_shot', 'src', fast],
-  ])('open no playlist, whatever its name is: %s', async (name, parameter, more) => {
+  ])('open no playlist, whatever its name: %s', async (name, parameter, more) => {
     const inner = join(encodeFolder(), 'inner-film.mkv');
     copyFileSync(source, inner);
     const list = join(encodeFolder(), 'list-film.mp4');

@@ -1,6 +1,6 @@
 /**
  * @module test/node/mcp/tools/vmaf-score
- * `vmaf_score`: libvmaf's numbers for what was asked, every parameter's effect or refusal, and a small answer.
+ * `vmaf_score`: libvmaf's numbers, the effect or refusal of every parameter, and a small answer.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { Report } from '../../../../src/index.js';
 import { DEFAULT_MODEL } from '../../../../src/mcp/scoring/parameters.js';
 import { vmafScore } from '../../../../src/mcp/tools/vmaf-score.js';
+import { file } from '../../../support/clips.js';
 import {
   compareWithFixture,
   compareWithGolden,
@@ -20,7 +21,7 @@ import { call, copyModel, fakeContext, refused, videoFolder, writePair } from '.
 import { linear, meanOf } from '../../../support/onnx.js';
 import { exhaustive, needsShared, sharedPath } from '../../../support/tier.js';
 
-/** The clip of three frames that models.json begins with, and what libvmaf gave for it. */
+/** The first run that fits, with its clip. */
 function models(find: (run: FixtureRun) => boolean, file: Parameters<typeof readFixture>[0] = 'models') {
   const all = readFixture(file).flatMap((entry) => entry.runs.map((run) => ({ entry, run })));
   const found = all.find(({ run }) => find(run));
@@ -45,10 +46,9 @@ const context = () => fakeContext(videoFolder());
 const score = (args: object = {}) => call(vmafScore, { ...raw(), ...args }, context());
 const refusal = (args: object) => refused(vmafScore, { ...raw(), ...args }, context());
 
-/** The document with every frame, to be held against libvmaf's values. */
-async function full(args: Readonly<Record<string, unknown>>): Promise<Report> {
-  return call<Report>(vmafScore, { ...raw(), detail: 'frames', precision: 'max', ...args }, context());
-}
+/** The document with every frame. */
+const full = async (args: Readonly<Record<string, unknown>>): Promise<Report> =>
+  call<Report>(vmafScore, { ...raw(), detail: 'frames', precision: 'max', ...args }, context());
 
 describe('vmaf_score', () => {
   it("gives libvmaf's values for several models at once", async () => {
@@ -61,7 +61,7 @@ describe('vmaf_score', () => {
     ({ clip: { chroma, bitDepth, frames, width } }) =>
       chroma !== '400' && [8, 10, 12, 16].includes(bitDepth) && frames > 1 && width < 400,
   );
-  /** One of each bit depth and each chroma format: the values of all are those of `score`, which are tested there. */
+  /** One of each bit depth and each chroma format; tests of `score` cover the others. */
   const keys = raws.map(({ clip: { chroma, bitDepth } }) => `${chroma} ${bitDepth}`);
   it.each(raws.filter((_, i) => exhaustive || keys.indexOf(keys[i] ?? '') === i))(
     '$clip.width x $clip.height, $clip.bitDepth bit, $clip.chroma, $clip.content',
@@ -85,7 +85,7 @@ describe('vmaf_score', () => {
     expect(measured).toEqual(['integer_adm2_nvd_5_rdh_2160']);
   });
 
-  it('disables the clip and enables the transform', async () => {
+  it('can disable the clip and enable the transform', async () => {
     const report = await full({ models: ['version=vmaf_v0.6.1:name=raw'], disable_clip: true });
     expect(report.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
     const phone = await full({ models: ['version=vmaf_v0.6.1:name=phone'], enable_transform: true });
@@ -107,9 +107,8 @@ describe('vmaf_score', () => {
     const torn = join(videoFolder(), 'torn.yuv');
     writeFileSync(torn, readFileSync(dis).subarray(0, -7));
     const args = { ...rest, dis: torn, feature: ['psnr'], no_prediction: true };
-    expect(await refused(vmafScore, args, context())).toContain(
-      'pass allow_damaged to score the whole frames',
-    );
+    const sentence = await refused(vmafScore, args, context());
+    expect(sentence).toContain('pass allow_damaged to score the whole frames');
     expect(await call(vmafScore, { ...args, allow_damaged: true }, context())).toMatchObject({
       frame_count: clip.frames - 1,
     });
@@ -121,7 +120,7 @@ describe('vmaf_score', () => {
     expect(report.pooled_metrics.vmaf).toBeUndefined();
   });
 
-  it('takes Y4M that agrees with the geometry, and says when it does not', async () => {
+  it('takes Y4M that matches the geometry, and refuses other Y4M', async () => {
     const pair = writePair(clip, 'y4m');
     const report = await full({ ...pair, models: severalModels.models });
     expect(compareWithFixture(report, severalModels).wrong).toEqual([]);
@@ -136,12 +135,12 @@ describe('vmaf_score', () => {
     expect(report.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
     expect(await refusal({ model: 'path=/etc/passwd' })).toContain('/etc/passwd');
     expect(await refusal({ model: `version=vmaf_v0.6.1:path=/etc/passwd` })).toContain('/etc/passwd');
-    // As list_models names it.
+    // The path that list_models gives.
     const shipped = await full({ model: 'path=model/vmaf_v0.6.1.json:name=raw:disable_clip' });
     expect(shipped.pooled_metrics.raw?.mean).toBe(mean(severalModels.metrics.raw));
   });
 
-  it('asks for as many threads as it was told, and tells how far it is, in pairs of frames', async () => {
+  it('asks for the given number of threads, and reports progress in pairs of frames', async () => {
     for (const threads of [undefined, 0, 3]) {
       const one = context();
       await call(vmafScore, { ...raw(), threads }, one);
@@ -150,7 +149,7 @@ describe('vmaf_score', () => {
     }
   });
 
-  it('ends with the reason of a signal', async () => {
+  it('rejects with the reason of an aborted signal', async () => {
     const reason = new Error('enough');
     const aborted = fakeContext(videoFolder(), AbortSignal.abort(reason));
     await expect(vmafScore.call(raw(), aborted)).rejects.toBe(reason);
@@ -158,7 +157,7 @@ describe('vmaf_score', () => {
 });
 
 describe('the answer of vmaf_score', () => {
-  it('is small unless asked otherwise, with a link to the full report', async () => {
+  it('is small by default, with a link to the full report', async () => {
     const one = context();
     const { document, content } = await vmafScore.call(raw(), one);
     const text = JSON.stringify(document);
@@ -180,7 +179,7 @@ describe('the answer of vmaf_score', () => {
     expect(report.pooled_metrics).toEqual(answer.pooled_metrics);
   });
 
-  it('has as many digits as were asked for', async () => {
+  it('has the requested number of digits', async () => {
     const libvmaf = mean(severalModels.metrics.raw);
     const args = { ...raw(), model: 'version=vmaf_v0.6.1:disable_clip:name=raw' };
     for (const [precision, expected] of [
@@ -201,7 +200,7 @@ describe('the answer of vmaf_score', () => {
     [{ csv: true }, 'csv', /^Frame,/],
     [{ csv: true, output_fmt: 'csv' }, 'csv', /^Frame,/],
     [{ sub: true }, 'sub', /^\{0\}\{1\}/],
-  ])('is a text where %j is asked for', async (args, format, start) => {
+  ])('is a text for %j', async (args, format, start) => {
     const answer = await score({ backend: 'cpu', ...args });
     const { output, mismatched_model_warning: _, ...rest } = answer;
     expect(output).toMatch(start);
@@ -221,11 +220,10 @@ describe('the answer of vmaf_score', () => {
     expect(answer.worst_frames?.frames[0]).toEqual({ frame: lowest, value: libvmaf[lowest] });
   });
 
-  it('warns of a model that is meant for other pictures', async () => {
+  it('warns about a model for other pictures', async () => {
     const small = await score({ model: 'version=vmaf_4k_v0.6.1' });
-    expect(small.mismatched_model_warning).toMatch(
-      /vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90 \(sd\), so its scores are not valid for them/,
-    );
+    const message = /vmaf_4k_v0\.6\.1 is meant for 4k .* 160x90 \(sd\), so its scores are not valid for them/;
+    expect(small.mismatched_model_warning).toMatch(message);
     const bare = await score({ no_prediction: true });
     expect(bare.mismatched_model_warning).toBeUndefined();
     const hd = readFixture('formats').find((one) => one.clip.width === 1283);
@@ -235,32 +233,26 @@ describe('the answer of vmaf_score', () => {
   });
 });
 
-describe('presets', () => {
-  const size = { width: 240, height: 216, bitDepth: 8, chroma: '420' } as const;
-  const clip = { content: 'sample', ...size, frames: 1, seed: 23 } as const;
+const size = { width: 240, height: 216, bitDepth: 8, chroma: '420' } as const;
+const presetClip = { content: 'sample', ...size, frames: 1, seed: 23 } as const;
 
-  it.each([
-    [
-      { aom_ctc: 'v7.0' },
-      ['psnr_y', 'ciede2000', 'float_ssim', 'float_ms_ssim', 'psnr_hvs', 'cambi', 'vmaf', 'vmaf_neg'],
-      'vmaf_v0.6.1neg',
-    ],
-    [{ nflx_ctc: 'v1.0' }, ['psnr_y', 'float_ssim', 'cambi', 'vmaf', 'vmaf_neg'], 'vmaf_4k_v0.6.1neg'],
-  ])('%j scores with its models and features', async (preset, metrics, neg) => {
-    const answer = await score({ ...rawOf(clip), ...preset });
-    expect(Object.keys(answer.pooled_metrics ?? {})).toEqual(expect.arrayContaining(metrics));
-    expect(JSON.stringify(answer)).toContain(neg);
-  });
+it.each([
+  [
+    { aom_ctc: 'v7.0' },
+    ['psnr_y', 'ciede2000', 'float_ssim', 'float_ms_ssim', 'psnr_hvs', 'cambi', 'vmaf', 'vmaf_neg'],
+    'vmaf_v0.6.1neg',
+  ],
+  [{ nflx_ctc: 'v1.0' }, ['psnr_y', 'float_ssim', 'cambi', 'vmaf', 'vmaf_neg'], 'vmaf_4k_v0.6.1neg'],
+])('the preset %j scores with its models and features', async (preset, metrics, neg) => {
+  const answer = await score({ ...rawOf(presetClip), ...preset });
+  expect(Object.keys(answer.pooled_metrics ?? {})).toEqual(expect.arrayContaining(metrics));
+  expect(JSON.stringify(answer)).toContain(neg);
 });
 
 describe('tiny models in vmaf_score', () => {
-  const write = (name: string, bytes: Uint8Array) => {
-    const path = join(videoFolder(), name);
-    writeFileSync(path, bytes);
-    return path;
-  };
+  const write = (name: string, bytes: Uint8Array) => file(videoFolder(), name, bytes);
 
-  it('score beside VMAF, on features that are measured for them', async () => {
+  it('score beside VMAF, on features measured for them', async () => {
     const tiny_model = write('tiny.onnx', linear([1, 0, 0, 0, 0, 0], 0));
     const report = await full({ tiny_model });
     for (const { metrics } of report.frames) {
@@ -332,26 +324,25 @@ describe('what vmaf_score refuses', () => {
     expect(await refusal(args)).toMatch(sentence);
   });
 
-  it('files that are not there, or not allowed, before anything runs', async () => {
+  it('missing and disallowed files, before anything runs', async () => {
     const one = context();
     expect(await refused(vmafScore, { ...raw(), dis: '/dev/zero' }, one)).toContain('/dev/zero');
-    expect(await refused(vmafScore, { ...raw(), ref: `${videoFolder()}/none.yuv` }, one)).toContain(
-      'none.yuv',
-    );
+    const said = await refused(vmafScore, { ...raw(), ref: `${videoFolder()}/none.yuv` }, one);
+    expect(said).toContain('none.yuv');
     expect(one.ran).toEqual([]);
   });
 
-  it('values that the schema does not have', () => {
+  it('values outside the schema', () => {
     for (const args of [
       ...[{ width: '160' }, { pixfmt: '400' }, { bitdepth: 9 }, { backend: 'vulkan' }, { precision: '18' }],
       ...[{ precision: 17 }, { models: [] }, { ref: '' }, { output_fmt: 'ndjson' }, { dis: undefined }],
-    ])
-      expect(vmafScore.inputSchema.safeParse({ ...raw(), ...args }).success, JSON.stringify(args)).toBe(
-        false,
-      );
+    ]) {
+      const { success } = vmafScore.inputSchema.safeParse({ ...raw(), ...args });
+      expect(success, JSON.stringify(args)).toBe(false);
+    }
   });
 
-  it('takes the defaults of what it does not have', async () => {
+  it('accepts the defaults of parameters that it does not support', async () => {
     const answer = await score({
       ...{ tiny_device: 'auto', dnn_ep: 'auto', tiny_threads: 0, tiny_fp16: false, tiny_precision: 'auto' },
       ...{ tiny_resize: 'disabled', target_width: 0, target_height: 0, target_scaling: 'none', cpumask: 0 },
@@ -360,16 +351,18 @@ describe('what vmaf_score refuses', () => {
     expect(answer).toMatchObject({ backend_used: 'cpu', frame_count: clip.frames });
   });
 
-  it('gpumask only means that auto does not look for a GPU', async () => {
+  it('gpumask only keeps auto from looking for a GPU', async () => {
     const answer = await score({ gpumask: 1 });
     expect(answer).toMatchObject({ backend_requested: 'auto', backend_used: 'cpu' });
   });
 });
 
 const shared = sharedPath('golden/features.json');
+const EXAMPLE = "the reference's example call on 10-bit clips";
 
-describe.runIf(shared)(`the reference's example call on 10-bit clips (${needsShared})`, () => {
-  it.each(['m:vmaf_v0.6.1', 'm:vmaf_v0.6.1neg'])('%s', async (config) => {
+it.runIf(shared).each(['m:vmaf_v0.6.1', 'm:vmaf_v0.6.1neg'])(
+  `${EXAMPLE} with %s (${needsShared})`,
+  async (config) => {
     const root = new URL('../../../../../shared/', import.meta.url);
     const found = goldenCases(root).find((one) => one.clip === 'src01_10b' && one.config === config);
     if (!found) throw new Error('no such golden run');
@@ -381,11 +374,10 @@ describe.runIf(shared)(`the reference's example call on 10-bit clips (${needsSha
     const one = fakeContext(sharedPath('clips') ?? '');
     const report = await call<Report>(vmafScore, args, one);
     expect(compareWithGolden(report, found).wrong).toEqual([]);
-    // As documented.
     if (config === 'm:vmaf_v0.6.1') expect(report.pooled_metrics.vmaf?.mean).toBe(82.56422654900535);
     expect(report).toMatchObject({ backend_requested: 'cpu', backend_used: 'cpu', frame_count: 3 });
-  });
-});
+  },
+);
 
 function mean(values: readonly (number | null)[] | undefined): number {
   const numbers = (values ?? []).map((value) => value ?? Number.NaN);
