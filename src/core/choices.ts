@@ -147,3 +147,31 @@ export type AomCtc = (typeof AOM_CTC_VERSIONS)[number];
 export const NFLX_CTC_VERSIONS = ['v1.0'] as const;
 /** A version of the Netflix common test conditions. */
 export type NflxCtc = (typeof NFLX_CTC_VERSIONS)[number];
+
+/** The most used encoders, by ffmpeg's names. */
+export const COMMON_ENCODERS: readonly string[] = [
+  'libx264',
+  'libx265',
+  'libsvtav1',
+  'libaom-av1',
+  'libvpx-vp9',
+];
+
+/** Common names of encoders, and ffmpeg's. */
+const NICKNAMES: Readonly<Record<string, string>> = {
+  x264: 'libx264',
+  x265: 'libx265',
+  'svt-av1': 'libsvtav1',
+  svt_av1: 'libsvtav1',
+  svtav1: 'libsvtav1',
+  'aom-av1': 'libaom-av1',
+  libaom: 'libaom-av1',
+  'vpx-vp9': 'libvpx-vp9',
+  vvenc: 'libvvenc',
+};
+
+/** ffmpeg's name of an encoder; other names are returned unchanged. */
+export function encoderName(name: string): string {
+  const plain = name.trim().toLowerCase();
+  return Object.hasOwn(NICKNAMES, plain) ? (NICKNAMES[plain] ?? name) : name;
+}

@@ -1,9 +1,10 @@
 /**
  * @module files/folders
- * The cache folder, private folders, temporary files, atomic writes, and reasons of failed writes. The name of a temporary
- * file identifies the process that made it. That process removes it at its end; after a kill, the next process that makes
+ * The cache folder, private folders, temporary files, atomic writes, digests, and reasons of failed writes. The name of a
+ * temporary file identifies the process that made it. That process removes it at its end; after a kill, the next process that makes
  * a temporary file in the same folder does.
  */
+import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
 import {
   chmod,
@@ -265,4 +266,12 @@ export function globTest(pattern: string): (name: string) => boolean {
   const escaped = pattern.replace(/[.+^${}()|[\]\\]/g, '\\$&');
   const whole = new RegExp(`^${escaped.replace(/\*+/g, '.*').replaceAll('?', '.')}$`);
   return (name) => whole.test(name) && (!name.startsWith('.') || pattern.startsWith('.'));
+}
+
+/**
+ * SHA-256, synchronously; `core/bytes` has an asynchronous one for all platforms.
+ * @param digits number of leading hexadecimal digits, at most 64
+ */
+export function textDigest(text: string, digits = 64): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, digits);
 }

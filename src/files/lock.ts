@@ -8,8 +8,15 @@ import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/prom
 import { basename, dirname, join, resolve } from 'node:path';
 import { type AnyvmafError, codeOf, ioError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
-import { textDigest } from './digest.js';
-import { forgetScratch, isAlive, machineMark, processMark, remember, writeReason } from './folders.js';
+import {
+  forgetScratch,
+  isAlive,
+  machineMark,
+  processMark,
+  remember,
+  textDigest,
+  writeReason,
+} from './folders.js';
 
 export interface FileLock {
   /** @throws {AnyvmafError} `io` if the lock is lost, as after a long suspension of this process */

@@ -10,8 +10,15 @@ import { jsonOf } from '../core/arguments.js';
 import { AnyvmafError, ioError, messageOf, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
-import { textDigest } from '../files/digest.js';
-import { isAlive, machineMark, openPrivate, processMark, writeReason, writeWhole } from '../files/folders.js';
+import {
+  isAlive,
+  machineMark,
+  openPrivate,
+  processMark,
+  textDigest,
+  writeReason,
+  writeWhole,
+} from '../files/folders.js';
 import type { ResultOfJob } from './resources.js';
 import { type CallAnswer, jobDocument } from './tool.js';
 

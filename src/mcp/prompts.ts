@@ -4,7 +4,7 @@
  */
 import { isAbsolute, relative, sep } from 'node:path';
 import type { CompleteRequest, CompleteResult, ProtocolError, Server } from '@modelcontextprotocol/server';
-import { COMMON_ENCODERS } from '../core/encoder-names.js';
+import { COMMON_ENCODERS } from '../core/choices.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { findVideos } from './files.js';

@@ -9,8 +9,7 @@ import { AnyvmafError, ioError, usageError } from '../core/errors.js';
 import { isUrl } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import { openChecked } from '../files/checked-file.js';
-import { textDigest } from '../files/digest.js';
-import { writeReason, writeWhole } from '../files/folders.js';
+import { textDigest, writeReason, writeWhole } from '../files/folders.js';
 import type { RemoteStore } from '../remote/remote-file.js';
 import { INLINE_BYTES, type Stored } from './job.js';
 

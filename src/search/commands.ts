@@ -3,7 +3,7 @@
  * Settings of encodes, and the ffmpeg arguments and timestamps that make them: whole encodes, DASH and HLS ladders,
  * joined segments.
  */
-import { encoderName } from '../core/encoder-names.js';
+import { encoderName } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';

@@ -3,7 +3,7 @@
  * Inputs of a feature model: the extractor of each column, and the codec block of codec-aware models: the encoder
  * (one-hot), its preset and its rate factor.
  */
-import { encoderName } from '../core/encoder-names.js';
+import { encoderName } from '../core/choices.js';
 import { type AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';

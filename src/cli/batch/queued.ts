@@ -2,13 +2,14 @@
  * @module cli/batch/queued
  * Runs a batch on a queue: submits its jobs, and yields their results as workers finish them.
  */
+
 import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
 import { hasScheme } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
-import { textDigest } from '../../files/digest.js';
+import { textDigest } from '../../files/folders.js';
 import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
 import { MOST_ARG, type PartLength, type QueueJob, readReason, type Stored } from '../../queue/job.js';
 import { ResultsFolder } from '../../queue/results-folder.js';

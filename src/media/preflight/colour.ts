@@ -7,9 +7,18 @@ import type { Hint, PrepareHint } from '../../core/errors.js';
 import type { BothOf } from '../../core/frame.js';
 import { mean } from '../../core/numbers.js';
 import { correlation } from '../evidence/averages.js';
-import { ofBoth, otherRole, ROLES, rounded, showSameMoment, subject } from './facts.js';
 import type { Both, ChromaSquares, Finding, PairFacts, SideFacts } from './findings.js';
-import { filterFiles, finding, vf } from './make.js';
+import {
+  filterFiles,
+  finding,
+  ofBoth,
+  otherRole,
+  ROLES,
+  rounded,
+  showSameMoment,
+  subject,
+  vf,
+} from './make.js';
 
 /** Least correlation of the pictures to compare their colours. */
 const COMPARABLE = 0.95;

@@ -8,9 +8,18 @@ import { fractionText, mean, quotientOf } from '../../core/numbers.js';
 import { displayAspect, formatSize, SAME_ASPECT } from '../../core/size.js';
 import { correlation } from '../evidence/averages.js';
 import { type Framing, zoomOf } from '../evidence/framing.js';
-import { nearbyFraction, ofBoth, otherRole, rounded, showSameMoment } from './facts.js';
 import type { Borders, Both, Finding, PairFacts, Role, SideFacts } from './findings.js';
-import { cropFiles, filterFiles, finding, warningUnless } from './make.js';
+import {
+  cropFiles,
+  filterFiles,
+  finding,
+  nearbyFraction,
+  ofBoth,
+  otherRole,
+  rounded,
+  showSameMoment,
+  warningUnless,
+} from './make.js';
 import { EDGES, forEdges, lengthAcross, SQUARE } from './measure.js';
 
 /** Least difference of borders, as a share of the side. */

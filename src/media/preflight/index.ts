@@ -8,11 +8,10 @@ import { mean } from '../../core/numbers.js';
 import { displayAspect, formatSize, screenSize } from '../../core/size.js';
 import { isClearTrack, trackText } from '../decoder.js';
 import { isCombed } from '../evidence/fields.js';
-import { ofBoth, otherRole, ROLES, rounded } from './facts.js';
 import type { Both, Finding, ModelInUse, PairFacts, PreflightContext, SideFacts } from './findings.js';
 import { geometryFindings, zoomedPart } from './geometry.js';
 import { judge } from './judge.js';
-import { finding } from './make.js';
+import { finding, ofBoth, otherRole, ROLES, rounded } from './make.js';
 import { sampleFindings } from './samples.js';
 import { timingFindings } from './timing.js';
 

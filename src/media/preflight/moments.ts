@@ -8,9 +8,8 @@ import { counted } from '../../core/printable.js';
 import { BEGINNING, type Displacement } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
-import { ofBoth, ROLES, subject } from './facts.js';
 import type { Both, Finding, FindingCode, PairFacts, Role, SideFacts } from './findings.js';
-import { BY_TIME, FIND_OFFSET, finding, NEITHER, warningUnless } from './make.js';
+import { BY_TIME, FIND_OFFSET, finding, NEITHER, ofBoth, ROLES, subject, warningUnless } from './make.js';
 
 /** Most frames between an ambiguous offset and another that counts as equal. */
 const NEARLY = 3;

@@ -16,9 +16,8 @@ import {
   isHdr,
   isProfile5,
 } from './colour.js';
-import { ofBoth, otherRole, rounded } from './facts.js';
 import type { Both, Finding, PairFacts, SideFacts, Values } from './findings.js';
-import { filterFiles, finding, prepareFiles, vf } from './make.js';
+import { filterFiles, finding, ofBoth, otherRole, prepareFiles, rounded, vf } from './make.js';
 
 /** Equivalent names: BT.601 and BT.2020 reuse definitions of other standards. */
 const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (readonly string[])[]>> = {

@@ -8,18 +8,23 @@ import { counted } from '../../core/printable.js';
 import { deinterlacer, deinterlacing, type FieldEvidence, judgeFields } from '../evidence/fields.js';
 import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js';
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
+import type { Both, Finding, FindingValue, PairFacts, Role, SideFacts } from './findings.js';
 import {
+  BY_TIME,
   durationOf,
+  FIND_OFFSET,
+  filterFiles,
+  finding,
   framesOf,
   framesPerSecond,
+  NEITHER,
   ofBoth,
   otherRole,
   ROLES,
   rounded,
   subject,
-} from './facts.js';
-import type { Both, Finding, FindingValue, PairFacts, Role, SideFacts } from './findings.js';
-import { BY_TIME, FIND_OFFSET, filterFiles, finding, NEITHER, warningUnless } from './make.js';
+  warningUnless,
+} from './make.js';
 import {
   alignmentFindings,
   doubtFinding,

@@ -4,7 +4,7 @@
  */
 import { appendFile, readdir, readFile, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { COMMON_ENCODERS } from '../../../core/encoder-names.js';
+import { COMMON_ENCODERS } from '../../../core/choices.js';
 import { type AnyvmafError, ioError, usageError } from '../../../core/errors.js';
 import { nearest } from '../../../core/nearest.js';
 import type { Origin } from '../../../core/origin.js';
