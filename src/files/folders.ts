@@ -1,8 +1,8 @@
 /**
  * @module files/folders
  * The cache folder, private folders, temporary files, atomic writes, digests, and reasons of failed writes. The name of a
- * temporary file identifies the process that made it. That process removes it at its end; after a kill, the next process that makes
- * a temporary file in the same folder does.
+ * temporary file identifies the process that made it. That process removes it at its end; after a kill, the next process
+ * that makes a temporary file in the same folder does.
  */
 import { createHash } from 'node:crypto';
 import { rmSync } from 'node:fs';
