@@ -78,7 +78,7 @@ function removeInnerTypes() {
   const reached = new Set(['index.d.ts', 'index.browser.d.ts']);
   for (const file of reached) {
     const text = readFileSync(join(dist, file), 'utf8');
-    for (const [, name] of text.matchAll(/(?:from |import\()'(\.[^']+)\.js'/g))
+    for (const [, name] of text.matchAll(/(?:from |import\()['"](\.[^'"]+)\.js['"]/g))
       reached.add(`${join(dirname(file), name)}.d.ts`);
   }
   for (const file of readdirSync(dist, { recursive: true })) {

@@ -28,7 +28,7 @@ const PASSED_OVER = 48;
 const LENGTH = 4096;
 
 /** Numbers of pairs: all at once, or one at a time. */
-export type FrameNumbers = readonly number[] | AsyncIterable<number>;
+type FrameNumbers = readonly number[] | AsyncIterable<number>;
 
 /**
  * Reads pairs of frames by number, each on request.
@@ -39,7 +39,7 @@ export type FrameNumbers = readonly number[] | AsyncIterable<number>;
 export async function* extractPairs(
   platform: Platform,
   request: ScoreRequest,
-  frames: FrameNumbers,
+  frames: readonly number[] | AsyncIterable<number>,
   options: ExtractOptions = {},
 ): AsyncGenerator<FramePair, void, undefined> {
   requireObject('options', options);
