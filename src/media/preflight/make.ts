@@ -52,7 +52,6 @@ export function uncheckedFinding(what: string, error: unknown): Finding {
 }
 
 export const FIND_OFFSET: Hint = { purpose: 'fix', option: 'offset', value: 'auto' };
-export const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const;
 
 /** The option that filters a video while ffmpeg decodes it. */
 export function vf(side: Role, value: string): OptionHint {

@@ -9,7 +9,10 @@ import { BEGINNING, type Displacement } from '../align/slips.js';
 import { intervalsOf, medianInterval } from '../evidence/rate.js';
 import { type AlignReason, type AlignResult, type Slip, WIDEST_ADVISED } from '../pairing/types.js';
 import type { Both, Finding, FindingCode, PairFacts, Role, SideFacts } from './findings.js';
-import { BY_TIME, FIND_OFFSET, finding, NEITHER, ofBoth, ROLES, subject, warningUnless } from './make.js';
+import { FIND_OFFSET, finding, NEITHER, ofBoth, ROLES, subject, warningUnless } from './make.js';
+
+/** Accepts that frames are paired by time. */
+export const BY_TIME = { purpose: 'accept', option: 'frameRatePolicy', value: 'nearest' } as const;
 
 /** Most frames between an ambiguous offset and another that counts as equal. */
 const NEARLY = 3;

@@ -10,7 +10,6 @@ import { intervalsOf, isNominal, rateOf, ratesDiffer } from '../evidence/rate.js
 import { frameRatio, isConstantRate } from '../pairing/timeline.js';
 import type { Both, Finding, FindingValue, PairFacts, Role, SideFacts } from './findings.js';
 import {
-  BY_TIME,
   durationOf,
   FIND_OFFSET,
   filterFiles,
@@ -27,6 +26,7 @@ import {
 } from './make.js';
 import {
   alignmentFindings,
+  BY_TIME,
   doubtFinding,
   pairInTime,
   setBackFindings,
