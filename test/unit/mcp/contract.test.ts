@@ -167,7 +167,7 @@ describe('every tool', () => {
 describe('the list of tools', () => {
   const list = listTools(TOOLS);
 
-  it('has less than 13,000 tokens', () => {
+  it('has less than 13,000 tokens of four characters', () => {
     const text = JSON.stringify({ tools: list });
     const size = `${text.length} characters, about ${tokensOf(text)} tokens`;
     console.info(`tools/list: ${list.length} tools, ${size}`);
