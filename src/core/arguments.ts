@@ -13,6 +13,11 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
+/** Also false for objects whose members throw, such as revoked proxies. */
+export function isReadable(value: unknown): value is Record<string, unknown> {
+  return isObject(value) && holds(() => Object.keys(value).every((key) => [value[key]]));
+}
+
 /** Removes undefined members. */
 export function defined<T extends object>(value: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as {

@@ -2,7 +2,7 @@
  * @module core/option-checks
  * Checks the values of options by the rows of core/options.
  */
-import { isObject, oneOf, wrongType } from './arguments.js';
+import { isReadable, oneOf, wrongType } from './arguments.js';
 import { type AnyvmafError, usageError } from './errors.js';
 import { type FrameRange, MAX_SIDE, MOST_FRAMES } from './frame.js';
 import {
@@ -74,7 +74,7 @@ export const CHECKS = {
   ),
   texts: fitting('an array of strings', isTexts),
   hosts: fitting('true, false or a list of hosts', (value) => typeof value === 'boolean' || isTexts(value)),
-  signal: fitting('an AbortSignal', (value) => isObject(value) && 'throwIfAborted' in value),
+  signal: fitting('an AbortSignal', (value) => isReadable(value) && 'throwIfAborted' in value),
   crop: fitting(
     'auto; to keep a part of the picture, use cropReference and cropDistorted',
     (value) => value === 'auto',
@@ -109,7 +109,7 @@ function checkSize(name: string, size: unknown): void {
 }
 
 function checkRange(name: string, value: unknown): void {
-  if (!isObject(value)) throw wrongType(name, value, 'an object with unit, start and end');
+  if (!isReadable(value)) throw wrongType(name, value, 'an object with unit, start and end');
   const { unit, start, end } = value as unknown as FrameRange;
   oneOf(`${name}.unit`, unit, ['frames', 'seconds']);
   if (unit === 'frames') {

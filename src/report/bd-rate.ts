@@ -2,7 +2,7 @@
  * @module report/bd-rate
  * Bjontegaard deltas: the average distance between two rate-quality curves, as rate or as quality.
  */
-import { isObject, oneOf, requireObject, wrongType } from '../core/arguments.js';
+import { isReadable, oneOf, requireObject, wrongType } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { counted } from '../core/printable.js';
 import { fitting, list, number, positive } from '../core/shapes.js';
@@ -102,7 +102,7 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
     ['between', between, '{ min: 60, max: 97 }'],
     ['rates', rates, '{ min: 500, max: 4000 }'],
   ] as const)
-    if (limits !== undefined && !(isObject(limits) && limits.min <= limits.max))
+    if (limits !== undefined && !(isReadable(limits) && limits.min <= limits.max))
       throw wrongType(`options.${name}`, limits, `an object such as ${example}`);
   const interpolation = oneOf('options.interpolation', options.interpolation ?? 'pchip', INTERPOLATIONS);
   const given = { anchor: points('anchor', anchor), test: points('test', test) };
@@ -116,7 +116,7 @@ function readPair(anchor: unknown, test: unknown, options: BdOptions): Pair {
 }
 
 const points = list(
-  fitting<Record<string, unknown>>('an object { kbps, quality } or { bytes, quality }', isObject),
+  fitting<Record<string, unknown>>('an object { kbps, quality } or { bytes, quality }', isReadable),
   'an array of { kbps, quality } or { bytes, quality }',
 );
 

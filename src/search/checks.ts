@@ -2,7 +2,7 @@
  * @module search/checks
  * Checks what comes from outside: options of searches, ladders, comparisons and shots, and the JSON of results.
  */
-import { isObject, jsonOf, requireObject, requireText, wrongType } from '../core/arguments.js';
+import { isReadable, jsonOf, requireObject, requireText, wrongType } from '../core/arguments.js';
 import { usageError } from '../core/errors.js';
 import { CHECKS, checkMembers } from '../core/option-checks.js';
 import { checkOrigin } from '../core/origin.js';
@@ -51,7 +51,7 @@ const seconds = fitting<number>('a number of seconds above 0', isAbove0);
 const isSide = (value: unknown) => Number.isInteger(value) && Number(value) > 0;
 const size = fitting<unknown>(
   'a height such as 720, or a size such as { width: 1280, height: 720 }',
-  (value) => isSide(value) || (isObject(value) && isSide(value.width) && isSide(value.height)),
+  (value) => isSide(value) || (isReadable(value) && isSide(value.width) && isSide(value.height)),
 );
 const limits = object({ min: number, max: number }, 'an object such as { min: 40, max: 95 }');
 const targets = list(

@@ -2,7 +2,7 @@
  * @module engine/contract/options
  * Checks options and fills in defaults.
  */
-import { isObject, requireObject, wrongType } from '../../core/arguments.js';
+import { isObject, isReadable, requireObject, wrongType } from '../../core/arguments.js';
 import type { BackendChoice } from '../../core/choices.js';
 import { TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../../core/choices.js';
 import { type InputRole, usageError } from '../../core/errors.js';
@@ -308,7 +308,7 @@ const TINY_CHECKS: Readonly<Record<keyof TinyModelOptions, Shape<unknown>>> = {
 
 const tinyModels = list(
   (path, value) => {
-    if (!isObject(value)) throw wrongType(path, value, 'an object with a model');
+    if (!isReadable(value)) throw wrongType(path, value, 'an object with a model');
     checkMembers(value, TINY_CHECKS, path);
     TINY_CHECKS.model(`${path}.model`, value.model);
   },

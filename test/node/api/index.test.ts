@@ -298,4 +298,25 @@ describe.each([
       expect(wrong).toEqual([]);
     },
   );
+
+  const x264 = { encoder: 'libx264' };
+  it.each<[string, string, (unreadable: unknown) => readonly unknown[]]>([
+    ['score', 'tiny', (one) => [request.fits, { tiny: [one] }]],
+    ['score', 'scaleTo', (one) => [request.fits, { scaleTo: one }]],
+    ['score', 'range', (one) => [request.fits, { range: one }]],
+    ['score', 'signal', (one) => [request.fits, { signal: one }]],
+    ['searchQuality', 'targets', (one) => ['a.mp4', { ...x264, targets: [one] }]],
+    ['searchQuality', 'range', (one) => ['a.mp4', { ...x264, range: one }]],
+    ['searchQuality', 'encoderOptions', (one) => ['a.mp4', { ...x264, encoderOptions: one }]],
+    ['buildLadder', 'sizes', (one) => ['a.mp4', { ...x264, sizes: [one] }]],
+    ['buildLadder', 'between', (one) => ['a.mp4', { ...x264, sizes: [720], between: one }]],
+    ['compareEncoders', 'encoders', (one) => ['a.mp4', { encoders: [one, x264] }]],
+    ['bdRate', 'its points', (one) => [[one, ...curve], curve]],
+    ['bdRate', 'between', (one) => [curve, curve, { between: one }]],
+  ])('%s refuses an unreadable object in %s', async (name, _option, args) => {
+    for (const unreadable of [hostile, revoked.proxy]) {
+      const error = await failure(api[name] as Call, args(unreadable));
+      expect(error).toMatchObject({ name: 'AnyvmafError', code: 'usage' });
+    }
+  });
 });
