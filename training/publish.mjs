@@ -258,8 +258,8 @@ high. Compare versions of the same scene rather than scenes. A blur far stronger
 always lower than a weaker one. Training frames were at most 960x540, 8 bit, SDR, with few real clips.
 
 Pictures below 64x64 are refused. Flat or black frames and noise score about 80; runs count such frames and warn. The model cannot detect scaling: for
-files scored at a reduced size, its values are unrelated to VMAF (PLCC 0.05 in an independent trial). In that trial, on 1,452 real clips and
-without correcting its bias, its RMSE was 17.9, that of the best constant 18.1, and SROCC within a scene 0.72.
+files scored at a reduced size, its values are unrelated to VMAF (PLCC 0.05 in an independent trial). That trial, on 1,452 real clips, used
+the file that ships, whose bias is not corrected: its RMSE was 17.9, that of the best constant 18.1, and SROCC within a scene 0.72.
 `,
   };
 }
