@@ -2,7 +2,7 @@
  * @module core/option-checks
  * Checks the values of options by the rows of core/options.
  */
-import { isObject, oneOf, wrongType } from './arguments.js';
+import { isObject, oneOf, requireObject, wrongType } from './arguments.js';
 import { type AnyvmafError, usageError } from './errors.js';
 import { type FrameRange, MAX_SIDE, MOST_FRAMES } from './frame.js';
 import {
@@ -87,7 +87,10 @@ export const CHECKS = {
   seconds: checkSeconds,
   size: checkSize,
   range: checkRange,
-  names: record(string),
+  names: (name, value) => {
+    requireObject(name, value);
+    record(string)(name, value);
+  },
 } satisfies Readonly<Record<Exclude<OptionKind, 'choice' | 'count' | 'mask'>, Check>>;
 
 function checkSeconds(name: string, value: unknown): void {
