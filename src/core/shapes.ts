@@ -3,7 +3,7 @@
  * Shapes of foreign data and of options: each returns the value, typed, or throws an error that names its path and the
  * expected value. Unless `refuse` is given, that is the `usage` error of core/arguments.
  */
-import { isArray, isReadable, wrongType } from './arguments.js';
+import { isArray, isObject, requireObject, wrongType } from './arguments.js';
 import type { AnyvmafError } from './errors.js';
 
 /** Makes the error; `expected` completes "it must be". */
@@ -73,7 +73,7 @@ export function list<T>(
 /** An object with arbitrary keys. */
 export function record<T>(item: Shape<T>, expected = 'an object'): Shape<Readonly<Record<string, T>>> {
   return (path, value, refuse = wrongType) => {
-    if (!isReadable(value)) throw refuse(path, value, expected);
+    requireMembers(path, value, expected, refuse);
     return Object.fromEntries(
       Object.entries(value).map(([key, member]) => [key, item(within(path, key), member, refuse)]),
     );
@@ -83,7 +83,7 @@ export function record<T>(item: Shape<T>, expected = 'an object'): Shape<Readonl
 /** @returns the known members */
 export function object<S extends Shapes>(members: S, expected = 'an object'): Shape<ShapedObject<S>> {
   return (path, value, refuse = wrongType) => {
-    if (!isReadable(value)) throw refuse(path, value, expected);
+    requireMembers(path, value, expected, refuse);
     const found = Object.entries(members)
       .map(([key, shape]) => [key, shape(within(path, key), value[key], refuse)])
       .filter(([, member]) => member !== undefined);
@@ -95,7 +95,7 @@ export function object<S extends Shapes>(members: S, expected = 'an object'): Sh
 /** Like {@link object}, but refuses other members, first of all. */
 export function exact<S extends Shapes>(members: S): Shape<ShapedObject<S>> {
   return (path, value, refuse = wrongType) => {
-    const other = Object.keys(isReadable(value) ? value : {}).find((key) => !Object.hasOwn(members, key));
+    const other = Object.keys(isObject(value) ? value : {}).find((key) => !Object.hasOwn(members, key));
     if (other !== undefined) throw refuse(within(path, other), undefined, 'a known member');
     return object(members)(path, value, refuse);
   };
@@ -105,7 +105,7 @@ export function exact<S extends Shapes>(members: S): Shape<ShapedObject<S>> {
 export function variants<S extends Shapes>(key: string, shapes: S): Shape<Shaped<S[keyof S]>> {
   const kind = among(Object.keys(shapes));
   return (path, value, refuse = wrongType) => {
-    if (!isReadable(value)) throw refuse(path, value, 'an object');
+    requireMembers(path, value, 'an object', refuse);
     const found = kind(within(path, key), value[key], refuse);
     return shapes[found]?.(path, value, refuse) as Shaped<S[keyof S]>;
   };
@@ -132,4 +132,15 @@ export function maybe<T>(shape: Shape<T>): Shape<T | undefined> {
 
 function within(path: string, key: string): string {
   return path === '' ? key : `${path}.${key}`;
+}
+
+function requireMembers(
+  path: string,
+  value: unknown,
+  expected: string,
+  refuse: Refuse,
+): asserts value is Record<string, unknown> {
+  // Only arguments can be objects whose members cannot be read; JSON cannot.
+  if (refuse === wrongType) requireObject(path, value, expected);
+  else if (!isObject(value)) throw refuse(path, value, expected);
 }

@@ -172,7 +172,10 @@ export async function scorePair(
   return scoreSampled(platform, request, options, scorePart);
 }
 
-/** Starts loading models and the core, or searching for a program. @returns a function that opens the backend */
+/**
+ * Starts loading models and the core, or searching for a program.
+ * @returns a function that opens the backend, and throws errors of loading or searching
+ */
 function prepareBackend(
   { platform, checked, signal }: InputContext,
   options: ScoreOptions,

@@ -89,9 +89,8 @@ export class Steering {
   readonly #known = new Map<string, LoadedModel>();
   readonly #swaps: SwapOutcome[] = [];
   #pause: { readonly promise: Promise<void>; readonly end: () => void } | undefined;
-  /** Whether the run ends with the pairs already taken. */
-  stopped = false;
-  released = false;
+  #stopped = false;
+  #released = false;
   /** Values of an earlier pass over the same frames, which the observer gets too. */
   beside: MeasuredFrames | undefined;
 
@@ -99,6 +98,15 @@ export class Steering {
   constructor(observer: RunObserver, origin: Origin = UNKNOWN) {
     this.#observer = observer;
     this.#origin = origin;
+  }
+
+  /** Whether the run ends with the pairs already taken. */
+  get stopped(): boolean {
+    return this.#stopped;
+  }
+
+  get released(): boolean {
+    return this.#released;
   }
 
   get paused(): boolean {
@@ -109,7 +117,7 @@ export class Steering {
   readonly gate = (): Promise<void> | undefined => this.#pause?.promise;
 
   pause(): void {
-    if (this.#pause || this.stopped) return;
+    if (this.#pause || this.#stopped) return;
     let end = () => {};
     const promise = new Promise<void>((resolve) => {
       end = resolve;
@@ -123,13 +131,13 @@ export class Steering {
   }
 
   stop(): void {
-    this.stopped = true;
+    this.#stopped = true;
     this.resume();
   }
 
   /** Lets the run continue without this steering; another may take over. */
   release(): void {
-    this.released = true;
+    this.#released = true;
     this.resume();
   }
 
@@ -157,7 +165,7 @@ export class Steering {
     this.#current = [...before.#current];
     for (const [name, model] of before.#known) this.#known.set(name, model);
     this.#swaps.push(...before.#swaps);
-    this.stopped = before.stopped;
+    this.#stopped = before.#stopped;
   }
 
   ended(error?: unknown): void {
@@ -203,7 +211,8 @@ export class Steering {
    */
   swap(model: LoadedModel, { replace }: SwapOptions = {}): SwapOutcome {
     const run = this.#required();
-    if (this.stopped) throw usageError('The measurement is being stopped; a new model would score no frame.');
+    if (this.#stopped)
+      throw usageError('The measurement is being stopped; a new model would score no frame.');
     if (run.plan.tiny)
       throw usageError('Models cannot be changed in a run with tiny models; start it without them.');
     const from = this.#replaced(replace);

@@ -84,6 +84,7 @@ class Balance {
 export interface RecordSink {
   /** Takes the records of `count` consecutive pairs from `first`. */
   add(first: number, count: number, records: Float64Array): void;
+  /** Counts pairs measured since the last call. */
   measured(pairs: number): void;
   /** Takes signatures of pairs from `first`, if workers send them. */
   signed?(first: number, signatures: Uint8Array): void;

@@ -119,7 +119,7 @@ describe('a chunked run equals a whole one', () => {
     expect(report.frames).toHaveLength(5);
   });
 
-  it('counts all frames of a subsample, of which it keeps the last', async () => {
+  it('counts all frames of a subsample, though it keeps only the last', async () => {
     const options = { ...FEATURES, threads: 0, subsample: 4, keep: { frames: 2 } };
     const report = await score({ reference, distorted }, options);
     expect(report.frames).toHaveLength(2);

@@ -66,7 +66,7 @@ describe('frames of stored video', () => {
       }
   });
 
-  it('come in the order of an async iterable, which checks each number', async () => {
+  it('come in the order of an async iterable, whose numbers are checked one by one', async () => {
     const request = y4mPair(FORMATS[0] as VideoFormat, 8, 3);
     const pairs = await all(extractFrames(request, asked(6, 0, 6, 1)));
     expect(pairs.map(({ index }) => index)).toEqual([6, 0, 6, 1]);

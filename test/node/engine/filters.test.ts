@@ -74,7 +74,11 @@ describe('filters of stored video', () => {
     ['to a packed format', { pixelFormat: 'nv12' }, /pixelFormat is "nv12"/],
     ['of fields in progressive video', { deinterlace: true }, /no video is marked as interlaced/],
     ['that open files', { vfReference: 'movie=a.mkv' }, /vfReference names the filter "movie"/],
-    ['to no range', { colorRange: 'tv' as 'full' }, /colorRange is "tv", but it must be limited or full/],
+    [
+      'to an unknown range',
+      { colorRange: 'tv' as 'full' },
+      /colorRange is "tv", but it must be limited or full/,
+    ],
     ['that are not text', { vfReference: 5 as unknown as string }, /vfReference is 5, but it must be/],
   ])('refuses filters %s', async (_, options, message) => {
     await expect(stored(options)).rejects.toThrow(message);

@@ -307,7 +307,7 @@ describe.skipIf(process.platform === 'win32')('the list of backends', () => {
     expect(hung.error).toMatch(/did not answer within 0\.3 s and was ended/);
   });
 
-  it('besides its backends probes only our core, which equals libvmaf 3.2.0 for a grey frame', async () => {
+  it('has our core, which scores a grey frame like libvmaf 3.2.0, and no backends of other names', async () => {
     const { runtime_healthy, score: found } = await probeBackend('cpu');
     expect(runtime_healthy).toBe(true);
     expect(found?.toFixed(6)).toBe('97.428043');

@@ -88,7 +88,7 @@ describe('frames lost in the middle', () => {
     await expect(strict).rejects.toThrow('From frame 60 on, distorted runs 10 frames ahead');
   });
 
-  it('are not searched if only some frames are scored, as the report tells', async () => {
+  it('are not searched for if only some frames are scored, as the report tells', async () => {
     const { preflight = [] } = await score({ reference, distorted }, { ...PSNR, subsample: 2, threads: 0 });
     const said = preflight.find(({ code }) => code === 'unwatched');
     expect(said).toMatchObject({ severity: 'info' });

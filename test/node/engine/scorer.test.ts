@@ -91,7 +91,7 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(told).toEqual(expected.frames.slice(0, told.length));
     });
 
-    it('lists only measured frames with subsample', async () => {
+    it('lists only every fourth frame if subsample is 4', async () => {
       const scorer = await createScorer(format, { ...EVERYTHING, threads, subsample: 4 });
       for (let i = 0; i < frames; i++) await scorer.push(...(await pairAt(i)));
       const report = await scorer.finish();

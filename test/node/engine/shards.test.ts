@@ -275,7 +275,7 @@ describe('a part', () => {
     expect(message).toContain(why);
   });
 
-  it('is refused with heatmaps, which are files of a whole run, and of a stream', async () => {
+  it('is refused with heatmaps, which are files of a whole run, and for a stream', async () => {
     const { reference, distorted } = y4mPair({ width: 224, height: 192, bitDepth: 8, chroma: '420' }, 2);
     const features = [`cambi=heatmaps_path=${folder}`];
     const work = () =>

@@ -431,7 +431,7 @@ describe('what cannot be written is refused before the run', () => {
   });
 
   test.skipIf(process.getuid?.() === 0)(
-    'a folder without permission (needs another user than root)',
+    'a folder without permission (needs a user other than root)',
     async () => {
       mkdirSync(within('locked'), { mode: 0o500 });
       await expect(openOutput(within('locked/report'))).rejects.toThrow('permission denied');

@@ -234,6 +234,17 @@ describe('the table of options', () => {
       expect(() => checkByTable({ [name]: null }, 'score')).toThrow(`${name} is null`);
     expect(() => checkByTable({ frameCount: 1 }, 'scorer')).toThrow('There is no option "frameCount"');
   });
+
+  it('refuses names that cannot be read, or that are bytes', () => {
+    const names = {
+      get reference() {
+        throw new Error('no');
+      },
+    };
+    const message = 'names is an object that cannot be read; pass a plain one.';
+    expect(refusal('usage', () => checkByTable({ names }, 'scorer'))).toBe(message);
+    expect(() => checkByTable({ names: new Uint8Array(0) }, 'scorer')).toThrow('it must be an object');
+  });
 });
 
 describe('a trap of the core', () => {

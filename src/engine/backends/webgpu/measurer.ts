@@ -141,6 +141,7 @@ export class GpuMeasurer implements Measurer {
     return this.#take(due, transfer, record);
   }
 
+  /** None: no call that a GPU measures writes heatmaps. */
   heatmaps(): readonly Uint8Array[] {
     return [];
   }

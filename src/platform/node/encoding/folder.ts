@@ -52,6 +52,7 @@ const SLACK = 1 << 20;
 /** Largest share of the disk's free bytes. */
 const FREE_SHARE = 0.9;
 
+/** @param limit most bytes of its files */
 export async function openFolder(decoder: Decoder, origin: Origin, limit: number): Promise<EncodingFolder> {
   const folder = await makeScratchFolder('search');
   const { bavail, bsize } = await statfs(folder);

@@ -8,6 +8,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { ByteReader, RemoteContent } from '../../../media/types.js';
 
+/** Bytes sent at once. */
 const PIECE = 64 * 1024;
 /** Bytes of a response: few, since ffmpeg may need no more; they grow while it reads on, up to a share of the file. */
 const FIRST_ANSWER = 4 * PIECE;
