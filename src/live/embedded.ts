@@ -7,7 +7,7 @@ import { oneOf, requireObject } from '../core/arguments.js';
 import { AnyvmafError, type ErrorCode, internalError, usageError } from '../core/errors.js';
 import { CHECKS, isTexts } from '../core/option-checks.js';
 import { quoted, showValue } from '../core/printable.js';
-import { fitting, positive, type Shape, whole } from '../core/shapes.js';
+import { fitting, type Shape, whole } from '../core/shapes.js';
 import type { ScoreRun, Scorer } from '../engine/contract/types.js';
 import { requireSteerable, STEERED } from '../engine/live/steerable.js';
 import { type Alarm, parseAlarm } from './alarms.js';
@@ -98,7 +98,8 @@ const OPTIONS: Readonly<Record<keyof EmbeddedServerOptions, Shape<unknown>>> = {
   maxDrainPerFrame: whole(1, 64),
   folders: fitting('a list of paths', isTexts),
   keepFrames: whole(1, 2 ** 31),
-  keepSeconds: positive,
+  // Infinity keeps all.
+  keepSeconds: fitting('a number above 0', (value) => typeof value === 'number' && value > 0),
   alarms: fitting('a list of rules', isTexts),
   onAlarm: CHECKS.function,
   onSecond: CHECKS.function,

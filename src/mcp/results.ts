@@ -198,7 +198,7 @@ export interface ProgressNotice {
   readonly message: string;
 }
 
-/** Milliseconds between notifications: while the total is unknown, and at most otherwise. */
+/** Milliseconds between notifications while the total is unknown, and after which any progress gets one otherwise. */
 const PACE = 500;
 const LONGEST_PACE = 2000;
 

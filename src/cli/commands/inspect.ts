@@ -106,9 +106,9 @@ export const align = command(ALIGN, ALIGN_OPTIONS, alignPage, async ({ settings,
   return interruptible(async ({ signal }) => {
     const result = await api.align(request, { ...options, signal });
     const { columns: width, colour: color } = terminal;
-    const advice = alignmentAdvice(result);
-    const text = () => view.alignmentText(result, { width, color, advice });
-    await terminal.print(json ? asJson(view.alignmentData(result)) : text());
+    const layout = { width, color, advice: alignmentAdvice(result) };
+    const text = json ? asJson(view.alignmentData(result)) : view.alignmentText(result, layout);
+    await terminal.print(text);
     return result.reason === 'unrelated' ? EXIT.failed : EXIT.ok;
   });
 });

@@ -172,7 +172,7 @@ describe('the command', () => {
     expect(child.exitCode).toBe(0);
   });
 
-  it('does not listen for other machines without a token, or to allow something that is not a folder', async () => {
+  it('refuses to listen for other machines without a token, and to allow something that is not a folder', async () => {
     const mcp = (...args: string[]) => anyvmaf(['mcp', ...args], { cwd: folder });
     expectFailure(await mcp('--http', '0.0.0.0:0'), 1, 'set a token with --token or ANYVMAF_MCP_TOKEN');
     expectFailure(await mcp('--allow', 'nothing'), 1, '--allow "nothing" is not a readable folder');

@@ -200,7 +200,7 @@ describe('decimal numbers', () => {
   });
 });
 
-test('a wrong choice is told the right ones and the likely one', () => {
+test('the error for a wrong choice names the valid ones and the likely one', () => {
   expect(choiceValue(use('420'), ['420', '422'])).toBe('420');
   expect(() => choiceValue(use('libvmaf-3.1', '--compat'), ['libvmaf-3.2', 'libvmaf-3.0'])).toThrow(
     '--compat is "libvmaf-3.1", but it must be libvmaf-3.2 or libvmaf-3.0; did you mean libvmaf-3.2?',

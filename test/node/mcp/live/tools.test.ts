@@ -271,6 +271,12 @@ describe('the live tools', () => {
     expect((await scorer.finish()).swaps).toMatchObject([{ from: 'vmaf', to: 'other' }]);
   });
 
+  it('keep frames for a positive number of seconds, which may be infinite', async () => {
+    await served({ keepSeconds: Number.POSITIVE_INFINITY });
+    for (const keepSeconds of [0, Number.NaN])
+      await expect(served({ keepSeconds })).rejects.toThrow(/^keepSeconds is .* must be a number above 0/);
+  });
+
   it('refuse unknown options, and alarms that could never be raised', async () => {
     const options = { host: '0.0.0.0' };
     const wanted = 'unknown server option "host"; available: queueDepth, maxDrainPerFrame, folders';
