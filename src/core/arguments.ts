@@ -13,9 +13,13 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
-/** Also false for objects whose members throw, such as revoked proxies. */
+/** Also false for typed arrays, and for objects whose members throw, such as revoked proxies. */
 export function isReadable(value: unknown): value is Record<string, unknown> {
-  return isObject(value) && holds(() => Object.keys(value).every((key) => [value[key]]));
+  return (
+    isObject(value) &&
+    !ArrayBuffer.isView(value) &&
+    holds(() => Object.keys(value).every((key) => [value[key]]))
+  );
 }
 
 /** Removes undefined members. */
