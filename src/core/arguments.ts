@@ -13,7 +13,7 @@ export function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !isArray(value);
 }
 
-/** Also false for bytes, and for objects whose members throw, such as revoked proxies. */
+/** Also false for typed arrays, and for objects whose members throw, such as revoked proxies. */
 export function isReadable(value: unknown): value is Record<string, unknown> {
   return (
     isObject(value) &&

@@ -150,7 +150,6 @@ export function percentile(sorted: ArrayLike<number>, percent: number): number {
   return below === above ? low : low * (above - position) + high * (position - below);
 }
 
-/** A fraction as containers write it. */
 /** NaN without values. */
 export function mean(values: ArrayLike<number>): number {
   let sum = 0;
@@ -158,6 +157,7 @@ export function mean(values: ArrayLike<number>): number {
   return sum / values.length;
 }
 
+/** A fraction as containers write it. */
 export interface Fraction {
   readonly num: number;
   readonly den: number;

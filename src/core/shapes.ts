@@ -34,16 +34,18 @@ const scalar = fitting<string | number | boolean>('a text, a number, true or fal
   ['string', 'number', 'boolean'].includes(typeof value),
 );
 
-/** @param most characters, at least 1 */
+/** @param form by default at least one character */
 export function text(
   most: number,
-  form = /^/,
+  form = /./s,
   expected = `a text of 1 to ${most} characters`,
 ): Shape<string> {
-  return fitting(
-    expected,
-    (value) => typeof value === 'string' && value !== '' && value.length <= most && form.test(value),
-  );
+  return fitting(expected, (value) => typeof value === 'string' && value.length <= most && form.test(value));
+}
+
+/** Like {@link text}, but may be empty. */
+export function upTo(most: number, form = /^/): Shape<string> {
+  return text(most, form, `a text of up to ${most} characters`);
 }
 
 export function whole(least: number, most: number): Shape<number> {

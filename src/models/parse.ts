@@ -123,8 +123,10 @@ function parseModel(value: unknown, where: string): ModelDefinition {
     normalisation,
     clip,
     transform: model.score_transform && {
+      enabled,
       ...curve,
-      ...{ enabled, outLteIn: lte === 'true', outGteIn: gte === 'true' },
+      outLteIn: lte === 'true',
+      outGteIn: gte === 'true',
     },
     chromaCorrection,
     svm: parseLibsvm(model.model, names.length, where),

@@ -106,6 +106,7 @@ const PATIENCE = 10_000;
 /** Milliseconds until the first retry of a task; doubled each time, with jitter. */
 const BACKOFF = 2000;
 const AT_ONCE = 500;
+
 export class QueueConnection implements TaskQueue {
   readonly address: QueueAddress;
   readonly store: RedisStore;

@@ -16,6 +16,7 @@ import {
   type Shape,
   type Shaped,
   text,
+  upTo,
   variants,
   whole,
 } from '../core/shapes.js';
@@ -45,11 +46,6 @@ const CODES: readonly ErrorCode[] = [
 ];
 
 const HEX = text(32, /^[0-9a-f]{32}$/, '32 hexadecimal digits');
-const upTo = (most: number, form = /^/) =>
-  fitting<string>(
-    `a text of up to ${most} characters`,
-    (value) => typeof value === 'string' && value.length <= most && form.test(value),
-  );
 const line = upTo(MOST_ARG, /^[^\0\n\r]*$/);
 const lines = list(line, `a list of up to ${MOST_ARGS} items`, 0, MOST_ARGS);
 

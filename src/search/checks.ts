@@ -21,7 +21,7 @@ import {
   record,
   type Shape,
   string,
-  text,
+  upTo,
   variants,
   whole,
 } from '../core/shapes.js';
@@ -203,7 +203,7 @@ function checkOrder({ minSeconds = 0, maxSeconds = Number.POSITIVE_INFINITY }: S
 const MOST_ITEMS = 10_000;
 const items = <T>(item: Shape<T>, least = 0) =>
   list(item, `a list of ${least} to ${MOST_ITEMS}`, least, MOST_ITEMS);
-const word = text(4096, undefined, 'a text');
+const word = upTo(4096);
 const sides = { width: positive, height: positive };
 const rated = { kbps: positive, quality: number };
 const point = { value: number, bytes: number, ...rated, framesPerSecond: nullable(positive) };

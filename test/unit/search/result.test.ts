@@ -40,7 +40,9 @@ describe('a result of encoding', () => {
     await expect(formatEncodingResult(LADDER, 'pdf' as 'csv')).rejects.toThrow(/format.*pdf.*html/s);
   });
 
-  it.each([SEARCH, LADDER, COMPARISON])('of the kind $kind is read as it was written', async (result) => {
+  // An encoder's option may have an empty value.
+  const RESULTS = [SEARCH, LADDER, COMPARISON, { ...LADDER, command: ['ffmpeg', ''] }];
+  it.each(RESULTS)('of the kind $kind is read as it was written', async (result) => {
     expect(await readEncodingResult(await formatEncodingResult(result, 'json'))).toEqual(result);
     for (const format of ['text', 'csv', 'html'] as const)
       expect((await formatEncodingResult(result, format)).length).toBeGreaterThan(20);

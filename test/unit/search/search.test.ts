@@ -377,6 +377,7 @@ describe('a search', () => {
   it.each<[Partial<Record<keyof SearchOptions | 'nonesuch', unknown>>, string, RegExp]>([
     [{ encoder: 'libx265x' }, 'usage', /no video encoder "libx265x"/],
     [{ encoderOptions: { f: 'tee' } }, 'usage', /no option "f"/],
+    [{ encoderOptions: new Uint8Array() }, 'usage', /must be an object of texts/],
     [{ pixelFormat: 'rgb24' }, 'usage', /does not take the pixel format rgb24/],
     [{ range: { min: 5, max: 90 } }, 'usage', /from 0 to 51/],
     [psnrU, 'feature', /names psnr_u, which no frame has; the measured metrics are int/],
