@@ -52,7 +52,7 @@ const places = mkdtempSync(join(tmpdir(), 'anyvmaf-fuzz-'));
 process.on('exit', () => rmSync(places, { recursive: true, force: true }));
 for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => process.exit(130));
 
-/** Seconds in proportion to the cost of one input. */
+/** Seconds of each target, of which `jobs` run at a time. */
 const seconds = Number(options.seconds) / Math.max(1, Math.ceil(wanted.length / Number(options.jobs)));
 const counted = options.short || options.inputs !== undefined;
 const until = counted ? Number.POSITIVE_INFINITY : seconds * 1000;

@@ -114,10 +114,10 @@ export async function benchDecode({ folder, frames, runs, model, source, median,
     ...['-m', model, '--json', '--output', join(folder, 'ours.json'), '--quiet'],
     ...args,
   ];
-  const decode = (id, ...paths) => [process.execPath, SELF, id, ...paths];
+  const decoding = (id, ...paths) => [process.execPath, SELF, id, ...paths];
   const actions = {
     bare: () => together(...bare),
-    decoder: () => together(decode('ffmpeg', reference.encoded, distorted.encoded)),
+    decoder: () => together(decoding('ffmpeg', reference.encoded, distorted.encoded)),
     score: () => together(ours('stored')),
     both: () => together(...bare, ours('stored')),
     whole: () => together(ours('encoded')),

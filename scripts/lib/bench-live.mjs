@@ -123,7 +123,7 @@ export async function benchLive({ model, runs, median, report }) {
       threads === 1 ? 'below 1 %' : 'below 5 %',
     );
     say('more time of the measuring threads a frame', percent(more('measuring')), 'below 2 %');
-    say('time of all other threads an answer', `${((1000 * beside) / asked).toFixed(0)} us`);
+    say('time of all other threads an answer', `${((1000 * beside) / answerRate).toFixed(0)} us`);
     say('the same, of two cores', percent(beside / 20), 'below 2 %');
     say('the clients, of two cores', percent((100 * seconds) / wall / 2));
   }

@@ -76,7 +76,8 @@ const fields = video(
 const film = video('film.mkv', ...source('512x288', '24000/1001'), '-pix_fmt', 'yuv420p', ...FFV1);
 const longFilm = video(
   'long-film.mkv',
-  ...[...source('512x288', '24000/1001', 0.7), '-pix_fmt', 'yuv420p', ...FFV1],
+  ...source('512x288', '24000/1001', 0.7),
+  ...['-pix_fmt', 'yuv420p', ...FFV1],
 );
 const telecined = encode('telecined.mkv', longFilm, 'telecine');
 const upright = encode('upright.mp4', master, 'transpose=clock');
@@ -230,18 +231,7 @@ const CASES: readonly Case[] = [
     what: '23.976 against 24, the same frames',
     pair: [
       film,
-      video(
-        'at24.mkv',
-        '-r',
-        '24',
-        '-i',
-        'film.mkv',
-        '-vf',
-        'noise=alls=8',
-        '-fps_mode',
-        'passthrough',
-        ...FFV1,
-      ),
+      video('at24.mkv', ...'-r 24 -i film.mkv -vf noise=alls=8 -fps_mode passthrough'.split(' '), ...FFV1),
     ],
     filters: ['null', 'null'],
     rate: '24000/1001',

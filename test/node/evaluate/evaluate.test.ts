@@ -71,7 +71,9 @@ describe('an evaluation', () => {
     const facts = { split: 'all', n: 4, per_key: null, clips: null, bootstrap: { unit: 'row' } };
     expect(found).toMatchObject(facts);
     const said = found.notes.join(' ');
-    expect(said).toMatch(/no column "key", so .*: all rows were evaluated instead of the split test/);
+    expect(said).toMatch(
+      /no column "key", so it cannot be split: all rows were evaluated instead of the split test/,
+    );
     expect(said).toMatch(/frames of one clip are similar/);
   });
 

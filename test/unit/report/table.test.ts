@@ -178,10 +178,8 @@ describe('trust', () => {
     });
 
     test('names only the cause of other findings', () => {
-      const [swapped, count, unrelated] = (['swapped', 'frame-count', 'unrelated'] as const).map((code) =>
-        finding(code, 'warning'),
-      );
-      const preflight = [swapped, count, OFFSET, unrelated].flatMap((one) => one ?? []);
+      const warning = (code: FindingCode) => finding(code, 'warning');
+      const preflight = [warning('swapped'), warning('frame-count'), OFFSET, warning('unrelated')];
       expect(trustOf({ preflight })).toMatchObject({ codes: ['unrelated'], cause: 'About unrelated.' });
       const codes = remarks([{ preflight, warnings: [] }]).map(({ code }) => code);
       expect(codes).toEqual(['swapped', 'offset', 'unrelated', 'frame-count']);

@@ -576,7 +576,7 @@ describe('comparable encodes', () => {
     expect(said(list)).toEqual(expected);
   });
 
-  it('only get the best of each column and points on curves', () => {
+  it('alone have the best of each column and points on curves', () => {
     const sizes = [300, 100, 200];
     const rated = sizes.map((fileSize, i) =>
       one(i, {

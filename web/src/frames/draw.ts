@@ -252,6 +252,7 @@ export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair
   };
 }
 
+/** @param aspect displayed width over height */
 export function thumb(picture: FramePicture, side: number, aspect: number): Thumb {
   const { toneMapped } = picture.color;
   return { ...opaque(picture.image({ maxSide: side })), aspect, ...(toneMapped && { toneMapped }) };
