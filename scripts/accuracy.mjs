@@ -10,13 +10,12 @@ import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
 import { filmAccuracy } from './lib/accuracy-film.mjs';
 import { perceptualAccuracy } from './lib/accuracy-perceptual.mjs';
-import { loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { loadBuilt, ROOT, readOptions, replaceBlock, table } from './lib/project.mjs';
 import { loadSupport } from './lib/support.mjs';
 
-const { values: flags } = parseArgs({ options: { print: { type: 'boolean' } } });
+const { values: flags } = readOptions({ options: { print: { type: 'boolean' } } });
 const { score } = await loadBuilt('index.js');
 const { sampleSource } = await loadBuilt('sample/files.js');
 

@@ -14,7 +14,6 @@
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import {
   align,
   CONTENTS,
@@ -25,9 +24,9 @@ import {
   make,
   read,
 } from './lib/alignment-clips.mjs';
-import { ROOT } from './lib/project.mjs';
+import { ROOT, readOptions } from './lib/project.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: { set: { type: 'string' }, step: { type: 'string' }, only: { type: 'string', default: '' } },
   allowPositionals: true,
 });

@@ -23,14 +23,22 @@ import { createServer } from 'node:http';
 import { cpus, loadavg } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { chromium } from 'playwright-core';
 import { build } from 'vite';
 import { CURVE_FRAMES, curveRows } from './lib/bench-curves.mjs';
 import { median, spread, viewerRows } from './lib/bench-viewer.mjs';
-import { builtCommand, childrenTime, loadBuilt, ROOT, replaceBlock, statOf, table } from './lib/project.mjs';
+import {
+  builtCommand,
+  childrenTime,
+  loadBuilt,
+  ROOT,
+  readOptions,
+  replaceBlock,
+  statOf,
+  table,
+} from './lib/project.mjs';
 
-const { values: flags } = parseArgs({
+const { values: flags } = readOptions({
   options: {
     frames: { type: 'string', default: '240' },
     long: { type: 'string', default: '2000' },

@@ -33,7 +33,6 @@ import {
 import { createRequire } from 'node:module';
 import { cpus, release, totalmem } from 'node:os';
 import { basename, join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { benchBatch, FRAMES_OF_PAIR } from './lib/bench-batch.mjs';
 import { benchDecode } from './lib/bench-decode.mjs';
@@ -43,7 +42,7 @@ import { benchMetrics } from './lib/bench-metrics.mjs';
 import { benchPerceptual } from './lib/bench-perceptual.mjs';
 import { benchTiny } from './lib/bench-tiny.mjs';
 import { benchWebgpu } from './lib/bench-webgpu.mjs';
-import { builtCommand, loadBuilt, ROOT, replaceBlock, table } from './lib/project.mjs';
+import { builtCommand, loadBuilt, ROOT, readOptions, replaceBlock, table } from './lib/project.mjs';
 
 const ALL_ROWS = [
   'native',
@@ -67,7 +66,7 @@ const ALL_ROWS = [
 const DEFAULT_ROWS = ALL_ROWS.filter(
   (name) => !['metrics', 'perceptual', 'webgpu', 'live', 'batch'].includes(name),
 );
-const { values: flags, positionals } = parseArgs({
+const { values: flags, positionals } = readOptions({
   allowPositionals: true,
   options: {
     rows: { type: 'string', default: DEFAULT_ROWS.join(',') },

@@ -19,8 +19,8 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { readOptions } from './lib/project.mjs';
 
 const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
@@ -214,7 +214,7 @@ function check(module) {
   }
 }
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     module: { type: 'string' },
     out: { type: 'string' },

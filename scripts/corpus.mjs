@@ -10,14 +10,13 @@
  * --list      print descriptions, and run nothing
  * --decoders  also compare the other decoders with ffmpeg
  */
-import { parseArgs } from 'node:util';
 import { CASES } from './corpus/cases.mjs';
 import { corpusFiles } from './corpus/make.mjs';
 import { preparer, runCase } from './corpus/run.mjs';
-import { loadBuilt, table } from './lib/project.mjs';
+import { loadBuilt, readOptions, table } from './lib/project.mjs';
 import { loadSupport } from './lib/support.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     only: { type: 'string', default: '' },
     list: { type: 'boolean' },

@@ -15,7 +15,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { isDeepStrictEqual, parseArgs } from 'node:util';
+import { isDeepStrictEqual } from 'node:util';
+import { readOptions } from './lib/project.mjs';
 
 const FOLDER = join(dirname(dirname(fileURLToPath(import.meta.url))), 'model');
 
@@ -125,7 +126,7 @@ const PULLED = {
 class ModelsError extends Error {}
 
 function main() {
-  const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
+  const { values } = readOptions({ options: { check: { type: 'boolean', default: false } } });
   const texts = values.check ? readCommitted() : extract();
   for (const { name, sha256 } of MODELS) {
     const found = sum(texts.get(name));

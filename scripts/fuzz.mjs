@@ -13,13 +13,13 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { parseArgs } from 'node:util';
 import { PATIENCE } from './fuzz/contract.mjs';
 import { showInput } from './fuzz/show.mjs';
 import { TARGETS } from './fuzz/targets.mjs';
+import { readOptions } from './lib/project.mjs';
 
 const WORKER = fileURLToPath(new URL('./fuzz/worker.mjs', import.meta.url));
-const { values: options, positionals } = parseArgs({
+const { values: options, positionals } = readOptions({
   allowPositionals: true,
   options: {
     seconds: { type: 'string', default: '60' },

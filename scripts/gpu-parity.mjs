@@ -12,11 +12,10 @@ import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseArgs } from 'node:util';
-import { loadBuilt, ROOT } from './lib/project.mjs';
+import { loadBuilt, ROOT, readOptions } from './lib/project.mjs';
 import { loadSupport } from './lib/support.mjs';
 
-const { values: flags } = parseArgs({
+const { values: flags } = readOptions({
   options: {
     pairs: { type: 'string', default: '500' },
     seed: { type: 'string', default: String(Date.now() % 2 ** 31) },

@@ -23,15 +23,14 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { builtCommand, loadBuilt, processesMarked, randomOf } from './lib/project.mjs';
+import { builtCommand, loadBuilt, processesMarked, randomOf, readOptions } from './lib/project.mjs';
 
 const SIGNALS = ['SIGKILL', 'SIGKILL', 'SIGTERM', 'SIGINT'];
 const FRAMES = 8;
 /** Milliseconds within which processes of a killed command must end, and a server must clean up. */
 const PATIENCE = 10_000;
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: { runs: { type: 'string', default: '40' }, seed: { type: 'string' }, only: { type: 'string' } },
 });
 const runs = Number(values.runs);

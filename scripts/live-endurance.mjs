@@ -15,11 +15,10 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { startClients } from './lib/live-clients.mjs';
-import { loadBuilt } from './lib/project.mjs';
+import { loadBuilt, readOptions } from './lib/project.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     minutes: { type: 'string', default: '120' },
     hangups: { type: 'string', default: '20000' },

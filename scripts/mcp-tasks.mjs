@@ -15,8 +15,7 @@
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { ROOT, table } from './lib/project.mjs';
+import { ROOT, readOptions, table } from './lib/project.mjs';
 import { Agent, LONGEST_CALL } from './mcp-tasks/agent.mjs';
 import { Media } from './mcp-tasks/media.mjs';
 import { TASKS } from './mcp-tasks/tasks.mjs';
@@ -29,7 +28,7 @@ const MEDIAN = { calls: 2, tokens: 1500 };
 const CALL_LIMIT = 45;
 const JOB_TOKENS = 350;
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     only: { type: 'string' },
     long: { type: 'boolean', default: false },

@@ -18,12 +18,12 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs, promisify } from 'node:util';
+import { promisify } from 'node:util';
 import { align, read } from './lib/alignment-clips.mjs';
-import { loadBuilt, replaceBlock, table } from './lib/project.mjs';
+import { loadBuilt, readOptions, replaceBlock, table } from './lib/project.mjs';
 import { certaintyRecipe, KIND_NAMES, recipe } from './lib/wrong-pairs.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     kind: { type: 'string' },
     from: { type: 'string', default: '0' },

@@ -12,12 +12,11 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { parseArgs } from 'node:util';
 import { Redis } from 'ioredis';
-import { builtCommand, loadBuilt, processesMarked, randomOf } from './lib/project.mjs';
+import { builtCommand, loadBuilt, processesMarked, randomOf, readOptions } from './lib/project.mjs';
 import { hasRedis, startRedis } from './lib/redis-server.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     jobs: { type: 'string', default: '200' },
     workers: { type: 'string', default: '4' },

@@ -4,11 +4,12 @@
  *
  *   npm run queue:overhead -- [--parts N]
  */
-import { parseArgs } from 'node:util';
+
+import { readOptions } from './lib/project.mjs';
 import { measureOverhead, PART_SECONDS } from './lib/queue-overhead.mjs';
 import { hasRedis } from './lib/redis-server.mjs';
 
-const { values } = parseArgs({ options: { parts: { type: 'string', default: '300' } } });
+const { values } = readOptions({ options: { parts: { type: 'string', default: '300' } } });
 
 if (!hasRedis()) {
   console.log('redis-server is not installed');

@@ -12,14 +12,13 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { loadBuilt, ROOT, table } from './lib/project.mjs';
+import { loadBuilt, ROOT, readOptions, table } from './lib/project.mjs';
 import { cutReal, GENERATED, generate, REAL } from './lib/search-clips.mjs';
 import { ENCODERS, Grids, installed } from './lib/search-grid.mjs';
 import { abAv1Rule, largest, ownRule } from './lib/search-rules.mjs';
 import { measureSamples } from './lib/search-samples.mjs';
 
-const { values: flags, positionals } = parseArgs({
+const { values: flags, positionals } = readOptions({
   options: {
     record: { type: 'string', default: join(tmpdir(), 'anyvmaf-accuracy') },
     encoder: { type: 'string' },

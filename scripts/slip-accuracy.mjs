@@ -16,14 +16,13 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { CONTENTS, ENCODES, HELD_OUT, HELD_OUT_ENCODES, make, read } from './lib/alignment-clips.mjs';
-import { loadBuilt, ROOT } from './lib/project.mjs';
+import { loadBuilt, ROOT, readOptions } from './lib/project.mjs';
 
 const { PAIR_BYTES, SIGNATURE_BYTES, Signer } = await loadBuilt('media/align/thumbnail.js');
 const { SlipDetector } = await loadBuilt('media/align/slips.js');
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: {
     set: { type: 'string' },
     only: { type: 'string', default: '' },

@@ -6,7 +6,7 @@
  *
  *   node scripts/test.mjs [--exhaustive] [NAME... | FILE...]
  *
- * NAME  runs only the checks whose names contain one of these words
+ * NAME  runs only the checks whose names contain one of these words; "tests" runs all test files
  * FILE  runs only these test files or folders
  *
  * With ANYVMAF_BUILT=yes it does not build first, because `npm ci` has just built.
@@ -14,10 +14,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-
-const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
+import { join } from 'node:path';
+import { ROOT, readOptions } from './lib/project.mjs';
 
 /** Debian packages, each with a file that shows that it is installed. */
 const DEBIAN = [
@@ -37,8 +35,10 @@ const DEBIAN = [
 /** Exit status of a check that cannot run here. */
 const SKIPPED = 2;
 
-const exhaustive = process.argv.includes('--exhaustive');
-const wanted = process.argv.slice(2).filter((word) => word !== '--exhaustive');
+const {
+  values: { exhaustive },
+  positionals: wanted,
+} = readOptions({ options: { exhaustive: { type: 'boolean' } }, allowPositionals: true });
 const files = wanted.filter((word) => existsSync(join(ROOT, word)));
 const names = wanted.filter((word) => !files.includes(word));
 
@@ -197,6 +197,14 @@ const EXHAUSTIVE_CHECKS = {
   'wasm is reproducible': node('scripts/build-wasm.mjs', '--check'),
 };
 
+const allChecks = exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS;
+const known = [...Object.keys(allChecks), 'tests'];
+const unknown = names.find((word) => !known.some((name) => name.includes(word)));
+if (unknown !== undefined) {
+  console.error(`"${unknown}" is neither a file nor part of the name of a check: ${known.join(', ')}.`);
+  process.exit(2);
+}
+
 const totals = { passed: 0, failed: 0, skipped: 0 };
 const failures = [];
 
@@ -246,12 +254,7 @@ async function runTests(checks) {
 const isBuilt = installNodeModules() || process.env.ANYVMAF_BUILT === 'yes';
 installDebianPackages();
 const hasTests = files.length > 0 || isWanted('tests');
-const checks =
-  files.length > 0
-    ? []
-    : Object.entries(exhaustive ? { ...CHECKS, ...EXHAUSTIVE_CHECKS } : CHECKS).filter(([name]) =>
-        isWanted(name),
-      );
+const checks = files.length > 0 ? [] : Object.entries(allChecks).filter(([name]) => isWanted(name));
 if (files.length === 0 && !isBuilt) {
   const started = performance.now();
   const status = run('npm', ['run', '--silent', 'build']);

@@ -12,11 +12,11 @@
 import { createHash } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../scripts/lib/project.mjs';
 import { clouds, leaves, paint, random, y4m } from './content.mjs';
 import { AV1, ffmpeg, filtered, LOSSLESS, MPEG2, once, scaled, VP9, X264, X265 } from './encoders.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     out: { type: 'string' },
     clips: { type: 'string' },

@@ -14,11 +14,10 @@
  * DIR/NAME.figures.json for training/publish.
  */
 import { closeSync, openSync, readFileSync, readSync, writeFileSync } from 'node:fs';
-import { parseArgs } from 'node:util';
 import { InferenceSession, Tensor } from 'onnxruntime-node';
-import { loadBuilt } from '../scripts/lib/project.mjs';
+import { loadBuilt, readOptions } from '../scripts/lib/project.mjs';
 
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: {
     model: { type: 'string' },
     data: { type: 'string', multiple: true, default: [] },

@@ -10,12 +10,12 @@
  */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { readOptions } from '../scripts/lib/project.mjs';
 import { random, y4m } from './content.mjs';
 import { AV1, ffmpeg, filtered, LOSSLESS, MPEG2, once, scaled, VP9, X264, X265 } from './encoders.mjs';
 import { filmed, KINDS, UNSEEN } from './scenes.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     out: { type: 'string' },
     films: { type: 'string' },

@@ -13,11 +13,10 @@
 import { execFileSync } from 'node:child_process';
 import { openSync, readFileSync, writeFileSync, writeSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { loadBuilt } from '../scripts/lib/project.mjs';
+import { loadBuilt, readOptions } from '../scripts/lib/project.mjs';
 import { random } from './content.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     corpus: { type: 'string' },
     model: { type: 'string', multiple: true, default: ['vmaf=version=vmaf_v0.6.1'] },

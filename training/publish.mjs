@@ -9,12 +9,11 @@
 import { createHash } from 'node:crypto';
 import { copyFileSync, existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { loadBuilt, ROOT, table } from '../scripts/lib/project.mjs';
+import { loadBuilt, ROOT, readOptions, table } from '../scripts/lib/project.mjs';
 
 const { manifestOf } = await loadBuilt('tiny/load.js');
 const FOLDER = join(ROOT, 'model/tiny');
-const { values, positionals } = parseArgs({
+const { values, positionals } = readOptions({
   options: { cards: { type: 'boolean', default: false } },
   allowPositionals: true,
 });

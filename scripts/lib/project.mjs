@@ -5,8 +5,26 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { parseArgs } from 'node:util';
 
 export const ROOT = dirname(dirname(dirname(fileURLToPath(import.meta.url))));
+
+/**
+ * Reads the command line of a script as `parseArgs` does. `--help` prints the comment at the head of the script's file; a
+ * wrong option ends the process with status 2.
+ */
+export function readOptions(config) {
+  try {
+    const read = parseArgs({ ...config, options: { ...config.options, help: { type: 'boolean' } } });
+    if (!read.values.help) return read;
+  } catch ({ message }) {
+    console.error(`${message.split('. ')[0]}; --help lists the options.`);
+    process.exit(2);
+  }
+  const [, head = ''] = /^(?:#!.*\n)?\/\*\*\n(.*?) \*\/\n/s.exec(readFileSync(process.argv[1], 'utf8')) ?? [];
+  console.log(head.replace(/^ \* ?/gm, '').trimEnd());
+  process.exit();
+}
 
 /** Path of a built file; ends the process with a message if the build is missing. */
 export function builtPath(path) {

@@ -16,11 +16,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseArgs } from 'node:util';
-import { ROOT } from '../lib/project.mjs';
+import { ROOT, readOptions } from '../lib/project.mjs';
 import { FAULTS } from './faults.mjs';
 
-const { values } = parseArgs({
+const { values } = readOptions({
   options: {
     root: { type: 'string', default: ROOT },
     only: { type: 'string' },

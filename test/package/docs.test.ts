@@ -3,6 +3,7 @@
  * The documentation: the README shows code of the examples, every page is in the index, links work from the package too,
  * commands on pages parse, and the commands of an engineer's morning run as written.
  */
+import { spawnSync } from 'node:child_process';
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
@@ -54,6 +55,25 @@ describe.each(['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${nam
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const names = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+describe('scripts', () => {
+  const run = (...args: string[]) => spawnSync(process.execPath, args, { cwd: root, encoding: 'utf8' });
+
+  it.each(['test', 'corpus', 'accuracy'])('of %s describe themselves', (name) => {
+    const { status, stdout } = run(`scripts/${name}.mjs`, '--help');
+    expect([status, stdout.split('\n')[0]]).toEqual([0, `@module scripts/${name}`]);
+  });
+
+  it.each([
+    ['test', 'test/unit/absent.test.ts', '"test/unit/absent.test.ts" is neither a file nor part of the name'],
+    ['test', '--exaustive', "Unknown option '--exaustive'; --help lists the options."],
+    ['corpus', '--onyl', "Unknown option '--onyl'; --help lists the options."],
+  ])('of %s refuse %s', (name, word, message) => {
+    const { status, stderr } = run(`scripts/${name}.mjs`, word);
+    expect(status).toBe(2);
+    expect(stderr).toContain(message);
   });
 });
 
