@@ -114,7 +114,8 @@ async function converse() {
   await client.connect(
     new StdioClientTransport({
       command: process.execPath,
-      args: [builtCommand(), 'mcp', '--allow', folder],
+      // A slow machine's calls must not become jobs.
+      args: [builtCommand(), 'mcp', '--allow', folder, '--call-limit', '0'],
       cwd: folder,
       env: { ...process.env, ANYVMAF_CACHE: join(folder, 'cache') },
       stderr: 'inherit',
