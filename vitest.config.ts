@@ -52,6 +52,7 @@ const project = (name: string, ...globalSetup: string[]): TestProjectConfigurati
     name,
     include: [`test/${name}/**/*.test.ts`],
     globalSetup,
+    ...(name === 'unit' && { setupFiles: 'test/support/unit-setup.ts' }),
     // Files share their process and its modules: a test restores what it changes.
     isolate: false,
     // First alone, a browser for each core: what waits for a page asks it at each frame, which takes time of all others.

@@ -5,8 +5,6 @@
  */
 import { createHash } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { extname, join } from 'node:path';
 import type { BrowserContext, Page } from 'playwright-core';
@@ -17,16 +15,11 @@ import { built, root } from '../support/built.js';
 import { needsChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { SAMPLES, titleOf } from '../support/decoded.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../support/encode.js';
+import { type StaticServer, serve } from '../support/file-server.js';
 import { tier } from '../support/tier.js';
 
 vi.setConfig(PATIENT);
 
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.mjs': 'text/javascript; charset=utf-8',
-  '.wasm': 'application/wasm',
-};
 const ISOLATED = {
   'cross-origin-opener-policy': 'same-origin',
   'cross-origin-embedder-policy': 'require-corp',
@@ -83,52 +76,40 @@ const absent = [
   .join(', ');
 
 describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`, () => {
-  let server: Server;
+  let server: StaticServer;
   let context: BrowserContext;
   let plain: Page;
   let isolated: Page;
   const complaints: string[] = [];
-  /** Encodes by URL path. */
-  const files = new Map<string, string>();
+  /** The page, and encodes. */
+  const files: Record<string, string | Uint8Array> = { '/index.html': PAGE };
 
   beforeAll(async () => {
     built('dist/platform/browser/decoders.js');
-    server = createServer((request, response) => {
-      const { pathname, search } = new URL(request.url ?? '/', 'http://localhost');
-      const headers =
-        request.headers.referer?.includes('isolated') || search.includes('isolated') ? ISOLATED : {};
-      const send = (body: string | Uint8Array, type: string) =>
-        response.writeHead(200, { 'content-type': type, ...headers }).end(body);
-      if (pathname === '/') return send(PAGE, 'text/html');
-      const file = files.get(pathname) ?? join(root, pathname);
-      if (!existsSync(file)) return response.writeHead(404).end();
+    server = await serve(root.replace(/\/$/, ''), files, {
       // Workers of an isolated page must be isolated too, and their referer is the script.
-      const worker = extname(pathname) === '.js' ? ISOLATED : headers;
-      response.writeHead(200, { 'content-type': TYPES[extname(pathname)] ?? 'video/x', ...worker });
-      return response.end(readFileSync(file));
+      headers: (path, { url = '', headers: { referer = '' } }) =>
+        path.endsWith('.js') || `${url} ${referer}`.includes('isolated') ? ISOLATED : {},
     });
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     context = await (await sharedChromium()).newContext();
     context.setDefaultTimeout(PATIENCE);
     [plain, isolated] = [await context.newPage(), await context.newPage()];
     for (const page of [plain, isolated]) page.on('pageerror', (error) => complaints.push(String(error)));
-    await plain.goto(`${origin}/`);
-    await isolated.goto(`${origin}/?isolated`);
+    await plain.goto(`${server.origin}/index.html`);
+    await isolated.goto(`${server.origin}/index.html?isolated`);
   });
 
   afterEach(() => expect(complaints.splice(0)).toEqual([]));
 
   afterAll(async () => {
     await context?.close();
-    server?.closeAllConnections();
-    await new Promise((resolve) => server?.close(resolve));
+    await server?.stop();
   });
 
   /** @returns the URL path of a file */
   function publish(path: string): string {
     const url = `/encodes/${createHash('sha1').update(path).digest('hex').slice(0, 8)}${extname(path)}`;
-    files.set(url, path);
+    files[url] ??= readFileSync(path);
     return url;
   }
 

@@ -12,7 +12,14 @@ import type { FrameMetrics, Report } from '../../src/report/schema.js';
 import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { built, root } from '../support/built.js';
-import { launchChromium, noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
+import {
+  launchChromium,
+  noChromium,
+  notesErrors,
+  PATIENCE,
+  PATIENT,
+  sharedChromium,
+} from '../support/chromium.js';
 import { SMALL, y4mPair } from '../support/clips.js';
 import { type StaticServer, serve } from '../support/file-server.js';
 import { linear, meanOf } from '../support/onnx.js';
@@ -110,11 +117,8 @@ describe.skipIf(noChromium)(`the library in Chromium${noChromium}`, () => {
   async function open(browser: Browser): Promise<Page> {
     const page = await browser.newPage();
     page.setDefaultTimeout(PATIENCE);
-    page.on('pageerror', (error) => complaints.push(String(error)));
-    page.on('console', (message) => {
-      // The library looks for a sidecar of each model.
-      if (message.type() === 'error' && !/404/.test(message.text())) complaints.push(message.text());
-    });
+    // The library looks for a sidecar of each model.
+    notesErrors(page, complaints, /404/);
     await page.goto(`${server.origin}/index.html`);
     return page;
   }

@@ -10,7 +10,7 @@ import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { noChromium, PATIENT, sharedChromium } from '../support/chromium.js';
+import { noChromium, notesErrors, PATIENT, sharedChromium } from '../support/chromium.js';
 import { startHttp } from '../support/mcp-clients.js';
 import { httpClient } from '../support/mcp-host.js';
 
@@ -98,10 +98,7 @@ async function host(capabilities: object = { serverTools: {}, serverResources: {
   const loaded: string[] = [];
   const complaints: string[] = [];
   page.on('request', (request) => loaded.push(request.url()));
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (line) => {
-    if (line.type() === 'error') complaints.push(line.text());
-  });
+  notesErrors(page, complaints);
   const text = HOST_PAGE.replace('CAPABILITIES', JSON.stringify(capabilities));
   await page.route('http://host.test/', (route) => route.fulfill({ contentType: 'text/html', body: text }));
   await page.route('http://view.test/', (route) =>

@@ -3,7 +3,6 @@
  * The page's frame viewer in headless Chromium: in every view it shows the library's samples, with several encodes, zoomed,
  * played and saved; keys, touch and focus work. Tests of one pair share a page.
  */
-import { createHash } from 'node:crypto';
 import { copyFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type FramePair, qualityMaps, type RgbImage, score as scoreInNode } from 'anyvmaf';
@@ -29,15 +28,11 @@ import {
   samplesOf,
   says,
   score,
-  screenshot,
-  shiftsLittle,
   startPaused,
   type View,
-  watchShifts,
   write,
 } from '../support/page.js';
 import { seeded } from '../support/random.js';
-import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -56,10 +51,10 @@ const h264 = (crf: number, size = '320x240', tags: readonly string[] = TAGGED, f
   encode({ codec: 'h264', frames, size, rate: 10, extra: ['-crf', String(crf), ...tags] });
 
 /** 10-bit Y4M, the encode blurred. */
-function y4m(size = '320x240', frames = FRAMES): Pair {
+function y4m(): Pair {
   const raw = (name: string, filter: string) =>
-    ffmpeg(join(encodeFolder(), `${size}-${name}`), [
-      ...['-f', 'lavfi', '-i', `testsrc2=size=${size}:rate=25`, '-frames:v', String(frames), '-vf', filter],
+    ffmpeg(join(encodeFolder(), `ten-bit-${name}`), [
+      ...['-f', 'lavfi', '-i', 'testsrc2=size=320x240:rate=25', '-frames:v', String(FRAMES), '-vf', filter],
       ...['-pix_fmt', 'yuv420p10le', '-strict', '-1', '-f', 'yuv4mpegpipe'],
     ]);
   return { reference: raw('reference.y4m', 'null'), distorted: raw('distorted.y4m', 'gblur=2') };
@@ -88,26 +83,10 @@ type Layer = 'reference' | 'distorted' | 'third' | 'fourth' | 'difference' | 'ma
 
 const canvasOf = (page: Page, layer: Layer): Locator => page.locator(`.frames-${layer} canvas`);
 
-/** SHA-256 of a canvas's samples, which are opaque. */
-function hash(page: Page, layer: Layer): Promise<string> {
-  return canvasOf(page, layer).evaluate(async (canvas: HTMLCanvasElement) => {
-    const image = canvas.getContext('2d')?.getImageData(0, 0, canvas.width, canvas.height);
-    const digest = await crypto.subtle.digest('SHA-256', image?.data ?? new Uint8Array());
-    return [...new Uint8Array(digest)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
-  });
-}
-
-/** The same hash for an image of the library. */
-function hashOf({ data, width, height }: RgbImage): string {
-  const rgba = new Uint8Array(4 * width * height).fill(255);
-  for (let i = 0; i < width * height; i++) rgba.set(data.subarray(3 * i, 3 * i + 3), 4 * i);
-  return createHash('sha256').update(rgba).digest('hex');
-}
-
 /** Expects both pictures on show to equal those of a pair, sample by sample. */
 async function expectShown(page: Page, pair: FramePair): Promise<void> {
-  expect(await hash(page, 'reference')).toBe(hashOf(pair.reference.image()));
-  expect(await hash(page, 'distorted')).toBe(hashOf(pair.distorted.image()));
+  await expectPicture(page, 'reference', pair.reference.image());
+  await expectPicture(page, 'distorted', pair.distorted.image());
 }
 
 /** Red, green and blue of a picture. */
@@ -120,6 +99,10 @@ function rgbOf(png: Uint8Array): Uint8Array {
 function expectSame(found: Uint8Array, expected: ArrayLike<number>): void {
   expect(Buffer.compare(found, Uint8Array.from(expected))).toBe(0);
 }
+
+/** Expects a canvas to show a picture, sample by sample. */
+const expectPicture = async (page: Page, layer: Layer, { data }: RgbImage): Promise<void> =>
+  expectSame(await samplesOf(canvasOf(page, layer)), data);
 
 /** Mean difference of samples. */
 function distance(found: Uint8Array, expected: ArrayLike<number>): number {
@@ -207,12 +190,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const { worse, better } = pairs();
       page = await site.open({ width: 1280, height: 720, stays: true });
       await choose(page, worse.reference, worse.distorted, better.distorted);
-      await watchShifts(page);
       await score(page);
     });
 
-    it('scores them as Node does, without layout shifts', async () => {
-      await shiftsLittle(page);
+    it('scores them as Node does', async () => {
       expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
       await page.setViewportSize({ width: 1280, height: 860 });
       const { worse } = pairs();
@@ -244,10 +225,10 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(await placement(page, 'distorted')).toEqual(before);
       await page.keyboard.press('4');
       await made(page, 'difference');
-      expect(await hash(page, 'difference')).toBe(hashOf(first.difference().image));
+      await expectPicture(page, 'difference', first.difference().image);
       await select.selectOption('1');
       await page.locator(`dialog[data-encode="1"][data-made="difference ${FRAME}"]`).waitFor();
-      expect(await hash(page, 'difference')).toBe(hashOf(second.difference().image));
+      await expectPicture(page, 'difference', second.difference().image);
       await says(page.locator('.frames-meta')).toContain(basename(better.distorted));
     });
 
@@ -569,7 +550,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expectSame(screen, wanted);
       await page.keyboard.press('4');
       await made(page, 'difference');
-      expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));
+      await expectPicture(page, 'difference', expected.difference().image);
     });
 
     it('colours the map by the losses of the library', async () => {
@@ -713,7 +694,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       expect(width / height).toBeCloseTo(16 / 9, 2);
       await show(page, FRAME, 1);
       const expected = await pairOf(1);
-      expect(await hash(page, 'reference')).toBe(hashOf(expected.reference.image()));
+      await expectPicture(page, 'reference', expected.reference.image());
       // Node scales with ffmpeg, the page with the library's equivalent filter.
       const { data } = expected.distorted.image();
       expect(distance(await samplesOf(canvasOf(page, 'distorted')), data)).toBeLessThan(1);
@@ -736,7 +717,7 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       await show(page, 4);
       await page.keyboard.press('6');
       await further('1 2');
-      expect(await hash(page, 'reference')).toBe(hashOf((await pairOf(0, 4)).reference.image()));
+      await expectPicture(page, 'reference', (await pairOf(0, 4)).reference.image());
       await expectGrid(4, 0, 1, 2);
       const names = encodes().map((path) => basename(path));
       const badge = page.locator('.frames-badge:visible').last();
@@ -814,24 +795,4 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       .poll(() => page.evaluate(() => document.activeElement?.querySelector('.when')?.textContent))
       .toContain(`frame ${nearest}`);
   });
-
-  if (exhaustive)
-    it('shows every sample of a 4K picture', async () => {
-      const pair = y4m('3840x2160', 2);
-      const page = await scored(pair.reference, [pair.distorted]);
-      await show(page, 1);
-      const expected = await pairInNode(pair, 1);
-      await expectShown(page, expected);
-      await placed(page);
-      const whole = await placement(page, 'reference');
-      const pane = await boxOf(page, '.frames-pane');
-      // It fits the pane.
-      expect(3840 * whole.scale).toBeLessThanOrEqual(pane.width + 1);
-      expect(2160 * whole.scale).toBeLessThanOrEqual(pane.height + 1);
-      await zoomTo(page, '1:1');
-      await page.keyboard.press('4');
-      await made(page, 'difference', 1);
-      expect(await hash(page, 'difference')).toBe(hashOf(expected.difference().image));
-      await screenshot(page, 'frames-4k-difference');
-    });
 });

@@ -1,7 +1,7 @@
 /**
  * @module test/browser/page-newcomer
- * A newcomer's session in headless Chromium: the sample and its tour, a misaligned pair of their own, the verdict, its fix, and
- * the saved report opened from disk. All tests share one page.
+ * A newcomer's session in headless Chromium: the sample and its tour, a misaligned pair of their own, the verdict and its
+ * fix. All tests share one page.
  */
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -9,8 +9,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { noChromium } from '../support/chromium.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import { allShown, checked, drop, pages, saved, says, score, screenshot, tabTo } from '../support/page.js';
-import { openSent } from '../support/saved-reports.js';
+import { allShown, checked, drop, pages, says, score, tabTo } from '../support/page.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
 
@@ -90,7 +89,6 @@ describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
     const run = page.locator('#results .details .run > div').filter({ hasText: 'Backends' });
     expect(await run.textContent()).toContain('CPU, WebAssembly (simd128)');
     expect(await run.locator('dt').allTextContents()).toEqual(['metrics', 'threads']);
-    await screenshot(page, 'page-sample');
     await page.locator('#results .details > summary').click();
   });
 
@@ -134,47 +132,5 @@ describe.skipIf(absent !== '')(`a newcomer${absent}`, () => {
     expect(await number()).toBeGreaterThan(wrong + 30);
     await says(page.locator('.answer .pill')).toBe('good');
     await says(page.locator('.compared')).toBe('Compared at 320×180, reference frames 1 to 49, offset 1.');
-  });
-
-  it('saves the report, which opens from disk and prints on A4 with the same numbers', async () => {
-    await page.locator('.moments .shot canvas').nth(5).waitFor();
-    const { name, text } = await saved(page, 'HTML report');
-    expect(name).toBe('holiday-small.vmaf.html');
-    const sent = await openSent(site.served, name, text);
-    const seen = async (of: Page) => [
-      Number.parseFloat((await of.locator('.score').textContent()) ?? ''),
-      ...(await of.locator('.tiles dd').allTextContents()),
-    ];
-    expect(await seen(sent.page)).toEqual(await seen(page));
-    expect((await seen(page)).length).toBe(9);
-    const pictures = await sent.page
-      .locator('.worst img')
-      .evaluateAll((all: HTMLImageElement[]) => all.map(({ naturalWidth }) => naturalWidth > 100));
-    expect(pictures).toEqual([true, true, true, true, true, true]);
-    expect(await sent.sheets()).toBeLessThanOrEqual(4);
-    expect(await sent.cut()).toEqual([]);
-    await sent.close();
-  });
-
-  it('is told when settings no longer match the result, but not for threads, which change no numbers', async () => {
-    const outdated = page.locator('.outdated');
-    const set = async (id: string, value: string) => {
-      await page.fill(id, value);
-      await page.locator(id).blur();
-    };
-    expect(await outdated.count()).toBe(0);
-    await page.getByRole('button', { name: 'Change' }).click();
-    await page.getByText('Settings', { exact: true }).click();
-    await set('#setting-threads', '2');
-    expect(await outdated.count()).toBe(0);
-    await set('#setting-subsample', '2');
-    await outdated.filter({ hasText: 'Files or settings have changed' }).waitFor();
-    await set('#setting-subsample', '1');
-    await outdated.waitFor({ state: 'detached' });
-    await set('#setting-subsample', '2');
-    await page.getByRole('button', { name: 'Score again' }).click();
-    await outdated.waitFor({ state: 'detached' });
-    await allShown(page);
-    await says(page.locator('.compared')).toContain('one in 2');
   });
 });

@@ -103,7 +103,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
   });
 
   it.skipIf(!hasFfmpeg).each(SIZES)(
-    `has hardly any layout shifts from the first screen to the last, %i x %i (${needsFfmpeg})`,
+    `has hardly any layout shifts from the first screen to the last, and restores series, %i x %i (${needsFfmpeg})`,
     async (width, height) => {
       const [reference, ...encodes] = [4, 20, 34].map((crf) =>
         encode({ codec: 'h264', size: '160x90', frames: 12, extra: ['-crf', String(crf)] }),
@@ -128,11 +128,25 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       await page.locator('.setup').waitFor();
       await isStored(page).toBe('1');
       await shiftsLittle(page);
+      await page.getByText('Settings', { exact: true }).click();
+      await page.getByLabel('PSNR luma').check();
+      await score(page);
+      const rates = page.locator('section:has(> .bar #rates-heading)');
+      // Unfolded above, it stays open for other results.
+      const series = rates.locator('.series li:not(.fresh) input').first();
+      await series.fill('mine');
+      await series.press('Enter');
+      await rates.getByLabel('Quality by').selectOption('psnr_y');
+      // It is stored a little later.
+      await page.waitForTimeout(600);
       await page.reload();
       await watchShifts(page);
       await onward(page).click();
       await settled(page);
       await shiftsLittle(page);
+      await says(rates.locator('#rates-heading')).toBe('PSNR over bit rate');
+      await rates.getByText('Series', { exact: true }).click();
+      await expect.poll(() => series.inputValue()).toBe('mine');
     },
   );
 

@@ -7,22 +7,12 @@
 import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { y4mFile } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
-import {
-  checked,
-  choose,
-  junk,
-  pages,
-  SLOW,
-  score,
-  screenshot,
-  startPaused,
-  write,
-} from '../support/page.js';
+import { checked, choose, junk, pages, SLOW, score, startPaused, write } from '../support/page.js';
 import { exhaustive } from '../support/tier.js';
 
 const absent = noChromium || (hasFfmpeg ? '' : ` (${needsFfmpeg})`);
@@ -84,10 +74,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
   const y4m = (side: 'reference' | 'distorted', frames = 12) =>
     write(`${side}-${frames}.y4m`, y4mFile(clip, side, frames));
   const h264 = (crf: number) => encode({ codec: 'h264', frames: 12, extra: ['-crf', String(crf)] });
-  const vp9 = (rate: number) => encode({ codec: 'vp9', frames: 12, extra: ['-b:v', `${rate}k`] });
-  const ladder = (count: number) =>
-    [16, 22, 28, 34, 40, 46].map(h264).concat([900, 600, 400, 250, 150].map(vp9)).slice(0, count);
-
   async function scored(page: Page, reference: string, ...distorted: string[]): Promise<void> {
     await choose(page, reference, ...distorted);
     await score(page);
@@ -145,18 +131,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
     view('map', '5'),
     view('scopes', 'h'),
     view('keys', '?'),
-    {
-      name: 'series',
-      way: 'results',
-      within: 'section:has(> .bar #rates-heading)',
-      async reach(page) {
-        await failed(page);
-        for (const key of ['Escape', 'Escape']) await page.keyboard.press(key);
-        await page.locator('dialog[open]').waitFor({ state: 'detached' });
-        await page.getByText('Series', { exact: true }).click();
-        await page.locator('.series input[type=checkbox]').first().check();
-      },
-    },
     { name: 'nothing but a failed file', way: 'run', reach: broken },
     {
       name: 'running',
@@ -167,24 +141,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await choose(page, y4m('reference', 40), y4m('distorted', 40));
         await startPaused(page);
         await page.locator('.score:not(.is-awaited)').waitFor();
-      },
-    },
-    {
-      name: 'five encodes',
-      screens: 4,
-      unfolds: true,
-      rare: true,
-      reach: (page) => scored(page, h264(8), ...ladder(5)),
-    },
-    {
-      name: 'last session offered',
-      rare: true,
-      async reach(page) {
-        page.on('dialog', (dialog) => dialog.accept());
-        await scored(page, h264(8), h264(40));
-        await expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last'))).toBe('1');
-        await page.reload();
-        await page.getByRole('button', { name: 'Continue where you left off' }).waitFor();
       },
     },
     {
@@ -216,41 +172,10 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
         await page.locator('#findings').getByRole('button', { name: 'Pause' }).waitFor();
       },
     },
-    {
-      name: 'eleven encodes',
-      screens: 4,
-      unfolds: true,
-      rare: true,
-      async reach(page) {
-        await scored(page, h264(8), ...ladder(11));
-        await page.locator('.bd table').waitFor();
-      },
-    },
-    {
-      name: 'misaligned pair',
-      rare: true,
-      screens: 2.5,
-      async reach(page) {
-        const late = Array.from({ length: 50 }, (_, n) => y4mFrame(clip, 'distorted', n + 10));
-        const file = write('late.y4m', Buffer.concat([Buffer.from(y4mHeader(FORMAT)), ...late]));
-        await scored(page, y4m('reference', 60), file);
-        await page.locator('.flaw-note').filter({ hasText: '[offset' }).waitFor();
-      },
-    },
-    {
-      name: 'unrelated pair',
-      rare: true,
-      screens: 2.5,
-      async reach(page) {
-        const other = makeSample(FORMAT, { seed: 77, cut: 33 });
-        await scored(page, y4m('reference', 60), write('other.y4m', y4mFile(other, 'distorted', 60)));
-        await page.locator('.flaw').first().waitFor();
-      },
-    },
   ];
 
   it.each(STATES.filter(({ rare }) => exhaustive || !rare))('$name', async (state) => {
-    const { name, reach, screens, way, within, unfolds = false } = state;
+    const { reach, screens, way, within, unfolds = false } = state;
     const open = () =>
       site.open({ ...FIRST, ...(way === 'run' && { hash: SLOW }), stays: way !== undefined });
     if (way) shared[way] ??= open();
@@ -264,12 +189,6 @@ describe.skipIf(absent !== '')(`states of the page${absent}`, () => {
       screens,
       within,
       also: state.viewer ? wideDialog : loneTiles,
-      async seen({ width, kind }) {
-        if (!exhaustive) return;
-        // Charts out of view follow the theme later.
-        await page.waitForTimeout(600);
-        await screenshot(page, `state-${name}-${width}-${kind}`.replaceAll(/[ ,]+/g, '-'));
-      },
     });
     expect(wrong).toEqual({});
   });

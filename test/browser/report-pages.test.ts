@@ -16,7 +16,7 @@ import { writeHtml } from '../../src/report/html/document.js';
 import type { HtmlOptions } from '../../src/report/html/index.js';
 import { worstFrames } from '../../src/report/ranking.js';
 import type { Report } from '../../src/report/schema.js';
-import { noChromium, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
+import { noChromium, notesErrors, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
 import { lookAround, violations } from '../support/looks.js';
 import { callTool, pairOf, served, TINY } from '../support/mcp-live.js';
 import { built, paired, report, vmafModel } from '../support/report.js';
@@ -47,36 +47,6 @@ function run(name: string, values = scores): Report {
   return timed(name, { integer_adm2: values.map((value) => value / 100), vmaf: values });
 }
 
-/** The pixel column in which an encode's line is lowest on the large chart. */
-function lowestColumn(page: Page, encode: number): Promise<number> {
-  return page
-    .locator('.chart.big canvas')
-    .first()
-    .evaluate((canvas: HTMLCanvasElement, name) => {
-      const pen = canvas.getContext('2d');
-      if (!pen) return -1;
-      const { data, width } = pen.getImageData(0, 0, canvas.width, canvas.height);
-      pen.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-      const wanted = [1, 3, 5].map((at) => Number.parseInt(String(pen.fillStyle).slice(at, at + 2), 16));
-      let last = -1;
-      for (let i = 0; i < data.length; i += 4)
-        if (wanted.every((level, channel) => data[i + channel] === level)) last = i / 4;
-      return last % width;
-    }, `--s${encode}`);
-}
-
-/** Pixels of the frame axis. */
-function axisPixels(page: Page): Promise<string> {
-  return page
-    .locator('.chart.big canvas')
-    .first()
-    .evaluate((canvas: HTMLCanvasElement) => {
-      const pixels =
-        canvas.getContext('2d')?.getImageData(0, canvas.height - 20, canvas.width, 20).data ?? [];
-      return Array.from(pixels, (value) => (value > 0 ? 1 : 0)).join('');
-    });
-}
-
 /** A report without the first 12 frames, scored with an offset. */
 function late(name: string): Report {
   const whole = run(name, scores.slice(12));
@@ -92,15 +62,7 @@ async function newPage(options: BrowserContextOptions = {}): Promise<Page> {
   const context = await (await sharedChromium()).newContext(options);
   opened.push(context);
   context.setDefaultTimeout(PATIENCE);
-  return watched(await context.newPage());
-}
-
-function watched(page: Page): Page {
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => {
-    if (message.type() === 'error') complaints.push(message.text());
-  });
-  return page;
+  return notesErrors(await context.newPage(), complaints);
 }
 
 function closesPages(): void {
@@ -135,7 +97,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   }
 
   async function ownPage({ width = 1100 }: View): Promise<Page> {
-    const page = watched(await profile.newPage());
+    const page = notesErrors(await profile.newPage(), complaints);
     opened.push(page);
     await page.setViewportSize({ width, height: 900 });
     await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'reduce' });
@@ -190,29 +152,13 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
       const values = await page.locator('.tip b').allTextContents();
       expect(values).toEqual(['20.00', '20.00']);
     }
-    await page.getByRole('button', { name: 'All' }).click();
-    await page.mouse.move(0, 0);
-    const lowest: number[] = [];
-    for (const other of [1, 0]) {
-      const toggle = page.locator(`.legend [data-run="${other}"]`);
-      await toggle.click();
-      await page.evaluate(
-        () => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
-      );
-      lowest.push(await lowestColumn(page, 1 - other));
-      await toggle.click();
-    }
-    const [whole = -1, cut = -1] = lowest;
-    expect(whole).toBeGreaterThan(0);
-    expect(Math.abs(whole - cut)).toBeLessThanOrEqual(1);
   });
 
-  it('reads out values under the pointer, zooms by dragging and by a worst frame, and steps by keys', async () => {
+  it('reads out values under the pointer, and zooms by dragging and by a worst frame', async () => {
     const page = await open(run('a.mp4'));
     const all = page.getByRole('button', { name: 'All' });
     await expect.poll(() => inked(page, '.chart.big')).toBeGreaterThan(1000);
     expect(await all.isDisabled()).toBe(true);
-    const labels = await axisPixels(page);
     const box = await page.locator('.chart.big').boundingBox();
     if (!box) throw new Error('no chart');
     const tip = () => page.locator('.tip').textContent();
@@ -229,21 +175,12 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     await page.mouse.move(box.x + 400, box.y + 100, { steps: 5 });
     await page.mouse.up();
     await expect.poll(() => all.isDisabled()).toBe(false);
-    await expect.poll(() => axisPixels(page)).not.toBe(labels);
     await page.locator('.chart.big').dblclick();
     await expect.poll(() => all.isDisabled()).toBe(true);
-    await expect.poll(() => axisPixels(page)).toBe(labels);
     await page.locator('.worst button').first().click();
     await expect.poll(tip).toContain('frame 300');
     await all.click();
     await expect.poll(() => all.isDisabled()).toBe(true);
-
-    await page.locator('.chart.big').focus();
-    await page.keyboard.press('ArrowRight');
-    const first = Number(/frame (\d+)/.exec((await tip()) ?? '')?.[1]);
-    await page.keyboard.press('ArrowRight');
-    await page.keyboard.press('Shift+ArrowLeft');
-    expect(await tip()).toContain(`frame ${first - 9}`);
   });
 
   it('is not wider than the screen, light and dark', async () => {
@@ -322,10 +259,8 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
   ];
   if (exhaustive)
     LOOKS.push(
-      ['five encodes', eleven.slice(0, 5), pictured(lone, 5), 3],
       ['two encodes with many metrics', [1, 2].map((i) => measured(`${i}.mp4`, 1e6 * i)), {}, 3],
       ['a wrong pair', [wrongPair], {}, 2],
-      ['a failed file', eleven.slice(0, 2), { failed: [bad] }],
     );
 
   it.each(LOOKS)('is accessible by axe and fits: %s', async (name, reports, shown, screens) => {
@@ -373,16 +308,23 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
     // 210 by 297 mm in points.
     expect(pdf).toMatch(/\/MediaBox \[0 0 59[45][\d.]* 84[12]/);
+    expect([...pdf.matchAll(/\/Type\s*\/Page\b/g)].length).toBeLessThanOrEqual(11);
     expect(await page.evaluate(() => document.documentElement.className)).toBe('');
     await page.setViewportSize({ width: 703, height: 1000 });
     await page.emulateMedia({ media: 'print', colorScheme: 'light' });
     await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-    const beyond = await page.evaluate(() =>
+    const cut = await page.evaluate(() =>
       [...document.querySelectorAll('main *')]
-        .filter((node) => node.checkVisibility() && node.getBoundingClientRect().right > innerWidth + 1)
+        .filter((node) => {
+          const { right, width, height } = node.getBoundingClientRect();
+          // A word with each letter on a line of its own.
+          const isTorn =
+            node.matches('th, td') && (node.textContent ?? '').length > 3 && width < 24 && height > 60;
+          return node.checkVisibility() && (right > innerWidth + 1 || isTorn);
+        })
         .map((node) => node.outerHTML.slice(0, 80)),
     );
-    expect(beyond).toEqual([]);
+    expect(cut).toEqual([]);
     expect(await page.locator('.split').isVisible()).toBe(false);
   });
 

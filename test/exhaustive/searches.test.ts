@@ -1,28 +1,13 @@
 /**
  * @module test/exhaustive/searches
- * Searches and shots with real encoders: cuts compared with ffmpeg's scdet, settings per shot, joined shots, unusual sources, and
- * how often the value of the whole encode lies in the interval predicted from samples. Needs ffmpeg.
+ * Searches and shots with real encoders: cuts of a film, joined shots of odd sizes, searches by other metrics, and how often the
+ * value of the whole encode lies in the interval predicted from samples. Needs ffmpeg.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
-import {
-  detectShots,
-  type SearchOptions,
-  searchQuality,
-  type TuneShotsOptions,
-  tuneShots,
-} from '../../src/index.js';
-import {
-  canJoin,
-  counters,
-  type FilmPart,
-  film,
-  hasFfmpeg,
-  needsFfmpeg,
-  packetTimes,
-  probed,
-} from '../support/encode.js';
+import { describe, expect, it } from 'vitest';
+import { detectShots, type SearchOptions, searchQuality, tuneShots } from '../../src/index.js';
+import { canJoin, counters, type FilmPart, film, hasFfmpeg, needsFfmpeg, probed } from '../support/encode.js';
 import { testFolder } from '../support/folders.js';
 import { type SeededRandom, seeded } from '../support/random.js';
 
@@ -33,36 +18,10 @@ const FAST = {
   cache: false,
 } as const;
 
-const joins = canJoin();
-
 describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
   const folder = testFolder();
-  const points = join(folder, 'points');
-  /** Three shots of 12, 9 and 11 frames. */
-  const parts: readonly FilmPart[] = [
-    { source: 'testsrc2', frames: 12 },
-    { source: 'mandelbrot', frames: 9, filter: 'noise=alls=12:all_seed=5' },
-    { source: 'smptehdbars', frames: 11 },
-  ];
-  let source = '';
-  beforeAll(() => {
-    const sound = ['-map', '0:a', '-c:a', 'aac', '-metadata', 'title=counted'];
-    source = film({
-      parts,
-      counted: true,
-      inputs: ['-f', 'lavfi', '-i', 'sine=duration=1.28'],
-      extra: sound,
-    });
-  });
-  const tune = (options: Partial<TuneShotsOptions> = {}, input = source) =>
-    tuneShots(input, {
-      ...FAST,
-      ...{ encoderOptions: { preset: 'ultrafast', bf: '2' }, minSeconds: 0.2 },
-      ...{ range: { min: 16, max: 44, step: 4 }, targets: [{ atLeast: 85 }], ...options },
-    });
-  const counting = (frames: number) => Array.from({ length: frames }, (_, i) => i);
 
-  it('are found at every cut, also in the dark, and not in fades and flashes, which mislead scdet', async () => {
+  it('are found at every cut, also in the dark, and not in fades and flashes', async () => {
     const dark = 'lutyuv=y=val/5+16';
     const source = film({
       parts: [
@@ -73,61 +32,32 @@ describe.skipIf(!hasFfmpeg)(`shots of films (${needsFfmpeg})`, () => {
         { source: 'smptehdbars', frames: 20, filter: dark },
       ],
     });
-    const known = [30, 55, 95, 115];
     const { shots } = await detectShots(source, { minSeconds: 0.2 });
-    expect(shots.map(({ first }) => first)).toEqual([0, ...known]);
-    const { stderr } = spawnSync(
-      'ffmpeg',
-      ['-hide_banner', '-i', source, '-vf', 'scdet', '-f', 'null', '-'],
-      { encoding: 'utf8' },
-    );
-    const theirs = [...stderr.matchAll(/lavfi\.scd\.time: ([\d.]+)/g)].map(([, time]) =>
-      Math.round(Number(time) * 25),
-    );
-    const right = theirs.filter((frame) => known.includes(frame)).length;
-    expect(right).toBeLessThanOrEqual(known.length);
-    // scdet reports the flash as a cut, or misses a dark one.
-    expect(theirs.length === known.length && right === known.length).toBe(false);
+    expect(shots.map(({ first }) => first)).toEqual([0, 30, 55, 95, 115]);
   });
 
-  it('have their own settings, which take fewer bytes together', { timeout: 120_000 }, async () => {
-    const each = await tune({ cache: points });
-    expect(each.shots.map(({ first, count }) => [first, count])).toEqual([
-      [0, 12],
-      [12, 9],
-      [21, 11],
-    ]);
-    expect(Math.min(...each.shots.map(({ margin }) => margin))).toBeGreaterThanOrEqual(0);
-    expect(new Set(each.shots.map(({ value }) => value)).size).toBeGreaterThan(1);
-    expect(each.saving).toBeGreaterThan(0);
-    const whole = await tune({ goal: 'whole', cache: points });
-    expect(whole.reached).toBe(true);
-    expect(whole.bytes).toBeLessThan(each.bytes);
+  it.skipIf(!canJoin())('are joined with odd sizes, by an encoder with hidden packets', async () => {
+    const parts = [
+      { source: 'testsrc2', frames: 12 },
+      { source: 'mandelbrot', frames: 9, filter: 'noise=alls=12:all_seed=5' },
+    ];
+    const odd = film({ parts, counted: true, filter: 'scale=129:73:flags=neighbor' });
+    const output = join(folder, 'odd.mp4');
+    await tuneShots(odd, {
+      ...FAST,
+      encoder: 'libvpx-vp9',
+      encoderOptions: { deadline: 'realtime', 'cpu-used': '8' },
+      minSeconds: 0.2,
+      range: { min: 26, max: 26 },
+      targets: [{ atLeast: 1 }],
+      output,
+    });
+    expect(probed(output, 'stream=width,height')).toContain('width=129|height=73');
+    expect(counters(output)).toEqual(Array.from({ length: 21 }, (_, i) => i));
   });
-
-  it.skipIf(!joins)(
-    'are joined with every frame, the scores of the shots and the sound of the source',
-    async () => {
-      const output = join(folder, 'joined.mp4');
-      const { final, pooled, bytes } = await tune({ cache: points, output });
-      expect(counters(output)).toEqual(counting(32));
-      expect(packetTimes(output)).toEqual(counting(32).map((i) => i * 40));
-      expect(final?.difference).toEqual({ within: 0, edges: 0 });
-      expect(final?.pooled.vmaf?.mean).toBeCloseTo(pooled.vmaf?.mean ?? Number.NaN, 9);
-      expect(final?.bytes).toBeGreaterThanOrEqual(bytes);
-      expect(probed(output, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
-      // With odd sizes, by an encoder with hidden packets.
-      const odd = film({ parts: parts.slice(0, 2), counted: true, filter: 'scale=129:73:flags=neighbor' });
-      const other = join(folder, 'odd.mp4');
-      const vp9 = { encoder: 'libvpx-vp9', encoderOptions: { deadline: 'realtime', 'cpu-used': '8' } };
-      await tune({ ...vp9, range: { min: 26, max: 26 }, targets: [{ atLeast: 1 }], output: other }, odd);
-      expect(probed(other, 'stream=width,height')).toContain('width=129|height=73');
-      expect(counters(other)).toEqual(counting(21));
-    },
-  );
 });
 
-describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, () => {
+describe.skipIf(!hasFfmpeg)(`a search of an unusual source or by other metrics (${needsFfmpeg})`, () => {
   const folder = testFolder();
 
   /** Makes a source with ffmpeg's arguments after the input. */
@@ -140,34 +70,12 @@ describe.skipIf(!hasFfmpeg)(`a search of an unusual source (${needsFfmpeg})`, ()
   const search = (source: string, options: Partial<SearchOptions> = {}) =>
     searchQuality(source, { ...FAST, range: { min: 24, max: 24 }, targets: [{ atLeast: 50 }], ...options });
 
-  it('of one frame is encoded whole', async () => {
-    const still = make('still.mkv', ['-frames:v', '1', '-c:v', 'ffv1']);
-    const { samples, final, predicted } = await search(still, { verify: true });
-    expect(samples).toBeNull();
-    expect(final?.pooled.vmaf?.mean).toBe(predicted.value);
-    expect(predicted.interval99).toEqual([predicted.value, predicted.value]);
-  });
-
-  it('that is an RGB picture is converted, with the matrix in the command', async () => {
-    const picture = make('still.png', ['-frames:v', '1']);
-    const { command, predicted } = await search(picture);
+  it('of one RGB picture converts it, with the matrix in the command', async () => {
+    const { command, samples, predicted } = await search(make('still.png', ['-frames:v', '1']));
     expect(command.join(' ')).toMatch(
       /-vf scale=out_color_matrix=bt709:out_range=limited\S* -colorspace bt709 -color_range tv/,
     );
-    expect(predicted.value).toBeGreaterThan(50);
-  });
-
-  it('keeps full range in samples and in the whole encode, and scores it as such', {
-    timeout: 60_000,
-  }, async () => {
-    const args =
-      '-frames:v 1500 -vf scale=out_range=full -color_range pc -c:v libx264 -preset ultrafast -qp 6';
-    const output = join(folder, 'full-out.mkv');
-    const { samples, predicted, final } = await search(make('full.mp4', args.split(' ')), { output });
-    expect(samples).not.toBeNull();
-    expect(probed(output, 'stream=color_range')).toContain('=pc');
-    expect(final?.pooled.vmaf?.mean).toBeGreaterThan(85);
-    expect(Math.abs((final?.pooled.vmaf?.mean ?? 0) - predicted.value)).toBeLessThan(1);
+    expect([samples, predicted.value > 50]).toEqual([null, true]);
   });
 
   const SOURCES = [

@@ -162,6 +162,13 @@ describe('a run on a GPU and workers', () => {
     expect(report.warnings).toContain('The core measured adm instead of the GPU: adm needs more memory.');
   });
 
+  it('is refused if every picture is too large', async () => {
+    const gpus = new FakeGpus({ tooLarge: ['adm', 'motion', 'vif'] });
+    expect(await refusalOf('backend', () => run(gpus, { backend: 'hybrid', threads: 1 }))).toMatch(
+      /^The GPU supports none of this run's metrics \(.*needs more memory/,
+    );
+  });
+
   it('needs a worker', async () => {
     await expect(run(new FakeGpus(), { backend: 'hybrid', threads: 0 })).rejects.toMatchObject({
       code: 'usage',
@@ -254,10 +261,16 @@ describe('the backend auto', () => {
 describe('the backend auto, of a run expected to be long', () => {
   // A run of unknown length counts as 500 frames, which would take a worker seconds at this size.
   const large = y4mPair({ width: 960, height: 540, bitDepth: 8, chroma: '420' }, 6);
-  const long = (): ScoreRequest => ({
-    reference: ownSource(large.clip, 'reference', 6, { frameCount: null }),
-    distorted: ownSource(large.clip, 'distorted', 6, { frameCount: null }),
-  });
+  const long = (onRead?: (index: number) => Promise<void>): ScoreRequest => {
+    const extras = { frameCount: null, ...(onRead && { onRead }) };
+    return {
+      reference: ownSource(large.clip, 'reference', 6, extras),
+      distorted: ownSource(large.clip, 'distorted', 6, extras),
+    };
+  };
+  /** Slow enough for the GPU to open before the last frames. */
+  const slowly = (): ScoreRequest =>
+    long((index) => new Promise((resolve) => setTimeout(resolve, index < 2 ? 0 : 50)));
   let plain: Report;
   beforeAll(async () => {
     plain = await scorePair(nodePlatform, long(), { backend: 'cpu', threads: 1 });
@@ -271,8 +284,26 @@ describe('the backend auto, of a run expected to be long', () => {
     expect(report.backend_used).toBe(gpus.state.measured > 0 ? 'webgpu' : 'cpu');
   });
 
+  it('leaves to the core what is too large for the GPU', async () => {
+    const gpus = new FakeGpus({ tooLarge: ['adm'] });
+    const report = await scorePair(platformWith(gpus), slowly(), { backend: 'auto', threads: 1 });
+    expect(report.frames).toEqual(plain.frames);
+    expect(report.measurers?.[0]).toMatchObject({ backend: 'webgpu', extractors: ['motion', 'vif'] });
+    expect(report.warnings).toContain('The core measured adm instead of the GPU: adm needs more memory.');
+  });
+
+  it('gives the values of the core if the GPU is lost', async () => {
+    const gpus = new FakeGpus({ lostAfter: 0 });
+    const report = await scorePair(platformWith(gpus), slowly(), { backend: 'auto', threads: 1 });
+    expect(report.frames).toEqual(plain.frames);
+    expect(report.warnings).toContain(
+      'The GPU stopped during the run and the core took over; the result is the same: the device is gone.',
+    );
+  });
+
   it.each([
     ['there is no GPU', { missing: true }],
+    ['every picture is too large for it', { tooLarge: ['adm', 'motion', 'vif'] }],
     ['it is software', { adapter: { ...CARD, software: true } }],
     ['it supports no metric', { metrics: [] }],
   ])('gives the report of the core if %s', async (_, options) => {

@@ -5,7 +5,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../src/core/frame.js';
 import type { ExtractionPlan } from '../../src/engine/backends/measurer.js';
 import { ADM_HIGH, ADM_LOW } from '../../src/engine/backends/webgpu/adm.js';
@@ -198,40 +198,4 @@ describe.skipIf(noGpu)(`records of the GPU (seed ${SEED})`, () => {
       expect(await disparity(kind, plan, pairs, run), `${title}; seed ${SEED}`).toEqual([]);
     }
   }, 200_000);
-});
-
-describe.skipIf(noGpu)('a shader with a changed constant', () => {
-  /** Frames and fields that differ when a shader is compiled with `from` replaced. */
-  async function changed(feature: string, pairs: number, shader: RegExp, from: string, to: string) {
-    const kind = await openWebgpu(await softwareGpu());
-    try {
-      const { device } = await kind.open(planOf(['psnr'], format(64, 48, 8, '400')).extraction);
-      const compile = device.createShaderModule.bind(device);
-      const edited = vi.spyOn(device, 'createShaderModule').mockImplementation((descriptor) => {
-        const { label = '', code } = descriptor;
-        return compile(shader.test(label) ? { label, code: code.replace(from, to) } : descriptor);
-      });
-      const plan = planOf([feature], format(64, 64)).extraction;
-      const found = await disparity(kind, plan, pairsOf(plan, 'noise', 1, pairs));
-      expect(edited).toHaveBeenCalled();
-      return found.map((line) => line.replace(/ at .*/, ''));
-    } finally {
-      kind.close();
-    }
-  }
-
-  it('changes motion, so the GPU measured it', async () => {
-    expect(await changed('motion', 2, /^motion$/, '26386', '26387')).toEqual(['frame 1, field 0 of motion']);
-  });
-
-  it.runIf(exhaustive)('changes ADM (only in the exhaustive run)', async () => {
-    expect(
-      await changed('adm', 1, /contrast-s0/, 'const THIRTIETH = 4369', 'const THIRTIETH = 4370'),
-    ).not.toEqual([]);
-  });
-
-  it.runIf(exhaustive)('changes VIF at scales 1 to 3 (only in the exhaustive run)', async () => {
-    const expected = [1, 2, 3, 5, 6, 7].map((field) => `frame 0, field ${field} of vif`);
-    expect(await changed('vif', 1, /decimate/, '+ 0x8000u', '+ 0x4000u')).toEqual(expected);
-  });
 });

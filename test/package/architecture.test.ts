@@ -1,7 +1,7 @@
 /**
  * @module test/package/architecture
- * Rules of the sources: allowed imports, platform-independent parts, words allowed in messages, linear regular expressions, unit
- * tests without processes or files, scripts that load built modules.
+ * Rules of the sources: allowed imports, platform-independent parts, words allowed in messages, linear regular expressions,
+ * scripts that load built modules.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -310,107 +310,6 @@ describe('regular expressions', () => {
     });
     expect(slow).toEqual([]);
   }, 120_000);
-});
-
-/** Forbidden in unit tests: processes, sockets, threads and temporary files. */
-const STARTING =
-  /^node:(child_process|cluster|dgram|http|http2|https|net|tls|worker_threads)#|^node:[\w/]+#mkdtemp/;
-
-type Syntax = Readonly<Record<string, unknown>> & { readonly type: string };
-
-/** Names in code, except types and properties, and whether each is used on load. */
-function* namesIn(code: unknown, atOnce = true): Generator<readonly [name: string, atOnce: boolean]> {
-  if (typeof code !== 'object' || code === null) return;
-  const { type = '', name } = code as Syntax;
-  if (type === 'Identifier') yield [String(name), atOnce];
-  if (/^TS(?!As|Satisfies|NonNull)/.test(type)) return;
-  const later = /Function|MethodDefinition/.test(type);
-  for (const [key, part] of Object.entries(code))
-    if (key !== 'property' && key !== 'key') yield* namesIn(part, atOnce && !later);
-}
-
-/**
- * Uses between names of tests and of test/support, each as `module#name`; `module#*` is loading the module. All declarations
- * of a test count as used on load.
- */
-class Uses {
-  readonly #edges = new Map<string, Set<string>>();
-
-  /** The path from a name to a forbidden one. */
-  way(key: string, seen = new Set<string>()): string | undefined {
-    if (STARTING.test(key)) return key;
-    if (seen.has(key) || !key.startsWith('test/')) return undefined;
-    seen.add(key);
-    this.#read(key.slice(0, key.indexOf('#')));
-    for (const next of this.#edges.get(key) ?? []) {
-      const way = this.way(next, seen);
-      if (way) return `${key} > ${way}`;
-    }
-    return undefined;
-  }
-
-  #read(path: string): void {
-    const loading = this.#edgesOf(`${path}#*`);
-    if (loading.size > 0) return;
-    loading.add(`${path}#*`);
-    const keys = new Map<string, string>();
-    const statements = parseSync(path, readFileSync(join(root, path), 'utf8')).program
-      .body as unknown as Syntax[];
-    for (const { type, importKind, source, specifiers, ...rest } of statements) {
-      if (type === 'ImportDeclaration') {
-        if (importKind === 'type') continue;
-        const from = String((source as Syntax).value);
-        const module = from.startsWith('.')
-          ? normalize(join(dirname(path), from)).replace(/\.js$/, '.ts')
-          : from;
-        // Loading a module that starts something only on request is allowed.
-        if (module.startsWith('test/') || path.startsWith('test/unit/')) loading.add(`${module}#*`);
-        for (const { local, imported } of specifiers as Syntax[])
-          keys.set(
-            String((local as Syntax).name),
-            `${module}#${(imported as Syntax | undefined)?.name ?? '*'}`,
-          );
-      } else for (const name of declared(rest)) keys.set(name, `${path}#${name}`);
-    }
-    for (const statement of statements.filter(({ type }) => type !== 'ImportDeclaration')) {
-      for (const [name, atOnce] of namesIn(statement)) {
-        const key = keys.get(name);
-        if (!key) continue;
-        for (const owner of declared(statement)) this.#edgesOf(`${path}#${owner}`).add(key);
-        if (atOnce || path.startsWith('test/unit/')) loading.add(key);
-      }
-    }
-  }
-
-  #edgesOf(key: string): Set<string> {
-    const edges = this.#edges.get(key) ?? new Set<string>();
-    this.#edges.set(key, edges);
-    return edges;
-  }
-}
-
-function declared(statement: Readonly<Record<string, unknown>>): string[] {
-  const { declarations, id } = (statement.declaration ?? statement) as Partial<Syntax>;
-  const ids = Array.isArray(declarations) ? declarations.map((node: Syntax) => node.id) : [id];
-  return ids.flatMap((each) => [...namesIn(each)].map(([name]) => name));
-}
-
-describe('unit tests', () => {
-  const uses = new Uses();
-
-  it('use no processes, sockets, threads or temporary files, not even through test/support', () => {
-    const ways = filesOf('test/unit').flatMap(({ file }) => uses.way(`test/unit/${file}#*`) ?? []);
-    expect(ways).toEqual([]);
-  });
-
-  it('that do are detected', () => {
-    expect(uses.way('test/support/cli.ts#videos')).toMatch(/#mkdtempSync$/);
-    expect(uses.way('test/support/cli.ts#anyvmafProcess')).toBe(
-      'test/support/cli.ts#anyvmafProcess > test/support/cli.ts#run > node:child_process#spawn',
-    );
-    expect(uses.way('test/support/encode.ts#*')).toMatch(/#spawnSync$/);
-    expect(uses.way('test/support/clips.ts#y4mPair')).toBeUndefined();
-  });
 });
 
 /** Modules loaded by `load` or `loadBuilt`, with the names taken from each. */

@@ -25,7 +25,7 @@ import { anyvmafProcess, videos } from '../support/cli.js';
 import { agrees, fixtureClip, readFixture } from '../support/fixtures.js';
 import { testFolder } from '../support/folders.js';
 import { sessionLines } from '../support/mcp-host.js';
-import { needsShared, sharedPath, tier } from '../support/tier.js';
+import { tier } from '../support/tier.js';
 
 interface PackageJson {
   readonly version: string;
@@ -273,21 +273,6 @@ describe('an installation in an empty project', () => {
     const node = ['--input-type=module', '-e', script];
     const output = execFileSync(process.execPath, node, { cwd: project(), encoding: 'utf8' });
     expect(JSON.parse(output)).toEqual({ version: manifest.version, wasm: [true, true], models: 17 });
-  });
-
-  const clips = sharedPath('clips');
-  it.skipIf(clips === undefined)(`gives the documented score of a real 10-bit clip (${needsShared})`, () => {
-    const file = (side: string) => `${clips}/src01_${side}_576x324.yuv420p10le.yuv`;
-    const raw = ['-w', '576', '-h', '324', '-p', '420', '-b', '10'];
-    const report = JSON.parse(
-      bin(['-r', file('hrc00'), '-d', file('hrc01'), ...raw, '--json', '--precision', '17']),
-    );
-    const scores = report.frames.map((frame: { metrics: { vmaf: number } }) => frame.metrics.vmaf);
-    const expected = [83.85628400042145, 82.63980469307762, 81.19659095351699];
-    expected.forEach((value, i) => {
-      expect(agrees('vmaf', scores[i], value), `frame ${i}: ${scores[i]}`).toBe(true);
-    });
-    expect(agrees('vmaf', report.pooled_metrics.vmaf.mean, 82.56422654900535)).toBe(true);
   });
 });
 

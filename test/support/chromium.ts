@@ -4,7 +4,7 @@
  * project, others for tests that need a graphics adapter.
  */
 import { existsSync } from 'node:fs';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, chromium, type Page } from 'playwright-core';
 
 /** A fifth faster than the full browser, which draws windows that nobody sees. */
 const SHELL = '/usr/bin/chromium-headless-shell';
@@ -47,4 +47,13 @@ export function sharedChromium(): Promise<Browser> {
 /** Starts a browser with a graphics adapter of its own; close it when done. @param graphics arguments of the adapter */
 export function launchChromium(graphics: readonly string[]): Promise<Browser> {
   return chromium.launch({ executablePath: CHROMIUM, args: [...ARGUMENTS, ...graphics], timeout: PATIENCE });
+}
+
+/** Adds what a page throws or logs as an error to `complaints`. @param provoked errors that the test provokes */
+export function notesErrors(page: Page, complaints: string[], provoked?: RegExp): Page {
+  page.on('pageerror', (error) => complaints.push(String(error)));
+  page.on('console', (message) => {
+    if (message.type() === 'error' && !provoked?.test(message.text())) complaints.push(message.text());
+  });
+  return page;
 }

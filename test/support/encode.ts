@@ -159,8 +159,6 @@ export interface Film {
   /** Inputs and options of ffmpeg before and after the video's own: sound, tags. */
   readonly inputs?: readonly string[];
   readonly extra?: readonly string[];
-  /** By its extension. Default `mkv`. */
-  readonly container?: string;
   /** Burns the number of each frame into the picture, as bits. */
   readonly counted?: boolean;
 }
@@ -172,7 +170,7 @@ const SIDE = 8;
 /** Makes a film, or finds the one made before. @returns its path */
 export function film(request: Film): string {
   const { parts, size = '128x72', rate = '25', pixelFormat = 'yuv420p', filter = 'null' } = request;
-  const { inputs = [], extra = [], container = 'mkv', counted = false } = request;
+  const { inputs = [], extra = [], counted = false } = request;
   const chains = parts.map(({ source, frames, filter: own = 'null' }, i) => {
     const input = `${source}${source.includes('=') ? ':' : '='}size=${size}:rate=${rate}`;
     return `${input},trim=end_frame=${frames},setpts=PTS-STARTPTS,${own},format=${pixelFormat},setsar=1[v${i}]`;
@@ -180,7 +178,7 @@ export function film(request: Film): string {
   const joined = `${parts.map((_, i) => `[v${i}]`).join('')}concat=n=${parts.length}`;
   const graph = `${chains.join(';')};${joined},${counted ? counter() : 'null'},${filter}[v]`;
   const args = ['-filter_complex', graph, '-map', '[v]', '-c:v', 'ffv1', '-pix_fmt', pixelFormat, ...extra];
-  return ffmpeg(join(encodeFolder(), `film-${digest(JSON.stringify([inputs, args]))}.${container}`), [
+  return ffmpeg(join(encodeFolder(), `film-${digest(JSON.stringify([inputs, args]))}.mkv`), [
     ...inputs,
     ...args,
   ]);

@@ -3,7 +3,13 @@
  * HTTP servers of files: one that counts what it sends and misbehaves on request, one for tests in a browser.
  */
 import { readFile } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type Server,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { extname, join, normalize, sep } from 'node:path';
 import { afterAll, beforeEach } from 'vitest';
@@ -135,8 +141,13 @@ function pathOf({ url = '' }: IncomingMessage): string {
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
+  '.mjs': 'text/javascript; charset=utf-8',
+  '.css': 'text/css; charset=utf-8',
   '.json': 'application/json',
+  '.svg': 'image/svg+xml',
+  '.txt': 'text/plain; charset=utf-8',
   '.wasm': 'application/wasm',
+  '.webmanifest': 'application/manifest+json',
 };
 
 export interface StaticServer {
@@ -145,28 +156,52 @@ export interface StaticServer {
   stop(): Promise<void>;
 }
 
-/** Serves files below `folder`; `extra` holds contents by path, such as `/reference.y4m`, that come first. */
+export interface ServeOptions {
+  /** The path of the folder, with a final slash. Default `/`. */
+  readonly under?: string;
+  /** Further headers of the answer to a path within the folder. */
+  readonly headers?: (path: string, request: IncomingMessage) => OutgoingHttpHeaders;
+  /** Called with requested paths within the folder. */
+  readonly onRequest?: (path: string) => void;
+}
+
+/**
+ * Serves files below `folder`, the rest of one for `bytes=N-`.
+ * @param extra contents by path, such as `/reference.y4m`, that come first
+ */
 export async function serve(
   folder: string,
   extra: Readonly<Record<string, string | Uint8Array>> = {},
+  { under = '/', headers = () => ({}), onRequest = () => {} }: ServeOptions = {},
 ): Promise<StaticServer> {
   const server = createServer(async (request, response) => {
-    const path = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
-    const file = normalize(join(folder, path));
+    const asked = decodeURIComponent(new URL(request.url ?? '/', 'http://localhost').pathname);
+    const path = asked.startsWith(under) ? asked.slice(under.length) : asked;
+    onRequest(path);
+    const file = normalize(join(folder, path === '' ? 'index.html' : path));
     try {
-      const body = extra[path] ?? (file.startsWith(folder + sep) ? await readFile(file) : undefined);
+      const isInside = asked.startsWith(under) && file.startsWith(folder + sep);
+      const body = extra[asked] ?? (isInside ? await readFile(file) : undefined);
       if (body === undefined) throw new Error('outside');
-      response.writeHead(200, { 'content-type': TYPES[extname(path)] ?? 'application/octet-stream' });
-      response.end(body);
+      const from = /^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1];
+      response.writeHead(from === undefined ? 200 : 206, {
+        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+        ...(from !== undefined && { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` }),
+        ...headers(path, request),
+      });
+      response.end(from === undefined ? body : body.slice(Number(from)));
     } catch {
       response.writeHead(404).end();
     }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
+  let open = true;
   return {
     origin: `http://127.0.0.1:${port}`,
     async stop() {
+      if (!open) return;
+      open = false;
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
     },

@@ -215,12 +215,6 @@ async function tooTall(page: Page, screens: number): Promise<string[]> {
   return filled > screens ? [`it fills ${filled.toFixed(2)} windows`] : [];
 }
 
-interface Look {
-  readonly width: number;
-  readonly height: number;
-  readonly kind: Setting['kind'] | 'unfolded';
-}
-
 interface Looking {
   /** Check the page unfolded as well. */
   readonly unfolds?: boolean;
@@ -234,8 +228,6 @@ interface Looking {
   readonly screens?: number;
   /** Further checks. */
   readonly also?: (page: Page) => Promise<readonly string[]>;
-  /** Called before each check. */
-  readonly seen?: (look: Look) => Promise<void>;
 }
 
 /**
@@ -244,17 +236,15 @@ interface Looking {
  * @returns the flaws by window
  */
 export async function lookAround(page: Page, looking: Looking = {}) {
-  const { unfolds = false, zoomed = false, turn, within, screens } = looking;
-  const { also = async () => [], seen = async () => {} } = looking;
+  const { unfolds = false, zoomed = false, turn, within, screens, also = async () => [] } = looking;
   const wrong: Record<string, readonly string[]> = {};
   const own =
     turn === undefined ? FEW : [FEW[turn % 2], OTHERS[turn % OTHERS.length]].flatMap((one) => one ?? []);
   const settings = tier([...own, ...(zoomed ? [ZOOMED] : [])], [...FEW, ...OTHERS]);
   for (const { size, kind, moves = false } of settings) {
     const [width, height] = size;
-    const look = async (kind: Look['kind'], find: () => Promise<readonly string[]>) => {
+    const look = async (kind: Setting['kind'] | 'unfolded', find: () => Promise<readonly string[]>) => {
       await drawn(page);
-      await seen({ width, height, kind });
       const all = await find();
       if (all.length > 0) wrong[`${width}x${height}, ${kind}`] = all;
     };

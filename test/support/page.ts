@@ -3,11 +3,9 @@
  * Serves the built page from a subfolder for browser tests, and opens it in contexts of the shared Chromium.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { basename, extname, join, normalize, sep } from 'node:path';
+import { basename, join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import type { Browser, BrowserContext, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, expect, inject, vi } from 'vitest';
@@ -15,10 +13,9 @@ import { extractFrames, type FramePair } from '../../src/index.js';
 import type { FrameMetrics, Report } from '../../src/report/schema.js';
 import { y4mFile } from '../../src/sample/files.js';
 import type { SampleClip } from '../../src/sample/generator.js';
-import { root } from './built.js';
-import { PATIENCE, PATIENT, sharedChromium } from './chromium.js';
+import { notesErrors, PATIENCE, PATIENT, sharedChromium } from './chromium.js';
 import { encodeFolder } from './encode.js';
-import { exhaustive } from './tier.js';
+import { serve } from './file-server.js';
 
 declare global {
   interface Window {
@@ -31,17 +28,6 @@ declare global {
     shifts: { readonly value: number; readonly what: readonly string[] }[];
   }
 }
-
-const TYPES: Readonly<Record<string, string>> = {
-  '.html': 'text/html; charset=utf-8',
-  '.js': 'text/javascript; charset=utf-8',
-  '.css': 'text/css; charset=utf-8',
-  '.json': 'application/json',
-  '.svg': 'image/svg+xml',
-  '.txt': 'text/plain; charset=utf-8',
-  '.wasm': 'application/wasm',
-  '.webmanifest': 'application/manifest+json',
-};
 
 /** As strict as the page allows: nothing inline, nothing from other hosts. */
 const POLICY =
@@ -75,41 +61,25 @@ async function servePage({ copy = false, elsewhere = false, kept = true } = {}):
   const folder = copy ? await mkdtemp(join(tmpdir(), 'anyvmaf-page-')) : built;
   if (copy) await cp(built, folder, { recursive: true });
   const asked: string[] = [];
-  const server = createServer(async (request, response) => {
-    const { pathname } = new URL(request.url ?? '/', 'http://localhost');
-    const path = decodeURIComponent(pathname).replace(/^\/some\/folder\//, '');
-    // Chromium requests it for documents that are not HTML.
-    if (pathname !== '/favicon.ico') asked.push(path);
-    const file = normalize(join(folder, path === '' ? 'index.html' : path));
-    try {
-      if (!pathname.startsWith('/some/folder/') || !file.startsWith(folder + sep)) throw new Error('outside');
-      const body = await readFile(file);
-      const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN);
-      const range = { 'content-range': `bytes ${from}-${body.length - 1}/${body.length}` };
-      response.writeHead(from >= 0 ? 206 : 200, {
-        'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
+  const server = await serve(
+    folder,
+    {},
+    {
+      under: '/some/folder/',
+      headers: (path) => ({
         'content-security-policy': policy,
         'cache-control': kept && /^assets\/.*\.js$/.test(path) ? 'max-age=3600' : 'no-store',
-        ...(from >= 0 && range),
-      });
-      response.end(from >= 0 ? body.subarray(from) : body);
-    } catch {
-      response.writeHead(404).end();
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+      }),
+      onRequest: (path) => {
+        // Chromium requests it for documents that are not HTML.
+        if (path !== '/favicon.ico') asked.push(path);
+      },
+    },
+  );
   const browser = await sharedChromium();
   const contexts: BrowserContext[] = [];
-  let plugged = true;
-  const unplug = async () => {
-    if (!plugged) return;
-    plugged = false;
-    server.closeAllConnections();
-    await new Promise((resolve) => server.close(resolve));
-  };
   return {
-    url: `http://127.0.0.1:${port}/some/folder/`,
+    url: `${server.origin}/some/folder/`,
     folder,
     browser,
     async newContext(options) {
@@ -118,10 +88,10 @@ async function servePage({ copy = false, elsewhere = false, kept = true } = {}):
       return context;
     },
     asked,
-    unplug,
+    unplug: server.stop,
     async close() {
       await Promise.all(contexts.map((context) => context.close()));
-      await unplug();
+      await server.stop();
       if (copy) await rm(folder, { recursive: true, force: true });
     },
   };
@@ -183,12 +153,9 @@ export interface Pages {
 /**
  * Serves the page to the tests of a `describe`. A test fails if one of its pages throws or logs an error, and the last one if
  * a context is left open. Pages share a context, and with it a process that compiles the scripts once; stored data is cleared
- * after each test, unless the profile `remembers`.
+ * after each test.
  */
-export function pages({
-  remembers = false,
-  ...options
-}: Parameters<typeof servePage>[0] & { readonly remembers?: boolean } = {}): Pages {
+export function pages(options: Parameters<typeof servePage>[0] = {}): Pages {
   vi.setConfig(PATIENT);
   let served: ServedPage | undefined;
   let opened: {
@@ -208,8 +175,7 @@ export function pages({
     const complaints = opened.flatMap((page) => page.complaints.splice(0));
     await Promise.all(opened.filter(({ stays }) => !stays).map(({ end }) => end()));
     opened = opened.filter(({ stays }) => stays);
-    const keeper = remembers ? undefined : (await profile)?.keeper;
-    await keeper?.evaluate(async () => {
+    await (await profile)?.keeper.evaluate(async () => {
       localStorage.clear();
       indexedDB.deleteDatabase('anyvmaf');
       for (const name of await caches.keys()) await caches.delete(name);
@@ -248,10 +214,7 @@ export function pages({
       await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' });
       const complaints: string[] = [];
       opened.push({ end: () => (own ? context : page).close(), stays, complaints });
-      page.on('pageerror', (error) => complaints.push(String(error)));
-      page.on('console', (message) => {
-        if (message.type() === 'error' && !provokes?.test(message.text())) complaints.push(message.text());
-      });
+      notesErrors(page, complaints, provokes);
       await before?.(page);
       await page.goto(hash ? `${of().url}#${hash}` : of().url);
       await page.waitForSelector('.slot');
@@ -512,14 +475,6 @@ export async function pinch(page: Page, from: Fingers, to: Fingers): Promise<voi
   for (let step = 1; step <= steps; step++) await send('touchMove', step / steps);
   await send('touchEnd');
   await session.detach();
-}
-
-/** Saves a screenshot for people, in the exhaustive run. */
-export async function screenshot(page: Page, name: string): Promise<void> {
-  if (!exhaustive) return;
-  const folder = join(root, 'test-artifacts');
-  await mkdir(folder, { recursive: true });
-  await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
 }
 
 /** Presses Pause at the first news of the run; frames in progress still arrive. The engine's worker must be running. */

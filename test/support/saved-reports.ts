@@ -1,18 +1,12 @@
 /**
  * @module test/support/saved-reports
- * Saved reports for the page, made from series of scores; and one as a recipient opens it: from a disk, in a fresh profile,
- * without a network, on screen and paper.
+ * Saved reports for the page, made from series of scores.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
-import { expect } from 'vitest';
 import type { ReportParts } from '../../src/report/build.js';
 import type { Report } from '../../src/report/schema.js';
 import { formatReport } from '../../src/report/write.js';
-import { type Pages, type ServedPage, settled, type View, write } from './page.js';
+import { type Pages, settled, type View, write } from './page.js';
 import { built, report as plain, vmafModel } from './report.js';
 
 /** Scores around a level, with a dip to a tenth of it at 40 % and a smaller one of one frame at 80 %. */
@@ -82,62 +76,4 @@ export async function middle(page: Page): Promise<{ x: number; y: number; width:
   const box = await marks.boundingBox();
   if (!box) throw new Error('is not to be seen');
   return { x: box.x + box.width / 2, y: box.y + box.height / 2, width: box.width };
-}
-
-/** Bytes that an email can carry. */
-const MOST = 3_000_000;
-
-/** Width of an A4 sheet between its margins of 12 mm, in CSS pixels. */
-const SHEET = Math.round(((210 - 24) / 25.4) * 96);
-
-export interface SentReport {
-  readonly page: Page;
-  /** Counts its A4 sheets. */
-  sheets(): Promise<number>;
-  /** Elements cut off on an A4 sheet, and words broken at every letter. */
-  cut(): Promise<string[]>;
-  close(): Promise<void>;
-}
-
-/** Opens a saved page. Fails if it is too large, makes requests or logs errors. */
-export async function openSent(served: ServedPage, name: string, html: string): Promise<SentReport> {
-  expect(Buffer.byteLength(html)).toBeLessThan(MOST);
-  const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-sent-'));
-  const path = join(folder, name);
-  writeFileSync(path, html);
-  const context = await served.newContext({ offline: true });
-  const page = await context.newPage();
-  const complaints: string[] = [];
-  page.on('pageerror', (error) => complaints.push(error.message));
-  page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
-  page.on('request', (request) => /^(file|data|blob):/.test(request.url()) || complaints.push(request.url()));
-  await page.goto(pathToFileURL(path).href);
-  return {
-    page,
-    async sheets() {
-      const pdf = (await page.pdf({ preferCSSPageSize: true })).toString('latin1');
-      expect(pdf).toMatch(/\/MediaBox \[0 0 59[45][\d.]* 84[12]/);
-      return [...pdf.matchAll(/\/Type\s*\/Page\b/g)].length;
-    },
-    async cut() {
-      await page.setViewportSize({ width: SHEET, height: 1000 });
-      await page.emulateMedia({ media: 'print', colorScheme: 'light' });
-      await page.evaluate(() => dispatchEvent(new Event('beforeprint')));
-      return page.evaluate(() =>
-        [...document.querySelectorAll('main *')].flatMap((one) => {
-          const { right, width, height } = one.getBoundingClientRect();
-          if (!one.checkVisibility()) return [];
-          if (right > innerWidth + 1) return [`beyond the sheet: ${one.outerHTML.slice(0, 80)}`];
-          const torn =
-            one.matches('th, td') && (one.textContent ?? '').length > 3 && width < 24 && height > 60;
-          return torn ? [`a letter a line: ${one.textContent}`] : [];
-        }),
-      );
-    },
-    async close() {
-      await context.close();
-      rmSync(folder, { recursive: true, force: true });
-      expect(complaints).toEqual([]);
-    },
-  };
 }

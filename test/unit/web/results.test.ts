@@ -29,7 +29,6 @@ import {
   sizeText,
   spreadKind,
   thinned,
-  ticks,
   timeText,
 } from '../../../src/report/view/index.js';
 import { Columns, reachedText } from '../../../web/src/results/encodes.js';
@@ -292,11 +291,6 @@ describe('texts', () => {
     [shortName('short.mp4', 16), 'short.mp4'],
   ])('%j', (text, expected) => {
     expect(text).toBe(expected);
-  });
-
-  it('of ticks are round and within the range', () => {
-    expect(ticks(22.3, 23.1, 6)).toEqual([22.4, 22.6, 22.8, 23]);
-    expect(ticks(0, 100, 5)).toEqual([0, 20, 40, 60, 80, 100]);
   });
 });
 
