@@ -28,8 +28,10 @@ import {
   samplesOf,
   says,
   score,
+  shiftsLittle,
   startPaused,
   type View,
+  watchShifts,
   write,
 } from '../support/page.js';
 import { seeded } from '../support/random.js';
@@ -190,10 +192,12 @@ describe.skipIf(absent !== '')(`the frame viewer${absent}`, () => {
       const { worse, better } = pairs();
       page = await site.open({ width: 1280, height: 720, stays: true });
       await choose(page, worse.reference, worse.distorted, better.distorted);
+      await watchShifts(page);
       await score(page);
     });
 
-    it('scores them as Node does', async () => {
+    it('scores them as Node does, without layout shifts', async () => {
+      await shiftsLittle(page);
       expect(await page.getByRole('heading', { name: 'VMAF over bit rate' }).count()).toBe(1);
       await page.setViewportSize({ width: 1280, height: 860 });
       const { worse } = pairs();

@@ -219,6 +219,20 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(await box.isChecked()).toBe(true);
       await says(page.locator('.settings .state')).toMatch(/^VMAF v1 HFR Phone/);
     });
+
+    it('restores settings, which are in the copied link', async () => {
+      const page = await site.open({ hash: 'offset=-3&range=2s-4s&model=auto&raw=352x288,8,420' });
+      const state = page.locator('.settings .state');
+      await says(state).toBe('By size · range 2s-4s · offset -3');
+      await page.getByRole('button', { name: 'Copy link' }).click();
+      await page
+        .getByText(/^Link copied$|^The browser did not allow copying/)
+        .first()
+        .waitFor();
+      const url = new URL(await page.evaluate(() => location.href));
+      expect(new URLSearchParams(url.hash.slice(1)).get('offset')).toBe('-3');
+      expect(url.search).toBe('');
+    });
   });
 
   it('handles encodes one by one: a card per cause, settings of one encode, why one is not compared; colours and layout stay', async () => {

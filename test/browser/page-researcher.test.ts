@@ -33,7 +33,9 @@ import {
   reportsOf,
   says,
   score,
+  shiftsLittle,
   tabTo,
+  watchShifts,
   write,
 } from '../support/page.js';
 
@@ -203,6 +205,7 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     coded = probed(files.distorted).map((frame, i) => ({ ...frame, qp: quantizers[i] }));
     page = await site.open({ width: 1280, height: 720, stays: true });
     await choose(page, files.reference, files.distorted);
+    await watchShifts(page);
     await score(page);
     const [first] = await reportsOf(page);
     if (!first) throw new Error('there is no report');
@@ -213,7 +216,8 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
   const frame = (number: number) => page.locator(`dialog[data-frame="${number}"]:not([data-busy])`).waitFor();
   const scoreOf = (number: number) => report.frames[number]?.metrics.vmaf ?? Number.NaN;
 
-  it('sees the worst moments on the first screen', async () => {
+  it('sees hardly any layout shifts during the run, and the worst moments on the first screen', async () => {
+    await shiftsLittle(page);
     await page.setViewportSize(FIRST);
     const strip = page.locator('.strip');
     await expect.poll(() => strip.locator('canvas').count()).toBeGreaterThan(0);
