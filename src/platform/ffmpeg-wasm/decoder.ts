@@ -14,6 +14,7 @@ import type {
   Decoder,
   DecoderAvailability,
   TrackFacts,
+  TrackTimes,
 } from '../../media/decoder.js';
 import { chooseTrack, decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
@@ -26,17 +27,12 @@ import type { VideoInfo, VideoInput } from '../../media/types.js';
 import type { Part, ToolSource } from '../ffmpeg/commands.js';
 import { CONTAINED, decodeArgs, decodedBy, probeArgs } from '../ffmpeg/commands.js';
 import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
-import type {
-  Damage,
-  FrameReader,
-  FromWasmWorker,
-  LoadedCore,
-  OpenedInput,
-  RingMemory,
-  WasmHost,
-  WasmJob,
-} from './protocol.js';
-import { ChunkReader, createRing, FRAMES, RingReader } from './protocol.js';
+import type { Damage, FromWasmWorker, LoadedCore, OpenedInput, WasmHost, WasmJob } from './protocol.js';
+import { ChunkReader, FRAMES } from './protocol.js';
+
+/** Bytes of frames in flight from a thread, at least two frames: one is decoded while the other is read. */
+const LEAST_IN_FLIGHT = 4 << 20;
+const MOST_IN_FLIGHT = 1 << 30;
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
 const FFMPEG_VERSION = '5.1.4';
@@ -70,19 +66,8 @@ export class WasmDecoder implements Decoder {
     });
   }
 
-  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null> {
-    return this.#withInput(
-      input,
-      async (opened) => (await this.#readTimes(input, opened, track, signal))?.times ?? null,
-    );
-  }
-
-  setBacks(input: VideoInput, track?: number): Promise<readonly number[]> {
-    return this.#withInput(input, async (file) => this.#times.get(keyOf(input, file), track)?.setBack ?? []);
-  }
-
-  trackBytes(input: VideoInput, track?: number): Promise<number | undefined> {
-    return this.#withInput(input, async (opened) => this.#times.get(keyOf(input, opened), track)?.bytes);
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<TrackTimes | null> {
+    return this.#withInput(input, (opened) => this.#readTimes(input, opened, track, signal));
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -207,9 +192,10 @@ class WasmSource implements DecodedSource {
   readonly facts: TrackFacts;
   readonly decodedBy: string;
   readonly #what: Decoding;
-  readonly #ring: RingMemory | undefined;
-  readonly #reader: FrameReader;
-  readonly #queue: ByteQueue;
+  /** Bytes in flight, shared with the thread that waits on them. */
+  readonly #unread: Int32Array<SharedArrayBuffer> | undefined;
+  readonly #reader = new ChunkReader((bytes) => this.#used(bytes));
+  readonly #queue = new ByteQueue(this.#reader);
   readonly #planes: PlaneMap;
   readonly #frameBytes: number;
   readonly #warnings: string[] = [];
@@ -231,11 +217,7 @@ class WasmSource implements DecodedSource {
     this.#what = what;
     this.#planes = new PlaneMap(this.info);
     this.#frameBytes = storedFrameBytes(this.info);
-    this.#ring = host.sharedMemory ? createRing(this.#frameBytes) : undefined;
-    this.#reader = this.#ring
-      ? new RingReader(this.#ring)
-      : new ChunkReader((bytes) => this.#run?.used(bytes));
-    this.#queue = new ByteQueue(this.#reader);
+    this.#unread = host.sharedMemory ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
     this.#zero = plan.trackStart;
     this.#forget = onAbort(request.signal, this.#abort);
   }
@@ -250,20 +232,15 @@ class WasmSource implements DecodedSource {
     // Flush after each frame, so that damage does not lose the frame before it.
     const output = ['-flush_packets', '1', FRAMES];
     const expected = { width, height, pixelFormat: planes.pixelFormat };
-    const frames = { expected, part, container, ring: this.#ring };
+    const most = Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 2 * this.#frameBytes));
+    const frames = { expected, part, container, most, unread: this.#unread };
     const job = {
       args: [...args.slice(0, -1), ...output],
       inputName: name,
       input: opened.jobInput(),
       frames,
     };
-    const events: RunEvents = {
-      wake: () => this.#reader.wake(),
-      chunk: (bytes, times) => {
-        if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
-      },
-    };
-    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, events);
+    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, this.#reader);
     this.#run = run;
     run.done.then(
       (result) => this.#finish(result, part),
@@ -293,6 +270,13 @@ class WasmSource implements DecodedSource {
     this.#end();
     this.#run?.stop(undefined);
     this.#reader.close();
+  }
+
+  #used(bytes: number): void {
+    if (this.#unread) {
+      Atomics.sub(this.#unread, 0, bytes);
+      Atomics.notify(this.#unread, 0);
+    } else this.#run?.used(bytes);
   }
 
   readonly #abort = (): void => {
@@ -367,7 +351,7 @@ class WasmSource implements DecodedSource {
     else if (status > 0) {
       const text = stderr.at(-1) ?? `FFmpeg ended with status ${status}`;
       this.#reader.fail(new Damaged({ text, atEnd: false }));
-    } else this.#reader.end();
+    } else this.#reader.close();
   }
 
   #endedAt({ text, atEnd }: Damage): EarlyEnd {
@@ -384,11 +368,6 @@ class Damaged extends Error {
 }
 
 type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
-
-interface RunEvents {
-  wake?(): void;
-  chunk?(bytes: Uint8Array<ArrayBuffer>, times: readonly number[]): void;
-}
 
 /** A running tool, in its own thread. */
 interface ToolRun {
@@ -422,7 +401,7 @@ async function startRun(
   host: WasmHost,
   opened: OpenedInput,
   job: WasmJob,
-  events: RunEvents = {},
+  reader?: ChunkReader,
 ): Promise<ToolRun> {
   const { module, script } = await loadCore(host);
   const thread = host.startThread();
@@ -443,10 +422,8 @@ async function startRun(
       (message) => {
         if (ended) return;
         switch (message.kind) {
-          case 'wake':
-            return events.wake?.();
           case 'chunk':
-            return events.chunk?.(message.bytes, message.times);
+            return reader?.give(message.bytes, message.times);
           case 'read':
             opened.serve?.(job.input, message.position, message.length).catch(fail);
             return;

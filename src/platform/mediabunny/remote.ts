@@ -7,7 +7,14 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/platform.js';
-import type { DecodedSource, DecodeRequest, Decoder, TrackFacts, TrackRequest } from '../../media/decoder.js';
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  TrackFacts,
+  TrackRequest,
+  TrackTimes,
+} from '../../media/decoder.js';
 import type { ByteReader, VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
@@ -146,7 +153,7 @@ async function once<T>(
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const lender = new Lender(host);
   // Caches for immutable files: reading the index of an hour takes a third of a second.
-  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
+  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackTimes>() };
 
   return {
     id: 'mediabunny',
@@ -169,10 +176,10 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
       const packets = await once(known.packets, input, signal, () =>
         lender.ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
       );
-      return packets?.times.slice() ?? null;
-    },
-    async trackBytes(input) {
-      return input instanceof Blob ? known.packets.get(input)?.bytes : undefined;
+      // Of other inputs, the declared bit rate counts.
+      return (
+        packets && { times: packets.times.slice(), ...(input instanceof Blob && { bytes: packets.bytes }) }
+      );
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();
@@ -272,12 +279,6 @@ export interface LentVideo {
   readonly track?: TrackRequest;
 }
 
-export interface TrackPackets {
-  /** Seconds from the first frame, ascending. */
-  readonly times: Float64Array;
-  readonly bytes: number;
-}
-
 export interface PlaneSizes {
   readonly y: number;
   readonly cb: number;
@@ -301,7 +302,7 @@ export interface VideoCalls {
   /** Answers when the library is loaded. */
   ready(nothing: null): void;
   probe(video: LentVideo): TrackFacts;
-  timestamps(video: LentVideo): TrackPackets | null;
+  timestamps(video: LentVideo): TrackTimes | null;
   open(what: {
     readonly video: LentVideo;
     readonly facts: TrackFacts;

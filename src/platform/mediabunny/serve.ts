@@ -5,12 +5,12 @@
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { DecodedSource, DecodeRequest, TrackFacts, TrackTimes } from '../../media/decoder.js';
 import { hidesFrames, isCrowded } from '../../media/evidence/packets.js';
 import { BlockReader, bytesReader } from '../../media/readers.js';
 import type { ByteReader } from '../../media/types.js';
 import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
-import type { LentVideo, PlaneSizes, ReadFrame, TrackPackets, VideoCalls } from './remote.js';
+import type { LentVideo, PlaneSizes, ReadFrame, VideoCalls } from './remote.js';
 import { MediabunnySource } from './source.js';
 import type { MediabunnyHost, OpenedTrack } from './track.js';
 import { beyond, decodingError, openTrack, packetsOf, SAME, shownTimes, trackFacts } from './track.js';
@@ -93,7 +93,7 @@ function planesOf({ y, cb, cr }: PlaneSizes) {
 
 interface TrackDecoder {
   probe(video: LentVideo): Promise<TrackFacts>;
-  timestamps(video: LentVideo): Promise<TrackPackets | null>;
+  timestamps(video: LentVideo): Promise<TrackTimes | null>;
   open(video: LentVideo, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
 }
 
@@ -139,7 +139,7 @@ export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
 }
 
 /** Times of all displayed frames, from the first, and bytes of all packets; `null` if no frame is displayed. */
-async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackPackets | null> {
+async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackTimes | null> {
   const { name, container, codec } = opened;
   let times: number[] = [];
   let bytes = 0;
