@@ -200,6 +200,7 @@ class WasmSource implements DecodedSource {
   readonly #frameBytes: number;
   readonly #warnings: string[] = [];
   #run: ToolRun | undefined;
+  #result: RunResult | undefined;
   #forget = () => {};
   /** Time of the track's first frame on the file's clock, in seconds. */
   #zero: number | undefined;
@@ -307,20 +308,23 @@ class WasmSource implements DecodedSource {
   async #hasNext(): Promise<boolean> {
     try {
       if ((await this.#queue.peek(1)).length > 0) return true;
-      if (this.#ended) return false;
-      this.#end();
-      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined)
-        throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
-      return false;
     } catch (error) {
       this.#end();
-      if (!(error instanceof Damaged)) throw error;
-      const end = this.#endedAt(error.damage);
+      throw error;
+    }
+    if (this.#ended) return false;
+    this.#end();
+    const { damage, status = 0, stderr = [] } = this.#result ?? {};
+    const failed = { text: stderr.at(-1) ?? `FFmpeg ended with status ${status}`, atEnd: false };
+    const harm = damage ?? (status > 0 ? failed : undefined);
+    if (harm) {
+      const end = this.#endedAt(harm);
       if (this.#what.request.damage !== 'accept') throw earlyEndError(this.facts, end);
       this.damage = earlyEndWarning(this.facts, end);
       this.#warnings.push(this.damage);
-      return false;
-    }
+    } else if (this.#times.length === 0 && !this.#what.request.signal?.aborted)
+      throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
+    return false;
   }
 
   #end(): void {
@@ -332,7 +336,7 @@ class WasmSource implements DecodedSource {
   /** Called when the tool has ended; its output may not be read yet. */
   #finish(result: RunResult, part: Part): void {
     if (this.#ended) return;
-    const { status, stderr, damage, missed, skippedStart, gaps } = result;
+    const { damage, missed, skippedStart, gaps } = result;
     if (missed) {
       // Seeking failed or hit damage: restart from the beginning of the file.
       const { seek: _, ...fromTheStart } = part;
@@ -347,23 +351,13 @@ class WasmSource implements DecodedSource {
     }
     if (gaps > 0 && !damage && this.facts.container === 'mpegts')
       this.#warnings.push(gapWarning(this.info.name));
-    if (damage) this.#reader.fail(new Damaged(damage));
-    else if (status > 0) {
-      const text = stderr.at(-1) ?? `FFmpeg ended with status ${status}`;
-      this.#reader.fail(new Damaged({ text, atEnd: false }));
-    } else this.#reader.close();
+    this.#result = result;
+    this.#reader.close();
   }
 
   #endedAt({ text, atEnd }: Damage): EarlyEnd {
     const frames = this.#times.length;
     return { frames, lastTime: this.timestamp(frames - 1), cutOff: atEnd, text };
-  }
-}
-
-/** Damage after the last whole frame. */
-class Damaged extends Error {
-  constructor(readonly damage: Damage) {
-    super(damage.text);
   }
 }
 

@@ -139,7 +139,7 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
       expect(Buffer.from(y).equals(wanted.subarray(index * 115200).subarray(0, y.length))).toBe(true);
       expect(source.timestamp(index)).toBeCloseTo(index / 25, 9);
     }
-    expect(() => source.readFrame(11, { y })).toThrow(/was requested after frame 11/);
+    await expect((async () => source.readFrame(11, { y }))()).rejects.toThrow(/was requested after frame 11/);
     expect(await source.readFrame(30, { y })).toBe(false);
     expect(await source.readFrame(31, { y })).toBe(false);
     await source.close();

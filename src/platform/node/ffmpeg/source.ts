@@ -83,13 +83,12 @@ export class FfmpegSource implements DecodedSource {
     this.#forget = onAbort(request.signal, () => void run.close());
   }
 
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     requireInOrder(this.facts.name, index, this.#times.length);
     const parts = this.#planes.parts(into);
     for (;;) {
-      const next = this.#over ?? this.#first ?? this.#run.poll();
-      if (next === undefined) return this.#run.next().then((came) => this.#resume(came, index, into));
-      const done = this.#take(next, index, into, parts);
+      const next = this.#over ?? this.#first ?? (await this.#run.next());
+      const done = this.#take(this.#over ?? next, index, into, parts);
       if (done !== undefined) return done;
     }
   }
@@ -103,12 +102,6 @@ export class FfmpegSource implements DecodedSource {
     this.#over ??= 'end';
     this.#forget();
     return this.#run.close();
-  }
-
-  /** Continues {@link readFrame} after a wait. */
-  #resume(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const done = this.#take(this.#over ?? came, index, into, this.#planes.parts(into));
-    return done ?? this.readFrame(index, into);
   }
 
   #tooMany({ chain, taken, most }: FrameBound): AnyvmafError {
@@ -309,7 +302,7 @@ export class DecodeRun {
   /** The next frame or the end. Return a frame's memory with {@link release}. */
   async next(): Promise<DecodedFrame | End> {
     for (;;) {
-      const now = this.poll();
+      const now = this.#available();
       if (now) return now;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -317,8 +310,7 @@ export class DecodeRun {
     }
   }
 
-  /** As {@link next}, if already available. */
-  poll(): DecodedFrame | End | undefined {
+  #available(): DecodedFrame | End | undefined {
     if (this.#taken < this.log.wanted) {
       const bytes = this.#pipe.shift();
       if (bytes) {
