@@ -15,6 +15,8 @@ import type {
   TrackRequest,
   TrackTimes,
 } from '../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../media/decoder.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/errors.js';
 import type { ByteReader, VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
@@ -186,8 +188,8 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
       const loan = await lender.lend(input);
       const { parser, video } = loan;
       try {
-        const opened = await parser.call('open', { video, facts, request }, { signal });
-        return new RemoteSource(loan, facts, opened, signal);
+        const engine = await parser.call('open', { video, facts, request }, { signal });
+        return new RemoteSource(loan, facts, engine, { ...request, signal });
       } catch (error) {
         // Closes everything that the worker has open.
         parser.close();
@@ -206,46 +208,49 @@ class RemoteSource implements DecodedSource {
   readonly decodedBy: string;
   /** Released once, when the thread is free or ended. */
   readonly #loan: Loan;
-  readonly #signal: AbortSignal | undefined;
+  readonly #request: DecodeRequest;
   readonly #warnings: string[] = [];
-  readonly #times: (number | undefined)[] = [];
+  readonly #times: number[] = [];
   damage: string | undefined;
   #closed = false;
   #failed = false;
   #forget = () => {};
 
-  constructor(
-    loan: Loan,
-    facts: TrackFacts,
-    { info, decodedBy }: ReturnType<VideoCalls['open']>,
-    signal: AbortSignal | undefined,
-  ) {
-    this.info = { ...info, warnings: this.#warnings };
-    this.#warnings.push(...info.warnings);
+  constructor(loan: Loan, facts: TrackFacts, engine: string, request: DecodeRequest) {
+    const { frames, time, signal } = request;
+    const whole = frames === undefined && time === undefined;
+    this.info = decodedInfo(facts, whole ? facts.frameCount : null, this.#warnings);
     this.facts = facts;
-    this.decodedBy = decodedBy;
+    const turned = facts.rotation === 0 ? '' : `, turned by ${facts.rotation} degrees`;
+    this.decodedBy = `mediabunny with ${engine} (${facts.codec}${turned})`;
     this.#loan = loan;
-    this.#signal = signal;
+    this.#request = request;
     this.#forget = onAbort(signal, this.#abort);
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
-    this.#signal?.throwIfAborted();
+    const { signal, damage } = this.#request;
+    signal?.throwIfAborted();
     if (this.#closed) return false;
+    requireInOrder(this.info.name, index, this.#times.length);
     const { y, cb, cr } = into;
     const sizes = { y: y.length, cb: cb?.length ?? 0, cr: cr?.length ?? 0 };
-    const reading = this.#loan.parser.call('read', { index, sizes }, { signal: this.#signal });
-    const frame = await reading.catch((error: unknown) => {
+    const reading = this.#loan.parser.call('read', { index, sizes }, { signal });
+    const { found, planes, times } = await reading.catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });
-    this.#warnings.push(...frame.warnings.slice(this.#warnings.length));
-    this.damage = frame.damage;
-    if (!frame.found) return false;
-    this.#times.push(...frame.times);
-    y.set(new Uint8Array(frame.planes, 0, sizes.y));
-    cb?.set(new Uint8Array(frame.planes, sizes.y, sizes.cb));
-    cr?.set(new Uint8Array(frame.planes, sizes.y + sizes.cb, sizes.cr));
+    this.#times.push(...times);
+    if (typeof found === 'object') {
+      this.#failed = damage !== 'accept';
+      if (this.#failed) throw earlyEndError(this.facts, found);
+      this.damage = earlyEndWarning(this.facts, found);
+      this.#warnings.push(this.damage);
+    }
+    if (found !== true) return false;
+    y.set(new Uint8Array(planes, 0, sizes.y));
+    cb?.set(new Uint8Array(planes, sizes.y, sizes.cb));
+    cr?.set(new Uint8Array(planes, sizes.y + sizes.cb, sizes.cr));
     return true;
   }
 
@@ -266,7 +271,7 @@ class RemoteSource implements DecodedSource {
   readonly #abort = (): void => {
     this.#closed = true;
     const { parser, release } = this.#loan;
-    parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
+    parser.close(this.#request.signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
     release(true);
   };
 }
@@ -285,16 +290,13 @@ export interface PlaneSizes {
   readonly cr: number;
 }
 
-export interface ReadFrame {
-  /** False past the end. */
-  readonly found: boolean;
+interface ReadFrame {
+  /** False at the end; why the video ends early. */
+  readonly found: boolean | EarlyEnd;
   /** Requested planes of Y, Cb and Cr, one after another. */
   readonly planes: ArrayBuffer;
-  /** Times of frames since the last request. */
-  readonly times: readonly (number | undefined)[];
-  /** All warnings so far. */
-  readonly warnings: readonly string[];
-  readonly damage: string | undefined;
+  /** Seconds from the track's first frame, of the frames since the last request. */
+  readonly times: readonly number[];
 }
 
 /** A thread works on one video at a time. */
@@ -303,11 +305,12 @@ export interface VideoCalls {
   ready(nothing: null): void;
   probe(video: LentVideo): TrackFacts;
   timestamps(video: LentVideo): TrackTimes | null;
+  /** Returns the decoder's name, for the report. */
   open(what: {
     readonly video: LentVideo;
     readonly facts: TrackFacts;
     readonly request: Omit<DecodeRequest, 'signal'>;
-  }): { readonly info: VideoInfo; readonly decodedBy: string };
+  }): string;
   read(what: { readonly index: number; readonly sizes: PlaneSizes }): ReadFrame;
   close(nothing: null): void;
 }
