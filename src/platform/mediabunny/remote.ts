@@ -38,13 +38,10 @@ type VideoParser = Parser<VideoCalls>;
 
 interface Idle {
   readonly parser: VideoParser;
-  /** Number of its open video, which it reopens without reading the index. */
-  readonly same: number | undefined;
+  /** Its open video, which it reopens without reading the index. */
+  readonly open: Blob | undefined;
   readonly timer: ReturnType<typeof setTimeout>;
 }
-
-/** The latest number given to an immutable input, by which threads recognise it. */
-let numbered = 0;
 
 interface Loan {
   readonly parser: VideoParser;
@@ -57,32 +54,30 @@ interface Loan {
 class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
-  readonly #numbers = new WeakMap<Blob, number>();
 
   constructor(host: RemoteHost) {
     this.#host = host;
   }
 
-  /** @param same number of the video, which a thread may have open */
-  take(same?: number): VideoParser {
+  /** Takes a thread with this video open, else one without an open video, else the longest idle one. */
+  take(video?: Blob): Pick<Idle, 'parser' | 'open'> {
     this.#idle = this.#idle.filter(({ parser }) => !parser.ended);
-    // A thread with this video open, else one without an open video, else the longest idle one.
-    const wanted = [same, undefined].map((number) => this.#idle.findIndex((idle) => idle.same === number));
+    const wanted = [video, undefined].map((open) => this.#idle.findIndex((idle) => idle.open === open));
     const [found] = this.#idle.splice(wanted.find((at) => at >= 0) ?? 0, 1);
     if (found) {
       clearTimeout(found.timer);
-      return found.parser;
+      return found;
     }
     // Videos come in pairs: load a second thread while the first video is probed.
     this.giveBack(this.#start());
-    return this.#start();
+    return { parser: this.#start(), open: undefined };
   }
 
   #start(): VideoParser {
     return new Parser(this.#host.startWorker(), this.#host.task());
   }
 
-  giveBack(parser: VideoParser, same?: number): void {
+  giveBack(parser: VideoParser, open?: Blob): void {
     if (parser.ended) return;
     if (this.#idle.length >= IDLE) {
       parser.close();
@@ -92,33 +87,25 @@ class Lender {
       this.#idle = this.#idle.filter((other) => other !== idle);
       parser.close();
     }, KEPT);
-    const idle: Idle = { parser, same, timer };
+    const idle: Idle = { parser, open, timer };
     this.#idle.push(idle);
     // Do not keep Node running.
     if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
 
-  #numberOf(input: VideoInput): number | undefined {
-    if (!(input instanceof Blob)) return undefined;
-    const number = this.#numbers.get(input) ?? ++numbered;
-    this.#numbers.set(input, number);
-    return number;
-  }
-
   async lend(input: VideoInput): Promise<Loan> {
     const { track } = this.#host;
     const { name, reader } = await this.#host.openInput(input);
-    const same = this.#numberOf(input);
-    const parser = this.take(same);
+    const blob = input instanceof Blob ? input : undefined;
+    const { parser, open } = this.take(blob);
     parser.lend(reader);
     return {
       parser,
-      video: { name, size: reader.size, same, track },
+      video: { name, size: reader.size, ...(blob && { isOpen: open === blob }), track },
       release: (failed) => {
         // The thread may read ahead in a video that stays open.
-        if (same === undefined) parser.lend(undefined);
-        if (failed && input instanceof Blob) this.#numbers.delete(input);
-        this.giveBack(parser, failed ? undefined : same);
+        if (!blob) parser.lend(undefined);
+        this.giveBack(parser, failed ? undefined : blob);
         reader.close();
       },
     };
@@ -160,7 +147,7 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
   return {
     id: 'mediabunny',
     async availability() {
-      const parser = lender.take();
+      const { parser } = lender.take();
       try {
         await parser.call('ready', null);
         return { id: 'mediabunny', usable: true };
@@ -279,8 +266,8 @@ class RemoteSource implements DecodedSource {
 export interface LentVideo {
   readonly name: string;
   readonly size: number;
-  /** Equal for the same immutable video; absent if its bytes can change. */
-  readonly same?: number;
+  /** Whether the thread has it open; absent if its bytes can change, so that it must not stay open. */
+  readonly isOpen?: boolean;
   readonly track?: TrackRequest;
 }
 

@@ -45,20 +45,19 @@ export async function openLent({ name, size }: LentVideo, monitor: Monitor): Pro
 
 export function serveVideo(host: MediabunnyHost): Served<VideoCalls> {
   /** The latest immutable video, to reopen without reading its index again. */
-  let cached: { readonly same: number; readonly opened: OpenedTrack } | undefined;
+  let cached: OpenedTrack | undefined;
   let frames: TrackFrames | undefined;
 
   async function openVideo(video: LentVideo): Promise<OpenedTrack> {
-    const { same } = video;
-    if (!cached || cached.same !== same) {
-      cached?.opened.close();
+    if (!cached || !video.isOpen) {
+      cached?.close();
       cached = undefined;
       const opened = await openTrack(host, video, await host.openInput(video));
-      if (same === undefined) return opened;
-      cached = { same, opened };
+      if (video.isOpen === undefined) return opened;
+      cached = opened;
     }
     // Stays open until another video replaces it or the thread ends.
-    return { ...cached.opened, close() {} };
+    return { ...cached, close() {} };
   }
 
   async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {
