@@ -86,11 +86,10 @@ export class FfmpegSource implements DecodedSource {
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     requireInOrder(this.facts.name, index, this.#times.length);
     const parts = this.#planes.parts(into);
-    for (;;) {
-      const next = this.#over ?? this.#first ?? (await this.#run.next());
-      const done = this.#take(this.#over ?? next, index, into, parts);
-      if (done !== undefined) return done;
-    }
+    while (this.#times.length < index) if (!(await this.#take([]))) return false;
+    if (!(await this.#take(parts))) return false;
+    this.#planes.finish(into);
+    return true;
   }
 
   timestamp(index: number): number | undefined {
@@ -113,33 +112,25 @@ export class FfmpegSource implements DecodedSource {
     return error;
   }
 
-  /** Takes a frame or the end; `undefined` for a frame before the wanted one. */
-  #take(
-    next: DecodedFrame | End | 'end' | AnyvmafError,
-    index: number,
-    into: FramePlanes,
-    parts: readonly Uint8Array[],
-  ): boolean | undefined {
+  /** Takes the next frame into `parts`; false at the end. */
+  async #take(parts: readonly Uint8Array[]): Promise<boolean> {
     const { bound, plan, request } = this.#options;
+    const next = this.#over ? undefined : (this.#first ?? (await this.#run.next()));
     request.signal?.throwIfAborted();
-    if (next === 'end') return false;
-    if (next instanceof AnyvmafError) throw next;
+    if (this.#over instanceof AnyvmafError) throw this.#over;
+    if (this.#over || !next) return false;
     if ('kind' in next) return this.#finish(next);
     if (bound && this.#times.length >= bound.most) throw this.#tooMany(bound);
     this.#first = undefined;
     this.#warnOfGaps();
-    const wanted = this.#times.length === index;
     this.#times.push(plan.times?.[this.#times.length] ?? next.time - this.#trackStart);
-    if (wanted) {
-      let at = 0;
-      for (const part of parts) {
-        part.set(next.bytes.subarray(at, at + part.length));
-        at += part.length;
-      }
-      this.#planes.finish(into);
+    let at = 0;
+    for (const part of parts) {
+      part.set(next.bytes.subarray(at, at + part.length));
+      at += part.length;
     }
     this.#run.release(next);
-    return wanted ? true : undefined;
+    return true;
   }
 
   /** @throws {AnyvmafError} unless a video may end this way */
