@@ -35,7 +35,7 @@ export const FAULTS = [
   fault('truncated RIFF passes', 'src/media/file-notes.ts', "if (text.startsWith('RIFF') && text.startsWith('AVI ', 8)) return riff(reader);", "if (text.startsWith('RIFF') && text.startsWith('AVX ', 8)) return riff(reader);", 'media'),
   fault('stray bytes of Y4M are not reported', 'src/media/formats.ts', 'index.strayBytes > 0', 'index.strayBytes > 1e9', 'media', 'engine', 'fuzz'),
   fault('path check skipped for opened files', 'src/files/checked-file.ts', 'if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`))) throw outside(path);', 'if (!liesIn(folders, readlinkSync(`${DESCRIPTORS}/${found}`)) && found < 0) throw outside(path);', 'files', 'mcp'),
-  fault('folders count as missing when outside', 'src/files/allowed-paths.ts', 'if (!allowed(real)) throw refusal;', 'if (!allowed(real) && !missing) throw refusal;', 'files', 'mcp'),
+  fault('folders count as missing when outside', 'src/files/allowed-paths.ts', 'if (!near || !this.#roots.some((root) => isInside(root, near.real))) throw refusal;', 'if (!near || (near.at === absolute && !this.#roots.some((root) => isInside(root, near.real)))) throw refusal;', 'files', 'mcp'),
   fault('target of a link not checked for output', 'src/files/allowed-paths.ts', 'const real = await this.#real(target, path);', 'const real = await realpath(target).catch(() => undefined);', 'files', 'mcp'),
   fault('https may lead to http', 'src/remote/request.ts', "from?.protocol === 'https:' && protocol === 'http:'", "from?.protocol === 'https:' && protocol === 'http:' && port === 'none'", 'remote', 'mcp'),
   fault('any port of an allowed host', 'src/remote/request.ts', 'named.port === port && isOf(named, host)', 'isOf(named, host)', 'remote'),

@@ -83,10 +83,10 @@ export function bootstrap(sample: Sample, units: Units, options: BootstrapOption
  * to rounding, except Kendall's tau-b of many units, which {@link concordanceOf} approximates to first order.
  */
 export function figuresOfDraws(sample: Sample, units: Units): (weights: Uint16Array) => DrawnFigures {
-  const linear = new LinearFigures(sample, units);
-  const ranked = new RankFigure(sample, units);
+  const linear = linearFigures(sample, units);
+  const srocc = rankFigure(sample, units);
   const tau = concordanceOf(sample, units);
-  return (weights) => ({ ...linear.of(weights), srocc: ranked.of(weights), krocc: tau(weights) });
+  return (weights) => ({ ...linear(weights), srocc: srocc(weights), krocc: tau(weights) });
 }
 
 /** Each call returns how often each unit is drawn. */
@@ -104,44 +104,26 @@ function drawer(count: number, seed: number): () => Uint16Array {
 const SUMS = 7;
 
 /** PLCC and RMSE, computed from sums per unit. */
-class LinearFigures {
-  readonly #sums: Float64Array;
-
-  constructor({ prediction, target }: Sample, units: Units) {
-    const sums = new Float64Array(units.count * SUMS);
-    // Centred on the means, so that sums of squares do not cancel.
-    const xMean = mean(prediction);
-    const yMean = mean(target);
-    for (let i = 0; i < prediction.length; i++) {
-      const x = prediction[i]! - xMean;
-      const y = target[i]! - yMean;
-      const error = prediction[i]! - target[i]!;
-      const at = units.of[i]! * SUMS;
-      sums[at]!++;
-      sums[at + 1]! += x;
-      sums[at + 2]! += y;
-      sums[at + 3]! += x * x;
-      sums[at + 4]! += y * y;
-      sums[at + 5]! += x * y;
-      sums[at + 6]! += error * error;
-    }
-    this.#sums = sums;
+function linearFigures({ prediction, target }: Sample, units: Units) {
+  const sums = new Float64Array(units.count * SUMS);
+  // Centred on the means, so that sums of squares do not cancel.
+  const xMean = mean(prediction);
+  const yMean = mean(target);
+  for (let i = 0; i < prediction.length; i++) {
+    const x = prediction[i]! - xMean;
+    const y = target[i]! - yMean;
+    const error = prediction[i]! - target[i]!;
+    const row = [1, x, y, x * x, y * y, x * y, error * error];
+    for (let k = 0; k < SUMS; k++) sums[units.of[i]! * SUMS + k]! += row[k]!;
   }
-
-  of(weights: Uint16Array): { readonly plcc: number; readonly rmse: number } {
-    const sums = this.#sums;
-    let [n, x, y, xx, yy, xy, errors] = [0, 0, 0, 0, 0, 0, 0];
+  const total = new Float64Array(SUMS);
+  return (weights: Uint16Array) => {
+    total.fill(0);
     for (let unit = 0, at = 0; unit < weights.length; unit++, at += SUMS) {
       const weight = weights[unit]!;
-      if (weight === 0) continue;
-      n += weight * sums[at]!;
-      x += weight * sums[at + 1]!;
-      y += weight * sums[at + 2]!;
-      xx += weight * sums[at + 3]!;
-      yy += weight * sums[at + 4]!;
-      xy += weight * sums[at + 5]!;
-      errors += weight * sums[at + 6]!;
+      if (weight > 0) for (let k = 0; k < SUMS; k++) total[k]! += weight * sums[at + k]!;
     }
+    const [n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, errors = 0] = total;
     const xVariance = xx - (x * x) / n;
     const yVariance = yy - (y * y) / n;
     const constant = xVariance <= ROUNDING * xx || yVariance <= ROUNDING * yy;
@@ -149,55 +131,39 @@ class LinearFigures {
       plcc: constant ? Number.NaN : correlationOf(xy - (x * y) / n, xVariance, yVariance),
       rmse: Math.sqrt(errors / n),
     };
-  }
+  };
 }
 
 /** SROCC: one pass over the sorted sample gives the average ranks of a draw. */
-class RankFigure {
-  readonly #x: { readonly unit: Uint32Array; readonly starts: Uint32Array };
-  readonly #y: { readonly unit: Uint32Array; readonly starts: Uint32Array };
+function rankFigure({ predictionRanking, targetRanking }: Sample, units: Units) {
+  const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row]!);
+  const x = { unit: inOrder(predictionRanking.order, units.of), starts: predictionRanking.starts };
+  const y = { unit: inOrder(targetRanking.order, units.of), starts: targetRanking.starts };
   /** The group in x of each row, in order of y. */
-  readonly #xGroups: Uint32Array;
+  const xGroups = inOrder(targetRanking.order, predictionRanking.group);
   /** Centred rank of each group of x in the current draw. */
-  readonly #ranks: Float64Array;
+  const ranks = new Float64Array(predictionRanking.starts.length - 1);
 
-  constructor({ predictionRanking, targetRanking }: Sample, units: Units) {
-    const inOrder = (order: Uint32Array, of: Uint32Array) => Uint32Array.from(order, (row) => of[row]!);
-    this.#x = { unit: inOrder(predictionRanking.order, units.of), starts: predictionRanking.starts };
-    this.#y = { unit: inOrder(targetRanking.order, units.of), starts: targetRanking.starts };
-    this.#xGroups = inOrder(targetRanking.order, predictionRanking.group);
-    this.#ranks = new Float64Array(predictionRanking.starts.length - 1);
-  }
-
-  of(weights: Uint16Array): number {
-    const ranks = this.#ranks;
-    let { unit, starts } = this.#x;
+  return (weights: Uint16Array): number => {
     let total = 0;
-    for (let t = 0; t < unit.length; t++) total += weights[unit[t]!]!;
-    let below = 0;
-    let xx = 0;
+    for (const unit of x.unit) total += weights[unit]!;
+    let [below, xx, yy, xy] = [0, 0, 0, 0];
     for (let g = 0, t = 0; g < ranks.length; g++) {
-      const end = starts[g + 1]!;
       let equal = 0;
-      for (; t < end; t++) equal += weights[unit[t]!]!;
+      for (; t < x.starts[g + 1]!; t++) equal += weights[x.unit[t]!]!;
       // The mean of ranks below+1 ... below+equal, minus the mean of all ranks.
       const rank = below + (equal - total) / 2;
       ranks[g] = rank;
       xx += equal * rank * rank;
       below += equal;
     }
-    ({ unit, starts } = this.#y);
     below = 0;
-    let yy = 0;
-    let xy = 0;
-    for (let g = 0, t = 0; g + 1 < starts.length; g++) {
-      const end = starts[g + 1]!;
-      let equal = 0;
-      let sum = 0;
-      for (; t < end; t++) {
-        const weight = weights[unit[t]!]!;
+    for (let g = 0, t = 0; g + 1 < y.starts.length; g++) {
+      let [equal, sum] = [0, 0];
+      for (; t < y.starts[g + 1]!; t++) {
+        const weight = weights[y.unit[t]!]!;
         equal += weight;
-        sum += weight * ranks[this.#xGroups[t]!]!;
+        sum += weight * ranks[xGroups[t]!]!;
       }
       const rank = below + (equal - total) / 2;
       yy += equal * rank * rank;
@@ -206,7 +172,7 @@ class RankFigure {
     }
     // Multiples of 1/2 are exact, so a constant side gives exactly 0.
     return xx === 0 || yy === 0 ? Number.NaN : correlationOf(xy, xx, yy);
-  }
+  };
 }
 
 /** Most steps to fill the table of unit pairs: a fraction of a second. */

@@ -8,7 +8,7 @@ import { TINY_PRECISIONS } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
 import { checkOrigin, type Origin } from '../core/origin.js';
 import { among, optional, whole } from '../core/shapes.js';
-import { blobReader, bytesReader } from '../media/readers.js';
+import { openBytes } from '../media/open.js';
 import type { ByteReader, FilePlatform } from '../media/types.js';
 import { Parser } from '../parsing/parser.js';
 import type { ParserWorker } from '../parsing/protocol.js';
@@ -97,7 +97,7 @@ async function withTable<T>(
   const { signal, ...rest } = options;
   signal?.throwIfAborted();
   const name = nameOf(features);
-  const reader = await openBytes(features, name, platform.files);
+  const reader = await openTable(features, name, platform.files);
   try {
     // Not in the thread, which may be terminated.
     await (await platform.tiny()).runtimes.obtain?.(options.device ?? 'auto', signal);
@@ -141,10 +141,8 @@ function nameOf(features: TableInput): string {
   return 'name' in features && typeof features.name === 'string' ? features.name : 'the table';
 }
 
-async function openBytes(features: TableInput, name: string, files: FilePlatform): Promise<ByteReader> {
-  if (features instanceof Uint8Array) return bytesReader(features);
-  if (features instanceof Blob) return blobReader(features, name);
-  const file = await files.open(features);
+async function openTable(features: TableInput, name: string, files: FilePlatform): Promise<ByteReader> {
+  const file = await openBytes(features, name, files);
   if (file.kind === 'random') return file.reader;
   file.stream.close();
   throw usageError(

@@ -7,7 +7,13 @@
 import { SPLITS, type Split } from '../core/choices.js';
 import { AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { counted, quoted } from '../core/printable.js';
-import { bindColumns, CANONICAL_FEATURES, type CodecFacts, codecBlock } from '../tiny/features.js';
+import {
+  bindColumns,
+  CANONICAL_FEATURES,
+  type CodecFacts,
+  codecBlock,
+  scalerBefore,
+} from '../tiny/features.js';
 import type { TinyModel, TinyPort } from '../tiny/types.js';
 import { CLIP_COLUMN, columnOf, KEY_COLUMN, spellingsOf, splitOf } from './table/columns.js';
 import { listed, type TableColumns } from './table/read.js';
@@ -195,7 +201,7 @@ export async function bindInputs(
   const port = featurePort(model, options.inputName);
   const columns = featureColumns(model, port, table);
   const usable = new Uint8Array(rows.length).fill(1);
-  const { scaler } = model.sidecar;
+  const scaler = scalerBefore(model.sidecar);
   const names = columns.map(({ column }) => column);
   const scaled = (value: number, i: number) => (scaler ? (value - scaler.mean[i]!) / scaler.std[i]! : value);
   const features = await fromColumns(table, rows, names, usable, scaled);

@@ -11,7 +11,7 @@ import { AnyvmafError, ioError, usageError } from '../core/errors.js';
 import { modelPath } from '../core/names.js';
 import type { Origin } from '../core/origin.js';
 import { quoted } from '../core/printable.js';
-import { checkedStats, isInside } from './checked-file.js';
+import { checkedStats, isInside, nearestReal } from './checked-file.js';
 
 /** Longest path, in UTF-16 units; Linux allows 4096 bytes. */
 const MAX_PATH = 4096;
@@ -203,20 +203,10 @@ export class AllowedPaths {
     this.#check(path);
     const absolute = resolve(this.#cwd, path);
     const refusal = ioError(`${quoted(named)} is not under an allowed folder; ${this.#advice}`);
-    const allowed = (real: string) => this.#roots.some((root) => isInside(root, real));
-    // Walk up to the first existing folder: only its real path shows whether it lies under a root.
-    for (let at = absolute, missing = false; ; missing = true) {
-      const real = await realpath(at).catch(() => undefined);
-      if (real !== undefined) {
-        if (!allowed(real)) throw refusal;
-        return missing ? undefined : real;
-      }
-      // A dangling link, a loop of links or a folder without permission.
-      if (await exists(at)) throw refusal;
-      const parent = dirname(at);
-      if (parent === at) throw refusal;
-      at = parent;
-    }
+    // Only the real path of the first existing folder shows whether it lies under a root.
+    const near = nearestReal(absolute);
+    if (!near || !this.#roots.some((root) => isInside(root, near.real))) throw refusal;
+    return near.at === absolute ? near.real : undefined;
   }
 }
 
@@ -251,13 +241,6 @@ function localPath(path: string): string {
   } catch {
     throw ioError(`${quoted(path)} is not the address of a file of this machine; give its path`);
   }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    (error: NodeJS.ErrnoException) => error.code === 'EACCES' || error.code === 'EPERM',
-  );
 }
 
 function notRegular(path: string, found: Stats | undefined): AnyvmafError {

@@ -91,17 +91,20 @@ function openOrRefuse(path: string, folders: Origin['folders'], flags: number): 
   try {
     return openSync(path, flags);
   } catch (error) {
-    const real = nearestReal(isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`);
-    if (real === undefined || !liesIn(folders, real)) throw outside(path);
+    const near = nearestReal(isAbsolute(path) ? path : `${process.cwd()}${sep}${path}`);
+    if (!near || !liesIn(folders, near.real)) throw outside(path);
     throw error;
   }
 }
 
-/** The real path of the nearest parent that resolves (links before `..`); `undefined` for a dangling link. */
-function nearestReal(path: string): string | undefined {
+/**
+ * The path, else its nearest parent, that resolves (links before `..`), and its real path; `undefined` for a dangling link, a
+ * loop of links or a folder without permission.
+ */
+export function nearestReal(path: string): { readonly at: string; readonly real: string } | undefined {
   for (let at = path; ; at = dirname(at)) {
     try {
-      return realpathSync.native(at);
+      return { at, real: realpathSync.native(at) };
     } catch {
       if (at === dirname(at) || isThere(at)) return undefined;
     }

@@ -123,6 +123,15 @@ export interface DecoderAvailability {
   readonly reason?: string;
 }
 
+export interface TrackTimes {
+  /** Presentation times of all frames in seconds, ascending, from 0 at the first. */
+  readonly times: Float64Array;
+  /** Of all packets, if known. */
+  readonly bytes?: number;
+  /** Seconds at which the file's clock jumps back, as in joined recordings; {@link times} continue regardless. */
+  readonly setBacks?: readonly number[];
+}
+
 /** Implemented in `platform/`. */
 export interface Decoder {
   readonly id: DecoderId;
@@ -137,18 +146,10 @@ export interface Decoder {
   /** @throws {AnyvmafError} `media` (naming the codec) if the file is not supported, `io` if it cannot be read */
   probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts>;
   /**
-   * Presentation times of all frames in seconds, ascending, from 0 at the first, without decoding; `null` if the
-   * container has none.
+   * Reads the times of all frames without decoding; `null` if the container has none.
    * @param track {@link TrackChoice.index} of the probed facts
    */
-  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null>;
-  /**
-   * Seconds from the first frame at which the file's clock jumps back, as in joined recordings; {@link timestamps},
-   * to be called first, continue regardless. Absent if the decoder rejects such files.
-   */
-  setBacks?(input: VideoInput, track?: number): Promise<readonly number[]>;
-  /** Bytes of all packets of the track, if known. Call {@link timestamps} first. */
-  trackBytes?(input: VideoInput, track?: number): Promise<number | undefined>;
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<TrackTimes | null>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
   /** A decoder of filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
   withFilters?(filters: DecoderFilters): Decoder;

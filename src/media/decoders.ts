@@ -14,6 +14,7 @@ import {
   type DecoderChoice,
   stillKnown,
   type TrackFacts,
+  type TrackTimes,
 } from './decoder.js';
 import { convertCommand, DECLARE_RAW } from './errors.js';
 import { rateOf } from './evidence/rate.js';
@@ -147,22 +148,22 @@ export async function openDecoded(video: EncodedVideo, request: DecodeRequest): 
  * @throws {AnyvmafError} as {@link openDecoded}
  */
 export async function readTimes(
-  video: EncodedVideo,
+  encoded: EncodedVideo,
   signal?: AbortSignal,
-): Promise<{ readonly video: EncodedVideo; readonly times: Float64Array | null }> {
+): Promise<
+  Pick<TrackTimes, 'setBacks'> & { readonly video: EncodedVideo; readonly times: Float64Array | null }
+> {
   const read = (by: EncodedVideo) => by.decoder.timestamps(by.input, signal, by.facts.track?.index);
-  const { found, by } = await firstOf(video, read, signal);
-  const { decoder, input, facts } = by;
+  const { found, by } = await firstOf(encoded, read, signal);
   if (!found) return { video: by, times: null };
-  const bytes = await decoder.trackBytes?.(input, facts.track?.index);
-  const bitrate = (bytes && packetBitrate(bytes, found)) || facts.bitrate;
+  const { facts } = by;
+  const { times, bytes, setBacks } = found;
+  const bitrate = (bytes && packetBitrate(bytes, times)) || facts.bitrate;
   // The declared count of a truncated file tells how many frames are missing.
-  const frameCount = by.cutOff === undefined ? found.length : facts.frameCount;
-  const frameRate = rateOf({ ...facts, timestamps: found });
-  return {
-    video: { ...by, facts: { ...facts, frameCount, bitrate, ...(frameRate && { frameRate }) } },
-    times: found,
-  };
+  const frameCount = by.cutOff === undefined ? times.length : facts.frameCount;
+  const frameRate = rateOf({ ...facts, timestamps: times });
+  const video = { ...by, facts: { ...facts, frameCount, bitrate, ...(frameRate && { frameRate }) } };
+  return { video, times: times.length > 0 ? times : null, ...(setBacks && { setBacks }) };
 }
 
 async function firstOf<T>(

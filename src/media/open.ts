@@ -28,13 +28,13 @@ import { blankSource, RandomAccessSource, SequentialSource } from './sources.js'
 import {
   type ByteReader,
   type ByteStream,
+  type BytesPlace,
   type DecodedStream,
   type FilePlatform,
   type FrameSource,
   type RawVideoFormat,
   RemoteVideo,
   type SourceDescriptor,
-  type StoredFrames,
   type VideoInfo,
   type VideoInput,
 } from './types.js';
@@ -124,7 +124,7 @@ export async function openInput(
   }
   if (options.decoding && typeof input === 'string' && options.platform.namesSequence?.(input))
     return { kind: 'encoded', name, input, looksLike: 'a sequence of pictures', sequence: true };
-  const bytes = remote ? bytesOfRemote(remote) : await openBytes(input, name, options.platform);
+  const bytes = await openBytes(remote ?? input, name, options.platform);
   const close = (): void => (bytes.kind === 'random' ? bytes.reader : bytes.stream).close();
   const forget = onAbort(signal, close);
   try {
@@ -155,7 +155,7 @@ export function reopen(descriptor: SourceDescriptor, platform: FilePlatform): Fr
   if (descriptor.kind === 'filtered')
     return filteredSource(reopen(descriptor.of, platform), descriptor.filters);
   const { info, layout } = descriptor;
-  return new RandomAccessSource(readerOf(descriptor, platform), info, layout, descriptor);
+  return new RandomAccessSource(readerOf(descriptor, info.name, platform), info, layout, descriptor);
 }
 
 /** Reopens an input for random access; `undefined` if it has none. */
@@ -168,44 +168,31 @@ export async function bytesOfInput(
     const reader = descriptor && bytesOf(descriptor, platform);
     return reader && { name: info.name, reader };
   }
-  const { input, name } = opened;
-  if (input instanceof Uint8Array) return { name, reader: bytesReader(input) };
-  if (input instanceof Blob) return { name, reader: blobReader(input, name) };
-  if (input instanceof RemoteVideo) return { name, reader: input.content.reader() };
-  if ((typeof input !== 'string' && !(input instanceof URL)) || urlOf(input) !== undefined) return undefined;
-  if (typeof input === 'string' && platform.namesSequence?.(input)) return undefined;
-  const file = await platform.open(input);
-  if (file.kind === 'random') return { name, reader: file.reader };
-  file.stream.close();
+  const { input, name, sequence } = opened;
+  if (sequence || (!(input instanceof RemoteVideo) && urlOf(input) !== undefined)) return undefined;
+  const bytes = await openBytes(input, name, platform);
+  if (bytes.kind === 'random') return { name, reader: bytes.reader };
+  bytes.stream.close();
   return undefined;
 }
 
 function bytesOf(descriptor: SourceDescriptor, platform: FilePlatform): ByteReader | undefined {
   if (descriptor.kind === 'blank') return undefined;
-  return descriptor.kind === 'filtered' ? bytesOf(descriptor.of, platform) : readerOf(descriptor, platform);
+  if (descriptor.kind === 'filtered') return bytesOf(descriptor.of, platform);
+  return readerOf(descriptor, descriptor.info.name, platform);
 }
 
-function readerOf(stored: Exclude<SourceDescriptor, { kind: 'blank' | 'filtered' }>, platform: FilePlatform) {
-  switch (stored.kind) {
+function readerOf(place: BytesPlace, name: string, platform: FilePlatform): ByteReader {
+  switch (place.kind) {
     case 'file':
-      return platform.reopen(stored.path, stored.origin);
+      return platform.reopen(place.path, place.origin);
     case 'blob':
-      return blobReader(stored.blob, stored.info.name);
+      return blobReader(place.blob, name);
     case 'bytes':
-      return bytesReader(stored.bytes);
+      return bytesReader(place.bytes);
     case 'here':
-      return stored.open();
+      return place.open();
   }
-}
-
-interface RandomBytes {
-  readonly kind: 'random';
-  readonly reader: ByteReader;
-  describe(stored: StoredFrames): SourceDescriptor;
-}
-
-function randomBytes(reader: ByteReader, describe: RandomBytes['describe']): RandomBytes {
-  return { kind: 'random', reader, describe };
 }
 
 /** @throws {AnyvmafError} `usage` if the platform cannot fetch; as {@link FilePlatform.openUrl} */
@@ -216,26 +203,29 @@ async function openUrl(url: string, hosts: readonly string[], { platform, signal
   );
 }
 
-function bytesOfRemote({ content }: RemoteVideo): RandomBytes {
-  const open = () => content.reader();
-  return randomBytes(open(), (stored) => ({ kind: 'here', open, ...stored }));
+interface RandomBytes {
+  readonly kind: 'random';
+  readonly reader: ByteReader;
+  readonly place: BytesPlace;
 }
 
-async function openBytes(
-  input: Exclude<VideoInput, FrameSource>,
+/** @throws {AnyvmafError} as {@link FilePlatform.open}; `usage` for other inputs */
+export async function openBytes(
+  input: VideoInput,
   name: string,
   platform: FilePlatform,
 ): Promise<RandomBytes | { readonly kind: 'stream'; readonly stream: ByteStream }> {
+  const random = (place: BytesPlace, reader = readerOf(place, name, platform)) =>
+    ({ kind: 'random', reader, place }) as const;
+  if (input instanceof RemoteVideo) return random({ kind: 'here', open: () => input.content.reader() });
   if (typeof input === 'string' || typeof input === 'number' || input instanceof URL) {
     const file = await platform.open(input);
     if (file.kind === 'stream') return file;
     const { reader, path, origin } = file;
-    return randomBytes(reader, (stored) => ({ kind: 'file', path, ...(origin && { origin }), ...stored }));
+    return random({ kind: 'file', path, ...(origin && { origin }) }, reader);
   }
-  if (input instanceof Uint8Array)
-    return randomBytes(bytesReader(input), (stored) => ({ kind: 'bytes', bytes: input, ...stored }));
-  if (input instanceof Blob)
-    return randomBytes(blobReader(input, name), (stored) => ({ kind: 'blob', blob: input, ...stored }));
+  if (input instanceof Uint8Array) return random({ kind: 'bytes', bytes: input });
+  if (input instanceof Blob) return random({ kind: 'blob', blob: input });
   if (input instanceof ReadableStream) return { kind: 'stream', stream: webByteStream(input, name) };
   throw usageError(
     `a video must be a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource, not ` +
@@ -250,7 +240,7 @@ async function openRandom(
 ): Promise<FrameSource | FileNotes> {
   const { raw, partialFrame } = options;
   const decoding = options.decoding !== undefined;
-  const { reader } = bytes;
+  const { reader, place } = bytes;
   const buffer = new Uint8Array(STREAM_HEADER_MAX);
   const start = buffer.subarray(0, await reader.read(0, [buffer]));
   const recognised = recognise(start, name, decoding && isContainer(start) ? undefined : raw);
@@ -272,12 +262,12 @@ async function openRandom(
     const known = { ...rawInfo(recognised.raw, name, reader.size, start), fileSize: reader.size };
     const info = partialFrame ? settlePartialFrame(known, partialFrame) : known;
     const layout = rawLayout(recognised.raw);
-    return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
+    return new RandomAccessSource(reader, info, layout, { ...place, info, layout });
   }
   const index = await indexFrames(reader, recognised.header, name);
   const info = { ...y4mInfo(recognised.header, name, index), fileSize: reader.size };
   const { layout } = index;
-  return new RandomAccessSource(reader, info, layout, bytes.describe({ info, layout }));
+  return new RandomAccessSource(reader, info, layout, { ...place, info, layout });
 }
 
 /** @throws {MediaError} if the file ends within a frame and `policy` is `refuse` */

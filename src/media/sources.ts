@@ -12,6 +12,7 @@ import {
   type VideoFormat,
 } from '../core/frame.js';
 import { shown } from '../core/printable.js';
+import type { PictureSize } from '../core/size.js';
 import { incompleteFrame, lostFraming } from './errors.js';
 import {
   badFrameHeader,
@@ -31,87 +32,73 @@ import type {
 } from './types.js';
 
 /**
- * Maps stored frames to the caller's planes, without unused planes and the extra chroma column of odd widths. Allows
- * one read at a time, since scratch memory is shared.
+ * Maps stored frames to the caller's planes, without unused planes and the extra chroma samples of odd sizes. Allows one
+ * read at a time, since scratch memory is shared.
  */
 export class PlaneMap {
   readonly #lumaBytes: number;
-  readonly #rows: number;
-  /** Bytes of a chroma row: the caller's, and as stored. */
-  readonly #rowBytes: number;
-  readonly #storedRowBytes: number;
-  /** Bytes of a chroma plane, likewise. */
-  readonly #planeBytes: number;
-  readonly #storedPlaneBytes: number;
+  /** Rows of a chroma plane and bytes of a row: the caller's, and as stored. */
+  readonly #used: ReturnType<typeof chromaRows>;
+  readonly #stored: ReturnType<typeof chromaRows>;
   readonly #scratches: { cb?: Uint8Array; cr?: Uint8Array } = {};
 
   constructor(format: VideoFormat) {
-    const bytes = sampleBytes(format.bitDepth);
-    const used = chromaSize(format);
-    const stored = storedChromaSize(format);
+    const { bitDepth } = format;
     this.#lumaBytes = lumaBytes(format);
-    this.#rows = used.height;
-    this.#rowBytes = used.width * bytes;
-    this.#storedRowBytes = stored.width * bytes;
-    this.#planeBytes = this.#rowBytes * used.height;
-    this.#storedPlaneBytes = this.#storedRowBytes * stored.height;
+    this.#used = chromaRows(chromaSize(format), bitDepth);
+    this.#stored = chromaRows(storedChromaSize(format), bitDepth);
   }
 
   /**
    * Buffers to fill in order from the frame's first sample to the last needed byte.
    * @throws {AnyvmafError} `usage` if the size of a plane contradicts the format
    */
-  parts(into: FramePlanes): Uint8Array[] {
-    const { y, cb, cr, alpha } = into;
-    this.#check('luma', y, this.#lumaBytes);
-    if (cb) this.#check('Cb', cb, this.#planeBytes);
-    if (cr) this.#check('Cr', cr, this.#planeBytes);
-    if (alpha) this.#check('alpha', alpha, this.#lumaBytes);
-    const parts = [y];
-    if (this.#planeBytes === 0 || (!cb && !cr)) return parts;
-    if (cb && !this.#crops) {
-      parts.push(cb);
-      const belowCb = this.#storedPlaneBytes - this.#planeBytes;
-      if (cr && belowCb > 0) parts.push(this.#scratch('cb').subarray(0, belowCb));
-    } else {
-      parts.push(this.#scratch('cb'));
-    }
-    if (cr) parts.push(this.#crops ? this.#scratch('cr') : cr);
-    if (!alpha) return parts;
+  parts({ y, cb, cr, alpha }: FramePlanes): Uint8Array[] {
+    check('luma', y, this.#lumaBytes);
+    check('Cb', cb, this.#used.bytes);
+    check('Cr', cr, this.#used.bytes);
+    check('alpha', alpha, this.#lumaBytes);
+    if (this.#used.bytes === 0 || (!cb && !cr)) return [y];
+    const parts = [y, this.#buffer('cb', cb)];
+    if (cr) parts.push(this.#buffer('cr', cr));
     // Alpha is read only together with all planes.
-    const belowCr = this.#crops ? 0 : this.#storedPlaneBytes - this.#planeBytes;
-    if (belowCr > 0) parts.push(this.#scratch('cr').subarray(0, belowCr));
-    parts.push(alpha);
+    if (alpha) parts.push(alpha);
     return parts;
   }
 
   /** Call once the parts are filled. */
   finish(into: FramePlanes): void {
     if (!this.#crops) return;
-    if (into.cb) this.#crop(this.#scratch('cb'), into.cb);
-    if (into.cr) this.#crop(this.#scratch('cr'), into.cr);
-  }
-
-  get #crops(): boolean {
-    return this.#rowBytes !== this.#storedRowBytes;
-  }
-
-  #scratch(plane: 'cb' | 'cr'): Uint8Array {
-    this.#scratches[plane] ??= new Uint8Array(this.#storedPlaneBytes);
-    return this.#scratches[plane];
-  }
-
-  #crop(stored: Uint8Array, into: Uint8Array): void {
-    for (let row = 0; row < this.#rows; row++) {
-      const from = row * this.#storedRowBytes;
-      into.set(stored.subarray(from, from + this.#rowBytes), row * this.#rowBytes);
+    const { rows, rowBytes } = this.#used;
+    for (const name of ['cb', 'cr'] as const) {
+      const [stored, plane] = [this.#scratches[name], into[name]];
+      for (let row = 0; stored && plane && row < rows; row++) {
+        const from = row * this.#stored.rowBytes;
+        plane.set(stored.subarray(from, from + rowBytes), row * rowBytes);
+      }
     }
   }
 
-  #check(plane: string, into: Uint8Array, bytes: number): void {
-    if (into.length === bytes) return;
-    throw usageError(`the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`);
+  get #crops(): boolean {
+    return this.#used.bytes !== this.#stored.bytes;
   }
+
+  /** Memory for a stored plane. */
+  #buffer(name: 'cb' | 'cr', plane: Uint8Array | undefined): Uint8Array {
+    if (plane && !this.#crops) return plane;
+    this.#scratches[name] ??= new Uint8Array(this.#stored.bytes);
+    return this.#scratches[name];
+  }
+}
+
+function chromaRows({ width, height }: PictureSize, bitDepth: number) {
+  const rowBytes = width * sampleBytes(bitDepth);
+  return { rows: height, rowBytes, bytes: rowBytes * height };
+}
+
+function check(plane: string, into: Uint8Array | undefined, bytes: number): void {
+  if (!into || into.length === bytes) return;
+  throw usageError(`the ${plane} plane has ${into.length} bytes, but this format needs ${bytes}.`);
 }
 
 /** A seekable source, synchronous if the reader is. */

@@ -52,12 +52,18 @@ export interface StoredFrames {
   readonly layout: FrameLayout;
 }
 
+/** Where the bytes of a video are. */
+export type BytesPlace =
+  /** `origin` is absent if the user named the file. */
+  | { readonly kind: 'file'; readonly path: string; readonly origin?: Origin }
+  | { readonly kind: 'blob'; readonly blob: Blob }
+  | { readonly kind: 'bytes'; readonly bytes: Uint8Array }
+  /** Readable in this thread only. */
+  | { readonly kind: 'here'; readonly open: () => ByteReader };
+
 /** From this, a worker opens its own copy of a random-access source. Structured-cloneable, except `here`. */
 export type SourceDescriptor =
-  /** `origin` is absent if the user named the file. */
-  | ({ readonly kind: 'file'; readonly path: string; readonly origin?: Origin } & StoredFrames)
-  | ({ readonly kind: 'blob'; readonly blob: Blob } & StoredFrames)
-  | ({ readonly kind: 'bytes'; readonly bytes: Uint8Array } & StoredFrames)
+  | (BytesPlace & StoredFrames)
   /** Another source with this package's filters. */
   | {
       readonly kind: 'filtered';
@@ -65,8 +71,6 @@ export type SourceDescriptor =
       readonly filters: OwnFilters;
       readonly info: VideoInfo;
     }
-  /** Readable in this thread only. */
-  | ({ readonly kind: 'here'; readonly open: () => ByteReader } & StoredFrames)
   /** A placeholder for a missing reference. */
   | { readonly kind: 'blank'; readonly info: VideoInfo };
 

@@ -4,7 +4,7 @@
  */
 import { type AnyvmafError, modelError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
-import { bindColumns, codecBlock, type TinyColumn } from './features.js';
+import { bindColumns, codecBlock, scalerBefore, type TinyColumn } from './features.js';
 import type { TinyModel, TinyModelOptions, TinyPort, TinyResize, TinyScaler, TinySidecar } from './types.js';
 
 const DEFAULT_NAME = 'vmaf_tiny_model';
@@ -140,7 +140,7 @@ function bindFeatures(
   if (options.resize !== undefined && options.resize !== 'disabled')
     throw misfit(source, 'tiny_resize', 'reads features, not pictures');
   const columns = bindColumns(sidecar, width, source);
-  const { scaler } = sidecar;
+  const scaler = scalerBefore(sidecar);
   if (scaler && scaler.mean.length !== columns.length)
     throw refuse(`its sidecar scales ${scaler.mean.length} features, but it reads ${columns.length}`);
   const others = graph.inputs.filter(({ name }) => name !== input.name);

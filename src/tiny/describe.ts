@@ -60,7 +60,7 @@ export async function describeTinyModel(
   const { sidecar, program, entry } = model;
   const { opset, producer, parameters, operators, inputs, outputs } = model.graph;
   const width = inputs[0]?.dims?.length === 2 ? inputs[0].dims[1] : undefined;
-  const { statedScaler, graphHasScaler: inGraph } = sidecar;
+  const { scaler } = sidecar;
   return {
     source,
     name: sidecar.name ?? entry?.id ?? null,
@@ -68,7 +68,7 @@ export async function describeTinyModel(
     bytes: program.external.reduce((sum, { bytes }) => sum + bytes.length, program.bytes.length),
     ...{ opset, producer, quantisation, parameters, operators, inputs, outputs },
     features: sidecar.features ?? (width === CANONICAL_FEATURES.length ? CANONICAL_FEATURES : null),
-    scaler: statedScaler ? { ...statedScaler, inGraph } : null,
+    scaler: scaler ? { ...scaler, inGraph: scaler.inGraph ?? false } : null,
     codecs: sidecar.codec?.vocabulary ?? null,
     registry: entry ?? null,
     warnings,

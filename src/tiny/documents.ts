@@ -108,7 +108,6 @@ const MAX_FEATURES = 32;
 const MAX_CODECS = 32;
 const MAX_OUTPUTS = 8;
 const MAX_INPUTS = 8;
-export const NO_SIDECAR: TinySidecar = { graphHasScaler: false };
 
 const name = text(
   128,
@@ -136,9 +135,8 @@ export function parseSidecar(json: string, what: string): TinySidecar {
   const root = JsonObject.parse(json, what);
   const features =
     root.take('feature_order', names(MAX_FEATURES)) ?? root.take('features', names(MAX_FEATURES));
-  const stated = scalerOf(root, features?.length);
-  const place = root.take('onnx_has_scaler', flag);
-  const graphHasScaler = place ?? false;
+  const scaler = scalerOf(root, features?.length);
+  const inGraph = root.take('onnx_has_scaler', flag);
   const output = root.take('output_name', text(128));
   const [firstInput, secondInput] = root.take('input_names', names(MAX_INPUTS)) ?? [];
   const codec = codecOf(root);
@@ -157,10 +155,7 @@ export function parseSidecar(json: string, what: string): TinySidecar {
     quantisation: root.take('quant_mode', among(QUANTISATIONS)),
     features,
     featureOptions: featureOptions(root, features?.length),
-    scaler: graphHasScaler ? undefined : stated,
-    statedScaler: stated,
-    graphHasScaler,
-    scalerUnplaced: stated && place === undefined ? (true as const) : undefined,
+    scaler: scaler && { ...scaler, inGraph },
     normMean: root.take('norm_mean', numbers(3)),
     normStd: root.take('norm_std', positives(3)),
     minSize: root.take('min_size', size),

@@ -9,7 +9,7 @@ import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { EXTRACTORS, type ExtractorSpec, type FeatureSpec } from '../metrics/extractors.js';
 import { createExtractor, type ExtractorInstance, logName, refuseFolders } from '../metrics/options.js';
-import type { CodecBlockSpec, TinySidecar } from './types.js';
+import type { CodecBlockSpec, TinyScaler, TinySidecar } from './types.js';
 
 /** Default columns of an input of width six. */
 export const CANONICAL_FEATURES: readonly string[] = [
@@ -73,6 +73,11 @@ function provider(name: string, source: string): { extractor: ExtractorSpec; spe
     `The tiny model ${quoted(source)} reads the feature ${quoted(name)}, which no extractor provides` +
       `${close === undefined ? '' : ` (did you mean ${close}?)`}; docs/metrics.md lists the features.`,
   );
+}
+
+/** The scaler to apply before the graph. */
+export function scalerBefore({ scaler }: TinySidecar): TinyScaler | undefined {
+  return scaler?.inGraph ? undefined : scaler;
 }
 
 /** Encoders by names of codecs. */

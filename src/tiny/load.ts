@@ -7,7 +7,7 @@ import { hexDigest } from '../core/bytes.js';
 import { AnyvmafError, ioError, modelError, usageError } from '../core/errors.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
-import { MAX_SIDECAR_BYTES, NO_SIDECAR, parseSidecar, readRegistry } from './documents.js';
+import { MAX_SIDECAR_BYTES, parseSidecar, readRegistry } from './documents.js';
 import { CANONICAL_FEATURES } from './features.js';
 import { checkOnnx, MAX_MODEL_BYTES, tooLarge } from './onnx/check.js';
 import type {
@@ -170,7 +170,7 @@ async function readSidecar(folder: TinyFolder, file: string): Promise<SidecarRea
     const stated = parseSidecar(new TextDecoder().decode(bytes), `the sidecar ${name} in ${folder.name}`);
     return { stated, part: { name: baseName(name), bytes } };
   }
-  return { stated: NO_SIDECAR, part: null };
+  return { stated: {}, part: null };
 }
 
 function baseName(file: string): string {
@@ -182,15 +182,15 @@ const SAME = 1e-6;
 
 /** If nothing states where the scaler is, checks whether the graph subtracts its mean: scaling twice is wrong. */
 function placeScaler(sidecar: TinySidecar, { inputs, centres }: TinyGraph): TinySidecar {
-  const { scaler, scalerUnplaced, ...rest } = sidecar;
+  const { scaler } = sidecar;
+  if (scaler?.inGraph !== undefined) return sidecar;
   const centre = centres?.[sidecar.inputName ?? inputs[0]?.name ?? ''];
   const inGraph =
-    scalerUnplaced === true &&
     scaler?.mean.length === centre?.length &&
     scaler?.mean.every(
       (mean, i) => Math.abs(mean - (centre?.[i] ?? Number.NaN)) <= SAME * Math.max(1, Math.abs(mean)),
     );
-  return inGraph ? { ...rest, graphHasScaler: true } : sidecar;
+  return scaler && inGraph ? { ...sidecar, scaler: { ...scaler, inGraph } } : sidecar;
 }
 
 interface Read {
@@ -405,12 +405,6 @@ function uncovered({ parts }: Manifest, sidecar: TinySidecar): readonly string[]
 const INFORMING: ReadonlySet<string> = new Set(['kind', 'name', 'opset', 'quantisation', 'better']);
 
 function onlyInforms(sidecar: TinySidecar): boolean {
-  return Object.keys(sidecar).every(
-    (key) =>
-      INFORMING.has(key) ||
-      (key === 'graphHasScaler' && !sidecar.statedScaler) ||
-      (sidecar.graphHasScaler &&
-        (key === 'graphHasScaler' || key === 'statedScaler') &&
-        !sidecar.scalerUnplaced),
-  );
+  const { scaler } = sidecar;
+  return Object.keys(sidecar).every((key) => INFORMING.has(key) || (key === 'scaler' && scaler?.inGraph));
 }

@@ -119,13 +119,8 @@ export interface TinySidecar {
   readonly features?: readonly string[];
   /** Extractor options of each column as texts, parallel to {@link features}. */
   readonly featureOptions?: readonly Readonly<Record<string, string>>[];
-  /** Scaler to apply before the graph; absent if the graph contains it or there is none. */
-  readonly scaler?: TinyScaler;
-  /** The scaler that the sidecar states, wherever it is applied. */
-  readonly statedScaler?: TinyScaler;
-  readonly graphHasScaler: boolean;
-  /** Set if the sidecar states a scaler but not whether the graph contains it. */
-  readonly scalerUnplaced?: true;
+  /** `inGraph` is absent if the sidecar does not state whether the graph contains it. */
+  readonly scaler?: TinyScaler & { readonly inGraph?: boolean };
   readonly normMean?: readonly number[];
   readonly normStd?: readonly number[];
   /** Smallest width and height of pictures. */

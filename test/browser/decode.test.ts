@@ -127,7 +127,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
             const file = new File([await (await fetch(url)).blob()], url.slice(9));
             try {
               const { frameCount } = (await decoder?.probe(file)) ?? {};
-              const times = await decoder?.timestamps(file);
+              const times = (await decoder?.timestamps(file))?.times;
               if (frameCount !== times?.length) throw new Error(`${frameCount} are not ${times?.length}`);
               found.push(frameCount ?? 0);
             } catch (error) {
@@ -161,7 +161,7 @@ describe.skipIf(absent !== '')(`decoding in Chromium${absent && ` (${absent})`}`
           const { usable, reason } = await decoder.availability();
           if (!usable) throw new Error(reason);
           const facts = await decoder.probe(file);
-          const allTimes = [...((await decoder.timestamps(file)) ?? [])];
+          const allTimes = [...((await decoder.timestamps(file))?.times ?? [])];
           const source = await decoder.open(file, facts, request);
           const { width, height, bitDepth, chroma } = source.info;
           const luma = width * height * (bitDepth > 8 ? 2 : 1);

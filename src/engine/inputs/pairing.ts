@@ -108,8 +108,8 @@ async function identifyEncoded(
   const track = tracks[role];
   const decoders = choice === 'none' ? [] : await platform.decoders({ urls: urls === true, rate, track });
   const chosen = await chooseDecoder(input, { choice, decoders, signal });
-  const { video, times } = await readTimes(grain === 'on' ? chosen : grainOf(chosen, grain), signal);
-  const setBacks = (await video.decoder.setBacks?.(video.input, video.facts.track?.index)) ?? [];
+  const known = await readTimes(grain === 'on' ? chosen : grainOf(chosen, grain), signal);
+  const { video } = known;
   const applied = [
     ...deliveryPhrases(video.facts.pixelFormat, deliveryOf(video)),
     ...(input.alphaApart && !hasAlpha(video.facts.pixelFormat) ? ['alpha left out'] : []),
@@ -117,9 +117,7 @@ async function identifyEncoded(
   ];
   return {
     kind: 'encoded',
-    video,
-    times: times && times.length > 0 ? times : null,
-    ...(setBacks.length > 0 && { setBacks }),
+    ...known,
     ...(applied.length > 0 && { applied }),
   };
 }

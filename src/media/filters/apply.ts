@@ -123,7 +123,7 @@ export async function filterSide(
     const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
     const stored = stillKnown(await decoder.probe(video.input, signal), video.facts);
     const probed = { ...stored, ...described(filters) };
-    const times = await decoder.timestamps(video.input, signal, probed.track?.index);
+    const { times = null } = (await decoder.timestamps(video.input, signal, probed.track?.index)) ?? {};
     const filtered = {
       ...probed,
       bitrate: video.facts.bitrate,

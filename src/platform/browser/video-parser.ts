@@ -6,7 +6,7 @@ import { ioError } from '../../core/errors.js';
 import { CONVERT_WITHOUT_LOSS } from '../../media/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/remote.js';
-import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
+import { openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
 /** @param place address of mediabunny; default: its name @throws {AnyvmafError} `io` if it cannot be loaded */
@@ -15,7 +15,7 @@ export async function serveBrowserVideo(
   monitor: Monitor,
 ): Promise<Served<VideoCalls>> {
   keepQueuesShort(globalThis);
-  const decoder = createTrackDecoder({
+  return serveVideo({
     engine: 'WebCodecs',
     library: await importLibrary(place),
     openInput: (video) => openLent(video, monitor),
@@ -25,7 +25,6 @@ export async function serveBrowserVideo(
       CONVERT_WITHOUT_LOSS,
     ],
   });
-  return serveVideo(decoder);
 }
 
 async function importLibrary(place: string | undefined): Promise<Mediabunny> {

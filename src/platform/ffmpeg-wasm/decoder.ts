@@ -14,6 +14,7 @@ import type {
   Decoder,
   DecoderAvailability,
   TrackFacts,
+  TrackTimes,
 } from '../../media/decoder.js';
 import { chooseTrack, decodedInfo, requireInOrder } from '../../media/decoder.js';
 import { type Delivery, delivery } from '../../media/delivery.js';
@@ -26,17 +27,12 @@ import type { VideoInfo, VideoInput } from '../../media/types.js';
 import type { Part, ToolSource } from '../ffmpeg/commands.js';
 import { CONTAINED, decodeArgs, decodedBy, probeArgs } from '../ffmpeg/commands.js';
 import { type Plan, planPart, readTrackTimes, TimesMemory } from '../ffmpeg/times.js';
-import type {
-  Damage,
-  FrameReader,
-  FromWasmWorker,
-  LoadedCore,
-  OpenedInput,
-  RingMemory,
-  WasmHost,
-  WasmJob,
-} from './protocol.js';
-import { ChunkReader, createRing, FRAMES, RingReader } from './protocol.js';
+import type { Damage, FromWasmWorker, LoadedCore, OpenedInput, WasmHost, WasmJob } from './protocol.js';
+import { ChunkReader, FRAMES } from './protocol.js';
+
+/** Bytes of frames in flight from a thread, at least two frames: one is decoded while the other is read. */
+const LEAST_IN_FLIGHT = 4 << 20;
+const MOST_IN_FLIGHT = 1 << 30;
 
 /** The version of FFmpeg inside `@ffmpeg/core` 0.12.10. */
 const FFMPEG_VERSION = '5.1.4';
@@ -70,19 +66,8 @@ export class WasmDecoder implements Decoder {
     });
   }
 
-  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<Float64Array | null> {
-    return this.#withInput(
-      input,
-      async (opened) => (await this.#readTimes(input, opened, track, signal))?.times ?? null,
-    );
-  }
-
-  setBacks(input: VideoInput, track?: number): Promise<readonly number[]> {
-    return this.#withInput(input, async (file) => this.#times.get(keyOf(input, file), track)?.setBack ?? []);
-  }
-
-  trackBytes(input: VideoInput, track?: number): Promise<number | undefined> {
-    return this.#withInput(input, async (opened) => this.#times.get(keyOf(input, opened), track)?.bytes);
+  timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<TrackTimes | null> {
+    return this.#withInput(input, (opened) => this.#readTimes(input, opened, track, signal));
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -207,13 +192,15 @@ class WasmSource implements DecodedSource {
   readonly facts: TrackFacts;
   readonly decodedBy: string;
   readonly #what: Decoding;
-  readonly #ring: RingMemory | undefined;
-  readonly #reader: FrameReader;
-  readonly #queue: ByteQueue;
+  /** Bytes in flight, shared with the thread that waits on them. */
+  readonly #unread: Int32Array<SharedArrayBuffer> | undefined;
+  readonly #reader = new ChunkReader((bytes) => this.#used(bytes));
+  readonly #queue = new ByteQueue(this.#reader);
   readonly #planes: PlaneMap;
   readonly #frameBytes: number;
   readonly #warnings: string[] = [];
   #run: ToolRun | undefined;
+  #result: RunResult | undefined;
   #forget = () => {};
   /** Time of the track's first frame on the file's clock, in seconds. */
   #zero: number | undefined;
@@ -231,11 +218,7 @@ class WasmSource implements DecodedSource {
     this.#what = what;
     this.#planes = new PlaneMap(this.info);
     this.#frameBytes = storedFrameBytes(this.info);
-    this.#ring = host.sharedMemory ? createRing(this.#frameBytes) : undefined;
-    this.#reader = this.#ring
-      ? new RingReader(this.#ring)
-      : new ChunkReader((bytes) => this.#run?.used(bytes));
-    this.#queue = new ByteQueue(this.#reader);
+    this.#unread = host.sharedMemory ? new Int32Array(new SharedArrayBuffer(4)) : undefined;
     this.#zero = plan.trackStart;
     this.#forget = onAbort(request.signal, this.#abort);
   }
@@ -250,20 +233,15 @@ class WasmSource implements DecodedSource {
     // Flush after each frame, so that damage does not lose the frame before it.
     const output = ['-flush_packets', '1', FRAMES];
     const expected = { width, height, pixelFormat: planes.pixelFormat };
-    const frames = { expected, part, container, ring: this.#ring };
+    const most = Math.min(MOST_IN_FLIGHT, Math.max(LEAST_IN_FLIGHT, 2 * this.#frameBytes));
+    const frames = { expected, part, container, most, unread: this.#unread };
     const job = {
       args: [...args.slice(0, -1), ...output],
       inputName: name,
       input: opened.jobInput(),
       frames,
     };
-    const events: RunEvents = {
-      wake: () => this.#reader.wake(),
-      chunk: (bytes, times) => {
-        if (this.#reader instanceof ChunkReader) this.#reader.give(bytes, times);
-      },
-    };
-    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, events);
+    const run = await startRun(host, opened, { tool: 'ffmpeg', ...job }, this.#reader);
     this.#run = run;
     run.done.then(
       (result) => this.#finish(result, part),
@@ -295,6 +273,13 @@ class WasmSource implements DecodedSource {
     this.#reader.close();
   }
 
+  #used(bytes: number): void {
+    if (this.#unread) {
+      Atomics.sub(this.#unread, 0, bytes);
+      Atomics.notify(this.#unread, 0);
+    } else this.#run?.used(bytes);
+  }
+
   readonly #abort = (): void => {
     const reason: unknown = this.#what.request.signal?.reason;
     this.#run?.stop(reason);
@@ -323,20 +308,23 @@ class WasmSource implements DecodedSource {
   async #hasNext(): Promise<boolean> {
     try {
       if ((await this.#queue.peek(1)).length > 0) return true;
-      if (this.#ended) return false;
-      this.#end();
-      if (this.#times.length === 0 && !this.#what.request.signal?.aborted && this.damage === undefined)
-        throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
-      return false;
     } catch (error) {
       this.#end();
-      if (!(error instanceof Damaged)) throw error;
-      const end = this.#endedAt(error.damage);
+      throw error;
+    }
+    if (this.#ended) return false;
+    this.#end();
+    const { damage, status = 0, stderr = [] } = this.#result ?? {};
+    const failed = { text: stderr.at(-1) ?? `FFmpeg ended with status ${status}`, atEnd: false };
+    const harm = damage ?? (status > 0 ? failed : undefined);
+    if (harm) {
+      const end = this.#endedAt(harm);
       if (this.#what.request.damage !== 'accept') throw earlyEndError(this.facts, end);
       this.damage = earlyEndWarning(this.facts, end);
       this.#warnings.push(this.damage);
-      return false;
-    }
+    } else if (this.#times.length === 0 && !this.#what.request.signal?.aborted)
+      throw mediaError(`${shown(this.info.name)} has no frame in the range to score.`);
+    return false;
   }
 
   #end(): void {
@@ -348,7 +336,7 @@ class WasmSource implements DecodedSource {
   /** Called when the tool has ended; its output may not be read yet. */
   #finish(result: RunResult, part: Part): void {
     if (this.#ended) return;
-    const { status, stderr, damage, missed, skippedStart, gaps } = result;
+    const { damage, missed, skippedStart, gaps } = result;
     if (missed) {
       // Seeking failed or hit damage: restart from the beginning of the file.
       const { seek: _, ...fromTheStart } = part;
@@ -363,11 +351,8 @@ class WasmSource implements DecodedSource {
     }
     if (gaps > 0 && !damage && this.facts.container === 'mpegts')
       this.#warnings.push(gapWarning(this.info.name));
-    if (damage) this.#reader.fail(new Damaged(damage));
-    else if (status > 0) {
-      const text = stderr.at(-1) ?? `FFmpeg ended with status ${status}`;
-      this.#reader.fail(new Damaged({ text, atEnd: false }));
-    } else this.#reader.end();
+    this.#result = result;
+    this.#reader.close();
   }
 
   #endedAt({ text, atEnd }: Damage): EarlyEnd {
@@ -376,19 +361,7 @@ class WasmSource implements DecodedSource {
   }
 }
 
-/** Damage after the last whole frame. */
-class Damaged extends Error {
-  constructor(readonly damage: Damage) {
-    super(damage.text);
-  }
-}
-
 type RunResult = Omit<Extract<FromWasmWorker, { kind: 'done' }>, 'kind'>;
-
-interface RunEvents {
-  wake?(): void;
-  chunk?(bytes: Uint8Array<ArrayBuffer>, times: readonly number[]): void;
-}
 
 /** A running tool, in its own thread. */
 interface ToolRun {
@@ -422,7 +395,7 @@ async function startRun(
   host: WasmHost,
   opened: OpenedInput,
   job: WasmJob,
-  events: RunEvents = {},
+  reader?: ChunkReader,
 ): Promise<ToolRun> {
   const { module, script } = await loadCore(host);
   const thread = host.startThread();
@@ -443,10 +416,8 @@ async function startRun(
       (message) => {
         if (ended) return;
         switch (message.kind) {
-          case 'wake':
-            return events.wake?.();
           case 'chunk':
-            return events.chunk?.(message.bytes, message.times);
+            return reader?.give(message.bytes, message.times);
           case 'read':
             opened.serve?.(job.input, message.position, message.length).catch(fail);
             return;

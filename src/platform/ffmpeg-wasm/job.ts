@@ -5,7 +5,7 @@
  */
 import { type FrameEvent, FrameLog } from '../ffmpeg/log.js';
 import type { Damage, FromWasmWorker, ToWasmWorker, WasmJob, WasmStart } from './protocol.js';
-import { FRAMES, RingWriter } from './protocol.js';
+import { FRAMES } from './protocol.js';
 
 export interface JobWorld {
   readonly create: CreateFfmpegCore;
@@ -22,11 +22,8 @@ export interface RunningJob {
 
 const MAX_LINES = 200;
 
-/** Most bytes in flight to a main thread without shared memory. */
-const MAX_UNUSED = 48 << 20;
-
 export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJob {
-  const outlet = job.frames && !job.frames.ring ? new MessageOutlet(world.post) : undefined;
+  const outlet = job.frames && new Outlet(world.post, job.frames);
   const run = new JobRun(job, world, outlet);
   return {
     done: run.start(module),
@@ -39,8 +36,7 @@ export function startJob({ module, job }: WasmStart, world: JobWorld): RunningJo
 class JobRun {
   readonly #job: WasmJob;
   readonly #world: JobWorld;
-  readonly #outlet: MessageOutlet | undefined;
-  readonly #ring: RingWriter | undefined;
+  readonly #outlet: Outlet | undefined;
   readonly #log: FrameLog | undefined;
   readonly #stdout: string[] = [];
   readonly #stderr: string[] = [];
@@ -49,12 +45,10 @@ class JobRun {
   /** Whether the result is reported; ignores later output. */
   #over = false;
 
-  constructor(job: WasmJob, world: JobWorld, outlet: MessageOutlet | undefined) {
-    const ring = job.frames?.ring;
+  constructor(job: WasmJob, world: JobWorld, outlet: Outlet | undefined) {
     this.#job = job;
     this.#world = world;
     this.#outlet = outlet;
-    this.#ring = ring && new RingWriter(ring, () => world.post({ kind: 'wake' }));
     this.#log = job.frames && new FrameLog(job.frames);
   }
 
@@ -75,12 +69,9 @@ class JobRun {
       else if (message !== 'Aborted()') this.#listen(message);
     });
     mountInput(core, this.#job.inputName, this.#reader());
-    const target = this.#outlet ?? this.#ring;
-    if (target) {
-      mountOutput(core, (data) => {
-        if (!this.#over) target.write(data);
-      });
-    }
+    mountOutput(core, (data) => {
+      if (!this.#over) this.#outlet?.write(data);
+    });
     const status = await this.#call(core);
     if (this.#readFailure !== undefined) throw this.#readFailure;
     this.#finish(status, this.#job.frames?.part.seek !== undefined && this.#log?.wanted === 0);
@@ -98,7 +89,7 @@ class JobRun {
         throw error;
       }
     }
-    if (!this.#outlet) return core.exec(...args);
+    if (!this.#outlet?.wrapWrite) return core.exec(...args);
     // `_ffmpeg`, which can be suspended, exists only after a first run. That run cannot wait, so it must write nothing.
     core.exec('-v', 'quiet');
     core.reset();
@@ -143,7 +134,7 @@ class JobRun {
         // Decoding must start before the part, or its first frames may be missing.
         if (this.#log.wanted === 1 && frames.part.seek !== undefined && !this.#log.ledIn)
           this.#finish(0, true);
-        else (this.#outlet ?? this.#ring)?.time(event.time);
+        else this.#outlet?.time(event.time);
         return;
       case 'past':
         this.#finish(0);
@@ -174,44 +165,64 @@ class JobRun {
   }
 }
 
-/** Sends frames as messages, and suspends FFmpeg to make it wait (JavaScript Promise Integration). */
-class MessageOutlet {
+/**
+ * Sends frames as messages. While too many bytes are in flight, makes FFmpeg wait: on shared memory, else by suspending it
+ * (JavaScript Promise Integration).
+ */
+class Outlet {
   readonly #post: JobWorld['post'];
-  #unused = 0;
+  readonly #frames: NonNullable<WasmJob['frames']>;
+  /** Replaces FFmpeg's write function if it must be suspended. */
+  readonly wrapWrite: ((write: WriteImport) => WebAssembly.ImportValue) | undefined;
+  #unread = 0;
   #times: number[] = [];
   #room: Promise<void> | undefined;
-  #resume: (() => void) | undefined;
+  #resume = () => {};
 
-  constructor(post: JobWorld['post']) {
+  constructor(post: JobWorld['post'], frames: NonNullable<WasmJob['frames']>) {
     this.#post = post;
+    this.#frames = frames;
+    if (!frames.unread) this.wrapWrite = (write) => this.#suspended(write);
   }
 
-  readonly wrapWrite = (write: WriteImport): WebAssembly.ImportValue =>
-    suspending((fd: number, parts: number, count: number, written: number) => {
+  #suspended(write: WriteImport): WebAssembly.ImportValue {
+    return suspending((fd: number, parts: number, count: number, written: number) => {
       const result = write(fd, parts, count, written);
       return this.#room ? this.#room.then(() => result) : result;
     });
+  }
 
   write(data: Uint8Array): void {
     const bytes = data.slice();
-    this.#unused += bytes.length;
+    const { length } = bytes;
+    const { unread, most } = this.#frames;
+    if (unread) Atomics.add(unread, 0, length);
     this.#post({ kind: 'chunk', bytes, times: this.#times }, [bytes.buffer]);
     this.#times = [];
-    if (this.#unused < MAX_UNUSED || this.#room) return;
+    if (!unread) this.#suspend(length);
+    else
+      for (let left = Atomics.load(unread, 0); left >= most; left = Atomics.load(unread, 0))
+        Atomics.wait(unread, 0, left);
+  }
+
+  #suspend(bytes: number): void {
+    this.#unread += bytes;
+    if (this.#unread < this.#frames.most || this.#room) return;
     this.#room = new Promise((resolve) => {
       this.#resume = resolve;
     });
   }
 
+  /** Adds the time of the next frame. */
   time(seconds: number): void {
     this.#times.push(seconds);
   }
 
   used(bytes: number): void {
-    this.#unused -= bytes;
-    if (this.#unused >= MAX_UNUSED / 2) return;
+    this.#unread -= bytes;
+    if (this.#unread >= this.#frames.most / 2) return;
     this.#room = undefined;
-    this.#resume?.();
+    this.#resume();
   }
 }
 

@@ -1,8 +1,6 @@
 /**
  * @module platform/ffmpeg-wasm/protocol
- * The platform of the ffmpeg.wasm decoder, and the messages of the thread that runs FFmpeg. Frames reach the reading thread,
- * which must not block, through a ring of shared memory, whose writer waits while it is full; or as messages if threads
- * share no memory.
+ * The platform of the ffmpeg.wasm decoder, and the messages of the thread that runs FFmpeg.
  */
 import type { Origin } from '../../core/origin.js';
 import type { TrackRequest } from '../../media/decoder.js';
@@ -34,8 +32,10 @@ export interface WasmJob {
   readonly input: JobInput;
   /** Absent if the tool writes only text. */
   readonly frames?: DecodedPart & {
-    /** Absent: frames come as messages. */
-    readonly ring?: RingMemory;
+    /** Bytes in flight to the reading thread at which FFmpeg waits. */
+    readonly most: number;
+    /** Shared memory that counts them; absent if threads share no memory. */
+    readonly unread?: Int32Array<SharedArrayBuffer>;
   };
 }
 
@@ -53,13 +53,11 @@ export interface Damage {
 
 export type ToWasmWorker =
   | WasmStart
-  /** Bytes of `chunk` messages that are read. */
+  /** Bytes of `chunk` messages that are read, if threads share no memory. */
   | { readonly kind: 'used'; readonly bytes: number };
 
 export type FromWasmWorker =
-  /** The ring has data. */
-  | { readonly kind: 'wake' }
-  /** Without a ring: samples, and the times of the frames that begin in them. */
+  /** Samples, and the times of the frames that begin in them. */
   | {
       readonly kind: 'chunk';
       readonly bytes: Uint8Array<ArrayBuffer>;
@@ -129,213 +127,55 @@ export interface WasmHost {
 }
 
 /** Bytes of frames in order, and the times of frames that have begun. */
-export abstract class FrameReader implements ByteStream {
-  #ended = false;
-  #failure: { readonly error: unknown } | undefined;
-  #waiting: (() => void) | undefined;
-
-  abstract next(): Promise<Uint8Array | undefined>;
-
-  /** New times in seconds, in order. */
-  abstract takeTimes(): number[];
-
-  wake(): void {
-    this.#waiting?.();
-    this.#waiting = undefined;
-  }
-
-  /** Ends the stream; received data can still be read. */
-  end(): void {
-    this.#ended = true;
-    this.wake();
-  }
-
-  /** Ends the stream; further reads throw the error. */
-  fail(error: unknown): void {
-    this.#failure ??= { error };
-    this.wake();
-  }
-
-  close(): void {
-    this.end();
-  }
-
-  /** Whether the stream has ended. @throws the error of {@link fail} */
-  protected isOver(): boolean {
-    if (this.#failure) throw this.#failure.error;
-    return this.#ended;
-  }
-
-  protected waken(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#waiting = resolve;
-    });
-  }
-}
-
-export class ChunkReader extends FrameReader {
+export class ChunkReader implements ByteStream {
   readonly #used: (bytes: number) => void;
-  #chunks: Uint8Array[] = [];
+  readonly #chunks: Uint8Array[] = [];
   #times: number[] = [];
+  #end: { readonly error?: unknown } | undefined;
+  #wake = () => {};
 
+  /** @param used called with the length of each chunk that is taken */
   constructor(used: (bytes: number) => void) {
-    super();
     this.#used = used;
   }
 
   give(bytes: Uint8Array, times: readonly number[]): void {
     this.#chunks.push(bytes);
     for (const time of times) this.#times.push(time);
-    this.wake();
+    this.#wake();
   }
 
-  override async next(): Promise<Uint8Array | undefined> {
+  async next(): Promise<Uint8Array | undefined> {
     for (;;) {
       const chunk = this.#chunks.shift();
       if (chunk) {
         this.#used(chunk.length);
         return chunk;
       }
-      if (this.isOver()) return undefined;
-      await this.waken();
+      if (this.#end && 'error' in this.#end) throw this.#end.error;
+      if (this.#end) return undefined;
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
     }
   }
 
-  override takeTimes(): number[] {
+  /** New times in seconds, in order. */
+  takeTimes(): number[] {
     const taken = this.#times;
     this.#times = [];
     return taken;
   }
 
-  override close(): void {
-    this.#chunks = [];
-    super.close();
-  }
-}
-
-/** Structured-cloneable. */
-export interface RingMemory {
-  /** See {@link Slot}. */
-  readonly control: Int32Array<SharedArrayBuffer>;
-  /** A power of two of bytes. */
-  readonly bytes: Uint8Array<SharedArrayBuffer>;
-  /** Times of the latest {@link TIMES} frames: frame n at n modulo {@link TIMES}. */
-  readonly times: Float64Array<SharedArrayBuffer>;
-}
-
-/** Indices of {@link RingMemory.control}. Byte counters wrap around at 2^32. */
-const Slot = { written: 0, read: 1, hungry: 2, times: 3 } as const;
-
-/** More than the most frames in flight. */
-const TIMES = 4096;
-
-const MIN_BYTES = 4 << 20;
-const MAX_BYTES = 1 << 30;
-
-/** @param frameBytes the ring holds two frames, to decode one while the other is read */
-export function createRing(frameBytes: number): RingMemory {
-  const capacity = 2 ** Math.ceil(Math.log2(Math.max(MIN_BYTES, 2 * frameBytes)));
-  return {
-    control: new Int32Array(new SharedArrayBuffer(4 * Object.keys(Slot).length)),
-    bytes: new Uint8Array(new SharedArrayBuffer(Math.min(capacity, MAX_BYTES))),
-    times: new Float64Array(new SharedArrayBuffer(8 * TIMES)),
-  };
-}
-
-/** Used by the thread that may block. */
-export class RingWriter {
-  readonly #ring: RingMemory;
-  readonly #wake: () => void;
-
-  constructor(ring: RingMemory, wake: () => void) {
-    this.#ring = ring;
-    this.#wake = wake;
+  /** Ends the stream; received data can still be read. */
+  close(): void {
+    this.#end ??= {};
+    this.#wake();
   }
 
-  /** Writes all data; waits while the ring is full. */
-  write(data: Uint8Array): void {
-    const { control, bytes } = this.#ring;
-    let rest = data;
-    while (rest.length > 0) {
-      const written = Atomics.load(control, Slot.written);
-      const read = Atomics.load(control, Slot.read);
-      const room = bytes.length - ((written - read) >>> 0);
-      if (room === 0) {
-        Atomics.wait(control, Slot.read, read);
-        continue;
-      }
-      const at = (written >>> 0) % bytes.length;
-      const part = rest.subarray(0, Math.min(room, bytes.length - at));
-      bytes.set(part, at);
-      rest = rest.subarray(part.length);
-      Atomics.store(control, Slot.written, (written + part.length) | 0);
-      if (Atomics.exchange(control, Slot.hungry, 0) === 1) this.#wake();
-    }
-  }
-
-  /** Records the time in seconds of the next frame; call it before writing the frame's last byte. */
-  time(seconds: number): void {
-    const { control, times } = this.#ring;
-    const count = Atomics.load(control, Slot.times);
-    times[count % TIMES] = seconds;
-    Atomics.store(control, Slot.times, count + 1);
-  }
-}
-
-/** Used by the thread that must not block. */
-export class RingReader extends FrameReader {
-  readonly #ring: RingMemory;
-  /** Bytes from the latest {@link next}, still in use. */
-  #lent = 0;
-  #timesRead = 0;
-
-  constructor(ring: RingMemory) {
-    super();
-    this.#ring = ring;
-  }
-
-  override async next(): Promise<Uint8Array | undefined> {
-    const { control, bytes } = this.#ring;
-    this.#giveBack();
-    for (;;) {
-      const read = Atomics.load(control, Slot.read);
-      const available = (Atomics.load(control, Slot.written) - read) >>> 0;
-      if (available > 0) {
-        const at = (read >>> 0) % bytes.length;
-        this.#lent = Math.min(available, bytes.length - at);
-        return bytes.subarray(at, at + this.#lent);
-      }
-      if (this.isOver()) return undefined;
-      const woken = this.waken();
-      Atomics.store(control, Slot.hungry, 1);
-      // Bytes written since `read` was loaded wake no reader.
-      if (Atomics.load(control, Slot.written) !== read) continue;
-      await woken;
-    }
-  }
-
-  override takeTimes(): number[] {
-    const { control, times } = this.#ring;
-    const count = Atomics.load(control, Slot.times);
-    const taken: number[] = [];
-    while (this.#timesRead < count) {
-      const at = this.#timesRead % TIMES;
-      taken.push(...times.subarray(at, at + count - this.#timesRead));
-      this.#timesRead = Math.min(count, this.#timesRead + TIMES - at);
-    }
-    return taken;
-  }
-
-  override close(): void {
-    this.#giveBack();
-    super.close();
-  }
-
-  #giveBack(): void {
-    if (this.#lent === 0) return;
-    const { control } = this.#ring;
-    Atomics.add(control, Slot.read, this.#lent);
-    Atomics.notify(control, Slot.read);
-    this.#lent = 0;
+  /** Ends the stream; reads after the received data throw the error. */
+  fail(error: unknown): void {
+    this.#end ??= { error };
+    this.#wake();
   }
 }

@@ -5,21 +5,15 @@
  */
 import { type AnyvmafError, mediaError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { DecodeRequest, TrackFacts, TrackTimes } from '../../media/decoder.js';
 import { packetsOfOneTime } from '../../media/evidence/packets.js';
 import { isUntimed } from '../../media/evidence/rate.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
 import { framesArgs, type Part, packetsArgs } from './commands.js';
 
-export interface TrackTimes {
-  /** Seconds from the first frame, ascending. */
-  readonly times: Float64Array;
+export interface ClockedTimes extends TrackTimes {
   /** Time of the first frame in seconds on the file's clock. */
   readonly trackStart: number;
-  /** Bytes of all packets, if known. */
-  readonly bytes?: number;
-  /** Times of the first frames after each set-back of the file's clock; {@link times} continue without set-backs. */
-  readonly setBack?: readonly number[];
 }
 
 /** Seconds within which times are equal; Matroska counts milliseconds. */
@@ -44,15 +38,15 @@ const REMEMBERED = 8;
 /** Times by a key that changes with the input's content: an object, or a name with the file's state. */
 export class TimesMemory {
   /** By track number. */
-  readonly #objects = new WeakMap<object, Map<number, TrackTimes | null>>();
-  readonly #named = new Map<string, TrackTimes | null>();
+  readonly #objects = new WeakMap<object, Map<number, ClockedTimes | null>>();
+  readonly #named = new Map<string, ClockedTimes | null>();
 
-  get(key: object | string | undefined, track = 0): TrackTimes | null | undefined {
+  get(key: object | string | undefined, track = 0): ClockedTimes | null | undefined {
     if (typeof key === 'object') return this.#objects.get(key)?.get(track);
     return this.#named.get(`${track} ${key ?? ''}`);
   }
 
-  set(key: object | string | undefined, times: TrackTimes | null, track = 0): void {
+  set(key: object | string | undefined, times: ClockedTimes | null, track = 0): void {
     if (key === undefined) return;
     if (typeof key === 'object') {
       this.#objects.set(key, (this.#objects.get(key) ?? new Map()).set(track, times));
@@ -142,7 +136,7 @@ export class PacketTimes {
   }
 
   /** @param bytes of all packets, if known @returns `null` if the container lacks times of some frames */
-  finish(bytes = this.bytes): TrackTimes | null {
+  finish(bytes = this.bytes): ClockedTimes | null {
     // Without reordering, presentation times are decoding times.
     const known = [this.#pts, ...(this.#reorders ? [] : [this.#dts])].find(
       (ticks) => !ticks.some(Number.isNaN),
@@ -158,7 +152,7 @@ export class PacketTimes {
       times: shown.map(seconds),
       trackStart: first * this.#unit,
       ...(bytes > 0 && { bytes }),
-      ...(jumps.length > 0 && { setBack: jumps.map(seconds) }),
+      ...(jumps.length > 0 && { setBacks: jumps.map(seconds) }),
     };
   }
 
@@ -216,7 +210,7 @@ function firstShown(ticks: readonly number[], from: readonly number[]): number[]
 /** @param ask runs ffprobe with arguments and passes on its lines */
 export async function readTrackTimes(
   ask: (args: typeof packetsArgs, onLine: (line: string) => void) => Promise<unknown>,
-): Promise<TrackTimes | null> {
+): Promise<ClockedTimes | null> {
   const read = async (args: typeof packetsArgs) => {
     const packets = new PacketTimes();
     await ask(args, (line) => packets.take(line));
@@ -241,8 +235,8 @@ export interface Plan {
 
 /** Times of all frames; `null` where the container has none. */
 export interface KnownTimes {
-  readonly remembered: TrackTimes | null | undefined;
-  read(): Promise<TrackTimes | null>;
+  readonly remembered: ClockedTimes | null | undefined;
+  read(): Promise<ClockedTimes | null>;
 }
 
 type Range = Readonly<Required<DecodeRequest>['frames']>;
@@ -262,27 +256,27 @@ export async function planPart(
   if (frames) return planFrames(facts, frames, known);
   const { remembered } = known;
   if (time) return planTime(facts, time, remembered);
-  const setBack = remembered?.setBack && { times: remembered.times };
+  const setBacks = remembered?.setBacks && { times: remembered.times };
   // Containers also count packets cut by an edit list.
-  return { part: {}, frameCount: remembered?.times.length ?? facts.frameCount, ...setBack };
+  return { part: {}, frameCount: remembered?.times.length ?? facts.frameCount, ...setBacks };
 }
 
 async function planFrames(facts: TrackFacts, { start, end }: Range, known: KnownTimes): Promise<Plan> {
   if (!(start < end)) throw emptyRange(facts, `frames ${start} to ${end}`);
   const count = Number.isFinite(end) ? { count: end - start } : {};
   const byNumber = { ...(start > 0 && { fromFrame: start }), ...count };
-  const track = start > 0 ? await known.read() : known.remembered?.setBack && known.remembered;
+  const track = start > 0 ? await known.read() : known.remembered?.setBacks && known.remembered;
   if (!track) {
     const { frameCount } = facts;
     const left = frameCount === null ? null : Math.max(0, Math.min(frameCount, end) - start);
     return { part: byNumber, frameCount: left };
   }
-  const { times, trackStart, setBack } = track;
+  const { times, trackStart, setBacks } = track;
   const at = times[start];
   if (at === undefined) throw emptyRange(facts, `frames from ${start} on`, `it has ${times.length} frames`);
   const frameCount = Math.min(times.length, end) - start;
   // Times may repeat: count frames.
-  if (setBack) return { part: byNumber, frameCount, times: times.subarray(start) };
+  if (setBacks) return { part: byNumber, frameCount, times: times.subarray(start) };
   const before = times[start - 1] ?? Number.NEGATIVE_INFINITY;
   // The time does not distinguish the frame from the one before.
   if (at - before < DISTINCT) return { part: byNumber, frameCount };
@@ -291,9 +285,9 @@ async function planFrames(facts: TrackFacts, { start, end }: Range, known: Known
   return { part, frameCount, trackStart, firstTime: trackStart + at };
 }
 
-function planTime(facts: TrackFacts, { start, end }: Range, known: TrackTimes | null | undefined): Plan {
+function planTime(facts: TrackFacts, { start, end }: Range, known: ClockedTimes | null | undefined): Plan {
   if (!(start < end)) throw emptyRange(facts, `${start} s to ${end} s`);
-  if (known?.setBack) {
+  if (known?.setBacks) {
     const { fromFrame, count } = framesBetween(known.times, start, end);
     if (count === 0) throw emptyRange(facts, `${start} s to ${end} s`, 'no frame is shown then');
     const part = { fromFrame, count };

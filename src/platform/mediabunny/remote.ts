@@ -7,7 +7,16 @@ import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import type { FramePlanes } from '../../core/frame.js';
 import type { ParserTask } from '../../engine/contract/platform.js';
-import type { DecodedSource, DecodeRequest, Decoder, TrackFacts, TrackRequest } from '../../media/decoder.js';
+import type {
+  DecodedSource,
+  DecodeRequest,
+  Decoder,
+  TrackFacts,
+  TrackRequest,
+  TrackTimes,
+} from '../../media/decoder.js';
+import { decodedInfo, requireInOrder } from '../../media/decoder.js';
+import { type EarlyEnd, earlyEndError, earlyEndWarning } from '../../media/errors.js';
 import type { ByteReader, VideoInfo, VideoInput } from '../../media/types.js';
 import { Parser } from '../../parsing/parser.js';
 import type { ParserWorker } from '../../parsing/protocol.js';
@@ -29,13 +38,10 @@ type VideoParser = Parser<VideoCalls>;
 
 interface Idle {
   readonly parser: VideoParser;
-  /** Number of its open video, which it reopens without reading the index. */
-  readonly same: number | undefined;
+  /** Its open video, which it reopens without reading the index. */
+  readonly open: Blob | undefined;
   readonly timer: ReturnType<typeof setTimeout>;
 }
-
-/** The latest number given to an immutable input, by which threads recognise it. */
-let numbered = 0;
 
 interface Loan {
   readonly parser: VideoParser;
@@ -48,32 +54,30 @@ interface Loan {
 class Lender {
   readonly #host: RemoteHost;
   #idle: Idle[] = [];
-  readonly #numbers = new WeakMap<Blob, number>();
 
   constructor(host: RemoteHost) {
     this.#host = host;
   }
 
-  /** @param same number of the video, which a thread may have open */
-  take(same?: number): VideoParser {
+  /** Takes a thread with this video open, else one without an open video, else the longest idle one. */
+  take(video?: Blob): Pick<Idle, 'parser' | 'open'> {
     this.#idle = this.#idle.filter(({ parser }) => !parser.ended);
-    // A thread with this video open, else one without an open video, else the longest idle one.
-    const wanted = [same, undefined].map((number) => this.#idle.findIndex((idle) => idle.same === number));
+    const wanted = [video, undefined].map((open) => this.#idle.findIndex((idle) => idle.open === open));
     const [found] = this.#idle.splice(wanted.find((at) => at >= 0) ?? 0, 1);
     if (found) {
       clearTimeout(found.timer);
-      return found.parser;
+      return found;
     }
     // Videos come in pairs: load a second thread while the first video is probed.
     this.giveBack(this.#start());
-    return this.#start();
+    return { parser: this.#start(), open: undefined };
   }
 
   #start(): VideoParser {
     return new Parser(this.#host.startWorker(), this.#host.task());
   }
 
-  giveBack(parser: VideoParser, same?: number): void {
+  giveBack(parser: VideoParser, open?: Blob): void {
     if (parser.ended) return;
     if (this.#idle.length >= IDLE) {
       parser.close();
@@ -83,33 +87,25 @@ class Lender {
       this.#idle = this.#idle.filter((other) => other !== idle);
       parser.close();
     }, KEPT);
-    const idle: Idle = { parser, same, timer };
+    const idle: Idle = { parser, open, timer };
     this.#idle.push(idle);
     // Do not keep Node running.
     if (typeof timer === 'object' && 'unref' in timer) timer.unref();
   }
 
-  #numberOf(input: VideoInput): number | undefined {
-    if (!(input instanceof Blob)) return undefined;
-    const number = this.#numbers.get(input) ?? ++numbered;
-    this.#numbers.set(input, number);
-    return number;
-  }
-
   async lend(input: VideoInput): Promise<Loan> {
     const { track } = this.#host;
     const { name, reader } = await this.#host.openInput(input);
-    const same = this.#numberOf(input);
-    const parser = this.take(same);
+    const blob = input instanceof Blob ? input : undefined;
+    const { parser, open } = this.take(blob);
     parser.lend(reader);
     return {
       parser,
-      video: { name, size: reader.size, same, track },
+      video: { name, size: reader.size, ...(blob && { isOpen: open === blob }), track },
       release: (failed) => {
         // The thread may read ahead in a video that stays open.
-        if (same === undefined) parser.lend(undefined);
-        if (failed && input instanceof Blob) this.#numbers.delete(input);
-        this.giveBack(parser, failed ? undefined : same);
+        if (!blob) parser.lend(undefined);
+        this.giveBack(parser, failed ? undefined : blob);
         reader.close();
       },
     };
@@ -146,12 +142,12 @@ async function once<T>(
 export function createRemoteDecoder(host: RemoteHost): Decoder {
   const lender = new Lender(host);
   // Caches for immutable files: reading the index of an hour takes a third of a second.
-  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackPackets>() };
+  const known = { facts: new WeakMap<Blob, TrackFacts>(), packets: new WeakMap<Blob, TrackTimes>() };
 
   return {
     id: 'mediabunny',
     async availability() {
-      const parser = lender.take();
+      const { parser } = lender.take();
       try {
         await parser.call('ready', null);
         return { id: 'mediabunny', usable: true };
@@ -169,18 +165,18 @@ export function createRemoteDecoder(host: RemoteHost): Decoder {
       const packets = await once(known.packets, input, signal, () =>
         lender.ask(input, (parser, video) => parser.call('timestamps', video, { signal })),
       );
-      return packets?.times.slice() ?? null;
-    },
-    async trackBytes(input) {
-      return input instanceof Blob ? known.packets.get(input)?.bytes : undefined;
+      // Of other inputs, the declared bit rate counts.
+      return (
+        packets && { times: packets.times.slice(), ...(input instanceof Blob && { bytes: packets.bytes }) }
+      );
     },
     async open(input, facts, { signal, ...request }) {
       signal?.throwIfAborted();
       const loan = await lender.lend(input);
       const { parser, video } = loan;
       try {
-        const opened = await parser.call('open', { video, facts, request }, { signal });
-        return new RemoteSource(loan, facts, opened, signal);
+        const engine = await parser.call('open', { video, facts, request }, { signal });
+        return new RemoteSource(loan, facts, engine, { ...request, signal });
       } catch (error) {
         // Closes everything that the worker has open.
         parser.close();
@@ -199,46 +195,49 @@ class RemoteSource implements DecodedSource {
   readonly decodedBy: string;
   /** Released once, when the thread is free or ended. */
   readonly #loan: Loan;
-  readonly #signal: AbortSignal | undefined;
+  readonly #request: DecodeRequest;
   readonly #warnings: string[] = [];
-  readonly #times: (number | undefined)[] = [];
+  readonly #times: number[] = [];
   damage: string | undefined;
   #closed = false;
   #failed = false;
   #forget = () => {};
 
-  constructor(
-    loan: Loan,
-    facts: TrackFacts,
-    { info, decodedBy }: ReturnType<VideoCalls['open']>,
-    signal: AbortSignal | undefined,
-  ) {
-    this.info = { ...info, warnings: this.#warnings };
-    this.#warnings.push(...info.warnings);
+  constructor(loan: Loan, facts: TrackFacts, engine: string, request: DecodeRequest) {
+    const { frames, time, signal } = request;
+    const whole = frames === undefined && time === undefined;
+    this.info = decodedInfo(facts, whole ? facts.frameCount : null, this.#warnings);
     this.facts = facts;
-    this.decodedBy = decodedBy;
+    const turned = facts.rotation === 0 ? '' : `, turned by ${facts.rotation} degrees`;
+    this.decodedBy = `mediabunny with ${engine} (${facts.codec}${turned})`;
     this.#loan = loan;
-    this.#signal = signal;
+    this.#request = request;
     this.#forget = onAbort(signal, this.#abort);
   }
 
   async readFrame(index: number, into: FramePlanes): Promise<boolean> {
-    this.#signal?.throwIfAborted();
+    const { signal, damage } = this.#request;
+    signal?.throwIfAborted();
     if (this.#closed) return false;
+    requireInOrder(this.info.name, index, this.#times.length);
     const { y, cb, cr } = into;
     const sizes = { y: y.length, cb: cb?.length ?? 0, cr: cr?.length ?? 0 };
-    const reading = this.#loan.parser.call('read', { index, sizes }, { signal: this.#signal });
-    const frame = await reading.catch((error: unknown) => {
+    const reading = this.#loan.parser.call('read', { index, sizes }, { signal });
+    const { found, planes, times } = await reading.catch((error: unknown) => {
       this.#failed = true;
       throw error;
     });
-    this.#warnings.push(...frame.warnings.slice(this.#warnings.length));
-    this.damage = frame.damage;
-    if (!frame.found) return false;
-    this.#times.push(...frame.times);
-    y.set(new Uint8Array(frame.planes, 0, sizes.y));
-    cb?.set(new Uint8Array(frame.planes, sizes.y, sizes.cb));
-    cr?.set(new Uint8Array(frame.planes, sizes.y + sizes.cb, sizes.cr));
+    this.#times.push(...times);
+    if (typeof found === 'object') {
+      this.#failed = damage !== 'accept';
+      if (this.#failed) throw earlyEndError(this.facts, found);
+      this.damage = earlyEndWarning(this.facts, found);
+      this.#warnings.push(this.damage);
+    }
+    if (found !== true) return false;
+    y.set(new Uint8Array(planes, 0, sizes.y));
+    cb?.set(new Uint8Array(planes, sizes.y, sizes.cb));
+    cr?.set(new Uint8Array(planes, sizes.y + sizes.cb, sizes.cr));
     return true;
   }
 
@@ -259,7 +258,7 @@ class RemoteSource implements DecodedSource {
   readonly #abort = (): void => {
     this.#closed = true;
     const { parser, release } = this.#loan;
-    parser.close(this.#signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
+    parser.close(this.#request.signal?.reason ?? new AnyvmafError('aborted', 'Decoding was stopped.'));
     release(true);
   };
 }
@@ -267,15 +266,9 @@ class RemoteSource implements DecodedSource {
 export interface LentVideo {
   readonly name: string;
   readonly size: number;
-  /** Equal for the same immutable video; absent if its bytes can change. */
-  readonly same?: number;
+  /** Whether the thread has it open; absent if its bytes can change, so that it must not stay open. */
+  readonly isOpen?: boolean;
   readonly track?: TrackRequest;
-}
-
-export interface TrackPackets {
-  /** Seconds from the first frame, ascending. */
-  readonly times: Float64Array;
-  readonly bytes: number;
 }
 
 export interface PlaneSizes {
@@ -284,16 +277,13 @@ export interface PlaneSizes {
   readonly cr: number;
 }
 
-export interface ReadFrame {
-  /** False past the end. */
-  readonly found: boolean;
+interface ReadFrame {
+  /** False at the end; why the video ends early. */
+  readonly found: boolean | EarlyEnd;
   /** Requested planes of Y, Cb and Cr, one after another. */
   readonly planes: ArrayBuffer;
-  /** Times of frames since the last request. */
-  readonly times: readonly (number | undefined)[];
-  /** All warnings so far. */
-  readonly warnings: readonly string[];
-  readonly damage: string | undefined;
+  /** Seconds from the track's first frame, of the frames since the last request. */
+  readonly times: readonly number[];
 }
 
 /** A thread works on one video at a time. */
@@ -301,12 +291,13 @@ export interface VideoCalls {
   /** Answers when the library is loaded. */
   ready(nothing: null): void;
   probe(video: LentVideo): TrackFacts;
-  timestamps(video: LentVideo): TrackPackets | null;
+  timestamps(video: LentVideo): TrackTimes | null;
+  /** Returns the decoder's name, for the report. */
   open(what: {
     readonly video: LentVideo;
     readonly facts: TrackFacts;
     readonly request: Omit<DecodeRequest, 'signal'>;
-  }): { readonly info: VideoInfo; readonly decodedBy: string };
+  }): string;
   read(what: { readonly index: number; readonly sizes: PlaneSizes }): ReadFrame;
   close(nothing: null): void;
 }

@@ -5,13 +5,13 @@
  */
 import type { AnyvmafError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import type { TrackTimes } from '../../media/decoder.js';
 import { hidesFrames, isCrowded } from '../../media/evidence/packets.js';
 import { BlockReader, bytesReader } from '../../media/readers.js';
 import type { ByteReader } from '../../media/types.js';
 import { Handed, type Monitor, type Served } from '../../parsing/serve.js';
-import type { LentVideo, PlaneSizes, ReadFrame, TrackPackets, VideoCalls } from './remote.js';
-import { MediabunnySource } from './source.js';
+import type { LentVideo, PlaneSizes, VideoCalls } from './remote.js';
+import { TrackFrames } from './source.js';
 import type { MediabunnyHost, OpenedTrack } from './track.js';
 import { beyond, decodingError, openTrack, packetsOf, SAME, shownTimes, trackFacts } from './track.js';
 
@@ -43,35 +43,59 @@ export async function openLent({ name, size }: LentVideo, monitor: Monitor): Pro
   });
 }
 
-export function serveVideo(decoder: TrackDecoder): Served<VideoCalls> {
-  let source: DecodedSource | undefined;
-  let reported = 0;
+export function serveVideo(host: MediabunnyHost): Served<VideoCalls> {
+  /** The latest immutable video, to reopen without reading its index again. */
+  let cached: OpenedTrack | undefined;
+  let frames: TrackFrames | undefined;
+
+  async function openVideo(video: LentVideo): Promise<OpenedTrack> {
+    if (!cached || !video.isOpen) {
+      cached?.close();
+      cached = undefined;
+      const opened = await openTrack(host, video, await host.openInput(video));
+      if (video.isOpen === undefined) return opened;
+      cached = opened;
+    }
+    // Stays open until another video replaces it or the thread ends.
+    return { ...cached, close() {} };
+  }
+
+  async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {
+    const opened = await openVideo(video);
+    try {
+      return await use(opened);
+    } finally {
+      opened.close();
+    }
+  }
+
   return {
     async ready() {},
-    probe: (video: LentVideo) => decoder.probe(video),
+    probe: (video: LentVideo) => withTrack(video, (opened) => trackFacts(host, opened)),
     async timestamps(video) {
-      const packets = await decoder.timestamps(video);
+      const packets = await withTrack(video, (opened) => trackPackets(host, opened));
       return packets && new Handed(packets, [bufferOf(packets.times)]);
     },
     async open({ video, facts, request }) {
-      source = await decoder.open(video, facts, request);
-      reported = 0;
-      const { info, decodedBy } = source;
-      return { info, decodedBy };
+      const opened = await openVideo(video);
+      try {
+        frames = await TrackFrames.start(host, opened, facts, request);
+      } catch (error) {
+        opened.close();
+        throw error;
+      }
+      return host.engine;
     },
     async read({ index, sizes }) {
-      if (!source) throw new Error('no video is open');
+      if (!frames) throw new Error('no video is open');
       const { planes, ...into } = planesOf(sizes);
-      const found = await source.readFrame(index, into);
-      const times: (number | undefined)[] = [];
-      if (found) for (; reported <= index; reported++) times.push(source.timestamp(reported));
-      const { damage, info } = source;
-      const frame: ReadFrame = { found, planes, times, warnings: [...info.warnings], damage };
-      return new Handed(frame, [planes]);
+      const known = frames.times.length;
+      const found = await frames.read(index, into);
+      return new Handed({ found, planes, times: frames.times.slice(known) }, [planes]);
     },
     async close() {
-      await source?.close();
-      source = undefined;
+      await frames?.close();
+      frames = undefined;
     },
   };
 }
@@ -91,55 +115,8 @@ function planesOf({ y, cb, cr }: PlaneSizes) {
   };
 }
 
-interface TrackDecoder {
-  probe(video: LentVideo): Promise<TrackFacts>;
-  timestamps(video: LentVideo): Promise<TrackPackets | null>;
-  open(video: LentVideo, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
-}
-
-export function createTrackDecoder(host: MediabunnyHost): TrackDecoder {
-  /** The latest immutable video, to reopen without reading its index again. */
-  let cached: { readonly same: number; readonly opened: OpenedTrack } | undefined;
-
-  async function open(video: LentVideo): Promise<OpenedTrack> {
-    const { same } = video;
-    if (!cached || cached.same !== same) {
-      cached?.opened.close();
-      cached = undefined;
-      const opened = await openTrack(host, video, await host.openInput(video));
-      if (same === undefined) return opened;
-      cached = { same, opened };
-    }
-    // Stays open until another video replaces it or the thread ends.
-    return { ...cached.opened, close() {} };
-  }
-
-  async function withTrack<T>(video: LentVideo, use: (opened: OpenedTrack) => Promise<T>): Promise<T> {
-    const opened = await open(video);
-    try {
-      return await use(opened);
-    } finally {
-      opened.close();
-    }
-  }
-
-  return {
-    probe: (video) => withTrack(video, (opened) => trackFacts(host, opened)),
-    timestamps: (video) => withTrack(video, (opened) => trackPackets(host, opened)),
-    async open(video, facts, request) {
-      const opened = await open(video);
-      try {
-        return await MediabunnySource.start(host, opened, facts, request);
-      } catch (error) {
-        opened.close();
-        throw error;
-      }
-    },
-  };
-}
-
 /** Times of all displayed frames, from the first, and bytes of all packets; `null` if no frame is displayed. */
-async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackPackets | null> {
+async function trackPackets(host: MediabunnyHost, opened: OpenedTrack): Promise<TrackTimes | null> {
   const { name, container, codec } = opened;
   let times: number[] = [];
   let bytes = 0;

@@ -3,44 +3,35 @@
  * Frames decoded by mediabunny in presentation order, a few ahead of the reader, and losslessly turned upright.
  */
 import type { VideoSample } from 'mediabunny';
-import { onAbort } from '../../core/abort.js';
 import { messageOf } from '../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../core/frame.js';
 import { chromaSize, sampleBytes, storedChromaSize } from '../../core/frame.js';
 import { clause, shown } from '../../core/printable.js';
-import type { DecodedSource, DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { decodedInfo, requireInOrder } from '../../media/decoder.js';
-import { earlyEndError, earlyEndWarning, MediaError } from '../../media/errors.js';
-import type { VideoInfo } from '../../media/types.js';
+import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
+import { type EarlyEnd, MediaError } from '../../media/errors.js';
 import type { MediabunnyHost, OpenedTrack, Orientation } from './track.js';
 import { DECODING, decodingError, orientation, SAME, samplePixelFormat } from './track.js';
 
 /** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;
 
-export class MediabunnySource implements DecodedSource {
-  readonly seekable = false;
-  readonly decoder = 'mediabunny';
-  readonly info: VideoInfo;
-  readonly facts: TrackFacts;
-  readonly decodedBy: string;
+/** The requested frames of a track; frame 0 is the first of them. */
+export class TrackFrames {
   readonly #host: MediabunnyHost;
   readonly #opened: OpenedTrack;
+  readonly #facts: TrackFacts;
   readonly #request: DecodeRequest;
   readonly #samples: AsyncGenerator<VideoSample, void, unknown>;
   readonly #copier: SampleCopier;
   /** Time of the track's first frame, on the file's clock. */
   readonly #zero: number;
-  readonly #times: number[] = [];
-  readonly #warnings: string[] = [];
-  #forget = () => {};
   /** Seconds from the first frame to the first wanted one, if requested by time. */
   readonly #from: number | undefined;
   /** Frames to skip before the first wanted one. */
   #before: number;
-  #next = 0;
   #ended = false;
-  damage: string | undefined;
+  /** Seconds from the track's first frame, of the frames read so far. */
+  readonly times: number[] = [];
 
   private constructor(
     host: MediabunnyHost,
@@ -50,17 +41,13 @@ export class MediabunnySource implements DecodedSource {
     upright: Orientation,
     zero: number,
   ) {
-    const { frames, time, signal } = request;
-    const whole = frames === undefined && time === undefined;
-    this.info = decodedInfo(facts, whole ? facts.frameCount : null, this.#warnings);
-    this.facts = facts;
-    const turned = facts.rotation === 0 ? '' : `, turned by ${facts.rotation} degrees`;
-    this.decodedBy = `mediabunny with ${host.engine} (${facts.codec}${turned})`;
+    const { frames, time } = request;
     this.#host = host;
     this.#opened = opened;
+    this.#facts = facts;
     this.#request = request;
     this.#zero = zero;
-    this.#copier = new SampleCopier(this.info, upright);
+    this.#copier = new SampleCopier(facts, upright);
     this.#before = frames?.at === undefined ? (frames?.start ?? 0) : 0;
     this.#from = time?.start ?? (frames?.at === undefined ? undefined : frames.at - NEAR);
     const sink = new opened.library.VideoSampleSink(opened.track, DECODING);
@@ -68,100 +55,81 @@ export class MediabunnySource implements DecodedSource {
       this.#from !== undefined && this.#from > 0 ? this.#from + zero - SAME : undefined,
       time && Number.isFinite(time.end) ? time.end + zero - SAME : Number.POSITIVE_INFINITY,
     );
-    this.#forget = onAbort(signal, () => void this.close());
   }
 
-  /** @param opened owned by the source from now on */
+  /** @param opened owned by the frames from now on */
   static async start(host: MediabunnyHost, opened: OpenedTrack, facts: TrackFacts, request: DecodeRequest) {
     try {
       const zero = Math.max(0, await opened.track.getFirstTimestamp());
-      return new MediabunnySource(host, opened, facts, request, await orientation(opened.track), zero);
+      return new TrackFrames(host, opened, facts, request, await orientation(opened.track), zero);
     } catch (error) {
       throw decodingError(facts.name, error);
     }
   }
 
-  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
+  /** Reads a frame after the latest one. @returns false at the end; why the video ends early */
+  async read(index: number, into: FramePlanes): Promise<boolean | EarlyEnd> {
     const { frames } = this.#request;
-    requireInOrder(this.info.name, index, this.#next);
     if (frames && index >= frames.end - frames.start) {
       await this.close();
       return false;
     }
     for (;;) {
       const sample = await this.#sample();
-      if (!sample) return false;
+      if (sample === false || 'cutOff' in sample) return sample;
       try {
-        const number = this.#next;
-        this.#times[number] = sample.timestamp - this.#zero;
-        this.#next++;
+        const number = this.times.push(sample.timestamp - this.#zero) - 1;
         if (number < index) continue;
         this.#check(sample, number);
         await this.#copier.copy(sample, into);
         return true;
       } catch (error) {
-        throw decodingError(this.info.name, error);
+        throw decodingError(this.#facts.name, error);
       } finally {
         sample.close();
       }
     }
   }
 
-  timestamp(index: number): number | undefined {
-    return this.#times[index];
-  }
-
   async close(): Promise<void> {
     this.#ended = true;
-    this.#forget();
     this.#opened.close();
     // Releases the decoder, ignoring its errors.
     await this.#samples.return().catch(() => {});
   }
 
-  /** The next sample of the range; the caller closes it. */
-  async #sample(): Promise<VideoSample | undefined> {
-    const { signal } = this.#request;
-    for (;;) {
-      signal?.throwIfAborted();
-      if (this.#ended) return undefined;
+  /** The next sample of the range, which the caller closes; otherwise as {@link read}. */
+  async #sample(): Promise<VideoSample | EarlyEnd | false> {
+    while (!this.#ended) {
       let result: IteratorResult<VideoSample, void>;
       try {
         result = await this.#samples.next();
       } catch (error) {
-        signal?.throwIfAborted();
-        return this.#broken('damaged', reasonOf(error));
+        return this.#broken(reasonOf(error));
       }
       const sample = result.value;
       this.#host.progress();
-      if (signal?.aborted) {
-        sample?.close();
-        throw signal.reason;
-      }
       if (!sample) {
-        if (await this.#isCutOff()) return this.#broken('incomplete', 'the container lists frames after it');
+        if (await this.#isCutOff()) return this.#broken('the container lists frames after it', true);
         await this.close();
-        return undefined;
+        return false;
       }
       const failure = this.#host.failureAt?.(sample);
-      if (failure !== undefined) {
-        sample.close();
-        return this.#broken('damaged', reasonOf(failure));
-      }
-      if (this.#host.isPatched?.(sample)) {
-        sample.close();
-        return this.#broken('damaged', 'only a part of it could be decoded');
-      }
+      const patched = this.#host.isPatched?.(sample);
       const at = sample.timestamp;
       // The first sample may start before the range.
       const from = this.#from;
       const within = from === undefined || at - this.#zero >= from - SAME;
-      if (at >= -SAME && within && this.#before-- <= 0) {
+      const sound = failure === undefined && !patched;
+      if (sound && at >= -SAME && within && this.#before-- <= 0) {
         this.#before = 0;
         return sample;
       }
       sample.close();
+      if (failure !== undefined) return this.#broken(reasonOf(failure));
+      if (patched) return this.#broken('only a part of it could be decoded');
     }
+    return false;
   }
 
   /** Whether the container lists frames after the last readable one. */
@@ -172,40 +140,29 @@ export class MediabunnySource implements DecodedSource {
     const last = await new library.EncodedPacketSink(track).getPacket(Number.POSITIVE_INFINITY, {
       metadataOnly: true,
     });
-    const read = this.#times.at(-1);
+    const read = this.times.at(-1);
     return last !== null && read !== undefined && last.timestamp - this.#zero > read + SAME;
   }
 
   #check(sample: VideoSample, number: number): void {
-    const { rotation, pixelFormat } = this.facts;
+    const { name, rotation, pixelFormat, width, height } = this.#facts;
+    const { visibleRect } = sample;
     const turned = rotation === 90 || rotation === 270;
-    const { width, height } = sample.visibleRect;
-    const size = turned ? [height, width] : [width, height];
-    if (
-      size[0] === this.info.width &&
-      size[1] === this.info.height &&
-      samplePixelFormat(sample.format) === pixelFormat
-    ) {
-      return;
-    }
+    const size = turned ? [visibleRect.height, visibleRect.width] : [visibleRect.width, visibleRect.height];
+    const found = samplePixelFormat(sample.format);
+    if (size[0] === width && size[1] === height && found === pixelFormat) return;
     throw new MediaError(
       'damaged',
       number,
-      `the pictures of ${shown(this.info.name)} change at frame ${number} from ${this.info.width}x${this.info.height} ` +
-        `${pixelFormat} to ${size.join('x')} ${samplePixelFormat(sample.format) ?? 'RGB'}; only videos of one format ` +
+      `the pictures of ${shown(name)} change at frame ${number} from ${width}x${height} ` +
+        `${pixelFormat} to ${size.join('x')} ${found ?? 'RGB'}; only videos of one format ` +
         'can be scored.',
     );
   }
 
-  /** Ends the video at damage. @throws {MediaError} unless damage is accepted */
-  async #broken(reason: 'incomplete' | 'damaged', text: string): Promise<undefined> {
+  async #broken(text: string, cutOff = false): Promise<EarlyEnd> {
     await this.close();
-    const cutOff = reason === 'incomplete';
-    const end = { frames: this.#next, lastTime: this.#times.at(-1), cutOff, text };
-    if (this.#request.damage !== 'accept') throw earlyEndError(this.facts, end);
-    this.damage = earlyEndWarning(this.facts, end);
-    this.#warnings.push(this.damage);
-    return undefined;
+    return { frames: this.times.length, lastTime: this.times.at(-1), cutOff, text };
   }
 }
 

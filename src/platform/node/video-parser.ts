@@ -9,7 +9,7 @@ import type { VideoSample } from 'mediabunny';
 import { codeOf, ioError, messageOf } from '../../core/errors.js';
 import type { Monitor, Served } from '../../parsing/serve.js';
 import type { VideoCalls } from '../mediabunny/remote.js';
-import { createTrackDecoder, openLent, serveVideo } from '../mediabunny/serve.js';
+import { openLent, serveVideo } from '../mediabunny/serve.js';
 import type { Mediabunny } from '../mediabunny/track.js';
 
 const ABSENT =
@@ -18,7 +18,7 @@ const ABSENT =
 
 /** Loads the library. @throws {AnyvmafError} `io` if it is not installed */
 export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCalls>> {
-  const decoder = createTrackDecoder({
+  return serveVideo({
     engine: 'libavcodec',
     library: await register(),
     openInput: (video) => openLent(video, monitor),
@@ -27,7 +27,6 @@ export async function serveNodeVideo(monitor: Monitor): Promise<Served<VideoCall
     failureAt: (sample) => failures.get(sample),
     remedies: ['install ffmpeg, which decodes more'],
   });
-  return serveVideo(decoder);
 }
 
 async function register(): Promise<Mediabunny> {

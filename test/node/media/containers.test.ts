@@ -182,7 +182,7 @@ describe.runIf(hasFfmpeg)(`times of an index (${needsFfmpeg})`, () => {
         continue;
       }
       const facts = await decoder.probe(path);
-      expect([facts.frameCount, (await decoder.timestamps(path))?.length]).toEqual([null, 36]);
+      expect([facts.frameCount, (await decoder.timestamps(path))?.times.length]).toEqual([null, 36]);
     }
     const range = { unit: 'frames', start: 0, end: 30 } as const;
     const options = { range, features: ['psnr'], noPrediction: true, threads: 0 };

@@ -6,16 +6,19 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, openAsBlob, readFileSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { describe, expect, it, vi } from 'vitest';
 import type { ErrorCode } from '../../../src/core/errors.js';
 import type { DecodeRequest, Decoder } from '../../../src/media/decoder.js';
+import { ChunkReader } from '../../../src/platform/ffmpeg-wasm/protocol.js';
 import { nodeMediabunnyDecoder, nodeWasmDecoder } from '../../../src/platform/node/decoders.js';
 import { createFfmpegDecoder } from '../../../src/platform/node/ffmpeg/decoder.js';
 import { built } from '../../support/built.js';
 import {
   decodeAll,
   ffmpegHashes,
+  hashFrames,
   SAMPLES,
   type Sample,
   titleOf,
@@ -162,7 +165,7 @@ describeDecoders(ALL, (decoder, id) => {
   it('gives the times of all frames without decoding, and of each frame once read', async () => {
     const extra = ['-output_ts_offset', '3'];
     const path = encode({ codec: 'h264', frames: 50, rate: '30000/1001', extra });
-    const times = await decoder.timestamps(path);
+    const { times } = (await decoder.timestamps(path)) ?? {};
     const { times: read, facts } = await decodeAll(decoder, path);
     expect(facts.frameRate).toEqual({ num: 30000, den: 1001 });
     const wanted = Array.from({ length: 50 }, (_, i) => expect.closeTo((i * 1001) / 30000, 4));
@@ -387,7 +390,7 @@ describeDecoders(ALL, (decoder, id) => {
       expect(hashes).toEqual(ffmpegHashes(path));
       expect(hashes).toHaveLength(40);
       expect(facts.frameRate).toEqual({ num: 25, den: 1 });
-      const known = [...((await decoder.timestamps(path)) ?? [])];
+      const known = [...((await decoder.timestamps(path))?.times ?? [])];
       expect(known.map((time) => Math.round(time * 25))).toEqual(hashes.map((_, i) => i));
       expect(known).toEqual(times.map((time) => expect.closeTo(time ?? Number.NaN, 6)));
     },
@@ -401,11 +404,34 @@ describeDecoders(['mediabunny', 'wasm'], (decoder) => {
   });
 });
 
+describeDecoders(['wasm'], (decoder) => {
+  it('decodes a few frames ahead of a slow reader and then waits', async () => {
+    const received = vi.spyOn(ChunkReader.prototype, 'give');
+    const arrived = () => received.mock.calls.reduce((sum, [bytes]) => sum + bytes.length, 0);
+    const path = encode({ codec: 'h264', frames: 60 });
+    const frame = 320 * 240 * 1.5;
+    const source = await decoder.open(path, await decoder.probe(path), {});
+    await vi.waitUntil(arrived, { timeout: 20_000 });
+    let before = -1;
+    while (before !== arrived()) {
+      before = arrived();
+      await sleep(500);
+    }
+    expect(before).toBeGreaterThan(2 * frame);
+    // One piece may exceed the limit of 4 MiB.
+    expect(before).toBeLessThan((4 << 20) + 3 * frame);
+    expect(await hashFrames(source)).toEqual(ffmpegHashes(path));
+    expect(arrived()).toBe(60 * frame);
+    received.mockRestore();
+  });
+});
+
 describeDecoders(['mediabunny'], (decoder) => {
   it('reads the index of an immutable file once', async () => {
     const blob = await openAsBlob(clip());
     const read = vi.spyOn(blob, 'slice');
-    const [facts, times] = [await decoder.probe(blob), await decoder.timestamps(blob)];
+    const facts = await decoder.probe(blob);
+    const { times } = (await decoder.timestamps(blob)) ?? {};
     expect(times).toHaveLength(50);
     const reads = read.mock.calls.length;
     expect(reads).toBeGreaterThan(0);
@@ -413,7 +439,7 @@ describeDecoders(['mediabunny'], (decoder) => {
     // The caller may change the times.
     times?.fill(7);
     expect(await decoder.probe(blob)).toEqual(facts);
-    expect([...((await decoder.timestamps(blob)) ?? [])]).toEqual(expected);
+    expect([...((await decoder.timestamps(blob))?.times ?? [])]).toEqual(expected);
     expect(read).toHaveBeenCalledTimes(reads);
   });
 

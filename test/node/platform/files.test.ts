@@ -1,8 +1,8 @@
 /**
  * @module test/node/platform/files
  * Files, pipes, descriptors and standard input in Node (src/platform/node/files.ts); `checkFrame`, which gives the answers and
- * errors of reading luma from a few bytes; and frames from streams of bytes, of an ffmpeg process
- * (src/platform/node/ffmpeg/source.ts, channel.ts) and of ffmpeg.wasm's thread (src/platform/ffmpeg-wasm/protocol.ts).
+ * errors of reading luma from a few bytes; and frames from the stream of an ffmpeg process (src/platform/node/ffmpeg/source.ts,
+ * tool.ts).
  */
 import { execFileSync, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
@@ -24,7 +24,6 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { Worker } from 'node:worker_threads';
 import { build } from 'esbuild';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
@@ -33,7 +32,6 @@ import { openInputs } from '../../../src/media/pair.js';
 import { blobReader, bytesReader } from '../../../src/media/readers.js';
 import { RandomAccessSource } from '../../../src/media/sources.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
-import { createRing, RingReader } from '../../../src/platform/ffmpeg-wasm/protocol.js';
 import { FramePipe } from '../../../src/platform/node/ffmpeg/source.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/tool.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
@@ -489,40 +487,4 @@ describe('a pipe of frames', () => {
     await expect.poll(() => channel.input.destroyed, { timeout: 10_000 }).toBe(true);
     channel.output.destroy();
   });
-});
-
-it('the ring between threads passes bytes on in order, and makes the writer wait for the reader', async () => {
-  const ring = createRing(1000);
-  const capacity = ring.bytes.length;
-  const total = 5 * capacity + 12345;
-  const script = `
-    import { parentPort, workerData } from 'node:worker_threads';
-    const { RingWriter } = await import(workerData.module);
-    const writer = new RingWriter(workerData.ring, () => parentPort.postMessage('wake'));
-    for (let sent = 0; sent < workerData.total; ) {
-      const part = new Uint8Array(Math.min(77777, workerData.total - sent));
-      for (let i = 0; i < part.length; i++) part[i] = (sent + i) % 251;
-      writer.time(sent);
-      writer.write(part);
-      sent += part.length;
-    }
-    parentPort.postMessage('end');`;
-  const module = new URL('../../../dist/platform/ffmpeg-wasm/protocol.js', import.meta.url).href;
-  const url = new URL(`data:text/javascript,${encodeURIComponent(script)}`);
-  const worker = new Worker(url, { workerData: { ring, total, module }, execArgv: [] });
-  const reader = new RingReader(ring);
-  worker.on('message', (message) => (message === 'end' ? reader.end() : reader.wake()));
-  // A writer that does not wait would overwrite unread bytes.
-  await sleep(100);
-  let position = 0;
-  let wrong = 0;
-  const times: number[] = [];
-  for (let chunk = await reader.next(); chunk; chunk = await reader.next()) {
-    expect(chunk.length).toBeLessThanOrEqual(capacity);
-    for (const byte of chunk) if (byte !== position++ % 251) wrong++;
-    times.push(...reader.takeTimes());
-  }
-  await worker.terminate();
-  expect({ position, wrong }).toEqual({ position: total, wrong: 0 });
-  expect(times).toEqual(Array.from({ length: Math.ceil(total / 77777) }, (_, i) => i * 77777));
 });

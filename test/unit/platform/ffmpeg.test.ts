@@ -332,15 +332,15 @@ function clock(ticks: readonly number[]) {
   const packets = new PacketTimes();
   for (const tick of ticks) packets.take(`packet|pts=${tick}|dts=${tick}|flags=K_`);
   packets.take('stream|has_b_frames=0|time_base=1/25');
-  const { times, setBack } = packets.finish() ?? {};
-  return { setBack, ticks: [...(times ?? [])].map((time) => Math.round(25 * time)) };
+  const { times, setBacks } = packets.finish() ?? {};
+  return { setBacks, ticks: [...(times ?? [])].map((time) => Math.round(25 * time)) };
 }
 const upTo = (count: number) => Array.from({ length: count }, (_, n) => n);
 
 describe('a clock that is set back', () => {
   it('continues by an ordinary step, so that no frame is lost', () => {
     const found = clock(upTo(60).map((n) => (n < 40 ? n : n - 40)));
-    expect(found).toEqual({ setBack: [40 / 25], ticks: upTo(60) });
+    expect(found).toEqual({ setBacks: [40 / 25], ticks: upTo(60) });
   });
 
   it.each([
@@ -349,7 +349,7 @@ describe('a clock that is set back', () => {
     ['starts near its end', 5],
   ])('is found in recordings of less than half a second, if the second %s', (_, from) => {
     const found = clock(upTo(20).map((n) => (n < 10 ? n : n - 10 + from)));
-    expect(found).toEqual({ setBack: [10 / 25], ticks: upTo(20) });
+    expect(found).toEqual({ setBacks: [10 / 25], ticks: upTo(20) });
   });
 
   it.each([
@@ -358,7 +358,7 @@ describe('a clock that is set back', () => {
     ['the last ones', [0, 1, 6, 7, 2, 3, 4, 5]],
     ['unevenly spaced ones', [0, 1, 1.25, 1.75, 1.5, 2, 3, 4, 5]],
   ])('is not found if %s are merely reordered', (_, ticks) => {
-    expect(clock(ticks).setBack).toBeUndefined();
+    expect(clock(ticks).setBacks).toBeUndefined();
   });
 
   const MANY = tier(50_000, 200_000);

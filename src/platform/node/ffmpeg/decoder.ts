@@ -16,6 +16,7 @@ import {
   type DecoderAvailability,
   type TrackFacts,
   type TrackRequest,
+  type TrackTimes,
 } from '../../../media/decoder.js';
 import { delivery } from '../../../media/delivery.js';
 import { FETCH_URL } from '../../../media/errors.js';
@@ -33,7 +34,7 @@ import {
   tracksArgs,
 } from '../../ffmpeg/commands.js';
 import { firstError, parseFiltered } from '../../ffmpeg/log.js';
-import type { KnownTimes, Plan, TrackTimes } from '../../ffmpeg/times.js';
+import type { ClockedTimes, KnownTimes, Plan } from '../../ffmpeg/times.js';
 import {
   emptyRange,
   PacketTimes,
@@ -78,7 +79,7 @@ class FfmpegDecoder implements Decoder {
   readonly #filters: DecoderFilters | undefined;
   /** By file and its state. Files of unknown state are read again for each request. */
   readonly #times = new TimesMemory();
-  readonly #reading = new Map<string, Promise<TrackTimes | null>>();
+  readonly #reading = new Map<string, Promise<ClockedTimes | null>>();
 
   constructor(options: FfmpegOptions, filters?: DecoderFilters) {
     this.#options = options;
@@ -184,21 +185,10 @@ class FfmpegDecoder implements Decoder {
     input: VideoInput,
     signal?: AbortSignal,
     track = this.#likely,
-  ): Promise<Float64Array | null> {
+  ): Promise<TrackTimes | null> {
     if (this.#filters?.keepsFrames === false) return null;
     const file = await ffmpegInput(input, this.#options);
-    return (await this.#trackTimes(file, track, signal))?.times ?? null;
-  }
-
-  async setBacks(input: VideoInput, track = this.#likely): Promise<readonly number[]> {
-    if (this.#filters?.keepsFrames === false) return [];
-    const file = await ffmpegInput(input, this.#options);
-    return this.#knownTimes(file, track)?.setBack ?? [];
-  }
-
-  async trackBytes(input: VideoInput, track = this.#likely): Promise<number | undefined> {
-    const file = await ffmpegInput(input, this.#options);
-    return this.#times.get(memoryKey(file), track)?.bytes;
+    return this.#trackTimes(file, track, signal);
   }
 
   async open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource> {
@@ -269,7 +259,7 @@ class FfmpegDecoder implements Decoder {
     return { chain: this.#filters.chain, taken, most: MOST_TIMES * taken + MOST_MORE };
   }
 
-  async #trackTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
+  async #trackTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<ClockedTimes | null> {
     const key = memoryKey(file);
     const known = file.version === undefined ? undefined : this.#times.get(key, track);
     if (known !== undefined) return known;
@@ -304,7 +294,7 @@ class FfmpegDecoder implements Decoder {
     return { stop };
   }
 
-  async #readTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<TrackTimes | null> {
+  async #readTimes(file: FfmpegInput, track: number, signal?: AbortSignal): Promise<ClockedTimes | null> {
     const found = await readTrackTimes((args, onLine) =>
       runChecked('ffprobe', file, (source) => args(source, track), { signal, onLine }),
     );
@@ -326,9 +316,9 @@ class FfmpegDecoder implements Decoder {
   }
 
   /** Cached times; for a file of unknown state, only if its clock is set back. */
-  #knownTimes(file: FfmpegInput, track: number): TrackTimes | null | undefined {
+  #knownTimes(file: FfmpegInput, track: number): ClockedTimes | null | undefined {
     const known = this.#times.get(memoryKey(file), track);
-    return file.version === undefined ? known?.setBack && known : known;
+    return file.version === undefined ? known?.setBacks && known : known;
   }
 
   async #noVideo(

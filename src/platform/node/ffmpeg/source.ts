@@ -83,15 +83,13 @@ export class FfmpegSource implements DecodedSource {
     this.#forget = onAbort(request.signal, () => void run.close());
   }
 
-  readFrame(index: number, into: FramePlanes): boolean | Promise<boolean> {
+  async readFrame(index: number, into: FramePlanes): Promise<boolean> {
     requireInOrder(this.facts.name, index, this.#times.length);
     const parts = this.#planes.parts(into);
-    for (;;) {
-      const next = this.#over ?? this.#first ?? this.#run.poll();
-      if (next === undefined) return this.#run.next().then((came) => this.#resume(came, index, into));
-      const done = this.#take(next, index, into, parts);
-      if (done !== undefined) return done;
-    }
+    while (this.#times.length < index) if (!(await this.#take([]))) return false;
+    if (!(await this.#take(parts))) return false;
+    this.#planes.finish(into);
+    return true;
   }
 
   timestamp(index: number): number | undefined {
@@ -105,12 +103,6 @@ export class FfmpegSource implements DecodedSource {
     return this.#run.close();
   }
 
-  /** Continues {@link readFrame} after a wait. */
-  #resume(came: DecodedFrame | End, index: number, into: FramePlanes): boolean | Promise<boolean> {
-    const done = this.#take(this.#over ?? came, index, into, this.#planes.parts(into));
-    return done ?? this.readFrame(index, into);
-  }
-
   #tooMany({ chain, taken, most }: FrameBound): AnyvmafError {
     const error = usageError(
       `the filters ${quoted(chain)} make more than ${most} frames from the ${taken} of ${shown(this.facts.name)}, ` +
@@ -120,33 +112,25 @@ export class FfmpegSource implements DecodedSource {
     return error;
   }
 
-  /** Takes a frame or the end; `undefined` for a frame before the wanted one. */
-  #take(
-    next: DecodedFrame | End | 'end' | AnyvmafError,
-    index: number,
-    into: FramePlanes,
-    parts: readonly Uint8Array[],
-  ): boolean | undefined {
+  /** Takes the next frame into `parts`; false at the end. */
+  async #take(parts: readonly Uint8Array[]): Promise<boolean> {
     const { bound, plan, request } = this.#options;
+    const next = this.#over ? undefined : (this.#first ?? (await this.#run.next()));
     request.signal?.throwIfAborted();
-    if (next === 'end') return false;
-    if (next instanceof AnyvmafError) throw next;
+    if (this.#over instanceof AnyvmafError) throw this.#over;
+    if (this.#over || !next) return false;
     if ('kind' in next) return this.#finish(next);
     if (bound && this.#times.length >= bound.most) throw this.#tooMany(bound);
     this.#first = undefined;
     this.#warnOfGaps();
-    const wanted = this.#times.length === index;
     this.#times.push(plan.times?.[this.#times.length] ?? next.time - this.#trackStart);
-    if (wanted) {
-      let at = 0;
-      for (const part of parts) {
-        part.set(next.bytes.subarray(at, at + part.length));
-        at += part.length;
-      }
-      this.#planes.finish(into);
+    let at = 0;
+    for (const part of parts) {
+      part.set(next.bytes.subarray(at, at + part.length));
+      at += part.length;
     }
     this.#run.release(next);
-    return wanted ? true : undefined;
+    return true;
   }
 
   /** @throws {AnyvmafError} unless a video may end this way */
@@ -309,7 +293,7 @@ export class DecodeRun {
   /** The next frame or the end. Return a frame's memory with {@link release}. */
   async next(): Promise<DecodedFrame | End> {
     for (;;) {
-      const now = this.poll();
+      const now = this.#available();
       if (now) return now;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
@@ -317,8 +301,7 @@ export class DecodeRun {
     }
   }
 
-  /** As {@link next}, if already available. */
-  poll(): DecodedFrame | End | undefined {
+  #available(): DecodedFrame | End | undefined {
     if (this.#taken < this.log.wanted) {
       const bytes = this.#pipe.shift();
       if (bytes) {
