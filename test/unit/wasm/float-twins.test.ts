@@ -329,7 +329,11 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       const halved = random.int(0, 1);
       const chromaWidth = halved === 1 ? (width + 1) >> 1 : width;
       const top = 2 ** depth - 1;
-      const planes = () => [width, chromaWidth, chromaWidth].map((n) => levels(random, n, top));
+      // Half of them are nearly grey: hues of colours that hardly have one.
+      const grey = random.int(0, 1) === 1;
+      const nearly = (n: number) => levels(random, n, top).map(() => Math.floor(top / 2) + random.int(0, 2));
+      const planes = () =>
+        [width, chromaWidth, chromaWidth].map((n, i) => (i > 0 && grey ? nearly(n) : levels(random, n, top)));
       const reference = planes();
       const distorted = random.int(0, 3) === 0 ? reference : planes();
       compare('ciede_row', `${width} samples of ${depth} bit, halved ${halved}`, (twin) => {
