@@ -249,22 +249,6 @@ describe('chunks', () => {
     }
   });
 
-  it('leave no worker idle for more than a frame at the end', () => {
-    for (const [total, workers] of [
-      [48, 2],
-      [100, 3],
-      [500, 8],
-    ] as const) {
-      // Equal frames: each chunk goes to the worker that is free first.
-      const ends = Array<number>(workers).fill(0);
-      for (const { count } of cutChunks(total, workers)) {
-        ends.sort((a, b) => a - b);
-        ends.push((ends.shift() ?? 0) + count);
-      }
-      expect(Math.max(...ends) - Math.min(...ends), `${total} on ${workers}`).toBeLessThanOrEqual(1);
-    }
-  });
-
   it('continue while the total is unknown', () => {
     const chunks = cutChunks(null, 2, 3);
     for (let i = 0; i < 1000; i++) expect(chunks.next().value).toEqual({ first: 3 * i, count: 3 });

@@ -289,6 +289,12 @@ describe('a judgement of all findings', () => {
       'lost-frames: frame-rate duration frame-count',
     ],
     ['findings without a cause stay', [found('size'), found('chroma')], 'size, chroma'],
+    ['a label explains levels', [found('levels'), found('color-range')], 'color-range: levels'],
+    [
+      'causes come in order',
+      [found('chroma'), found('transfer'), found('interlaced')],
+      'interlaced, transfer, chroma',
+    ],
     [
       'notes cause nothing',
       [found('frame-rate', { severity: 'info' }), found('duration')],
@@ -312,22 +318,6 @@ describe('a judgement of all findings', () => {
     expect(judge(whole)).toEqual(whole);
     const refused = found('frame-rate', { severity: 'error' });
     expect(story(judge([refused, found('interlaced')]))).toBe('frame-rate, interlaced');
-  });
-});
-
-describe('the verdict on judged findings', () => {
-  it.each<[string, Finding[], string, string[]]>([
-    ['names the cause of consequences', [found('unrelated'), borders], 'untrusted', ['black-borders']],
-    ['ignores consequences', [found('levels'), found('color-range')], 'doubtful', ['color-range']],
-    [
-      'names causes in order',
-      [found('chroma'), found('transfer'), found('interlaced')],
-      'doubtful',
-      ['interlaced', 'transfer', 'chroma'],
-    ],
-  ])('%s', (_, findings, verdict, codes) => {
-    const trust = trustOf({ preflight: judge(findings), warnings: [] });
-    expect(trust).toMatchObject({ verdict, codes, fix: `for ${codes[0]}` });
   });
 });
 
