@@ -359,12 +359,6 @@ it('the range of scores is in the report unless it is 0 to 100', async () => {
 });
 
 describe('pictures below the smallest size', () => {
-  it.each(['vif', 'psnr'])('are refused, %s', async (feature) => {
-    const tiny = y4mPair({ width: 18, height: 16, bitDepth: 8, chroma: '420' }, 3);
-    const run = () => score(tiny, { noPrediction: true, features: [feature] });
-    expect(await refusalOf('media', run)).toContain('18x16');
-  });
-
   it('are scored from 17x17 on', async () => {
     const tiny = y4mPair({ width: 17, height: 17, bitDepth: 8, chroma: '420' }, 3);
     const report = await score(tiny, { features: ALL_FEATURES });
