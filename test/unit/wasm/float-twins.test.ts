@@ -285,7 +285,12 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       // What larger scales left to the right of a picture that is narrower than half its window.
       const reach = window >> 1;
       const end = width < reach ? random.int(width, reach) : width;
-      const left = { image: banded(random, height * 32), mask: random.bytes(height * 32).map((v) => v & 1) };
+      // Levels of the picture, because others make no contrast with it.
+      const levels = Uint16Array.from(
+        { length: height * 32 },
+        () => image[random.int(0, image.length - 1)] ?? 0,
+      );
+      const left = { image: levels, mask: random.bytes(height * 32).map((v) => v & 1) };
       const about = `${width}x${height}, window ${window}, ${contrasts} contrasts, ${end - width} columns beyond`;
       compare('cambi_contrast', about, (twin) => {
         const counts = take(Number(native('cambi_counts_bytes')(width)));
