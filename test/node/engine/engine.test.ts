@@ -103,13 +103,6 @@ describe('a chunked run equals a whole one', () => {
     }
   });
 
-  it('with the portable twin of the core', async () => {
-    const portable = { ...FEATURES, threads: 0, implementation: 'portable' } as const;
-    const report = await score({ reference, distorted }, portable);
-    expect(results(report)).toEqual(results(await whole));
-    expect(report.implementation).toBe('portable');
-  });
-
   it.each([0, 2])('keeps frames of a subsample as they are, %i threads', async (threads) => {
     const { frames: all, aggregate_metrics } = await whole;
     const report = await score({ reference, distorted }, { ...FEATURES, threads, subsample: 5 });

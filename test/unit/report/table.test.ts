@@ -165,7 +165,10 @@ describe('trust', () => {
       expect({ verdict, codes }).toEqual({ verdict: 'untrusted', codes: ['interlaced'] });
     });
 
-    const bad = ['offset', 'unrelated', 'swapped', 'black-borders'] as const;
+    const bad = [
+      ...(['offset', 'unrelated', 'swapped', 'black-borders', 'framing'] as const),
+      ...(['dynamic-range', 'dolby-vision', 'lost-frames'] as const),
+    ];
     test.each(bad)('is untrusted with a warning of %s', (code) => {
       const trust = trustOf({ preflight: [finding(code, 'warning')] });
       expect(trust).toMatchObject({ verdict: 'untrusted', codes: [code] });
