@@ -19,7 +19,7 @@ export const CASES = Object.entries(KINDS).flatMap(([kind, cases]) =>
 
 const FEW = [
   ...['webm-vp8-hidden-frames', 'x264-blocks', 'slip-doubled', 'chroma-swapped', 'interlaced-both'],
-  ...['padded-repeated', 'cover-art', 'still'],
+  ...['fields-bottom-label', 'padded-repeated', 'cropped', 'cover-art', 'still'],
 ];
 
 export const SOME = CASES.filter(({ name }) => FEW.includes(name));

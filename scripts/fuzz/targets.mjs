@@ -28,10 +28,10 @@ function decoders(decoder, inputs, short) {
 }
 
 export const TARGETS = {
-  y4m: { load: videos, name: 'y4m', short: 1500 },
+  y4m: { load: videos, name: 'y4m', short: 6000 },
   raw: { load: videos, name: 'raw', short: 1500 },
-  'model-json': { load: text, name: 'modelJson', short: 300 },
-  libsvm: { load: text, name: 'libsvm', short: 300 },
+  'model-json': { load: text, name: 'modelJson', short: 12_000 },
+  libsvm: { load: text, name: 'libsvm', short: 6000 },
   'feature-string': { load: text, name: 'featureString', short: 3000 },
   'model-string': { load: text, name: 'modelString', short: 1500 },
   'command-line': { load: text, name: 'commandLine', short: 3000 },

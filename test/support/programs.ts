@@ -3,7 +3,7 @@
  * Programs for tests: stand-ins for vmaf (fake-vmaf.mjs in its modes) and for npm with its tarballs, and the native libvmaf
  * 2.3.0 in the ffprobe package.
  */
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
   chmodSync,
@@ -162,11 +162,6 @@ function ffprobePackage(): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-export function hasEncoder(name: string): boolean {
-  const { stdout } = spawnSync(FFMPEG, ['-v', 'quiet', '-h', `encoder=${name}`], { encoding: 'utf8' });
-  return stdout.includes(`Encoder ${name}`);
 }
 
 /** libvmaf's log. */

@@ -13,7 +13,13 @@ const model = (name) => readFileSync(join(ROOT, 'model', `${name}.json`), 'utf8'
 export async function modelJson() {
   const { parseModelFile } = await loadBuilt('models/parse.js');
   const { evaluate } = await loadBuilt('models/libsvm.js');
-  const corpus = [model('vmaf_v0.6.1'), model('vmaf_v0.6.1neg'), model('vmaf_4k_v0.6.1')];
+  // In a small model damage hits more than support vectors.
+  const small = JSON.parse(model('vmaf_v0.6.1'));
+  const [head, vectors] = small.model_dict.model.split('SV\n');
+  const few = vectors.split('\n').slice(0, 3).join('\n');
+  small.model_dict.model = `${head.replace(/total_sv \d+/, 'total_sv 3')}SV\n${few}\n`;
+  const corpus = [small, { 0: small, 1: small }].map((whole) => JSON.stringify(whole));
+  corpus.push(...corpus, model('vmaf_v0.6.1neg'), model('vmaf_4k_v0.6.1'));
   return {
     make: (random) =>
       damageText(random, random.pick(corpus), [
@@ -25,8 +31,11 @@ export async function modelJson() {
         'gamma',
       ]),
     run(input) {
-      for (const { svm, inputs } of parseModelFile(input, 'fuzz.json').members)
+      for (const { svm, inputs } of parseModelFile(input, 'fuzz.json').members) {
+        if (svm.dimensions !== inputs.length)
+          return `${svm.dimensions} dimensions of ${inputs.length} inputs`;
         evaluate(svm, new Float64Array(inputs.length).fill(0.5));
+      }
     },
   };
 }

@@ -39,11 +39,11 @@ export async function y4m() {
       const damaged = random.oneIn(3)
         ? damageBytes(random, bytes)
         : new Uint8Array([...head, ...bytes.subarray(60)]);
-      return { which, bytes: damaged };
+      return { which, bytes: damaged, streamed: random.oneIn(2) };
     },
-    async run({ which, bytes }) {
+    async run({ which, bytes, streamed }) {
       const report = await score(
-        { reference: references[which], distorted: bytes },
+        { reference: references[which], distorted: streamed ? new Blob([bytes]).stream() : bytes },
         { ...CHEAP, decoder: 'none' },
       );
       if (report.frames.length > 2) return `${report.frames.length} frames of at most 2`;

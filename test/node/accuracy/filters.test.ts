@@ -58,9 +58,6 @@ const master = video('master.mkv', ...source(), '-pix_fmt', 'yuv420p', ...FFV1);
 const boxed = encode('boxed.mp4', master, 'pad=512:328:0:20');
 const TO_FULL = 'scale=in_range=limited:out_range=full,format=yuv420p';
 const full = encode('full.mp4', master, TO_FULL, '-color_range', 'pc');
-const deep = video('deep.mkv', ...source(), '-pix_fmt', 'yuv420p10le', ...FFV1);
-const FULL_10 = ['-vf', `${TO_FULL}10le,boxblur=2`, '-color_range', 'pc', ...FFV1];
-const deepFull = video('deep-full.mkv', '-i', 'deep.mkv', ...FULL_10);
 const stored = video('stored.y4m', ...source(), '-pix_fmt', 'yuv420p');
 const BOXED = ['-vf', 'noise=alls=9,pad=512:328:0:20', '-pix_fmt', 'yuv420p'];
 const storedBoxed = video('stored-boxed.y4m', '-i', 'stored.y4m', ...BOXED);
@@ -74,12 +71,6 @@ const fields = video(
   ...['-q:v', '6', '-top', '1', '-r', '25'],
 );
 const film = video('film.mkv', ...source('512x288', '24000/1001'), '-pix_fmt', 'yuv420p', ...FFV1);
-const longFilm = video(
-  'long-film.mkv',
-  ...source('512x288', '24000/1001', 0.7),
-  ...['-pix_fmt', 'yuv420p', ...FFV1],
-);
-const telecined = encode('telecined.mkv', longFilm, 'telecine');
 const upright = encode('upright.mp4', master, 'transpose=clock');
 const turned = video('turned.mp4', '-i', 'upright.mp4', '-c', 'copy', '-metadata:s:v:0', 'rotate=90');
 const PQ = ['-color_trc', 'smpte2084', '-color_primaries', 'bt2020', '-colorspace', 'bt2020nc'];
@@ -145,21 +136,6 @@ const CASES: readonly Case[] = [
     said: ['colour range full to limited'],
   })),
   {
-    what: 'limited range brought to full, and a crop of both',
-    pair: [master, full],
-    options: { colorRange: 'full', cropReference: '480:270:20:10', cropDistorted: '480:270:20:10' },
-    filters: [
-      `crop=480:270:20:10,scale=in_range=limited:out_range=full${EXACT},format=yuv420p`,
-      'crop=480:270:20:10',
-    ],
-  },
-  {
-    what: 'full range in 10 bit',
-    pair: [deep, deepFull],
-    options: { colorRange: 'limited' },
-    filters: ['null', `scale=in_range=full:out_range=limited${EXACT},format=yuv420p10le`],
-  },
-  {
     what: 'a crop of stored video, by this package',
     pair: [stored, storedBoxed],
     options: { cropDistorted: '512:288', threads: 2 },
@@ -172,12 +148,6 @@ const CASES: readonly Case[] = [
     options: { crop: 'auto' },
     filters: ['null', 'crop=512:288:0:20'],
     said: ['cropped to 512x288 at 0,20 of 512x328'],
-  },
-  {
-    what: 'both lifted to 10 bit',
-    pair: [master, boxed],
-    options: { pixelFormat: 'yuv420p10le', cropDistorted: '512:288' },
-    filters: ['format=yuv420p10le', 'crop=512:288,format=yuv420p10le'],
   },
   {
     what: 'stored video lifted to 10 bit',
@@ -206,13 +176,6 @@ const CASES: readonly Case[] = [
     options: { deinterlace: true, frameCount: 4 },
     filters: ['trim=end_frame=4', 'bwdif=mode=send_frame,trim=end_frame=4'],
     said: ['deinterlaced by bwdif=mode=send_frame'],
-  },
-  {
-    what: 'telecined film',
-    pair: [longFilm, telecined],
-    options: { vfDistorted: 'fieldmatch,decimate', frameCount: 12 },
-    filters: ['trim=end_frame=12', 'fieldmatch,decimate,trim=end_frame=12'],
-    said: ["filtered by ffmpeg's fieldmatch,decimate"],
   },
   {
     what: 'a picture that players turn',
@@ -270,12 +233,8 @@ const CASES: readonly Case[] = [
 /** Cases that show more of what others show: only in the exhaustive run. */
 const MORE: readonly string[] = [
   'borders that are looked for',
-  'both lifted to 10 bit',
-  'full range in 10 bit',
   'full range, wasm',
-  'limited range brought to full, and a crop of both',
   'stored video of another chroma, which ffmpeg reads for it',
-  'telecined film',
 ];
 
 it.skipIf(absent !== undefined).each(CASES.filter(({ what }) => exhaustive || !MORE.includes(what)))(

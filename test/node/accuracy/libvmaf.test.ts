@@ -68,7 +68,10 @@ for (const name of FIXTURES) {
         it.each(runs.map((one) => [requestTitle(one), one] as const))('%s', async (_, request) => {
           const report = await run(clip, request);
           expect(compareWithFixture(report, request).wrong).toEqual([]);
-          const { frameNums } = request;
+          const { frameNums, metrics } = request;
+          // Fixtures of small clips have the names in the order of a single-threaded run.
+          if (name === 'formats' && clip.width <= 100)
+            expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(Object.keys(metrics));
           if (frameNums) expect(report.frames.map(({ frameNum }) => frameNum)).toEqual(frameNums);
         });
 
@@ -81,19 +84,6 @@ for (const name of FIXTURES) {
     }
   });
 }
-
-const small = readFixture('formats').filter(({ clip, runs }) => clip.width <= 100 && runs.length > 0);
-
-it.each(small.map((entry) => [clipTitle(entry.clip), entry] as const))(
-  'names and order of metrics are those of a single-threaded libvmaf run: %s',
-  async (_, { clip, runs: [request] }) => {
-    if (request === undefined) throw new Error('a case without a run');
-    const report = await run(clip, request);
-    expect(Object.keys(report.frames[0]?.metrics ?? {})).toEqual(Object.keys(request.metrics));
-  },
-);
-
-it('names of metrics are compared on several clips', () => expect(small.length).toBeGreaterThan(3));
 
 const golden = sharedPath('golden/features.json');
 const cases = golden === undefined ? [] : goldenCases(new URL('../', pathToFileURL(golden)));

@@ -52,11 +52,10 @@ interface Still {
 const golden = sharedPath('golden/perceptual');
 interface Golden {
   readonly stills: Readonly<Record<string, Still>>;
-  readonly cvvdp_video_clip160_by_fps: Readonly<Record<string, Still['cvvdp']>>;
 }
-const { stills, cvvdp_video_clip160_by_fps: clips }: Golden = golden
+const { stills }: Golden = golden
   ? JSON.parse(readFileSync(join(golden, 'values.json'), 'utf8'))
-  : { stills: {}, cvvdp_video_clip160_by_fps: {} };
+  : { stills: {} };
 /** Expected findings: files of the same bytes, and pictures of other contrast. */
 const FOUND: Record<string, string[]> = { same: ['identical'], news: ['levels'], noise: ['levels'] };
 /** An observer that ignores a run. */
@@ -176,23 +175,6 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     ]);
   });
 
-  it.each(tier(['60'], Object.keys(clips)))(
-    'and a clip of %s fps have the JOD of the authors',
-    async (rate) => {
-      const encoded = (name: string) => {
-        const input = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', '160x90', '-r', rate];
-        const raw = join(golden ?? '', `clip160_${name}.rgb`);
-        return ffmpeg(`clip-${name}-${rate}.mkv`, ...input, '-i', raw, '-c:v', 'ffv1', '-pix_fmt', 'gbrp');
-      };
-      const request = { reference: encoded('ref'), distorted: encoded('dis') };
-      const features = ['cvvdp', 'cvvdp=display=standard_fhd'];
-      const { aggregate_metrics: found } = await score(request, { ...ALONE, features });
-      const { standard_4k = 0, standard_fhd = 0 } = clips[rate] ?? {};
-      expect(Math.abs((found.cvvdp ?? 0) - standard_4k)).toBeLessThan(1e-4);
-      expect(Math.abs((found.cvvdp_display_standard_fhd ?? 0) - standard_fhd)).toBeLessThan(1e-4);
-    },
-  );
-
   it('cannot be split into shards beside VMAF', async () => {
     const shard = () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR });
     expect(await refusalOf('usage', shard)).toMatch(/colour metrics alone and shards without them/);
@@ -270,23 +252,6 @@ describe('a video', () => {
     const run = (how: ScoreOptions) => score(sides(own), { ...options, threads: 0, ...how });
     for (const chunkFrames of [4, 64])
       expect(results(await run({ chunkFrames }))).toEqual(results(await whole));
-  });
-
-  it('without a siting is interpolated with that of the other', async () => {
-    const values = async (stated: { readonly chromaLocation?: string }) => {
-      const finer = ownSource(makeSample({ ...SMALL, chroma: '422' }, { seed: 3 }), 'reference', 2);
-      const coarser = ownSource(makeSample(SMALL, { seed: 3 }), 'distorted', 2);
-      const request = {
-        reference: stating(finer, { chromaLocation: 'topleft' }),
-        distorted: stating(coarser, stated),
-      };
-      const options: ScoreOptions = { ...ALONE, features: ['ssimulacra2'], scale: 'bicubic' };
-      const { frames, distorted } = await score(request, options);
-      return { frames, siting: distorted.colour?.siting };
-    };
-    const stated = await values({ chromaLocation: 'topleft' });
-    expect(await values({})).toEqual(stated);
-    expect((await values({ chromaLocation: 'left' })).frames).not.toEqual(stated.frames);
   });
 
   it('has the same bits beside a GPU, and the report tells which backend measured', async () => {
@@ -707,13 +672,6 @@ describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {
     const report = await score(request, ALONE);
     expect(report.frames[0]?.metrics).toMatchObject({ ssimulacra2: 100, butteraugli: 0 });
   });
-
-  it('scales a smaller distorted video', async () => {
-    const small = ffmpeg('small.mkv', '-i', distorted, '-vf', 'scale=48:28', '-c:v', 'ffv1');
-    const report = await score({ reference, distorted: small }, ALONE);
-    expect(report.distorted.colour).toMatchObject(RGB);
-    expect(report.frames[4]?.metrics.ssimulacra2).toBeLessThan(60);
-  });
 });
 
 describe('is refused', () => {
@@ -732,13 +690,6 @@ describe('is refused', () => {
     const report = await score(request, { backend: 'auto', vmafBin, features: ['xpsnr'], threads: 0 });
     expect(report.backend_used).toBe('cpu');
     expect(report.warnings).toContain('The backend cuda was not used: it does not support xpsnr.');
-  });
-
-  it('without a reference', async () => {
-    const tiny = [{ model: 'x.onnx' }];
-    const options = { noReference: true, tiny, features: ['cvvdp'] };
-    const message = await refusalOf('usage', () => score({ distorted: request.distorted }, options));
-    expect(message).toMatch(/features and noReference exclude each other/);
   });
 
   it.each([

@@ -103,13 +103,6 @@ describe('a chunked run equals a whole one', () => {
     }
   });
 
-  it('with the portable twin of the core', async () => {
-    const portable = { ...FEATURES, threads: 0, implementation: 'portable' } as const;
-    const report = await score({ reference, distorted }, portable);
-    expect(results(report)).toEqual(results(await whole));
-    expect(report.implementation).toBe('portable');
-  });
-
   it.each([0, 2])('keeps frames of a subsample as they are, %i threads', async (threads) => {
     const { frames: all, aggregate_metrics } = await whole;
     const report = await score({ reference, distorted }, { ...FEATURES, threads, subsample: 5 });
@@ -359,12 +352,6 @@ it('the range of scores is in the report unless it is 0 to 100', async () => {
 });
 
 describe('pictures below the smallest size', () => {
-  it.each(['vif', 'psnr'])('are refused, %s', async (feature) => {
-    const tiny = y4mPair({ width: 18, height: 16, bitDepth: 8, chroma: '420' }, 3);
-    const run = () => score(tiny, { noPrediction: true, features: [feature] });
-    expect(await refusalOf('media', run)).toContain('18x16');
-  });
-
   it('are scored from 17x17 on', async () => {
     const tiny = y4mPair({ width: 17, height: 17, bitDepth: 8, chroma: '420' }, 3);
     const report = await score(tiny, { features: ALL_FEATURES });

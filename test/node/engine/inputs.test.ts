@@ -183,15 +183,6 @@ describe('samples that need more bits than the video has', () => {
     expect(await push('motion', [1024, 512])).toEqual([expect.stringContaining('of the reference video')]);
   });
 
-  it('do not exist at 8 and 16 bits, or in a video within its range', async () => {
-    const bytes = raw({ 0: 65_535 });
-    for (const bitDepth of [8, 16]) {
-      const format: VideoFormat = { ...SMALL_10, bitDepth };
-      expect(told(await score({ reference: bytes, distorted: bytes, raw: format }, PSNR))).toEqual([]);
-    }
-    expect(told(await score({ reference: good, distorted: good, raw: SMALL_10 }, PSNR))).toEqual([]);
-  });
-
   it.each([
     ['distorted', 'one of the last', { [216 * 32 - 2]: 1024 }, 'cambi', 'luma sample of 1024'],
     ['reference', 'the first', { 0: 65_535 }, 'cambi=full_ref=true', 'luma sample of 65535'],

@@ -276,13 +276,6 @@ describe.runIf(hasFfmpeg)(`encoded pairs, ${needsFfmpeg}`, () => {
     expect(message).toContain("pass frameRatePolicy: 'nearest' to compare each");
   });
 
-  it('warn if one is shorter', async () => {
-    const report = await against(copyOf(master(), 'short.mp4', ['-frames:v', '25']));
-    expect(report.frameCount).toBe(25);
-    const said = report.warnings.join();
-    expect(said).toMatch(/has 40 frames and the distorted .* has 25 frames; only the first 25 pairs/);
-  });
-
   it('compare each reference frame with the nearest of another rate', async () => {
     const half = copyOf(master(), 'half-rate.mp4', ['-r', '12.5']);
     const report = await against(half);
@@ -389,8 +382,6 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
       "[0:v]format=yuv420p[a];[a][1:v]concat=n=2:v=1,select='not(mod(n,2))',setpts=N/25/TB",
       ...['-r', '25', ...encoder],
     );
-  /** All frames, at 48 a second. */
-  const slower = () => copy('slower.mp4', 'setpts=N/48/TB', '-r', '48');
 
   /** A report, and the least PSNR of its pairs that show the same moment: every second one. */
   async function sameMoments(distorted: string, offset: number | 'auto', expected = offset) {
@@ -436,24 +427,6 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     const { pairing } = await score({ reference: gappy, distorted: same }, options);
     const none = { count: 0 };
     expect(pairing?.frames).toMatchObject({ policy: 'strict', missing: none, repeated: none });
-  });
-
-  it('beyond the window are not reported as its edge', async () => {
-    const far = copy('far.mp4', 'trim=start_frame=32,setpts=PTS-STARTPTS');
-    const found = await align({ reference: master(), distorted: far }, { window: 26 });
-    expect(found).toMatchObject({ ambiguous: true, reason: 'edge' });
-    const { preflight = [] } = await score({ reference: master(), distorted: far }, PSNR);
-    expect(preflight.find(({ code }) => code === 'offset')?.fix).toBe("offset: 'auto', window: 500");
-  });
-
-  it('are counted by number if the same frames run at another speed', async () => {
-    const distorted = slower();
-    expect(await align({ reference: master(), distorted })).toMatchObject({ offset: 0, reason: 'clear' });
-    const { preflight = [], pairing } = await score({ reference: master(), distorted }, PSNR);
-    expect(pairing?.frames.policy).toBe('number');
-    const told = preflight.filter(({ severity }) => severity === 'warning');
-    expect(told.map(({ code }) => code)).toEqual(['frame-rate']);
-    expect(told[0]?.message).toContain('run at another speed, and are compared by number');
   });
 
   it('do not make a pair refused, however far the rates differ', async () => {

@@ -155,13 +155,15 @@ describe('a scorer', () => {
     await expect(createScorer(format)).rejects.toThrow(part);
   });
 
-  it('needs only luma if no chroma is measured', async () => {
-    using scorer = await createScorer(SMALL, { threads: 0, models: ['version=vmaf_v0.6.1'] });
+  it('needs only luma if no chroma is measured, and takes names for its videos', async () => {
+    const names = { reference: 'camera', distorted: 'encoder' };
+    using scorer = await createScorer(SMALL, { threads: 0, models: ['version=vmaf_v0.6.1'], names });
     const y = new Uint8Array(SMALL.width * SMALL.height).fill(100);
     await scorer.push({ y }, { y });
     const report = await scorer.finish();
     // Identical flat pictures: every vif and adm feature is 1, motion 0.
     expect(report.frames[0]?.metrics.vmaf).toBeCloseTo(97.42804264261031, 9);
+    expect([report.reference.name, report.distorted.name]).toEqual(['camera', 'encoder']);
   });
 
   it('takes samples of more than 8 bit as a Uint16Array too, also as a view of a larger one', async () => {
@@ -234,19 +236,6 @@ describe('a scorer', () => {
     const report = await scorer.finish();
     expect(report.threads).toBe(0);
     expect(report.warnings).toEqual([expect.stringMatching(/^No model or feature was requested, /)]);
-  });
-
-  it('takes names for its videos', async () => {
-    using scorer = await createScorer(SMALL, {
-      threads: 0,
-      names: { reference: 'camera', distorted: 'encoder' },
-      features: ['psnr=enable_chroma=false'],
-      noPrediction: true,
-    });
-    const y = new Uint8Array(SMALL.width * SMALL.height);
-    await scorer.push({ y }, { y });
-    const report = await scorer.finish();
-    expect([report.reference.name, report.distorted.name]).toEqual(['camera', 'encoder']);
   });
 });
 

@@ -113,26 +113,6 @@ describe.runIf(hasFfmpeg)(`encodes of synthetic video (${needsFfmpeg})`, () => {
     // Pictures alone are not enough.
     expect(codes(coded, plain)).not.toContain('swapped');
   });
-
-  it('show added bars and where to cut', async () => {
-    const bars = `-vf crop=320:140,pad=320:180:0:20 ${X264} -crf 28 -pix_fmt yuv420p`;
-    const path = ffmpeg(`${encodeFolder()}/align-bars.mkv`, ['-i', clip(), ...bars.split(' ')]);
-    const sides = [await measured(luma(clip(), 320, 180)), await measured(luma(path, 320, 180))] as const;
-    const found = preflight(...sides).find(({ code }) => code === 'black-borders');
-    expect(found?.severity).toBe('warning');
-    // The bars hide a part of the picture, which is cut off the other video as well.
-    const commands = found?.fix?.split(' && ') ?? [];
-    expect(commands).toHaveLength(2);
-    expect(commands[0]).toMatch(/^ffmpeg -i \S+align-bars.mkv -vf crop=320:140:0:20 .* align-bars-\S+.mkv$/);
-    expect(commands[1]).toMatch(/^ffmpeg -i \S+align-master.mkv -vf crop=320:140:0:20 .*-reference-\S+.mkv$/);
-  });
-
-  it('show limited range expanded to full', async () => {
-    const expanded = `-vf lutyuv=y=clip((val-16)*255/219\\,0\\,255) ${X264} -crf 20`;
-    const [master, encode] = pair(clip(), 320, 180, expanded);
-    const findings = preflight(master.facts, encode.facts, { alignment: await align(master, encode) });
-    expect(findings.find(({ code }) => code === 'levels')?.message).toContain('expanded to full');
-  });
 });
 
 const natural = sharedPath('clips/Seeking_30_480_1050.mp4');

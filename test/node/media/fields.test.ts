@@ -1,15 +1,14 @@
 /**
  * @module test/node/media/fields
  * Pictures of fields, labelled rightly, wrongly or not at all: what preflight finds, and that what it advises gives the
- * score of pairs that ffmpeg prepared by hand. Sizes that differ a little: pixels decide whether a picture was cut,
- * padded or scaled, before an offset is believed.
+ * score of pairs that ffmpeg prepared by hand.
  */
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Finding, inspect, type ScoreOptions, score, trustOf } from '../../../src/index.js';
+import { type Finding, inspect, type ScoreOptions, score } from '../../../src/index.js';
 import { encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { exhaustive, tier } from '../../support/tier.js';
+import { tier } from '../../support/tier.js';
 
 const LOSSLESS = ['-pix_fmt', 'yuv420p', '-c:v', 'ffv1', '-threads', '1'];
 
@@ -73,18 +72,6 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
     expect(after.preflight?.filter(({ code }) => code === 'interlaced')).toEqual([]);
   });
 
-  it('are shown in the order of the pictures, whatever the labels say', async () => {
-    const wrong = filtered(unlabelled(), 'wrong.mkv', 'setfield=bff', [...LOSSLESS, '-field_order', 'bb']);
-    const [finding] = await found(whole(), wrong);
-    expect(finding).toMatchObject({ severity: 'warning', distorted: 'top-first' });
-    expect(finding?.message).toContain('although distorted is labelled bottom-first');
-  });
-
-  it('are only an info where only labels tell of them', async () => {
-    const psf = filtered(whole(), 'psf.mkv', 'setfield=tff', [...LOSSLESS, '-field_order', 'tt']);
-    expect(severities(await found(whole(), psf))).toEqual([['interlaced', 'info']]);
-  });
-
   const sides = [
     ['the distorted video', film, telecined, { vfDistorted: 'fieldmatch=order=tff,decimate' }],
     ['the reference', telecined, film, { vfReference: 'fieldmatch=order=tff,decimate' }],
@@ -111,65 +98,5 @@ describe.runIf(hasFfmpeg)(`fields, ${needsFfmpeg}`, () => {
     const fix = { vfDistorted: 'il=ls=1:cs=1' };
     if (finding) expect(advised(finding)).toEqual(fix);
     for (const value of await psnr(whole(), exchanged(), fix)) expect(value).toBe(60);
-  });
-
-  it('of Y4M are found by its header, and made whole', async () => {
-    const y4m = filtered(unlabelled(), 'fields.y4m', 'setfield=tff', ['-pix_fmt', 'yuv420p']);
-    const [finding] = await found(whole(), y4m);
-    expect(finding).toMatchObject({ severity: 'warning', distorted: 'top-first' });
-    expect(await psnr(whole(), y4m, { deinterlace: true })).toEqual(await byHand());
-  });
-});
-
-const words = (text: string): string[] => text.split(' ');
-const X264 = words('-c:v libx264 -preset ultrafast -crf 20 -threads 1');
-const QUICK = { features: ['psnr'], threads: 0 } as const;
-
-const make = (name: string, input: readonly string[], ...output: readonly string[]) =>
-  ffmpeg(join(encodeFolder(), name), [...input, '-pix_fmt', 'yuv420p', ...output]);
-const FFV1 = words('-c:v ffv1 -threads 1');
-const master = () => make('framed.mkv', words('-f lavfi -t 1.2 -i testsrc2=size=320x180:rate=25'), ...FFV1);
-const encode = (name: string, filter: string) => make(name, ['-i', master()], '-vf', filter, ...X264);
-
-describe.runIf(hasFfmpeg)(`pictures of sizes that differ a little (${needsFfmpeg})`, () => {
-  // The corpus has a case of rows alone.
-  it.runIf(exhaustive)('whose edges are repeated are compared without them, as advised', async () => {
-    const area = '320:180:0:0';
-    const filter = 'pad=336:192,fillborders=bottom=12:right=16:mode=smear';
-    const pair = { reference: master(), distorted: encode('padded.mp4', filter) };
-    const wrong = await score(pair, QUICK);
-    const found = wrong.preflight?.find(({ code }) => code === 'framing');
-    expect(found).toMatchObject({
-      severity: 'warning',
-      message: expect.stringContaining('padding'),
-      hint: { instead: [{ option: 'cropDistorted', value: area }] },
-    });
-    expect(wrong.preflight?.map(({ code }) => code)).not.toContain('offset');
-    expect(trustOf(wrong)).toMatchObject({ verdict: 'untrusted', fix: found?.fix });
-
-    const mended = await score(pair, { ...QUICK, cropDistorted: area });
-    expect(mended.preflight?.filter(({ severity }) => severity !== 'info')).toEqual([]);
-    const careful = make('careful.mkv', ['-i', pair.distorted], '-vf', `crop=${area}`, ...FFV1);
-    const right = await score({ ...pair, distorted: careful }, { ...QUICK, preflight: false });
-    expect(mended.pooled_metrics.vmaf?.mean).toBe(right.pooled_metrics.vmaf?.mean);
-    expect(right.pooled_metrics.vmaf?.mean).toBeGreaterThan((wrong.pooled_metrics.vmaf?.mean ?? 100) + 5);
-  });
-
-  it('that were scaled are compared as scaled', async () => {
-    const pair = { reference: master(), distorted: encode('scaled-a-little.mp4', 'scale=320:184') };
-    const codes = (await inspect(pair)).findings.map(({ code }) => code);
-    expect(codes).not.toContain('framing');
-    expect(codes).toContain('size');
-  });
-
-  it('of which one was cut are not to be trusted', async () => {
-    const pair = { reference: master(), distorted: encode('cut.mp4', 'crop=320:134:0:22') };
-    const { findings } = await inspect(pair);
-    expect(findings.find(({ code }) => code === 'framing')?.hint).toMatchObject({
-      instead: [{ purpose: 'fix', option: 'cropReference', value: '320:134:0:22' }],
-    });
-    expect(trustOf({ preflight: findings }).verdict).toBe('untrusted');
-    const after = await inspect(pair, { cropReference: '320:134:0:22' });
-    expect(trustOf({ preflight: after.findings }).verdict).toBe('fine');
   });
 });

@@ -30,29 +30,11 @@ import { modelStore } from '../../support/models.js';
 import { refusalOf } from '../../support/refusals.js';
 import { needsShared, sharedPath } from '../../support/tier.js';
 
-const SUMS = {
-  'vmaf_v0.6.1': '5950d61fa1f861bd45d8149d80539ed9f3376cfc2495b8f0fa8e9f57cb131ee3',
-  'vmaf_v0.6.1neg': '1fcda193aaa2a3136471b7516b3c5dc344546c05fcde2d58609f8c60a2387392',
-  'vmaf_4k_v0.6.1': '73b187001309703c89d57cf58baab01660bd11e4ea6fac62bc064c5f5da6dac8',
-  'vmaf_b_v0.6.3': '34f620dbaff662fe7d33dd80326553c2cc3910e4135349ba4c367171d3a3cfbd',
-};
-
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 const read = (name: string): string =>
   readFileSync(new URL(`../../../model/${name}`, import.meta.url), 'utf8');
 
 describe('the model folder', () => {
-  it.each(Object.entries(SUMS))('%s is the original file', (name, sum) => {
-    expect(sha256(read(`${name}.json`))).toBe(sum);
-  });
-
-  it('has as 4K NEG the 4K model with the two gain limits and nothing else', () => {
-    const { feature_opts_dicts: limits, ...rest } = JSON.parse(read('vmaf_4k_v0.6.1neg.json')).model_dict;
-    expect(rest).toEqual(JSON.parse(read('vmaf_4k_v0.6.1.json')).model_dict);
-    const vif = { vif_enhn_gain_limit: 1 };
-    expect(limits).toEqual([{ adm_enhn_gain_limit: 1 }, {}, vif, vif, vif, vif]);
-  });
-
   it('is what the extraction script would write, with the licence of the models', () => {
     const script = fileURLToPath(new URL('../../../scripts/extract-models.mjs', import.meta.url));
     const said = execFileSync(process.execPath, [script, '--check'], { encoding: 'utf8' });
@@ -76,12 +58,6 @@ describe('listModels', () => {
     for (const { intendedUse } of models) expect(intendedUse).toMatch(/^[A-Z0-9].*\.$/);
   });
 
-  it('knows the sizes of the files', async () => {
-    for (const { file, bytes, availability } of await listModels(modelStore())) {
-      if (availability === 'built-in') expect([file, bytes]).toEqual([file, Buffer.byteLength(read(file))]);
-    }
-  });
-
   it('says when the registry is damaged', async () => {
     for (const text of ['{"models":[{}]}', '{}', '<html>', 'null']) {
       const store = { ...modelStore(), readBuiltIn: async () => text };
@@ -101,7 +77,7 @@ describe('describeModel', () => {
       transform: { enabled: false, p0: 1.70674692, p1: 1.72643844, p2: -0.00705305, outGteIn: true },
       supportVectors: [211],
       licence: 'BSD-2-Clause-Patent',
-      sha256: SUMS['vmaf_v0.6.1neg'],
+      sha256: '1fcda193aaa2a3136471b7516b3c5dc344546c05fcde2d58609f8c60a2387392',
     });
     expect(model.inputs[0]).toEqual({
       feature: 'VMAF_integer_feature_adm2_score',

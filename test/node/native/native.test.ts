@@ -1,6 +1,6 @@
 /**
  * @module test/node/native/native
- * Native ffmpeg and libvmaf as a backend, and as the program that this package is compared with.
+ * Native ffmpeg and libvmaf as a backend.
  */
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { escapeOption } from '../../../src/engine/backends/native/command.js';
 import { describeNative, probeBackend, score } from '../../../src/index.js';
 import { ffmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
-import { copyFfprobe, hasEncoder, nativeIsAbsent, nativeVmaf } from '../../support/programs.js';
+import { copyFfprobe, nativeIsAbsent } from '../../support/programs.js';
 
 const absent = nativeIsAbsent();
 const MODEL = new URL('../../../model/vmaf_v0.6.1.json', import.meta.url);
@@ -89,67 +89,3 @@ describe.skipIf(absent !== undefined)(`native-cpu${absent === undefined ? '' : `
     await expect(score(request, { ...options, backend: 'cuda' })).rejects.toThrow(/cuda is not available/);
   });
 });
-
-type Trial = readonly [
-  source: string,
-  pixels: 'yuv420p' | 'yuv420p10le' | 'yuv422p' | 'yuv444p',
-  encoder: string,
-  options: readonly string[],
-  model?: string,
-];
-
-const NOISE = 'noise=alls=12:allf=t:all_seed=7';
-const X264 = ['-preset', 'veryfast', '-crf'];
-const X265 = ['-preset', 'ultrafast', '-x265-params', 'log-level=none', '-crf'];
-const VP9 = ['-deadline', 'realtime', '-cpu-used', '8', '-b:v', '0', '-crf'];
-
-/** Source, pixel format, encoder with its options, and model. */
-const TRIALS: readonly Trial[] = [
-  [`testsrc2=s=512x288,${NOISE}`, 'yuv420p', 'libx264', [...X264, '45']],
-  [`testsrc2=s=507x197,${NOISE}`, 'yuv420p10le', 'libvpx-vp9', [...VP9, '40']],
-  [`gradients=s=640x480:seed=5:speed=0.05,${NOISE}`, 'yuv444p', 'libx264', [...X264, '33']],
-  [`mandelbrot=s=443x301,${NOISE}`, 'yuv422p', 'mpeg2video', ['-q:v', '9']],
-  [`testsrc2=s=480x270,${NOISE}`, 'yuv420p', 'libx264', [...X264, '35'], 'vmaf_v0.6.1neg'],
-  ['mandelbrot=s=640x360', 'yuv420p', 'libx265', [...X265, '30'], 'vmaf_4k_v0.6.1'],
-];
-
-const FRAMES = 3;
-const nativeHome = testFolder();
-const ffprobe = absent === undefined ? copyFfprobe(nativeHome) : '';
-for (const [number, [source, pixels, encoder, options, model = 'vmaf_v0.6.1']] of TRIALS.entries()) {
-  const title = `native libvmaf 2.3.0: ${source}, ${pixels}, ${encoder} ${options.at(-1)}, ${model}`;
-  it.skipIf(absent !== undefined || !hasEncoder(encoder))(
-    absent ? `${title} (${absent})` : title,
-    async () => {
-      const folder = join(nativeHome, String(number));
-      mkdirSync(folder);
-      const frames = ['-frames:v', String(FRAMES)];
-      const y4m = ['-pix_fmt', pixels, '-strict', '-1', '-f', 'yuv4mpegpipe'];
-      const drawn = ['-f', 'lavfi', '-i', source, ...frames, ...y4m];
-      const reference = ffmpeg(join(folder, 'reference.y4m'), drawn);
-      const encoding = ['-i', reference, '-c:v', encoder, ...options, '-threads', '1'];
-      const encoded = ffmpeg(join(folder, 'encoded.mkv'), encoding);
-      const distorted = ffmpeg(join(folder, 'distorted.y4m'), ['-i', encoded, ...frames, ...y4m]);
-
-      const native = nativeVmaf(ffprobe, folder, model);
-      const settings = { models: [`version=${model}`], compat: 'libvmaf-3.0', threads: 0 } as const;
-      const report = await score({ reference, distorted }, settings);
-      expect(native.frames.length).toBe(FRAMES);
-      const wrong: string[] = [];
-      const check = (what: string, actual: number | undefined, expected: number) => {
-        if (Number(actual?.toFixed(6)) !== expected) wrong.push(`${what}: ${actual}, libvmaf ${expected}`);
-      };
-      for (const { frameNum, metrics } of native.frames) {
-        for (const [metric, value] of Object.entries(metrics)) {
-          // Later versions write `integer_motion` only for debugging.
-          if (metric.startsWith('integer_motion') && !metric.startsWith('integer_motion2')) continue;
-          check(`${metric} of frame ${frameNum}`, report.frames[frameNum]?.metrics[metric], value);
-        }
-      }
-      const pooled = report.pooled_metrics.vmaf;
-      const mean = pooled && 'mean' in pooled ? pooled.mean : undefined;
-      check('mean vmaf', mean, native.pooled_metrics.vmaf?.mean ?? Number.NaN);
-      expect(wrong).toEqual([]);
-    },
-  );
-}

@@ -297,20 +297,8 @@ describe('fractions of containers', () => {
 });
 
 describe('random numbers of tests', () => {
-  it('is Mulberry32', () => {
-    // The same algorithm in exact integers.
-    const output = (state: bigint): number => {
-      const mask = 0xffffffffn;
-      let t = ((state ^ (state >> 15n)) * (state | 1n)) & mask;
-      t ^= (t + (((t ^ (t >> 7n)) * (t | 61n)) & mask)) & mask;
-      return Number(t ^ (t >> 14n)) / 2 ** 32;
-    };
-    const random = seeded(1);
-    for (let i = 1n; i <= 100n; i++) expect(random.next()).toBe(output((1n + i * 0x6d2b79f5n) & 0xffffffffn));
-    expect(seeded(1).next()).toBe(0.6270739405881613);
-  });
-
   it('repeats for the same seed and stays in range', () => {
+    expect(seeded(1).next()).toBe(0.6270739405881613);
     const [a, b] = [seeded(7), seeded(7)];
     const [ofA, ofB] = [a, b].map((random) => Array.from({ length: 1000 }, () => random.int(-3, 3)));
     expect(ofA).toEqual(ofB);

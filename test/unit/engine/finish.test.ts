@@ -187,8 +187,9 @@ describe('the extractors beyond VMAF v0', () => {
     const features = [`float_vif=vif_sigma_nsq=${noise}`];
     for (const implementation of ['simd128', 'portable'] as const) {
       const request = { reference: streamOf(reference), distorted: streamOf(distorted), raw };
-      const { frames } = await score(request, { features, noPrediction: true, threads: 0, implementation });
-      expect(Object.values(frames[0]?.metrics ?? {})).toEqual(expected);
+      const report = await score(request, { features, noPrediction: true, threads: 0, implementation });
+      expect(Object.values(report.frames[0]?.metrics ?? {})).toEqual(expected);
+      expect(report.implementation).toBe(implementation);
     }
   });
 

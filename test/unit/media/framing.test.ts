@@ -15,8 +15,7 @@ import type {
 } from '../../../src/media/preflight/findings.js';
 import { preflight } from '../../../src/media/preflight/index.js';
 import { judge } from '../../../src/media/preflight/judge.js';
-import { trustOf } from '../../../src/report/trust.js';
-import { ALIGNED, REFERENCE } from '../../support/align.js';
+import { ALIGNED } from '../../support/align.js';
 
 /** Detail that moves and does not repeat. */
 const detail = (x: number, y: number, moment: number) =>
@@ -289,6 +288,12 @@ describe('a judgement of all findings', () => {
       'lost-frames: frame-rate duration frame-count',
     ],
     ['findings without a cause stay', [found('size'), found('chroma')], 'size, chroma'],
+    ['a label explains levels', [found('levels'), found('color-range')], 'color-range: levels'],
+    [
+      'causes come in order',
+      [found('chroma'), found('transfer'), found('interlaced')],
+      'interlaced, transfer, chroma',
+    ],
     [
       'notes cause nothing',
       [found('frame-rate', { severity: 'info' }), found('duration')],
@@ -312,44 +317,5 @@ describe('a judgement of all findings', () => {
     expect(judge(whole)).toEqual(whole);
     const refused = found('frame-rate', { severity: 'error' });
     expect(story(judge([refused, found('interlaced')]))).toBe('frame-rate, interlaced');
-  });
-});
-
-describe('the verdict on judged findings', () => {
-  it.each<[string, Finding[], string, string[]]>([
-    ['names the cause of consequences', [found('unrelated'), borders], 'untrusted', ['black-borders']],
-    ['ignores consequences', [found('levels'), found('color-range')], 'doubtful', ['color-range']],
-    [
-      'names causes in order',
-      [found('chroma'), found('transfer'), found('interlaced')],
-      'doubtful',
-      ['interlaced', 'transfer', 'chroma'],
-    ],
-  ])('%s', (_, findings, verdict, codes) => {
-    const trust = trustOf({ preflight: judge(findings), warnings: [] });
-    expect(trust).toMatchObject({ verdict, codes, fix: `for ${codes[0]}` });
-  });
-});
-
-describe('the verdict on a pair', () => {
-  const side = { ...REFERENCE, bitDepth: 10, codec: 'hevc', colorRange: 'limited' } as const;
-  const pq = { transfer: 'smpte2084' };
-  const five = { dolbyVision: 5 };
-  const eight = { ...pq, dolbyVision: 8 };
-  const av1 = { transfer: 'bt709', codec: 'av1' };
-  const grainy = { ...av1, filmGrain: 'added' } as const;
-
-  it.each<[string, Partial<SideFacts>, Partial<SideFacts>, string[], string]>([
-    ['Dolby Vision profile 5 against PQ', five, pq, ['dolby-vision'], 'untrusted'],
-    ['standard dynamic range against profile 5', { transfer: 'bt709' }, five, ['dolby-vision'], 'untrusted'],
-    ['profile 5 against profile 8', five, eight, ['dolby-vision'], 'untrusted'],
-    ['profile 5 against itself', five, five, ['hdr'], 'doubtful'],
-    ['profile 8 against its base layer', eight, pq, ['hdr'], 'doubtful'],
-    ['an encode with added grain', av1, grainy, ['film-grain'], 'fine'],
-    ['a reference with added grain', grainy, av1, [], 'fine'],
-  ])('of %s', (_, reference, distorted, codes, verdict) => {
-    const findings = preflight({ ...side, ...reference }, { ...side, ...distorted });
-    expect(findings.map(({ code }) => code)).toEqual(codes);
-    expect(trustOf({ preflight: findings }).verdict).toBe(verdict);
   });
 });

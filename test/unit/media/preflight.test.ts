@@ -633,6 +633,18 @@ const CASES: readonly Case[] = [
     values: ['profile 5', null],
     says: 'the score is meaningless, however high it is',
   }),
+  warning('the same beside standard dynamic range', 'dolby-vision', {
+    reference: { transfer: 'bt709' },
+    distorted: { dolbyVision: 5 },
+  }),
+  warning('the same beside a profile with a base layer', 'dolby-vision', {
+    reference: { dolbyVision: 5 },
+    distorted: { transfer: 'smpte2084', dolbyVision: 8 },
+  }),
+  warning('Dolby Vision beside its base layer', 'hdr', {
+    reference: { transfer: 'smpte2084', dolbyVision: 8 },
+    distorted: { transfer: 'smpte2084' },
+  }),
   warning('two of them', 'hdr', {
     both: { dolbyVision: 5 },
     values: ['profile 5', 'profile 5'],
@@ -827,6 +839,7 @@ describe('preflight finds no problem in', () => {
       { timestamps: null, frameCount: 1, duration: null },
     ],
     ['a range that one does not state', { colorRange: 'limited' }, {}],
+    ['a reference with added grain', { codec: 'av1', filmGrain: 'added' }, { codec: 'av1' }],
     ['the matrix that VP8 has without a label', {}, { codec: 'vp8', matrix: 'bt470bg' }],
     ['names of the same matrix', { matrix: 'smpte170m' }, { matrix: 'bt470bg' }],
     ['the usual matrix that one does not state', { matrix: 'bt709' }, {}],

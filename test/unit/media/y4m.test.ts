@@ -1,7 +1,7 @@
 /**
  * @module test/unit/media/y4m
- * Y4M headers, frame headers and random data: any bytes either open or fail with an error for the user, and a stream in any
- * pieces gives what the whole gives (src/media/formats.ts).
+ * Y4M headers and frame headers, and streams: any pieces give what the whole gives (src/media/formats.ts). `npm run fuzz` and
+ * its test damage videos.
  */
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
@@ -186,18 +186,8 @@ describe('10-bit frames of odd width', () => {
   });
 });
 
-const SEED = 20260805;
-/** Inputs of each kind. */
+const SEED = 20460805;
 const RUNS = tier(150, 3000);
-
-/** Pieces of headers, valid or not. */
-// biome-ignore format: a list of words
-const TOKENS = [
-  'YUV4MPEG2', 'YUV4MPEG', ' ', '  ', '\n', '\r\n', '\0', 'W', 'H', 'W16', 'H16', 'W1', 'H1', 'W0', 'H-1',
-  'W99999999999', 'W1e9', 'WNaN', 'H0x10', 'F25:1', 'F0:0', 'F:', 'F1', 'F99999999999:1', 'Ip', 'I?', 'It',
-  'I', 'A1:1', 'A0:0', 'A', 'C420', 'C420p10', 'C422', 'C444alpha', 'Cmono', 'Cmono16', 'C411', 'C',
-  'C420p99', 'XCOLORRANGE=FULL', 'X', 'FRAME', 'FRAME\n', 'FRAME Ip\n', 'FRAMX\n', 'é\xff',
-];
 
 /** A small valid video, with or without frame parameters. */
 function validVideo(random: SeededRandom): { bytes: Uint8Array<ArrayBuffer>; frames: number } {
@@ -220,28 +210,6 @@ function validVideo(random: SeededRandom): { bytes: Uint8Array<ArrayBuffer>; fra
   return { bytes: concat(...parts), frames };
 }
 
-function mutated(random: SeededRandom, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const copy = bytes.slice();
-  // Most changes hit the headers, where they matter most.
-  const place = () => random.int(0, random.next() < 0.7 ? Math.min(60, copy.length - 1) : copy.length - 1);
-  for (let n = random.int(1, 4); n > 0; n--)
-    copy[place()] = random.pick([0, 10, 32, 48, 57, 70, 255, random.int(0, 255)]);
-  switch (random.int(0, 3)) {
-    case 0:
-      return copy.slice(0, random.int(0, copy.length));
-    case 1: {
-      const at = place();
-      return concat(copy.subarray(0, at), ascii(random.pick(TOKENS)), copy.subarray(at));
-    }
-    case 2: {
-      const at = place();
-      return concat(copy.subarray(0, at), copy.subarray(at + random.int(1, 9)));
-    }
-    default:
-      return copy;
-  }
-}
-
 /** All results of reading: the frames as text, then the end. */
 async function outcome(input: VideoInput): Promise<string[]> {
   const seen: string[] = [];
@@ -250,8 +218,6 @@ async function outcome(input: VideoInput): Promise<string[]> {
     source = await openVideo(input, { platform: noFiles, name: 'x' });
     const { width, height } = source.info;
     seen.push(`${width}x${height}`);
-    // Headers may claim gigantic pictures, whose frames are not read here.
-    if (width * height > 1e5) return seen;
     for (let i = 0; ; i++) {
       const planes = await readAll(source, i);
       if (!planes) break;
@@ -272,42 +238,16 @@ async function outcome(input: VideoInput): Promise<string[]> {
   return seen;
 }
 
-async function repeat(offset: number, check: (random: SeededRandom) => Promise<void>): Promise<void> {
-  for (let seed = SEED + offset; seed < SEED + offset + RUNS; seed++) {
-    try {
-      await check(seeded(seed));
-    } catch (error) {
-      throw new Error(`seed ${seed}: ${String(error)}`, { cause: error });
-    }
+it('random Y4M reads the same from the whole, a Blob and any chunks', async () => {
+  for (let seed = SEED; seed < SEED + RUNS; seed++) {
+    const random = seeded(seed);
+    const { bytes, frames } = validVideo(random);
+    const whole = await outcome(bytes);
+    expect(whole, `seed ${seed}`).toHaveLength(frames + 2);
+    expect(whole.at(-1), `seed ${seed}`).toBe('end');
+    const most = random.pick([1, 7, 100, 5000]);
+    const chunks = streamOf(bytes, () => random.int(1, most));
+    for (const input of [chunks, new Blob([bytes])])
+      expect(await outcome(input), `seed ${seed}`).toEqual(whole);
   }
-}
-
-describe('random Y4M', () => {
-  it('headers of random pieces and damaged videos do not crash', async () => {
-    await repeat(0, async (random) => {
-      const start = random.next() < 0.8 ? 'YUV4MPEG2 ' : '';
-      const pieces = Array.from({ length: random.int(0, 12) }, () => random.pick(TOKENS));
-      const text = pieces.join(random.pick(['', ' ']));
-      const bytes = concat(ascii(start + text), random.bytes(random.int(0, 40)));
-      await outcome(bytes);
-      await outcome(streamOf(bytes, () => random.int(1, 30)));
-    });
-    await repeat(100000, async (random) => {
-      const bytes = mutated(random, validVideo(random).bytes);
-      await outcome(bytes);
-      await outcome(streamOf(bytes, () => random.int(1, 500)));
-    });
-  });
-
-  it('reads the same from the whole, a Blob and any chunks', async () => {
-    await repeat(200000, async (random) => {
-      const { bytes, frames } = validVideo(random);
-      const whole = await outcome(bytes);
-      expect(whole).toHaveLength(frames + 2);
-      expect(whole.at(-1)).toBe('end');
-      const most = random.pick([1, 7, 100, 5000]);
-      expect(await outcome(streamOf(bytes, () => random.int(1, most)))).toEqual(whole);
-      expect(await outcome(new Blob([bytes]))).toEqual(whole);
-    });
-  });
 });

@@ -165,7 +165,11 @@ describe('trust', () => {
       expect({ verdict, codes }).toEqual({ verdict: 'untrusted', codes: ['interlaced'] });
     });
 
-    test.each(['offset', 'unrelated', 'swapped'] as const)('is untrusted with a warning of %s', (code) => {
+    const bad = [
+      ...(['offset', 'unrelated', 'swapped', 'black-borders', 'framing'] as const),
+      ...(['dynamic-range', 'dolby-vision', 'lost-frames'] as const),
+    ];
+    test.each(bad)('is untrusted with a warning of %s', (code) => {
       const trust = trustOf({ preflight: [finding(code, 'warning')] });
       expect(trust).toMatchObject({ verdict: 'untrusted', codes: [code] });
     });

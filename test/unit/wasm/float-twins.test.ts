@@ -285,7 +285,12 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       // What larger scales left to the right of a picture that is narrower than half its window.
       const reach = window >> 1;
       const end = width < reach ? random.int(width, reach) : width;
-      const left = { image: banded(random, height * 32), mask: random.bytes(height * 32).map((v) => v & 1) };
+      // Levels of the picture, because others make no contrast with it.
+      const levels = Uint16Array.from(
+        { length: height * 32 },
+        () => image[random.int(0, image.length - 1)] ?? 0,
+      );
+      const left = { image: levels, mask: random.bytes(height * 32).map((v) => v & 1) };
       const about = `${width}x${height}, window ${window}, ${contrasts} contrasts, ${end - width} columns beyond`;
       compare('cambi_contrast', about, (twin) => {
         const counts = take(Number(native('cambi_counts_bytes')(width)));
@@ -329,7 +334,11 @@ describe(`twins of CAMBI, PSNR-HVS, CIEDE2000 and SpEED (seed ${SEED})`, () => {
       const halved = random.int(0, 1);
       const chromaWidth = halved === 1 ? (width + 1) >> 1 : width;
       const top = 2 ** depth - 1;
-      const planes = () => [width, chromaWidth, chromaWidth].map((n) => levels(random, n, top));
+      // Half of them are nearly grey: hues of colours that hardly have one.
+      const grey = random.int(0, 1) === 1;
+      const nearly = (n: number) => levels(random, n, top).map(() => Math.floor(top / 2) + random.int(0, 2));
+      const planes = () =>
+        [width, chromaWidth, chromaWidth].map((n, i) => (i > 0 && grey ? nearly(n) : levels(random, n, top)));
       const reference = planes();
       const distorted = random.int(0, 3) === 0 ? reference : planes();
       compare('ciede_row', `${width} samples of ${depth} bit, halved ${halved}`, (twin) => {
