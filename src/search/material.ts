@@ -27,8 +27,10 @@ export interface Material {
   readonly starts?: readonly number[];
   /** True for the user's file itself. */
   readonly isSource: boolean;
-  /** The video to encode and to compare with, created on the first call. */
+  /** The video to encode and to compare with, created if missing. */
   open(): Promise<VideoInput>;
+  /** Removes what {@link open} created. */
+  release(): Promise<void>;
 }
 
 export function wholeSource({ source, facts }: Session): Material {
@@ -42,6 +44,7 @@ export function wholeSource({ source, facts }: Session): Material {
     keys: [],
     isSource: true,
     open: async () => source,
+    release: async () => {},
   };
 }
 
@@ -62,7 +65,7 @@ export async function sampledSource(
   return { ...cut, keys: [], starts: cut.keys, shots: samples.map(({ shot }) => shot) };
 }
 
-/** Runs of frames in one lossless file of the private folder, cut on first use. */
+/** Runs of frames in one lossless file of the private folder, cut when needed. */
 export function cutMaterial(session: Session, samples: readonly Sample[], name: string): Material {
   const { folder, facts, source, signal, options } = session;
   const runs = samples.map(({ encoded }) => encoded);
@@ -86,6 +89,11 @@ export function cutMaterial(session: Session, samples: readonly Sample[], name: 
       cut ??= folder.cut(source, facts, runs, name, signal);
       await cut;
       return folder.path(name);
+    },
+    async release() {
+      if (!cut) return;
+      cut = undefined;
+      await folder.remove(name);
     },
   };
 }
