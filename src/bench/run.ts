@@ -20,6 +20,7 @@ import {
   score,
   type VideoFormat,
 } from '../index.js';
+import { aligned, grid } from '../report/sections.js';
 
 export interface BenchShape {
   readonly name: string;
@@ -68,19 +69,19 @@ export interface BenchRun {
   readonly seconds: number | null;
   readonly fps: number | null;
   /** Largest difference of a frame's VMAF from the portable result; 0 is bit-exact. */
-  readonly maxDifference: number | null;
+  readonly max_difference: number | null;
   /** The frame with that difference; `null` if there is none. */
-  readonly maxDifferenceFrame: number | null;
+  readonly max_difference_frame: number | null;
   /** Whether every metric that both have is bit-exact in every frame. */
   readonly identical: boolean | null;
   readonly error: string | null;
 }
 
-export interface BenchTest {
-  readonly shape: Omit<BenchShape, 'fullFrames'>;
+export interface BenchTest extends Omit<BenchShape, 'fullFrames'> {
   readonly runs: readonly BenchRun[];
 }
 
+/** As in the JSON. */
 export interface BenchResult {
   readonly tests: readonly BenchTest[];
   readonly skipped: readonly { readonly backend: BenchBackend; readonly reason: string }[];
@@ -134,7 +135,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
         }
         onFrames(frames);
       }
-      tests.push({ shape: { name, width, height, frames }, runs });
+      tests.push({ name, width, height, frames, runs });
       await Promise.all([rm(pair.reference), rm(pair.distorted)]);
     }
   } finally {
@@ -218,7 +219,7 @@ function runOf(
 }
 
 function failed(backend: BenchBackend, error: string): BenchRun {
-  const differences = { maxDifference: null, maxDifferenceFrame: null, identical: null };
+  const differences = { max_difference: null, max_difference_frame: null, identical: null };
   return { backend, mean: null, seconds: null, fps: null, ...differences, error };
 }
 
@@ -255,7 +256,7 @@ export function compareReports(
   portable: Report,
   other: Report,
   metric: string,
-): Pick<BenchRun, 'maxDifference' | 'maxDifferenceFrame' | 'identical'> {
+): Pick<BenchRun, 'max_difference' | 'max_difference_frame' | 'identical'> {
   const others = new Map(other.frames.map(({ frameNum, metrics }) => [frameNum, metrics]));
   let worst: { readonly difference: number; readonly frame: number } | undefined;
   let identical = portable.frames.length === other.frames.length;
@@ -271,8 +272,8 @@ export function compareReports(
       worst = { difference, frame: frameNum };
   }
   return {
-    maxDifference: worst?.difference ?? null,
-    maxDifferenceFrame: worst && worst.difference > 0 ? worst.frame : null,
+    max_difference: worst?.difference ?? null,
+    max_difference_frame: worst && worst.difference > 0 ? worst.frame : null,
     identical,
   };
 }
@@ -340,7 +341,7 @@ export function benchOutput(result: BenchResult) {
       ? ['', ...skipped.map(({ backend, reason }) => `SKIP ${backend}: ${reason}`)]
       : []),
   ];
-  const problems = tests.flatMap(({ shape, runs }) => runs.flatMap((run) => problem(shape.name, run)));
+  const problems = tests.flatMap(({ name, runs }) => runs.flatMap((run) => problem(name, run)));
   return {
     exitCode: problems.length === 0 ? 0 : 1,
     stdout: `${lines.join('\n')}\n`,
@@ -348,13 +349,12 @@ export function benchOutput(result: BenchResult) {
   };
 }
 
-function testLines({ shape, runs }: BenchTest, number: number): string[] {
+function testLines({ name, frames, runs }: BenchTest, number: number): string[] {
   const rows = [HEAD, ...runs.map(cells)];
-  const widths = HEAD.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  const table = rows.map((row) => `  ${row.map(pad).join('  ').trimEnd()}`);
-  return [`Test ${number}: ${shape.name}, ${shape.frames} frames`, ...table];
+  const backends = aligned(rows.map(([backend = '']) => backend));
+  const values = grid(rows.map((row) => row.slice(1)));
+  const table = backends.map((backend, i) => `  ${backend}  ${values[i]}`.trimEnd());
+  return [`Test ${number}: ${name}, ${frames} frames`, ...table];
 }
 
 function cells(run: BenchRun): string[] {
@@ -368,31 +368,14 @@ function cells(run: BenchRun): string[] {
   ];
 }
 
-function differenceText({ maxDifference, maxDifferenceFrame, identical }: BenchRun): string {
-  if (maxDifference === null) return '-';
-  if (maxDifference === 0) return identical ? 'none, in any metric' : 'none';
-  return `${maxDifference.toExponential(2)} in frame ${maxDifferenceFrame}`;
+function differenceText({ max_difference, max_difference_frame, identical }: BenchRun): string {
+  if (max_difference === null) return '-';
+  if (max_difference === 0) return identical ? 'none, in any metric' : 'none';
+  return `${max_difference.toExponential(2)} in frame ${max_difference_frame}`;
 }
 
 function problem(shape: string, { backend, error, identical }: BenchRun): string[] {
   if (error !== null) return [`${shape} on ${backend}: ${error}`];
   if (backend !== 'cpu' || identical !== false) return [];
   return [`${shape} on cpu: its numbers differ from the portable core's, which is a bug; please report it.`];
-}
-
-/** JSON data with snake_case keys. */
-export function benchData({ tests, skipped, machine, threads, model }: BenchResult) {
-  return {
-    tests: tests.map(({ shape, runs }) => ({
-      ...shape,
-      runs: runs.map(({ maxDifference, maxDifferenceFrame, identical, error, ...run }) => ({
-        ...run,
-        ...{ max_difference: maxDifference, max_difference_frame: maxDifferenceFrame, identical, error },
-      })),
-    })),
-    skipped: [...skipped],
-    machine,
-    threads,
-    model,
-  };
 }

@@ -218,9 +218,7 @@ export function progressSum(count: number, show: (progress: Progress) => void) {
   };
 }
 
-const LISTING_OPTIONS = optionTable<{ readonly json: boolean }>({
-  Options: { ...JSON_OPTION, ...HELP_OPTION },
-});
+const LISTING_OPTIONS = optionTable({ Options: { ...JSON_OPTION, ...HELP_OPTION } });
 
 /** A list or an item: its data, and its text for a width in columns. */
 export interface View {

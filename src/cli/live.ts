@@ -5,27 +5,16 @@
 import { usageError } from '../core/errors.js';
 import type { Listening, Report, ScoreOptions, ScoreRequest, SecondLine } from '../index.js';
 import { type Alarm, parseAlarm } from '../live/alarms.js';
-import { type OptionUse, optionTable, refusedValue } from './options.js';
+import { list, type OptionUse, optionTable, refusedValue, type SettingsOf, texts } from './options.js';
 import type { Terminal } from './terminal.js';
 
-export interface WatchSettings {
-  readonly live: readonly Listening[];
-  readonly dashboard: boolean;
-  /** Rules as typed. */
-  readonly alarms: readonly string[];
-  /** Folders whose files clients may name. */
-  readonly allow: readonly string[];
-  readonly alsoModels: readonly string[];
-  readonly keep: ScoreOptions['keep'];
-}
-
-export const LIVE_OPTIONS = optionTable<WatchSettings>(
+export const LIVE_OPTIONS = optionTable(
   {
     'Watching a run': {
       '--live WHERE': [
         'let programs watch and steer the run: sse:PORT (HTTP on 127.0.0.1; 0 for any free port), unix:PATH or stdio-fd:IN,OUT. ' +
           'May be repeated. With --window 10s only the last ten seconds stay in memory (250f: frames)',
-        (use, { live = [] }) => ({ live: [...live, whereOf(use)] }),
+        list('live', whereOf),
       ],
       '--dashboard': [
         'serve a page that shows the run, on the port of --live sse:PORT',
@@ -34,20 +23,22 @@ export const LIVE_OPTIONS = optionTable<WatchSettings>(
       '--alarm RULE': [
         "report when a rule such as 'p5<80 for 3s' becomes true, and exit with status 4 at the end; a pooled " +
           'value as in --fail-under (psnr_y.min), < or >, seconds or frames (50f). May be repeated',
-        ({ value }, { alarms = [] }) => ({ alarms: [...alarms, value] }),
+        texts('alarms'),
       ],
       '--allow DIR': [
         'let clients of --live name files under this folder. May be repeated. Default: none',
-        ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+        texts('allow'),
       ],
       '--also-model MODEL': [
         'measure the features of this model too, so that clients of --live can switch to it. May be repeated',
-        ({ value }, { alsoModels = [] }) => ({ alsoModels: [...alsoModels, value] }),
+        texts('alsoModels'),
       ],
     },
   },
   { ours: true },
 );
+
+export type WatchSettings = SettingsOf<typeof LIVE_OPTIONS> & Pick<ScoreOptions, 'keep'>;
 
 /** `--window 10s` and `--window 250f` limit the frames kept; without a unit, `--window` is that of `--offset`. */
 export function readWindow(use: OptionUse): Pick<WatchSettings, 'keep'> | undefined {
@@ -99,8 +90,12 @@ function keepOf(use: OptionUse): ScoreOptions['keep'] {
   throw refusedValue(use, 'a time such as 10s, or frames such as 250f');
 }
 
-export interface LiveSettings extends Pick<WatchSettings, 'alarms' | 'allow'> {
+export interface LiveSettings {
   readonly listen: readonly Listening[];
+  /** Rules as typed. */
+  readonly alarms: readonly string[];
+  /** Folders whose files clients may name. */
+  readonly allow: readonly string[];
 }
 
 /**

@@ -40,28 +40,58 @@ export interface Option<Settings = object> extends OptionSpec {
 }
 
 /** Help and reader of each option, by its spelling in the help: `-r, --reference FILE`. */
-export type OptionRows<Settings = object> = Readonly<
+type OptionRows = Readonly<
   Record<
     `--${string}` | `-${string}, --${string}`,
     readonly [
       help: string,
-      read?: Reader<Settings> | undefined,
+      read?: ((use: OptionUse, before: never) => object) | undefined,
       extras?: Pick<OptionSpec, 'optional' | 'ours' | 'last'>,
     ]
   >
 >;
 
+type Member<Of> = Of extends unknown ? Of[keyof Of] : never;
+type Read<Row> = Row extends readonly [string, infer Reader, ...unknown[]] ? Returned<Reader> : never;
+type Returned<Reader> = Reader extends (...args: never) => infer Settings ? Settings : never;
+type KeyOf<Of> = Of extends unknown ? keyof Of : never;
+type ValueOf<Of, Key> = Of extends unknown ? (Key extends keyof Of ? Of[Key] : never) : never;
+/** All that the readers of rows return. */
+type SettingsIn<Rows> = {
+  readonly [Key in KeyOf<Read<Member<Rows>>>]: Exclude<ValueOf<Read<Member<Rows>>, Key>, undefined>;
+};
+
+/** What the options of a table set. */
+export type SettingsOf<Table> = Table extends readonly Option<infer Settings>[] ? Settings : never;
+
+/** Rows for several tables. */
+export function optionRows<Rows extends OptionRows>(rows: Rows): Rows {
+  return rows;
+}
+
 /** @param groups rows by help heading */
-export function optionTable<Settings>(
-  groups: Readonly<Record<string, OptionRows<Settings>>>,
+export function optionTable<Groups extends Readonly<Record<string, OptionRows>>>(
+  groups: Groups,
   common: Pick<OptionSpec, 'ours'> = {},
-): readonly Option<Settings>[] {
+): readonly Option<SettingsIn<Member<Groups>>>[] {
   return Object.entries(groups).flatMap(([group, rows]) =>
     Object.entries(rows).map(([spelling, [help, read, extras]]) => {
       const [, short, name = '', argument] = /^(?:-(\w), )?--(\S+)(?: (.+))?$/.exec(spelling) ?? [];
-      return { name, short, argument, help, read, group, ...common, ...extras };
+      return { name, short, argument, help, read: read as Option['read'], group, ...common, ...extras };
     }),
   );
+}
+
+/** A reader that adds to the list of a key. */
+export function list<Key extends string, Value>(key: Key, read: (use: OptionUse) => Value) {
+  type List = Readonly<Record<Key, readonly Value[]>>;
+  return (use: OptionUse, before: Partial<List>) =>
+    ({ [key]: [...(before[key] ?? []), read(use)] }) as unknown as List;
+}
+
+/** {@link list} of texts as typed. */
+export function texts<Key extends string>(key: Key) {
+  return list(key, ({ value }) => value);
 }
 
 /** Nests the settings of options under a key. */
@@ -86,11 +116,9 @@ export function settingsOf<Settings>(uses: readonly OptionUse[], options: readon
   return settings;
 }
 
-export const JSON_OPTION: OptionRows<{ readonly json: boolean }> = {
-  '--json': ['as JSON', () => ({ json: true })],
-};
+export const JSON_OPTION = optionRows({ '--json': ['as JSON', () => ({ json: true })] });
 
-export const HELP_OPTION: OptionRows = { '--help': ['show this help', undefined, { last: true }] };
+export const HELP_OPTION = optionRows({ '--help': ['show this help', undefined, { last: true }] });
 
 export interface OptionUse {
   readonly name: string;
@@ -309,16 +337,14 @@ export function fileName(use: OptionUse): string {
 }
 
 /** For results that are too large for Redis. */
-export const RESULTS_OPTION: OptionRows<{ readonly results?: string }> = {
+export const RESULTS_OPTION = optionRows({
   '--results DIR': [
     'a folder that all workers and the batch can access, or a URL to upload to, for parts and other large results',
     (use) => ({ results: fileName(use) }),
   ],
-};
+});
 
 export const HOSTS_HELP = 'read from and upload to URLs on HOST, checked. May be repeated';
 
 /** For commands that read no videos of their own. */
-export const HOSTS_OPTION: OptionRows<{ readonly hosts: readonly string[] }> = {
-  '--allow-url HOST': [HOSTS_HELP, ({ value }, { hosts = [] }) => ({ hosts: [...hosts, value] })],
-};
+export const HOSTS_OPTION = optionRows({ '--allow-url HOST': [HOSTS_HELP, texts('hosts')] });

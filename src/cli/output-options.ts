@@ -10,96 +10,89 @@ import { decimalBound, type Limit, parseLimit, parsePooledName } from '../report
 import { PAGE_MEGABYTES_RANGE } from '../report/picture-room.js';
 import type { Drop } from '../report/verdict.js';
 import { type Precision, parsePrecision } from '../report/write.js';
-import { fileName, numberValue, type OptionUse, optionTable, refusedValue } from './options.js';
+import {
+  fileName,
+  numberValue,
+  type OptionUse,
+  optionTable,
+  refusedValue,
+  type SettingsOf,
+} from './options.js';
 
 export const PRECISION_HELP =
   'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)';
 export const GITHUB_SUMMARY_HELP =
   'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)';
 
-export const OUTPUT_OPTIONS = [
-  ...optionTable<OutputSettings>({
+const OF_VMAF = { ours: false };
+
+const formatted = (format: ReportFormat) => () => ({ format });
+
+export const OUTPUT_OPTIONS = optionTable(
+  {
     Output: {
       '-o, --output FILE': [
         'write the report to FILE, in the format of its extension; - is standard output',
         (use) => ({ output: fileName(use) }),
+        OF_VMAF,
       ],
-      '--xml': ['report as XML (default with -o and any other extension)', () => ({ format: 'xml' })],
-      '--json': ['report as JSON', () => ({ format: 'json' })],
-      '--csv': ['report as CSV, one row per frame', () => ({ format: 'csv' })],
-      '--sub': ['report as subtitles, one per frame', () => ({ format: 'sub' })],
+      '--xml': ['report as XML (default with -o and any other extension)', formatted('xml'), OF_VMAF],
+      '--json': ['report as JSON', formatted('json'), OF_VMAF],
+      '--csv': ['report as CSV, one row per frame', formatted('csv'), OF_VMAF],
+      '--sub': ['report as subtitles, one per frame', formatted('sub'), OF_VMAF],
+      '--ndjson': ['report as JSON lines, one per frame', formatted('ndjson')],
+      '--html FILE': [
+        'also write a self-contained page with charts to FILE',
+        (use) => ({ html: fileName(use) }),
+      ],
+      '--no-pictures': [
+        'leave the pictures of the worst frames out of the page of --html',
+        () => ({ noPictures: true }),
+      ],
+      '--html-size MB': [
+        'size limit of the page of --html with its pictures of the worst frames, in million bytes (default: 3)',
+        (use) => ({ htmlSize: sizeLimit(use) }),
+      ],
+      '--features-table': [
+        'print all features, percentiles, worst frames and warnings instead of a short summary',
+        () => ({ featuresTable: true }),
+      ],
+      '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+      '--fail-under LIMIT': [
+        'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
+          'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
+        limitsValue,
+      ],
+      '--baseline REPORT': [
+        'compare with this earlier report of anyvmaf; requires --max-drop',
+        (use) => ({ baseline: fileName(use) }),
+      ],
+      '--max-drop DROP': [
+        'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
+          'more than DROP. May be repeated',
+        (use: OptionUse, { drops = [] }: { readonly drops?: readonly Drop[] }) => ({
+          drops: [...drops, ...use.value.split(',').map((text) => dropOf(text, use))],
+        }),
+      ],
+      '--accept-untrusted': [
+        'let --fail-under and --baseline judge untrusted scores like any other',
+        () => ({ acceptUntrusted: true }),
+      ],
+      '--junit FILE': ['also write the checks as JUnit XML', (use) => ({ junit: fileName(use) })],
+      '--summary FILE': [
+        'also write scores, checks and worst frames as Markdown',
+        (use) => ({ summary: fileName(use) }),
+      ],
+      '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
     },
-  }),
-  ...optionTable<OutputSettings>(
-    {
-      Output: {
-        '--ndjson': ['report as JSON lines, one per frame', () => ({ format: 'ndjson' })],
-        '--html FILE': [
-          'also write a self-contained page with charts to FILE',
-          (use) => ({ html: fileName(use) }),
-        ],
-        '--no-pictures': [
-          'leave the pictures of the worst frames out of the page of --html',
-          () => ({ noPictures: true }),
-        ],
-        '--html-size MB': [
-          'size limit of the page of --html with its pictures of the worst frames, in million bytes (default: 3)',
-          (use) => ({ htmlSize: sizeLimit(use) }),
-        ],
-        '--features-table': [
-          'print all features, percentiles, worst frames and warnings instead of a short summary',
-          () => ({ featuresTable: true }),
-        ],
-        '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
-        '--fail-under LIMIT': [
-          'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
-            'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
-          limitsValue,
-        ],
-        '--baseline REPORT': [
-          'compare with this earlier report of anyvmaf; requires --max-drop',
-          (use) => ({ baseline: fileName(use) }),
-        ],
-        '--max-drop DROP': [
-          'exit with status 3 when a mean, or another pooled value as in vmaf.p5=1, is worse than the baseline by ' +
-            'more than DROP. May be repeated',
-          (use, { drops = [] }) => ({
-            drops: [...drops, ...use.value.split(',').map((text) => dropOf(text, use))],
-          }),
-        ],
-        '--accept-untrusted': [
-          'let --fail-under and --baseline judge untrusted scores like any other',
-          () => ({ acceptUntrusted: true }),
-        ],
-        '--junit FILE': ['also write the checks as JUnit XML', (use) => ({ junit: fileName(use) })],
-        '--summary FILE': [
-          'also write scores, checks and worst frames as Markdown',
-          (use) => ({ summary: fileName(use) }),
-        ],
-        '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
-      },
-    },
-    { ours: true },
-  ),
-];
+  },
+  { ours: true },
+);
 
-export interface OutputSettings {
-  readonly output?: string;
-  readonly html?: string;
-  readonly noPictures?: boolean;
-  readonly htmlSize?: number;
+export interface OutputSettings extends Partial<SettingsOf<typeof OUTPUT_OPTIONS>> {
   /** From an option, else from the extension of {@link output}. */
   readonly format?: ReportFormat;
   readonly precision: Precision;
-  readonly failUnder?: number;
-  readonly limits?: readonly Limit[];
-  readonly baseline?: string;
-  readonly drops?: readonly Drop[];
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly githubSummary?: boolean;
-  readonly acceptUntrusted?: boolean;
-  readonly featuresTable?: boolean;
   readonly quiet: boolean;
 }
 
@@ -114,8 +107,13 @@ export function isGated(settings: OutputSettings): boolean {
   );
 }
 
+interface Bounds {
+  readonly failUnder?: number;
+  readonly limits?: readonly Limit[];
+}
+
 /** A bare number limits the means of models; several bounds are separated by commas. */
-function limitsValue(use: OptionUse, before: Partial<OutputSettings>): Partial<OutputSettings> {
+function limitsValue(use: OptionUse, before: Bounds): Bounds {
   let { failUnder, limits } = before;
   for (const part of use.value.split(',')) {
     const alone = decimalBound(part.trim());

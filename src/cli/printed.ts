@@ -247,43 +247,36 @@ export function printLive(
   broken: (reason: unknown) => void,
 ) {
   const lines = ndjsonLines(precision);
-  /** Per report: its metrics once it has started, the waiting lines, and whether it has ended. */
-  const states: { metrics?: readonly string[]; waiting: string; complete: boolean }[] = Array.from(
-    { length: count },
-    () => ({ waiting: '', complete: false }),
-  );
+  /** By report: its metrics once it has started, lines that wait for earlier reports, and whether it has ended. */
+  const metrics: (readonly string[])[] = [];
+  const waiting = Array<string>(count).fill('');
+  const ended = Array<boolean>(count).fill(false);
   let turn = 0;
   let written: Promise<void> = Promise.resolve();
-  const add = (index: number, line: string) => {
-    const added = states[index];
-    if (added) added.waiting += line;
-    for (let state = states[turn]; state; state = states[++turn]) {
-      const text = state.waiting;
-      state.waiting = '';
+  const add = (index: number, line: string, last = false) => {
+    waiting[index] += line;
+    ended[index] = last;
+    for (; turn < count; turn++) {
+      const text = waiting[turn] ?? '';
+      waiting[turn] = '';
       if (text !== '') written = written.then(() => print(text));
       written.catch(broken);
-      if (!state.complete) return;
+      if (!ended[turn]) return;
     }
   };
   const start = (head: ReportHead, index = 0) => {
-    const state = states[index];
-    if (state) state.metrics = head.metrics;
+    metrics[index] = head.metrics;
     add(index, lines.header(head));
-  };
-  const complete = (index: number, line: string) => {
-    const state = states[index];
-    if (state) state.complete = true;
-    add(index, line);
   };
   return {
     start,
-    frame: (frame: FrameMetrics, index = 0) => add(index, lines.frame(frame, states[index]?.metrics ?? [])),
+    frame: (frame: FrameMetrics, index = 0) => add(index, lines.frame(frame, metrics[index] ?? [])),
     end: (report: Report, index = 0) => {
       // A report without any scored frame has not started.
-      if (!states[index]?.metrics) start(report, index);
-      complete(index, lines.summary(report));
+      if (!metrics[index]) start(report, index);
+      add(index, lines.summary(report), true);
     },
-    fail: (failed: FailedEncode, index: number) => complete(index, lines.failure(failed)),
+    fail: (failed: FailedEncode, index: number) => add(index, lines.failure(failed), true),
     written: () => written,
   };
 }

@@ -68,8 +68,11 @@ const NO_TINY: TinySettings['tiny'] = { shared: {}, models: [] };
 
 /** Makes an option apply to the model before it. */
 const ofModel =
-  (read: (use: OptionUse, model: Partial<Model>) => Partial<Model>): Option<TinySettings>['read'] =>
-  (use, { tiny: { shared, models, used = use.label } = NO_TINY }) => {
+  (read: (use: OptionUse, model: Partial<Model>) => Partial<Model>) =>
+  (
+    use: OptionUse,
+    { tiny: { shared, models, used = use.label } = NO_TINY }: Partial<TinySettings>,
+  ): TinySettings => {
     const last = models.at(-1);
     if (last) return { tiny: { shared, models: models.with(-1, { ...last, ...read(use, last) }), used } };
     return { tiny: { shared: { ...shared, ...read(use, shared) }, models, used } };
@@ -83,13 +86,13 @@ const deviceReader = ofModel((use, { device: before }) => {
   );
 });
 
-const TINY_OPTIONS = optionTable<TinySettings>(
+const TINY_OPTIONS = optionTable(
   {
     'Tiny models': {
       '--tiny-model MODEL': [
         "also score with this ONNX model: an id that 'anyvmaf tiny list' shows, or a file. May be repeated; each " +
           'option below applies to the model before it',
-        (use, { tiny = NO_TINY }) => ({
+        (use: OptionUse, { tiny = NO_TINY }: Partial<TinySettings>): TinySettings => ({
           tiny: { ...tiny, models: [...tiny.models, { model: text(use) }] },
         }),
       ],
@@ -178,11 +181,13 @@ export const SCORE_OPTIONS: readonly Option<AskedSettings>[] = [
   ...optionsUnder('Tiny models'),
   ...within('outputs', OUTPUT_OPTIONS),
   ...optionsUnder(RUNNING),
-  ...optionTable<AskedSettings>({
+  ...optionTable({
     [RUNNING]: {
       '-q, --quiet': [
         'no progress bar; plain scores instead of the summary',
-        (_use, { outputs }) => ({ outputs: { ...outputs, quiet: true } }),
+        (_use: OptionUse, { outputs }: Partial<AskedSettings>): Partial<AskedSettings> => ({
+          outputs: { ...outputs, quiet: true },
+        }),
       ],
       '--shard I/N': [
         "measure only part I of N, on any machine, and write its record; 'anyvmaf merge' joins the parts into " +

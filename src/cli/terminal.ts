@@ -9,7 +9,7 @@ import { sentence } from '../core/printable.js';
 import { agreeToParts, megabytes, type PartsDoor } from '../parts/consent.js';
 import type { Part, PinnedPackage } from '../parts/table.js';
 import { ClosedPipe } from './exit.js';
-import type { OptionRows } from './options.js';
+import { optionRows } from './options.js';
 
 export interface Terminal {
   /** Standard output is a terminal. */
@@ -76,7 +76,7 @@ function write(stream: WriteStream, text: string): Promise<void> {
   });
 }
 
-export const YES_OPTION: OptionRows = {
+export const YES_OPTION = optionRows({
   '--yes': [
     "fetch what is missing without asking; see 'anyvmaf setup'",
     () => {
@@ -85,7 +85,7 @@ export const YES_OPTION: OptionRows = {
     },
     { ours: true },
   ],
-};
+});
 
 export const ERASE_LINE = '\r\u001b[K';
 

@@ -15,6 +15,7 @@ import {
   optionTable,
   orList,
   refusedValue,
+  type SettingsOf,
   unsigned,
   unsignedValue,
 } from './options.js';
@@ -23,13 +24,7 @@ import { YES_OPTION } from './terminal.js';
 const PIXEL_FORMATS = ['420', '422', '444', '400'] as const;
 const BIT_DEPTHS = [8, 10, 12, 16];
 
-export interface VideoSettings {
-  readonly reference: string;
-  readonly distorted: string;
-  readonly raw: Partial<RawVideoFormat>;
-}
-
-export const VIDEO_OPTIONS = optionTable<VideoSettings>({
+export const VIDEO_OPTIONS = optionTable({
   Input: {
     '-r, --reference FILE': [
       'the original video; - is standard input',
@@ -41,23 +36,25 @@ export const VIDEO_OPTIONS = optionTable<VideoSettings>({
     ],
     '-w, --width N': [
       'raw YUV: width in samples; both files are then raw',
-      (use, { raw }) => ({ raw: { ...raw, width: unsignedValue(use, 1920) } }),
+      (use) => ({ width: unsignedValue(use, 1920) }),
     ],
     '-h, --height N': [
       'raw YUV: height in lines (-h is not help)',
-      (use, { raw }) => ({ raw: { ...raw, height: unsignedValue(use, 1080) } }),
+      (use) => ({ height: unsignedValue(use, 1080) }),
     ],
     '-p, --pixel_format FMT': [
       'raw YUV: 420, 422, 444, or 400 for luma only',
-      (use, { raw }) => ({ raw: { ...raw, chroma: choiceValue(use, PIXEL_FORMATS) } }),
+      (use) => ({ chroma: choiceValue(use, PIXEL_FORMATS) }),
     ],
     '-b, --bitdepth N': [
       'raw YUV: 8, 10, 12 or 16 bits per sample',
-      (use, { raw }) => ({ raw: { ...raw, bitDepth: bitDepthValue(use) } }),
+      (use) => ({ bitDepth: bitDepthValue(use) }),
     ],
     ...YES_OPTION,
   },
 });
+
+export type VideoSettings = SettingsOf<typeof VIDEO_OPTIONS>;
 
 export interface Videos {
   readonly reference: string;
@@ -83,7 +80,7 @@ export function videosOf(
   command = 'anyvmaf',
 ): Videos {
   const videos = chooseVideos(positionals, settings, most, command);
-  const raw = rawFormatOf(settings.raw ?? {});
+  const raw = rawFormatOf(settings);
   return { ...videos, ...(raw && { raw }) };
 }
 
@@ -95,7 +92,7 @@ export function pairOf(settings: Partial<VideoSettings>, positionals: readonly s
 
 /** @throws {AnyvmafError} `usage` unless exactly one video is named */
 export function singleVideoOf(
-  { reference, distorted, raw: geometry = {} }: Partial<VideoSettings>,
+  { reference, distorted, ...geometry }: Partial<VideoSettings>,
   positionals: readonly string[],
 ): SingleVideo {
   const named = positionals.map(localPath);
@@ -173,9 +170,13 @@ function chooseVideos(
 }
 
 /** Any of the four options makes the others necessary (spec A.1, A.5). */
-function rawFormatOf(raw: Partial<RawVideoFormat>): RawVideoFormat | undefined {
-  if (Object.keys(raw).length === 0) return undefined;
-  const { width, height, chroma, bitDepth } = raw;
+function rawFormatOf({
+  width,
+  height,
+  chroma,
+  bitDepth,
+}: Partial<RawVideoFormat>): RawVideoFormat | undefined {
+  if ([width, height, chroma, bitDepth].every((value) => value === undefined)) return undefined;
   if (width && height && chroma && bitDepth) return { width, height, chroma, bitDepth };
   const missing = [
     width ? '' : '-w/--width',

@@ -40,6 +40,8 @@ const TRIES = [
   [192, 0.7],
 ] as const;
 
+const WIDEST: number = TRIES[0][0];
+
 /** Best lossless compression to expect: bytes of samples per byte of file. */
 const COMPRESSIBLE = 4;
 
@@ -55,81 +57,11 @@ export interface PictureTry {
   fits(samples: number): boolean;
 }
 
-class PictureRoom {
-  readonly #whole: number;
-  #left: number;
-  #least: number = TRIES[0][0];
-
-  /**
-   * @param bytes size of the page without pictures
-   * @param moments without pictures so far
-   */
-  constructor(
-    readonly megabytes: number,
-    readonly bytes: number,
-    public moments: number,
-  ) {
-    // Base64 writes four characters for three bytes; the markup around a picture is small.
-    this.#whole = 0.74 * (megabytes * 1e6 - bytes);
-    this.#left = this.#whole;
-  }
-
-  /** True if the page without pictures is below its limit. */
-  get exists(): boolean {
-    return this.#whole > 0;
-  }
-
-  /** The best pictures that fit the share of a moment, or the smallest; `make` skips an attempt with `undefined`. */
-  async take<T extends PictureFiles>(
-    make: (attempt: PictureTry) => Promise<T | undefined>,
-  ): Promise<T | undefined> {
-    const share = Math.min(LARGEST_PICTURE, this.#left / Math.max(1, this.moments--));
-    const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
-    let made: T | undefined;
-    let used = 0;
-    for (const [side, quality] of TRIES) {
-      if (made && bytesOf(made) <= share) break;
-      made = (await make({ side, quality, fits })) ?? made;
-      used = side;
-    }
-    if (!made) return undefined;
-    this.#left -= bytesOf(made);
-    this.#least = Math.min(this.#least, used);
-    return made;
-  }
-
-  /** The pictures that fit; `made` has the most important first. */
-  within<T extends PictureFiles>(made: readonly T[]): readonly T[] {
-    let room = this.#whole;
-    const beyond = made.findIndex((files) => {
-      room -= bytesOf(files);
-      return room < 0;
-    });
-    return made.slice(0, beyond === -1 ? undefined : beyond);
-  }
-
-  /** Explains in sentences why pictures are small or missing; `remedy` is the option that allows more. */
-  reasons(shown: number, made: number, remedy: string): readonly string[] {
-    const { megabytes } = this;
-    if (!this.exists) {
-      const without = `${(this.bytes / 1e6).toFixed(1)} MB without them`;
-      const reason = `the page has ${without}, and the limit is ${megabytes} MB; ${remedy} allows more`;
-      return made === 0 ? [] : [`No pictures: ${reason}.`];
-    }
-    const limit = `to keep the page below ${megabytes} MB; ${remedy} allows more.`;
-    return [
-      ...(shown < made ? [`${made - shown} of ${made} moments have no pictures, ${limit}`] : []),
-      ...(shown > 0 && this.#least < TRIES[0][0]
-        ? [`Some pictures are at most ${this.#least} pixels wide, ${limit}`]
-        : []),
-    ];
-  }
-}
-
 interface Moment {
   readonly frame: number;
   /** Width over height as shown. */
   readonly aspect: number;
+  /** Skips an attempt with `undefined`. */
   write(attempt: PictureTry): Promise<PictureFiles | undefined>;
 }
 
@@ -176,11 +108,16 @@ export async function pagePicturesOf<E extends ListedEncode>(
   { momentsOf, onMoment, reasonOf, remedy, signal }: PictureMaker<E>,
 ): Promise<PagePictures> {
   const most = encodes.flatMap(({ frames }) => frames).length;
-  const room = new PictureRoom(megabytes, bytes, most);
-  if (!room.exists) return { pictures: [], lacking: room.reasons(0, most, remedy) };
+  // Base64 writes four characters for three bytes; the markup around a picture is small.
+  const room = 0.74 * (megabytes * 1e6 - bytes);
+  if (room <= 0) {
+    const without = `${(bytes / 1e6).toFixed(1)} MB without them`;
+    const why = `the page has ${without}, and the limit is ${megabytes} MB; ${remedy} allows more`;
+    return { pictures: [], lacking: most === 0 ? [] : [`No pictures: ${why}.`] };
+  }
   const made: (readonly PagePicture[])[] = [];
   const failed = new Map<string, string[]>();
-  let done = 0;
+  let [left, done, narrowest] = [room, 0, WIDEST];
   for (const [report, encode] of encodes.entries()) {
     const { name, frames } = encode;
     if (frames.length === 0) continue;
@@ -188,8 +125,12 @@ export async function pagePicturesOf<E extends ListedEncode>(
     const before = done;
     try {
       for await (const { frame, aspect, write } of momentsOf(encode)) {
-        const files = await room.take(write);
-        if (files) taken.set(frame, { report, frame, aspect, ...files });
+        const best = await bestWithin(left / Math.max(1, most - done), write);
+        if (best) {
+          taken.set(frame, { report, frame, aspect, ...best.files });
+          left -= bytesOf(best.files);
+          narrowest = Math.min(narrowest, best.side);
+        }
         onMoment?.(++done, most);
       }
       // `taken` is in video order, `frames` by rank.
@@ -200,13 +141,41 @@ export async function pagePicturesOf<E extends ListedEncode>(
       failed.set(why, [...(failed.get(why) ?? []), name]);
     }
     // The share of moments without pictures goes to the others.
-    room.moments -= before + frames.length - done;
     done = before + frames.length;
   }
   const ranked = byRank(made);
-  const pictures = room.within(ranked);
+  const pictures = fitting(ranked, room);
+  const limit = `to keep the page below ${megabytes} MB; ${remedy} allows more.`;
+  const [shown, all] = [pictures.length, ranked.length];
   const lacking = [...failed].map(([why, names]) => noPictures(names, why));
-  return { pictures, lacking: [...lacking, ...room.reasons(pictures.length, ranked.length, remedy)] };
+  if (shown < all) lacking.push(`${all - shown} of ${all} moments have no pictures, ${limit}`);
+  if (shown > 0 && narrowest < WIDEST)
+    lacking.push(`Some pictures are at most ${narrowest} pixels wide, ${limit}`);
+  return { pictures, lacking };
+}
+
+/** The best pictures of a moment within its share of bytes, or the smallest, and their longest side at most. */
+async function bestWithin(bytes: number, make: Moment['write']) {
+  const share = Math.min(LARGEST_PICTURE, bytes);
+  const fits = (samples: number) => 3 * samples <= COMPRESSIBLE * share;
+  let files: PictureFiles | undefined;
+  let used = WIDEST;
+  for (const [side, quality] of TRIES) {
+    if (files && bytesOf(files) <= share) break;
+    files = (await make({ side, quality, fits })) ?? files;
+    used = side;
+  }
+  return files && { files, side: used };
+}
+
+/** The pictures that fit; `made` has the most important first. */
+function fitting(made: readonly PagePicture[], bytes: number): readonly PagePicture[] {
+  let room = bytes;
+  const beyond = made.findIndex((files) => {
+    room -= bytesOf(files);
+    return room < 0;
+  });
+  return made.slice(0, beyond === -1 ? undefined : beyond);
 }
 
 export function noPictures(names: readonly string[], why: string): string {

@@ -130,17 +130,9 @@ function* writeJson(report: Report, precision: Precision = 'legacy'): Generator<
     yield `${piece}\n      }\n    }`;
     separator = ',\n';
   }
-  yield `\n  ],\n  "pooled_metrics": {`;
-  separator = '\n';
-  for (const name of report.metrics) {
-    const entries = entriesOf(schema.pooled.fields, pooledMetric(report, name) ?? {}, number);
-    const lines = entries.map(([key, value]) => `\n      "${key}": ${pretty(value)}`);
-    yield `${separator}    ${quote(name)}: {${lines.join(',')}\n    }`;
-    separator = ',\n';
-  }
-  const aggregates = Object.entries(report.aggregate_metrics);
-  const lines = aggregates.map(([name, value]) => `\n    ${quote(name)}: ${number(value)}`);
-  yield `\n  },\n  "aggregate_metrics": {${lines.join(',')}\n  }`;
+  yield '\n  ]';
+  for (const [key, value] of pooledEntries(report, number))
+    yield `,\n  ${quote(key)}: ${pretty(value, '  ', 'open')}`;
   const own = [
     ...[schema.inputs, schema.preparation, schema.models].flatMap(({ fields }) =>
       entriesOf(fields, report, number),
@@ -186,16 +178,19 @@ export function failureEntries({ version, reference, distorted, ...error }: Fail
   return entriesOf(schema.failure.fields, value, String);
 }
 
-/** On several lines, indented by two spaces per level except for the first line. */
-export function pretty(json: Json, indent = ''): string {
+/**
+ * On several lines, indented by two spaces per level except for the first line.
+ * @param empty objects without members: closed, or open on two lines, as in libvmaf's log
+ */
+export function pretty(json: Json, indent = '', empty: 'closed' | 'open' = 'closed'): string {
   if (typeof json === 'string') return json;
   const inner = `${indent}  `;
   if ('list' in json) {
     if (json.list.length === 0) return '[]';
-    return `[\n${json.list.map((item) => inner + pretty(item, inner)).join(',\n')}\n${indent}]`;
+    return `[\n${json.list.map((item) => inner + pretty(item, inner, empty)).join(',\n')}\n${indent}]`;
   }
-  if (json.map.length === 0) return '{}';
-  const entries = json.map.map(([key, value]) => `${inner}${quote(key)}: ${pretty(value, inner)}`);
+  if (json.map.length === 0) return empty === 'open' ? `{\n${indent}}` : '{}';
+  const entries = json.map.map(([key, value]) => `${inner}${quote(key)}: ${pretty(value, inner, empty)}`);
   return `{\n${entries.join(',\n')}\n${indent}}`;
 }
 

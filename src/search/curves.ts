@@ -24,19 +24,10 @@ import {
 } from './commands.js';
 import { type Material, sampledSource } from './material.js';
 import { Probe } from './probe.js';
-import {
-  type CurveTask,
-  fineChoice,
-  measureCurve,
-  measureOf,
-  qualityOf,
-  rising,
-  risingRange,
-} from './search.js';
+import { type CurveTask, fineChoice, measureCurve, measureOf, rising, risingRange } from './search.js';
 import { inSession, type SearchPlatform, type Session, type SourceFacts, sourceName } from './session.js';
 import {
   bestAt,
-  byGrid,
   type Choice,
   type Curves,
   cheapestAt,
@@ -55,6 +46,7 @@ import {
   marginTo,
   partLength,
   poolingOf,
+  qualityIn,
   type SampleValues,
   scoreName,
   targetAt,
@@ -129,10 +121,10 @@ async function measureOne(
   const compared = (point: KnownPoint): ComparedPoint => ({
     name,
     ...probe.encoded(point),
-    quality: qualityOf(point, task.measure, task.perSecond),
+    quality: qualityIn(task.measure, point.metrics, task.perSecond),
   });
   const values = await measureCurve(probe, choice, task, (point) => onPoint?.(compared(point)));
-  const points = byGrid(probe.points().map(compared), probe.setting.parameter.grid);
+  const points = probe.onGrid().map(compared);
   const up = rising(task.measure);
   const curve = risingCurve(points.map(up));
   const speeds = points.flatMap(({ framesPerSecond, cached }) => (cached ? [] : (framesPerSecond ?? [])));
@@ -170,7 +162,7 @@ function differencesOf(
   contestants: readonly Contestant[],
   pairing: Pairing,
 ): Pick<ComparisonResult, 'deltas' | 'least' | 'ties'> {
-  const measured = contestants.map(({ probe }) => byGrid(probe.points(), probe.setting.parameter.grid));
+  const measured = contestants.map(({ probe }) => probe.onGrid());
   const deltaOf = (anchor: number, test: number): CurveDelta => {
     const pair = [curves[anchor], curves[test]] as [ComparedCurve, ComparedCurve];
     const delta = deltaBetween(pair, pairing);
@@ -244,7 +236,7 @@ function intervalOf(
         Object.entries(point.metrics).map(([name, samples]) => [name, without(samples, out)]),
       );
       const bytes = sizes.flat();
-      const quality = qualityOf({ ...point, metrics }, measure, perSecond);
+      const quality = qualityIn(measure, metrics, perSecond);
       return rising(measure)({ quality, kbps: bytes.reduce((sum, size) => sum + size, 0) / bytes.length });
     });
   // In logarithms, double and half are equally far apart.
@@ -362,14 +354,13 @@ class Ladder {
   }
 
   #point({ size, probe }: Step, point: KnownPoint): LadderPoint {
-    const quality = qualityOf(point, this.measure, this.session.perSecond);
+    const quality = qualityIn(this.measure, point.metrics, this.session.perSecond);
     return { ...size, ...probe.encoded(point), quality };
   }
 
   /** On the encoder's grid only. */
   #points(step: Step): readonly LadderPoint[] {
-    const points = step.probe.points().map((point) => this.#point(step, point));
-    return byGrid(points, step.probe.setting.parameter.grid);
+    return step.probe.onGrid().map((point) => this.#point(step, point));
   }
 
   #curves(): Curves<Step> {
@@ -393,11 +384,10 @@ class Ladder {
     const chosen = new Map<string, LadderPoint>();
     for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
       const curve = curves.find(([name]) => name === step)?.[1] as RisingCurve;
-      const known = step.probe.points();
       const { values } = step.probe.setting.parameter.grid;
       const value = values[indexNear(values, curve.valueAt(kbps))] as number;
-      const point = await step.probe.measure(value);
-      if (!known.includes(point)) this.options.onPoint?.(this.#point(step, point));
+      const tell = (found: KnownPoint) => this.options.onPoint?.(this.#point(step, found));
+      const point = await step.probe.measure(value, tell);
       chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
     }
     return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);

@@ -185,29 +185,14 @@ export interface Activity {
 
 const FINENESS = 1000;
 
-class ActivityMeter {
-  #before: Uint8Array | undefined;
-  /** Mean difference from the previous picture; infinite for the first. */
-  readonly #changes: number[] = [];
-  readonly #texture: number[] = [];
-
-  add(luma: Uint8Array): void {
-    this.#changes.push(this.#before ? differenceOf(luma, this.#before) : Number.POSITIVE_INFINITY);
-    this.#texture.push(rounded(Math.log1p(textureOf(luma))));
-    this.#before = luma.slice();
-  }
-
-  result(cuts: readonly number[]): Activity {
-    const motion = this.#changes.map((change, at) => {
-      const least = Math.min(change, this.#changes[at + 1] ?? Number.POSITIVE_INFINITY);
-      return Number.isFinite(least) ? rounded(Math.sqrt(least)) : 0;
-    });
-    return { cuts, motion, texture: this.#texture };
-  }
-}
-
 function rounded(value: number): number {
   return Math.round(value * FINENESS) / FINENESS;
+}
+
+/** @param steps mean difference of each picture from the one before; infinite for the first */
+function motionAt(steps: readonly number[], at: number): number {
+  const least = Math.min(steps[at] as number, steps[at + 1] ?? Number.POSITIVE_INFINITY);
+  return Number.isFinite(least) ? rounded(Math.sqrt(least)) : 0;
 }
 
 function differenceOf(a: Uint8Array, b: Uint8Array): number {
@@ -264,15 +249,20 @@ export async function activityOf(session: Session): Promise<Activity | undefined
     if (cached) return cached;
   }
   const finder = new CutFinder(perSecond);
-  const meter = new ActivityMeter();
+  const steps: number[] = [];
+  const texture: number[] = [];
+  let before: Uint8Array | undefined;
   const seen = await watchSource(session, (luma, frames) => {
     finder.add(luma);
-    meter.add(luma);
+    steps.push(before ? differenceOf(luma, before) : Number.POSITIVE_INFINITY);
+    texture.push(rounded(Math.log1p(textureOf(luma))));
+    before = luma.slice();
     if (frames % NOTICE === 1) options.onStage?.({ kind: 'finding', frames, total });
   });
   if (seen !== total) return undefined;
   const shortest = Math.max(1, Math.round(SHORTEST_SHOT * perSecond));
-  const activity = meter.result(spaced(finder.cuts(), finder.changes, total, shortest));
+  const cuts = spaced(finder.cuts(), finder.changes, total, shortest);
+  const activity = { cuts, motion: steps.map((_, at) => motionAt(steps, at)), texture };
   await store?.add(key, JSON.stringify(activity));
   return activity;
 }

@@ -27,8 +27,10 @@ export interface Material {
   readonly starts?: readonly number[];
   /** True for the user's file itself. */
   readonly isSource: boolean;
-  /** The video to encode and to compare with, created on the first call. */
+  /** The video to encode and to compare with, created if missing. */
   open(): Promise<VideoInput>;
+  /** Removes what {@link open} created. */
+  release(): Promise<void>;
 }
 
 export function wholeSource({ source, facts }: Session): Material {
@@ -42,6 +44,7 @@ export function wholeSource({ source, facts }: Session): Material {
     keys: [],
     isSource: true,
     open: async () => source,
+    release: async () => {},
   };
 }
 
@@ -62,7 +65,7 @@ export async function sampledSource(
   return { ...cut, keys: [], starts: cut.keys, shots: samples.map(({ shot }) => shot) };
 }
 
-/** Runs of frames in one lossless file of the private folder, cut on first use. */
+/** Runs of frames in one lossless file of the private folder, cut when needed. */
 export function cutMaterial(session: Session, samples: readonly Sample[], name: string): Material {
   const { folder, facts, source, signal, options } = session;
   const runs = samples.map(({ encoded }) => encoded);
@@ -86,6 +89,11 @@ export function cutMaterial(session: Session, samples: readonly Sample[], name: 
       cut ??= folder.cut(source, facts, runs, name, signal);
       await cut;
       return folder.path(name);
+    },
+    async release() {
+      if (!cut) return;
+      cut = undefined;
+      await folder.remove(name);
     },
   };
 }
@@ -172,7 +180,7 @@ export function chooseSamples({ times, sizes, track, activity }: SampledVideo): 
   const ways = [shots, whole].flatMap((starts) => [GROUP, 1].map((group) => ({ starts, group })));
   const plans = ways.map((way) => planThatFits({ ...way, length, enough, fitting }));
   const plan = plans.find((found) => found && found.length >= FEWEST) ?? plans.find((found) => found);
-  return plan ? place(plan, frames, new Balance(activity, sizes)) : null;
+  return plan ? place(plan, frames, traitsOf(activity, sizes)) : null;
 }
 
 interface Way {
@@ -226,15 +234,6 @@ function partsOf(starts: readonly number[], length: number): readonly Part[] {
   });
 }
 
-function place(plan: readonly Planned[], frames: number, balance: Balance): readonly ShotSample[] {
-  return plan.map(({ shot, first, count, scored, encoded }) => {
-    const start = balance.place({ first, count }, scored);
-    const until = Math.min(frames, start + scored + AHEAD);
-    const from = Math.max(0, until - encoded);
-    return { shot, scored: { first: start, count: scored }, encoded: { first: from, count: until - from } };
-  });
-}
-
 /** Golden ratio: its multiples modulo 1 are evenly spread, whatever their number. */
 const GOLDEN = (Math.sqrt(5) - 1) / 2;
 /** Weight of a place's distance from its turn in the order of motion. */
@@ -246,44 +245,38 @@ const CUT_WEIGHT = 2;
 /** Prefix sums of a property that samples should show as often as the whole. */
 type Trait = Float64Array;
 
+/** @param sizes bytes per frame, used without an activity */
+function traitsOf(activity: Activity | undefined, sizes: Float64Array): readonly Trait[] {
+  if (!activity) return [sums(Array.from(sizes, Math.log1p))];
+  return [sums(activity.motion), sums(activity.texture), sums(settling(activity.cuts, sizes.length))];
+}
+
 /** Chooses places one after the other, so that all samples together differ least from their parts. */
-class Balance {
-  readonly #traits: readonly Trait[];
-  readonly #surplus: number[];
-  #turn = 0.5;
-
-  /** @param sizes bytes per frame, used without an activity */
-  constructor(activity: Activity | undefined, sizes: Float64Array) {
-    this.#traits = activity
-      ? [sums(activity.motion), sums(activity.texture), sums(settling(activity.cuts, sizes.length))]
-      : [sums(Array.from(sizes, Math.log1p))];
-    this.#surplus = this.#traits.map(() => 0);
-  }
-
-  /** @param part at least as long as the sample */
-  place({ first, count }: FrameRun, length: number): number {
-    const expected = this.#traits.map((trait) => (length * sumOf(trait, first, count)) / count);
+function place(plan: readonly Planned[], frames: number, traits: readonly Trait[]): readonly ShotSample[] {
+  let surplus = traits.map(() => 0);
+  let turn = 0.5;
+  return plan.map(({ shot, first, count, scored, encoded }) => {
+    const expected = traits.map((trait) => (scored * sumOf(trait, first, count)) / count);
     const over = (start: number) =>
-      this.#traits.map(
-        (trait, i) => (this.#surplus[i] as number) + sumOf(trait, start, length) - (expected[i] as number),
+      traits.map(
+        (trait, i) => (surplus[i] as number) + sumOf(trait, start, scored) - (expected[i] as number),
       );
-    const leading = this.#traits[0] as Trait;
-    const order = tiles(first, count, length).sort(
-      (a, b) => sumOf(leading, a, length) - sumOf(leading, b, length) || a - b,
+    const leading = traits[0] as Trait;
+    const order = tiles(first, count, scored).sort(
+      (a, b) => sumOf(leading, a, scored) - sumOf(leading, b, scored) || a - b,
     );
-    const cost = (start: number, i: number) => {
-      const distance = (i + 0.5) / order.length - this.#turn;
-      const square = over(start).reduce((sum, surplus) => sum + surplus * surplus, 0);
-      return square / length ** 2 + SPREAD * distance * distance;
-    };
-    const costs = order.map(cost);
-    const best = order[costs.indexOf(Math.min(...costs))] as number;
-    over(best).forEach((surplus, i) => {
-      this.#surplus[i] = surplus;
+    const costs = order.map((start, i) => {
+      const distance = (i + 0.5) / order.length - turn;
+      const square = over(start).reduce((sum, by) => sum + by * by, 0);
+      return square / scored ** 2 + SPREAD * distance * distance;
     });
-    this.#turn = (this.#turn + GOLDEN) % 1;
-    return best;
-  }
+    const start = order[costs.indexOf(Math.min(...costs))] as number;
+    surplus = over(start);
+    turn = (turn + GOLDEN) % 1;
+    const until = Math.min(frames, start + scored + AHEAD);
+    const from = Math.max(0, until - encoded);
+    return { shot, scored: { first: start, count: scored }, encoded: { first: from, count: until - from } };
+  });
 }
 
 /** Adjacent places, so that frames at both ends are chosen as often as others. */

@@ -13,14 +13,8 @@ import type { FrameSource, VideoInput } from '../media/types.js';
 import { decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
 import { type Material, wholeSource } from './material.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
-import {
-  type KnownPoint,
-  KnownPoints,
-  keyOf,
-  type Measured,
-  pooledOf,
-  type SampleValues,
-} from './targets.js';
+import { byGrid } from './strategy.js';
+import { type KnownPoint, keyOf, type Measured, parsePoint, pooledOf, type SampleValues } from './targets.js';
 import type { EncodedPoint, FinalEncode } from './types.js';
 
 const ENCODE_FILE = 'encode.mkv';
@@ -39,6 +33,7 @@ interface ProbeTask {
 }
 
 export class Probe {
+  readonly #known = new Map<number, KnownPoint>();
   readonly #kept = new Map<number, string>();
   #encodes = 0;
   #warnings: readonly string[] = [];
@@ -46,7 +41,8 @@ export class Probe {
   private constructor(
     readonly session: Session,
     readonly task: ProbeTask,
-    readonly known: KnownPoints,
+    /** Of its points in the store. */
+    readonly key: string,
   ) {}
 
   /** Reuses points of earlier runs with the same source, frames, encoder and arguments. */
@@ -69,8 +65,14 @@ export class Probe {
       ],
       [options.models ?? null, options.features ?? null],
     ]);
+    const probe = new Probe(session, task, key);
     const frames = material.scored.map(({ count }) => count);
-    return new Probe(session, task, await KnownPoints.open(store, key, frames, metrics));
+    for (const line of (await store?.read(key)) ?? []) {
+      const point = parsePoint(line, frames);
+      if (point && metrics.every((name) => name in point.metrics))
+        probe.#known.set(point.value, { ...point, cached: true });
+    }
+    return probe;
   }
 
   get setting(): Setting {
@@ -91,11 +93,17 @@ export class Probe {
   }
 
   points(): readonly KnownPoint[] {
-    return this.known.all();
+    return [...this.#known.values()];
   }
 
-  async measure(value: number): Promise<KnownPoint> {
-    const known = this.known.get(value);
+  /** Points with values of the grid, from the best picture to the smallest file. */
+  onGrid(): readonly KnownPoint[] {
+    return byGrid(this.points(), this.setting.parameter.grid);
+  }
+
+  /** @param onPoint called if the value was not known */
+  async measure(value: number, onPoint?: (point: KnownPoint) => void): Promise<KnownPoint> {
+    const known = this.#known.get(value);
     if (known) return known;
     const { folder } = this.session;
     const { material } = this.task;
@@ -114,7 +122,13 @@ export class Probe {
     const scored = each.reduce((sum, frames) => sum + total(frames), 0);
     const bytes = scored + this.#keyBytes(sizes, scored);
     const metrics = measuredOf(this.session, report, material.scored, this.task.metrics);
-    return this.known.add({ value, bytes, metrics, sizes: each.map((part) => Array.from(part)), seconds });
+    const sizesOfSamples = each.map((part) => Array.from(part));
+    const measured = { value, bytes, metrics, sizes: sizesOfSamples, seconds };
+    const point = { ...measured, cached: false };
+    this.#known.set(value, point);
+    await this.session.store?.add(this.key, JSON.stringify(measured));
+    onPoint?.(point);
+    return point;
   }
 
   /** Bytes that key frames add, since scored frames of samples come after theirs. */
@@ -317,12 +331,6 @@ export function measuredOf(
   const valuesOf = (metric: string) =>
     runs.map(({ from, count }) => Array.from({ length: count }, (_, i) => valueIn(metric, from + i)));
   return Object.fromEntries(Array.from(wanted, (metric) => [metric, valuesOf(metric)]));
-}
-
-export function samplesOf(point: Measured, metric: string): SampleValues {
-  const values = point.metrics[metric];
-  if (!values) throw new Error(`${metric} was not kept`);
-  return values;
 }
 
 export function total(sizes: Float64Array): number {

@@ -18,7 +18,7 @@ import {
 } from './commands.js';
 import { parameterOf } from './encoders.js';
 import { sampledSource } from './material.js';
-import { Probe, samplesOf, total } from './probe.js';
+import { Probe, total } from './probe.js';
 import { inSession, type SearchPlatform, type Session, sourceName } from './session.js';
 import { byGrid, type Grid, nextStep, rises } from './strategy.js';
 import {
@@ -109,16 +109,7 @@ export async function findValue(
     const curve = probe.points().map((point) => ({ value: point.value, margin: marginOf(point) }));
     const next = nextStep(curve, grid, encodes);
     if (next.kind !== 'try') return next.value;
-    const point = await probe.measure(next.value);
-    onPoint?.(point);
-  }
-}
-
-async function measureAll(probe: Probe, values: readonly number[], onPoint: (point: KnownPoint) => void) {
-  const known = new Set(probe.points().map(({ value }) => value));
-  for (const value of values) {
-    const point = await probe.measure(value);
-    if (!known.has(value)) onPoint(point);
+    await probe.measure(next.value, onPoint);
   }
 }
 
@@ -145,21 +136,16 @@ class Search {
 
   /** The smallest file that reaches the targets so far, else the closest point. */
   #best(): KnownPoint | undefined {
-    const points = this.#onGrid();
+    const points = this.probe.onGrid();
     return (
       points.findLast((point) => this.#margin(point) >= 0) ??
       points.toSorted((a, b) => this.#margin(b) - this.#margin(a))[0]
     );
   }
 
-  /** Points from the best picture to the smallest file. */
-  #onGrid(): readonly KnownPoint[] {
-    return byGrid(this.probe.points(), this.probe.setting.parameter.grid);
-  }
-
   #open(): { readonly min: number; readonly max: number } {
     const { values } = this.probe.setting.parameter.grid;
-    const points = this.#onGrid();
+    const points = this.probe.onGrid();
     const holds = points.findLast((point) => this.#margin(point) >= 0)?.value ?? (values[0] as number);
     const fails =
       points.find(({ value }) => values.indexOf(value) > values.indexOf(holds))?.value ??
@@ -171,7 +157,8 @@ class Search {
     const { onPoint, all, output, verify, keepMissed } = this.options;
     const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
     for (const known of this.probe.points()) tell(known);
-    if (all) await measureAll(this.probe, this.probe.setting.parameter.grid.values, tell);
+    if (all)
+      for (const value of this.probe.setting.parameter.grid.values) await this.probe.measure(value, tell);
     const height = (point: Measured) => this.#margin(point, heightTo);
     const found =
       (all && this.#best()) ||
@@ -184,23 +171,22 @@ class Search {
   }
 
   #margin(point: Measured, to = marginTo): number {
-    return marginOf(this.targets, (metric) => samplesOf(point, metric), this.session.perSecond, to);
+    return marginOf(this.targets, point.metrics, this.session.perSecond, to);
   }
 
   #point(point: KnownPoint): SearchPoint {
     const first = this.targets[0] as CompleteTarget;
-    const quality = qualityIn(first, (metric) => samplesOf(point, metric), this.session.perSecond);
+    const quality = qualityIn(first, point.metrics, this.session.perSecond);
     return { ...this.probe.encoded(point), quality, margin: this.#margin(point) };
   }
 
   async #encodeWhole(value: number, output: string | undefined): Promise<FinalEncode> {
     const { perSecond } = this.session;
-    type Metrics = Measured['metrics'];
-    const of = (metrics: Metrics) => (metric: string) => metrics[metric] ?? [];
-    const margin = (metrics: Metrics) => marginOf(this.targets, of(metrics), perSecond);
-    const isWanted = (metrics: Metrics) => this.options.keepMissed === true || margin(metrics) >= 0;
+    const margin = (metrics: Measured['metrics']) => marginOf(this.targets, metrics, perSecond);
+    const isWanted = (metrics: Measured['metrics']) =>
+      this.options.keepMissed === true || margin(metrics) >= 0;
     const { final, metrics } = await this.probe.encodeWhole(value, output, isWanted);
-    const qualities = this.targets.map((target) => qualityIn(target, of(metrics), perSecond));
+    const qualities = this.targets.map((target) => qualityIn(target, metrics, perSecond));
     return { ...final, qualities, reached: margin(metrics) >= 0 };
   }
 
@@ -216,7 +202,7 @@ class Search {
       .sort((a, b) => rising * (a.value - b.value));
     const [first] = this.targets as readonly [CompleteTarget];
     const { from, by } = poolingOf(first);
-    const predicted = estimate(samplesOf(found, from), by, perSecond, {
+    const predicted = estimate(found.metrics[from] ?? [], by, perSecond, {
       frames: facts.times.length,
       shots: material.shots,
     });
@@ -276,10 +262,6 @@ export function measureOf({ metric, statistic = 'mean', models }: CurveOptions):
   return measure;
 }
 
-export function qualityOf(point: Measured, measure: CompleteMeasure, perSecond: number): number {
-  return qualityIn(measure, (metric) => samplesOf(point, metric), perSecond);
-}
-
 /** Negates metrics whose low values are better, so that higher is better. It is its own inverse. */
 export function rising({
   metric,
@@ -313,12 +295,12 @@ export async function measureCurve(
 ): Promise<readonly number[]> {
   for (const known of probe.points()) onPoint(known);
   if (targets.length === 0) {
-    await measureAll(probe, curveValues(probe, choice), onPoint);
+    for (const value of curveValues(probe, choice)) await probe.measure(value, onPoint);
     return [];
   }
   const findTarget = (quality: number) => {
     const target = targetAt(measure, quality);
-    const margin = (point: Measured) => heightTo(target, qualityOf(point, measure, perSecond));
+    const margin = (point: Measured) => heightTo(target, qualityIn(measure, point.metrics, perSecond));
     return findValue(probe, margin, onPoint, ceilingOf([target]));
   };
   const values: number[] = [];

@@ -9,7 +9,7 @@ import { isHevc, type Setting } from './commands.js';
 import { cutMaterial, type Material } from './material.js';
 import { measuredOf, Probe, scoreEncode, total } from './probe.js';
 import type { Session } from './session.js';
-import { byGrid, type Grid, indexNear } from './strategy.js';
+import { type Grid, indexNear } from './strategy.js';
 import {
   type CompleteTarget,
   inUnitOf,
@@ -18,8 +18,9 @@ import {
   marginTo,
   pooledOf,
   poolingOf,
+  type SampleValues,
 } from './targets.js';
-import type { EncodedPoint, JoinedEncode, Shot } from './types.js';
+import type { JoinedEncode, Shot } from './types.js';
 
 export interface ShotTask {
   readonly setting: Setting;
@@ -29,65 +30,40 @@ export interface ShotTask {
   readonly keep: boolean;
 }
 
-export class ShotProbe {
-  /**
-   * @param number from 1
-   * @param release removes the lossless copy, which is cut again when needed
-   */
-  private constructor(
-    readonly shot: Shot,
-    readonly number: number,
-    readonly probe: Probe,
-    readonly release: () => Promise<void>,
-  ) {}
-
-  static async open(session: Session, task: ShotTask, shot: Shot, number: number): Promise<ShotProbe> {
-    const { setting, metrics, keep } = task;
-    const { material, release } = shotMaterial(session, shot, `shot-${number}.y4m`);
-    const prefix = keep && { keep: `shot-${number}` };
-    const probe = await Probe.open(session, { material, setting, metrics, ...prefix });
-    return new ShotProbe(shot, number, probe, release);
-  }
-
-  curve(): Curve {
-    const { grid } = this.probe.setting.parameter;
-    return byGrid(this.probe.points(), grid).map(({ value, bytes, metrics }) => ({
-      at: grid.values.indexOf(value),
-      bytes,
-      metrics,
-    }));
-  }
-
-  /** All known points, from the best picture to the smallest file. */
-  points(): readonly EncodedPoint[] {
-    const known = byGrid(this.probe.points(), this.probe.setting.parameter.grid);
-    return known.map((point) => this.probe.encoded(point));
-  }
+export interface ShotProbe {
+  readonly shot: Shot;
+  /** From 1. */
+  readonly number: number;
+  readonly probe: Probe;
 }
 
-/** A shot's frames and one on either side, in a lossless file that can be removed and cut again. */
-function shotMaterial(session: Session, { first, count }: Shot, name: string) {
+export async function openShot(
+  session: Session,
+  { setting, metrics, keep }: ShotTask,
+  shot: Shot,
+  number: number,
+): Promise<ShotProbe> {
+  const name = `shot-${number}`;
+  const material = shotMaterial(session, shot, `${name}.y4m`);
+  const probe = await Probe.open(session, { material, setting, metrics, ...(keep && { keep: name }) });
+  return { shot, number, probe };
+}
+
+/** A shot's frames and one on either side, in a lossless file. */
+function shotMaterial(session: Session, { first, count }: Shot, name: string): Material {
   const from = Math.max(0, first - 1);
   const until = Math.min(session.facts.times.length, first + count + 1);
   const sample = { scored: { first, count }, encoded: { first: from, count: until - from } };
-  const cut = () => cutMaterial(session, [sample], name);
-  let current: Material | undefined;
   return {
-    material: {
-      ...cut(),
-      frames: count,
-      encoded: { first: first - from, count },
-      open() {
-        current ??= cut();
-        return current.open();
-      },
-    },
-    async release() {
-      if (!current) return;
-      current = undefined;
-      await session.folder.remove(name);
-    },
+    ...cutMaterial(session, [sample], name),
+    frames: count,
+    encoded: { first: first - from, count },
   };
+}
+
+function curveOf({ probe }: ShotProbe): Curve {
+  const { values } = probe.setting.parameter.grid;
+  return probe.onGrid().map(({ value, bytes, metrics }) => ({ at: values.indexOf(value), bytes, metrics }));
 }
 
 /** Frames at either end of a shot whose motion is measured across the cut. */
@@ -113,7 +89,7 @@ export async function joinShots(
     const value = values[i] as number;
     segments.push({ name: await shot.probe.file(value), frames: shot.shot });
     await shot.probe.removeFiles(value);
-    await shot.release();
+    await shot.probe.material.release();
   }
   const { args } = task.setting;
   const hevc = isHevc(task.setting.encoder.name) && /\.(?:mp4|m4v|mov)$/i.test(output) ? 'hvc1' : undefined;
@@ -277,22 +253,19 @@ export function allocate(choices: Choices): readonly number[] {
 
 /** Spends the rest of the margin on coarser places, the largest saving first. */
 function coarser({ curves, places, margin }: Choices, chosen: readonly number[]): readonly number[] {
-  let best = [...chosen];
-  const values = best.map((at, shot) => valuesAt(curves[shot] as Curve, at));
-  const shots = curves.map((_, shot) => shot);
-  const saved = (shot: number) => {
+  const best = [...chosen];
+  let values = best.map((at, shot) => valuesAt(curves[shot] as Curve, at));
+  const steps = curves.flatMap((curve, shot) => {
     const at = best[shot] as number;
-    const next = (places[shot] as readonly number[]).find((place) => place > at);
-    const curve = curves[shot] as Curve;
-    return next === undefined ? undefined : { next, bytes: bytesAt(curve, at) - bytesAt(curve, next) };
-  };
-  for (const shot of shots.sort((a, b) => (saved(b)?.bytes ?? 0) - (saved(a)?.bytes ?? 0))) {
-    const step = saved(shot);
-    if (!step || step.bytes <= 0) continue;
-    const before = values[shot] as FrameValues;
-    values[shot] = valuesAt(curves[shot] as Curve, step.next);
-    if (margin(values) >= 0) best = best.with(shot, step.next);
-    else values[shot] = before;
+    const next = (places[shot] as readonly number[]).find((place) => place > at) ?? at;
+    const saved = bytesAt(curve, at) - bytesAt(curve, next);
+    return saved > 0 ? [{ shot, curve, next, saved }] : [];
+  });
+  for (const { shot, curve, next } of steps.sort((a, b) => b.saved - a.saved)) {
+    const coarse = values.with(shot, valuesAt(curve, next));
+    if (!(margin(coarse) >= 0)) continue;
+    values = coarse;
+    best[shot] = next;
   }
   return best;
 }
@@ -313,8 +286,11 @@ export function wholeMargin(
   shots: readonly FrameValues[],
   to = marginTo,
 ): number {
-  const values = (metric: string) => [shots.flatMap((shot) => [...(shot[metric] ?? [])])];
-  return marginOf(targets, values, perSecond, to);
+  const joined = targets.map((target): [string, SampleValues] => {
+    const { from } = poolingOf(target);
+    return [from, [shots.flatMap((shot) => shot[from] ?? [])]];
+  });
+  return marginOf(targets, Object.fromEntries(joined), perSecond, to);
 }
 
 /**
@@ -331,7 +307,7 @@ export async function tuneWhole(
   const most = grid.values.length - 1;
   const within = (at: number) => Math.max(0, Math.min(most, at));
   for (const shot of shots) {
-    const known = measured(shot.curve());
+    const known = measured(curveOf(shot));
     const start = known[indexNear(known, grid.start)] ?? grid.start;
     await measure(shot, [start, within(start - apart), within(start + apart)]);
   }
@@ -339,7 +315,7 @@ export async function tuneWhole(
   const gain = first ? gainOf(first) : () => 0;
   const margin = (values: readonly FrameValues[]) => wholeMargin(goal, values);
   const choose = (reach: number | undefined) => {
-    const curves = shots.map((shot) => shot.curve());
+    const curves = shots.map(curveOf);
     const places = curves.map((curve) =>
       reach === undefined ? measured(curve) : reachable(curve, reach, most),
     );

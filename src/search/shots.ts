@@ -22,8 +22,9 @@ import { DEFAULT_SCRATCH, inSession, type SearchPlatform, type Session } from '.
 import {
   type FrameValues,
   joinShots,
+  openShot,
   pooledShots,
-  ShotProbe,
+  type ShotProbe,
   type ShotTask,
   tuneWhole,
   wholeMargin,
@@ -106,7 +107,7 @@ class Tuning {
     const { probes, values } = whole ? await this.#tuneWhole(shots) : await this.#tuneEach(shots);
     const tuned = probes.map((probe, i) => this.#tuned(probe, values[i] as number));
     if (whole) for (const shot of tuned) this.options.onShot?.(shot);
-    const frames = probes.map((probe, i) => framesOf(probe, values[i] as number));
+    const frames = probes.map(({ probe }, i) => framesOf(probe, values[i] as number));
     const single = await this.#single(tuned);
     const { output: requested, keepMissed, onStage } = this.options;
     const output = keepMissed || this.#margin(shots, frames) >= 0 ? requested : undefined;
@@ -126,16 +127,15 @@ class Tuning {
     let { setting } = this.task;
     for (const [i, shot] of shots.entries()) {
       this.place.shot = i + 1;
-      const probe = await ShotProbe.open(this.session, { ...this.task, setting }, shot, i + 1);
-      const value = await findValue(probe.probe, ({ metrics }) =>
-        marginOf(targets, (metric) => metrics[metric] ?? [], perSecond, heightTo),
-      );
-      await probe.probe.measure(value);
-      await probe.probe.removeFiles(value);
-      await probe.release();
-      probes.push(probe);
+      const opened = await openShot(this.session, { ...this.task, setting }, shot, i + 1);
+      const { probe } = opened;
+      const value = await findValue(probe, ({ metrics }) => marginOf(targets, metrics, perSecond, heightTo));
+      await probe.measure(value);
+      await probe.removeFiles(value);
+      await probe.material.release();
+      probes.push(opened);
       values.push(value);
-      this.options.onShot?.(this.#tuned(probe, value));
+      this.options.onShot?.(this.#tuned(opened, value));
       setting = startingAt(setting, value);
     }
     return { probes, values };
@@ -145,11 +145,11 @@ class Tuning {
     const { grid } = this.task.setting.parameter;
     const probes: ShotProbe[] = [];
     for (const [i, shot] of shots.entries())
-      probes.push(await ShotProbe.open(this.session, this.task, shot, i + 1));
-    const places = await tuneWhole(probes, grid, this.#goal, async (probe, wanted) => {
-      this.place.shot = probe.number;
-      for (const at of wanted) await probe.probe.measure(grid.values[at] as number);
-      await probe.release();
+      probes.push(await openShot(this.session, this.task, shot, i + 1));
+    const places = await tuneWhole(probes, grid, this.#goal, async ({ number, probe }, wanted) => {
+      this.place.shot = number;
+      for (const at of wanted) await probe.measure(grid.values[at] as number);
+      await probe.material.release();
     });
     return { probes, values: places.map((at) => grid.values[at] as number) };
   }
@@ -163,12 +163,12 @@ class Tuning {
     return Math.min(...frames.map((values) => wholeMargin(this.#goal, [values], to)));
   }
 
-  #tuned(probe: ShotProbe, value: number): TunedShot {
-    const points = probe.points();
+  #tuned({ shot, number, probe }: ShotProbe, value: number): TunedShot {
+    const points = probe.onGrid().map((point) => probe.encoded(point));
     const { bytes, pooled } = points.find((point) => point.value === value) as TunedShot['points'][number];
-    const kbps = (bytes * 8) / probe.shot.seconds / 1000;
+    const kbps = (bytes * 8) / shot.seconds / 1000;
     const margin = wholeMargin(this.#goal, [framesOf(probe, value)]);
-    return { ...probe.shot, number: probe.number, value, bytes, kbps, pooled, margin, points };
+    return { ...shot, number, value, bytes, kbps, pooled, margin, points };
   }
 
   #summary(
@@ -240,7 +240,7 @@ function startingAt(setting: Setting, value: number): Setting {
   return { ...setting, parameter: { ...parameter, grid: { ...parameter.grid, start } } };
 }
 
-function framesOf(probe: ShotProbe, value: number): FrameValues {
-  const metrics = probe.probe.points().find((point) => point.value === value)?.metrics ?? {};
+function framesOf(probe: Probe, value: number): FrameValues {
+  const metrics = probe.points().find((point) => point.value === value)?.metrics ?? {};
   return Object.fromEntries(Object.entries(metrics).map(([name, samples]) => [name, samples.flat()]));
 }

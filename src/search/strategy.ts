@@ -295,38 +295,34 @@ function explain(
   const rest = forward(factor, deviations);
   const square = rest.reduce((sum, value) => sum + value * value, 0);
   const size = factor.reduce((sum, row, i) => sum + Math.log(row[i] as number), 0);
-  const link = new Float64Array(points.length);
   const predict = (at: number) => {
-    let [mean, variance] = [meanAt(at), kernel(at, at)];
-    for (let i = 0; i < link.length; i++) {
-      const row = factor[i] as number[];
-      let sum = kernel(at, (points[i] as CurveSample).at);
-      for (let k = 0; k < i; k++) sum -= (row[k] as number) * (link[k] as number);
-      const next = sum / (row[i] as number);
-      link[i] = next;
-      mean += next * (rest[i] as number);
-      variance -= next * next;
-    }
-    return { mean, variance: Math.max(0, variance) };
+    const link = forward(
+      factor,
+      points.map((point) => kernel(at, point.at)),
+    );
+    return {
+      mean: link.reduce((sum, value, i) => sum + value * (rest[i] as number), meanAt(at)),
+      variance: Math.max(
+        0,
+        link.reduce((left, value) => left - value * value, kernel(at, at)),
+      ),
+    };
   };
   return { noise, evidence: Math.log(weight) - square / 2 - size, predict };
 }
 
+/** The lower triangle whose product with its transpose is the matrix. */
 function cholesky(matrix: readonly (readonly number[])[]): number[][] {
   const out: number[][] = [];
-  matrix.forEach((row, i) => {
-    const line: number[] = [];
-    for (let j = 0; j <= i; j++) {
-      const other = j === i ? line : (out[j] as number[]);
-      let sum = row[j] as number;
-      for (let k = 0; k < j; k++) sum -= (line[k] as number) * (other[k] as number);
-      line.push(j === i ? Math.sqrt(Math.max(1e-9, sum)) : sum / (other[j] as number));
-    }
-    out.push(line);
-  });
+  for (const [i, row] of matrix.entries()) {
+    const line = forward(out, row);
+    const rest = line.reduce((left, value) => left - value * value, row[i] as number);
+    out.push([...line, Math.sqrt(Math.max(1e-9, rest))]);
+  }
   return out;
 }
 
+/** Solves a lower triangle for a right side, row by row. */
 function forward(factor: readonly (readonly number[])[], right: readonly number[]): number[] {
   const out: number[] = [];
   factor.forEach((row, i) => {
@@ -418,13 +414,17 @@ function within(curve: Curve, at: number): number {
   return curve.at(Math.min(curve.high, Math.max(curve.low, at)));
 }
 
-/** Inverts a rising curve by bisection, to double precision. */
+/** Inverts a rising curve, to double precision. */
 function placeOf(curve: Curve, wanted: number): number {
-  let [low, high] = [curve.low, curve.high];
-  for (let i = 0; i < 60; i++) {
+  return bisect(curve.low, curve.high, 60, (place) => curve.at(place) >= wanted);
+}
+
+/** The first place where `holds`, which stays true after it; `high` if it holds nowhere before. */
+function bisect(low: number, high: number, halvings: number, holds: (place: number) => boolean): number {
+  for (let i = 0; i < halvings; i++) {
     const middle = (low + high) / 2;
-    if (curve.at(middle) < wanted) low = middle;
-    else high = middle;
+    if (holds(middle)) high = middle;
+    else low = middle;
   }
   return high;
 }
@@ -474,30 +474,12 @@ export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
   for (let i = 0; i <= LOOKS; i++) {
     const place = low + ((high - low) * i) / LOOKS;
     const leader = at(place);
-    if (!leader || leader.name === found.at(-1)?.name) {
-      before = place;
-      continue;
+    if (leader && leader.name !== found.at(-1)?.name) {
+      const from = found.length === 0 ? place : before;
+      const change = bisect(from, place, 50, (between) => at(between)?.name === leader.name);
+      found.push({ ...(at(change) ?? leader), kbps: Math.exp(change) });
     }
-    const [from, until] = found.length === 0 ? [place, place] : [before, place];
-    found.push(changeBetween(at, from, until, leader.name) ?? leader);
     before = place;
   }
   return found;
-}
-
-/** Bisects for the first place where curve `name` is the best. */
-function changeBetween<Name>(
-  at: (place: number) => Choice<Name> | undefined,
-  from: number,
-  until: number,
-  name: Name,
-): Choice<Name> | undefined {
-  let [low, high] = [from, until];
-  for (let i = 0; i < 50; i++) {
-    const middle = (low + high) / 2;
-    if (at(middle)?.name === name) high = middle;
-    else low = middle;
-  }
-  const change = at(high);
-  return change && { ...change, kbps: Math.exp(high) };
 }

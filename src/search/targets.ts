@@ -226,23 +226,19 @@ export function partLength(frames: number, second: number, mostParts: number): n
   return Math.max(1, Math.min(least, Math.floor(frames / FEWEST_PARTS)));
 }
 
-export function qualityIn(
-  measure: CompleteMeasure,
-  values: (metric: string) => SampleValues,
-  second: number,
-): number {
+export function qualityIn(measure: CompleteMeasure, metrics: Measured['metrics'], second: number): number {
   const { from, by } = poolingOf(measure);
-  return ofSamples(values(from), by, second);
+  return ofSamples(metrics[from] ?? [], by, second);
 }
 
 /** Margin to the hardest target; negative if one is missed. */
 export function marginOf(
   targets: readonly CompleteTarget[],
-  values: (metric: string) => SampleValues,
+  metrics: Measured['metrics'],
   second: number,
   to: typeof marginTo = marginTo,
 ): number {
-  return Math.min(...targets.map((target) => to(target, qualityIn(target, values, second))));
+  return Math.min(...targets.map((target) => to(target, qualityIn(target, metrics, second))));
 }
 
 export interface Measured {
@@ -259,49 +255,6 @@ export interface Measured {
 
 export type KnownPoint = Measured & { readonly cached: boolean };
 
-export class KnownPoints {
-  readonly #points = new Map<number, KnownPoint>();
-
-  private constructor(
-    readonly store: PointStore | undefined,
-    readonly key: string,
-  ) {}
-
-  /**
-   * @param frames of each sample; lines with other counts are ignored
-   * @param metrics required in each point
-   */
-  static async open(
-    store: PointStore | undefined,
-    key: string,
-    frames: readonly number[],
-    metrics: readonly string[],
-  ): Promise<KnownPoints> {
-    const points = new KnownPoints(store, key);
-    for (const line of (await store?.read(key)) ?? []) {
-      const point = parsePoint(line, frames);
-      if (point && metrics.every((name) => name in point.metrics))
-        points.#points.set(point.value, { ...point, cached: true });
-    }
-    return points;
-  }
-
-  all(): readonly KnownPoint[] {
-    return [...this.#points.values()];
-  }
-
-  get(value: number): KnownPoint | undefined {
-    return this.#points.get(value);
-  }
-
-  async add(point: Measured): Promise<KnownPoint> {
-    const known = { ...point, cached: false };
-    this.#points.set(point.value, known);
-    await this.store?.add(this.key, JSON.stringify(point));
-    return known;
-  }
-}
-
 export async function keyOf(parts: readonly unknown[]): Promise<string> {
   return (await hexDigest(JSON.stringify(parts))).slice(0, 32);
 }
@@ -315,8 +268,11 @@ export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMet
   );
 }
 
-/** Parses a line written by {@link KnownPoints.add}; `undefined` for others, such as one truncated by a kill. */
-function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
+/**
+ * Parses the JSON of a point; `undefined` for other lines, such as one truncated by a kill.
+ * @param frames of each sample
+ */
+export function parsePoint(line: string, frames: readonly number[]): Measured | undefined {
   const data = jsonOf(line);
   if (!isObject(data) || !isObject(data.metrics)) return undefined;
   const { value, bytes, metrics, sizes, seconds } = data;

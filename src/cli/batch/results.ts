@@ -22,7 +22,7 @@ import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders, textDigest } from '../../files/folders.js';
-import { type FileLock, lockFile } from '../../files/lock.js';
+import { lockFile } from '../../files/lock.js';
 import type { BatchProgress, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/schema.js';
@@ -47,71 +47,56 @@ export interface ResultLine {
   readonly untrusted: boolean;
 }
 
-/** An open results file; locked against other processes if it is a regular file. */
-export class ResultsFile {
-  readonly #path: string;
-  readonly #fd: number;
-  readonly #lock: FileLock | undefined;
-  readonly #lines = new Map<string, ResultLine>();
+export type ResultsFile = Awaited<ReturnType<typeof openResults>>;
 
-  private constructor(path: string, fd: number, lock: FileLock | undefined, lines: readonly ResultLine[]) {
-    this.#path = path;
-    this.#fd = fd;
-    this.#lock = lock;
-    for (const line of lines) this.#lines.set(line.id, line);
-  }
-
-  /**
-   * Opens or creates the file. Drops an incomplete last line, left by a kill.
-   * @param retry also drops failed jobs
-   * @throws {AnyvmafError} `io` if it is not writable, locked by another process, or not a results file
-   */
-  static async open(path: string, inputs: readonly string[], retry: boolean): Promise<ResultsFile> {
-    const output = await openOutput(path, inputs);
-    // Lock before reading, so that no line of another process is missed.
-    const regular = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-    const lock = regular ? await lockFile(path) : undefined;
-    try {
-      const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
-      const whole = text.slice(0, text.lastIndexOf('\n') + 1);
-      const lines = whole
-        .split('\n')
-        .slice(0, -1)
-        .map((line, i) => readLine(line, i + 1, path));
-      const remaining = retry ? lines.filter(({ failed }) => !failed) : lines;
-      const dropped = remaining.length < lines.length;
-      if (dropped) await output.write(remaining.map((line) => `${line.text}\n`));
-      const fd = openSync(path, 'a');
-      if (!dropped && whole.length < text.length) ftruncateSync(fd, Buffer.byteLength(whole));
-      return new ResultsFile(path, fd, lock, remaining);
-    } catch (error) {
-      await lock?.release();
-      throw error instanceof AnyvmafError ? error : writeError(path, error);
-    }
-  }
-
-  get(id: string): ResultLine | undefined {
-    return this.#lines.get(id);
-  }
-
-  /** Appends a line and syncs it to disk. @throws {AnyvmafError} `io` */
-  add(text: string): ResultLine {
-    const line = readLine(text, this.#lines.size + 1, this.#path);
-    this.#lock?.require();
-    try {
-      const bytes = Buffer.from(`${text}\n`);
-      for (let at = 0; at < bytes.length; ) at += writeSync(this.#fd, bytes, at);
-      fsyncSync(this.#fd);
-    } catch (error) {
-      throw writeError(this.#path, error);
-    }
-    this.#lines.set(line.id, line);
-    return line;
-  }
-
-  async close(): Promise<void> {
-    closeSync(this.#fd);
-    await this.#lock?.release();
+/**
+ * Opens or creates the file, and locks it against other processes if it is a regular file. Drops an incomplete last
+ * line, left by a kill.
+ * @param retry also drops failed jobs
+ * @throws {AnyvmafError} `io` if it is not writable, locked by another process, or not a results file
+ */
+export async function openResults(path: string, inputs: readonly string[], retry: boolean) {
+  const output = await openOutput(path, inputs);
+  // Lock before reading, so that no line of another process is missed.
+  const regular = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
+  const lock = regular ? await lockFile(path) : undefined;
+  try {
+    const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
+    const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+    const all = whole
+      .split('\n')
+      .slice(0, -1)
+      .map((line, i) => readLine(line, i + 1, path));
+    const remaining = retry ? all.filter(({ failed }) => !failed) : all;
+    const dropped = remaining.length < all.length;
+    if (dropped) await output.write(remaining.map((line) => `${line.text}\n`));
+    const fd = openSync(path, 'a');
+    if (!dropped && whole.length < text.length) ftruncateSync(fd, Buffer.byteLength(whole));
+    const lines = new Map(remaining.map((line) => [line.id, line]));
+    return {
+      get: (id: string) => lines.get(id),
+      /** Appends a line and syncs it to disk. @throws {AnyvmafError} `io` */
+      add(added: string): ResultLine {
+        const line = readLine(added, lines.size + 1, path);
+        lock?.require();
+        try {
+          const bytes = Buffer.from(`${added}\n`);
+          for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
+          fsyncSync(fd);
+        } catch (error) {
+          throw writeError(path, error);
+        }
+        lines.set(line.id, line);
+        return line;
+      },
+      async close(): Promise<void> {
+        closeSync(fd);
+        await lock?.release();
+      },
+    };
+  } catch (error) {
+    await lock?.release();
+    throw error instanceof AnyvmafError ? error : writeError(path, error);
   }
 }
 

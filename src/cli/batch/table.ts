@@ -11,40 +11,115 @@ import { nearest } from '../../core/nearest.js';
 import { quoted, shown, showValue } from '../../core/printable.js';
 import { globTest } from '../../files/folders.js';
 import { csvTable } from '../../files/text-file.js';
-import type { PartLength } from '../../queue/job.js';
-import type { Precision } from '../../report/write.js';
-import type { OptionSpec } from '../options.js';
+import { MOST_ATTEMPTS, MOST_PRIORITY, type PartLength } from '../../queue/job.js';
+import {
+  betweenValue,
+  fileName,
+  HELP_OPTION,
+  type OptionSpec,
+  type OptionUse,
+  optionTable,
+  RESULTS_OPTION,
+  refusedValue,
+  type SettingsOf,
+} from '../options.js';
+import { GITHUB_SUMMARY_HELP, PRECISION_HELP, precisionValue } from '../output-options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
+import { YES_OPTION } from '../terminal.js';
 
-export interface BatchSettings {
+const MOST_TOGETHER = 64;
+
+/** Options of a whole batch. */
+export const OWN_OPTIONS = optionTable({
+  Batch: {
+    '-o, --output FILE': [
+      'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
+      (use) => ({ output: fileName(use) }),
+    ],
+    '--frames': [
+      'also write values per frame as Parquet into the folder FILE.frames',
+      () => ({ frames: true }),
+    ],
+    '--html FILE': ['also write an HTML page with all jobs', (use) => ({ html: namedFile(use) })],
+    '--junit FILE': [
+      'also write the checks as JUnit XML',
+      (use) => ({ junit: namedFile(use) }),
+      { ours: true },
+    ],
+    '--summary FILE': [
+      'also write scores, checks and worst frames as Markdown',
+      (use) => ({ summary: namedFile(use) }),
+      { ours: true },
+    ],
+    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true }), { ours: true }],
+    '-r, --reference RULE': [
+      'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
+      (use) => ({ reference: fileName(use) }),
+    ],
+    '--match REGEX': [
+      'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
+      (use) => ({ match: patternValue(use) }),
+    ],
+    '--together N': [
+      'jobs of one reference that may run at the same time (default: one per core, at most 8)',
+      (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
+    ],
+    '--retry-failed': ['score failed jobs again', () => ({ retryFailed: true })],
+    '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+    '-q, --quiet': ['no progress and no summary', () => ({ quiet: true })],
+    ...YES_OPTION,
+    ...HELP_OPTION,
+  },
+  Queue: {
+    '--queue URL': [
+      "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
+      ({ value }) => ({ queue: value }),
+    ],
+    ...RESULTS_OPTION,
+    '--part-length LENGTH': [
+      'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
+      (use) => ({ partLength: lengthValue(use) }),
+    ],
+    '--priority N': [
+      'from 1 (scored first) to 1000 (default: 100)',
+      (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
+    ],
+    '--attempts N': [
+      'attempts at a pair or part that fails for a transient reason (default: 3)',
+      (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
+    ],
+  },
+});
+
+type Given = Partial<SettingsOf<typeof OWN_OPTIONS>>;
+type Completed = 'output' | 'frames' | 'githubSummary' | 'retryFailed' | 'precision' | 'quiet';
+
+export interface BatchSettings extends Omit<Given, Completed>, Required<Pick<Given, Completed>> {
   /** A table, or folders, patterns and names of encodes. */
   readonly sources: readonly [string, ...string[]];
   /** Scoring options of every job. */
   readonly common: readonly LineOption[];
-  readonly output: string;
-  readonly frames: boolean;
-  readonly html?: string;
-  readonly junit?: string;
-  readonly summary?: string;
-  readonly githubSummary: boolean;
-  /**
-   * A path with `{stem}` and `{name}` of the encode (without and with its extension), `{folder}` for the name of its
-   * folder, and `{1}` to `{9}` for the groups of `match`.
-   */
-  readonly reference?: string;
-  /** Must match the path of each encode. */
-  readonly match?: RegExp | undefined;
-  readonly together?: number;
-  readonly retryFailed: boolean;
-  readonly precision: Precision;
-  readonly quiet: boolean;
-  /** URL of the queue whose workers score the jobs, instead of this process. */
-  readonly queue?: string;
-  /** Folder shared with the workers. */
-  readonly results?: string;
-  readonly partLength?: PartLength;
-  readonly priority?: number;
-  readonly attempts?: number;
+}
+
+function namedFile(use: OptionUse): string {
+  if (use.value === '-') throw refusedValue(use, 'the name of a file');
+  return fileName(use);
+}
+
+function lengthValue(use: OptionUse): PartLength {
+  const [, digits, unit] = /^(\d{1,7}(?:\.\d{1,3})?)([sf])$/.exec(use.value) ?? [];
+  const length = Number(digits);
+  const fits = unit === 'f' ? Number.isInteger(length) : length <= 86_400;
+  if (length > 0 && fits) return { unit: unit === 'f' ? 'frames' : 'seconds', length };
+  throw refusedValue(use, 'a time such as 60s, or frames such as 1500f');
+}
+
+function patternValue(use: OptionUse): RegExp {
+  try {
+    return new RegExp(use.value);
+  } catch {
+    throw refusedValue(use, "a regular expression, such as '([^/]+)_[0-9]+p'");
+  }
 }
 
 /** Options of a whole batch, or without meaning for one line. */

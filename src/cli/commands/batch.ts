@@ -7,102 +7,27 @@ import { usageError } from '../../core/errors.js';
 import { hasScheme } from '../../core/names.js';
 import { counted, quoted } from '../../core/printable.js';
 import { readText } from '../../files/text-file.js';
-import { MOST_ATTEMPTS, MOST_PRIORITY, type PartLength } from '../../queue/job.js';
-import { ResultsFile, scoreJobs } from '../batch/results.js';
+import { openResults, scoreJobs } from '../batch/results.js';
 import {
   type BatchSettings,
   encodeLines,
   type Job,
   jobsOf,
   LINE_OPTIONS,
+  OWN_OPTIONS,
   tableLines,
 } from '../batch/table.js';
-import { type Command, type HelpPage, openProgressBar } from '../command.js';
+import { command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { appendSummary, stepSummaryFile } from '../gate.js';
-import {
-  betweenValue,
-  commandLine,
-  fileName,
-  HELP_OPTION,
-  type Option,
-  type OptionUse,
-  optionTable,
-  parseArguments,
-  RESULTS_OPTION,
-  refusedValue,
-  settingsOf,
-} from '../options.js';
+import { commandLine, type Option } from '../options.js';
 import { openOutput } from '../output.js';
-import { GITHUB_SUMMARY_HELP, PRECISION_HELP, precisionValue } from '../output-options.js';
-import { type Terminal, YES_OPTION } from '../terminal.js';
+import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf batch';
-const MOST_TOGETHER = 64;
-
-const OWN = optionTable<BatchSettings>({
-  Batch: {
-    '-o, --output FILE': [
-      'append results to FILE, one line of JSON each; jobs that are in it are not scored again',
-      (use) => ({ output: fileName(use) }),
-    ],
-    '--frames': [
-      'also write values per frame as Parquet into the folder FILE.frames',
-      () => ({ frames: true }),
-    ],
-    '--html FILE': ['also write an HTML page with all jobs', (use) => ({ html: namedFile(use) })],
-    '--junit FILE': [
-      'also write the checks as JUnit XML',
-      (use) => ({ junit: namedFile(use) }),
-      { ours: true },
-    ],
-    '--summary FILE': [
-      'also write scores, checks and worst frames as Markdown',
-      (use) => ({ summary: namedFile(use) }),
-      { ours: true },
-    ],
-    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true }), { ours: true }],
-    '-r, --reference RULE': [
-      'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
-      (use) => ({ reference: fileName(use) }),
-    ],
-    '--match REGEX': [
-      'without a table: pattern that the path of each encode must match; {1} in RULE is its first group',
-      (use) => ({ match: patternValue(use) }),
-    ],
-    '--together N': [
-      'jobs of one reference that may run at the same time (default: one per core, at most 8)',
-      (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
-    ],
-    '--retry-failed': ['score failed jobs again', () => ({ retryFailed: true })],
-    '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
-    '-q, --quiet': ['no progress and no summary', () => ({ quiet: true })],
-    ...YES_OPTION,
-    ...HELP_OPTION,
-  },
-  Queue: {
-    '--queue URL': [
-      "submit the jobs to the queue at redis://HOST and wait for their results; see 'anyvmaf work --help'",
-      ({ value }) => ({ queue: value }),
-    ],
-    ...RESULTS_OPTION,
-    '--part-length LENGTH': [
-      'split longer pairs into parts of this length, such as 60s (default) or 1500f (frames)',
-      (use) => ({ partLength: lengthValue(use) }),
-    ],
-    '--priority N': [
-      'from 1 (scored first) to 1000 (default: 100)',
-      (use) => ({ priority: betweenValue(use, 10, 1, MOST_PRIORITY) }),
-    ],
-    '--attempts N': [
-      'attempts at a pair or part that fails for a transient reason (default: 3)',
-      (use) => ({ attempts: betweenValue(use, 3, 1, MOST_ATTEMPTS) }),
-    ],
-  },
-});
 
 /** Scoring options for every job: collected here, parsed with each job. */
-const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name === name)).map(
+const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN_OPTIONS.some((own) => own.name === name)).map(
   (option): Option<BatchSettings> => ({
     ...option,
     read: ({ name, value }, { common = [] }) => {
@@ -114,16 +39,15 @@ const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN.some((own) => own.name ==
   }),
 );
 
-export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN, ...OF_JOBS];
+export const BATCH_OPTIONS: readonly Option<BatchSettings>[] = [...OWN_OPTIONS, ...OF_JOBS];
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: ['anyvmaf batch [options] TABLE -o RESULTS', 'anyvmaf batch [options] ENCODES... -r RULE'],
   about:
     'Scores many pairs. A table is CSV with the columns reference and distorted, or JSON lines with these keys; every other ' +
     'column is a scoring option, by its name. Pairs of one reference share its decoding. Each result is appended ' +
     'to the file as soon as it is there; run the command again to resume. A pair that fails becomes a line ' +
     'with its error.',
-  options: BATCH_OPTIONS,
   sections: {
     Examples: [
       ['anyvmaf batch jobs.csv -o results.jsonl', 'score a table'],
@@ -139,20 +63,15 @@ const page: HelpPage = {
   },
 };
 
-export const batch: Command = {
-  page,
-  run: async (args, terminal) => {
-    const settings = batchSettings(args);
-    return settings === 'help' ? page : run(settings, args, terminal);
-  },
-};
+export const batch = command(NAME, BATCH_OPTIONS, page, async ({ settings, positionals, args, terminal }) =>
+  run(batchSettings(settings, positionals), args, terminal),
+);
 
 /** @throws {AnyvmafError} `usage` */
-export function batchSettings(args: readonly string[]): BatchSettings | 'help' {
-  const { options, positionals } = parseArguments(args, BATCH_OPTIONS, NAME);
-  if (options.at(-1)?.name === 'help') return 'help';
-  const draft = settingsOf(options, BATCH_OPTIONS);
-  const [first, ...others] = positionals;
+export function batchSettings(
+  draft: Partial<BatchSettings>,
+  [first, ...others]: readonly string[],
+): BatchSettings {
   if (first === undefined)
     throw usageError(`no jobs given; try '${NAME} jobs.csv -o results.jsonl' or '${NAME} --help'`);
   if (draft.output === undefined || draft.output === '-')
@@ -205,34 +124,13 @@ function refuseWithoutQueue(draft: Partial<BatchSettings>): void {
   if (alone !== undefined) throw usageError(`${alone} requires --queue; add it, or leave out ${alone}`);
 }
 
-function namedFile(use: OptionUse): string {
-  if (use.value === '-') throw refusedValue(use, 'the name of a file');
-  return fileName(use);
-}
-
-function lengthValue(use: OptionUse): PartLength {
-  const [, digits, unit] = /^(\d{1,7}(?:\.\d{1,3})?)([sf])$/.exec(use.value) ?? [];
-  const length = Number(digits);
-  const fits = unit === 'f' ? Number.isInteger(length) : length <= 86_400;
-  if (length > 0 && fits) return { unit: unit === 'f' ? 'frames' : 'seconds', length };
-  throw refusedValue(use, 'a time such as 60s, or frames such as 1500f');
-}
-
-function patternValue(use: OptionUse): RegExp {
-  try {
-    return new RegExp(use.value);
-  } catch {
-    throw refusedValue(use, "a regular expression, such as '([^/]+)_[0-9]+p'");
-  }
-}
-
 async function run(settings: BatchSettings, args: readonly string[], terminal: Terminal): Promise<number> {
   const jobs = await readJobs(settings);
   const videos = jobs.flatMap((job) => [job.settings.reference ?? '', ...job.settings.distorted]);
   const inputs = [...new Set([...settings.sources, ...videos])];
   const summarize = await openSummaries(settings, inputs, args);
   return interruptible(async (stop) => {
-    const results = await ResultsFile.open(settings.output, inputs, settings.retryFailed);
+    const results = await openResults(settings.output, inputs, settings.retryFailed);
     const bar = openProgressBar(terminal, settings.quiet);
     try {
       const work = { jobs, settings, terminal, inputs, signal: stop.signal, results, bar };

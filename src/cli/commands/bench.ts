@@ -2,34 +2,27 @@
  * @module cli/commands/bench
  * `anyvmaf bench`: times every available backend on generated videos, and compares their scores.
  */
-import type { BenchBackend, BenchOptions } from '../../bench/run.js';
+import type { BenchBackend } from '../../bench/run.js';
 import { GPU_BACKENDS, OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import { asJson, command, type HelpText, openProgressBar } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
-import { choiceValue, HELP_OPTION, optionTable, orList } from '../options.js';
+import { choiceValue, HELP_OPTION, list, optionTable, orList, texts } from '../options.js';
 
 const NAME = 'anyvmaf bench';
 const BACKENDS: readonly BenchBackend[] = ['cpu', 'native-cpu', ...GPU_BACKENDS, ...OWN_GPU_BACKENDS];
 
-interface BenchSettings extends BenchOptions {
-  readonly json: boolean;
-}
-
-const BENCH_OPTIONS = optionTable<BenchSettings>({
+const BENCH_OPTIONS = optionTable({
   Options: {
     '--full': [
       'all 200 frames of the 3840x2160 pair; takes minutes, and 5 GB of temporary files',
       () => ({ full: true }),
     ],
-    '--shape WxH': [
-      'only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated',
-      ({ value }, { shapes = [] }) => ({ shapes: [...shapes, value] }),
-    ],
+    '--shape WxH': ['only this pair: 576x324, 1920x1080 or 3840x2160. May be repeated', texts('shapes')],
     '--backend NAME': [
       `only this backend beside the portable core: ${orList(BACKENDS)}. May be repeated. Default: all that work`,
-      (use, { backends = [] }) => ({ backends: [...backends, choiceValue(use, BACKENDS)] }),
+      list('backends', (use) => choiceValue(use, BACKENDS)),
     ],
     '--threads N': [
       'maximum number of worker threads. Default: one per core',
@@ -57,7 +50,7 @@ export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, posit
   if (stray !== undefined)
     throw usageError(`${NAME} takes no videos, but ${quoted(stray)} was given; to score it, type anyvmaf`);
   const { json = false, ...options } = settings;
-  const { benchData, benchOutput, runBenchmark } = await import('../../bench/run.js');
+  const { benchOutput, runBenchmark } = await import('../../bench/run.js');
   const bar = openProgressBar(terminal);
   return interruptible(async ({ signal }) => {
     const result = await runBenchmark({
@@ -70,7 +63,7 @@ export const bench = command(NAME, BENCH_OPTIONS, page, async ({ settings, posit
     }).finally(() => bar?.clear());
     const { exitCode, stdout, stderr } = benchOutput(result);
     for (const line of stderr.split('\n').filter((text) => text !== '')) terminal.complain(line);
-    await terminal.print(json ? asJson(benchData(result)) : stdout);
+    await terminal.print(json ? asJson(result) : stdout);
     return exitCode === 0 ? EXIT.ok : EXIT.failed;
   });
 });

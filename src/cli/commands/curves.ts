@@ -11,10 +11,8 @@ import { printable, shown } from '../../core/printable.js';
 import { parseSize } from '../../core/size.js';
 import {
   type ComparedPoint,
-  type CompareOptions,
   type CurveResult,
   type EncodedPoint,
-  type EncoderChoice,
   formatEncodingResult,
   type LadderOptions,
   type LadderPoint,
@@ -22,21 +20,22 @@ import {
   type ResultFormat,
   type SearchStage,
   STATISTICS,
-  type Statistic,
 } from '../../index.js';
 import { BANDWIDTH_COMMAND } from '../../report/bandwidth.js';
-import { parsePooledName } from '../../report/limits.js';
+import { type PooledName, parsePooledName } from '../../report/limits.js';
 import { cut } from '../../report/sections.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
 import {
   choiceValue,
+  list,
   numberValue,
-  type OptionRows,
   type OptionUse,
+  optionRows,
   optionTable,
   orList,
   refusedValue,
+  texts,
   unsignedValue,
 } from '../options.js';
 import { openOutput } from '../output.js';
@@ -45,7 +44,6 @@ import {
   bar,
   ENCODER_OPTIONS,
   ENDING_OPTIONS,
-  type EncodingSettings,
   encodingRun,
   FULL_OPTION,
   oneSource,
@@ -61,45 +59,38 @@ import {
   WORK_OPTIONS,
 } from './encoding.js';
 
-interface CurveSettings extends EncodingSettings {
-  readonly targets: readonly number[];
-  readonly metric: string;
-  readonly statistic: Statistic;
-  readonly outputs: readonly string[];
-  readonly format: ResultFormat;
-  readonly quiet: boolean;
-}
-
-const CURVE_OPTIONS: OptionRows<CurveSettings> = {
+const CURVE_OPTIONS = optionRows({
   '--target QUALITY': [
     'quality at which to measure each curve. May be repeated. Default: values of the parameter',
-    (use, { targets = [] }) => ({ targets: [...targets, numberValue(use)] }),
+    list('targets', numberValue),
   ],
   '--by MEASURE': [
     'measure of quality: p5, worst_second, or psnr_y.mean of a feature. Default: the mean of the model',
     measureValue,
   ],
-};
+});
 
-const RESULT_OPTIONS: OptionRows<CurveSettings> = {
+const formatted = (format: ResultFormat) => () => ({ format });
+
+const RESULT_OPTIONS = optionRows({
   '-o, --output FILE': [
     'write the result to FILE, in the format of its extension: .json, .csv, .html or .txt. May be repeated',
-    ({ value }, { outputs = [] }) => ({ outputs: [...outputs, value] }),
+    texts('outputs'),
   ],
-  '--json': ['print the result as JSON', () => ({ format: 'json' })],
-  '--csv': ['print all points as CSV', () => ({ format: 'csv' })],
-};
+  '--json': ['print the result as JSON', formatted('json')],
+  '--csv': ['print all points as CSV', formatted('csv')],
+});
 
-function betweenOption(help: string): OptionRows<Pick<LadderOptions, 'between'>> {
+function betweenOption(help: string) {
   const read = (use: OptionUse) => {
     const { min, max } = rangeValue(use);
     return { between: { min, max } };
   };
-  return { '--between LOW..HIGH': [help, read] };
+  return optionRows({ '--between LOW..HIGH': [help, read] });
 }
 
 /** `p5`, `psnr_y` or `psnr_y.min`. */
-function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 'statistic'>> {
+function measureValue(use: OptionUse): PooledName {
   const name = parsePooledName(use.value);
   if (name) return name;
   throw refusedValue(
@@ -112,7 +103,7 @@ function measureValue(use: OptionUse): Partial<Pick<CurveSettings, 'metric' | 's
  * Splits the source and the output settings from the options of the API.
  * @throws {AnyvmafError} `usage` unless there is exactly one source
  */
-function resultOf<Settings extends Partial<CurveSettings>>(
+function resultOf<Settings extends Partial<Omit<ResultSettings, 'source'>>>(
   command: string,
   positionals: readonly string[],
   settings: Settings,
@@ -202,14 +193,7 @@ const LADDER = 'anyvmaf ladder';
 const SPACINGS = ['rate', 'quality'] as const;
 const MOST_RUNGS = 32;
 
-interface LadderSettings
-  extends CurveSettings,
-    EncoderChoice,
-    Pick<LadderOptions, 'sizes' | 'rungs' | 'spacing' | 'between'> {
-  readonly masters: readonly string[];
-}
-
-const LADDER_OPTIONS = optionTable<LadderSettings>({
+const LADDER_OPTIONS = optionTable({
   Encoding: {
     ...ENCODER_OPTIONS,
     '--sizes LIST': [
@@ -241,7 +225,7 @@ const LADDER_OPTIONS = optionTable<LadderSettings>({
     '--master FILE': [
       'measure the segments of a master playlist, and write the bandwidths of its streams into it. Takes no ' +
         'SOURCE',
-      ({ value }, { masters = [] }) => ({ masters: [...masters, value] }),
+      texts('masters'),
     ],
     ...ENDING_OPTIONS,
   },
@@ -334,14 +318,12 @@ function sizeValue(use: OptionUse, text: string): LadderOptions['sizes'][number]
 
 const COMPARE = 'anyvmaf compare-encoders';
 
-interface CompareSettings extends CurveSettings, Pick<CompareOptions, 'encoders' | 'between'> {}
-
-const COMPARE_OPTIONS = optionTable<CompareSettings>({
+const COMPARE_OPTIONS = optionTable({
   Encoding: {
     '-e, --encoder NAME[:OPTION=VALUE...]': [
       'encoder of the installed ffmpeg, with options: libx264:preset=slow. Give two or more; all are ' +
         'compared with the first',
-      ({ value }, { encoders = [] }) => ({ encoders: [...encoders, parseEncoder(value)] }),
+      list('encoders', ({ value }) => parseEncoder(value)),
     ],
     ...PIX_FMT_OPTION,
   },

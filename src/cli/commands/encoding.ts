@@ -6,10 +6,8 @@ import { usageError } from '../../core/errors.js';
 import { counted, shown } from '../../core/printable.js';
 import {
   type EncoderChoice,
-  type EncodingOptions,
   type ParameterName,
   parseTarget,
-  type QualityTarget,
   type SearchResult,
   type SearchStage,
   type ValueRange,
@@ -19,11 +17,13 @@ import { interruptible } from '../exit.js';
 import {
   choiceValue,
   HELP_OPTION,
+  list,
   numberValue,
-  type OptionRows,
   type OptionUse,
+  optionRows,
   orList,
   refusedValue,
+  texts,
   unsignedValue,
 } from '../options.js';
 import { type OutputFile, openOutput } from '../output.js';
@@ -40,94 +40,83 @@ const PARAMETERS = [
 
 const MAX_THREADS = 1024;
 
-export type EncodingSettings = Omit<EncodingOptions, 'onStage'>;
-
-export const PIX_FMT_OPTION: OptionRows<EncodingSettings> = {
+export const PIX_FMT_OPTION = optionRows({
   '--pix-fmt FORMAT': [
     "pixel format of the encode. Default: the source's",
     ({ value }) => ({ pixelFormat: value }),
   ],
-};
+});
 
-export const ENCODER_OPTIONS: OptionRows<EncoderChoice & EncodingSettings> = {
+export const ENCODER_OPTIONS = optionRows({
   '-e, --encoder NAME': [
     'encoder of the installed ffmpeg: libx264, libx265, libsvtav1, libaom-av1, libvpx-vp9 or another',
     ({ value }) => ({ encoder: value }),
   ],
   '--encoder-arg NAME=VALUE': [
     'option of the encoder, such as preset=slow. May be repeated',
-    (use, { encoderOptions }) => ({ encoderOptions: withEncoderOption(encoderOptions, use) }),
+    (use: OptionUse, { encoderOptions }: Pick<EncoderChoice, 'encoderOptions'>) => ({
+      encoderOptions: withEncoderOption(encoderOptions, use),
+    }),
   ],
   ...PIX_FMT_OPTION,
-};
+});
 
 /** @param verb what is done with the parameter */
-export function parameterOption(verb: string): OptionRows<EncoderChoice> {
-  return {
+export function parameterOption(verb: string) {
+  return optionRows({
     '--parameter NAME': [
       `parameter to ${verb}: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
       (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
     ],
-  };
+  });
 }
 
-export function valuesOption(argument: string, help: string): OptionRows<EncoderChoice> {
-  return { [`--values ${argument}` as const]: [help, (use) => ({ range: rangeValue(use) })] };
+export function valuesOption(argument: string, help: string) {
+  return optionRows({ [`--values ${argument}` as const]: [help, (use) => ({ range: rangeValue(use) })] });
 }
 
-export interface EncodeSettings {
-  readonly output: string;
-  readonly keepMissed: boolean;
-}
-
-export function encodeOptions(help: string): OptionRows<EncodeSettings> {
-  return {
+export function encodeOptions(help: string) {
+  return optionRows({
     '--encode FILE': [help, ({ value }) => ({ output: value })],
     '--encode-missed': [
       'write the file of --encode even if it misses the target',
       () => ({ keepMissed: true }),
     ],
-  };
+  });
 }
 
-export const TARGET_OPTION: OptionRows<{ readonly targets: readonly QualityTarget[] }> = {
+export const TARGET_OPTION = optionRows({
   '--target BOUND': [
     '95, or as in --fail-under: p5>=90, worst_second>=85, psnr_y.mean>=40, cambi.max<=5. May be repeated. Default: 95',
-    ({ value }, { targets = [] }) => ({ targets: [...targets, parseTarget(value)] }),
+    list('targets', ({ value }) => parseTarget(value)),
   ],
-};
+});
 
-export const SCORING_OPTIONS: OptionRows<EncodingSettings> = {
-  '-m, --model MODEL': [
-    'model to score with. May be repeated',
-    ({ value }, { models = [] }) => ({ models: [...models, value] }),
-  ],
-  '--feature FEATURE': [
-    'further metric to measure. May be repeated',
-    ({ value }, { features = [] }) => ({ features: [...features, value] }),
-  ],
-};
+export const SCORING_OPTIONS = optionRows({
+  '-m, --model MODEL': ['model to score with. May be repeated', texts('models')],
+  '--feature FEATURE': ['further metric to measure. May be repeated', texts('features')],
+});
 
-export const WORK_OPTIONS: OptionRows<EncodingSettings> = {
+export const WORK_OPTIONS = optionRows({
   '--cache DIR': [
     "where to cache measured points: a folder, or none. Default: the user's cache",
-    ({ value }) => ({ cache: value === 'none' ? false : value }),
+    ({ value }) => ({ cache: value === 'none' ? (false as const) : value }),
   ],
   '--max-temp GB': [
     'size limit of temporary files. Default: 8',
     (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
   ],
   '--threads N': ['worker threads of the scorer', (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) })],
-};
+});
 
-export const FULL_OPTION: OptionRows<EncodingSettings> = {
+export const FULL_OPTION = optionRows({
   '--full': ['encode the whole source for every point, not samples of it', () => ({ full: true })],
-};
+});
 
-export const ENDING_OPTIONS: OptionRows<{ readonly quiet: boolean }> = {
+export const ENDING_OPTIONS = optionRows({
   '-q, --quiet': ['no progress on the terminal', () => ({ quiet: true })],
   ...HELP_OPTION,
-};
+});
 
 /**
  * @param advice what to type instead

@@ -33,11 +33,11 @@ import {
 } from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { HELP_OPTION, JSON_OPTION, optionTable, orList } from '../options.js';
-import { type TableSettings, tableReader } from '../table-options.js';
+import { tableReader } from '../table-options.js';
 import { partsDoor, type Terminal } from '../terminal.js';
 import { deviceText } from './tiny.js';
 
-const OPTIONS = optionTable<TableSettings & { readonly json: boolean }>({
+const OPTIONS = optionTable({
   Options: {
     '--vmaf-bin FILE': ['the program to check (default: VMAF_BIN, then PATH)', tableReader('vmafBin')],
     ...JSON_OPTION,
@@ -99,13 +99,6 @@ const OPTIONAL: readonly (readonly [name: string, use: string])[] = [
   ['webgpu', 'measures on a GPU'],
 ];
 
-/** Packages that `anyvmaf setup` fetches as parts. */
-const PART_OF: Readonly<Record<string, PartName>> = {
-  '@ffmpeg/core': 'decoder',
-  'onnxruntime-web': 'tiny',
-  webgpu: 'webgpu',
-};
-
 export const doctor = environmentCommand(
   'anyvmaf doctor',
   'Lists what is installed here and tests it: the built-in core, the video decoders, and every backend of an installed ' +
@@ -132,14 +125,19 @@ function machineFacts() {
   };
 }
 
+/** The part in which `anyvmaf setup` fetches a package. */
+function partOf(name: string): Part | undefined {
+  return Object.values(PARTS).find(({ packages: [main] }) => main.name === name);
+}
+
 function isInstalled(name: string): boolean {
-  const part = PART_OF[name];
-  return hasPackage(name) || (part !== undefined && isHere(PARTS[part]));
+  const part = partOf(name);
+  return hasPackage(name) || (part !== undefined && isHere(part));
 }
 
 function installCommand(name: string): string {
-  const part = PART_OF[name];
-  return part === undefined ? `npm install ${name}` : `anyvmaf setup ${part}`;
+  const part = partOf(name);
+  return part ? `anyvmaf setup ${part.name}` : `npm install ${name}`;
 }
 
 /** Bun and Deno report the version of Node.js they are compatible with. */
@@ -205,7 +203,7 @@ function healthText(health: BackendHealth | undefined): string {
 
 const SETUP = 'anyvmaf setup';
 
-const SETUP_OPTIONS = optionTable<{ readonly remove: boolean; readonly json: boolean }>({
+const SETUP_OPTIONS = optionTable({
   Options: {
     '--remove': ['remove the named parts, or all', () => ({ remove: true })],
     ...JSON_OPTION,

@@ -20,12 +20,15 @@ import { EXIT, interruptible } from '../exit.js';
 import {
   fileName,
   HELP_OPTION,
+  list,
   numberValue,
   type Option,
   type OptionUse,
   optionTable,
   parseArguments,
+  type SettingsOf,
   settingsOf,
+  texts,
 } from '../options.js';
 import { openOutput } from '../output.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
@@ -34,65 +37,60 @@ import { VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../vid
 
 const MAX_DISTORTED = 1000;
 
+const TABLE_OPTIONS = optionTable({
+  Table: {
+    '--parquet FILE': [
+      'measure videos and write their features to FILE, one row per frame',
+      (use) => ({ parquet: fileName(use) }),
+    ],
+    '--pairs FILE': [
+      'the videos, as CSV with the columns reference, distorted and, optionally, key, clip and mos',
+      (use) => ({ list: fileName(use) }),
+    ],
+    '--key KEY': [
+      'column key, which selects train, val or test: once for all videos, or once for each distorted one ' +
+        '(default: name of the reference)',
+      texts('keys'),
+    ],
+    '--mos X': [
+      'column mos, the opinion score: once for all, or once for each distorted video',
+      list('opinions', numberValue),
+    ],
+    '--teacher MODEL': [
+      'column teacher: score of each frame by this model, vmaf_v0.6.1 or as for --model; also used as mos ' +
+        'if there is none',
+      (use) => ({ teacher: modelString(use) }),
+    ],
+    '--feature SPEC': ['further columns: NAME or NAME=OPTION=VALUE. May be repeated', texts('features')],
+  },
+});
+
+const RUNNING_OPTIONS = optionTable({
+  Running: {
+    '--threads N': ['workers (default: one per core)', tableReader('threads')],
+    '-q, --quiet': ['no progress bar', () => ({ quiet: true })],
+    '--json': ['the list, or what was written, as JSON', () => ({ json: true })],
+    ...HELP_OPTION,
+  },
+});
+
 /** Options before their combination is checked. */
-interface AskedSettings extends VideoSettings, TableSettings {
-  readonly parquet: string;
-  readonly list: string;
-  readonly keys: readonly string[];
-  readonly opinions: readonly number[];
-  readonly teacher: string;
-  readonly features: readonly string[];
-  readonly quiet: boolean;
-  readonly json: boolean;
-}
+type AskedSettings = VideoSettings &
+  TableSettings &
+  SettingsOf<typeof TABLE_OPTIONS> &
+  SettingsOf<typeof RUNNING_OPTIONS>;
 
 const FEATURES_OPTIONS: readonly Option<AskedSettings>[] = [
-  ...optionTable<AskedSettings>({
-    Table: {
-      '--parquet FILE': [
-        'measure videos and write their features to FILE, one row per frame',
-        (use) => ({ parquet: fileName(use) }),
-      ],
-      '--pairs FILE': [
-        'the videos, as CSV with the columns reference, distorted and, optionally, key, clip and mos',
-        (use) => ({ list: fileName(use) }),
-      ],
-      '--key KEY': [
-        'column key, which selects train, val or test: once for all videos, or once for each distorted one ' +
-          '(default: name of the reference)',
-        ({ value }, { keys = [] }) => ({ keys: [...keys, value] }),
-      ],
-      '--mos X': [
-        'column mos, the opinion score: once for all, or once for each distorted video',
-        (use, { opinions = [] }) => ({ opinions: [...opinions, numberValue(use)] }),
-      ],
-      '--teacher MODEL': [
-        'column teacher: score of each frame by this model, vmaf_v0.6.1 or as for --model; also used as mos ' +
-          'if there is none',
-        (use) => ({ teacher: modelString(use) }),
-      ],
-      '--feature SPEC': [
-        'further columns: NAME or NAME=OPTION=VALUE. May be repeated',
-        ({ value }, { features = [] }) => ({ features: [...features, value] }),
-      ],
-    },
-  }),
+  ...TABLE_OPTIONS,
   ...VIDEO_OPTIONS,
-  ...optionTable<AskedSettings>({
+  ...optionTable({
     Input: {
       '--frame_cnt N': ['at most N frames of each pair (0: all)', tableReader('frameCount')],
       '--subsample N': ['only every Nth frame', tableReader('subsample')],
     },
   }),
   ...PAIRING_OPTIONS,
-  ...optionTable<AskedSettings>({
-    Running: {
-      '--threads N': ['workers (default: one per core)', tableReader('threads')],
-      '-q, --quiet': ['no progress bar', () => ({ quiet: true })],
-      '--json': ['the list, or what was written, as JSON', () => ({ json: true })],
-      ...HELP_OPTION,
-    },
-  }),
+  ...RUNNING_OPTIONS,
 ];
 
 const NAME = 'anyvmaf features';

@@ -4,7 +4,7 @@
  */
 import { rmdir, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { MAP_KINDS, type MapKind } from '../../core/choices.js';
+import { MAP_KINDS } from '../../core/choices.js';
 import { ioError, usageError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { makeFolders, writeReason } from '../../files/folders.js';
@@ -20,6 +20,7 @@ import {
   optionTable,
   orList,
   refusedValue,
+  type SettingsOf,
   unsigned,
   unsignedValue,
 } from '../options.js';
@@ -36,45 +37,42 @@ const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
 /** Most frames of one run: all pictures stay in memory until the last is done. */
 const MOST_FRAMES = 100;
 
+const MAP_OPTIONS = optionTable({
+  Map: {
+    '--frame N': [
+      'frames to draw, such as 12 or 12,250; the first is 0',
+      (use: OptionUse, { frames = [] }: { readonly frames?: readonly number[] }) => ({
+        frames: [...frames, ...frameNumbers(use)],
+      }),
+    ],
+    '--worst N': [
+      'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
+      (use) => ({ worst: worstValue(use) }),
+    ],
+    '-o, --output PATH': [
+      'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
+      (use) => ({ output: fileName(use) }),
+    ],
+    '--scale-of WHAT': [
+      'losses to draw: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
+      (use) => ({ of: choiceValue(use, MAP_KINDS) }),
+    ],
+    '--block N': [
+      'cell size in pixels: 4, 8, 16 (default) ... 256',
+      (use) => ({ blockSize: blockValue(use) }),
+    ],
+    '--neg': ['ignore enhancement gain, as the NEG models do', () => ({ neg: true })],
+    ...HELP_OPTION,
+  },
+});
+
 /** Options before their combination is checked. */
-interface AskedSettings extends VideoSettings, TableSettings {
-  readonly frames: readonly number[];
-  readonly worst: number;
-  readonly output: string;
-  readonly of: MapKind;
-  readonly blockSize: number;
-  readonly neg: boolean;
-}
+type AskedSettings = VideoSettings & TableSettings & SettingsOf<typeof MAP_OPTIONS>;
 
 export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...optionTable<AskedSettings>({
-    Map: {
-      '--frame N': [
-        'frames to draw, such as 12 or 12,250; the first is 0',
-        (use, { frames = [] }) => ({ frames: [...frames, ...frameNumbers(use)] }),
-      ],
-      '--worst N': [
-        'score the videos and draw the N worst moments, 1 to 100 (default without --frame: 1)',
-        (use) => ({ worst: worstValue(use) }),
-      ],
-      '-o, --output PATH': [
-        'a .png file for one frame, or a folder for heatmap_NNNNNN.png of each (default: this folder)',
-        (use) => ({ output: fileName(use) }),
-      ],
-      '--scale-of WHAT': [
-        'losses to draw: vif, adm, both as VMAF weighs them (default), or the differences of butteraugli',
-        (use) => ({ of: choiceValue(use, MAP_KINDS) }),
-      ],
-      '--block N': [
-        'cell size in pixels: 4, 8, 16 (default) ... 256',
-        (use) => ({ blockSize: blockValue(use) }),
-      ],
-      '--neg': ['ignore enhancement gain, as the NEG models do', () => ({ neg: true })],
-      ...HELP_OPTION,
-    },
-  }),
+  ...MAP_OPTIONS,
 ];
 
 const page: HelpText = {

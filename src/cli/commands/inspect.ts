@@ -4,7 +4,7 @@
  */
 import { asJson, command, type HelpText } from '../command.js';
 import { alignmentAdvice, EXIT, findingsInFlags, interruptible } from '../exit.js';
-import { HELP_OPTION, type Option, optionTable } from '../options.js';
+import { HELP_OPTION, type Option, optionTable, type SettingsOf, texts } from '../options.js';
 import {
   checkPairingOptions,
   hostsOf,
@@ -18,24 +18,20 @@ const INSPECT = 'anyvmaf inspect';
 /** Options of scoring. */
 const LEFT_OUT: readonly string[] = ['no-preflight', 'colour-as'];
 
-interface InspectSettings extends VideoSettings, TableSettings {
-  readonly models: readonly string[];
-  readonly json: boolean;
-}
+const PREFLIGHT_OPTIONS = optionTable({
+  Preflight: {
+    '-m, --model SPEC': ['the model to score with later. May be repeated', texts('models')],
+    '--json': ['facts and findings as JSON', () => ({ json: true })],
+    ...HELP_OPTION,
+  },
+});
 
-const INSPECT_OPTIONS: readonly Option<InspectSettings>[] = [
+const INSPECT_OPTIONS: readonly Option<
+  VideoSettings & TableSettings & SettingsOf<typeof PREFLIGHT_OPTIONS>
+>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
-  ...optionTable<InspectSettings>({
-    Preflight: {
-      '-m, --model SPEC': [
-        'the model to score with later. May be repeated',
-        ({ value }, { models = [] }) => ({ models: [...models, value] }),
-      ],
-      '--json': ['facts and findings as JSON', () => ({ json: true })],
-      ...HELP_OPTION,
-    },
-  }),
+  ...PREFLIGHT_OPTIONS,
 ];
 
 const inspectPage: HelpText = {
@@ -72,14 +68,10 @@ export const inspect = command(
 );
 
 const ALIGN = 'anyvmaf align';
-interface AlignSettings extends VideoSettings, TableSettings {
-  readonly json: boolean;
-}
-
-const ALIGN_OPTIONS: readonly Option<AlignSettings>[] = [
+const ALIGN_OPTIONS: readonly Option<VideoSettings & TableSettings & { readonly json: boolean }>[] = [
   ...VIDEO_OPTIONS,
   ...PAIRING_OPTIONS.filter(({ name }) => name === 'decoder' || name === 'allow-url'),
-  ...optionTable<AlignSettings>({
+  ...optionTable({
     Search: {
       '--window N': [
         'try offsets from -N to N frames, 1 to 1000 (default: 50, widened if ambiguous)',

@@ -5,46 +5,33 @@
 import { onAbort } from '../../core/abort.js';
 import { usageError } from '../../core/errors.js';
 import type { McpHost } from '../../mcp/host.js';
-import type { Command, HelpPage } from '../command.js';
+import { command, type HelpText } from '../command.js';
 import { EXIT, interruption } from '../exit.js';
-import { HELP_OPTION, optionTable, parseArguments, secondsValue, settingsOf } from '../options.js';
+import { HELP_OPTION, optionTable, type SettingsOf, secondsValue, texts } from '../options.js';
 import type { Terminal } from '../terminal.js';
 
 const NAME = 'anyvmaf mcp';
-interface McpSettings {
-  readonly allow: readonly string[];
-  readonly addresses: readonly string[];
-  readonly tokens: readonly string[];
-  readonly origins: readonly string[];
-  readonly vmafBin: string;
-  /** Seconds that a call or a job may take. */
-  readonly maxSeconds: number;
-  /** Seconds after which a call becomes a job; 0: never. */
-  readonly callLimit: number;
-  /** Sets of tools, separated by commas; default: all. */
-  readonly tools: string;
-}
 
-const MCP_OPTIONS = optionTable<McpSettings>({
+export const MCP_OPTIONS = optionTable({
   Files: {
     '--allow DIR': [
       'let tools use files under DIR, with or without --allow before it (default: the working directory). May be repeated',
-      ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
+      texts('allow'),
     ],
   },
   HTTP: {
     '--http HOST:PORT': [
       'serve Streamable HTTP at this address, HOST:PORT, HOST or PORT (default: 127.0.0.1:8765)',
-      ({ value }, { addresses = [] }) => ({ addresses: [...addresses, value] }),
+      texts('addresses'),
       { optional: (next) => !next.startsWith('-') },
     ],
     '--token TOKEN': [
       'require this bearer token in every call; needed to listen where other machines can connect',
-      ({ value }, { tokens = [] }) => ({ tokens: [...tokens, value] }),
+      texts('tokens'),
     ],
     '--cors ORIGIN': [
       'allow calls from web pages of this origin, such as http://localhost:6274. May be repeated',
-      ({ value }, { origins = [] }) => ({ origins: [...origins, value] }),
+      texts('origins'),
     ],
   },
   Other: {
@@ -66,12 +53,11 @@ const MCP_OPTIONS = optionTable<McpSettings>({
   },
 });
 
-const page: HelpPage = {
+const page: HelpText = {
   usage: [`${NAME} [--allow DIR]... [DIR...]`, `${NAME} --http [HOST:PORT] [options]`],
   about:
     'Serves the Model Context Protocol: an AI agent scores, compares and explains videos with typed tools. Without ' +
     '--http it uses standard input and output, as MCP hosts start it.',
-  options: MCP_OPTIONS,
   sections: {
     Environment: [
       ['ANYVMAF_MCP_ALLOW', 'more folders, separated by colons or semicolons; also VMAF_MCP_ALLOW'],
@@ -84,29 +70,17 @@ const page: HelpPage = {
   },
 };
 
-export interface McpArguments
-  extends Partial<Omit<McpSettings, 'addresses' | 'tokens' | 'origins' | 'allow'>> {
-  readonly allow: readonly string[];
-  readonly origins: readonly string[];
-  /** The address as written, empty for the default; `undefined` for standard input and output. */
-  readonly http: string | undefined;
-  readonly token: string | undefined;
-}
+type McpArguments = ReturnType<typeof mcpArguments>;
 
 /**
- * Parses the command line. Positional arguments are folders, which MCP hosts append.
+ * Checks the settings. Positional arguments are folders, which MCP hosts append.
+ * @returns `http` is the address as written, empty for the default; `undefined` for standard input and output
  * @throws {AnyvmafError} `usage`
  */
-export function readMcpArguments(args: readonly string[]): McpArguments | 'help' {
-  const { options, positionals } = parseArguments(args, MCP_OPTIONS, NAME);
-  if (options.at(-1)?.name === 'help') return 'help';
-  const {
-    allow = [],
-    addresses: [http, ...others] = [],
-    tokens: [token, ...more] = [],
-    origins = [],
-    ...settings
-  } = settingsOf(options, MCP_OPTIONS);
+export function mcpArguments(given: Partial<SettingsOf<typeof MCP_OPTIONS>>, positionals: readonly string[]) {
+  const { allow = [], addresses = [], tokens = [], origins = [], ...settings } = given;
+  const [http, ...others] = addresses;
+  const [token, ...more] = tokens;
   if (others.length > 0) throw usageError('give --http once; a server listens at one address');
   if (token === '' || more.length > 0) throw usageError('give --token once, with a token that is not empty');
   if (http === undefined && (token !== undefined || origins.length > 0))
@@ -114,40 +88,36 @@ export function readMcpArguments(args: readonly string[]): McpArguments | 'help'
   return { ...settings, allow: [...allow, ...positionals], http, token, origins };
 }
 
-export const mcp: Command = {
-  page,
-  run: async (args, terminal) => {
-    const parsed = readMcpArguments(args);
-    if (parsed === 'help') return page;
-    if (parsed.vmafBin !== undefined) process.env.VMAF_BIN = parsed.vmafBin;
-    const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
-    surviveErrors(log);
-    const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
-      import('../../mcp/host.js'),
-      import('../../mcp/tools/index.js'),
-      // Needed soon: loading it in parallel starts the server sooner.
-      parsed.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
-    ]);
-    const host = await McpHost.open({
-      allow: parsed.allow,
-      env: process.env,
-      cwd: process.cwd(),
-      log,
-      tools: parsed.tools === undefined ? TOOLS : toolsOf(parsed.tools),
-      ...(parsed.callLimit !== undefined && { callLimit: parsed.callLimit }),
-      ...(parsed.maxSeconds !== undefined && { maxSeconds: parsed.maxSeconds }),
-    });
-    const stop = interruption();
-    try {
-      if (parsed.http === undefined) await overStdio(host, terminal, stop.signal);
-      else await overHttp(host, parsed, parsed.http, stop.signal, log);
-      return EXIT.ok;
-    } finally {
-      await host.close();
-      stop.release();
-    }
-  },
-};
+export const mcp = command(NAME, MCP_OPTIONS, page, async ({ settings, positionals, terminal }) => {
+  const parsed = mcpArguments(settings, positionals);
+  if (parsed.vmafBin !== undefined) process.env.VMAF_BIN = parsed.vmafBin;
+  const log = (message: string) => terminal.draw(`anyvmaf mcp: ${message}\n`);
+  surviveErrors(log);
+  const [{ McpHost }, { TOOLS, toolsOf }] = await Promise.all([
+    import('../../mcp/host.js'),
+    import('../../mcp/tools/index.js'),
+    // Needed soon: loading it in parallel starts the server sooner.
+    parsed.http === undefined ? import('../../mcp/stdio.js') : import('../../mcp/http.js'),
+  ]);
+  const host = await McpHost.open({
+    allow: parsed.allow,
+    env: process.env,
+    cwd: process.cwd(),
+    log,
+    tools: parsed.tools === undefined ? TOOLS : toolsOf(parsed.tools),
+    ...(parsed.callLimit !== undefined && { callLimit: parsed.callLimit }),
+    ...(parsed.maxSeconds !== undefined && { maxSeconds: parsed.maxSeconds }),
+  });
+  const stop = interruption();
+  try {
+    if (parsed.http === undefined) await overStdio(host, terminal, stop.signal);
+    else await overHttp(host, parsed, parsed.http, stop.signal, log);
+    return EXIT.ok;
+  } finally {
+    await host.close();
+    stop.release();
+  }
+});
 
 async function overStdio(host: McpHost, terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { serveLines } = await import('../../mcp/stdio.js');

@@ -16,12 +16,10 @@ import { deliver, openOutputs } from './delivery.js';
 
 const NAME = 'anyvmaf merge';
 
-interface MergeSettings extends OutputSettings, TableSettings {}
-
-const MERGE_OPTIONS: readonly Option<MergeSettings>[] = [
+const MERGE_OPTIONS: readonly Option<OutputSettings & TableSettings>[] = [
   // Pictures need the videos, which may be gone.
   ...OUTPUT_OPTIONS.filter(({ name }) => name !== 'no-pictures' && name !== 'html-size'),
-  ...optionTable<MergeSettings>({
+  ...optionTable({
     Running: {
       '--allow-url HOST': [HOSTS_HELP, tableReader('allowUrl')],
       '-q, --quiet': ['plain scores instead of the summary', () => ({ quiet: true })],

@@ -11,7 +11,7 @@ import { asJson, type Command, command, type HelpText, listingCommand, twoColumn
 import { EXIT, interruptible } from '../exit.js';
 import { HELP_OPTION, JSON_OPTION, optionTable } from '../options.js';
 
-const OPTIONS = optionTable<{ readonly from: string; readonly json: boolean }>({
+const OPTIONS = optionTable({
   Options: {
     '--from URL': [
       'a server that has the files as OWNER/REPOSITORY/TAG/FOLDER/FILE (default: ANYVMAF_MODELS_FROM, else GitHub)',

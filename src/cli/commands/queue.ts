@@ -21,13 +21,15 @@ import {
   betweenValue,
   HELP_OPTION,
   HOSTS_OPTION,
-  type OptionRows,
   type OptionUse,
+  optionRows,
   optionTable,
   orList,
   RESULTS_OPTION,
   refusedValue,
+  type SettingsOf,
   secondsValue,
+  texts,
 } from '../options.js';
 import type { Terminal } from '../terminal.js';
 
@@ -37,23 +39,14 @@ const REFRESH = 1000;
 /** Dead tasks that are listed, the newest first. */
 const MOST_LISTED = 1000;
 
-interface QueueSettings {
-  readonly queue: string;
-  readonly results?: string;
-  readonly hosts: readonly string[];
-  readonly json: boolean;
-  readonly once: boolean;
-  readonly all: boolean;
-}
-
-const QUEUE_OPTION: OptionRows<{ readonly queue: string }> = {
+const QUEUE_OPTION = optionRows({
   '--queue URL': [
     'the queue: redis://USER@HOST:PORT/DB, rediss:// for TLS; ?queue=NAME for one of several',
     ({ value }) => ({ queue: value }),
   ],
-};
+});
 
-const QUEUE_OPTIONS = optionTable<QueueSettings>({
+const QUEUE_OPTIONS = optionTable({
   Queue: {
     ...QUEUE_OPTION,
     ...RESULTS_OPTION,
@@ -79,6 +72,8 @@ const queuePage: HelpText = {
     'with their errors. retry puts them back, all or those whose IDs begin with ID, and keeps what was ' +
     'measured of them. cancel ends jobs; workers stop within seconds.',
 };
+
+type QueueSettings = SettingsOf<typeof QUEUE_OPTIONS>;
 
 interface QueueTask {
   readonly action: (typeof ACTIONS)[number];
@@ -217,26 +212,10 @@ const USUAL_MOST_SECONDS = 21_600;
 /** Milliseconds to return tasks to the queue, whose server may be far away. */
 const PATIENCE = 8000;
 
-interface WorkSettings {
-  readonly queue: string;
-  readonly allow: readonly string[];
-  readonly hosts: readonly string[];
-  readonly results?: string;
-  readonly concurrency: number;
-  readonly threads?: number;
-  readonly lease: number;
-  readonly maxSeconds: number;
-  readonly metrics?: MetricsAddress;
-  readonly quiet: boolean;
-}
-
-const WORK_OPTIONS = optionTable<WorkSettings>({
+const WORK_OPTIONS = optionTable({
   Worker: {
     ...QUEUE_OPTION,
-    '--allow DIR': [
-      'read videos and models only under this folder. May be repeated',
-      ({ value }, { allow = [] }) => ({ allow: [...allow, value] }),
-    ],
+    '--allow DIR': ['read videos and models only under this folder. May be repeated', texts('allow')],
     ...HOSTS_OPTION,
     ...RESULTS_OPTION,
     '--concurrency N': [
@@ -299,7 +278,13 @@ function metricsValue(use: OptionUse): MetricsAddress {
   throw refusedValue(use, 'PORT or HOST:PORT, such as 9464');
 }
 
-async function runWorker(settings: WorkSettings, terminal: Terminal): Promise<number> {
+type WorkSettings = SettingsOf<typeof WORK_OPTIONS>;
+type Defaulted = 'queue' | 'allow' | 'hosts' | 'concurrency' | 'lease' | 'maxSeconds' | 'quiet';
+
+async function runWorker(
+  settings: Partial<WorkSettings> & Pick<WorkSettings, Defaulted>,
+  terminal: Terminal,
+): Promise<number> {
   const address = queueAddress(settings.queue, process.env);
   hideArguments();
   const { allow, hosts } = settings;

@@ -37,14 +37,7 @@ import {
 
 const NAME = 'anyvmaf search';
 
-interface SearchSettings extends SearchOptions {
-  readonly file: string;
-  readonly json: boolean;
-  readonly quiet: boolean;
-  readonly forget: boolean;
-}
-
-const SEARCH_OPTIONS = optionTable<SearchSettings>({
+const SEARCH_OPTIONS = optionTable({
   Encoding: {
     ...ENCODER_OPTIONS,
     ...encodeOptions('encode the whole source with the value found, copy audio and subtitles, and score it'),
@@ -53,7 +46,7 @@ const SEARCH_OPTIONS = optionTable<SearchSettings>({
     ...TARGET_OPTION,
     '--between LOW..HIGH': [
       'mean between LOW and HIGH',
-      (use, { targets = [] }) => {
+      (use: OptionUse, { targets = [] }: Pick<SearchOptions, 'targets'>) => {
         const { min, max } = rangeValue(use);
         return { targets: [{ atLeast: min }, ...targets], atMost: max };
       },

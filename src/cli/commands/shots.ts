@@ -13,7 +13,6 @@ import {
   type ShotGoal,
   type ShotStage,
   type TunedShot,
-  type TuneShotsOptions,
   type TuneShotsResult,
 } from '../../index.js';
 import { targetText } from '../../report/limits.js';
@@ -46,13 +45,9 @@ import {
 const NAME = 'anyvmaf shots';
 const GOALS = ['each', 'whole'] as const satisfies readonly ShotGoal[];
 
-interface ShotsSettings extends TuneShotsOptions {
-  readonly file: string;
-  readonly format: ShotFormat;
-  readonly quiet: boolean;
-}
+const formatted = (format: ShotFormat) => () => ({ format });
 
-const SHOTS_OPTIONS = optionTable<ShotsSettings>({
+const SHOTS_OPTIONS = optionTable({
   Shots: {
     '--threshold CHANGE': [
       'threshold of a cut, from 0 to 1. Default: 0.3',
@@ -94,8 +89,8 @@ const SHOTS_OPTIONS = optionTable<ShotsSettings>({
       `${orList(SHOT_FORMATS)} instead of a table; shell is a script that makes the encode with ffmpeg`,
       (use) => ({ format: choiceValue(use, SHOT_FORMATS) }),
     ],
-    '--json': ['as --format json', () => ({ format: 'json' })],
-    '--csv': ['as --format csv', () => ({ format: 'csv' })],
+    '--json': ['as --format json', formatted('json')],
+    '--csv': ['as --format csv', formatted('csv')],
     ...ENDING_OPTIONS,
   },
 });

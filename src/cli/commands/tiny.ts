@@ -27,7 +27,7 @@ import { YES_OPTION } from '../terminal.js';
 
 const NAME = 'anyvmaf tiny';
 
-const LISTING_OPTIONS = optionTable<{ readonly json: boolean }>({
+const LISTING_OPTIONS = optionTable({
   Output: {
     '--json': ['the answer as JSON', () => ({ json: true })],
     ...HELP_OPTION,
@@ -144,11 +144,7 @@ function portText({ name, type, dims }: TinyPort): string {
   return `${name} ${TYPES[type] ?? `type ${type}`} ${shape}`;
 }
 
-interface TinySettings extends EvaluateOptions {
-  readonly json: boolean;
-}
-
-const TINY_OPTIONS = optionTable<TinySettings>({
+const TINY_OPTIONS = optionTable({
   Data: {
     '--split NAME': [
       'rows by the SHA-256 of their key: test (default), val, train, or all',

@@ -168,14 +168,14 @@ export const runBenchmarkTool = defineTool({
   }),
   annotations: { ...READ_ONLY, idempotentHint: false },
   async handler({ full, shapes }, { pool, signal, progress }) {
-    const { benchData, benchOutput } = await import('../../bench/run.js');
+    const { benchOutput } = await import('../../bench/run.js');
     const reports = process.env.VMAF_BENCH_OUTDIR || undefined;
     const result = await pool.run(null, ({ threads, api }) =>
       api.runBenchmark({ full, maxThreads: threads, signal, onProgress: progress, shapes, reports }),
     );
     const { exitCode: exit_code, stdout, stderr } = benchOutput(result);
     // The tables say the same.
-    return { document: { exit_code, stdout, stderr, ...benchData(result) }, spare: ['tests', 'skipped'] };
+    return { document: { exit_code, stdout, stderr, ...result }, spare: ['tests', 'skipped'] };
   },
 });
 

@@ -93,34 +93,28 @@ export function readJson(saved: SavedText): SavedParts {
 
 /** @throws {AnyvmafError} `io` */
 export function readNdjson(saved: SavedText): SavedParts {
-  const { text: lines } = saved;
   const frames: FrameMetrics[] = [];
   let metrics: readonly string[] | undefined;
   let parts: Partial<SavedParts> = {};
   let summary = false;
   const notes: string[] = [];
-  let start = 0;
-  for (let line = 1; start < lines.length; line++) {
-    const end = lines.indexOf('\n', start);
-    const content = lines.slice(start, end < 0 ? lines.length : end);
-    const at = start;
-    start = end < 0 ? lines.length : end + 1;
+  for (const { content, number, offset, ended } of linesOf(saved.text)) {
     if (content.trim() === '') continue;
     // The program ended while it wrote this line.
-    if (end < 0 && line > 1 && jsonFault(content)) {
-      notes.push(`Line ${line} is cut off and was ignored.`);
-      break;
+    if (!ended && number > 1 && jsonFault(content)) {
+      notes.push(`Line ${number} is cut off and was ignored.`);
+      continue;
     }
-    const value = parse(saved, content, at);
+    const value = parse(saved, content, offset);
     const type = isObject(value) ? value.type : undefined;
     if (isObject(value) && type === 'header') {
       metrics = list(text).read(value.metrics ?? []);
       parts = { ...parts, ...ownParts(value) };
-    } else if (type === 'frame') frames.push(jsonFrame(value, `line ${line}`, saved));
+    } else if (type === 'frame') frames.push(jsonFrame(value, `line ${number}`, saved));
     else if (isObject(value) && type === 'summary') {
       summary = true;
       parts = { ...parts, ...ownParts(value), ...summaryParts(value) };
-    } else throw notReport(saved, `line ${line} is not a header, frame or summary`);
+    } else throw notReport(saved, `line ${number} is not a header, frame or summary`);
   }
   if (!summary) notes.push('The file has no summary: the run had not finished when it was written.');
   return { ...parts, ...(metrics && { metrics }), frames, notes };
@@ -401,15 +395,13 @@ function plain(text: string): string {
  * @throws {AnyvmafError} `io`
  */
 export function readCsv(saved: SavedText): SavedParts {
-  const lines = linesOf(saved.text);
-  const [head] = lines;
-  if (!head) throw notReport(saved, 'it is empty');
-  const closed = head.content.endsWith(',');
-  const [, ...metrics] = cells(head.content);
+  const [head = ''] = saved.text.split('\n', 1);
+  const closed = /,\r?$/.test(head);
+  const [, ...metrics] = cells(head);
   const frames: FrameMetrics[] = [];
   const notes: string[] = [];
-  for (const { content, number, offset, ended } of lines.slice(1)) {
-    if (content.trim() === '') continue;
+  for (const { content, number, offset, ended } of linesOf(saved.text)) {
+    if (number === 1 || content.trim() === '') continue;
     const [first = '', ...values] = cells(content);
     const frameNum = wholeNumber(first);
     if (frameNum === undefined) throw faultAt(saved, offset, 'expected a frame number');
@@ -467,14 +459,13 @@ export function readSub(saved: SavedText): SavedParts {
 }
 
 /** Lines with their `number` from 1 and their `offset`; `ended` if a line end follows. */
-function linesOf(text: string) {
-  let offset = 0;
-  const parts = text.split('\n');
-  return parts.map((part, i) => {
-    const line = { content: part.replace(/\r$/, ''), number: i + 1, offset, ended: i < parts.length - 1 };
-    offset += part.length + 1;
-    return line;
-  });
+function* linesOf(text: string) {
+  for (let [number, offset] = [1, 0]; offset <= text.length; number++) {
+    const end = text.indexOf('\n', offset);
+    const until = end < 0 ? text.length : end;
+    yield { content: text.slice(offset, until).replace(/\r$/, ''), number, offset, ended: end >= 0 };
+    offset = until + 1;
+  }
 }
 
 /** libvmaf ends every row with a comma. */

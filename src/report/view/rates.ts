@@ -14,7 +14,7 @@ import {
   shortName,
   type Templates,
 } from './numbers.js';
-import { RatePlot, type Room } from './scales.js';
+import { type Room, ratePlot } from './scales.js';
 
 export interface RatePoint {
   readonly index: number;
@@ -102,7 +102,7 @@ export function rateChart<T>(
   const { html, svg } = templates;
   const limits = encodes.isScore(metric) ? encodes.rangeOf(metric) : undefined;
   const rates = [...points.map(({ rate }) => rate), ...coming];
-  const plot = new RatePlot({ rates, qualities: points.map(({ quality }) => quality), limits }, room);
+  const plot = ratePlot({ rates, qualities: points.map(({ quality }) => quality), limits }, room);
   const places = points.map((point) => ({ point, x: plot.x(point.rate), y: plot.y(point.quality) }));
   const named = [...new Set(points.map(({ curve }) => curve))];
   const curves = named.map((curve) => places.filter(({ point }) => point.curve === curve));

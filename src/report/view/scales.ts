@@ -261,49 +261,30 @@ interface Plotted {
   readonly limits: readonly [low: number, high: number] | undefined;
 }
 
-export class RatePlot {
-  readonly #room: Room;
-  /** Natural logarithms of rates. */
-  readonly #across: readonly [low: number, high: number];
-  readonly #up: readonly [low: number, high: number];
+/** Places of rates and qualities on a chart, and its axes. */
+export function ratePlot({ rates, qualities, limits }: Plotted, room: Room) {
+  const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.log) as [number, number];
+  const air = Math.max(0.06 * (high - low), 0.05);
+  const across = [low - air, high + air] as const;
+  const up = fittedRange(qualities, limits);
   /** Bits per second in a unit of the axis. */
-  readonly #bits: number;
-
-  constructor({ rates, qualities, limits }: Plotted, room: Room) {
-    const [low, high] = [Math.min(...rates), Math.max(...rates)].map(Math.log) as [number, number];
-    const air = Math.max(0.06 * (high - low), 0.05);
-    this.#room = room;
-    this.#across = [low - air, high + air];
-    this.#up = fittedRange(qualities, limits);
-    this.#bits = Math.max(...rates) >= 1e7 ? 1e6 : 1e3;
-  }
-
+  const bits = Math.max(...rates) >= 1e7 ? 1e6 : 1e3;
   /** In percent of the chart from its left. */
-  x(rate: number): number {
-    return percentOf(Math.log(rate), ...this.#across);
-  }
-
+  const x = (rate: number) => percentOf(Math.log(rate), ...across);
   /** In percent of the chart from its top. */
-  y(quality: number): number {
-    return Number(fixed(100 - percentOf(quality, ...this.#up)));
-  }
-
+  const y = (quality: number) => Number(fixed(100 - percentOf(quality, ...up)));
   /** SVG path through points. */
-  path(points: readonly (readonly [rate: number, quality: number])[]): string {
-    return points
-      .map(([rate, quality], i) => `${i === 0 ? 'M' : 'L'}${this.x(rate)} ${this.y(quality)}`)
-      .join('');
-  }
-
+  const path = (points: readonly (readonly [rate: number, quality: number])[]) =>
+    points.map(([rate, quality], i) => `${i === 0 ? 'M' : 'L'}${x(rate)} ${y(quality)}`).join('');
   /** @param lines content of an SVG of 100 by 100; `over` lies above it */
-  drawing<T>({ html }: Templates<T>, lines: readonly unknown[], over: readonly T[]): T[] {
-    const gridY = ticks(...this.#up, Math.max(2, this.#room.height / 40)).map((value) => {
-      const top = `top:${this.y(value)}%`;
+  const drawing = <T>({ html }: Templates<T>, lines: readonly unknown[], over: readonly T[]): T[] => {
+    const gridY = ticks(...up, Math.max(2, room.height / 40)).map((value) => {
+      const top = `top:${y(value)}%`;
       return html`<i class="gy" .style=${top}></i><span class="y" .style=${top}>${String(value)}</span>`;
     });
-    const [from, to] = this.#across.map((end) => Math.exp(end) / this.#bits) as [number, number];
-    const gridX = logTicks(from, to, Math.max(2, this.#room.width / 90)).map((value) => {
-      const left = `left:${this.x(value * this.#bits)}%`;
+    const [from, to] = across.map((end) => Math.exp(end) / bits) as [number, number];
+    const gridX = logTicks(from, to, Math.max(2, room.width / 90)).map((value) => {
+      const left = `left:${x(value * bits)}%`;
       return html`<i class="gx" .style=${left}></i><span class="x" .style=${left}>${String(value)}</span>`;
     });
     return [
@@ -311,7 +292,8 @@ export class RatePlot {
       ...gridX,
       html`<svg viewBox="0 0 100 100" preserveAspectRatio="none" aria-hidden="true">${lines}</svg>`,
       ...over,
-      html`<span class="axis">bit rate in ${this.#bits === 1e6 ? 'Mb/s' : 'kb/s'}, logarithmic</span>`,
+      html`<span class="axis">bit rate in ${bits === 1e6 ? 'Mb/s' : 'kb/s'}, logarithmic</span>`,
     ];
-  }
+  };
+  return { x, y, path, drawing };
 }

@@ -5,7 +5,7 @@
  */
 import type { Cell, CurvePoint, CurveSet, Section, Table } from '../sections.js';
 import { colourOf, encodeColour, joined, type Templates } from './numbers.js';
-import { RatePlot } from './scales.js';
+import { ratePlot } from './scales.js';
 
 /** @param plot puts a chart into an element of its size; `label` says what it shows */
 export function htmlSections<T>(
@@ -60,7 +60,7 @@ function curveChart<T>(templates: Templates<T>, set: CurveSet) {
   const points = [...curves.flatMap((curve) => curve.points), ...chosen];
   const rates = points.map(({ kbps }) => 1000 * kbps);
   const qualities = [...points.map(({ quality }) => quality), ...(target === undefined ? [] : [target])];
-  const plot = new RatePlot({ rates, qualities, limits }, ROOM);
+  const plot = ratePlot({ rates, qualities, limits }, ROOM);
   const path = (line: readonly CurvePoint[]) =>
     plot.path(line.map(({ kbps, quality }) => [1000 * kbps, quality]));
   const place = ({ kbps, quality }: CurvePoint) => `left:${plot.x(1000 * kbps)}%;top:${plot.y(quality)}%`;

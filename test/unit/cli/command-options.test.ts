@@ -4,12 +4,13 @@
  */
 import { describe, expect, it } from 'vitest';
 import { jobsOf, tableLines } from '../../../src/cli/batch/table.js';
-import { batchSettings } from '../../../src/cli/commands/batch.js';
+import { BATCH_OPTIONS, batchSettings } from '../../../src/cli/commands/batch.js';
 import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
 import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
-import { readMcpArguments } from '../../../src/cli/commands/mcp.js';
-import { parseArguments, settingsOf } from '../../../src/cli/options.js';
+import { MCP_OPTIONS, mcp, mcpArguments } from '../../../src/cli/commands/mcp.js';
+import { type Option, parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
+import type { Terminal } from '../../../src/cli/terminal.js';
 import { refusal } from '../../support/refusals.js';
 
 function settings(line: string) {
@@ -17,6 +18,18 @@ function settings(line: string) {
   if (typeof found === 'string') throw new Error(`it asked for ${found}`);
   return found;
 }
+
+/** What a command makes of its arguments. */
+function checked<Settings, Checked>(
+  args: readonly string[],
+  table: readonly Option<Settings>[],
+  check: (settings: Partial<Settings>, positionals: readonly string[]) => Checked,
+): Checked {
+  const { options, positionals } = parseArguments(args, table);
+  return check(settingsOf(options, table), positionals);
+}
+
+const batch = (args: readonly string[]) => checked(args, BATCH_OPTIONS, batchSettings);
 
 /** The options that score a pair. */
 const options = (line: string) => settings(`a.y4m b.y4m ${line}`.trimEnd()).options;
@@ -176,7 +189,7 @@ describe('tiny models', () => {
 
 it('--no still abbreviates the option of the vmaf tool, and --su one of a batch', () => {
   expect(options('--no').noPrediction).toBe(true);
-  expect(batchSettings('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
+  expect(batch('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
     common: [{ name: 'subsample', values: ['2'] }],
   });
 });
@@ -323,7 +336,7 @@ describe('the table of a batch', () => {
 
   it('combines with options of the batch and of all jobs', () => {
     const line = 'jobs.csv --out r.jsonl --frames -m auto --feature=psnr --together 3 -n';
-    expect(batchSettings(line.split(' '))).toMatchObject({
+    expect(batch(line.split(' '))).toMatchObject({
       sources: ['jobs.csv'],
       output: 'r.jsonl',
       frames: true,
@@ -345,15 +358,14 @@ describe('the table of a batch', () => {
     [['jobs.csv', '-o', 'r', '--together', '0'], 'from 1 to 64'],
     [['jobs.csv', '-o', 'r', '--json'], 'unknown option'],
   ])('is refused with %j', (args, why) => {
-    expect(() => batchSettings(args)).toThrow(why);
+    expect(() => batch(args)).toThrow(why);
   });
 });
 
 describe('heatmaps', () => {
   const heatmap = (line: string) => {
     const args = `r.mp4 d.mp4 ${line}`.trimEnd().split(' ');
-    const { options, positionals } = parseArguments(args, HEATMAP_OPTIONS);
-    return heatmapSettings(settingsOf(options, HEATMAP_OPTIONS), positionals);
+    return checked(args, HEATMAP_OPTIONS, heatmapSettings);
   };
 
   it('show the worst frames, or named frames', () => {
@@ -397,11 +409,11 @@ describe('the MCP server', () => {
     [['--http', '--cors', 'http://a', '--cors', '*'], { http: '', origins: ['http://a', '*'] }],
     [['--vmaf-bin', '/usr/bin/vmaf'], { vmafBin: '/usr/bin/vmaf' }],
   ])('takes %j', (args, wanted) => {
-    expect(readMcpArguments(args)).toEqual({ ...NOTHING, ...wanted });
+    expect(checked(args, MCP_OPTIONS, mcpArguments)).toEqual({ ...NOTHING, ...wanted });
   });
 
-  it.each(['--help', '--token t --help', '--http 1 --http 2 --help'])('prints help for %s', (line) => {
-    expect(readMcpArguments(line.split(' '))).toBe('help');
+  it.each(['--help', '--token t --help', '--http 1 --http 2 --help'])('prints help for %s', async (line) => {
+    expect(await mcp.run(line.split(' '), {} as Terminal)).toBe(mcp.page);
   });
 
   it.each([
@@ -413,6 +425,6 @@ describe('the MCP server', () => {
     [['--http', '1', '--http', '2'], 'give --http once'],
     [['--call-limit', '-1'], '--call-limit'],
   ])('refuses %j', (args, sentence) => {
-    expect(() => readMcpArguments(args)).toThrow(sentence);
+    expect(() => checked(args, MCP_OPTIONS, mcpArguments)).toThrow(sentence);
   });
 });
