@@ -242,6 +242,10 @@ describe('a gate judges', () => {
       `${name} within 0.74 of the baseline failed: ${now}, was ${then}: worse by 0.75`,
     ]);
     expect(complaints(`${drop}0`, before, one)).toEqual([]);
+    const wrong: Report = { ...one, preflight: [{ code: 'offset', severity: 'error', message: 'Late.' }] };
+    expect(complaints(`${drop}1`, wrong, before)).toEqual([
+      expect.stringMatching(/^--baseline fails because the score cannot be trusted: \[offset\] Late; /),
+    ]);
   });
 
   test('samples by their whole interval, and a statistic without one as undecided', () => {

@@ -199,6 +199,7 @@ describe('broken reports are refused with the place', () => {
       '<VMAF>\n <frames>\n  <frame frameNum="0" a="x" />',
       'line 3, column 3: expected a number as a, not "x"',
     ],
+    ['<VMAF>\n <frames>\n  <frame a="1" />', 'line 3, column 3: expected a frame with a frameNum'],
     ['<VMAF>\n <frames>\n  <frame frameNum="0" a="1"', 'line 3, column 3: expected an element'],
     ['<VMAF>\n <frames>\n  <frame frameNum="0" a="1" />\n', 'expected </frames>, the file ends here'],
     ['<VMAF>\n</frames>', 'line 2, column 1: expected no </frames>'],
