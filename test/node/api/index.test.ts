@@ -15,27 +15,14 @@ const manifest: { version: string } = JSON.parse(
   readFileSync(new URL('../../../package.json', import.meta.url), 'utf8'),
 );
 
-const NAMES = `
-  AnyvmafError HEATMAP_FULLS SHOT_FORMATS STATISTICS align bdQuality bdRate buildLadder
-  compareEncoders compareModels configure createEmbeddedServer createScorer decideEncodes describeModel
-  describeNative describeTinyModel describeVideo detectShots diagnose evaluateModel extractFrames forgetSearches
-  formatEncodingResult formatFrames formatHtml formatProgress formatReport formatShard formatShots
-  frameGap heatmapColor heatmapFull inspect isReport listBackends listExtractors listModels
-  listTinyDevices listTinyModels mapQuality mergeShards openModel parseEncoder parseTarget prepareRun
-  probeBackend pullModel qualityMaps ranking readEncodingResult readReport readShard score scoreBatch
-  scoreMany scoreShard searchQuality summarize trustOf tuneShots version viewerOpinion worstFrames
-  writeFeatures writeReport
-`
-  .trim()
-  .split(/\s+/);
-
 describe('the public API', () => {
   it('has the same names and parameters in Node and in browsers, and the version of the package', () => {
     expect(Object.keys(browser).sort()).toEqual(Object.keys(node).sort());
     const arity = (api: object) =>
       Object.entries(api).map(([name, value]) => [name, typeof value === 'function' && value.length]);
     expect(arity(browser)).toEqual(arity(node));
-    expect(Object.keys(node).sort()).toEqual(NAMES);
+    const constants = ['HEATMAP_FULLS', 'SHOT_FORMATS', 'STATISTICS', 'version'];
+    expect(Object.keys(node).sort()).toEqual([...constants, ...Object.keys(CALLS)].sort());
     expect(node.version).toBe(manifest.version);
   });
 });
@@ -275,10 +262,6 @@ describe.each([
   ['browsers', browser],
 ])('the API of %s', (_, api: Readonly<Record<string, unknown>>) => {
   const functions = Object.entries(api).filter(([, value]) => typeof value === 'function');
-
-  it('is whole in the table of this test', () => {
-    expect(Object.keys(CALLS).sort()).toEqual(functions.map(([name]) => name).sort());
-  });
 
   it.each(functions.flatMap(([name]) => (CALLS[name] ?? []).map((_argument, at) => [name, at] as const)))(
     '%s refuses a wrong argument %i in a sentence',

@@ -142,10 +142,6 @@ describe('shapes', () => {
     expect(of(false).slice(0, 2)).toEqual(of(true).slice(0, 2));
     expect(of(false)[2]?.[1]).toBeLessThan(200);
   });
-
-  it('are refused by an unknown name', () => {
-    expect(() => chooseShapes(['640x480'], false)).toThrow(/no benchmark 640x480; choose from 576x324/);
-  });
 });
 
 describe('output', () => {

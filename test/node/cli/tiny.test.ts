@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parquetMetadata, parquetReadObjects } from 'hyparquet';
+import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { anyvmaf, expectFailure, type Outcome, passes, videos } from '../../support/cli.js';
 import { privateFolder } from '../../support/folders.js';
@@ -40,47 +40,20 @@ function run(...args: string[]): Promise<Outcome> {
   return anyvmaf(args, { cwd: dirname(files.at('x')) });
 }
 
-const parquetOf = (name: string) => Uint8Array.from(readFileSync(files.at(name))).buffer;
 const tableOf = (name: string): Promise<Record<string, unknown>[]> =>
-  parquetReadObjects({ file: parquetOf(name) });
+  parquetReadObjects({ file: Uint8Array.from(readFileSync(files.at(name))).buffer });
 
 describe('features --parquet', () => {
   it('writes a row for every frame of every pair, with key, clip, opinion and teacher', async () => {
     expect(wrote).toMatchObject({ code: 0, stderr: '' });
     const rows = await tableOf('table.parquet');
+    const columns = ['key', 'clip', 'frame', 'mos', ...CANONICAL, 'psnr_y', 'psnr_cb', 'psnr_cr', 'teacher'];
+    expect(Object.keys(rows[0] ?? {})).toEqual(columns);
     expect(rows.map(({ key, clip, frame, mos }) => [key, clip, frame, mos])).toEqual(
       KEYS.flatMap((key, i) =>
         Array.from({ length: FRAMES }, (_, frame) => [key, `encode ${i}`, frame, 60 + 10 * i]),
       ),
     );
-  });
-
-  it('holds the values of a report, the canonical six first', async () => {
-    const rows = await tableOf('table.parquet');
-    const args = [...PAIR, '--json', '--precision', 'max', '--feature', 'psnr'];
-    const { stdout } = await run(...args, '-o', '-', '--quiet', '-m', 'version=vmaf_v0.6.1');
-    const { frames } = JSON.parse(stdout) as { frames: { metrics: Record<string, number> }[] };
-    expect(frames).toHaveLength(FRAMES);
-    frames.forEach(({ metrics }, i) => {
-      const row = rows[i];
-      for (const name of CANONICAL) expect(row?.[name]).toBe(metrics[`integer_${name}`]);
-      expect(row?.psnr_y).toBe(metrics.psnr_y);
-      expect(row?.teacher).toBe(metrics.vmaf);
-    });
-  });
-
-  it('is flat, with plain types, and Snappy compression', () => {
-    const metadata = parquetMetadata(parquetOf('table.parquet'));
-    const [root, ...columns] = metadata.schema;
-    expect(root?.num_children).toBe(columns.length);
-    const names = ['key', 'clip', 'frame', 'mos', ...CANONICAL, 'psnr_y', 'psnr_cb', 'psnr_cr', 'teacher'];
-    expect(columns.map(({ name }) => name)).toEqual(names);
-    expect(columns.slice(0, 3).map(({ type }) => type)).toEqual(['BYTE_ARRAY', 'BYTE_ARRAY', 'INT32']);
-    expect(new Set(columns.slice(3).map(({ type }) => type))).toEqual(new Set(['DOUBLE']));
-    const codecs = metadata.row_groups.flatMap((group) =>
-      group.columns.map(({ meta_data }) => meta_data?.codec),
-    );
-    expect(new Set(codecs)).toEqual(new Set(['SNAPPY']));
   });
 
   it('uses the teacher as a missing opinion score, and one key for all', async () => {
@@ -95,9 +68,12 @@ describe('features --parquet', () => {
     for (const { mos, teacher } of rows) expect(mos).toBe(teacher);
   });
 
-  it('leaves no file if a pair fails, and names it', async () => {
+  it('leaves no file if a pair fails, not even a changed one, and names it', async () => {
     files.put('cut.y4m', readFileSync(files.at(PAIR[1])).subarray(0, 6000));
     const table = ['--parquet', 'failed.parquet', '--quiet'];
+    files.put('kept.parquet', 'the former one');
+    expect((await run('features', PAIR[0], 'none.y4m', '--parquet', 'kept.parquet')).code).toBe(2);
+    expect(readFileSync(files.at('kept.parquet'), 'utf8')).toBe('the former one');
     expectFailure(await run('features', ...PAIR, 'cut.y4m', ...table), 2, /cut\.y4m is incomplete/);
     expectFailure(await run('features', ...PAIR, 'none.y4m', ...table), 2, /none\.y4m: there is no such/);
     const unlisted = await run('features', '--pairs', 'none.csv', ...table);
@@ -110,33 +86,21 @@ describe('features --parquet', () => {
     expectFailure(await run('features', ...PAIR, ...table, ...teacher), 2, /vmaf_v9/);
     expect(readdirSync(dirname(files.at('x'))).filter((name) => /failed|nowhere/.test(name))).toEqual([]);
   });
-
-  it('keeps an existing table if a run fails', async () => {
-    files.put('kept.parquet', 'the former one');
-    const { code } = await run('features', PAIR[0], 'none.y4m', '--parquet', 'kept.parquet');
-    expect(code).toBe(2);
-    expect(readFileSync(files.at('kept.parquet'), 'utf8')).toBe('the former one');
-  });
 });
 
 const draws = ['--resamples', '50', '--json'];
 
 describe('tiny eval and compare', () => {
   it('evaluate on the split of the keys', async () => {
-    const { code, stdout } = await run('tiny', 'eval', 'good.onnx', 'table.parquet', ...draws);
+    const args = ['tiny', 'eval', 'good.onnx', 'table.parquet'];
+    const { code, stdout } = await run(...args, ...draws);
     expect(code).toBe(0);
     const { per_key: perKey, left_out: leftOut, ...found } = JSON.parse(stdout);
     expect(found).toMatchObject({ split: 'test', n: 2 * FRAMES, target: 'mos', columns: CANONICAL });
     expect(perKey.map(({ key }: { key: string }) => key)).toEqual(KEYS.slice(0, 2));
     expect(leftOut.other_split).toBe(FRAMES);
-  });
-
-  it('show figures with their intervals as text', async () => {
-    const all = ['--split', 'all', '--resamples', '50'];
-    const { code, stdout } = await run('tiny', 'eval', 'good.onnx', 'table.parquet', ...all);
-    expect(code).toBe(0);
-    for (const word of ['PLCC', 'SROCC', 'KROCC', 'RMSE', 'clips', 'clip_0001'])
-      expect(stdout).toContain(word);
+    const text = (await run(...args, '--split', 'all', '--resamples', '50')).stdout;
+    for (const word of ['PLCC', 'SROCC', 'KROCC', 'RMSE', 'clips', 'clip_0001']) expect(text).toContain(word);
   });
 
   it('rank a shipped model above a poor one, by the teacher', async () => {
@@ -164,7 +128,6 @@ describe('tiny eval and compare', () => {
   });
 
   it('report errors in one line', async () => {
-    files.put('text.parquet', 'no table at all');
     const table = 'table.parquet';
     for (const [args, code, message] of [
       [['eval', 'good.onnx'], 1, /needs a model and a table: anyvmaf tiny eval \[options\] MODEL FEATURES/],
@@ -172,8 +135,6 @@ describe('tiny eval and compare', () => {
       [['eval', 'good.onnx', 'odd.onnx', table], 1, /takes one model, but 2 are given/],
       [['eval', 'none.onnx', table, '--split', 'all'], 2, /none\.onnx/],
       [['eval', 'good.onnx', 'none.parquet'], 2, /none\.parquet: there is no such file/],
-      [['eval', 'good.onnx', 'text.parquet'], 2, /is not a Parquet file/],
-      [['eval', 'odd.onnx', table, '--split', 'all'], 1, /takes 2 features/],
       [['eval', 'good.onnx', table, '--split', 'half'], 1, /half/],
       [
         ['eval', 'good.onnx', table, '--split', 'all', '--device', 'coreml'],
@@ -253,7 +214,6 @@ describe('tiny list, describe and devices', () => {
       [['list', 'all'], 1, /"all" is one argument too many/],
       [['describe'], 1, /needs a model: anyvmaf tiny describe MODEL/],
       [['describe', 'nosuch'], 2, /no tiny model "nosuch"/],
-      [['describe', 'text.onnx'], 2, /is not a valid ONNX model/],
     ] as const)
       expectFailure(await run('tiny', ...args), code, message);
   });

@@ -84,6 +84,8 @@ describe('pairing', () => {
     ['--scale-to ref', { scaleTo: 'ref' }],
     ['--scale-to dis', { scaleTo: 'dis' }],
     ['--scale-to 1920X1080', { scaleTo: { width: 1920, height: 1080 } }],
+    ['--samples 8x2.5s', { samples: { runs: 8, seconds: 2.5 } }],
+    ['--samples auto', { samples: 'auto' }],
   ])('takes %s', (line, expected) => {
     expect(options(line)).toEqual(expected);
   });
@@ -98,6 +100,7 @@ describe('pairing', () => {
     ...refusals('range', ['5-5', '9-3', '1:00-30s'], 'must come after its start'),
     ...refusals('offset', badOffsets, 'must be a whole number of frames'),
     ...refusals('scale-to', badSizes, 'ref, dis or a size such as 1920x1080'),
+    ['--samples=8x', 'must be auto, or a number of runs and their seconds such as 8x4s'],
     ['--decoder=ffmepg', 'did you mean ffmpeg?'],
     ['--scale=bicubik', 'did you mean bicubic?'],
     ['--frame-rate-policy=lax', 'must be strict or nearest'],

@@ -25,6 +25,7 @@ import {
 import { judgeReport, objection } from '../../../src/cli/gate.js';
 import { complainOfFailures, plainResult, plainResults, writeReports } from '../../../src/cli/printed.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
+import { scoreSettings } from '../../../src/cli/score-options.js';
 import { openTerminal, type Terminal } from '../../../src/cli/terminal.js';
 import { AnyvmafError, type ErrorCode, type Hint } from '../../../src/core/errors.js';
 import { limitError } from '../../../src/core/system-limits.js';
@@ -34,7 +35,7 @@ import type { Finding } from '../../../src/media/preflight/findings.js';
 import { vf } from '../../../src/media/preflight/make.js';
 import type { PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
-import { called, frames, pooled, report, vmafModel } from '../../support/report.js';
+import { built, called, frames, pooled, report, vmafModel } from '../../support/report.js';
 
 /** A terminal that records each text drawn and each complaint, and whose width can change. */
 function fakeTerminal() {
@@ -200,6 +201,69 @@ describe('plain lines of a run', () => {
   });
 });
 
+describe('a gate judges', () => {
+  const one = built(
+    { vmaf: [80, 90, 100], psnr_y: [30, 32, 40], mse_y: [5, 6, 7] },
+    { models: [vmafModel], aggregates: { cvvdp: 9 } },
+  );
+  const complaints = (line: string, run = one, before?: Report) => {
+    const settings = scoreSettings(['a', 'b', ...line.split(' ')]);
+    if (typeof settings === 'string') throw new Error(settings);
+    return judgeReport(run, settings, '', before && { report: before, name: 'base.json' }).complaints;
+  };
+
+  test('each statistic by its own value, including the bound', () => {
+    const kept =
+      'vmaf.mean>=90,vmaf.min>=80,vmaf.min<=80,psnr_y.max>=40,vmaf.p5>=81,psnr_y.p75>=36,mse_y.stddev<=0.8165';
+    expect(complaints(`--fail-under ${kept}`)).toEqual([]);
+    const missed =
+      'vmaf>=90.1,vmaf.min>=80.1,vmaf.min<=79.9,psnr_y.max>=40.1,vmaf.p5>=81.1,psnr_y.p75>=36.1,mse_y.stddev<=0.8164';
+    expect(complaints(`--fail-under ${missed}`)).toEqual([
+      "vmaf.mean is 90.000000, below the limit: --fail-under 'vmaf.mean>=90.1'",
+      "vmaf.min is 80.000000, below the limit: --fail-under 'vmaf.min>=80.1'",
+      "vmaf.min is 80.000000, above the limit: --fail-under 'vmaf.min<=79.9'",
+      "psnr_y.max is 40.000000, below the limit: --fail-under 'psnr_y.max>=40.1'",
+      "vmaf.p5 is 81.000000, below the limit: --fail-under 'vmaf.p5>=81.1'",
+      "psnr_y.p75 is 36.000000, below the limit: --fail-under 'psnr_y.p75>=36.1'",
+      "mse_y.stddev is 0.816497, above the limit: --fail-under 'mse_y.stddev<=0.8164'",
+    ]);
+  });
+
+  test.each([
+    ['vmaf', { pooled_metrics: { ...one.pooled_metrics, vmaf: pooled(80, 100, 90.75, 90) } }, '90', '90.75'],
+    ['mse_y', { pooled_metrics: { ...one.pooled_metrics, mse_y: pooled(5, 7, 5.25, 5) } }, '6', '5.25'],
+    ['cvvdp', { aggregate_metrics: { cvvdp: 9.75 } }, '9', '9.75'],
+  ])('a drop of %s below the baseline, in the direction of the metric', (metric, better, now, then) => {
+    const before: Report = { ...one, ...better };
+    const name = metric === 'cvvdp' ? metric : `${metric}.mean`;
+    const drop = `--baseline base.json --max-drop ${metric}=`;
+    expect(complaints(`${drop}0.75`, one, before)).toEqual([]);
+    expect(complaints(`${drop}0.74`, one, before)).toEqual([
+      `${name} within 0.74 of the baseline failed: ${now}, was ${then}: worse by 0.75`,
+    ]);
+    expect(complaints(`${drop}0`, before, one)).toEqual([]);
+    const wrong: Report = { ...one, preflight: [{ code: 'offset', severity: 'error', message: 'Late.' }] };
+    expect(complaints(`${drop}1`, wrong, before)).toEqual([
+      expect.stringMatching(/^--baseline fails because the score cannot be trusted: \[offset\] Late; /),
+    ]);
+  });
+
+  test('samples by their whole interval, and a statistic without one as undecided', () => {
+    const interval = { metric: 'vmaf', statistic: 'mean', low: 89, high: 91 };
+    const sampling = {
+      ...{ runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts: [0] },
+      intervals: [interval],
+    };
+    expect(complaints('--fail-under 89', { ...one, sampling })).toEqual([]);
+    expect(complaints('--fail-under 89.5,vmaf.min>=1', { ...one, sampling })).toEqual([
+      expect.stringMatching(
+        /^vmaf\.mean is an estimate, between 89\.0+ and 91\.0+: .*'vmaf\.mean>=89\.5' holds is undec/,
+      ),
+      expect.stringMatching(/^vmaf\.min is an estimate: .* is undecided;/),
+    ]);
+  });
+});
+
 describe('results of several encodes', () => {
   const encode = (name: string, value: number) => {
     const means = { vmaf: pooled(value, value, value, value) };
@@ -210,16 +274,14 @@ describe('results of several encodes', () => {
   const names = { version: '1.2.3', reference: 'r.mov', distorted: 'x.mp4' };
   const failed = { ...names, code: 'media', message: 'x.mp4 is not a "video".' } as const;
   type Format = 'json' | 'csv' | 'ndjson';
-  const whole = (format: Format) => [...writeReports([first, second], format, 'legacy')].join('');
   const written = (format: Format) => [...writeReports([first, failed, second], format, 'legacy')].join('');
   const named = (text: string) =>
     JSON.parse(text).map((one: { distorted: { name: string } }) => one.distorted.name);
   const types = (text: string) => text.match(/.+/g)?.map((line) => JSON.parse(line).type);
 
   test('are a JSON array of whole reports, with a record for each failure', () => {
-    expect(named(whole('json'))).toEqual(['a.mp4', 'b.mp4']);
-    expect(JSON.parse(whole('json'))[1].pooled_metrics.vmaf.mean).toBe(80);
     expect(named(written('json'))).toEqual(['a.mp4', 'x.mp4', 'b.mp4']);
+    expect(JSON.parse(written('json'))[2].pooled_metrics.vmaf.mean).toBe(80);
     expect(JSON.parse(written('json'))[1]).toEqual({
       version: '1.2.3',
       reference: { name: 'r.mov' },
@@ -230,13 +292,11 @@ describe('results of several encodes', () => {
 
   test('are JSON lines, each report from its header to its summary', () => {
     const one = ['header', 'frame', 'summary'];
-    expect(types(whole('ndjson'))).toEqual([...one, ...one]);
     expect(types(written('ndjson'))).toEqual([...one, 'failure', ...one]);
   });
 
   test('are rows of CSV, with another column for errors', () => {
-    const [head = '', ...rows] = whole('csv').trimEnd().split('\n');
-    expect(rows).toHaveLength(2);
+    const [head = ''] = [...writeReports([first, second], 'csv', 'legacy')].join('').split('\n');
     const lines = written('csv').trimEnd().split('\n');
     expect(lines[0]).toMatch(/,size,trust,trust_codes,error$/);
     expect(lines[1]).toMatch(/^[^,]*,a\.mp4,.*,$/);

@@ -12,7 +12,6 @@ import type { FrameMetrics, Report } from '../../../src/report/schema.js';
 import { extentOf, linePath, roundStep, ticks } from '../../../src/report/view/scales.js';
 import { histogram } from '../../../src/report/view/tables.js';
 import { built, called, frames, paired, report, vmafModel } from '../../support/report.js';
-import { tier } from '../../support/tier.js';
 
 const HOSTILE = `a"><script>alert(1)</script><img src='http://evil.example/x' onerror=alert(1)> {{}} \${1} .mp4`;
 
@@ -243,30 +242,16 @@ describe('quality over bit rate', () => {
       ['av1', '−25.0 %', '–'],
     ]);
     expect(page).not.toContain('fewer than four encodes');
-    // Of one codec, by its encoder settings.
-    const preset = (name: string, subme: number, factor: number) =>
-      curve('h264', factor).map((report, i) => ({
-        ...called(report, `${name}_${i}.mp4`),
-        pairing: paired({ ...report.pairing?.distorted, encoderSettings: `x264 subme=${subme}` }),
-      }));
-    const presets = text([...preset('fast', 2, 1), ...preset('slow', 8, 0.75)]);
-    expect(presets).toMatch(/<th scope="row">h264 slow<\/th>.*−25\.0 %/);
     const three = text([...curve('h264', 1), ...curve('av1', 0.75).slice(1)]);
     expect(three).toContain('Curves with fewer than four encodes: av1.');
-    // A wrong pair is in no curve; another model has no BD-rate.
+    // A wrong pair is named, and does not affect the others.
     const wrong = { preflight: [{ code: 'offset', severity: 'error', message: 'Other moments.' } as const] };
-    const untrusted = [coded('av1', 300, 60, wrong), coded('av1', 900, 80, wrong)];
-    expect(text([...curve('h264', 1), ...untrusted])).not.toContain('BD-rate');
-    // It is named, and does not affect the others.
     const reference = { ...scored([1]).reference, name: 'other.y4m' };
     const short = coded('av1', 900, 99, { ...wrong, reference });
     const mixed = text([...curve('h264', 1), ...curve('av1', 0.75), short]);
     expect(mixed).toMatch(/Left out because its score cannot be trusted: \S/);
     expect(mixed).toContain('−25.0 %');
     expect(page).not.toContain('Left out');
-    const models = [{ ...vmafModel, source: 'other.json' }];
-    const others = curve('av1', 0.75).map((one) => ({ ...one, models }));
-    expect(text([...curve('h264', 1), ...others])).not.toContain('BD-rate');
   });
 
   it('needs two encodes with a bit rate', () => {
@@ -318,20 +303,6 @@ it('has a page for features only, for one frame and for values that are not fini
   expect(text(scored([80]))).toContain('80.00<sup>');
   expect(text(scored([Number.NaN, Number.NaN]))).toContain('</html>');
   expect(text(report())).toContain('</html>');
-});
-
-it('takes less than 40 bytes a frame for twelve metrics of very many frames', () => {
-  const count = tier(41_000, 200_000);
-  const values = Float64Array.from({ length: 1000 }, (_, i) => 50 + 40 * Math.sin(i));
-  const metrics = ['vmaf', ...'abcdefghijk'];
-  const short = built(Object.fromEntries(metrics.map((name) => [name, values])), { models: [vmafModel] });
-  // The same values repeated: only their number takes space.
-  const frameOf = (i: number) => ({ frameNum: i, metrics: short.frames[i % 1000]?.metrics ?? {} });
-  const frames = Array.from({ length: count }, (_, i) => frameOf(i));
-  const long = { ...short, frames, frameCount: count };
-  let size = 0;
-  for (const piece of writeHtml(long)) size += piece.length;
-  expect(size).toBeLessThan(40 * count);
 });
 
 describe('encodes that start on different frames of the reference', () => {
@@ -396,15 +367,10 @@ describe('a score that cannot be trusted', () => {
     const page = text(wrong);
     expect(page).toMatch(/<title>vmaf 15\.00 × ·/);
     expect(page).toMatch(/15\.00<span class="flaw"[^>]* aria-label="untrusted"[^>]*>×<\/span>/);
+    expect(text([wrong, scored([80, 90])]).match(/<span class="flaw"/g)).toHaveLength(1);
     const note = /class="flaw-note"[^>]*><b>do not trust this score:<\/b> \[offset\] Other moments\. \(fix:/;
     expect(page).toMatch(note);
     expect(page).not.toContain('class="word"');
-  });
-
-  it('is marked in its row of several, and named below', () => {
-    const page = text([wrong, scored([80, 90])]);
-    expect(page.match(/<span class="flaw"/g)).toHaveLength(1);
-    expect(page).toMatch(/class="flaw-note"[^>]*>[^<]+: <b>do not trust this score/);
   });
 });
 

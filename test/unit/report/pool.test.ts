@@ -2,7 +2,6 @@
  * @module test/unit/report/pool
  * Pooled values and distributions, reports from series, the worst frames, and the place of a mean's name in a chart.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
@@ -11,7 +10,6 @@ import type { Report } from '../../../src/report/schema.js';
 import { holdAgainst } from '../../../src/report/verdict.js';
 import { placeName } from '../../../src/report/view/chart-drawing.js';
 import { built, frames, report, vmafModel } from '../../support/report.js';
-import { needsShared, sharedPath } from '../../support/tier.js';
 
 describe('pool', () => {
   it('gives minimum, maximum, mean and harmonic mean of libvmaf', () => {
@@ -53,31 +51,6 @@ describe('pool', () => {
     expect(pool([])).toBeUndefined();
     expect(distribution([])).toBeUndefined();
   });
-});
-
-interface Golden {
-  readonly pairs: Record<string, { results: Record<string, GoldenRun> }>;
-}
-interface GoldenRun {
-  readonly features?: Record<string, (number | string | null)[]>;
-  readonly pooled_min_max_mean_hmean?: number[];
-}
-
-const golden = sharedPath('golden/features.json');
-
-it.skipIf(!golden)(`pool equals golden values to the last bit (${needsShared})`, () => {
-  const { pairs }: Golden = JSON.parse(readFileSync(golden ?? '', 'utf8'));
-  let compared = 0;
-  for (const [pair, { results }] of Object.entries(pairs)) {
-    for (const [run, { features, pooled_min_max_mean_hmean: expected }] of Object.entries(results)) {
-      const scores = features?.vmaf?.map(Number);
-      if (!scores || !expected) continue;
-      const { min, max, mean, harmonic_mean } = pool(scores) ?? {};
-      expect([min, max, mean, harmonic_mean], `${pair} ${run}`).toEqual(expected);
-      compared++;
-    }
-  }
-  expect(compared).toBeGreaterThan(50);
 });
 
 describe('the worse values', () => {

@@ -105,19 +105,6 @@ describe('a search along a curve', () => {
     expect(counts.at(-1)).toBeLessThanOrEqual(8);
   });
 
-  it('also works on open scales of any unit', () => {
-    const { next } = seeded(5);
-    for (let round = 0; round < tier(100, 300); round++) {
-      const on = grid(51, 1);
-      const [top, fall] = [46 + 6 * next(), 0.3 + 0.5 * next()];
-      const quality = (value: number) => top - fall * value - 0.002 * value * value;
-      const target = 34 + 6 * next();
-      const found = search(quality, target, on);
-      expect(Math.abs(found.value - (exhaustive(quality, target, on) as number))).toBeLessThanOrEqual(1);
-      expect(found.encodes).toBeLessThanOrEqual(8);
-    }
-  });
-
   it('ends at the ends of the range if all values pass, or none', () => {
     const on = grid(51, 1);
     expect(search(() => 99, 90, on)).toMatchObject({ kind: 'found', value: 51 });
