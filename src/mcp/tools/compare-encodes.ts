@@ -131,21 +131,16 @@ interface FailedRow {
 /** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
-  const { scored, errors } = await scoreAll(input, context);
-  // Under the caller's names.
-  const reports = scored.map(({ report, named }) => ({
-    ...report,
-    distorted: { ...report.distorted, name: named },
-  }));
+  const { reports, errors } = await scoreAll(input, context);
   const { decideEncodes } = await import('../../index.js');
   const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
   const encodes = rank(
-    scored.map(({ report, named }, i) => ({
-      ...encodeRow(report, named, input.precision, target),
+    reports.map((report, i) => ({
+      ...encodeRow(report, input.precision, target),
       ...figuresOf(decision.encodes[i]),
     })),
   );
-  const document = decisionDocument(decision, scored, encodes);
+  const document = decisionDocument(decision, reports, encodes);
   const used = reports[0]?.models[0];
   const page = await publishPage(reports, errors, context);
   return {
@@ -166,31 +161,24 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
 
 export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
 
-/** A report under the caller's name for the encode. */
-interface ScoredEncode {
-  readonly report: Report;
-  readonly named: string;
-}
-
-/** @throws those of {@link compareEncodes} */
+/** Reports under the caller's names. @throws those of {@link compareEncodes} */
 async function scoreAll(input: ComparisonInput, context: ToolContext) {
   const { distorted } = input;
   const paths = distorted.flatMap((item) => ('path' in item ? item.path : []));
   const options = { ...pairOptions(input), raw: rawFormat(input) };
-  const reports = [...(await runScoreMany(input.reference.path, paths, options, context))];
-  const scored: ScoredEncode[] = [];
+  const outcomes = [...(await runScoreMany(input.reference.path, paths, options, context))];
+  const reports: Report[] = [];
   const failed: FailedPair[] = [];
   for (const item of distorted) {
     const { named } = item;
-    const outcome = 'refusal' in item ? item.refusal : reports.shift();
-    if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
+    const outcome = 'refusal' in item ? item.refusal : outcomes.shift();
+    if (outcome && 'frames' in outcome)
+      reports.push({ ...outcome, distorted: { ...outcome.distorted, name: named } });
     else failed.push({ named, cause: outcome });
   }
-  if (!scored[0]?.report.models[0]) throw noneScored('encode', failed);
-  return {
-    scored,
-    errors: failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) })),
-  };
+  if (!reports[0]?.models[0]) throw noneScored('encode', failed);
+  const errors = failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) }));
+  return { reports, errors };
 }
 
 /** Members to drop from a long answer, least important first. */
@@ -237,13 +225,13 @@ function figuresOf(encode: DecidedEncode | undefined) {
 
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
-  scored: readonly ScoredEncode[],
+  reports: readonly Report[],
   encodes: readonly EncodeRow[],
 ) {
-  const rankOf = (index: number) =>
-    encodes.find(({ distorted }) => distorted === scored[index]?.named)?.rank ?? 0;
+  const nameOf = (index: number) => reports[index]?.distorted.name;
+  const rankOf = (index: number) => encodes.find(({ distorted }) => distorted === nameOf(index))?.rank ?? 0;
   return {
-    ship: ship === null ? null : (scored[ship]?.named ?? null),
+    ship: ship === null ? null : (nameOf(ship) ?? null),
     reason,
     pareto_front: front.map(rankOf),
     ties: ties.map((group) => group.map(rankOf)),
@@ -298,7 +286,7 @@ type ScoredRow = ReturnType<typeof encodeRow>;
 type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
 type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 
-export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
+export function encodeRow(report: Report, precision: string, target?: readonly Limit[]) {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const figure = (value: number | undefined) =>
@@ -308,7 +296,7 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   const spread = report.distribution[metric]?.percentiles;
   const video = report.pairing?.distorted;
   return {
-    distorted,
+    distorted: report.distorted.name,
     mean: figure(pooled?.mean),
     harmonic_mean: figure(pooled?.harmonic_mean),
     min: figure(pooled?.min),
