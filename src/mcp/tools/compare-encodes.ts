@@ -13,7 +13,6 @@ import { inputPaths } from '../paths.js';
 import { each, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import {
   codesOf,
-  type Head,
   headKeys,
   headOf,
   joinSentences,
@@ -145,8 +144,7 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   const page = await publishPage(reports, errors, context);
   return {
     document: {
-      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
-      summary: summary(decision, encodes, errors),
+      ...verdictOn(decision, encodes, document.ship, errors, context),
       decision: document,
       model: used?.source ?? '',
       metric: used?.name ?? '',
@@ -244,29 +242,46 @@ function decisionDocument(
 }
 
 /** The verdict on the recommended encode; the next call is for its worst frames. */
-function headOfDecision(
-  { ship, reason, rivals, smaller }: EncodeDecision,
+function verdictOn(
+  { ship, reason, rivals, smaller, explanation }: EncodeDecision,
   encodes: readonly EncodeRow[],
-  shipped: string | undefined,
+  shipped: string | null,
+  errors: readonly FailedRow[],
   context: ToolContext,
-): Head {
-  const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
+) {
+  const [best] = encodes;
+  const row = encodes.find(({ distorted }) => distorted === shipped) ?? best;
+  const wrong = encodes.filter(({ trust }) => trust.verdict === 'untrusted');
+  const doubted = encodes.filter((encode) => !wrong.includes(encode) && encode.preflight.length > 0);
   const hasTarget = /reaches$/.test(reason);
   const onTarget = reason === 'none-reaches' ? 'missed' : 'reached';
   const outcome = hasTarget ? onTarget : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
   const isTradeOff = smaller !== null && !hasTarget;
-  const others = encodes.filter((encode) => encode !== row && encode.trust.verdict === 'untrusted');
-  return headOf({
-    trust: row?.trust,
-    outcome: ship === null ? undefined : outcome,
-    // Whether a quality is worth its bytes cannot be measured.
-    sure: isTradeOff ? 'medium' : 'high',
-    reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others.length > 0 }),
-    next:
-      (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
-      nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
-  });
+  const others = wrong.some((encode) => encode !== row);
+  const count = counted(encodes.length, 'encode');
+  return {
+    ...headOf({
+      trust: row?.trust,
+      outcome: ship === null ? undefined : outcome,
+      // Whether a quality is worth its bytes cannot be measured.
+      sure: isTradeOff ? 'medium' : 'high',
+      reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others }),
+      next:
+        (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
+        nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
+    }),
+    summary: joinSentences(
+      ship === null ? `${count}; no score can be trusted.` : explanation,
+      reason !== 'none-reaches' && targetSentence(encodes),
+      ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
+      ...wrong
+        .slice(0, MOST_NAMES)
+        .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
+      errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
+      doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
+    ),
+  };
 }
 
 interface FailedPair {
@@ -345,27 +360,6 @@ export function rank<Row extends Unranked>(rows: readonly Row[]) {
     rank: i + 1,
     dominated_by: order.find((other) => better(other, row))?.distorted ?? null,
   }));
-}
-
-function summary(
-  { explanation, ship, reason }: EncodeDecision,
-  rows: readonly EncodeRow[],
-  errors: readonly FailedRow[],
-): string {
-  const [best] = rows;
-  const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
-  const doubted = rows.filter((row) => !wrong.includes(row) && row.preflight.length > 0);
-  const count = counted(rows.length, 'encode');
-  return joinSentences(
-    ship === null ? `${count}; no score can be trusted.` : explanation,
-    reason !== 'none-reaches' && targetSentence(rows),
-    ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
-    ...wrong
-      .slice(0, MOST_NAMES)
-      .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
-    errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
-    doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
-  );
 }
 
 export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';
