@@ -145,13 +145,6 @@ export interface NoDescriber {
   readonly hint: string;
 }
 
-interface DescriberOptions {
-  /** Default: the installed package. */
-  readonly library?: () => Promise<VisionLibrary>;
-  /** Called while files of a model are downloaded. */
-  readonly onProgress?: (message: string) => void;
-}
-
 /** Longest side of a picture for the models, in samples; both split it themselves. */
 export const DESCRIBED_SIDE = 1024;
 
@@ -169,11 +162,15 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
-/** Tries the models in turn; never throws. */
-export async function findDescriber({
-  library: load = importVisionLibrary,
-  onProgress,
-}: DescriberOptions): Promise<Describer | NoDescriber> {
+/**
+ * Tries the models in turn; never throws.
+ * @param onProgress called while files of a model are downloaded
+ * @param load replaced in tests
+ */
+export async function findDescriber(
+  onProgress: (message: string) => void,
+  load = importVisionLibrary,
+): Promise<Describer | NoDescriber> {
   let library: VisionLibrary;
   try {
     library = await load();
@@ -189,7 +186,7 @@ export async function findDescriber({
       const ask = await loadModel(library, {
         progress_callback({ status, file, progress }) {
           if (status !== 'progress' || file === undefined) return;
-          onProgress?.(`fetching ${modelId}: ${file} ${Math.floor(progress ?? 0)} %`);
+          onProgress(`fetching ${modelId}: ${file} ${Math.floor(progress ?? 0)} %`);
         },
       });
       return { modelId, describe: interruptible(ask, library) };
@@ -221,6 +218,6 @@ let found: Promise<Describer | NoDescriber> | undefined;
 
 /** {@link findDescriber}, once per process: models take seconds to load and gigabytes of memory. */
 export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
-  found ??= findDescriber({ onProgress });
+  found ??= findDescriber(onProgress);
   return found;
 }
