@@ -3,7 +3,7 @@
  * Access to HTTP servers: listening addresses, time limits, allowed Host and Origin headers, tokens.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import { createServer, type ServerOptions } from 'node:http';
 import { type AnyvmafError, ioError, usageError } from '../core/errors.js';
 
 export interface Address {
@@ -44,22 +44,15 @@ export function authority({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-export interface Target {
-  /** Name and port of the server as the client sees it. */
-  readonly host: string;
-  /** Path and query. */
-  readonly path: string;
-}
-
 /** Name or address with an optional port. No user name, which could disguise the host. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?$/i;
 
 /**
  * Parses a request target (RFC 9112, section 3.2): a path, or an absolute URL, whose host replaces the header's.
  * @param host the Host header, which HTTP/1.0 may omit
- * @returns `undefined` if it is malformed
+ * @returns name and port of the server as the client sees it, and path with query; `undefined` if it is malformed
  */
-export function readTarget(target: string, host = 'localhost'): Target | undefined {
+export function readTarget(target: string, host = 'localhost') {
   const whole = /^http:\/\/([^/?#]*)(.*)$/i.exec(target);
   const name = whole?.[1] ?? host;
   const path = whole ? `${/^\//.test(whole[2] ?? '') ? '' : '/'}${whole[2]}` : target;
@@ -151,15 +144,8 @@ const ARRIVAL_CHECK = 1000;
 /** Milliseconds to send the last answers. */
 const FLUSH_TIME = 500;
 
-export interface Listening {
-  readonly server: Server;
-  readonly port: number;
-  /** Stops listening, runs `finish`, then closes all connections. */
-  close(finish: () => Promise<void> | void): Promise<void>;
-}
-
 /** @throws {AnyvmafError} `io` if the address cannot be bound */
-export async function listen(address: Address, options: ServerOptions = {}): Promise<Listening> {
+export async function listen(address: Address, options: ServerOptions = {}) {
   const times = { requestTimeout: ARRIVAL, headersTimeout: ARRIVAL };
   const server = createServer({ ...times, connectionsCheckingInterval: ARRIVAL_CHECK, ...options });
   await new Promise<void>((resolve, reject) => {
@@ -173,7 +159,8 @@ export async function listen(address: Address, options: ServerOptions = {}): Pro
   return {
     server,
     port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
-    async close(finish) {
+    /** Stops listening, runs `finish`, then closes all connections. */
+    async close(finish: () => Promise<void> | void): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await finish();
       server.closeIdleConnections();

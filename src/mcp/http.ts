@@ -35,15 +35,8 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 
 /** Milliseconds for running calls to finish when the server closes. */
 const GRACE = 500;
 
-export interface RunningHttp {
-  /** `http://127.0.0.1:8765/mcp` */
-  readonly url: string;
-  /** Refuses new calls, lets running ones finish for a moment, cancels the rest, and closes. */
-  close(): Promise<void>;
-}
-
 /** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
-export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
+export async function serveHttp(host: McpHost, options: GuardOptions) {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host))
     throw usageError(
@@ -67,6 +60,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
   });
   return {
     url: `http://${authority({ ...address, port })}/mcp`,
+    /** Refuses new calls, lets running ones finish for a moment, cancels the rest, and closes. */
     close: () =>
       close(async () => {
         endpoint.draining = true;
