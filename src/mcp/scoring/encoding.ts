@@ -272,9 +272,7 @@ async function withSource<Result>(
   const folder = await makeScratchFolder('mcp');
   try {
     const copy = join(folder, `${basename(src.path, extname(src.path))}.y4m`);
-    const fd = openChecked(src.path, origin);
-    const raw = createReadStream('', { fd, end: bytes - 1, highWaterMark: 1 << 20 });
-    await writeCopy(raw, copy, format, rate, signal);
+    await writeCopy(openChecked(src.path, origin), bytes, copy, format, rate, signal);
     const words = [
       ...['-f', 'rawvideo', '-pixel_format', pix_fmt ?? 'yuv420p', '-video_size', `${width}x${height}`],
       ...['-framerate', rate.replace(':', '/')],
@@ -329,8 +327,10 @@ function rateOf(rate: number): string {
 
 const FRAME = Buffer.from('FRAME\n');
 
+/** @param fd of the raw video, closed at the end, and its size */
 async function writeCopy(
-  raw: Readable,
+  fd: number,
+  bytes: number,
   copy: string,
   format: VideoFormat,
   rate: string,
@@ -350,6 +350,7 @@ async function writeCopy(
       }
     }
   }
+  const raw = createReadStream('', { fd, end: bytes - 1, highWaterMark: 1 << 20 });
   await pipeline(raw, frames, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal });
 }
 
