@@ -8,7 +8,7 @@ import { counted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
-import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
+import { inputPaths } from '../paths.js';
 import { each, rows, value } from '../schemas.js';
 import {
   codesOf,
@@ -147,12 +147,9 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
   };
 }
 
-interface Pair {
-  readonly reference: InputFile | RefusedItem;
-  readonly distorted: InputFile | RefusedItem;
-}
+type Pair = ReturnType<typeof pairsOf>[number];
 
-function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
+function pairsOf({ references, distorted }: BatchInput) {
   if (references.length !== 1 && references.length !== distorted.length)
     throw usageError(
       `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
@@ -174,7 +171,8 @@ async function runPairs(
   const open = pairs.flatMap(({ reference, distorted }, place) => {
     if ('path' in reference && 'path' in distorted)
       return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
-    outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
+    const refused = [reference, distorted].find((item) => 'refusal' in item);
+    if (refused) outcome[place] = refused.refusal;
     return [];
   });
   if (open.length === 0) return outcome;
