@@ -4,7 +4,7 @@
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer, type ServerOptions } from 'node:http';
-import { type AnyvmafError, ioError, usageError } from '../core/errors.js';
+import { ioError, usageError } from '../core/errors.js';
 
 export interface Address {
   /** Name or address; IPv6 without brackets. */
@@ -19,20 +19,12 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 /** Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing. @throws {AnyvmafError} `usage` for anything else */
 export function parseAddress(text: string | undefined): Address {
   const value = text?.trim() ?? '';
-  const wrong = () =>
-    usageError(`--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`);
-  if (value === '') return { host: '127.0.0.1', port: DEFAULT_PORT };
-  if (/^\d+$/.test(value)) return { host: '127.0.0.1', port: portOf(value, wrong) };
-  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(value);
+  const whole = /^\d*$/.test(value) ? `127.0.0.1:${value || DEFAULT_PORT}` : value;
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(whole);
   const host = parts?.[1] ?? parts?.[2];
-  if (host === undefined) throw wrong();
-  return { host, port: parts?.[3] === undefined ? DEFAULT_PORT : portOf(parts[3], wrong) };
-}
-
-function portOf(digits: string, wrong: () => AnyvmafError): number {
-  const port = Number(digits);
-  if (port > 65_535) throw wrong();
-  return port;
+  const port = Number(parts?.[3] ?? DEFAULT_PORT);
+  if (host !== undefined && port <= 65_535) return { host, port };
+  throw usageError(`--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`);
 }
 
 /** True if only this machine can reach the host; of names, only localhost counts. */
