@@ -258,7 +258,8 @@ class Session {
   async serve(request: Request, body: unknown): Promise<Response> {
     const messages = [body].flat();
     const ids = messages.flatMap(requestId);
-    this.#expect(ids);
+    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
+    for (const id of ids) this.#exchanges.set(id, exchange);
     this.used = performance.now();
     this.busy++;
     let ended = false;
@@ -301,11 +302,6 @@ class Session {
       }),
     );
     return new Response(tracked, { status: response.status, headers: response.headers });
-  }
-
-  #expect(ids: readonly RequestId[]): void {
-    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
-    for (const id of ids) this.#exchanges.set(id, exchange);
   }
 
   #cancel(id: RequestId): void {
