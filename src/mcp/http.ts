@@ -262,6 +262,11 @@ class Session {
     for (const id of ids) this.#exchanges.set(id, exchange);
     this.used = performance.now();
     this.busy++;
+    const response = await this.#transport.handleRequest(
+      request,
+      body === undefined ? {} : { parsedBody: body },
+    );
+    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
     let ended = false;
     let forget = () => {};
     const done = () => {
@@ -271,27 +276,18 @@ class Session {
       this.busy--;
       this.used = performance.now();
     };
-    let listening = false;
-    const hangUp = () => {
+    if (response.body === null) {
+      done();
+      return response;
+    }
+    const listening = request.method === 'GET' && response.ok;
+    forget = onAbort(request.signal, () => {
       // Disconnecting before the answer cancels the call.
       for (const id of ids) this.#cancel(id);
       // Else the transport refuses the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
-    };
-    // The transport must know a request before it can cancel it.
-    if (!request.signal.aborted) forget = onAbort(request.signal, hangUp);
-    const response = await this.#transport.handleRequest(
-      request,
-      body === undefined ? {} : { parsedBody: body },
-    );
-    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
-    if (response.body === null) {
-      done();
-      return response;
-    }
-    listening = request.method === 'GET' && response.ok;
-    if (request.signal.aborted) hangUp();
+    });
     const isStream = response.headers.get('content-type') === 'text/event-stream';
     const tracked = response.body.pipeThrough(
       new TransformStream({
