@@ -52,7 +52,7 @@ export class LineTransport implements Transport {
   /** Pending requests, with their batches. */
   readonly #open = new Map<Id, Batch | undefined>();
   /** Lines not passed on yet. */
-  #waiting: string[] = [];
+  readonly #waiting: string[] = [];
   /** Messages that may be passed on now. */
   #ahead = MAX_AHEAD;
   #handing = false;
@@ -117,13 +117,10 @@ export class LineTransport implements Transport {
   readonly #handOver = () => {
     if (this.#handing) return;
     this.#handing = true;
-    const { length } = this.#waiting;
-    let next = 0;
-    for (; next < length && this.#ahead > 0 && !this.#output.writableNeedDrain; next++) {
+    while (this.#waiting.length > 0 && this.#ahead > 0 && !this.#output.writableNeedDrain) {
       this.#ahead--;
-      this.#receive(this.#waiting[next] ?? '');
+      this.#receive(this.#waiting.shift() ?? '');
     }
-    this.#waiting = this.#waiting.slice(next);
     this.#handing = false;
     if (this.#closed) return;
     if (this.#waiting.length === 0) {
