@@ -8,7 +8,7 @@ import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { USUAL_RATE } from '../../core/numbers.js';
 import { quoted } from '../../core/printable.js';
 import { History } from '../../live/history.js';
-import type { Command, FromServer, Refusal, ServerSettings, ToServer } from '../../live/link.js';
+import type { Command, FromServer, ServerSettings, ToServer } from '../../live/link.js';
 
 /** Milliseconds of a pause, the longest delay of an answer. */
 const REST = 25;
@@ -168,7 +168,13 @@ export class Hub {
 
   take(message: ToServer): void {
     this.#change++;
-    if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
+    if (message.kind === 'answer') {
+      const { call, result = {}, refusal } = message;
+      const waiting = this.#calls.get(call);
+      this.#calls.delete(call);
+      if (refusal) waiting?.reject(new AnyvmafError(refusal.code as ErrorCode, refusal.message));
+      else waiting?.resolve(result);
+    }
     if (message.kind === 'measurement') {
       const { id, name } = message;
       this.#histories.set(id, new History(id, name, this.settings));
@@ -224,13 +230,6 @@ export class Hub {
         return;
     }
     this.#progress(measurement);
-  }
-
-  #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {
-    const waiting = this.#calls.get(call);
-    this.#calls.delete(call);
-    if (refusal) waiting?.reject(new AnyvmafError(refusal.code as ErrorCode, refusal.message));
-    else waiting?.resolve(result ?? {});
   }
 
   /** Schedules a progress notification, at most two a second. */
