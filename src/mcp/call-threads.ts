@@ -60,8 +60,6 @@ function crossed(from: Crossing): unknown {
 }
 
 export class CallThreads {
-  /** A stack, so that surplus threads stay idle and end. */
-  readonly #idle: CallThread[] = [];
   readonly #all = new Set<CallThread>();
   #closed = false;
 
@@ -84,24 +82,17 @@ export class CallThreads {
   }
 
   async #run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
-    const thread = this.#idle.pop() ?? this.#start();
+    // The first one, so that surplus threads stay idle and end.
+    const thread = [...this.#all].find(({ isIdle }) => isIdle) ?? this.#start();
     try {
       return await thread.run(name, args);
     } finally {
       if (this.#closed) await thread.end();
-      else if (thread.usable) {
-        this.#idle.push(thread);
-        thread.rest(IDLE_TIME);
-      }
     }
   }
 
   #start(): CallThread {
-    const thread = new CallThread(() => {
-      this.#all.delete(thread);
-      const at = this.#idle.indexOf(thread);
-      if (at >= 0) this.#idle.splice(at, 1);
-    });
+    const thread: CallThread = new CallThread(() => this.#all.delete(thread));
     this.#all.add(thread);
     return thread;
   }
@@ -151,10 +142,11 @@ class CallThread {
         resolve();
       });
     });
+    this.#rest();
   }
 
-  get usable(): boolean {
-    return this.#usable;
+  get isIdle(): boolean {
+    return this.#usable && !this.#running;
   }
 
   async run(name: ThreadCall['name'], args: readonly unknown[]): Promise<unknown> {
@@ -186,13 +178,14 @@ class CallThread {
       for (const each of forget) each();
       clearTimeout(this.#timer);
       this.#running = undefined;
+      if (this.#usable) this.#rest();
     }
   }
 
   /** Waits for the next call without keeping the process alive, then ends. */
-  rest(milliseconds: number): void {
+  #rest(): void {
     this.#worker.unref();
-    this.#timer = setTimeout(() => void this.end(), milliseconds).unref();
+    this.#timer = setTimeout(() => void this.end(), IDLE_TIME).unref();
   }
 
   async end(): Promise<void> {

@@ -111,21 +111,7 @@ export interface Preview extends Png {
   readonly mimeType: 'image/png' | 'image/jpeg';
 }
 
-export interface TakenPair {
-  readonly index: number;
-  /** Display aspect ratio. */
-  readonly aspect: number;
-  readonly reference: TakenSide;
-  readonly distorted: TakenSide;
-  readonly facts: api.FrameFacts;
-  /** Factor that multiplied the difference. */
-  readonly gain: number;
-  /** Full size unless the job limits it. */
-  readonly pictures: Readonly<Record<PictureName, Png>>;
-  readonly previews: Readonly<Partial<Record<PictureName, Preview>>>;
-  readonly plain?: api.RgbImage;
-}
-
+export type TakenPair = Awaited<ReturnType<typeof picturesOf>>;
 export type TakenSide = Pick<api.FramePicture, 'frame' | 'time' | 'color'>;
 
 /**
@@ -149,7 +135,7 @@ async function picturesOf(
   { butteraugli, maxSide, previews, plainSide }: PictureJob,
   densities: Densities,
   signal: AbortSignal,
-): Promise<TakenPair> {
+) {
   const maps = await api.mapQuality(pair, { butteraugli });
   const pictures = {} as Record<PictureName, Png>;
   for (const name of PICTURES) {
@@ -163,11 +149,14 @@ async function picturesOf(
     small[name] = await fitting(maps, name, pictures[name], previews, densities);
   return {
     index: pair.index,
+    /** Display aspect ratio. */
     aspect: pair.reference.displayAspect,
     reference: sideOf(pair.reference),
     distorted: sideOf(pair.distorted),
     facts: pair.facts(),
+    /** Factor that multiplied the difference. */
     gain: pair.difference().gain,
+    /** Full size unless the job limits it. */
     pictures,
     previews: small,
     plain: plainSide === undefined ? undefined : pair.distorted.image({ maxSide: plainSide }),

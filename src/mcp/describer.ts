@@ -70,69 +70,53 @@ function isVisionLibrary(found: unknown): found is VisionLibrary {
   return names.every((name) => name in found && typeof Reflect.get(found, name) === 'function');
 }
 
-interface LoadedModel {
-  /** @param extra inputs of the generation */
-  ask(image: RgbImage, question: string, extra: ModelInputs): Promise<string>;
-}
-
-interface VisionModel {
-  /** Name in results. */
-  readonly id: string;
-  load(library: VisionLibrary, options: LoadOptions): Promise<LoadedModel>;
-}
+/** Answers a question about a picture. @param extra inputs of the generation */
+type Ask = (image: RgbImage, question: string, extra: ModelInputs) => Promise<string>;
 
 /** A few sentences. */
 const MAX_TOKENS = 128;
 /** With four-bit decoders both models run on a CPU within 4 GB. */
 const DTYPES = { embed_tokens: 'fp16', vision_encoder: 'q8', decoder_model_merged: 'q4' } as const;
 
-const smolVlm: VisionModel = {
-  id: 'HuggingFaceTB/SmolVLM-Instruct',
-  async load(library, options) {
-    const processor = await library.AutoProcessor.from_pretrained(this.id, options);
-    const precise = { ...options, dtype: DTYPES };
-    const model = await library.AutoModelForVision2Seq.from_pretrained(this.id, precise);
-    return {
-      async ask(image, question, extra) {
-        const content = [{ type: 'image' }, { type: 'text', text: question }];
-        const messages = [{ role: 'user', content }];
-        const text = processor.apply_chat_template(messages, { add_generation_prompt: true });
-        const inputs = await processor(text, [rawImage(library, image)]);
-        const tokens = await generate(model, inputs, extra);
-        const answer = tokens.slice(null, [promptLength(inputs), null]);
-        return processor.batch_decode(answer, { skip_special_tokens: true })[0] ?? '';
-      },
-    };
-  },
-};
+const SMOL_VLM = 'HuggingFaceTB/SmolVLM-Instruct';
+
+async function loadSmolVlm(library: VisionLibrary, options: LoadOptions): Promise<Ask> {
+  const processor = await library.AutoProcessor.from_pretrained(SMOL_VLM, options);
+  const precise = { ...options, dtype: DTYPES };
+  const model = await library.AutoModelForVision2Seq.from_pretrained(SMOL_VLM, precise);
+  return async (image, question, extra) => {
+    const content = [{ type: 'image' }, { type: 'text', text: question }];
+    const messages = [{ role: 'user', content }];
+    const text = processor.apply_chat_template(messages, { add_generation_prompt: true });
+    const inputs = await processor(text, [rawImage(library, image)]);
+    const tokens = await generate(model, inputs, extra);
+    const answer = tokens.slice(null, [promptLength(inputs), null]);
+    return processor.batch_decode(answer, { skip_special_tokens: true })[0] ?? '';
+  };
+}
 
 /** Repository of Moondream's ONNX files. */
 const MOONDREAM = 'Xenova/moondream2';
 
-const moondream2: VisionModel = {
-  id: 'vikhyatk/moondream2',
-  async load(library, options) {
-    const [processor, tokenizer] = await Promise.all([
-      library.AutoProcessor.from_pretrained(MOONDREAM, options),
-      library.AutoTokenizer.from_pretrained(MOONDREAM, options),
-    ]);
-    const precise = { ...options, dtype: DTYPES };
-    const model = await library.Moondream1ForConditionalGeneration.from_pretrained(MOONDREAM, precise);
-    return {
-      async ask(image, question, extra) {
-        const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
-        const inputs = { ...text, ...(await processor(rawImage(library, image))) };
-        const tokens = await generate(model, inputs, extra);
-        const [output = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
-        // The output repeats the question.
-        return output.slice(output.lastIndexOf('Answer:') + 'Answer:'.length);
-      },
-    };
-  },
-};
+async function loadMoondream(library: VisionLibrary, options: LoadOptions): Promise<Ask> {
+  const [processor, tokenizer] = await Promise.all([
+    library.AutoProcessor.from_pretrained(MOONDREAM, options),
+    library.AutoTokenizer.from_pretrained(MOONDREAM, options),
+  ]);
+  const precise = { ...options, dtype: DTYPES };
+  const model = await library.Moondream1ForConditionalGeneration.from_pretrained(MOONDREAM, precise);
+  return async (image, question, extra) => {
+    const text = tokenizer(`<image>\n\nQuestion: ${question}\n\nAnswer:`);
+    const inputs = { ...text, ...(await processor(rawImage(library, image))) };
+    const tokens = await generate(model, inputs, extra);
+    const [output = ''] = tokenizer.batch_decode(tokens, { skip_special_tokens: true });
+    // The output repeats the question.
+    return output.slice(output.lastIndexOf('Answer:') + 'Answer:'.length);
+  };
+}
 
-/** In order of preference. */
-const VISION_MODELS: readonly VisionModel[] = [smolVlm, moondream2];
+/** By their names in results, in order of preference. */
+const VISION_MODELS = { [SMOL_VLM]: loadSmolVlm, 'vikhyatk/moondream2': loadMoondream } as const;
 
 function rawImage({ RawImage }: VisionLibrary, { data, width, height }: RgbImage): unknown {
   return new RawImage(data, width, height, 3);
@@ -161,13 +145,6 @@ export interface NoDescriber {
   readonly hint: string;
 }
 
-interface DescriberOptions {
-  /** Default: the installed package. */
-  readonly library?: () => Promise<VisionLibrary>;
-  /** Called while files of a model are downloaded. */
-  readonly onProgress?: (message: string) => void;
-}
-
 /** Longest side of a picture for the models, in samples; both split it themselves. */
 export const DESCRIBED_SIDE = 1024;
 
@@ -185,11 +162,15 @@ export function reasonOf(error: unknown): string {
   return messageOf(error).replace(/\s+/g, ' ').trim().slice(0, 200);
 }
 
-/** Tries the models in turn; never throws. */
-export async function findDescriber({
-  library: load = importVisionLibrary,
-  onProgress,
-}: DescriberOptions): Promise<Describer | NoDescriber> {
+/**
+ * Tries the models in turn; never throws.
+ * @param onProgress called while files of a model are downloaded
+ * @param load replaced in tests
+ */
+export async function findDescriber(
+  onProgress: (message: string) => void,
+  load = importVisionLibrary,
+): Promise<Describer | NoDescriber> {
   let library: VisionLibrary;
   try {
     library = await load();
@@ -200,37 +181,36 @@ export async function findDescriber({
     return { modelId: null, hint };
   }
   const failures: string[] = [];
-  for (const model of VISION_MODELS) {
+  for (const [modelId, loadModel] of Object.entries(VISION_MODELS)) {
     try {
-      const loaded = await model.load(library, {
+      const ask = await loadModel(library, {
         progress_callback({ status, file, progress }) {
           if (status !== 'progress' || file === undefined) return;
-          onProgress?.(`fetching ${model.id}: ${file} ${Math.floor(progress ?? 0)} %`);
+          onProgress(`fetching ${modelId}: ${file} ${Math.floor(progress ?? 0)} %`);
         },
       });
-      return describer(model.id, loaded, library);
+      return { modelId, describe: interruptible(ask, library) };
     } catch (error) {
-      failures.push(`${model.id}: ${reasonOf(error)}`);
+      failures.push(`${modelId}: ${reasonOf(error)}`);
     }
   }
   return { modelId: null, hint: `no model could be loaded (${failures.join('; ')})` };
 }
 
-function describer(modelId: string, model: LoadedModel, library: VisionLibrary): Describer {
-  return {
-    modelId,
-    async describe(image, question, signal) {
-      signal.throwIfAborted();
-      const Criteria = library.InterruptableStoppingCriteria;
-      const criteria = Criteria && new Criteria();
-      const forget = onAbort(signal, () => criteria?.interrupt());
-      const answer = model.ask(image, question, criteria ? { stopping_criteria: criteria } : {});
-      try {
-        return (await unlessAborted(signal, answer)).replace(/\s+/g, ' ').trim();
-      } finally {
-        forget();
-      }
-    },
+function interruptible(
+  ask: Ask,
+  { InterruptableStoppingCriteria: Criteria }: VisionLibrary,
+): Describer['describe'] {
+  return async (image, question, signal) => {
+    signal.throwIfAborted();
+    const criteria = Criteria && new Criteria();
+    const forget = onAbort(signal, () => criteria?.interrupt());
+    const answer = ask(image, question, criteria ? { stopping_criteria: criteria } : {});
+    try {
+      return (await unlessAborted(signal, answer)).replace(/\s+/g, ' ').trim();
+    } finally {
+      forget();
+    }
   };
 }
 
@@ -238,6 +218,6 @@ let found: Promise<Describer | NoDescriber> | undefined;
 
 /** {@link findDescriber}, once per process: models take seconds to load and gigabytes of memory. */
 export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
-  found ??= findDescriber({ onProgress });
+  found ??= findDescriber(onProgress);
   return found;
 }

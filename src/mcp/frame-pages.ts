@@ -81,14 +81,10 @@ interface Frame {
   readonly metrics: Readonly<Record<string, number | null>>;
 }
 
-interface Framed {
-  readonly frames: readonly Frame[];
-  /** Frames per second of the reference, if known, and its frames before the report's first. */
-  readonly rate: number | undefined;
-  readonly skipped: number;
-}
+type Framed = NonNullable<ReturnType<typeof framesOf>>;
 
-export function framesOf(text: string): Framed | undefined {
+/** Frames, frames per second of the reference, if known, and its frames before the report's first. */
+export function framesOf(text: string) {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
   const { frames, reference } = report;
@@ -97,13 +93,8 @@ export function framesOf(text: string): Framed | undefined {
   if (!Array.isArray(frames) || !frames.every(fits)) return undefined;
   const { frame_rate: fraction, skipped } = Object(reference) as Record<string, unknown>;
   const [num = Number.NaN, den = 1] = String(fraction).split('/').map(Number);
-  return { frames, rate: num / den > 0 ? num / den : undefined, skipped: Number(skipped ?? 0) };
-}
-
-interface Row {
-  /** First frame. */
-  readonly at: number;
-  readonly cells: readonly (number | null)[];
+  const rate = num / den > 0 ? num / den : undefined;
+  return { frames: frames as readonly Frame[], rate, skipped: Number(skipped ?? 0) };
 }
 
 /**
@@ -142,12 +133,8 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   return JSON.stringify({ frames: frames.length, first, last, columns, rows, next });
 }
 
-/** Mean, minimum and maximum of each metric, by seconds of the reference. */
-function secondsOf(
-  frames: readonly Frame[],
-  metrics: readonly string[],
-  { rate, skipped }: Framed,
-): readonly Row[] {
+/** Mean, minimum and maximum of each metric, by seconds of the reference, at the first frame of each. */
+function secondsOf(frames: readonly Frame[], metrics: readonly string[], { rate, skipped }: Framed) {
   if (rate === undefined)
     throw usageError('format is seconds, but the frame rate of this report is unknown; use step.');
   const seconds = new Map<number, Frame[]>();

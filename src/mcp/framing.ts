@@ -73,8 +73,8 @@ export interface MessageSink {
 export class Framing {
   readonly #sink: MessageSink;
   readonly #lines: LineSplitter;
-  #start: Buffer = Buffer.alloc(0);
   #kind: 'unknown' | 'lines' | 'headers';
+  /** Bytes of unknown framing, or after the last whole message with a header. */
   #buffer: Buffer = Buffer.alloc(0);
   /** Bytes left of an oversized body that is being skipped. */
   #skip = 0;
@@ -92,15 +92,11 @@ export class Framing {
   }
 
   push(chunk: Buffer): void {
-    if (this.#kind === 'unknown') {
-      this.#start = Buffer.concat([this.#start, chunk]);
-      this.#kind = this.#guess();
-      if (this.#kind === 'unknown') return;
-      chunk = this.#start;
-      this.#start = Buffer.alloc(0);
-    }
-    if (this.#kind === 'lines') this.#lines.push(chunk);
-    else this.#pushHeaders(chunk);
+    if (this.#kind === 'lines') return void this.#lines.push(chunk);
+    this.#buffer = Buffer.concat([this.#buffer, chunk]);
+    if (this.#kind === 'unknown') this.#kind = kindOf(this.#buffer);
+    if (this.#kind === 'headers') while (this.#takeMessage());
+    else if (this.#kind !== 'unknown') this.#lines.push(this.#buffer);
   }
 
   /** Formats a message in the detected framing. */
@@ -109,25 +105,11 @@ export class Framing {
     return `Content-Length: ${Buffer.byteLength(json)}\r\n\r\n${json}`;
   }
 
-  #guess(): 'unknown' | 'lines' | 'headers' {
-    const start = this.#start.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
-    if (start === HEADER) return 'headers';
-    // Still undecided after leading blanks or part of the header's name.
-    return this.#start.length <= HEADER_LIMIT && HEADER.startsWith(start) ? 'unknown' : 'lines';
-  }
-
-  #pushHeaders(chunk: Buffer): void {
-    if (this.#skip > 0) {
-      const skipped = Math.min(this.#skip, chunk.length);
-      this.#skip -= skipped;
-      chunk = chunk.subarray(skipped);
-    }
-    this.#buffer = Buffer.concat([this.#buffer, chunk]);
-    while (this.#takeMessage());
-  }
-
   /** Takes one complete message from the buffer. @returns true if another may follow */
   #takeMessage(): boolean {
+    const skipped = Math.min(this.#skip, this.#buffer.length);
+    this.#skip -= skipped;
+    this.#buffer = this.#buffer.subarray(skipped);
     const end = this.#buffer.indexOf('\r\n\r\n');
     if (end < 0 || end > HEADER_LIMIT) {
       if (this.#buffer.length <= HEADER_LIMIT) return false;
@@ -140,15 +122,21 @@ export class Framing {
     const [length, body] = [Number(stated ?? 0), end + 4];
     if (stated === undefined || length > MESSAGE_LIMIT) {
       this.#sink.broken(stated === undefined ? 'A header has no Content-Length.' : TOO_LONG);
-      const passed = Math.min(this.#buffer.length - body, length);
-      this.#skip = length - passed;
-      this.#buffer = this.#buffer.subarray(body + passed);
-      return this.#buffer.length > 0;
+      this.#skip = length;
+      this.#buffer = this.#buffer.subarray(body);
+      return true;
     }
     if (this.#buffer.length < body + length) return false;
     const text = this.#buffer.toString('utf8', body, body + length);
     this.#buffer = this.#buffer.subarray(body + length);
     this.#sink.message(text);
-    return this.#buffer.length > 0;
+    return true;
   }
+}
+
+function kindOf(bytes: Buffer): 'unknown' | 'lines' | 'headers' {
+  const start = bytes.toString('latin1').trimStart().slice(0, HEADER.length).toLowerCase();
+  if (start === HEADER) return 'headers';
+  // Still undecided after leading blanks or part of the header's name.
+  return bytes.length <= HEADER_LIMIT && HEADER.startsWith(start) ? 'unknown' : 'lines';
 }

@@ -3,8 +3,8 @@
  * Access to HTTP servers: listening addresses, time limits, allowed Host and Origin headers, tokens.
  */
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { createServer, type Server, type ServerOptions } from 'node:http';
-import { type AnyvmafError, ioError, usageError } from '../core/errors.js';
+import { createServer, type ServerOptions } from 'node:http';
+import { ioError, usageError } from '../core/errors.js';
 
 export interface Address {
   /** Name or address; IPv6 without brackets. */
@@ -19,20 +19,12 @@ const LOOPBACK_NAMES: readonly string[] = ['localhost', '127.0.0.1', '::1'];
 /** Parses `HOST:PORT`, `HOST`, `PORT`, `[IPv6]:PORT` or nothing. @throws {AnyvmafError} `usage` for anything else */
 export function parseAddress(text: string | undefined): Address {
   const value = text?.trim() ?? '';
-  const wrong = () =>
-    usageError(`--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`);
-  if (value === '') return { host: '127.0.0.1', port: DEFAULT_PORT };
-  if (/^\d+$/.test(value)) return { host: '127.0.0.1', port: portOf(value, wrong) };
-  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(value);
+  const whole = /^\d*$/.test(value) ? `127.0.0.1:${value || DEFAULT_PORT}` : value;
+  const parts = /^(?:\[([0-9a-f:.]+)\]|([^\s:/[\]]+))(?::(\d+))?$/i.exec(whole);
   const host = parts?.[1] ?? parts?.[2];
-  if (host === undefined) throw wrong();
-  return { host, port: parts?.[3] === undefined ? DEFAULT_PORT : portOf(parts[3], wrong) };
-}
-
-function portOf(digits: string, wrong: () => AnyvmafError): number {
-  const port = Number(digits);
-  if (port > 65_535) throw wrong();
-  return port;
+  const port = Number(parts?.[3] ?? DEFAULT_PORT);
+  if (host !== undefined && port <= 65_535) return { host, port };
+  throw usageError(`--http ${value} is not an address; give HOST:PORT, HOST or PORT, such as 127.0.0.1:8765`);
 }
 
 /** True if only this machine can reach the host; of names, only localhost counts. */
@@ -44,22 +36,15 @@ export function authority({ host, port }: Address): string {
   return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
 
-export interface Target {
-  /** Name and port of the server as the client sees it. */
-  readonly host: string;
-  /** Path and query. */
-  readonly path: string;
-}
-
 /** Name or address with an optional port. No user name, which could disguise the host. */
 const AUTHORITY = /^(?:\[[0-9a-f:.]{2,45}\]|[\w.-]{1,253})(?::\d{1,5})?$/i;
 
 /**
  * Parses a request target (RFC 9112, section 3.2): a path, or an absolute URL, whose host replaces the header's.
  * @param host the Host header, which HTTP/1.0 may omit
- * @returns `undefined` if it is malformed
+ * @returns name and port of the server as the client sees it, and path with query; `undefined` if it is malformed
  */
-export function readTarget(target: string, host = 'localhost'): Target | undefined {
+export function readTarget(target: string, host = 'localhost') {
   const whole = /^http:\/\/([^/?#]*)(.*)$/i.exec(target);
   const name = whole?.[1] ?? host;
   const path = whole ? `${/^\//.test(whole[2] ?? '') ? '' : '/'}${whole[2]}` : target;
@@ -151,15 +136,8 @@ const ARRIVAL_CHECK = 1000;
 /** Milliseconds to send the last answers. */
 const FLUSH_TIME = 500;
 
-export interface Listening {
-  readonly server: Server;
-  readonly port: number;
-  /** Stops listening, runs `finish`, then closes all connections. */
-  close(finish: () => Promise<void> | void): Promise<void>;
-}
-
 /** @throws {AnyvmafError} `io` if the address cannot be bound */
-export async function listen(address: Address, options: ServerOptions = {}): Promise<Listening> {
+export async function listen(address: Address, options: ServerOptions = {}) {
   const times = { requestTimeout: ARRIVAL, headersTimeout: ARRIVAL };
   const server = createServer({ ...times, connectionsCheckingInterval: ARRIVAL_CHECK, ...options });
   await new Promise<void>((resolve, reject) => {
@@ -173,7 +151,8 @@ export async function listen(address: Address, options: ServerOptions = {}): Pro
   return {
     server,
     port: typeof bound === 'object' && bound !== null ? bound.port : address.port,
-    async close(finish) {
+    /** Stops listening, runs `finish`, then closes all connections. */
+    async close(finish: () => Promise<void> | void): Promise<void> {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       await finish();
       server.closeIdleConnections();

@@ -10,7 +10,6 @@ import {
   createMcpHandler,
   isInitializeRequest,
   type McpHttpHandler,
-  type Server,
   WebStandardStreamableHTTPServerTransport,
 } from '@modelcontextprotocol/server';
 import { onAbort } from '../core/abort.js';
@@ -36,15 +35,8 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 
 /** Milliseconds for running calls to finish when the server closes. */
 const GRACE = 500;
 
-export interface RunningHttp {
-  /** `http://127.0.0.1:8765/mcp` */
-  readonly url: string;
-  /** Refuses new calls, lets running ones finish for a moment, cancels the rest, and closes. */
-  close(): Promise<void>;
-}
-
 /** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
-export async function serveHttp(host: McpHost, options: GuardOptions): Promise<RunningHttp> {
+export async function serveHttp(host: McpHost, options: GuardOptions) {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host))
     throw usageError(
@@ -68,6 +60,7 @@ export async function serveHttp(host: McpHost, options: GuardOptions): Promise<R
   });
   return {
     url: `http://${authority({ ...address, port })}/mcp`,
+    /** Refuses new calls, lets running ones finish for a moment, cancels the rest, and closes. */
     close: () =>
       close(async () => {
         endpoint.draining = true;
@@ -94,17 +87,18 @@ function malformation(request: IncomingMessage): string | undefined {
 }
 
 class Endpoint {
+  readonly #host: McpHost;
   readonly #guard: Guard;
-  readonly #sessions: Sessions;
+  readonly #sessions = new Map<string, Session>();
   readonly #handler: McpHttpHandler;
   draining = false;
 
   constructor(host: McpHost, options: GuardOptions) {
+    this.#host = host;
     this.#guard = new Guard(options);
     const onerror = (error: Error) => {
       if (process.env.ANYVMAF_DEBUG) host.log(`http: ${error.message}`);
     };
-    this.#sessions = new Sessions(() => createServer(host));
     // Clients without sessions share a scope that lists no results: only the URI gives access.
     const shared = host.resources.scope(SHARED_OWNER);
     this.#handler = createMcpHandler(() => createServer(host, shared), {
@@ -117,7 +111,9 @@ class Endpoint {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled([this.#sessions.close(), this.#handler.close()]);
+    const sessions = [...this.#sessions.values()];
+    this.#sessions.clear();
+    await Promise.allSettled([...sessions, this.#handler].map((each) => each.close()));
   }
 
   readonly fetch = async (request: Request): Promise<Response> => {
@@ -155,13 +151,44 @@ class Endpoint {
     if (this.draining && Object(body).method === 'tools/call')
       return problem(503, 'The server is shutting down.');
     if (id !== null) return this.#inSession(id, request, body);
-    if (isInitializeRequest(body)) return this.#sessions.open(request, body);
+    if (isInitializeRequest(body)) return this.#open(request, body);
     return this.#handler.fetch(request, { parsedBody: body });
   }
 
   async #inSession(id: string, request: Request, body: unknown): Promise<Response> {
-    const response = await this.#sessions.serve(id, request, body);
+    const response = await this.#sessions.get(id)?.serve(request, body);
     return response ?? problem(404, 'Unknown session; initialize again.', -32001);
+  }
+
+  async #open(request: Request, body: unknown): Promise<Response> {
+    this.#closeIdle();
+    const transport = new WebStandardStreamableHTTPServerTransport({
+      sessionIdGenerator: randomUUID,
+      onsessioninitialized: (id) => {
+        this.#sessions.set(id, session);
+      },
+      onsessionclosed: (id) => {
+        this.#sessions.delete(id);
+      },
+    });
+    const session = new Session(transport);
+    await createServer(this.#host).connect(transport);
+    const response = await session.serve(request, body);
+    // The request opened no session.
+    if (transport.sessionId === undefined) await transport.close();
+    return response;
+  }
+
+  #closeIdle(): void {
+    const idle = [...this.#sessions]
+      .filter(([, { busy }]) => busy === 0)
+      .sort(([, a], [, b]) => a.used - b.used);
+    const tooMany = this.#sessions.size - MOST_SESSIONS + 1;
+    for (const [i, [id, session]] of idle.entries()) {
+      if (i >= tooMany && performance.now() - session.used < IDLE_TIME) return;
+      this.#sessions.delete(id);
+      void session.close();
+    }
   }
 }
 
@@ -201,54 +228,6 @@ const OPENING = new TextEncoder().encode(':\n\n');
 
 type RequestId = string | number;
 
-class Sessions {
-  readonly #byId = new Map<string, Session>();
-  readonly #makeServer: () => Server;
-
-  constructor(makeServer: () => Server) {
-    this.#makeServer = makeServer;
-  }
-
-  async open(request: Request, body: unknown): Promise<Response> {
-    this.#sweep();
-    const transport = new WebStandardStreamableHTTPServerTransport({
-      sessionIdGenerator: randomUUID,
-      onsessioninitialized: (id) => {
-        this.#byId.set(id, session);
-      },
-      onsessionclosed: (id) => {
-        this.#byId.delete(id);
-      },
-    });
-    const session = new Session(transport);
-    await this.#makeServer().connect(transport);
-    const response = await session.serve(request, body);
-    // The request opened no session.
-    if (transport.sessionId === undefined) await transport.close();
-    return response;
-  }
-
-  async serve(id: string, request: Request, body: unknown): Promise<Response | undefined> {
-    return this.#byId.get(id)?.serve(request, body);
-  }
-
-  async close(): Promise<void> {
-    const sessions = [...this.#byId.values()];
-    this.#byId.clear();
-    await Promise.allSettled(sessions.map((session) => session.close()));
-  }
-
-  #sweep(): void {
-    const idle = [...this.#byId].filter(([, { busy }]) => busy === 0).sort(([, a], [, b]) => a.used - b.used);
-    const tooMany = this.#byId.size - MOST_SESSIONS + 1;
-    for (const [i, [id, session]] of idle.entries()) {
-      if (i >= tooMany && performance.now() - session.used < IDLE_TIME) return;
-      this.#byId.delete(id);
-      void session.close();
-    }
-  }
-}
-
 /** Requests of one body, answered on one event stream. */
 interface Exchange {
   readonly open: Set<RequestId>;
@@ -279,9 +258,15 @@ class Session {
   async serve(request: Request, body: unknown): Promise<Response> {
     const messages = [body].flat();
     const ids = messages.flatMap(requestId);
-    this.#expect(ids);
+    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
+    for (const id of ids) this.#exchanges.set(id, exchange);
     this.used = performance.now();
     this.busy++;
+    const response = await this.#transport.handleRequest(
+      request,
+      body === undefined ? {} : { parsedBody: body },
+    );
+    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
     let ended = false;
     let forget = () => {};
     const done = () => {
@@ -291,27 +276,18 @@ class Session {
       this.busy--;
       this.used = performance.now();
     };
-    let listening = false;
-    const hangUp = () => {
+    if (response.body === null) {
+      done();
+      return response;
+    }
+    const listening = request.method === 'GET' && response.ok;
+    forget = onAbort(request.signal, () => {
       // Disconnecting before the answer cancels the call.
       for (const id of ids) this.#cancel(id);
       // Else the transport refuses the client's next stream until it writes to this one.
       if (listening) this.#transport.closeStandaloneSSEStream();
       done();
-    };
-    // The transport must know a request before it can cancel it.
-    if (!request.signal.aborted) forget = onAbort(request.signal, hangUp);
-    const response = await this.#transport.handleRequest(
-      request,
-      body === undefined ? {} : { parsedBody: body },
-    );
-    for (const id of messages.flatMap(cancelledId)) this.#settle(id, true);
-    if (response.body === null) {
-      done();
-      return response;
-    }
-    listening = request.method === 'GET' && response.ok;
-    if (request.signal.aborted) hangUp();
+    });
     const isStream = response.headers.get('content-type') === 'text/event-stream';
     const tracked = response.body.pipeThrough(
       new TransformStream({
@@ -322,11 +298,6 @@ class Session {
       }),
     );
     return new Response(tracked, { status: response.status, headers: response.headers });
-  }
-
-  #expect(ids: readonly RequestId[]): void {
-    const exchange: Exchange = { open: new Set(ids), cancelled: new Set() };
-    for (const id of ids) this.#exchanges.set(id, exchange);
   }
 
   #cancel(id: RequestId): void {

@@ -121,17 +121,14 @@ export class JobStore {
     const root = await this.#existing();
     const names = root === undefined ? [] : await readdir(root);
     const problems: string[] = [];
-    const read = async (id: string) => {
-      const known = this.#ended.get(id);
-      if (known) return [known];
-      try {
-        return [await this.read(id)].filter((record) => record !== undefined);
-      } catch (error) {
+    const read = async (id: string) =>
+      this.#ended.get(id) ??
+      this.read(id).catch((error: unknown) => {
         problems.push(messageOf(error));
-        return [];
-      }
-    };
-    const jobs = (await Promise.all(names.filter((name) => ID.test(name)).map(read))).flat();
+        return undefined;
+      });
+    const found = await Promise.all(names.filter((name) => ID.test(name)).map(read));
+    const jobs = found.filter((job) => job !== undefined);
     const ended = jobs.filter(({ status }) => status !== 'working' && status !== 'interrupted');
     this.#ended = new Map(ended.map((job) => [job.id, job]));
     return { jobs: jobs.sort((a, b) => b.created - a.created), problems };

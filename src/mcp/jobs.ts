@@ -42,15 +42,25 @@ export const JOB_TOOLS: ReadonlySet<string> = new Set(
   'job_start job_status job_result job_cancel list_jobs'.split(' '),
 );
 
+/** Tools that take seconds, for which the pool reserves a slot. */
+const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
+
+export interface CallServices {
+  readonly tools: readonly Tool[];
+  readonly files: AllowedPaths;
+  readonly pool: WorkPool;
+  readonly threads: CallThreads;
+  readonly maxSeconds: number;
+  readonly closing: AbortSignal;
+  readonly log: (message: string) => void;
+}
+
 type JobListener = Pick<CallProgress, 'report' | 'wait'>;
 
 export class Job {
   readonly id = randomUUID();
   readonly created = Date.now();
   readonly ending = new AbortController();
-  listener: JobListener | undefined;
-  /** Set once the job is kept. */
-  onProgress: (() => void) | undefined;
   notified = Number.NEGATIVE_INFINITY;
   /** Set right after construction. */
   answer!: Promise<CallAnswer>;
@@ -70,6 +80,7 @@ export class Job {
     readonly tool: Tool,
     readonly args: Readonly<Record<string, unknown>>,
     readonly scope: ResourceScope,
+    public listener: JobListener | undefined,
   ) {}
 
   /** Aborts the job unless it is kept. */
@@ -89,7 +100,6 @@ export class Job {
       seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
     this.listener?.report(report);
-    this.onProgress?.();
   }
 
   wait(ahead: number, running: number): void {
@@ -140,8 +150,7 @@ export class Jobs {
     await this.#store.sweep();
     await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
     job.kept = true;
-    job.listener = undefined;
-    job.onProgress = () => this.#tell(job);
+    job.listener = { report: () => this.#tell(job), wait() {} };
     this.#kept.set(job.id, job);
     if (job.ended) await this.#save(job, job.ended);
     else void this.#keepWriting(job);
@@ -178,16 +187,8 @@ export class Jobs {
   }
 
   #run(tool: Tool, args: unknown, scope: ResourceScope, run: PreparedCall, listener?: JobListener): Job {
-    const job = new Job(tool, Object(args ?? {}), scope);
-    job.listener = listener;
-    job.answer = answerCall(this.#server, job, run, {
-      jobs: this.of(scope),
-      resources: {
-        // Without a writable store, points live as long as the server.
-        points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
-        publish: (publication) => this.#publish(job, publication),
-      },
-    });
+    const job = new Job(tool, Object(args ?? {}), scope, listener);
+    job.answer = this.#answer(job, run);
     job.saved = job.answer.then(async (answer) => {
       job.ended = answer;
       // Saved, so that published results are found after a restart.
@@ -195,6 +196,63 @@ export class Jobs {
       else if (job.results > 0) await this.#store.forget(job.id);
     });
     return job;
+  }
+
+  /** Runs a call and turns errors into answers. */
+  async #answer(job: Job, run: PreparedCall): Promise<CallAnswer> {
+    const { closing, maxSeconds, log } = this.#server;
+    const { tool, ending } = job;
+    // Not AbortSignal.any: its results stay registered with `closing`, which lives as long as the server.
+    const forget = onAbort(closing, (reason) => ending.abort(reason));
+    const late = `the call took longer than ${maxSeconds} s, the limit of this server (--max-seconds), and was stopped`;
+    try {
+      return await withinSeconds(maxSeconds, new TimeLimitError(late), ending.signal, async (signal) => {
+        const context = this.#contextOf(job, signal);
+        const outcome = await run(context);
+        // Check before cutting it to the size of an answer.
+        const schema = 'fits' in outcome ? outcome.fits : tool.outputSchema;
+        const { error } = schema.safeParse(answer(outcome).structuredContent);
+        if (!error) return answer(await fitting(tool.name, outcome, context.resources));
+        const [issue] = error.issues;
+        log(`${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`);
+        return refusal(
+          `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
+        );
+      });
+    } catch (error) {
+      if (closing.aborted) return refusal('The server is shutting down; call again once it has restarted.');
+      return refusal(sentenceOf(error));
+    } finally {
+      forget();
+    }
+  }
+
+  #contextOf(job: Job, signal: AbortSignal): ToolContext {
+    const { files, tools, pool, threads, log } = this.#server;
+    const { args, scope } = job;
+    const { name } = job.tool;
+    const turn = { signal, short: SHORT_TOOLS.has(name), onWait: job.wait.bind(job) };
+    return {
+      ...{ tool: name, args, signal, files: scope.filesOf(files), jobs: this.of(scope) },
+      progress: (report) => job.report(report),
+      pool: {
+        run: (weight, task) =>
+          pool.run({ ...turn, weight }, (grant) => task({ ...grant, api: threads.measuring })),
+      },
+      resources: {
+        // Without a writable store, points live as long as the server.
+        points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
+        publish: (publication) => this.#publish(job, publication),
+      },
+      again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
+      instead: (other, changes) => {
+        const takes = tools.find((tool) => tool.name === other)?.inputSchema.shape;
+        if (!takes) return undefined;
+        const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
+        return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
+      },
+      log: (message) => log(`${name}: ${message}`),
+    };
   }
 
   async #publish(job: Job, publication: Parameters<ResourceScope['publish']>[0]) {
@@ -383,88 +441,6 @@ export async function pause(milliseconds: number, earlier: readonly Promise<unkn
   });
   await Promise.race([late, ...earlier.map((each) => each.catch(() => {}))]);
   clearTimeout(timer);
-}
-
-/** Tools that take seconds, for which the pool reserves a slot. */
-const SHORT_TOOLS: ReadonlySet<string> = new Set(['inspect_pair', 'find_alignment', 'probe_backend']);
-
-export interface CallServices {
-  readonly tools: readonly Tool[];
-  readonly files: AllowedPaths;
-  readonly pool: WorkPool;
-  readonly threads: CallThreads;
-  readonly maxSeconds: number;
-  readonly closing: AbortSignal;
-  readonly log: (message: string) => void;
-}
-
-/** Runs a call and turns errors into answers. */
-async function answerCall(
-  server: CallServices,
-  job: Job,
-  run: PreparedCall,
-  own: Pick<ToolContext, 'jobs' | 'resources'>,
-): Promise<CallAnswer> {
-  const { tool } = job;
-  // Not AbortSignal.any: its results stay registered with `closing`, which lives as long as the server.
-  const forget = onAbort(server.closing, (reason) => job.ending.abort(reason));
-  const late = `the call took longer than ${server.maxSeconds} s, the limit of this server (--max-seconds), and was stopped`;
-  try {
-    return await withinSeconds(
-      server.maxSeconds,
-      new TimeLimitError(late),
-      job.ending.signal,
-      async (signal) => {
-        const outcome = await run(contextOf(server, job, own, signal));
-        // Check before cutting it to the size of an answer.
-        const schema = 'fits' in outcome ? outcome.fits : tool.outputSchema;
-        const { error } = schema.safeParse(answer(outcome).structuredContent);
-        if (!error) return answer(await fitting(tool.name, outcome, own.resources));
-        const [issue] = error.issues;
-        server.log(
-          `${tool.name}: result does not fit its schema at ${issue?.path.join('.')}: ${issue?.message}`,
-        );
-        return refusal(
-          `The result of ${tool.name} does not match its schema, a defect of anyvmaf; please report it.`,
-        );
-      },
-    );
-  } catch (error) {
-    if (server.closing.aborted)
-      return refusal('The server is shutting down; call again once it has restarted.');
-    return refusal(sentenceOf(error));
-  } finally {
-    forget();
-  }
-}
-
-function contextOf(
-  server: CallServices,
-  job: Job,
-  own: Pick<ToolContext, 'jobs' | 'resources'>,
-  signal: AbortSignal,
-): ToolContext {
-  const { args, scope } = job;
-  const { name } = job.tool;
-  const onWait = (ahead: number, running: number) => job.wait(ahead, running);
-  return {
-    ...{ ...own, tool: name, args, signal, files: scope.filesOf(server.files) },
-    progress: (report) => job.report(report),
-    pool: {
-      run: (weight, task) =>
-        server.pool.run({ weight, signal, short: SHORT_TOOLS.has(name), onWait }, (grant) =>
-          task({ ...grant, api: server.threads.measuring }),
-        ),
-    },
-    again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
-    instead: (other, changes) => {
-      const takes = server.tools.find((tool) => tool.name === other)?.inputSchema.shape;
-      if (!takes) return undefined;
-      const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
-      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
-    },
-    log: (message) => server.log(`${name}: ${message}`),
-  };
 }
 
 /** URI template (RFC 6570). */

@@ -9,7 +9,6 @@ import * as z from 'zod/v4';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type AllowedPaths, allowedModel, modelOfFile } from '../files/allowed-paths.js';
-import type { ModelSummary, TinyRegistryEntry } from '../index.js';
 
 export const RAW_ENDING = '.yuv';
 
@@ -190,17 +189,10 @@ async function checkTinyModel(named: string, files: ToolFiles): Promise<InputMod
 
 const MODEL_FORMATS = ['json', 'pkl', 'onnx'] as const;
 
-export type FoundModel =
-  | { readonly summary: ModelSummary; readonly text: CheckedModel }
-  | { readonly tiny: TinyRegistryEntry }
-  | {
-      readonly path: CheckedPath;
-      readonly format: (typeof MODEL_FORMATS)[number];
-      /** For a JSON file: its model string. */
-      readonly text?: CheckedModel;
-    };
+export type FoundModel = Awaited<ReturnType<typeof findModel>>;
 
-async function findModel(named: string, files: ToolFiles): Promise<FoundModel> {
+/** @returns a VMAF or tiny model of the registry, or the path of a file, with its model string if it is JSON */
+async function findModel(named: string, files: ToolFiles) {
   const { listModels, listTinyModels } = await import('../index.js');
   const models = await listModels();
   const summary =

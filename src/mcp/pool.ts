@@ -35,8 +35,7 @@ export interface Turn {
 }
 
 interface Waiting extends Turn {
-  readonly start: (extra: boolean) => void;
-  readonly leave: () => void;
+  start: (isExtra: boolean) => void;
 }
 
 export class WorkPool {
@@ -44,8 +43,8 @@ export class WorkPool {
   readonly #cores: number;
   readonly #queue: Waiting[] = [];
   #running = 0;
-  /** Number of running tasks beyond the limit, 0 or 1. */
-  #extra = 0;
+  /** True while a short task runs beyond the limit. */
+  #hasExtra = false;
 
   constructor(limit: number, cores: number) {
     this.#limit = limit;
@@ -59,55 +58,50 @@ export class WorkPool {
   /** @throws the signal's reason if it aborts during the wait; {@link AnyvmafError} `resource` if too many wait */
   async run<T>(turn: Turn, task: (grant: Pick<PoolGrant, 'threads'>) => Promise<T>): Promise<T> {
     turn.signal.throwIfAborted();
-    const extra = await this.#enter(turn);
+    const isExtra = await this.#enter(turn);
     try {
       return await task({ threads: this.#share(turn.weight) });
     } finally {
       this.#running--;
-      if (extra) this.#extra--;
-      this.#next();
+      if (isExtra) this.#hasExtra = false;
+      if (this.#startNext()) this.#notifyWaiting();
     }
   }
 
-  /** Takes a slot as soon as one is free. @returns true for the extra slot of short tasks */
-  async #enter(turn: Turn): Promise<boolean> {
-    const slot = this.#queue.length === 0 || turn.short ? this.#freeSlot(turn) : undefined;
-    if (slot) return this.#take(slot);
-    if (this.#queue.length >= MAX_WAITING) {
-      const full = `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`;
-      throw new AnyvmafError('resource', full);
-    }
+  /** Waits for a slot. @returns true for the extra slot of short tasks */
+  #enter(turn: Turn): Promise<boolean> {
     return new Promise((resolve, reject) => {
-      const leave = onAbort(turn.signal, (reason) => {
+      const waiting: Waiting = { ...turn, start: resolve };
+      this.#queue.push(waiting);
+      if (this.#startNext()) return;
+      if (this.#queue.length > MAX_WAITING) {
+        this.#queue.pop();
+        const full = `The server already has ${MAX_WAITING} calls waiting, its limit; try again later.`;
+        throw new AnyvmafError('resource', full);
+      }
+      const forget = onAbort(turn.signal, (reason) => {
         this.#queue.splice(this.#queue.indexOf(waiting), 1);
         reject(reason);
         this.#notifyWaiting();
       });
-      const waiting: Waiting = { ...turn, start: resolve, leave };
-      this.#queue.push(waiting);
+      waiting.start = (isExtra) => {
+        forget();
+        resolve(isExtra);
+      };
       turn.onWait?.(this.#queue.length - 1, this.#running);
     });
   }
 
-  #freeSlot({ short }: Turn): 'usual' | 'extra' | undefined {
-    if (this.#running - this.#extra < this.#limit) return 'usual';
-    return short && this.#extra === 0 ? 'extra' : undefined;
-  }
-
-  #take(slot: 'usual' | 'extra'): boolean {
+  /** Starts the first task in the queue for which there is a slot. @returns false if there is none */
+  #startNext(): boolean {
+    const isFull = this.#running - Number(this.#hasExtra) >= this.#limit;
+    const at = isFull && this.#hasExtra ? -1 : this.#queue.findIndex(({ short }) => !isFull || short);
+    const [next] = at < 0 ? [] : this.#queue.splice(at, 1);
+    if (!next) return false;
     this.#running++;
-    if (slot === 'extra') this.#extra++;
-    return slot === 'extra';
-  }
-
-  #next(): void {
-    const at = this.#queue.findIndex((waiting) => this.#freeSlot(waiting));
-    const [first] = at < 0 ? [] : this.#queue.splice(at, 1);
-    const slot = first && this.#freeSlot(first);
-    if (!first || !slot) return;
-    first.leave();
-    first.start(this.#take(slot));
-    this.#notifyWaiting();
+    this.#hasExtra ||= isFull;
+    next.start(isFull);
+    return true;
   }
 
   #notifyWaiting(): void {

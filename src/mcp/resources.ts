@@ -150,7 +150,6 @@ export class ServerResources {
   #paged: { readonly uri: string; readonly frames: ReturnType<typeof framesOf> } | undefined;
   #bytes = 0;
   #home: Promise<string> | undefined;
-  #sweeping: Promise<void> | undefined;
   #closed = false;
 
   /**
@@ -291,9 +290,8 @@ export class ServerResources {
   }
 
   /** Removes the results of killed servers. */
-  sweep(): Promise<void> {
-    this.#sweeping ??= realpath(tmpdir()).then(sweepScratch);
-    return this.#sweeping;
+  async sweep(): Promise<void> {
+    await sweepScratch(await realpath(tmpdir()));
   }
 
   async close(): Promise<void> {

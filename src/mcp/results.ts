@@ -140,9 +140,8 @@ interface Candidate extends Cut {
 function cutLargest(document: Record<string, unknown>, cuts: Map<string, Cut>): boolean {
   const found: Candidate[] = [];
   measure(document, '', found);
-  const [first] = found;
-  if (!first) return false;
-  const largest = found.reduce((most, candidate) => (candidate.size > most.size ? candidate : most), first);
+  const [largest] = found.sort((a, b) => b.size - a.size);
+  if (!largest) return false;
   largest.shorten();
   const { where, of, kept } = largest;
   cuts.set(where, { where, of: cuts.get(where)?.of ?? of, kept });

@@ -47,17 +47,15 @@ const INSTRUCTIONS = [
 const LASTING = { ttlMs: 3_600_000, cacheScope: 'public' } as const;
 const OWN = { ...LASTING, cacheScope: 'private' } as const;
 
-export interface ListedTool extends Pick<Tool, 'name' | 'title' | 'description'> {
-  readonly inputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
-  readonly outputSchema: { readonly type: 'object'; readonly [key: string]: unknown };
-  readonly annotations: Pick<Tool['annotations'], 'readOnlyHint' | 'openWorldHint'> &
-    Partial<Tool['annotations']>;
+interface ObjectSchema {
+  readonly type: 'object';
+  readonly [key: string]: unknown;
 }
 
 /** Maxima that no real value reaches, such as 999 tracks. */
 const UNREACHED: ReadonlySet<unknown> = new Set([Number.MAX_SAFE_INTEGER, MOST_FRAMES, 999]);
 
-function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['inputSchema'] {
+function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ObjectSchema {
   const { $schema: _dialect, ...rest } = z.toJSONSchema(schema, {
     io,
     target: 'draft-2020-12',
@@ -70,27 +68,27 @@ function jsonSchema(schema: z.ZodObject, io: 'input' | 'output'): ListedTool['in
 }
 
 /** The tools with complete schemas, for docs/mcp-tools.md. */
-export function describeTools(tools: readonly Tool[]): ListedTool[] {
+export function describeTools(tools: readonly Tool[]) {
   return tools.map(({ name, title, description, inputSchema, outputSchema, annotations }) => ({
     ...{ name, title, description },
-    inputSchema: { ...jsonSchema(inputSchema, 'input'), additionalProperties: false },
+    inputSchema: { ...jsonSchema(inputSchema, 'input'), additionalProperties: false } as ObjectSchema,
     outputSchema: jsonSchema(outputSchema, 'output'),
     annotations: { title, ...annotations },
   }));
 }
 
 /** The tools as clients list them: brief, since models read it all. The server checks the complete schemas. */
-export function listTools(tools: readonly Tool[]): ListedTool[] {
+export function listTools(tools: readonly Tool[]) {
   return tools.map(({ name, title, description, inputSchema, annotations }) => ({
     ...{ name, title, description },
     inputSchema: brief(jsonSchema(inputSchema, 'input')),
-    outputSchema: { type: 'object' },
+    outputSchema: { type: 'object' } as const,
     annotations: briefHints(annotations),
   }));
 }
 
 /** Leaves out the title, which is listed anyway, and hints that mean nothing for a read-only tool. */
-function briefHints(annotations: Tool['annotations']): ListedTool['annotations'] {
+function briefHints(annotations: Tool['annotations']) {
   const { readOnlyHint, openWorldHint, destructiveHint, idempotentHint } = annotations;
   const both = { readOnlyHint, openWorldHint };
   return readOnlyHint ? both : { ...both, destructiveHint, idempotentHint };
@@ -100,7 +98,7 @@ function briefHints(annotations: Tool['annotations']): ListedTool['annotations']
 const BOUNDS = new Set('minLength maxLength minItems maxItems pattern propertyNames'.split(' '));
 
 /** Drops reserved parameters, aliases, bounds of texts and lists, and `false` defaults. */
-function brief(schema: ListedTool['inputSchema']): ListedTool['inputSchema'] {
+function brief(schema: ObjectSchema): ObjectSchema {
   const text = JSON.stringify(schema, (key, value: unknown) => {
     const isUsual = value === false && (key === 'additionalProperties' || key === 'default');
     return isUsual || BOUNDS.has(key) || isUnlisted(value) ? undefined : value;
@@ -142,9 +140,9 @@ const ICON = {
 };
 
 /** Cached, since building a list takes milliseconds and stateless clients need it for every request. */
-const lists = new WeakMap<readonly Tool[], ListedTool[]>();
+const lists = new WeakMap<readonly Tool[], ReturnType<typeof listTools>>();
 
-function listed(tools: readonly Tool[]): ListedTool[] {
+function listed(tools: readonly Tool[]) {
   const list = lists.get(tools) ?? listTools(tools);
   lists.set(tools, list);
   return list;

@@ -28,6 +28,8 @@ const MAX_BATCH = 100;
 const MAX_AHEAD = 64;
 const PATIENCE = 20;
 
+type Id = string | number;
+
 /** Requests of one line, whose answers are one line. */
 interface Batch {
   readonly answers: unknown[];
@@ -36,7 +38,7 @@ interface Batch {
 
 interface ErrorMessage {
   readonly jsonrpc: '2.0';
-  readonly id: string | number | null;
+  readonly id: Id | null;
   readonly error: { readonly code: number; readonly message: string };
 }
 
@@ -47,11 +49,10 @@ export class LineTransport implements Transport {
   readonly #input: Readable;
   readonly #output: Writable;
   readonly #splitter: LineSplitter;
-  readonly #open = new Set<string | number>();
-  /** Incomplete batches, by the ids of their requests. */
-  readonly #batches = new Map<string | number, Batch>();
+  /** Pending requests, with their batches. */
+  readonly #open = new Map<Id, Batch | undefined>();
   /** Lines not passed on yet. */
-  #waiting: string[] = [];
+  readonly #waiting: string[] = [];
   /** Messages that may be passed on now. */
   #ahead = MAX_AHEAD;
   #handing = false;
@@ -86,13 +87,8 @@ export class LineTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#closed) return;
-    if ('id' in message && message.id !== undefined && !('method' in message)) {
-      this.#open.delete(message.id);
-      if ('result' in message) this.#version = Object(message.result).protocolVersion ?? this.#version;
-      const batch = this.#batches.get(message.id);
-      this.#batches.delete(message.id);
-      await (batch ? this.#answer(batch, message) : this.#write(message));
-    } else await this.#write(message);
+    if ('result' in message) this.#version = Object(message.result).protocolVersion ?? this.#version;
+    await ('method' in message ? this.#write(message) : this.#settle(message.id ?? null, message));
     if (this.#ending !== undefined && this.#open.size === 0) await this.close();
   }
 
@@ -121,13 +117,10 @@ export class LineTransport implements Transport {
   readonly #handOver = () => {
     if (this.#handing) return;
     this.#handing = true;
-    const { length } = this.#waiting;
-    let next = 0;
-    for (; next < length && this.#ahead > 0 && !this.#output.writableNeedDrain; next++) {
+    while (this.#waiting.length > 0 && this.#ahead > 0 && !this.#output.writableNeedDrain) {
       this.#ahead--;
-      this.#receive(this.#waiting[next] ?? '');
+      this.#receive(this.#waiting.shift() ?? '');
     }
-    this.#waiting = this.#waiting.slice(next);
     this.#handing = false;
     if (this.#closed) return;
     if (this.#waiting.length === 0) {
@@ -170,17 +163,20 @@ export class LineTransport implements Transport {
       this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
       return;
     }
-    const batch: Batch = { answers: [], missing: 0 };
-    const requests = messages.filter((message) => idOf(message) !== null && 'method' in Object(message));
-    batch.missing = requests.length;
-    for (const request of requests) this.#batches.set(idOf(request) as string | number, batch);
+    const ids = messages.flatMap((message) => ('method' in Object(message) ? (idOf(message) ?? []) : []));
+    const batch: Batch = { answers: [], missing: ids.length };
+    for (const id of ids) this.#open.set(id, batch);
     for (const message of messages) this.#receiveMessage(message);
   }
 
-  async #answer(batch: Batch, message: JSONRPCMessage | ErrorMessage): Promise<void> {
-    batch.answers.push(message);
+  /** Ends a request, without an answer if it was cancelled. */
+  async #settle(id: Id | null, answer?: JSONRPCMessage | ErrorMessage): Promise<void> {
+    const batch = id === null ? undefined : this.#open.get(id);
+    if (id !== null) this.#open.delete(id);
+    if (!batch) return answer && this.#write(answer);
+    if (answer) batch.answers.push(answer);
     batch.missing--;
-    if (batch.missing === 0) await this.#write(batch.answers);
+    if (batch.missing === 0 && batch.answers.length > 0) await this.#write(batch.answers);
   }
 
   #receiveMessage(data: unknown): void {
@@ -197,29 +193,14 @@ export class LineTransport implements Transport {
       this.#sendError(idOf(data), code, problem);
       return;
     }
-    if ('method' in message && 'id' in message) this.#open.add(message.id);
-    else if ('method' in message && message.method === 'notifications/cancelled') {
-      const id = message.params?.requestId;
-      if (typeof id === 'string' || typeof id === 'number') this.#forget(id);
-    }
+    if ('method' in message && 'id' in message) this.#open.set(message.id, this.#open.get(message.id));
+    else if ('method' in message && message.method === 'notifications/cancelled')
+      void this.#settle(idOf({ id: message.params?.requestId }));
     this.onmessage?.(message);
   }
 
-  /** A cancelled request gets no answer, but its batch does. */
-  #forget(id: string | number): void {
-    this.#open.delete(id);
-    const batch = this.#batches.get(id);
-    this.#batches.delete(id);
-    if (!batch) return;
-    batch.missing--;
-    if (batch.missing === 0 && batch.answers.length > 0) void this.#write(batch.answers);
-  }
-
   #sendError(id: ErrorMessage['id'], code: number, message: string): void {
-    const error: ErrorMessage = { jsonrpc: '2.0', id, error: { code, message } };
-    const batch = id === null ? undefined : this.#batches.get(id);
-    if (id !== null) this.#batches.delete(id);
-    void (batch ? this.#answer(batch, error) : this.#write(error));
+    void this.#settle(id, { jsonrpc: '2.0', id, error: { code, message } });
   }
 
   #write(message: JSONRPCMessage | ErrorMessage | readonly unknown[]): Promise<void> {
@@ -243,7 +224,7 @@ const AT_TAIL = new RegExp(
 /** The id of a message whose middle is missing. */
 function idAtEdge(head: string, tail: string): ErrorMessage['id'] {
   const found = (AT_HEAD.exec(head) ?? AT_TAIL.exec(tail))?.[1];
-  return found === undefined ? null : (JSON.parse(found) as string | number);
+  return found === undefined ? null : (JSON.parse(found) as Id);
 }
 
 /** True if only the params of a message are invalid. */

@@ -7,9 +7,8 @@ import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { USUAL_RATE } from '../../core/numbers.js';
 import { quoted } from '../../core/printable.js';
-import type { Alarm } from '../../live/alarms.js';
-import { History, type SecondPoint, type WorstMoment } from '../../live/history.js';
-import type { Command, FromServer, Refusal, RunState, ServerSettings, ToServer } from '../../live/link.js';
+import { History } from '../../live/history.js';
+import type { Command, FromServer, ServerSettings, ToServer } from '../../live/link.js';
 
 /** Milliseconds of a pause, the longest delay of an answer. */
 const REST = 25;
@@ -169,7 +168,13 @@ export class Hub {
 
   take(message: ToServer): void {
     this.#change++;
-    if (message.kind === 'answer') this.#answer(message.call, message.result, message.refusal);
+    if (message.kind === 'answer') {
+      const { call, result = {}, refusal } = message;
+      const waiting = this.#calls.get(call);
+      this.#calls.delete(call);
+      if (refusal) waiting?.reject(new AnyvmafError(refusal.code as ErrorCode, refusal.message));
+      else waiting?.resolve(result);
+    }
     if (message.kind === 'measurement') {
       const { id, name } = message;
       this.#histories.set(id, new History(id, name, this.settings));
@@ -227,13 +232,6 @@ export class Hub {
     this.#progress(measurement);
   }
 
-  #answer(call: number, result: object | undefined, refusal: Refusal | undefined): void {
-    const waiting = this.#calls.get(call);
-    this.#calls.delete(call);
-    if (refusal) waiting?.reject(new AnyvmafError(refusal.code as ErrorCode, refusal.message));
-    else waiting?.resolve(result ?? {});
-  }
-
   /** Schedules a progress notification, at most two a second. */
   #progress(measurement: History): void {
     const sent = this.#sent.get(measurement) ?? { at: 0, timer: undefined, second: 0 };
@@ -260,55 +258,36 @@ export class Hub {
 /** Worst moments in a progress notification. */
 const WORST = 5;
 
-export interface Progress {
-  readonly measurement: string;
-  /** Names of the videos; `null` before the run is planned. */
-  readonly reference: string | null;
-  readonly distorted: string | null;
-  readonly state: RunState;
-  /** Frames scored so far. */
-  readonly frames: number;
-  /** Frames read or pushed but not scored yet. */
-  readonly queued: number;
-  /** Frames to score in all; `null` while unknown. */
-  readonly total: number | null;
-  /** Frames per second of wall time. */
-  readonly rate: { readonly now: number; readonly average: number };
-  /** Frames per second of video; 25 if unknown. */
-  readonly fps: number;
-  /** Key of the current main score; `null` without a model. */
-  readonly metric: string | null;
-  /** Mean of that score over all frames. */
-  readonly mean: number | null;
-  readonly worst: readonly WorstMoment[];
-}
+export type Progress = Readonly<ReturnType<typeof progressOf>>;
+export type Story = Readonly<ReturnType<typeof storyOf>>;
 
-export interface Story extends Progress {
-  readonly error: string | null;
-  readonly seconds: readonly SecondPoint[];
-  readonly swaps: Readonly<History['swaps']>;
-  readonly alarms: readonly Alarm[];
-}
-
-export function progressOf(measurement: History): Progress {
+export function progressOf(measurement: History) {
   const { name, state, measured, queued, toScore, facts, main } = measurement;
   return {
     measurement: name,
+    /** Names of the videos; `null` before the run is planned. */
     reference: facts?.reference ?? null,
     distorted: facts?.distorted ?? null,
     state,
+    /** Frames scored so far. */
     frames: measured,
+    /** Frames read or pushed but not scored yet. */
     queued,
+    /** Frames to score in all; `null` while unknown. */
     total: toScore,
+    /** Frames per second of wall time. */
     rate: measurement.rate(),
+    /** Frames per second of video; 25 if unknown. */
     fps: facts?.rate ?? USUAL_RATE,
+    /** Key of the current main score; `null` without a model. */
     metric: main ?? null,
+    /** Mean of that score over all frames. */
     mean: (main === undefined ? undefined : measurement.mean(main)) ?? null,
     worst: measurement.worst(WORST),
   };
 }
 
-export function storyOf(measurement: History): Story {
+export function storyOf(measurement: History) {
   const { error, seconds, swaps, alarms } = measurement;
   return { ...progressOf(measurement), error: error ?? null, seconds, swaps, alarms };
 }

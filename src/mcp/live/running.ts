@@ -29,50 +29,41 @@ function folder(): Promise<string> {
 }
 
 /** The file of one server. Ignores failures to write it: the measurement matters more. */
-export class RunningFile {
-  readonly #hub: Hub;
-  readonly #started = new Date().toISOString();
-  readonly #addresses: string[] = [];
-  #path: string | undefined;
-  #text = '';
-  #writing: Promise<void> = Promise.resolve();
-  #forget = () => {};
-
-  constructor(hub: Hub) {
-    this.#hub = hub;
-  }
-
-  add(address: string): Promise<void> {
-    if (this.#addresses.push(address) === 1) this.#forget = this.#hub.listen(() => void this.#write());
-    return this.#write();
-  }
-
-  async close(): Promise<void> {
-    this.#forget();
-    await this.#writing;
-    if (this.#path !== undefined) await removeScratch(this.#path).catch(() => {});
-  }
-
-  #write(): Promise<void> {
-    const measurements = this.#hub.measurements.map(({ name, state, facts }) => ({
+export function runningFile(hub: Hub) {
+  const started = new Date().toISOString();
+  const addresses: string[] = [];
+  let path: string | undefined;
+  let [written, writing] = ['', Promise.resolve()];
+  let forget = () => {};
+  const save = async (text: string) => {
+    if (path === undefined) {
+      const random = Math.random().toString(36).slice(2, 12) || '0';
+      path = join(await folder(), `${await processMark()}-${random}.json`);
+      remember(path);
+    }
+    await writeWhole(path, text, 0o600);
+  };
+  const write = (): Promise<void> => {
+    const measurements = hub.measurements.map(({ name, state, facts }) => ({
       ...{ name, state },
       ...(facts && { reference: basename(facts.reference), distorted: basename(facts.distorted) }),
     }));
-    const text = JSON.stringify({ started: this.#started, addresses: this.#addresses, measurements });
-    if (text === this.#text) return this.#writing;
-    this.#text = text;
-    this.#writing = this.#writing.then(() => this.#save(text)).catch(() => {});
-    return this.#writing;
-  }
-
-  async #save(text: string): Promise<void> {
-    if (this.#path === undefined) {
-      const random = Math.random().toString(36).slice(2, 12) || '0';
-      this.#path = join(await folder(), `${await processMark()}-${random}.json`);
-      remember(this.#path);
-    }
-    await writeWhole(this.#path, text, 0o600);
-  }
+    const text = JSON.stringify({ started, addresses, measurements });
+    if (text !== written) writing = writing.then(() => save(text)).catch(() => {});
+    written = text;
+    return writing;
+  };
+  return {
+    add(address: string): Promise<void> {
+      if (addresses.push(address) === 1) forget = hub.listen(() => void write());
+      return write();
+    },
+    async close(): Promise<void> {
+      forget();
+      await writing;
+      if (path !== undefined) await removeScratch(path).catch(() => {});
+    },
+  };
 }
 
 /** Process ids and files of this user's live servers on this machine, oldest first. */

@@ -74,14 +74,6 @@ const LISTED = TOOLS.map(({ required = [], annotations = READS, parameters, ...t
 
 type Id = string | number;
 
-export type Reply = {
-  readonly jsonrpc: '2.0';
-  readonly id: Id | null;
-} & (
-  | { readonly result: object }
-  | { readonly error: { readonly code: number; readonly message: string; readonly data?: object } }
-);
-
 export class Session {
   readonly #hub: Hub;
   readonly #notify: (text: string) => void;
@@ -114,7 +106,7 @@ export class Session {
     return reply && JSON.stringify(reply);
   }
 
-  async #reply(text: string, gone: AbortSignal | undefined): Promise<Reply | undefined> {
+  async #reply(text: string, gone: AbortSignal | undefined): Promise<object | undefined> {
     const message = jsonOf(text);
     if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
     if (!isObject(message)) {
@@ -247,7 +239,7 @@ function objectOf(params: unknown): Readonly<Record<string, unknown>> {
   throw new ProtocolFailure(CODE.params, 'The params must be an object.');
 }
 
-export function failed(id: Id | null, code: number, message: string, data?: object): Reply {
+export function failed(id: Id | null, code: number, message: string, data?: object): object {
   return { jsonrpc: '2.0', id, error: { code, message, ...(data && { data }) } };
 }
 

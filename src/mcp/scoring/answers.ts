@@ -310,29 +310,21 @@ export function targetAnswer(
   limits: readonly Limit[],
   digits: (value: number) => number,
 ): TargetDocument {
-  const checks = limits.flatMap((limit) =>
-    checksOf(report, limit).map((check) =>
-      check.found === null ? check : { ...check, found: digits(check.found) },
-    ),
-  );
+  const checks = limits.flatMap((limit) => checksOf(report, limit, digits));
   const untrusted = trustOf(report).verdict === 'untrusted';
   const reached = checks.every(({ reached }) => reached);
   return { verdict: untrusted ? 'untrusted' : reached ? 'reached' : 'missed', checks };
 }
 
-function checksOf(report: Report, limit: Limit): TargetDocument['checks'] {
-  const { relation, bound } = limit;
+function checksOf(report: Report, limit: Limit, digits: (value: number) => number): TargetDocument['checks'] {
+  const must_be = `${limit.relation}${limit.bound}`;
   try {
-    return holdAgainst(report, limit).map(({ name, value, passed }) => ({
-      value_of: name,
-      must_be: `${relation}${bound}`,
-      found: value ?? null,
-      reached: passed,
-    }));
+    return holdAgainst(report, limit).map(({ name, value, passed }) => {
+      return { value_of: name, must_be, found: value === undefined ? null : digits(value), reached: passed };
+    });
   } catch (error) {
     // A missing metric must not cost the caller the scores.
     if (!(error instanceof AnyvmafError)) throw error;
-    const must_be = `${relation}${bound}`;
     return [{ value_of: pooledText(limit), must_be, found: null, reached: false, note: error.message }];
   }
 }
@@ -359,9 +351,8 @@ export const backendUsed = ({ backend_used: used }: Report): string => (used ===
 export function trustSentence({ verdict, codes, cause = '', fix }: Trust, score = 'this score'): string {
   const named = codes.length > 0 ? ` (${codes.join(', ')})` : '';
   const advice = fix === undefined ? '' : ` Fix: ${fix}.`;
-  return verdict === 'untrusted'
-    ? `Do not trust ${score}${named}: ${cause}${advice}`
-    : `The score is doubtful${named}: ${cause}${advice}`;
+  const judged = verdict === 'untrusted' ? `Do not trust ${score}` : 'The score is doubtful';
+  return `${judged}${named}: ${cause}${advice}`;
 }
 
 /** The worst frames, apart from each other; `undefined` if no metric has a direction. */

@@ -272,7 +272,7 @@ async function withSource<Result>(
   const folder = await makeScratchFolder('mcp');
   try {
     const copy = join(folder, `${basename(src.path, extname(src.path))}.y4m`);
-    await writeCopy({ src, origin, copy, format, rate, bytes }, signal);
+    await writeCopy(openChecked(src.path, origin), bytes, copy, format, rate, signal);
     const words = [
       ...['-f', 'rawvideo', '-pixel_format', pix_fmt ?? 'yuv420p', '-video_size', `${width}x${height}`],
       ...['-framerate', rate.replace(':', '/')],
@@ -325,20 +325,15 @@ function rateOf(rate: number): string {
   return `${Math.round(rate * 1000)}:1000`;
 }
 
-interface Copy {
-  readonly src: InputFile;
-  readonly origin: Origin;
-  readonly copy: string;
-  readonly format: VideoFormat;
-  readonly rate: string;
-  /** Size of the raw video. */
-  readonly bytes: number;
-}
-
 const FRAME = Buffer.from('FRAME\n');
 
+/** @param fd of the raw video, closed at the end, and its size */
 async function writeCopy(
-  { src, origin, copy, format, rate, bytes }: Copy,
+  fd: number,
+  bytes: number,
+  copy: string,
+  format: VideoFormat,
+  rate: string,
   signal: AbortSignal,
 ): Promise<void> {
   const frameBytes = storedFrameBytes(format);
@@ -355,12 +350,8 @@ async function writeCopy(
       }
     }
   }
-  await pipeline(
-    createReadStream('', { fd: openChecked(src.path, origin), end: bytes - 1, highWaterMark: 1 << 20 }),
-    frames,
-    createWriteStream(copy, { flags: 'wx', mode: 0o600 }),
-    { signal },
-  );
+  const raw = createReadStream('', { fd, end: bytes - 1, highWaterMark: 1 << 20 });
+  await pipeline(raw, frames, createWriteStream(copy, { flags: 'wx', mode: 0o600 }), { signal });
 }
 
 /** @throws {AnyvmafError} `usage` unless the size is a whole number of frames; `io` above the limit of the copy */

@@ -13,7 +13,6 @@ import { inputPaths } from '../paths.js';
 import { each, rows, textOrNull, texts, value, wholeOrNull } from '../schemas.js';
 import {
   codesOf,
-  type Head,
   headKeys,
   headOf,
   joinSentences,
@@ -131,27 +130,21 @@ interface FailedRow {
 /** @throws {AnyvmafError} those of `scoreMany`, if no encode can be scored */
 export async function compareEncodes(input: ComparisonInput, context: ToolContext) {
   const target = targetLimits(input.target);
-  const { scored, errors } = await scoreAll(input, context);
-  // Under the caller's names.
-  const reports = scored.map(({ report, named }) => ({
-    ...report,
-    distorted: { ...report.distorted, name: named },
-  }));
+  const { reports, errors } = await scoreAll(input, context);
   const { decideEncodes } = await import('../../index.js');
   const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
   const encodes = rank(
-    scored.map(({ report, named }, i) => ({
-      ...encodeRow(report, named, input.precision, target),
+    reports.map((report, i) => ({
+      ...encodeRow(report, input.precision, target),
       ...figuresOf(decision.encodes[i]),
     })),
   );
-  const document = decisionDocument(decision, scored, encodes);
+  const document = decisionDocument(decision, reports, encodes);
   const used = reports[0]?.models[0];
   const page = await publishPage(reports, errors, context);
   return {
     document: {
-      ...headOfDecision(decision, encodes, document.ship ?? undefined, context),
-      summary: summary(decision, encodes, errors),
+      ...verdictOn(decision, encodes, document.ship, errors, context),
       decision: document,
       model: used?.source ?? '',
       metric: used?.name ?? '',
@@ -166,31 +159,24 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
 
 export type Comparison = Awaited<ReturnType<typeof compareEncodes>>['document'];
 
-/** A report under the caller's name for the encode. */
-interface ScoredEncode {
-  readonly report: Report;
-  readonly named: string;
-}
-
-/** @throws those of {@link compareEncodes} */
+/** Reports under the caller's names. @throws those of {@link compareEncodes} */
 async function scoreAll(input: ComparisonInput, context: ToolContext) {
   const { distorted } = input;
   const paths = distorted.flatMap((item) => ('path' in item ? item.path : []));
   const options = { ...pairOptions(input), raw: rawFormat(input) };
-  const reports = [...(await runScoreMany(input.reference.path, paths, options, context))];
-  const scored: ScoredEncode[] = [];
+  const outcomes = [...(await runScoreMany(input.reference.path, paths, options, context))];
+  const reports: Report[] = [];
   const failed: FailedPair[] = [];
   for (const item of distorted) {
     const { named } = item;
-    const outcome = 'refusal' in item ? item.refusal : reports.shift();
-    if (outcome && 'frames' in outcome) scored.push({ report: outcome, named });
+    const outcome = 'refusal' in item ? item.refusal : outcomes.shift();
+    if (outcome && 'frames' in outcome)
+      reports.push({ ...outcome, distorted: { ...outcome.distorted, name: named } });
     else failed.push({ named, cause: outcome });
   }
-  if (!scored[0]?.report.models[0]) throw noneScored('encode', failed);
-  return {
-    scored,
-    errors: failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) })),
-  };
+  if (!reports[0]?.models[0]) throw noneScored('encode', failed);
+  const errors = failed.map(({ named, cause }) => ({ distorted: named, error: sentenceOf(cause) }));
+  return { reports, errors };
 }
 
 /** Members to drop from a long answer, least important first. */
@@ -237,13 +223,13 @@ function figuresOf(encode: DecidedEncode | undefined) {
 
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
-  scored: readonly ScoredEncode[],
+  reports: readonly Report[],
   encodes: readonly EncodeRow[],
 ) {
-  const rankOf = (index: number) =>
-    encodes.find(({ distorted }) => distorted === scored[index]?.named)?.rank ?? 0;
+  const nameOf = (index: number) => reports[index]?.distorted.name;
+  const rankOf = (index: number) => encodes.find(({ distorted }) => distorted === nameOf(index))?.rank ?? 0;
   return {
-    ship: ship === null ? null : (scored[ship]?.named ?? null),
+    ship: ship === null ? null : (nameOf(ship) ?? null),
     reason,
     pareto_front: front.map(rankOf),
     ties: ties.map((group) => group.map(rankOf)),
@@ -256,29 +242,46 @@ function decisionDocument(
 }
 
 /** The verdict on the recommended encode; the next call is for its worst frames. */
-function headOfDecision(
-  { ship, reason, rivals, smaller }: EncodeDecision,
+function verdictOn(
+  { ship, reason, rivals, smaller, explanation }: EncodeDecision,
   encodes: readonly EncodeRow[],
-  shipped: string | undefined,
+  shipped: string | null,
+  errors: readonly FailedRow[],
   context: ToolContext,
-): Head {
-  const row = encodes.find(({ distorted }) => distorted === shipped) ?? encodes[0];
+) {
+  const [best] = encodes;
+  const row = encodes.find(({ distorted }) => distorted === shipped) ?? best;
+  const wrong = encodes.filter(({ trust }) => trust.verdict === 'untrusted');
+  const doubted = encodes.filter((encode) => !wrong.includes(encode) && encode.preflight.length > 0);
   const hasTarget = /reaches$/.test(reason);
   const onTarget = reason === 'none-reaches' ? 'missed' : 'reached';
   const outcome = hasTarget ? onTarget : rivals.length > 0 ? 'tied' : 'decided';
   const pair = { reference: String(context.args.reference), distorted: row?.distorted ?? '' };
   const isTradeOff = smaller !== null && !hasTarget;
-  const others = encodes.filter((encode) => encode !== row && encode.trust.verdict === 'untrusted');
-  return headOf({
-    trust: row?.trust,
-    outcome: ship === null ? undefined : outcome,
-    // Whether a quality is worth its bytes cannot be measured.
-    sure: isTradeOff ? 'medium' : 'high',
-    reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others.length > 0 }),
-    next:
-      (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
-      nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
-  });
+  const others = wrong.some((encode) => encode !== row);
+  const count = counted(encodes.length, 'encode');
+  return {
+    ...headOf({
+      trust: row?.trust,
+      outcome: ship === null ? undefined : outcome,
+      // Whether a quality is worth its bytes cannot be measured.
+      sure: isTradeOff ? 'medium' : 'high',
+      reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others }),
+      next:
+        (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
+        nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
+    }),
+    summary: joinSentences(
+      ship === null ? `${count}; no score can be trusted.` : explanation,
+      reason !== 'none-reaches' && targetSentence(encodes),
+      ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
+      ...wrong
+        .slice(0, MOST_NAMES)
+        .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
+      errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
+      doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
+    ),
+  };
 }
 
 interface FailedPair {
@@ -298,7 +301,7 @@ type ScoredRow = ReturnType<typeof encodeRow>;
 type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
 type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 
-export function encodeRow(report: Report, distorted: string, precision: string, target?: readonly Limit[]) {
+export function encodeRow(report: Report, precision: string, target?: readonly Limit[]) {
   const digits = readPrecision(precision);
   const round = rounder(digits);
   const figure = (value: number | undefined) =>
@@ -308,7 +311,7 @@ export function encodeRow(report: Report, distorted: string, precision: string, 
   const spread = report.distribution[metric]?.percentiles;
   const video = report.pairing?.distorted;
   return {
-    distorted,
+    distorted: report.distorted.name,
     mean: figure(pooled?.mean),
     harmonic_mean: figure(pooled?.harmonic_mean),
     min: figure(pooled?.min),
@@ -357,27 +360,6 @@ export function rank<Row extends Unranked>(rows: readonly Row[]) {
     rank: i + 1,
     dominated_by: order.find((other) => better(other, row))?.distorted ?? null,
   }));
-}
-
-function summary(
-  { explanation, ship, reason }: EncodeDecision,
-  rows: readonly EncodeRow[],
-  errors: readonly FailedRow[],
-): string {
-  const [best] = rows;
-  const wrong = rows.filter(({ trust }) => trust.verdict === 'untrusted');
-  const doubted = rows.filter((row) => !wrong.includes(row) && row.preflight.length > 0);
-  const count = counted(rows.length, 'encode');
-  return joinSentences(
-    ship === null ? `${count}; no score can be trusted.` : explanation,
-    reason !== 'none-reaches' && targetSentence(rows),
-    ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
-    ...wrong
-      .slice(0, MOST_NAMES)
-      .map(({ distorted, trust }) => trustSentence(trust, `the score of ${distorted}`)),
-    errors.length > 0 && `${namesOf(errors)} could not be scored; see errors.`,
-    doubted.length > 0 && `Preflight found problems with ${namesOf(doubted)}; see preflight.`,
-  );
 }
 
 export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';

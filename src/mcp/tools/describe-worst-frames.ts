@@ -175,11 +175,6 @@ export type WorstFramesInput = InputOf<typeof worstFramesInput>;
 export type WorstFramesDocument = Given<z.input<typeof worstFramesDocument>>;
 export type ShownFrame = WorstFramesDocument['frames'][number];
 
-/** Replaced in tests. */
-export interface WorstFramesParts {
-  readonly describer?: (onProgress: (message: string) => void) => Promise<Describer | NoDescriber>;
-}
-
 const PICTURES: readonly PictureName[] = ['reference', 'distorted', 'difference', 'map'];
 /** Most bytes of a picture in an answer or behind a link. */
 const PICTURE_BYTES = 100_000;
@@ -187,18 +182,21 @@ const BASE64 = 4 / 3;
 /** Frames of half a second if the rate is unknown. */
 const USUAL_HALF_SECOND = 12;
 
-/** @throws {AnyvmafError} those of `score` and `extractFrames` */
+/**
+ * @param describerOf replaced in tests
+ * @throws {AnyvmafError} those of `score` and `extractFrames`
+ */
 export async function showWorstFrames(
   input: WorstFramesInput,
   context: ToolContext,
-  parts: WorstFramesParts = {},
+  describerOf = sharedDescriber,
 ): Promise<ToolOutcome<WorstFramesDocument>> {
   const request = anyRequest({ ...input, reference: input.ref, distorted: input.dis });
   const options: ExtractOptions = tableOptions(input);
   const steps = stepsOf(context, input.n);
   const report = await runScore(request, scoringOf(input, options), steps.scoring);
   const { score, metric, distance, worst } = pickWorst(report, input);
-  const describer = await findModel(input, parts.describer ?? sharedDescriber, steps, context);
+  const describer = await findModel(input, describerOf, steps, context);
   // Do not search again for the offset that scoring found.
   const offset = report.pairing?.frames.offset;
   const { origin } = context.files;
@@ -270,13 +268,13 @@ const SPARE = [
 /** Loading a model can take minutes, for which a cancelled call does not wait. */
 async function findModel(
   { describe }: WorstFramesInput,
-  find: NonNullable<WorstFramesParts['describer']>,
+  describerOf: typeof sharedDescriber,
   steps: Steps,
   { pool, signal }: ToolContext,
 ): Promise<Describer | NoDescriber> {
   steps.next('loading a description model');
   if (!describe) return { modelId: null, hint: 'describe is false' };
-  return pool.run(1, () => unlessAborted(signal, find(steps.more)));
+  return pool.run(1, () => unlessAborted(signal, describerOf(steps.more)));
 }
 
 function pickWorst(report: Report, { n, min_distance: least, metric: wanted }: WorstFramesInput) {

@@ -135,7 +135,7 @@ const SCALES = [
   'coarse structures: about eight samples wide',
 ] as const;
 
-interface ExplainedFrame extends FrameAttribution {
+interface ExplainedFrame extends ReturnType<Attribution['explain']> {
   readonly frameNum: number;
   /** Fractions of ADM's loss by scale. */
   readonly admScales: readonly number[];
@@ -347,14 +347,6 @@ const average = (values: readonly number[]): number => sum(values) / values.leng
 const round = (value: number): number => Number(value.toFixed(6));
 const short = (value: number): string => value.toFixed(2);
 
-interface FrameAttribution {
-  readonly score: number;
-  /** Score of a perfect copy with the same motion. */
-  readonly ceiling: number;
-  /** Points that each feature costs, in the order of {@link Attribution.features}; negative if it helps. */
-  readonly points: readonly number[];
-}
-
 /** The number of scores doubles with each feature. */
 const MAX_FEATURES = 10;
 /** Internal names of features that are 1 in a perfect copy. */
@@ -388,8 +380,12 @@ export class Attribution {
     this.#weights = weights;
   }
 
-  /** @param metrics one frame's values by log name */
-  explain(metrics: Readonly<Record<string, number>>): FrameAttribution {
+  /**
+   * @param metrics one frame's values by log name
+   * @returns its score, that of a perfect copy with the same motion, and the points that each of {@link features} costs;
+   * negative if it helps
+   */
+  explain(metrics: Readonly<Record<string, number>>) {
     const count = this.features.length;
     const scores = new Float64Array(2 ** count);
     for (let subset = 0; subset < scores.length; subset++) {

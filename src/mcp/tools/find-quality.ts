@@ -131,7 +131,11 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
   const [{ atLeast, atMost } = {}] = targets;
   const bound = atLeast ?? atMost ?? Number.NaN;
   const missed = shortfall !== null || final?.reached === false;
-  const next = unfinished ? resume(result, input, context) : nextAfter(result, input, context);
+  // A search that was too short for one encode gets more time.
+  const more = result.encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
+  const next = unfinished
+    ? context.again({ range: { ...unfinished }, ...more })
+    : nextAfter(result, input, context);
   return headOf({
     outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
     sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
@@ -145,12 +149,6 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
     }),
     next,
   });
-}
-
-/** Resumes a search that ended at its limits, with more time if it was too short for one encode. */
-function resume({ unfinished, encodes }: SearchResult, input: QualityInput, context: ToolContext) {
-  const more = encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
-  return context.again({ range: { ...unfinished }, ...more });
 }
 
 /**

@@ -14,7 +14,15 @@ import type {
   Origin,
   TinyRegistryEntry,
 } from '../../index.js';
-import { type FoundModel, inputPath, modelName, type ToolFiles, tinyModel, tinyModels } from '../paths.js';
+import {
+  type CheckedModel,
+  type FoundModel,
+  inputPath,
+  modelName,
+  type ToolFiles,
+  tinyModel,
+  tinyModels,
+} from '../paths.js';
 import { choice, each, numbers, rows, textOrNull, texts, value, whole, wholeOrNull } from '../schemas.js';
 import { defineTool, type ToolContext } from '../tool.js';
 import { inShort, sentenceOf } from '../wording.js';
@@ -131,8 +139,8 @@ const pullCommand = ({ name }: Pick<ModelSummary, 'name'>) => `anyvmaf models pu
 /** @throws {AnyvmafError} `model` if the file is not a model */
 async function describeModelFile(model: FoundModel, files: ToolFiles) {
   const { origin } = files;
-  if ('summary' in model) return describeListed(model, origin);
-  if ('tiny' in model) return describeTiny(model.tiny);
+  if (model.summary) return describeListed(model.summary, model.text, origin);
+  if (model.tiny) return describeTiny(model.tiny);
   const { path, format, text } = model;
   const facts = { name: basename(path, `.${format}`), path, format, size_bytes: files.sizeOf(path) };
   if (text === undefined) return { ...facts, model_type: null, feature_names: null };
@@ -140,10 +148,7 @@ async function describeModelFile(model: FoundModel, files: ToolFiles) {
   return { ...facts, ...described(await openModel(text, { origin })) };
 }
 
-async function describeListed(
-  { summary, text }: Extract<FoundModel, { readonly summary: unknown }>,
-  origin: Origin,
-) {
+async function describeListed(summary: ModelSummary, text: CheckedModel, origin: Origin) {
   const { kind, intendedUse: intended_use, availability, features } = summary;
   const facts = { ...factsOf(summary), intended_use, availability };
   if (availability === 'to be pulled')

@@ -8,11 +8,10 @@ import { counted } from '../../core/printable.js';
 import { version } from '../../core/version.js';
 import type { Report, Trust } from '../../index.js';
 import type { FailedEncode } from '../../report/schema.js';
-import { type InputFile, inputPaths, type RefusedItem } from '../paths.js';
+import { inputPaths } from '../paths.js';
 import { each, rows, value } from '../schemas.js';
 import {
   codesOf,
-  type Head,
   headKeys,
   headOf,
   joinSentences,
@@ -84,7 +83,7 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
     const names = { reference: reference.named, distorted: distorted.named };
     const result = outcome[i];
     if (!result || result instanceof AnyvmafError) return { ...names, error: sentenceOf(result) };
-    const row = encodeRow(result, names.distorted, input.precision, limits);
+    const row = encodeRow(result, input.precision, limits);
     const { mean, harmonic_mean, min, p1, frames, trust, preflight, target } = row;
     return { ...names, mean, harmonic_mean, min, p1, frames, trust, preflight, target };
   });
@@ -103,8 +102,7 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
   });
   return {
     document: {
-      ...headOfTable(rows, pairs, context),
-      summary: summaryOf(rows),
+      ...verdictOn(rows, pairs, context),
       pairs: rows,
       failed: failed.length,
       table: uri,
@@ -119,36 +117,39 @@ async function scoreTable(input: BatchInput, context: ToolContext) {
 }
 
 /** The verdict on all pairs; the next call is for an untrusted pair, one that misses the target, or the lowest. */
-function headOfTable(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext): Head {
+function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolContext) {
   const scored = rows.filter(({ error }) => error === undefined);
+  const failed = rows.filter(({ error }) => error !== undefined);
   const missed = scored.filter(({ target }) => target?.verdict === 'missed');
-  const worst = worstOf(scored);
-  const wrong = scored.find(({ trust }) => trust?.verdict === 'untrusted');
-  const row = wrong ?? missed[0] ?? worst;
+  const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
+  const meanOf = ({ mean }: Row) => mean ?? Number.POSITIVE_INFINITY;
+  const [lowest] = scored.filter((row) => !wrong.includes(row)).sort((a, b) => meanOf(a) - meanOf(b));
+  const row = wrong[0] ?? missed[0] ?? lowest;
   const pair = row && pairs[rows.indexOf(row)];
   const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
-  const tool = wrong ? 'vmaf_score_encoded' : 'describe_worst_frames';
-  return headOf({
-    trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
-    outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
-    reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': scored.length < rows.length }),
-    next: nextForPair(context, tool, wrong ? {} : { n: 3 }, names),
-  });
+  const isWrong = wrong.length > 0;
+  return {
+    ...headOf({
+      trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
+      outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
+      reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': failed.length > 0 }),
+      next: isWrong
+        ? nextForPair(context, 'vmaf_score_encoded', {}, names)
+        : nextForPair(context, 'describe_worst_frames', { n: 3 }, names),
+    }),
+    summary: joinSentences(
+      targetSentence(scored),
+      `${counted(scored.length, 'pair')} scored.`,
+      lowest && `The lowest is ${lowest.distorted} with ${scoreOf(lowest)}.`,
+      isWrong && `Do not trust ${namesOf(wrong)}; see trust for the cause.`,
+      failed.length > 0 && `${namesOf(failed)} could not be scored; see error.`,
+    ),
+  };
 }
 
-/** The trusted pair with the lowest score. */
-function worstOf(scored: readonly Row[]): Row | undefined {
-  return scored
-    .filter(({ trust }) => trust?.verdict !== 'untrusted')
-    .sort((a, b) => (a.mean ?? Number.POSITIVE_INFINITY) - (b.mean ?? Number.POSITIVE_INFINITY))[0];
-}
+type Pair = ReturnType<typeof pairsOf>[number];
 
-interface Pair {
-  readonly reference: InputFile | RefusedItem;
-  readonly distorted: InputFile | RefusedItem;
-}
-
-function pairsOf({ references, distorted }: BatchInput): readonly Pair[] {
+function pairsOf({ references, distorted }: BatchInput) {
   if (references.length !== 1 && references.length !== distorted.length)
     throw usageError(
       `references has ${counted(references.length, 'file')} and distorted ${distorted.length}; pass one reference for all, or one for each.`,
@@ -170,7 +171,8 @@ async function runPairs(
   const open = pairs.flatMap(({ reference, distorted }, place) => {
     if ('path' in reference && 'path' in distorted)
       return [{ place, job: { reference: reference.path, distorted: distorted.path } }];
-    outcome[place] = 'refusal' in reference ? reference.refusal : (distorted as RefusedItem).refusal;
+    const refused = [reference, distorted].find((item) => 'refusal' in item);
+    if (refused) outcome[place] = refused.refusal;
     return [];
   });
   if (open.length === 0) return outcome;
@@ -196,17 +198,3 @@ type Row = { readonly distorted: string; readonly mean?: number | null; readonly
   readonly trust?: Pick<Trust, 'verdict' | 'codes'>;
   readonly target?: TargetDocument;
 };
-
-function summaryOf(rows: readonly Row[]): string {
-  const scored = rows.filter(({ error }) => error === undefined);
-  const wrong = scored.filter(({ trust }) => trust?.verdict === 'untrusted');
-  const worst = worstOf(scored);
-  const failed = rows.filter(({ error }) => error !== undefined);
-  return joinSentences(
-    targetSentence(scored),
-    `${counted(scored.length, 'pair')} scored.`,
-    worst && `The lowest is ${worst.distorted} with ${scoreOf(worst)}.`,
-    wrong.length > 0 && `Do not trust ${namesOf(wrong)}; see trust for the cause.`,
-    failed.length > 0 && `${namesOf(failed)} could not be scored; see error.`,
-  );
-}

@@ -6,7 +6,7 @@ import * as z from 'zod/v4';
 import { OWN_GPU_BACKENDS } from '../../core/choices.js';
 import { usageError } from '../../core/errors.js';
 import { counted, quoted, showValue } from '../../core/printable.js';
-import type { PairingOptions, Precision, Report, ReportFormat, ScoreOptions } from '../../index.js';
+import type { PairingOptions, Precision, Report, ScoreOptions } from '../../index.js';
 import type { Limit } from '../../report/limits.js';
 import { askedOf } from '../../report/quality-metrics.js';
 import { input, model, pooled, tinyModel } from '../../report/schema.js';
@@ -135,19 +135,10 @@ export const vmafScoreEncoded = defineTool({
   },
 });
 
-interface ScoringCall {
-  readonly options: CheckedOptions<ScoreOptions>;
-  readonly precision: Precision;
-  readonly format: Exclude<ReportFormat, 'ndjson'>;
-  readonly detail: ScoringInput['detail'];
-  readonly target?: readonly Limit[];
-  readonly backendRequested: string;
-  /** Worker threads wanted, `null` for one per core. */
-  readonly weight: number | null;
-}
+type ScoringCall = ReturnType<typeof scoringCall>;
 
 /** @throws {AnyvmafError} `usage` if parameters conflict or cannot be honoured: no score may be mistaken for another */
-function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): ScoringCall {
+function scoringCall(input: ScoringInput, pairing: PairingOptions = {}) {
   refuseWithPresets(input);
   refuseTarget(input);
   refuseDevices(input);
@@ -159,20 +150,22 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}): Scoring
   const { feature = [] } = input;
   const features = preset ? feature : [...feature, ...featuresOf(target, feature)];
   const backend = chosenBackend(input);
+  const options: CheckedOptions<ScoreOptions> = {
+    ...ofBackend(named, backend),
+    ...pairing,
+    models,
+    tiny: tinyModels(input),
+    backend,
+    features: features.map((text) => withViewing(text, input)),
+  };
   return {
-    options: {
-      ...ofBackend(named, backend),
-      ...pairing,
-      models,
-      tiny: tinyModels(input),
-      backend,
-      features: features.map((text) => withViewing(text, input)),
-    },
+    options,
     precision: readPrecision(input.precision),
     format: outputFormat(input),
     detail: input.detail,
     target,
     backendRequested: backend === 'native-cpu' ? backend : input.backend,
+    /** Worker threads wanted, `null` for one per core. */
     weight: threads === 0 ? null : threads,
   };
 }
@@ -218,7 +211,7 @@ function ofBackend(
   };
 }
 
-function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringCall['format'] {
+function outputFormat({ output_fmt: named, csv, sub }: ScoringInput): ScoringInput['output_fmt'] {
   if (csv && sub)
     throw usageError('csv and sub are both true, but a report has one format; give one of them.');
   const short = csv ? 'csv' : sub ? 'sub' : undefined;

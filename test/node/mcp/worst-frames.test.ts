@@ -17,14 +17,14 @@ import {
   describeWorstFramesTool,
   showWorstFrames,
   type WorstFramesDocument,
-  type WorstFramesParts,
 } from '../../../src/mcp/tools/describe-worst-frames.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';
 import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 import { SAID, type StandInOptions, standIn } from '../../support/vision-library.js';
 
-const NONE: WorstFramesParts = { describer: async () => ({ modelId: null, hint: 'none here' }) };
+type DescriberOf = NonNullable<Parameters<typeof showWorstFrames>[2]>;
+const NONE: DescriberOf = async () => ({ modelId: null, hint: 'none here' });
 
 /** Number of base64 characters of pictures. */
 const characters = (images: readonly { readonly data: string }[]) =>
@@ -42,14 +42,14 @@ function worstDifference(a: ArrayLike<number>, b: ArrayLike<number>): number {
 async function show(
   args: Readonly<Record<string, unknown>>,
   context: FakeContext = fakeContext('/'),
-  parts: WorstFramesParts = NONE,
+  describerOf = NONE,
 ) {
   const asked = { images: 'all', ...args };
   const input = await checkPaths(describeWorstFramesTool.inputSchema.parse(asked), context.files);
   const { document, content = [] } = await showWorstFrames(
     input as Parameters<typeof showWorstFrames>[0],
     context,
-    parts,
+    describerOf,
   );
   const checked = describeWorstFramesTool.outputSchema.parse(JSON.parse(JSON.stringify(document)));
   const images = content.flatMap((item) => (item.type === 'image' ? [item] : []));
@@ -235,9 +235,8 @@ describe('the words', () => {
   it('come from a model if there is one', async () => {
     const used = standIn();
     const context = fakeContext('/');
-    const { document } = await show({ ...four(), n: 2, images: 'none' }, context, {
-      describer: (onProgress) => findDescriber({ library: async () => used.library, onProgress }),
-    });
+    const describerOf: DescriberOf = (onProgress) => findDescriber(onProgress, async () => used.library);
+    const { document } = await show({ ...four(), n: 2, images: 'none' }, context, describerOf);
     expect(document.model_id).toBe('HuggingFaceTB/SmolVLM-Instruct');
     expect(document.hint).toBeNull();
     for (const { description } of document.frames) expect(description).toBe(`${SAID} 160x96.`);
@@ -254,17 +253,16 @@ describe('the words', () => {
         if (++calls === 1) throw new Error('out of\nmemory');
       },
     });
-    const { document } = await show({ ...four(), n: 2, images: 'none' }, fakeContext('/'), {
-      describer: () => findDescriber({ library: async () => used.library }),
-    });
+    const describerOf: DescriberOf = (onProgress) => findDescriber(onProgress, async () => used.library);
+    const { document } = await show({ ...four(), n: 2, images: 'none' }, fakeContext('/'), describerOf);
     expect(document.frames[0]?.description).toMatch(/SmolVLM-Instruct failed: out of memory\)$/);
     expect(document.frames[1]?.description).toBe(`${SAID} 160x96.`);
   });
 
   it('come from no model if describe is false', async () => {
-    const parts = { describer: () => Promise.reject(new Error('asked')) };
+    const asked = () => Promise.reject(new Error('asked'));
     const args = { ...four(), n: 1, describe: false, images: 'none' };
-    const { document } = await show(args, fakeContext('/'), parts);
+    const { document } = await show(args, fakeContext('/'), asked);
     expect(document).toMatchObject({ model_id: null, hint: 'describe is false' });
   });
 });
@@ -361,10 +359,8 @@ const going = () => new AbortController().signal;
 async function found(options: StandInOptions = {}) {
   const used = standIn(options);
   const messages: string[] = [];
-  const describer = await findDescriber({
-    library: async () => used.library,
-    onProgress: (message) => messages.push(message),
-  });
+  const onProgress = (message: string) => void messages.push(message);
+  const describer = await findDescriber(onProgress, async () => used.library);
   return { used, messages, describer };
 }
 
@@ -411,7 +407,10 @@ describe('the chain', () => {
   ])('gives advice if %s is missing', async (name, hint) => {
     const code = 'ERR_MODULE_NOT_FOUND';
     const missing = Object.assign(new Error(`Cannot find package '${name}' imported from here`), { code });
-    const describer = await findDescriber({ library: () => Promise.reject(missing) });
+    const describer = await findDescriber(
+      () => {},
+      () => Promise.reject(missing),
+    );
     expect(describer).toEqual({ modelId: null, hint: expect.stringMatching(hint) });
   });
 

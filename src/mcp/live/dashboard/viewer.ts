@@ -4,6 +4,7 @@
  * scores for pointer and keys.
  */
 import { messageOf } from '../../../core/errors.js';
+import type { SecondPoint } from '../../../live/history.js';
 import {
   type Colours,
   drawAxes,
@@ -35,113 +36,15 @@ const TONES: Readonly<Record<Story['state'], string>> = {
   failed: 'bad',
 };
 
-/** Padding in pixels. */
+/** Padding of the chart in pixels. */
 const [TOP, RIGHT, BOTTOM, LEFT] = [12, 8, 26, 40] as const;
 /** Smallest range of scores that fills the chart. */
 const LEAST = 2;
 const [MEAN, LOWEST] = ['--s0', '--s1'] as const;
 
-class SecondsChart {
-  readonly #canvas: HTMLCanvasElement;
-  /** Shows the values of the selected second. */
-  readonly #readout: HTMLElement;
-  #story: Story | undefined;
-  #scale = new Scale(1, 1, [0, 1], [0, 1]);
-  #pointed: number | undefined;
-
-  constructor(canvas: HTMLCanvasElement, readout: HTMLElement) {
-    this.#canvas = canvas;
-    this.#readout = readout;
-    new ResizeObserver(() => this.#draw()).observe(canvas);
-    canvas.addEventListener('pointermove', ({ clientX }) => {
-      const x = clientX - canvas.getBoundingClientRect().left - LEFT;
-      this.#point(nearestFrame([this.#seconds], this.#scale.frameAt(x)));
-    });
-    for (const name of ['pointerleave', 'blur'] as const)
-      canvas.addEventListener(name, () => this.#point(undefined));
-    canvas.addEventListener('keydown', (event) => this.#onKey(event));
-  }
-
-  show(story: Story): void {
-    this.#story = story;
-    this.#canvas.setAttribute('aria-label', summaryOf(story));
-    this.#draw();
-  }
-
-  get #seconds(): readonly number[] {
-    return this.#story?.seconds.map(({ second }) => second) ?? [];
-  }
-
-  #onKey(event: KeyboardEvent): void {
-    const seconds = this.#seconds;
-    const at = this.#pointed === undefined ? seconds.length : seconds.indexOf(this.#pointed);
-    const steps: Readonly<Record<string, number>> = {
-      ArrowLeft: at - 1,
-      ArrowRight: at + 1,
-      Home: 0,
-      End: seconds.length - 1,
-    };
-    const next = steps[event.key];
-    if (next === undefined) return;
-    event.preventDefault();
-    this.#point(seconds[Math.min(seconds.length - 1, Math.max(0, next))]);
-  }
-
-  #point(second: number | undefined): void {
-    if (second === this.#pointed) return;
-    this.#pointed = second;
-    this.#draw();
-  }
-
-  #draw(): void {
-    const { clientWidth, clientHeight } = this.#canvas;
-    const pen = clientWidth > 0 ? penOf(this.#canvas, clientWidth, clientHeight) : null;
-    if (!pen || !this.#story) return;
-    const { seconds } = this.#story;
-    const [first, last] = [seconds[0]?.second ?? 0, seconds.at(-1)?.second ?? 1];
-    const extent = extentOf([seconds.map(({ mean }) => mean), seconds.map(({ min }) => min)]);
-    const [width, height] = [clientWidth - LEFT - RIGHT, clientHeight - TOP - BOTTOM];
-    const span = [first, Math.max(first + 1, last)] as const;
-    const scale = new Scale(width, height, span, valueRange(extent, LEAST, true));
-    this.#scale = scale;
-    const style = getComputedStyle(this.#canvas);
-    const colour: Colours = (name) => style.getPropertyValue(name).trim();
-    pen.translate(LEFT, TOP);
-    if (extent) drawAxes(pen, scale, frameTicks(scale.span, Math.max(2, width / 90), 1, 0), colour);
-    pen.lineWidth = 1.6;
-    const frames = this.#seconds;
-    for (const [name, values] of [
-      [LOWEST, seconds.map(({ min }) => min)],
-      [MEAN, seconds.map(({ mean }) => mean)],
-    ] as const) {
-      pen.strokeStyle = pen.fillStyle = colour(name);
-      drawLine(pen, scale, { frames, values }, true);
-    }
-    pen.fillStyle = colour(LOWEST);
-    for (const { second, min } of worstSeconds(this.#story))
-      drawMoment(pen, scale.x(second), scale.y(min), colour('--card'));
-    const pointed = seconds.find(({ second }) => second === this.#pointed);
-    if (pointed) {
-      pen.fillStyle = colour('--faint');
-      pen.fillRect(Math.round(scale.x(pointed.second)), 0, 1, height);
-    }
-    this.#readout.textContent = pointed
-      ? `${timeText(pointed.second - 1, 0)} to ${timeText(pointed.second, 0)}: mean ${scoreText(pointed.mean)}, lowest ${scoreText(pointed.min)}`
-      : '';
-  }
-}
-
-function summaryOf({ seconds }: Story): string {
-  const last = seconds.at(-1);
-  if (!last) return 'Score of each second: none yet';
-  const { mean, min } = last;
-  return `Score of each second: ${seconds.length} seconds, the last with mean ${scoreText(mean)} and lowest ${scoreText(min)}`;
-}
-
 /** Outcome of the last command. */
 let answer = '';
 const board = new Board();
-const chart = new SecondsChart(element('chart', HTMLCanvasElement), element('second', HTMLElement));
 const which = element('which', HTMLSelectElement);
 
 function element<T extends HTMLElement>(id: string, kind: new () => T): T {
@@ -199,7 +102,7 @@ function draw(): void {
       .slice(0, INCIDENTS)
       .map(({ frame, text }) => [timeOf(story, frame), grouped(frame), text]),
   );
-  chart.show(story);
+  drawChart();
   document.title = `${scoreText(mean ?? undefined)} · ${state} · ${element('what', HTMLElement).textContent}`;
 }
 
@@ -277,6 +180,92 @@ which.addEventListener('change', () => {
   board.chosen = which.value;
   draw();
 });
+
+// --- the chart ---
+
+const canvas = element('chart', HTMLCanvasElement);
+let scale = new Scale(1, 1, [0, 1], [0, 1]);
+/** The second chosen by pointer or keys. */
+let pointed: number | undefined;
+
+const secondsShown = (): readonly number[] => board.shown?.seconds.map(({ second }) => second) ?? [];
+
+function point(second: number | undefined): void {
+  if (second === pointed) return;
+  pointed = second;
+  drawChart();
+}
+
+canvas.addEventListener('pointermove', ({ clientX }) => {
+  const x = clientX - canvas.getBoundingClientRect().left - LEFT;
+  point(nearestFrame([secondsShown()], scale.frameAt(x)));
+});
+for (const name of ['pointerleave', 'blur'] as const) canvas.addEventListener(name, () => point(undefined));
+canvas.addEventListener('keydown', (event) => {
+  const seconds = secondsShown();
+  const at = pointed === undefined ? seconds.length : seconds.indexOf(pointed);
+  const steps: Readonly<Record<string, number>> = {
+    ArrowLeft: at - 1,
+    ArrowRight: at + 1,
+    Home: 0,
+    End: seconds.length - 1,
+  };
+  const next = steps[event.key];
+  if (next === undefined) return;
+  event.preventDefault();
+  point(seconds[Math.min(seconds.length - 1, Math.max(0, next))]);
+});
+
+function drawChart(): void {
+  const story = board.shown;
+  if (!story) return;
+  const { seconds } = story;
+  canvas.setAttribute('aria-label', summaryOf(story));
+  const { clientWidth, clientHeight } = canvas;
+  const pen = clientWidth > 0 ? penOf(canvas, clientWidth, clientHeight) : null;
+  if (!pen) return;
+  const frames = secondsShown();
+  const [means, lows] = [seconds.map(({ mean }) => mean), seconds.map(({ min }) => min)];
+  const [first, last] = [frames[0] ?? 0, frames.at(-1) ?? 1];
+  const extent = extentOf([means, lows]);
+  const [width, height] = [clientWidth - LEFT - RIGHT, clientHeight - TOP - BOTTOM];
+  scale = new Scale(width, height, [first, Math.max(first + 1, last)], valueRange(extent, LEAST, true));
+  const style = getComputedStyle(canvas);
+  const colour: Colours = (name) => style.getPropertyValue(name).trim();
+  pen.translate(LEFT, TOP);
+  if (extent) drawAxes(pen, scale, frameTicks(scale.span, Math.max(2, width / 90), 1, 0), colour);
+  pen.lineWidth = 1.6;
+  for (const [name, values] of [
+    [LOWEST, lows],
+    [MEAN, means],
+  ] as const) {
+    pen.strokeStyle = pen.fillStyle = colour(name);
+    drawLine(pen, scale, { frames, values }, true);
+  }
+  pen.fillStyle = colour(LOWEST);
+  for (const { second, min } of worstSeconds(story))
+    drawMoment(pen, scale.x(second), scale.y(min), colour('--card'));
+  const chosen = seconds.find(({ second }) => second === pointed);
+  if (chosen) {
+    pen.fillStyle = colour('--faint');
+    pen.fillRect(Math.round(scale.x(chosen.second)), 0, 1, height);
+  }
+  say('second', chosen ? readoutOf(chosen) : '');
+}
+
+function readoutOf({ second, mean, min }: SecondPoint): string {
+  const span = `${timeText(second - 1, 0)} to ${timeText(second, 0)}`;
+  return `${span}: mean ${scoreText(mean)}, lowest ${scoreText(min)}`;
+}
+
+new ResizeObserver(drawChart).observe(canvas);
+
+function summaryOf({ seconds }: Story): string {
+  const last = seconds.at(-1);
+  if (!last) return 'Score of each second: none yet';
+  const { mean, min } = last;
+  return `Score of each second: ${seconds.length} seconds, the last with mean ${scoreText(mean)} and lowest ${scoreText(min)}`;
+}
 
 // --- the stream ---
 

@@ -49,8 +49,8 @@ class Door {
   readonly #dashboard: boolean;
   readonly #streams = new EventStreams();
   readonly #streamable: Streamable;
-  /** Streams by the id in their clients' POST URLs; the first POST opens the session. */
-  readonly #own = new Map<string, { readonly response: ServerResponse; session: Session | undefined }>();
+  /** Streams by the id in their clients' POST URLs. */
+  readonly #own = new Map<string, EventStream>();
   /** Answers POSTs without a stream. */
   readonly #session: Session;
   readonly #forget: () => void;
@@ -117,25 +117,24 @@ class Door {
     const hello =
       `: anyvmaf live\n\nevent: ready\ndata: ${ready}\n\n` +
       `event: endpoint\ndata: ${this.#path}?session=${id}\n\n`;
-    if (!this.#streams.open(response, hello, request.headers['last-event-id'])) return;
-    this.#own.set(id, { response, session: undefined });
+    const stream = this.#streams.open(response, hello, request.headers['last-event-id']);
+    if (!stream) return;
+    this.#own.set(id, stream);
     response.on('close', () => {
-      this.#own.get(id)?.session?.close();
+      stream.session?.close();
       this.#own.delete(id);
     });
   }
 
   /** Answers in the client's stream, as the HTTP+SSE transport of 2024 requires. */
   async #postToStream(id: string, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const own = this.#own.get(id);
-    if (!own) return problem(response, 404, 'The stream is closed; open another one.');
-    const { response: stream } = own;
-    this.#streams.spare(stream);
-    own.session ??= new Session(this.#hub, (text) => this.#streams.sendTo(stream, text));
+    const stream = this.#own.get(id);
+    if (!stream) return problem(response, 404, 'The stream is closed; open another one.');
+    stream.session ??= new Session(this.#hub, (text) => this.#streams.sendTo(stream, text));
     const body = await bodyOf(request, response);
     if (body === undefined) return;
     response.writeHead(202).end();
-    const reply = await own.session.answer(body);
+    const reply = await stream.session.answer(body);
     if (reply !== undefined) this.#streams.sendTo(stream, reply);
   }
 
@@ -299,11 +298,16 @@ const MOST_STREAMS = 256;
 /** Milliseconds between comments that keep connections open and reveal lost ones. */
 const HEARTBEAT = 15_000;
 
+interface EventStream {
+  readonly response: ServerResponse;
+  /** Bytes of replayed events that the client has yet to read. */
+  replayed: number;
+  /** Opened by the first POST. Then the stream gets no answers to others, which the client would take for its own. */
+  session?: Session;
+}
+
 export class EventStreams {
-  /** Streams, each with the bytes of replayed events that its client has yet to read. */
-  readonly #streams = new Map<ServerResponse, number>();
-  /** Streams that get no answers to other clients. */
-  readonly #spared = new WeakSet<ServerResponse>();
+  readonly #streams = new Set<EventStream>();
   readonly #events: { readonly id: number; readonly text: string }[] = [];
   #characters = 0;
   #next = 1;
@@ -312,12 +316,12 @@ export class EventStreams {
   /**
    * @param hello first event, without a number
    * @param lastId the client's last event; later ones are replayed
-   * @returns false if the request was refused: too many streams
+   * @returns `undefined` if the request was refused: too many streams
    */
-  open(response: ServerResponse, hello: string, lastId: unknown): boolean {
+  open(response: ServerResponse, hello: string, lastId: unknown): EventStream | undefined {
     if (this.#streams.size >= MOST_STREAMS) {
       response.writeHead(503, { 'content-type': 'text/plain' }).end('too many streams\n');
-      return false;
+      return undefined;
     }
     response.writeHead(200, {
       'content-type': 'text/event-stream',
@@ -327,24 +331,18 @@ export class EventStreams {
     response.write(hello);
     const after = /^\d{1,15}$/.test(String(lastId)) ? Number(lastId) : Number.POSITIVE_INFINITY;
     for (const event of this.#events) if (event.id > after) response.write(event.text);
-    this.#streams.set(response, response.writableLength);
-    response.on('drain', () => this.#streams.has(response) && this.#streams.set(response, 0));
-    response.on('close', () => this.#streams.delete(response)).on('error', () => response.destroy());
-    return true;
-  }
-
-  /** Keeps answers to other clients off a stream whose client would take them for its own. */
-  spare(response: ServerResponse): void {
-    this.#spared.add(response);
+    const stream: EventStream = { response, replayed: response.writableLength };
+    this.#streams.add(stream);
+    response.on('drain', () => {
+      stream.replayed = 0;
+    });
+    response.on('close', () => this.#streams.delete(stream)).on('error', () => response.destroy());
+    return stream;
   }
 
   /** Sends an unnumbered message, which is not replayed, to one stream. */
-  sendTo(response: ServerResponse, data: string): void {
-    if (this.#streams.has(response)) this.#writeTo(response, `event: message\ndata: ${data}\n\n`);
-  }
-
-  get size(): number {
-    return this.#streams.size;
+  sendTo(stream: EventStream, data: string): void {
+    if (this.#streams.has(stream)) writeTo(stream, `event: message\ndata: ${data}\n\n`);
   }
 
   send(name: string, data: string): void {
@@ -360,17 +358,16 @@ export class EventStreams {
 
   close(): void {
     clearInterval(this.#heartbeat);
-    for (const stream of this.#streams.keys()) stream.end();
+    for (const { response } of this.#streams) response.end();
   }
 
   #write(text: string, isMessage = false): void {
-    for (const stream of this.#streams.keys())
-      if (!isMessage || !this.#spared.has(stream)) this.#writeTo(stream, text);
+    for (const stream of this.#streams) if (!isMessage || !stream.session) writeTo(stream, text);
   }
+}
 
-  #writeTo(stream: ServerResponse, text: string): void {
-    stream.write(text);
-    // Drop clients that do not read.
-    if (stream.writableLength > BACKLOG + (this.#streams.get(stream) ?? 0)) stream.destroy();
-  }
+function writeTo({ response, replayed }: EventStream, text: string): void {
+  response.write(text);
+  // Drop clients that do not read.
+  if (response.writableLength > BACKLOG + replayed) response.destroy();
 }

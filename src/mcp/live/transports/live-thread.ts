@@ -6,14 +6,14 @@ import { type MessagePort, workerData } from 'node:worker_threads';
 import { AnyvmafError, messageOf } from '../../../core/errors.js';
 import type { FromServer, Listening, ServerSettings, ToServer } from '../../../live/link.js';
 import { Hub } from '../hub.js';
-import { RunningFile } from '../running.js';
+import { runningFile } from '../running.js';
 import type { Listener } from './streams.js';
 
 const { port, ...settings }: ServerSettings & { readonly port: MessagePort } = workerData;
 const post = (message: FromServer) => port.postMessage(message);
 const hub = new Hub(settings, post);
 const listeners: Listener[] = [];
-const running = new RunningFile(hub);
+const running = runningFile(hub);
 /** Serializes listening and closing. */
 let last: Promise<void> = Promise.resolve();
 
