@@ -7,7 +7,7 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
-import { quoted } from '../core/printable.js';
+import { quoted, shown } from '../core/printable.js';
 import { type AllowedPaths, allowedModel, modelOfFile } from '../files/allowed-paths.js';
 
 export const RAW_ENDING = '.yuv';
@@ -205,7 +205,7 @@ async function findModel(named: string, files: ToolFiles) {
   if (tiny) return { tiny };
   const format = MODEL_FORMATS.find((known) => extname(named) === `.${known}`);
   if (format === undefined)
-    throw modelError(`model '${named}' not found; run list_models to see available models.`);
+    throw modelError(`model '${shown(named)}' not found; run list_models to see available models.`);
   const { path } = await checkFile(named, files);
   return { path, format, ...(format === 'json' && { text: modelOfFile(path) as CheckedModel }) };
 }

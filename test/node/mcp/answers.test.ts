@@ -99,18 +99,13 @@ describe('an answer has 1,000 tokens at most', () => {
     expect([isError, JSON.stringify(content)]).toEqual([true, expect.stringContaining('Unknown extractor')]);
   });
 
-  it('of a score, with the verdict first, and frames and seconds behind its report', async () => {
+  it('of a score, with the verdict first', async () => {
     const answer = await ask('vmaf_score_encoded', { ...encoded(), target: '99,vmaf.p5>=1' });
     expect(Object.keys(answer).slice(0, 4)).toEqual(['verdict', 'confidence', 'reasons', 'next_action']);
     expect(answer).toMatchObject({
       ...{ verdict: 'missed', confidence: 'high', reasons: ['below-target:vmaf.mean'] },
       next_action: { tool: 'explain_score', arguments: { reference: pair().ref } },
     });
-    const { uri = '' } = answer.full_report as { readonly uri?: string };
-    const page = await scope.read(uri.replace('report.json', 'frames?metric=vmaf&format=seconds'));
-    const { columns, rows } = JSON.parse(page && 'text' in page ? page.text : '');
-    expect(columns).toEqual(['second', 'frame', 'vmaf', 'vmaf_min', 'vmaf_max']);
-    expect(rows.map(([second]: number[]) => second)).toEqual([0, 1, 2]);
   });
 
   it('of a score of many models and features, whose report has the rest', async () => {

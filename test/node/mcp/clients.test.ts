@@ -2,7 +2,7 @@
  * @module test/node/mcp/clients
  * The built MCP server with the clients of both generations of the official SDK over both transports: what hosts do.
  */
-import { existsSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { root } from '../../support/built.js';
@@ -10,7 +10,6 @@ import { anyvmaf, expectFailure } from '../../support/cli.js';
 import { testFolder } from '../../support/folders.js';
 import { type Connection, connect, type ProgressNotice, startHttp, WAYS } from '../../support/mcp-clients.js';
 import { post } from '../../support/mcp-host.js';
-import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
 const GEOMETRY = { width: 576, height: 324, pixfmt: '420', bitdepth: 8 };
@@ -24,8 +23,7 @@ const LONG = 6000;
 const FRAME_BYTES = (576 * 324 * 3) / 2;
 
 const folder = testFolder('e2e-files');
-const TOOLS: readonly { readonly name: string; readonly inputSchema: { readonly properties?: object } }[] =
-  JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
+const TOOLS: unknown = JSON.parse(readFileSync(join(root, 'test/fixtures/mcp-tools.json'), 'utf8'));
 
 // Sparse files.
 for (const name of ['long_ref.yuv', 'long_dis.yuv']) {
@@ -44,40 +42,6 @@ async function startLong({ call }: Connection, signal: AbortSignal): Promise<{ o
     void outcome.then(scores);
   });
   return { outcome };
-}
-
-/** Values that no parameter expects. */
-const ODD: readonly unknown[] = [
-  ...['', 'x'.repeat(5000), '../../etc/passwd', '/dev/zero', 'a\0b', 'version=nothing'],
-  ...[-1, 0, 1e308, 2 ** 53, 1.5, null, true, [], ['psnr', 'nothing=1'], {}, { a: { b: [] } }],
-  ...[SAMPLE.ref, SAMPLE.dis],
-];
-
-async function oddArguments(connection: Connection): Promise<void> {
-  const random = seeded(0x61726773);
-  // It takes minutes.
-  const tools = TOOLS.filter(({ name }) => name !== 'run_benchmark');
-  for (let i = 0; i < tier(30, 300); i++) {
-    const { name, inputSchema } = random.pick(tools);
-    const names = [...Object.keys(inputSchema.properties ?? {}), 'unknown', '__proto__'];
-    const args = Object.fromEntries(
-      Array.from({ length: random.int(0, 5) }, () => [random.pick(names), random.pick(ODD)] as const),
-    );
-    const scores = 'ref' in (inputSchema.properties ?? {}) && random.int(0, 2) > 0;
-    const { content, isError, structuredContent } = await connection.call(name, {
-      ...(scores && { ...SAMPLE, frame_cnt: 1 }),
-      ...args,
-    });
-    const seed = `seed ${random.seed}, call ${i}: ${name} ${JSON.stringify(args).slice(0, 500)}`;
-    const said = JSON.parse(content[0]?.text ?? '');
-    if (!isError) expect(said, seed).toEqual(structuredContent);
-    else {
-      expect(said.error, seed).toMatch(/^[^\n]{5,2000}$/);
-      expect(said.error, seed).not.toMatch(/unexpectedly| {4}at |node:|does not fit its schema/);
-    }
-  }
-  expect((await connection.call('list_models', {})).isError).toBeFalsy();
-  expect(existsSync(join(folder, 'etc'))).toBe(false);
 }
 
 /** Each client, and each transport, once; in the exhaustive run each with each. */
@@ -115,26 +79,6 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
     await expect(connection.read('anyvmaf://results/none/report.json')).rejects.toThrow('Unknown resource');
   });
 
-  it('fails in sentences that a model can act on', async () => {
-    const { content, isError } = await connection.call('vmaf_score', { ...PAIR, ref: 'missing.yuv' });
-    expect(isError).toBe(true);
-    expect(JSON.parse(content[0]?.text ?? '').error).toContain('"missing.yuv" does not exist');
-    await expect(connection.call('vmaf_scores', {})).rejects.toThrow('did you mean vmaf_score?');
-  });
-
-  if (way === WAYS[0]) {
-    it('gets answers to calls of several kinds at once, far more than there are places', async () => {
-      const names = ['list_models', 'list_extractors', 'vmaf_score'];
-      const calls = Array.from({ length: tier(30, 200) }, (_, i) => names[i % names.length] ?? '');
-      const answers = await Promise.all(
-        calls.map((name) => connection.call(name, name === 'vmaf_score' ? { ...SAMPLE, frame_cnt: 1 } : {})),
-      );
-      expect(answers.filter(({ isError }) => isError)).toEqual([]);
-    });
-
-    it('gets an answer whatever the arguments, and the server survives', () => oddArguments(connection));
-  }
-
   it('cancels: the work stops and its place is free', async () => {
     const cancel = new AbortController();
     const { outcome } = await startLong(connection, cancel.signal);
@@ -142,7 +86,7 @@ describe.each(tier(CROSSED, WAYS))('client of generation $generation over $trans
     expect((await connection.call('list_models', {})).isError).toBeFalsy();
     const waits: ProgressNotice[] = [];
     const onprogress = (notice: ProgressNotice) => waits.push(notice);
-    const next = connection.call('vmaf_score', { ...PAIR, frame_cnt: 1 }, { onprogress });
+    const next = connection.call('vmaf_score', { ...SAMPLE, frame_cnt: 1 }, { onprogress });
     await expect.poll(() => waits.length, { interval: 5 }).toBeGreaterThan(0);
     expect(waits[0]?.message).toBe('vmaf_score is queued: 1 running, next in line');
     cancel.abort();

@@ -4,7 +4,7 @@
  * runs, and messages tell nothing about what lies outside.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
@@ -93,6 +93,16 @@ describe('input files', () => {
     const one = allowing([at('one')], at('cwd'));
     expect(await one.resolveOutput('made.mkv')).toBe(at('one/made.mkv'));
     await expect(one.resolveOutput('../made.mkv')).rejects.toThrow(refused);
+  });
+
+  it('are refused while their folder is gone', async () => {
+    mkdirSync(at('moving'));
+    writeFileSync(at('moving/a'), 'x');
+    const own = allowing([at('moving')], home);
+    renameSync(at('moving'), at('moved'));
+    await expect(own.resolveInput(at('moving/a'))).rejects.toThrow(refused);
+    renameSync(at('moved'), at('moving'));
+    expect(await own.resolveInput(at('moving/a'))).toBe(at('moving/a'));
   });
 
   it.runIf(posix)('may be given as file: URLs', async () => {

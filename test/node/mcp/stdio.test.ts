@@ -7,7 +7,15 @@ import { PassThrough, Readable } from 'node:stream';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { McpHost } from '../../../src/mcp/host.js';
 import { MESSAGE_LIMIT, serveLines } from '../../../src/mcp/stdio.js';
-import { fakeHost, INITIALIZE, Lines, type Message, seen, sessionLines } from '../../support/mcp-host.js';
+import {
+  FAKE_TOOLS,
+  fakeHost,
+  INITIALIZE,
+  Lines,
+  type Message,
+  seen,
+  sessionLines,
+} from '../../support/mcp-host.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -35,9 +43,9 @@ let wires: Wire[] = [];
 
 async function connect(
   env: Readonly<Record<string, string>> = {},
-  { protocolVersion = INITIALIZE.params.protocolVersion, maxSeconds = 3600 } = {},
+  { protocolVersion = INITIALIZE.params.protocolVersion, maxSeconds = 3600, tools = FAKE_TOOLS } = {},
 ): Promise<Wire> {
-  const wire = new Wire(await fakeHost(env, () => {}, { maxSeconds }));
+  const wire = new Wire(await fakeHost(env, () => {}, { maxSeconds, tools }));
   wires.push(wire);
   wire.send({ ...INITIALIZE, params: { ...INITIALIZE.params, protocolVersion } });
   await wire.until(({ id }) => id === 0);
@@ -76,14 +84,20 @@ describe('a session', () => {
     expect(unknown.error).toEqual({ code: -32602, message: 'Unknown tool "ecko"; did you mean echo?' });
   });
 
-  it('reports rising progress, and none without a token', async () => {
-    const wire = await connect();
+  it('reports rising progress, as a fraction of 1 for a name in run_, and none without a token', async () => {
+    const tools = FAKE_TOOLS.flatMap((tool) => [tool, { ...tool, name: `run_${tool.name}` }]);
+    const wire = await connect({}, { tools });
     await wire.call(1, 'work', { frames: 5 }, { progressToken: 'p' });
     await wire.call(2, 'work', { frames: 5 });
     const notices = wire.heard.filter(({ method }) => method === 'notifications/progress');
     const found = notices.map(({ params }) => [params?.progressToken, params?.progress, params?.total]);
     expect(found).toEqual([1, 2, 3, 4, 5].map((n) => ['p', n, 5]));
     expect(notices[0]?.params?.message).toBe('20 %: 1/5 frames, 200.0 fps');
+    await wire.call(3, 'run_work', { frames: 1 }, { progressToken: 'whole' });
+    const whole = () => wire.heard.filter(({ params }) => params?.progressToken === 'whole');
+    await expect.poll(() => whole().at(-1)?.params?.message).toBe('run_work done');
+    expect(whole().at(0)?.params).toMatchObject({ progress: 0, total: 1, message: 'starting run_work' });
+    expect(whole().at(-1)?.params).toMatchObject({ progress: 1, total: 1 });
   });
 
   it('stops a cancelled call and does not answer it', async () => {

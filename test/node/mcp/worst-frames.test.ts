@@ -19,7 +19,7 @@ import {
   type WorstFramesDocument,
 } from '../../../src/mcp/tools/describe-worst-frames.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
-import { type FakeContext, fakeContext, refused, writePair } from '../../support/mcp-tools.js';
+import { type FakeContext, fakeContext, writePair } from '../../support/mcp-tools.js';
 import { exhaustive, needsShared, sharedPath, tier } from '../../support/tier.js';
 import { SAID, type StandInOptions, standIn } from '../../support/vision-library.js';
 
@@ -264,25 +264,6 @@ describe('the words', () => {
     const args = { ...four(), n: 1, describe: false, images: 'none' };
     const { document } = await show(args, fakeContext('/'), asked);
     expect(document).toMatchObject({ model_id: null, hint: 'describe is false' });
-  });
-});
-
-describe('invalid arguments', () => {
-  it('are refused with a sentence', async () => {
-    const { ref, dis } = pair(4, {}, 'yuv');
-    const size = { width: 160, height: 96 };
-    for (const [args, why, root] of [
-      [size, /lacks pixfmt, bitdepth; pass width/, '/'],
-      [{ ...size, pixfmt: '420', bitdepth: 8, model: 'version=nothing' }, /nothing/, '/'],
-      [{}, /not allowed/, '/nowhere'],
-    ] as const)
-      expect(await refused(describeWorstFramesTool, { ref, dis, ...args }, fakeContext(root))).toMatch(why);
-  });
-
-  it('are out of the bounds of n, the distance and the size', () => {
-    const { inputSchema } = describeWorstFramesTool;
-    for (const wrong of [{ n: 0 }, { n: 33 }, { n: 2.5 }, { min_distance: 0 }, { image_max_side: 63 }])
-      expect(inputSchema.safeParse({ ref: 'a', dis: 'b', ...wrong }).success).toBe(false);
   });
 });
 

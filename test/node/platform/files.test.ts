@@ -14,7 +14,6 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   rmSync,
   truncateSync,
@@ -23,23 +22,21 @@ import {
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { fileURLToPath, pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { pathToFileURL } from 'node:url';
+import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { openVideo, reopen } from '../../../src/media/open.js';
-import { openInputs } from '../../../src/media/pair.js';
 import { blobReader, bytesReader } from '../../../src/media/readers.js';
 import { RandomAccessSource } from '../../../src/media/sources.js';
 import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media/types.js';
 import { FramePipe } from '../../../src/platform/node/ffmpeg/source.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/tool.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
+import { built } from '../../support/built.js';
 import { testFolder } from '../../support/folders.js';
 import { blankPlanes, expectedPlanes, noFiles, rawVideo, readAll, y4mVideo } from '../../support/media.js';
 import { seeded } from '../../support/random.js';
 import { refusalOf } from '../../support/refusals.js';
-import { sharedPath } from '../../support/tier.js';
 
 const format: VideoFormat = { width: 64, height: 48, bitDepth: 8, chroma: '420' };
 const clip = y4mVideo(format, '420', 5);
@@ -82,16 +79,6 @@ describe('regular files', () => {
     expect(source.readFrame(3, { y })).toBe(true);
     expect(y.slice()).toEqual(expectedPlanes(format, 3).y);
     await source.close();
-  });
-
-  it('may be the reference and the distorted video at once', async () => {
-    const both = { reference: file('clip.y4m'), distorted: file('clip.y4m') };
-    const inputs = await openInputs(both, { platform: nodeFiles });
-    const { reference, distorted } = inputs as Record<keyof typeof both, FrameSource>;
-    expect(await readAll(reference, 1)).toEqual(await readAll(distorted, 1));
-    await reference.close();
-    expect(await readAll(distorted, 2)).toEqual(expectedPlanes(format, 2));
-    await distorted.close();
   });
 
   it('may have any name', async () => {
@@ -248,36 +235,23 @@ describe.skipIf(process.platform === 'win32')('pipes', () => {
 
 describe('standard input', () => {
   // A separate program, because this process's input belongs to vitest.
-  const script = (): string => file('stdin.mjs');
-
-  beforeAll(async () => {
-    const root = fileURLToPath(new URL('../../..', import.meta.url));
-    await build({
-      stdin: {
-        resolveDir: root,
-        loader: 'ts',
-        contents: `
-          import { openVideo } from './src/media/open.ts';
-          import { nodeFiles } from './src/platform/node/files.ts';
-          import { createHash } from 'node:crypto';
-          try {
-            const source = await openVideo('-', { platform: nodeFiles });
-            const { width, height } = source.info;
-            const y = new Uint8Array(width * height);
-            const hash = createHash('sha256');
-            const stop = Number(process.argv[2] ?? Infinity);
-            let n = 0;
-            while (n < stop && (await source.readFrame(n, { y }))) { hash.update(y); n++; }
-            source.close();
-            console.log(source.info.name, n, hash.digest('hex'));
-          } catch (error) { console.log(error.code, error.message); }`,
-      },
-      bundle: true,
-      platform: 'node',
-      format: 'esm',
-      outfile: script(),
-    });
-  });
+  const module = (path: string) => JSON.stringify(pathToFileURL(built(path)).href);
+  const script = `
+    import { createHash } from 'node:crypto';
+    import { openVideo } from ${module('dist/media/open.js')};
+    import { nodeFiles } from ${module('dist/platform/node/files.js')};
+    try {
+      const source = await openVideo('-', { platform: nodeFiles });
+      const { width, height } = source.info;
+      const y = new Uint8Array(width * height);
+      const hash = createHash('sha256');
+      const stop = Number(process.argv[1] ?? Infinity);
+      let n = 0;
+      while (n < stop && (await source.readFrame(n, { y }))) { hash.update(y); n++; }
+      source.close();
+      console.log(source.info.name, n, hash.digest('hex'));
+    } catch (error) { console.log(error.code, error.message); }`;
+  const args = ['--input-type=module', '-e', script];
 
   const expected = (frames: number): string => {
     const hash = createHash('sha256');
@@ -286,15 +260,15 @@ describe('standard input', () => {
   };
 
   it('is a pipe or a redirected file, and may be empty', () => {
-    expect(execFileSync(process.execPath, [script()], { input: clip }).toString()).toBe(expected(5));
+    expect(execFileSync(process.execPath, args, { input: clip }).toString()).toBe(expected(5));
     const stdio = [openSync(file('clip.y4m'), 'r'), 'pipe', 'inherit'] as const;
-    expect(execFileSync(process.execPath, [script()], { stdio: [...stdio] }).toString()).toBe(expected(5));
-    const found = execFileSync(process.execPath, [script()], { input: '' }).toString();
+    expect(execFileSync(process.execPath, args, { stdio: [...stdio] }).toString()).toBe(expected(5));
+    const found = execFileSync(process.execPath, args, { input: '' }).toString();
     expect(found).toBe('io standard input is empty.\n');
   });
 
   it('does not keep the process alive when it is closed before its end', async () => {
-    const child = spawn(process.execPath, [script(), '1'], { stdio: ['pipe', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, [...args, '1'], { stdio: ['pipe', 'pipe', 'inherit'] });
     child.stdin.on('error', () => {});
     child.stdin.write(clip.subarray(0, 6000));
     let output = '';
@@ -304,22 +278,6 @@ describe('standard input', () => {
     await once(child, 'close');
     expect(output).toBe(expected(1));
   });
-});
-
-const reference = sharedPath('clips/src01_hrc00_576x324.yuv420p10le.yuv');
-
-it.skipIf(reference === undefined)('a real clip has the frames of the file (needs ../shared)', async () => {
-  const raw: RawVideoFormat = { width: 576, height: 324, bitDepth: 10, chroma: '420' };
-  const source = await open(reference ?? '', raw);
-  const bytes = new Uint8Array(readFileSync(reference ?? ''));
-  expect(source.info.frameCount).toBe(3);
-  for (let i = 0; i < 3; i++) {
-    const frame = await readAll(source, i);
-    const at = i * 559872;
-    const planes = Buffer.concat([frame?.y ?? bytes, frame?.cb ?? bytes, frame?.cr ?? bytes]);
-    expect(planes.equals(bytes.subarray(at, at + 559872))).toBe(true);
-  }
-  await source.close();
 });
 
 const FORMAT: VideoFormat = { width: 20, height: 18, bitDepth: 8, chroma: '420' };

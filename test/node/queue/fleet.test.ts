@@ -3,7 +3,7 @@
  * A queue as its users run it: a Redis server, workers that are processes, and batches that follow their jobs. Videos behind a
  * gate keep a task running while the test acts on it.
  */
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { QueueConnection, queueAddress } from '../../../src/queue/connect.js';
@@ -87,14 +87,13 @@ const title = redisIsAbsent === undefined ? 'a queue' : `a queue (${redisIsAbsen
 
 describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => {
   const files = videos();
-  const [media, own, results] = ['media', 'own', 'results'].map((name) => {
+  const [media, results] = ['media', 'results'].map((name) => {
     mkdirSync(files.at(name));
     return files.at(name);
-  }) as [string, string, string];
+  }) as [string, string];
   files.pair(['media/r.y4m', 'media/d.y4m'], 40);
   // With so many frames the values of a part are too large for Redis.
   files.pair(['media/long-r.y4m', 'media/long-d.y4m'], 400);
-  const copyTo = (name: string) => files.put(name, readFileSync(`${media}/${name.slice(-5)}`));
   const table = files.put(
     'media/jobs.csv',
     'reference,distorted,feature,subsample,fail-under\n' +
@@ -122,7 +121,7 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
     [redis, server] = [await startRedis(), await serve()];
     connection = await QueueConnection.open(queueAddress(redis.url));
     worker = await startWorker([
-      ...['--queue', redis.url, '--allow', media, '--allow', own, `--allow-url=${server.host}`],
+      ...['--queue', redis.url, '--allow', media, `--allow-url=${server.host}`],
       ...['--results', results, '--concurrency', '2', '--threads', '1', '--metrics', '0'],
     ]);
   });
@@ -337,17 +336,6 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
         expect(ran, ran.stderr).toMatchObject({ code: 0 });
         expect((await parts()) - before, names.join()).toBe(i === 0 ? 2 : 0);
       }
-    });
-
-    it.sequential('fails only the jobs when a folder is gone', async ({ expect }) => {
-      for (const name of ['own/r.y4m', 'own/d.y4m']) copyTo(name);
-      const one = files.put('own.csv', 'reference,distorted\nown/r.y4m,own/d.y4m\n');
-      renameSync(own, files.at('own-away'));
-      expect(await batch(one, files.at('own-1.jsonl'), '--attempts', '1')).toMatchObject({ code: 2 });
-      expect(linesOf(files.at('own-1.jsonl'))[0]?.error?.message).toContain('not under an allowed folder');
-      renameSync(files.at('own-away'), own);
-      const again = await batch(one, files.at('own-2.jsonl'), '--attempts', '1', '--retry-failed');
-      expect(again).toMatchObject({ code: 0 });
     });
   });
 

@@ -10,6 +10,7 @@ import { browserTinyRuntimes } from '../../../src/platform/browser/tiny/runtimes
 import { nodeTinySignatures } from '../../../src/platform/node/tiny/platform.js';
 import { nodeTinyRuntimes, tryProvider } from '../../../src/platform/node/tiny/runtimes.js';
 import { checkOnnx } from '../../../src/tiny/onnx/check.js';
+import { toHalves } from '../../../src/tiny/ort.js';
 import { type DeviceOffer, openOn } from '../../../src/tiny/session.js';
 import type { TinyModel, TinySession } from '../../../src/tiny/types.js';
 import { linear, model, node, port, TYPE } from '../../support/onnx.js';
@@ -145,38 +146,33 @@ describe('runtimes of Node', () => {
   });
 });
 
-/** A stand-in for openvino-node that sums a row. */
-function openVino(devices: readonly string[], calls: unknown[]) {
-  class Tensor {
-    constructor(
-      readonly type: unknown,
-      readonly shape: readonly number[],
-      readonly data: Float32Array | Uint16Array,
-    ) {}
-    getShape() {
-      return this.shape;
-    }
-  }
+class Tensor {
+  constructor(
+    readonly type: unknown,
+    readonly shape: readonly number[],
+    readonly data: unknown,
+  ) {}
+  getShape = () => this.shape;
+}
+
+/** A stand-in for openvino-node that gives back its input. */
+function openVino(devices: readonly string[], calls: unknown[] = [], fed: Tensor[] = []) {
+  const inferAsync = async (inputs: Readonly<Record<string, Tensor>>) => {
+    const [input] = Object.values(inputs) as [Tensor];
+    fed.push(input);
+    return { y: input };
+  };
   class Core {
     getAvailableDevices = () => devices;
     readModel = async (bytes: Uint8Array) => ({ bytes });
     compileModel = async (_: unknown, device: string, options: object) => {
       calls.push({ device, options });
       if (device === 'NPU') throw new Error('no driver\nfor it');
-      return {
-        createInferRequest: () => ({
-          inferAsync: async ({ features }: Record<string, Tensor>) => ({
-            score: new Tensor(
-              'f32',
-              [1, 1],
-              Float32Array.of([...(features?.data ?? [])].reduce((a, b) => a + b)),
-            ),
-          }),
-        }),
-      };
+      return { createInferRequest: () => ({ inferAsync }) };
     };
   }
-  return { default: { addon: { Core, Tensor, element: { f32: 'f32', f16: 'f16' } } } };
+  const element = Object.fromEntries('f32 f16 f64 i64 i32 i8 u8'.split(' ').map((name) => [name, name]));
+  return { default: { addon: { Core, Tensor, element } } };
 }
 
 describe('OpenVINO', () => {
@@ -185,8 +181,7 @@ describe('OpenVINO', () => {
     const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'GPU.0'], calls) }));
     const here = (await runtimes.devices()).filter(({ runtime }) => runtime === 'openvino-node');
     expect(here.map(({ device }) => device)).toEqual(['openvino', 'openvino-cpu', 'openvino-gpu']);
-    const session = await runtimes.open(SUM, { device: 'openvino-gpu', threads: 3, fp16: true });
-    expect((await session.run(ROW)).score?.data).toEqual(Float32Array.of(5));
+    await runtimes.open(SUM, { device: 'openvino-gpu', threads: 3, fp16: true });
     const cpu = await runtimes.open(SUM, { device: 'openvino-cpu', threads: 3, fp16: false });
     expect(cpu).toMatchObject({ device: 'openvino-cpu', runtime: 'openvino-node' });
     expect(calls).toEqual([
@@ -195,8 +190,25 @@ describe('OpenVINO', () => {
     ]);
   });
 
+  it.each([
+    [1, 'f32', Float32Array.of(2, 3)],
+    [2, 'u8', Uint8Array.of(2, 3)],
+    [3, 'i8', Int8Array.of(2, 3)],
+    [6, 'i32', Int32Array.of(2, 3)],
+    [7, 'i64', BigInt64Array.of(2n, 3n)],
+    [10, 'f16', toHalves(Float32Array.of(2, 3))],
+    [11, 'f64', Float64Array.of(2, 3)],
+  ])('gets tensors of type %i as %s, and gives numbers', async (type, element, data) => {
+    const fed: Tensor[] = [];
+    const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU'], [], fed) }));
+    const graph = { inputs: [{ name: 'features', type }] } as unknown as TinyModel['graph'];
+    const session = await runtimes.open({ ...SUM, graph }, { device: 'openvino-cpu', ...plain });
+    expect((await session.run(ROW)).y).toEqual(ROW.features);
+    expect(fed).toMatchObject([{ type: element, data }]);
+  });
+
   it('gives an error if a device does not start, and uses no other', async () => {
-    const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'NPU'], []) }));
+    const runtimes = nodeTinyRuntimes(loading({ 'openvino-node': openVino(['CPU', 'NPU']) }));
     const work = runtimes.open(SUM, { device: 'openvino-npu', ...plain });
     await expect(work).rejects.toThrow(/does not start on openvino-npu \(openvino-node: no driver for it\)/);
   });

@@ -1,12 +1,11 @@
 /**
  * @module test/unit/tiny/parts
- * Parts of tiny models: codec blocks by hand, pictures as models are given them, half precision, OpenVINO, calls in turn.
+ * Parts of tiny models: codec blocks by hand, pictures as models are given them, half precision, calls in turn.
  */
 import { describe, expect, it, test } from 'vitest';
 import type { FramePlanes, VideoFormat } from '../../../src/core/frame.js';
 import type { PictureBinding } from '../../../src/tiny/bind.js';
 import { codecBlock, presetOrdinal } from '../../../src/tiny/features.js';
-import { type OpenVino, openVinoOffers } from '../../../src/tiny/openvino.js';
 import { fromHalves, toHalves } from '../../../src/tiny/ort.js';
 import { Resampler, TinyPictureScorer } from '../../../src/tiny/scorers.js';
 import { openSession } from '../../../src/tiny/session.js';
@@ -91,51 +90,6 @@ describe('the place of a preset', () => {
     expect(() => presetOrdinal('libx264', 'p4')).toThrow('libx264 does not have; it has ultrafast');
     expect(() => presetOrdinal('libsvtav1', 'medium')).toThrow('a number from 0 to 13');
     expect(() => presetOrdinal('libx264', 'constructor')).toThrow('does not have');
-  });
-});
-
-describe('tensors of OpenVINO', () => {
-  class Tensor {
-    constructor(
-      readonly type: unknown,
-      readonly shape: readonly number[],
-      readonly data: unknown,
-    ) {}
-    getShape = () => this.shape;
-  }
-  /** A model that gives back its input of a type of ONNX. */
-  const session = async (type: number, fed: Tensor[] = []) => {
-    const inferAsync = async (inputs: Readonly<Record<string, Tensor>>) => {
-      fed.push(...Object.values(inputs));
-      return { y: inputs.x as Tensor };
-    };
-    class Core {
-      getAvailableDevices = () => ['CPU'];
-      readModel = async () => ({});
-      compileModel = async () => ({ createInferRequest: () => ({ inferAsync }) });
-    }
-    const element = Object.fromEntries('f32 f16 f64 i64 i32 i8 u8'.split(' ').map((name) => [name, name]));
-    const library = { Core, Tensor, element } as unknown as OpenVino;
-    const graph = { inputs: [{ name: 'x', type }] } as unknown as TinyModel['graph'];
-    const program = { bytes: new Uint8Array(), external: [] };
-    const offer = openVinoOffers(library).find(({ device }) => device === 'openvino-cpu');
-    return offer?.open({ source: 'm', program, graph }, { threads: 1, fp16: false }, []);
-  };
-  const both = () => ({ data: Float32Array.of(2, 3), dims: [1, 2] });
-
-  it.each([
-    [1, 'f32', Float32Array.of(2, 3)],
-    [2, 'u8', Uint8Array.of(2, 3)],
-    [3, 'i8', Int8Array.of(2, 3)],
-    [6, 'i32', Int32Array.of(2, 3)],
-    [7, 'i64', BigInt64Array.of(2n, 3n)],
-    [10, 'f16', toHalves(Float32Array.of(2, 3))],
-    [11, 'f64', Float64Array.of(2, 3)],
-  ])('of type %i are %s, and come back as numbers', async (type, element, data) => {
-    const fed: Tensor[] = [];
-    const opened = await session(type, fed);
-    expect((await opened?.run({ x: both() }))?.y).toEqual(both());
-    expect(fed).toMatchObject([{ type: element, data }]);
   });
 });
 

@@ -35,7 +35,7 @@ interface Answer {
   readonly points: readonly { readonly value: number; readonly margin: number }[];
   readonly unfinished: { readonly min: number; readonly max: number } | null;
   readonly not_monotone: readonly number[];
-  readonly shots: readonly { readonly first_frame: number; readonly frames: number }[];
+  readonly shots: readonly object[];
   readonly uri: string | null;
   readonly rungs: readonly { readonly vmaf: number; readonly height: number }[];
   readonly manifest: string;
@@ -154,9 +154,11 @@ describe('tools that search settings', () => {
       const asked = context();
       const answer = await answerTo(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
       expect(answer).toMatchObject({ encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true });
-      expect(answer.shots.map((shot) => [shot.first_frame, shot.frames])).toEqual([
-        [0, 12],
-        [12, 9],
+      const number = expect.any(Number);
+      const shot = { crf: number, predicted_vmaf: number, bitrate_kbps: number };
+      expect(answer.shots).toMatchObject([
+        { first_frame: 0, frames: 12, start_frame: 0, end_frame: 12, ...shot },
+        { first_frame: 12, frames: 9, start_frame: 12, end_frame: 21, ...shot },
       ]);
       expect(answer.summary).toContain('2 shots with libx264: every shot reaches vmaf mean of 10');
       const [script] = asked.published;
@@ -190,6 +192,10 @@ describe('tools that search settings', () => {
       const ask = { src: source, encoder: 'libx264', ...fast, resolutions: ['176', '160x88'] };
       const answer = await answerTo(runLadderTool, { ...ask, quality_tiers: 2 }, asked);
       expect(answer.rungs).toHaveLength(2);
+      const [number, bandwidth_bps] = [expect.any(Number), expect.any(Number)];
+      const rung = { height: number, bitrate_kbps: number, bandwidth_bps, crf: number };
+      const documented = answer.rungs.map(({ vmaf, height }) => ({ ...rung, width: number, vmaf, height }));
+      expect(answer).toMatchObject({ format: 'json', manifest: { rungs: documented } });
       expect(answer.command.slice(0, 3)).toEqual(['ffmpeg', '-i', source]);
       expect(answer.summary).toMatch(/^2 rungs with libx264 from /);
       expect(asked.published.map(({ name, mimeType }) => [name, mimeType])).toEqual([
@@ -262,17 +268,6 @@ describe('tools that search settings', () => {
         'No confidence interval: too few parts of the video share a range of quality; at least four are needed.',
       );
     });
-
-    it('compare presets', async () => {
-      const encoders = ['libx264:preset=ultrafast', 'libx264:preset=medium'];
-      const answer = await call(runCompareTool, { src: source, encoders, target_vmafs: [70] }, context());
-      expect(answer).toMatchObject({
-        summary: expect.stringMatching(
-          /^libx264:preset=medium (needs|and libx264:preset=ultrafast have no common range)/,
-        ),
-        encoders: [{ at_targets: [{ target_vmaf: 70, reached: true }] }, { encoder: 'libx264' }],
-      });
-    });
   });
 
   describe('raw YUV', () => {
@@ -335,13 +330,11 @@ describe('tools that search settings', () => {
     const tune = (more: object) => ({ src: source, ...fast, min_seconds: 0.2, ...more });
     const compare = (...encoders: string[]) => ({ src: source, encoders });
     const rungs = (size: string) => ({ src: source, resolutions: [size] });
-    const outside = { src: '/etc/passwd' };
 
     it.each<[tool: string, what: string, () => Args, sentence: string]>([
       ['find_quality', 'an encoder', () => find({ encoder: 'x26' }), 'libx264'],
       ['find_quality', 'a target', () => find({ targets: ['good'] }), 'vmaf.p5>=80'],
       ['find_quality', 'an option', () => find({ encoder_options: { f: 'tee' } }), 'no option "f"'],
-      ['find_quality', 'a file outside', () => find({ source: '/etc/passwd' }), 'not allowed'],
       ['run_tune_per_shot', 'an encoder', () => tune({ encoder: 'x26' }), 'libx264'],
       ['run_tune_per_shot', 'an option', () => tune({ encoder_options: { f: 'tee' } }), 'no option "f"'],
       [
@@ -350,12 +343,10 @@ describe('tools that search settings', () => {
         () => tune({ min_seconds: 4, max_seconds_per_shot: 5 }),
         'least twice',
       ],
-      ['run_tune_per_shot', 'a file outside', () => outside, 'not allowed'],
       ['run_compare', 'an encoder', () => compare('libx264', 'x'), '"x"'],
       ['run_compare', 'an option', () => compare('libx264', 'a:b'), 'libx264:preset=slow'],
       ['run_ladder', 'a size above', () => rungs('4320'), '320x176'],
       ['run_ladder', 'a size', () => rungs('HD'), 'such as 1280x720'],
-      ['run_ladder', 'a file outside', () => ({ ...outside, resolutions: ['48'] }), 'not allowed'],
     ])('%s: %s', async (name, _, args, sentence) => {
       expect(await refused(toolNamed(name), args(), context())).toContain(sentence);
     });
@@ -427,18 +418,6 @@ describe('tools that search settings', () => {
       const { encodes } = await answerTo(runLadderTool, args, asked);
       const whole = await answerTo(runLadderTool, args);
       expect(encodes).toBe(whole.encodes - 3);
-    });
-
-    it('run_ladder: an interrupted call, and resume from measured points', async () => {
-      using slow = hostThatIsLate();
-      const asked = context();
-      const sentence = await refused(runLadderTool, rungs('176'), asked);
-      expect(sentence).toContain('call again with the same arguments');
-      const before = slow.encodes.length;
-      const answer = await answerTo(runLadderTool, rungs('176'), asked);
-      expect(answer.encodes).toBe(slow.encodes.length - before);
-      const whole = await answerTo(runLadderTool, rungs('176'));
-      expect(answer.encodes).toBe(whole.encodes - (before - 1));
     });
   });
 });
