@@ -306,7 +306,7 @@ describe('a probe of GPU and core', () => {
       opens: () => workers[0]?.({ kind: 'gpu', state }),
       measures(worker: number, pairs: number, after: number, lost: string | null = null) {
         now += after;
-        workers[worker]?.({ kind: 'progress', pairs });
+        workers[worker]?.({ kind: 'progress', pairs, buffers: [] });
         if (worker === 0) workers[0]?.({ kind: 'gpu', state: { ...state, pairs: 64, lost } });
       },
     };

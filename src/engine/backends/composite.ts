@@ -64,7 +64,7 @@ export class CompositeMeasurer implements Measurer {
     record.fill(Number.NaN);
     this.#frames.complete(slot);
     const working = this.#parts.flatMap((part) => {
-      const join = (values: Float64Array) => joinRecord(record, this.layout, part.part, values);
+      const join = (values: Float64Array) => joinRecord(record, part.part, values);
       const measuring = part.measure(slot, spatial, join);
       // If another part fails first, this one is not awaited.
       measuring?.catch(() => {});
@@ -307,7 +307,7 @@ export function withPerceptual(core: InstantKind, perceptual: InstantKind): Inst
 
 export interface PlanPart {
   readonly plan: ExtractionPlan;
-  /** Index in the whole record, for each double of this part's record. */
+  /** Index in the whole record, for each field of this part's calls. */
   readonly places: readonly number[];
 }
 
@@ -328,27 +328,15 @@ function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPa
   const { calls, format } = whole;
   const all = recordLayout(whole);
   const fields = (start: number, count: number) => Array.from({ length: count }, (_, i) => start + i);
-  const places = [
-    ...calls.flatMap(({ fields: count }, i) => (takes(i) ? fields(all.calls[i] as number, count) : [])),
-    ...(all.excess < 0 ? [] : fields(all.excess, all.pictures - all.excess)),
-  ];
+  const places = calls.flatMap(({ fields: count }, i) =>
+    takes(i) ? fields(all.calls[i] as number, count) : [],
+  );
   return { plan: { format, calls: calls.filter((_, i) => takes(i)) }, places };
 }
 
-/** Writes a part's record into the whole record, which holds NaN where no part has written. */
-function joinRecord(
-  whole: Float64Array,
-  { excess, pictures }: RecordLayout,
-  { places }: PlanPart,
-  values: Float64Array,
-): void {
-  for (const [i, place] of places.entries()) {
-    const before = whole[place] as number;
-    const value = values[i] as number;
-    // Each part checks its own planes for samples out of range; the first such plane counts.
-    const shared = excess >= 0 && place >= excess && place < pictures && before > 0;
-    whole[place] = shared && !(value > 0 && value < before) ? before : value;
-  }
+/** Writes a part's fields into the whole record, which holds NaN where no part has written. */
+function joinRecord(whole: Float64Array, { places }: PlanPart, values: Float64Array): void {
+  for (const [i, place] of places.entries()) whole[place] = values[i] as number;
 }
 
 /** A GPU as its driver describes it; empty where the driver does not say. */

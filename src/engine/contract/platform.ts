@@ -136,20 +136,19 @@ export interface WorkerSetup {
 /** Whether each video ended. */
 export type EndOfPair = Readonly<Record<InputRole, boolean>>;
 
-/**
- * `measure` is for videos that the worker reads itself. `begin` (`prime`)* (`pair`)* `end` sends the frames of a chunk, as
- * buffers laid out by engine/backends/measurer.
- */
+/** A pair of frames in buffers laid out by engine/backends/measurer; history may lack the distorted frame. */
+export interface SentPair {
+  readonly index: number;
+  readonly reference: ArrayBuffer;
+  readonly distorted?: ArrayBuffer;
+}
+
 export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
-  | { readonly kind: 'begin'; readonly first: number }
-  | {
-      readonly kind: 'prime';
-      readonly reference: Uint8Array<ArrayBuffer>;
-      readonly distorted?: Uint8Array<ArrayBuffer>;
-    }
-  | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
+  /** A frame pair of the last chunk or of its history, unless the worker reads the videos itself. */
+  | ({ readonly kind: 'pair' } & SentPair)
+  /** The last chunk ends early. */
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
   /** `stop` at any time: a GPU driver may crash if its thread is terminated. */
@@ -168,12 +167,11 @@ export type FromWorker =
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** Its GPU is open, or there is none. Sent again when it is lost, and before records of a chunk. */
   | { readonly kind: 'gpu'; readonly state: GpuState }
-  /** `pairs` more are measured: sent now and then; the last ones of a chunk come only with its records. */
-  | { readonly kind: 'progress'; readonly pairs: number }
-  /** A sent pair is measured; returns its buffers for reuse. */
-  | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
-  /** The history sent with `prime` is copied; returns its buffers for reuse. */
-  | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
+  /**
+   * `pairs` more are measured: sent now and then; the last ones of a chunk come only with its records. For sent pairs, after
+   * each one, with buffers to reuse.
+   */
+  | { readonly kind: 'progress'; readonly pairs: number; readonly buffers: readonly ArrayBuffer[] }
   /** A chunk is done. */
   | ({ readonly kind: 'records' } & Chunk & MeasuredChunk)
   | ({ readonly kind: 'failed' } & ErrorData)

@@ -194,9 +194,8 @@ export class WorkerPool {
       if (message.state.lost !== null) worker.share = Math.min(1, worker.share);
       return 0;
     }
-    if (message.kind === 'primed') return 0;
     const isWhole = message.kind === 'records';
-    const count = isWhole ? message.count - worker.counted : message.kind === 'progress' ? message.pairs : 1;
+    const count = isWhole ? message.count - worker.counted : message.pairs;
     worker.counted = isWhole ? 0 : worker.counted + count;
     worker.measured += count;
     return count;

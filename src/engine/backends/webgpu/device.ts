@@ -344,10 +344,6 @@ export class Pictures {
     return picture?.index === index ? this.#frame(picture) : undefined;
   }
 
-  samples(index: number): readonly Uint8Array[] {
-    return placeOf(this.#written, index).samples;
-  }
-
   /** Uploads a plane of a kept picture, unless the GPU has it. */
   upload(index: number, plane: number, transfer: Transfer): void {
     const { planes, version } = placeOf(this.#written, index);

@@ -7,7 +7,7 @@ import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall, PlaneArgument } from '../../../core/module.js';
 import type { AdapterFacts, GpuKind } from '../composite.js';
 import type { ExtractionPlan, FrameSlot, Measurer, RecordLayout } from '../measurer.js';
-import { callsOf, historyNeeds, planeSizes, recordLayout, startRecord } from '../measurer.js';
+import { callsOf, historyNeeds, planeSizes, recordLayout } from '../measurer.js';
 import { ADM_ON_GPU } from './adm.js';
 import type { Encode, GpuFunction, GpuKernel } from './device.js';
 import {
@@ -126,7 +126,7 @@ export class GpuMeasurer implements Measurer {
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
     const { index } = slot;
     this.keep(slot);
-    startRecord(this.#plan, this.layout, record, spatial, (side) => this.#picturesOf(side).samples(index));
+    record.fill(Number.NaN);
     const due = callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier));
     if (due.length === 0) return Promise.resolve();
     const failure = this.#gpu.failure ?? (this.#closed ? closedError() : undefined);
