@@ -2,6 +2,7 @@
  * @module engine/scorer
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
+import { serializeCalls } from '../core/abort.js';
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
@@ -121,8 +122,7 @@ class PushScorer implements Scorer, Steerable {
   #pushed = 0;
   #steering: Steering | undefined;
   #state: 'open' | 'finished' | 'closed' = 'open';
-  /** The latest call; calls run one after another. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #serialize = serializeCalls();
 
   constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
     this.format = facts.format;
@@ -232,13 +232,6 @@ class PushScorer implements Scorer, Steerable {
   #requireOpen(call: string): void {
     if (this.#state === 'open') return;
     throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
-  }
-
-  /** Runs a call after all earlier ones, also after failed ones. */
-  #serialize<T>(call: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(call);
-    this.#last = result.catch(() => {});
-    return result;
   }
 }
 

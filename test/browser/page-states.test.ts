@@ -7,7 +7,8 @@
 import { basename } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { y4mFile, y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { y4mHeader } from '../../src/core/frame.js';
+import { y4mFile, y4mFrame } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, hasFfmpeg, needsFfmpeg } from '../support/encode.js';

@@ -3,6 +3,7 @@
  * Measures one part of a pair like an unsharded run, but reads only that part, from the key frame before it. Pairs keep their
  * numbers in the run.
  */
+import { joinBytes } from '../../core/bytes.js';
 import { internalError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
@@ -35,7 +36,7 @@ import {
 } from '../pair/pair.js';
 import { loadModules, loadRequested, scoredSize } from '../plan/plan.js';
 import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
-import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
+import { checkShard, contentOf, cutShard, planDigest, type ScoreShardOptions } from './shard.js';
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
 /** Releases everything before it settles. @throws {AnyvmafError} as the public `scoreShard`; the signal's reason */
