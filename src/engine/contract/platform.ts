@@ -107,6 +107,29 @@ export interface Chunk {
   readonly count: number;
 }
 
+/** Passes on chunks in the order of their pairs. */
+export class InOrder<Data> {
+  readonly #take: (data: Data, count: number) => void;
+  readonly #early = new Map<number, readonly [count: number, data: Data]>();
+  /** The pair after the last one passed on. */
+  next: number;
+
+  constructor(take: (data: Data, count: number) => void, first = 0) {
+    this.#take = take;
+    this.next = first;
+  }
+
+  /** Takes `count` pairs from `first`, in any order. */
+  add(first: number, count: number, data: Data): void {
+    if (count > 0) this.#early.set(first, [count, data]);
+    for (let chunk = this.#early.get(this.next); chunk; chunk = this.#early.get(this.next)) {
+      this.#early.delete(this.next);
+      this.next += chunk[0];
+      this.#take(chunk[1], chunk[0]);
+    }
+  }
+}
+
 /** Two videos that a worker opens itself. Pair n starts at reference frame `skip.reference + n` and so on. */
 export interface PairDescriptor {
   readonly reference: SourceDescriptor;
