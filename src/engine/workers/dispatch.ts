@@ -124,10 +124,6 @@ class Dispatcher {
   #next: Chunk | undefined;
   #extent: Extent;
   #ended = false;
-  #refuse: (reason: unknown) => void = () => {};
-  readonly #refused = new Promise<never>((_, reject) => {
-    this.#refuse = reject;
-  });
 
   constructor(pool: WorkerPool, chunks: Iterator<Chunk, void>, sink: RecordSink, options: Dispatching) {
     const { first = 0, total = null } = options;
@@ -150,8 +146,7 @@ class Dispatcher {
       if (message.kind === 'records') this.#take(number, message);
     });
     this.#assignAll();
-    const done = this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
-    await Promise.race([done, this.#refused]);
+    await this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
     return this.#extent;
   }
 
@@ -176,7 +171,7 @@ class Dispatcher {
     worker.chunks++;
     const post = () => this.#pool.post(number, { kind: 'measure', chunk });
     const wait = this.#options.gate?.();
-    if (wait) wait.then(post).catch(this.#refuse);
+    if (wait) wait.then(post).catch((reason) => this.#pool.fail(reason));
     else post();
     return true;
   }

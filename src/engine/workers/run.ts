@@ -144,7 +144,7 @@ async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu }: Worker
   if (gpu !== 'required') start(usefulThreads(threads, expected, longest));
   if (gpu === 'tried') started.probe = new BackendProbe(pool);
   if (gpu === undefined || gpu === 'tried') return;
-  await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
+  await pool.until(() => ![...pool.gpus.values()].includes(null));
   if (gpu !== 'required') return;
   const busy = chooseThreads(threads, leftToCore(pool, setup.plan), expected);
   const most = Math.min(threads, MOST_GPU_WORKERS, busy);
