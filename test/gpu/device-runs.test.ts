@@ -67,7 +67,6 @@ function card({ bytes, after = Number.POSITIVE_INFINITY, workers = 1 }: Device) 
     const kind = await openWebgpu(await softwareGpu(), { limits });
     return {
       adapter: CARD,
-      lost: kind.lost,
       problem: (call, format) => kind.problem(call, format),
       limit: (call, format) => kind.limit(call, format),
       close: () => kind.close(),

@@ -173,7 +173,6 @@ describe('a lost GPU', () => {
   const LOST: readonly (readonly [string, FakeGpuOptions])[] = [
     ['before the first pair', { lostAfter: 0 }],
     ['in the middle', { lostAfter: 7 }],
-    ['in the middle, without an answer', { lostAfter: 7, silent: true }],
     [
       'in the middle, with its frames',
       { lostAfter: 7, frames: true, metrics: ['vif', 'adm', 'motion', 'psnr', 'float_ssim'] },

@@ -110,7 +110,7 @@ export interface Measurer {
    * Measures the pair written to a slot, at least the pictures that `picturesRead` names, and keeps it for later pairs.
    * @param record receives `layout.length` doubles: the fields of calls, and NaN elsewhere
    * @param spatial false if subsampling skips the pair: calls that need every frame run, other fields are NaN
-   * @returns a promise if the record is complete only later
+   * @returns a promise if the record is complete only later; rejected at once if the device is lost or closed
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
   /** Frames in flight and their history, for another measurer to take over if the device is lost. They outlive it. */

@@ -145,7 +145,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   async close(): Promise<void> {
-    await this.started.here?.gpu?.close();
+    this.started.here?.gpu?.close();
     await this.started.pool?.terminate();
     await this.#heatmaps?.discard();
     await this.#tiny?.close();

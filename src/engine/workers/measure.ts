@@ -55,7 +55,7 @@ export async function openMeasuring(setup: WorkerSetup, tools: MeasuringTools): 
   let heatmaps: HeatmapWriter | undefined;
   let pictures: PictureScorers | undefined;
   const end = async () => {
-    await (gpu ?? measurer).close();
+    (gpu ?? measurer).close();
     heatmaps?.close();
     await pictures?.close();
   };

@@ -165,7 +165,7 @@ async function startWork(tools: WorkerTools, setup: WorkerSetup): Promise<Work |
     abort() {
       aborted = true;
       current.end();
-      void gpu?.close();
+      gpu?.close();
     },
     async close() {
       await measuring.close();

@@ -247,7 +247,6 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 /** A GPU whose measurers share a device. */
 export class WebgpuKind implements GpuKind {
   readonly adapter: AdapterFacts;
-  readonly lost: Promise<string>;
   readonly #gpu: GPU;
   readonly #options: WebgpuOptions;
   /** Bytes of the largest buffer that a shader may bind. */
@@ -255,7 +254,6 @@ export class WebgpuKind implements GpuKind {
   /** Adapter for the next device: each provides only one. */
   #next: GPUAdapter | undefined;
   readonly #devices = new Set<OpenDevice>();
-  #onLost: (reason: string) => void = () => {};
 
   constructor(gpu: GPU, adapter: GPUAdapter, options: WebgpuOptions) {
     this.#gpu = gpu;
@@ -265,9 +263,6 @@ export class WebgpuKind implements GpuKind {
     const { maxStorageBufferBindingSize, maxBufferSize } = adapter.limits;
     const limits = { maxStorageBufferBindingSize, maxBufferSize, ...options.limits };
     this.#mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-    this.lost = new Promise((resolve) => {
-      this.#onLost = resolve;
-    });
   }
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
@@ -297,10 +292,7 @@ export class WebgpuKind implements GpuKind {
     this.#next = undefined;
     const device = await OpenDevice.open(adapter, bytes);
     this.#devices.add(device);
-    device.onFailure((error) => {
-      this.#devices.delete(device);
-      if (error instanceof GpuLostError) this.#onLost(error.message);
-    });
+    device.onFailure(() => this.#devices.delete(device));
     return device;
   }
 
