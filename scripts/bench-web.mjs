@@ -73,7 +73,8 @@ const TYPES = {
 };
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 
 /** The generated 1080p pair as H.264, `frames` long. */
 async function pair(frames) {

@@ -99,7 +99,8 @@ const CLI = builtCommand();
 const MODEL = 'version=vmaf_v0.6.1';
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 const { score } = await loadBuilt('index.js');
 
 const PAIRS = {

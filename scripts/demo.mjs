@@ -14,7 +14,8 @@ const FORMAT = { width: 640, height: 360, bitDepth: 8, chroma: '420' };
 const FRAMES = 60;
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 
 const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-demo-'));
 try {

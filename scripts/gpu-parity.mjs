@@ -44,7 +44,6 @@ const platform = {
     ...{ here: true, driver: true, advice: '' },
     open: async () => ({
       adapter: kind.adapter,
-      lost: kind.lost,
       problem: (call, format) => kind.problem(call, format),
       open: (plan) => kind.open(plan),
       close() {},

@@ -134,7 +134,8 @@ const MESSAGES = [
 
 async function makeVideos() {
   const { makeSample } = await loadBuilt('sample/generator.js');
-  const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+  const { y4mHeader } = await loadBuilt('core/frame.js');
+  const { y4mFrame } = await loadBuilt('sample/files.js');
   const format = { width: 320, height: 216, bitDepth: 8, chroma: '420' };
   const clip = makeSample(format, { seed: 7 });
   for (const [path, side] of [

@@ -27,7 +27,8 @@ const LONGEST = 600_000;
 const SHOWN = 3000;
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 
 const folder = realpathSync(mkdtempSync(join(tmpdir(), 'anyvmaf-session-')));
 try {

@@ -7,7 +7,8 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { loadBuilt } from './project.mjs';
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 
 const SIZE = 's=640x360:r=25';
 const FROZEN = `mandelbrot=${SIZE},loop=-1:1:0`;

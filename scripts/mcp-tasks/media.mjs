@@ -17,7 +17,8 @@ import { join } from 'node:path';
 import { builtCommand, loadBuilt } from '../lib/project.mjs';
 
 const { makeSample } = await loadBuilt('sample/generator.js');
-const { y4mFrame, y4mHeader } = await loadBuilt('sample/files.js');
+const { y4mHeader } = await loadBuilt('core/frame.js');
+const { y4mFrame } = await loadBuilt('sample/files.js');
 
 export const FORMAT = { width: 320, height: 180, bitDepth: 8, chroma: '420' };
 const UHD = { width: 3840, height: 2160 };

@@ -4,7 +4,8 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
-import { y4mFrame, y4mHeader } from '../sample/files.js';
+import { y4mHeader } from '../core/frame.js';
+import { y4mFrame } from '../sample/files.js';
 import { makeSample, type SampleSide } from '../sample/generator.js';
 import type { MakerJob } from './run.js';
 

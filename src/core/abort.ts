@@ -1,6 +1,7 @@
 /**
  * @module core/abort
- * Helpers for AbortSignal: call a function on abort, stop waiting for a promise, add a time limit.
+ * Helpers for promises and AbortSignal: call a function on abort, stop waiting for a promise, serialize calls, share work, add a
+ * time limit.
  */
 import { AnyvmafError, type AnyvmafErrorOptions } from './errors.js';
 
@@ -20,6 +21,57 @@ export function unlessAborted<T>(signal: AbortSignal | undefined, work: Promise<
     const forget = onAbort(signal, reject);
     work.then(resolve, reject).finally(forget);
   });
+}
+
+/** @returns a function that starts each call when all earlier ones have ended, failed or not */
+export function serializeCalls(): <T>(call: () => T | Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (call) => {
+    const result = last.then(call);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+interface SharedWork<T> {
+  readonly work: Promise<T>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+/** Results of work, or work in progress, by key. */
+export type SharedWorks<T> = Map<string, SharedWork<T>>;
+
+/**
+ * Waits for work that all callers with one key share. When all of them have aborted, it is aborted and forgotten.
+ * @param keeps whether later callers get the same error instead of starting the work again
+ * @throws as `begin`; the signal's reason, at once if other callers wait, else after the work has ended
+ */
+export async function shareWork<T>(
+  known: SharedWorks<T>,
+  key: string,
+  signal: AbortSignal | undefined,
+  begin: (signal: AbortSignal) => Promise<T>,
+  keeps: (error: unknown) => boolean = () => false,
+): Promise<T> {
+  const stop = new AbortController();
+  const shared = known.get(key) ?? { work: begin(stop.signal), stop, waiting: 0 };
+  const forget = () => {
+    if (known.get(key) === shared) known.delete(key);
+  };
+  if (!known.has(key)) shared.work.catch((error) => keeps(error) || forget());
+  known.set(key, shared);
+  shared.waiting++;
+  try {
+    return await unlessAborted(signal, shared.work);
+  } finally {
+    shared.waiting--;
+    if (signal?.aborted && shared.waiting === 0) {
+      forget();
+      shared.stop.abort(signal.reason);
+      await shared.work.catch(() => {});
+    }
+  }
 }
 
 export class TimeLimitError extends AnyvmafError {

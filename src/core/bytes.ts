@@ -1,7 +1,17 @@
 /**
  * @module core/bytes
- * Bytes as text: base64, and SHA-256 digests in hexadecimal digits.
+ * Bytes joined, and as text: base64, and SHA-256 digests in hexadecimal digits.
  */
+
+export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
 
 /** Bytes to encode at a time: a multiple of 3, so that no padding is needed, and few enough for one call's arguments. */
 const PIECE = 0x6000;

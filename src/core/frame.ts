@@ -107,6 +107,29 @@ export function roundedDownChroma(format: VideoFormat, size: number): string | u
   );
 }
 
+/** A chroma plane as stored: repeats the last column and row of the scored one at odd luma sizes. */
+export function storedChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
+  const { width, height } = chromaSize(format);
+  const stored = storedChromaSize(format);
+  if (stored.width === width && stored.height === height) return plane;
+  const bytes = sampleBytes(format.bitDepth);
+  const [row, stride] = [width * bytes, stored.width * bytes];
+  const out = new Uint8Array(stride * stored.height);
+  for (let y = 0; y < stored.height; y++) {
+    const from = Math.min(y, height - 1) * row;
+    out.set(plane.subarray(from, from + row), y * stride);
+    if (stride > row) out.set(plane.subarray(from + row - bytes, from + row), y * stride + row);
+  }
+  return out;
+}
+
+/** @param rate frames per second as a Y4M ratio */
+export function y4mHeader({ width, height, bitDepth, chroma }: VideoFormat, rate = '25:1'): string {
+  const name = chroma === '400' ? 'mono' : chroma === '420' && bitDepth === 8 ? '420jpeg' : chroma;
+  const depth = bitDepth > 8 ? `${chroma === '400' ? '' : 'p'}${bitDepth}` : '';
+  return `YUV4MPEG2 W${width} H${height} F${rate} Ip A1:1 C${name}${depth}\n`;
+}
+
 /** For messages: `1920x1080 4:2:0 8 bit`. */
 export function describeFormat(format: VideoFormat): string {
   return `${format.width}x${format.height} ${[...format.chroma].join(':')} ${format.bitDepth} bit`;

@@ -43,11 +43,7 @@ export async function inspectPair(
     const withoutDefaults = { ...checked, pairing: { ...checked.pairing, scale: options.scale } };
     const preflight = new Preflight({ ...context, checked: withoutDefaults }, pair, requested);
     preflight.readAgain();
-    try {
-      return await preflight.inspection();
-    } finally {
-      await preflight.close();
-    }
+    return preflight.inspection();
   });
 }
 

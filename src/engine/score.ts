@@ -85,7 +85,8 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   const inThread = !aside || describePair(ready) === undefined;
   // Inspecting would take longer than a run short enough for this thread.
   const inspectStored = options.preflight === true && aside;
-  const pair = await checks.observe(known, backend.requested, ready, { expected, inThread, inspectStored });
+  const inspected = { expected, inThread, stored: inspectStored };
+  const pair = await checks.observe(known, backend.requested, ready, { inThread, inspected });
   const meter = new Meter(options.onProgress, expected);
   const stated = inputsOf(known);
   const head = (extent?: Extent) => headOf(stated, checked, extent);

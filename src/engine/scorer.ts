@@ -2,6 +2,7 @@
  * @module engine/scorer
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
+import { serializeCalls } from '../core/abort.js';
 import { isObject, oneOf, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
@@ -10,11 +11,10 @@ import { copyPlanes, type FramePlanes, formatProblem, type VideoFormat } from '.
 import { quotientOf } from '../core/numbers.js';
 import { showValue } from '../core/printable.js';
 import { checkPair } from '../media/pair.js';
+import type { FrameSource } from '../media/types.js';
 import { buildReport } from '../report/build.js';
 import type { FrameMetrics, Report, ReportInput } from '../report/schema.js';
-import { coreMeasurers } from './backends/core/extractor.js';
-import { type ExtractionPlan, type Measurer, type PlaneName, planeBytes } from './backends/measurer.js';
-import type { PictureScorers } from './backends/tiny.js';
+import { type ExtractionPlan, type PlaneName, planeBytes } from './backends/measurer.js';
 import { type CheckedOptions, checkFormat, checkOptions, framesToKeep } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import type { PushedPlanes, Scorer, ScorerOptions } from './contract/types.js';
@@ -25,7 +25,8 @@ import { loadModules, loadRequested } from './plan/plan.js';
 import { headOf, Meter } from './results/report-parts.js';
 import type { Scoring } from './results/scoring.js';
 import { Feeder, type FramePair, type RecordSink } from './workers/dispatch.js';
-import { openPictures, PairMeasurer } from './workers/measure.js';
+import type { Measuring } from './workers/measure.js';
+import { openHere } from './workers/run.js';
 import { WorkerPool } from './workers/worker-pool.js';
 
 /** @throws {AnyvmafError} as the public `createScorer` */
@@ -56,8 +57,11 @@ export async function openScorer(
   const warnings = checkPair({ ...reference, ...bare }, { ...distorted, ...bare }, checked);
   try {
     await measurement.open();
-    const openQueue = await prepareQueue(platform, measurement);
-    return new PushScorer({ measurement, format, checked, inputs, warnings, onFrame }, openQueue);
+    const here = measurement.threads(null) > 0 ? null : await openHere(platform, measurement.setup);
+    measurement.started.here = here;
+    return new PushScorer({ measurement, format, checked, inputs, warnings, onFrame }, (sink) =>
+      here ? localQueue(here, sink) : workerQueue(platform, measurement, sink),
+    );
   } catch (error) {
     await measurement.close();
     throw error;
@@ -86,18 +90,6 @@ function checkScoredFormat(what: string, format: ScoredFormat): void {
     oneOf(`${name}.upsampling`, upsampling, CHROMA_UPSAMPLERS);
     if (primaries !== undefined) oneOf(`${name}.primaries`, primaries, PRIMARIES);
   }
-}
-
-/** Measures in the calling thread if the number of threads is 0, else on a worker pool. */
-async function prepareQueue(
-  platform: Platform,
-  measurement: CoreMeasurement,
-): Promise<(sink: RecordSink) => PairQueue> {
-  const { setup } = measurement;
-  if (measurement.threads(null) > 0) return (sink) => workerQueue(platform, measurement, sink);
-  const pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
-  const core = await coreMeasurers(setup.modules, setup.implementation);
-  return (sink) => localQueue(core.open(setup.plan), measurement, sink, pictures);
 }
 
 function inputOf(name: string, format: ScoredFormat, colour?: Colour): ReportInput {
@@ -130,8 +122,7 @@ class PushScorer implements Scorer, Steerable {
   #pushed = 0;
   #steering: Steering | undefined;
   #state: 'open' | 'finished' | 'closed' = 'open';
-  /** The latest call; calls run one after another. */
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #serialize = serializeCalls();
 
   constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
     this.format = facts.format;
@@ -155,17 +146,15 @@ class PushScorer implements Scorer, Steerable {
     return this.#serialize(async () => {
       this.#requireOpen('push');
       const { extraction } = this.#facts.measurement.plan.features;
-      const [first, second] = [
-        checkPlanes('reference', reference, extraction),
-        checkPlanes('distorted', distorted, extraction),
-      ];
+      const pair = {
+        reference: checkPlanes('reference', reference, extraction),
+        distorted: checkPlanes('distorted', distorted, extraction),
+      };
       await this.#steering?.gate();
       this.#requireOpen('push');
       if (this.#steering?.stopped) return this.#ready.splice(0);
-      await this.#queue.push((slot) => {
+      await this.#queue.push(pair, () => {
         this.#requireOpen('push');
-        copyPlanes(first, slot.reference);
-        copyPlanes(second, slot.distorted);
         this.#pushed++;
       });
       return this.#ready.splice(0);
@@ -244,13 +233,6 @@ class PushScorer implements Scorer, Steerable {
     if (this.#state === 'open') return;
     throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
   }
-
-  /** Runs a call after all earlier ones, also after failed ones. */
-  #serialize<T>(call: () => Promise<T>): Promise<T> {
-    const result = this.#last.then(call);
-    this.#last = result.catch(() => {});
-    return result;
-  }
 }
 
 const PLANES: readonly { readonly key: PlaneName; readonly name: string }[] = [
@@ -299,41 +281,35 @@ function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: Vid
 }
 
 interface PairQueue {
-  /** Waits for memory, lets `write` fill it with the next pair, and measures the pair. */
-  push(write: (pair: FramePair) => void): Promise<void>;
+  /** Copies the planes when there is room, after calling `taken`, and measures the pair. */
+  push(pair: FramePair, taken: () => void): Promise<void>;
   finish(): Promise<void>;
   /** Frees everything. Idempotent. */
   close(): Promise<void>;
 }
 
-function localQueue(
-  measurer: Measurer,
-  { setup: { subsample }, started }: CoreMeasurement,
-  sink: RecordSink,
-  pictures?: PictureScorers,
-): PairQueue {
-  const pairs = new PairMeasurer(measurer, subsample, { pictures });
+function localQueue({ chunks, close }: Measuring, sink: RecordSink): PairQueue {
+  const skip = { reference: 0, distorted: 0 };
   let next = 0;
-  let closed = false;
   return {
-    async push(write) {
-      const slot = measurer.slot(next);
-      write(slot);
-      next++;
-      const record = new Float64Array(measurer.layout.length);
-      await pairs.measure(slot, record);
-      await pairs.settle();
+    async push({ reference, distorted }, taken) {
+      taken();
+      const chunk = { first: next++, count: 1 };
+      const pair = { reference: sourceOf(reference), distorted: sourceOf(distorted), skip };
+      const { records } = await chunks.measure(pair, chunk);
       sink.measured(1);
-      sink.add(slot.index, 1, record);
+      sink.add(chunk.first, 1, records);
     },
-    async finish() {
-      started.sessions = pictures?.facts ?? [];
-    },
-    async close() {
-      if (closed) return;
-      closed = true;
-      measurer.close();
-      await pictures?.close();
+    async finish() {},
+    close,
+  };
+}
+
+function sourceOf(planes: FramePlanes): Pick<FrameSource, 'readFrame'> {
+  return {
+    readFrame(_, into) {
+      copyPlanes(planes, into);
+      return true;
     },
   };
 }
@@ -350,8 +326,11 @@ function workerQueue(platform: Platform, measurement: CoreMeasurement, sink: Rec
   }
   const feeder = new Feeder(pool, setup.plan, sink);
   return {
-    async push(write) {
-      write(await feeder.room());
+    async push(pair, taken) {
+      const room = await feeder.room();
+      taken();
+      copyPlanes(pair.reference, room.reference);
+      copyPlanes(pair.distorted, room.distorted);
       feeder.submit();
     },
     async finish() {

@@ -3,6 +3,7 @@
  * Fetches models that may not ship with the package, verifies their digests, and caches them.
  */
 import { requireObject, requireText } from '../core/arguments.js';
+import { joinBytes } from '../core/bytes.js';
 import { codeOf, ioError, modelError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import { type RegistryEntry, readRegistry, requireBuiltIn, sumOf } from './registry.js';
@@ -118,13 +119,7 @@ async function upTo(most: number, { body }: Response): Promise<Uint8Array<ArrayB
     await reader?.cancel();
     return undefined;
   }
-  const bytes = new Uint8Array(length);
-  let at = 0;
-  for (const part of taken) {
-    bytes.set(part, at);
-    at += part.length;
-  }
-  return bytes;
+  return joinBytes(taken);
 }
 
 /** The reason of a network error, which `fetch` puts into `cause`. */

@@ -2,7 +2,7 @@
  * @module parts/consent
  * Fetches a part on first use with the user's consent: on the command line, in `ANYVMAF_INSTALL`, or interactively.
  */
-import { unlessAborted } from '../core/abort.js';
+import { type SharedWorks, serializeCalls, shareWork, unlessAborted } from '../core/abort.js';
 import type { PartName } from '../core/choices.js';
 import { AnyvmafError, backendError, type InstallHint, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
@@ -27,18 +27,11 @@ export function agreeToParts(): void {
   agreed = true;
 }
 
-/** A part that is being fetched, or that the user declined. */
-interface PartRequest {
-  readonly work: Promise<void>;
-  readonly stop: AbortController;
-  waiting: number;
-}
+/** Parts that are being fetched, or that the user declined, to ask and fetch once. */
+const requests: SharedWorks<void> = new Map();
 
-/** Requests by part, to ask and fetch once. */
-const requests = new Map<PartName, PartRequest>();
-
-/** The last question. Questions run in turn: one line of input must not answer two. */
-let questions: Promise<unknown> = Promise.resolve();
+/** Asks one question at a time: one line of input must not answer two. */
+const inTurn = serializeCalls();
 
 /**
  * Fetches a part unless it is installed.
@@ -49,35 +42,9 @@ export async function obtainPart(name: PartName, signal?: AbortSignal): Promise<
   const { isHere, PARTS } = await import('./table.js');
   const part = PARTS[name];
   if (isHere(part)) return;
-  const request = requests.get(name) ?? begin(part);
-  request.waiting++;
-  try {
-    await unlessAborted(signal, request.work);
-  } finally {
-    request.waiting--;
-    if (signal?.aborted && request.waiting === 0) {
-      forget(name, request);
-      request.stop.abort(signal.reason);
-      await request.work.catch(() => {});
-    }
-  }
-}
-
-function begin(part: Part): PartRequest {
-  const { name } = part;
-  const stop = new AbortController();
-  const request: PartRequest = { work: obtain(part, stop.signal), stop, waiting: 0 };
-  requests.set(name, request);
-  // Remember only a refusal.
-  request.work.then(
-    () => forget(name, request),
-    (error) => error instanceof Refused || forget(name, request),
-  );
-  return request;
-}
-
-function forget(name: PartName, request: PartRequest): void {
-  if (requests.get(name) === request) requests.delete(name);
+  const isRefused = (error: unknown) => error instanceof Refused;
+  await shareWork(requests, name, signal, (stop) => obtain(part, stop), isRefused);
+  requests.delete(name);
 }
 
 class Refused extends AnyvmafError {}
@@ -93,11 +60,10 @@ async function requireConsent(part: Part, signal: AbortSignal): Promise<void> {
   if (agreed || policy === 'auto') return;
   const ask = policy === 'never' ? undefined : door?.ask;
   if (!ask) throw backendError(...(await refusal(part)));
-  const answer = questions.then(() => {
+  const answer = inTurn(() => {
     signal.throwIfAborted();
     return ask(part, signal);
   });
-  questions = answer.catch(() => {});
   if (!(await unlessAborted(signal, answer))) throw new Refused('backend', ...(await refusal(part)));
 }
 

@@ -69,26 +69,21 @@ export async function runTask(task: Task, tools: TaskTools, signal: AbortSignal)
       return resume(job, await store.cut(job, scored.count), tools, signal);
     }
     case 'part': {
-      if (begun.part) return mergeIfComplete(job, tools, signal, task.number);
+      if (begun.part) return mergeParts(job, tools, signal, task.number);
       if (begun.count !== undefined && begun.count !== task.count) return {};
       const part = await tools.scorer.part(job, task.number, task.count, signal);
       const put = await store.putPart(job.key, task.number, part);
       if (!put.kept || put.settled) await tools.files.discard(job.key, part);
       if (put.settled) return {};
-      if (put.count === undefined) {
-        // The whole job was forgotten: start it again.
-        await queue.add([{ kind: 'pair', job }]);
-        return {};
-      }
-      return isComplete(put) ? mergeParts(job, tools, signal, task.number) : {};
+      // The whole job was forgotten: start it again.
+      if (put.count === undefined) await queue.add([{ kind: 'pair', job }]);
+      else if (put.present >= put.count) return mergeParts(job, tools, signal, task.number);
+      return {};
     }
     case 'merge':
-      return mergeIfComplete(job, tools, signal);
+      return mergeParts(job, tools, signal);
   }
 }
-
-const isComplete = ({ present, count }: { present: number; count?: number }) =>
-  count !== undefined && present >= count;
 
 /** Adds missing parts; the queue ignores those that it already has. */
 async function resume(job: QueueJob, count: number, tools: TaskTools, signal: AbortSignal): Promise<TaskEnd> {
@@ -101,17 +96,8 @@ async function resume(job: QueueJob, count: number, tools: TaskTools, signal: Ab
   return {};
 }
 
-async function mergeIfComplete(
-  job: QueueJob,
-  tools: TaskTools,
-  signal: AbortSignal,
-  own?: number,
-): Promise<TaskEnd> {
-  const { count, numbers } = await tools.store.present(job.key);
-  return isComplete({ present: numbers.size, count }) ? mergeParts(job, tools, signal, own) : {};
-}
-
 /**
+ * Merges the parts if they are complete.
  * @param own the part of this task
  * @throws {AnyvmafError} `mismatch` if parts do not match; `usage` if their files are lost again and again
  */
@@ -122,7 +108,6 @@ async function mergeParts(
   own?: number,
 ): Promise<TaskEnd> {
   const { count, parts } = await tools.store.parts(job.key);
-  // Another worker was faster.
   if (count === undefined || parts.size < count) return {};
   const merged = await tools.scorer.merge(job, parts, signal);
   if (!('lost' in merged)) return settle(job, merged, tools, [...parts.values()]);

@@ -3,8 +3,8 @@
  * Scoring processes of a worker, one per running task: its own thread stays free to renew locks, and a crash or lack of
  * memory ends one task only.
  */
-import { type ChildProcess, fork } from 'node:child_process';
-import { TimeLimitError } from '../core/abort.js';
+import { fork } from 'node:child_process';
+import { TimeLimitError, unlessAborted } from '../core/abort.js';
 import { AnyvmafError, type ErrorCode, internalError } from '../core/errors.js';
 import type { QueueJob, Stored, Task } from './job.js';
 import type { Scorer } from './run-task.js';
@@ -28,20 +28,19 @@ export type ScoringWork =
     };
 
 export type ToScoring =
-  | { readonly kind: 'rules'; readonly rules: ScoringRules }
-  | { readonly kind: 'work'; readonly ticket: number; readonly work: ScoringWork }
-  | { readonly kind: 'stop'; readonly ticket: number };
+  | { readonly kind: 'work'; readonly work: ScoringWork; readonly rules: ScoringRules }
+  /** Stop the work, then end. */
+  | { readonly kind: 'stop' };
 
 /** What a kind of work returns. */
 type ScoringResults = { [Kind in keyof Scorer]: Awaited<ReturnType<Scorer[Kind]>> };
 export type ScoringResult = ScoringResults[keyof Scorer];
 
 export type FromScoring =
-  | { readonly kind: 'progress'; readonly ticket: number; readonly frames: number }
-  | { readonly kind: 'done'; readonly ticket: number; readonly result: ScoringResult }
+  | { readonly kind: 'progress'; readonly frames: number }
+  | { readonly kind: 'done'; readonly result: ScoringResult }
   | {
       readonly kind: 'failed';
-      readonly ticket: number;
       readonly code: ErrorCode;
       readonly message: string;
       /** The time limit was exceeded: do not retry. */
@@ -53,13 +52,6 @@ const SCRIPT = new URL('./scoring-child.js', import.meta.url);
 const GRACE = 1000;
 /** Milliseconds without progress after which a run is aborted. */
 const STUCK = 15 * 60_000;
-
-interface Running {
-  readonly ticket: number;
-  readonly settle: (result: ScoringResult) => void;
-  readonly fail: (error: unknown) => void;
-  readonly progressed: (frames: number) => void;
-}
 
 export class ScoringProcesses implements Scorer {
   readonly #rules: ScoringRules;
@@ -97,11 +89,15 @@ export class ScoringProcesses implements Scorer {
     let child = this.#free.pop();
     // It may have ended meanwhile.
     for (; child && !child.usable; child = this.#free.pop()) this.#all.delete(child);
-    child ??= new OneProcess(this.#rules);
+    child ??= new OneProcess();
     this.#all.add(child);
     try {
       // The process answers with the result of this kind of work.
-      return (await child.run(work, signal, this.#onFrames)) as ScoringResults[Kind];
+      return (await child.run(
+        { kind: 'work', work, rules: this.#rules },
+        signal,
+        this.#onFrames,
+      )) as ScoringResults[Kind];
     } finally {
       if (child.usable) this.#free.push(child);
       else this.#all.delete(child);
@@ -109,78 +105,67 @@ export class ScoringProcesses implements Scorer {
   }
 }
 
+/** Does one work at a time, and ends when a work is aborted. */
 class OneProcess {
-  readonly #child: ChildProcess;
-  readonly #ended: Promise<void>;
-  #running: Running | undefined;
-  #tickets = 0;
-  #alive = true;
-  #stopped = false;
+  readonly #child = fork(SCRIPT, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  /** Why it ended. */
+  readonly #ended: Promise<string>;
+  #hear: (message: FromScoring) => void = () => {};
+  usable = true;
 
-  constructor(rules: ScoringRules) {
-    this.#child = fork(SCRIPT, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  constructor() {
     this.#child.on('message', (message: FromScoring) => this.#hear(message));
     this.#ended = new Promise((resolve) => {
       const end = (why: string) => {
-        this.#alive = false;
-        this.#running?.fail(internalError(`the scoring process ended: ${why}.`));
-        resolve();
+        this.usable = false;
+        resolve(why);
       };
       this.#child.on('error', (error) => end(error.message));
       this.#child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     });
-    this.#send({ kind: 'rules', rules });
   }
 
-  get usable(): boolean {
-    return this.#alive && !this.#stopped;
-  }
-
-  run(work: ScoringWork, signal: AbortSignal, onFrames: (frames: number) => void): Promise<ScoringResult> {
-    const ticket = ++this.#tickets;
-    return new Promise((resolve, reject) => {
-      let frames = 0;
-      const finish = () => {
-        clearTimeout(watch);
-        signal.removeEventListener('abort', stop);
-        this.#running = undefined;
-      };
-      const fail = (error: unknown) => {
-        finish();
-        reject(error);
-      };
-      // Fail at once: a task that is given back must not wait.
-      const stop = () => {
-        fail(signal.reason);
-        this.end(ticket).catch(() => {});
-      };
-      const watch = setTimeout(() => {
-        fail(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
-        this.end().catch(() => {});
+  async run(
+    work: ToScoring,
+    signal: AbortSignal,
+    onFrames: (frames: number) => void,
+  ): Promise<ScoringResult> {
+    let frames = 0;
+    let watch: NodeJS.Timeout | undefined;
+    const answer = new Promise<ScoringResult>((resolve, reject) => {
+      watch = setTimeout(() => {
+        reject(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
+        void this.end();
       }, STUCK);
-      this.#running = {
-        ticket,
-        settle: (result) => {
-          finish();
-          resolve(result);
-        },
-        fail,
-        progressed: (done) => {
-          watch.refresh();
-          onFrames(Math.max(0, done - frames));
-          frames = done;
-        },
+      this.#ended.then((why) => reject(internalError(`the scoring process ended: ${why}.`)));
+      this.#hear = (message) => {
+        if (message.kind === 'done') resolve(message.result);
+        else if (message.kind === 'failed') {
+          const { late, code, message: text } = message;
+          reject(late ? new TimeLimitError(text) : new AnyvmafError(code, text));
+        } else {
+          watch?.refresh();
+          onFrames(Math.max(0, message.frames - frames));
+          frames = message.frames;
+        }
       };
-      signal.addEventListener('abort', stop, { once: true });
-      this.#send({ kind: 'work', ticket, work });
     });
+    this.#send(work);
+    try {
+      return await unlessAborted(signal, answer);
+    } finally {
+      clearTimeout(watch);
+      this.#hear = () => {};
+      // Do not wait: a task that is given back must fail at once.
+      if (signal.aborted) void this.end({ kind: 'stop' });
+    }
   }
 
-  /** Ends the process; with a ticket, asks its work to stop first. */
-  async end(ticket?: number): Promise<void> {
-    this.#stopped = true;
-    if (ticket === undefined) this.#child.disconnect?.();
-    else this.#send({ kind: 'stop', ticket });
+  /** Ends the process, at once or after a message. */
+  async end(last?: ToScoring): Promise<void> {
+    this.usable = false;
+    if (last) this.#send(last);
+    else this.#child.disconnect?.();
     const timer = setTimeout(() => this.#child.kill('SIGKILL'), GRACE);
     await this.#ended;
     clearTimeout(timer);
@@ -189,14 +174,5 @@ class OneProcess {
   #send(message: ToScoring): void {
     // The exit event reports a process that has ended.
     if (this.#child.connected) this.#child.send(message, () => {});
-  }
-
-  #hear(message: FromScoring): void {
-    const running = this.#running;
-    if (running?.ticket !== message.ticket) return;
-    if (message.kind === 'progress') running.progressed(message.frames);
-    else if (message.kind === 'done') running.settle(message.result);
-    else if (message.late) running.fail(new TimeLimitError(message.message));
-    else running.fail(new AnyvmafError(message.code, message.message));
   }
 }

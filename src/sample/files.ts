@@ -2,7 +2,8 @@
  * @module sample/files
  * Generated pairs as the scorer reads them: bytes of Y4M or raw files, and frames in memory.
  */
-import type { ChromaFormat, FramePlanes, VideoFormat } from '../core/frame.js';
+import { joinBytes } from '../core/bytes.js';
+import { type FramePlanes, y4mHeader } from '../core/frame.js';
 import type { FrameSource } from '../media/types.js';
 import type { SampleClip, SamplePlane, SampleSide } from './generator.js';
 
@@ -16,45 +17,21 @@ export function sampleBytes(plane: SamplePlane): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-const Y4M_CHROMA: Readonly<Record<ChromaFormat, string>> = {
-  '420': '420',
-  '422': '422',
-  '444': '444',
-  '400': 'mono',
-};
-
-/** @param rate frames per second as a Y4M ratio */
-export function y4mHeader({ width, height, bitDepth, chroma }: VideoFormat, rate = '25:1'): string {
-  const depth = bitDepth > 8 ? `${chroma === '400' ? '' : 'p'}${bitDepth}` : '';
-  const tag = bitDepth === 8 && chroma === '420' ? '420jpeg' : `${Y4M_CHROMA[chroma]}${depth}`;
-  return `YUV4MPEG2 W${width} H${height} F${rate} Ip A1:1 C${tag}\n`;
-}
-
-function concatenate(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const out = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
-  let offset = 0;
-  for (const part of parts) {
-    out.set(part, offset);
-    offset += part.length;
-  }
-  return out;
-}
-
 /** One frame as a Y4M file stores it, with its `FRAME` line. */
 export function y4mFrame(clip: SampleClip, side: SampleSide, index: number): Uint8Array<ArrayBuffer> {
-  return concatenate([new TextEncoder().encode('FRAME\n'), ...clip.frame(side, index).map(sampleBytes)]);
+  return joinBytes([new TextEncoder().encode('FRAME\n'), ...clip.frame(side, index).map(sampleBytes)]);
 }
 
 export function y4mFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
   const parts = [new TextEncoder().encode(y4mHeader(clip.format))];
   for (let index = 0; index < frames; index++) parts.push(y4mFrame(clip, side, index));
-  return concatenate(parts);
+  return joinBytes(parts);
 }
 
 export function yuvFile(clip: SampleClip, side: SampleSide, frames: number): Uint8Array<ArrayBuffer> {
   const parts: Uint8Array<ArrayBuffer>[] = [];
   for (let index = 0; index < frames; index++) parts.push(...clip.frame(side, index).map(sampleBytes));
-  return concatenate(parts);
+  return joinBytes(parts);
 }
 
 /** The packed top left part of a plane: files round chroma sizes up, frame readers round them down. */

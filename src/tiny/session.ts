@@ -3,6 +3,7 @@
  * Sessions of any ONNX library: on a device by name or by the order of `auto`, one call at a time, with errors that name
  * model, device and runtime; and scores from outputs.
  */
+import { serializeCalls } from '../core/abort.js';
 import { TINY_DEVICES } from '../core/choices.js';
 import { AnyvmafError, backendError, capital, messageOf, modelError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
@@ -56,19 +57,14 @@ export async function openSession<Tensor>(
     });
   };
   // Make one call after the other, since some libraries do not allow concurrent calls.
-  let last: Promise<unknown> = Promise.resolve();
+  const serialize = serializeCalls();
   return {
     ...facts,
-    run(inputs) {
-      const result = last.then(() => call(inputs));
-      last = result.catch(() => {});
-      return result;
-    },
+    run: (inputs) => serialize(() => call(inputs)),
     async close() {
       const closing = session;
       session = undefined;
-      await last;
-      await closing?.release();
+      await serialize(() => closing?.release());
     },
   };
 }

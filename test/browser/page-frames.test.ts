@@ -9,7 +9,8 @@ import { type FramePair, qualityMaps, type RgbImage, score as scoreInNode } from
 import { decode } from 'fast-png';
 import type { ElementHandle, JSHandle, Locator, Page } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { y4mFrame, y4mHeader } from '../../src/sample/files.js';
+import { y4mHeader } from '../../src/core/frame.js';
+import { y4mFrame } from '../../src/sample/files.js';
 import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { encode, encodeFolder, ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';

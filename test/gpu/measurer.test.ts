@@ -123,10 +123,9 @@ describe.skipIf(noGpu)('a lost GPU', () => {
       return measurer.measure(slot, record, true);
     });
     measurer.device.destroy();
-    for (const outcome of await Promise.allSettled(measuring)) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: expect.any(GpuLostError) });
-    }
-    expect(await kind.lost).toMatch(/^The GPU was lost while it measured \(/);
+    const reason = expect.any(GpuLostError);
+    for (const outcome of await Promise.allSettled(measuring))
+      expect(outcome).toMatchObject({ status: 'rejected', reason });
     for (const [index, pair] of lumaPairs.slice(0, measurer.slots).entries()) {
       expect(measurer.frames(index)?.reference.y).toEqual(pair.reference[0]);
       expect(measurer.frames(index)?.distorted.y).toEqual(pair.distorted[0]);
@@ -139,7 +138,7 @@ describe.skipIf(noGpu)('a lost GPU', () => {
   it('is reopened for the next measurer', async () => {
     const lost = await kind.open(luma);
     lost.device.destroy();
-    await kind.lost;
+    await lost.device.lost;
     const records = await recordsOf(await kind.open(luma), lumaPairs);
     expect(differences(luma, records, await coreRecords(luma, lumaPairs))).toEqual([]);
   });

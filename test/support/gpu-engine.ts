@@ -38,8 +38,6 @@ export interface FakeGpuOptions {
   readonly tooLarge?: readonly string[];
   /** Pairs after which the device is lost. */
   readonly lostAfter?: number;
-  /** Pairs in flight never answer after that; without it they fail. */
-  readonly silent?: boolean;
   /** Milliseconds per pair. */
   readonly delay?: number;
   /** Whether it keeps the frames of pairs in flight. */
@@ -65,10 +63,6 @@ export class FakeGpus {
   readonly open = async (): Promise<GpuKind> => {
     const { adapter = CARD, metrics = ['vif', 'adm', 'motion'], tooLarge = [] } = this.options;
     const module = await nodePlatform.loadCore();
-    let lose: (reason: string) => void = () => {};
-    const lost = new Promise<string>((resolve) => {
-      lose = resolve;
-    });
     const { state, options } = this;
     if (options.missing) throw new Error('there is none');
     state.opened++;
@@ -76,10 +70,9 @@ export class FakeGpus {
       tooLarge.includes(metric) ? `${metric} needs more memory` : undefined;
     return {
       adapter,
-      lost,
       limit,
       problem: (call) => (metrics.includes(call.metric) ? limit(call) : 'there is no shader for it'),
-      open: async (plan) => new FakeMeasurer(module, plan, options, state, lose),
+      open: async (plan) => new FakeMeasurer(module, plan, options, state),
       close() {
         state.closed++;
       },
@@ -92,11 +85,11 @@ class FakeMeasurer implements Measurer {
   readonly #plan: ExtractionPlan;
   readonly #options: FakeGpuOptions;
   readonly #state: FakeGpuState;
-  readonly #lose: (reason: string) => void;
   readonly #kept: FrameSlot[] = [];
   readonly slots = 3;
   #inFlight = 0;
   #dead = false;
+  readonly #rejecting = new Set<(error: Error) => void>();
   frames?: (index: number) => FrameSlot | undefined;
 
   constructor(
@@ -104,13 +97,11 @@ class FakeMeasurer implements Measurer {
     plan: ExtractionPlan,
     options: FakeGpuOptions,
     state: FakeGpuState,
-    lose: (reason: string) => void,
   ) {
     this.#inner = wasmMeasurers(module, 'simd128').open(plan);
     this.#plan = plan;
     this.#options = options;
     this.#state = state;
-    this.#lose = lose;
     if (options.frames) this.frames = (index) => this.#kept.findLast((slot) => slot.index === index);
   }
 
@@ -143,27 +134,31 @@ class FakeMeasurer implements Measurer {
   heatmaps = () => [];
   close = () => this.#inner.close();
 
-  async measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
-    const { lostAfter = Number.POSITIVE_INFINITY, silent, delay = 1 } = this.#options;
+  measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#rejecting.add(reject);
+      this.#measure(slot, record, spatial).then(resolve, reject);
+    });
+  }
+
+  /** Rejects all pairs in flight at once. */
+  #die(): void {
+    this.#dead = true;
+    for (const reject of this.#rejecting) reject(new Error('the device is gone'));
+  }
+
+  async #measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
+    const { lostAfter = Number.POSITIVE_INFINITY, delay = 1 } = this.#options;
     this.#kept.push(slot);
     this.#state.most = Math.max(this.#state.most, ++this.#inFlight);
     const values = new Float64Array(record.length);
     if (!this.#dead) this.#inner.measure(this.#copy(slot), values, spatial);
     await new Promise((resolve) => setTimeout(resolve, delay + (slot.index % 3 === 0 ? 5 : 0)));
     if (this.#state.measured >= lostAfter) this.#die();
-    if (this.#dead) {
-      if (silent) return new Promise(() => {});
-      throw new Error('the device is gone');
-    }
+    if (this.#dead) throw new Error('the device is gone');
     record.set(values);
     this.#state.measured++;
     this.#inFlight--;
-  }
-
-  #die(): void {
-    if (this.#dead) return;
-    this.#dead = true;
-    this.#lose('the device is gone');
   }
 }
 

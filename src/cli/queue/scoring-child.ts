@@ -30,9 +30,8 @@ const PROBE = { number: 1, count: 100_000 };
 const SCATTERED = /\.(?:mkv|webm|ts|m2ts|mts)$/i;
 /** Containers of which a part can be read without the rest. */
 const INDEXED = /^(?:y4m|yuv|mov|mp4)/;
-let rules: ScoringRules = { allow: [], hosts: [], threads: 1 };
-let folder = ResultsFolder.open(undefined);
-const running = new Map<number, AbortController>();
+let folder: Promise<ResultsFolder> | undefined;
+let running: AbortController | undefined;
 
 function send(message: FromScoring): void {
   // The worker may be gone; then this process ends soon.
@@ -40,32 +39,34 @@ function send(message: FromScoring): void {
 }
 
 type Call = Pick<QueuedRun['options'], 'signal' | 'onProgress'>;
+type Run = QueuedRun & { readonly results: ResultsFolder };
 
-async function run(ticket: number, work: ScoringWork): Promise<void> {
-  const own = new AbortController();
-  running.set(ticket, own);
+async function run(work: ScoringWork, rules: ScoringRules): Promise<void> {
+  running = new AbortController();
   const call: Call = {
-    signal: own.signal,
-    onProgress: ({ framesDone }) => send({ kind: 'progress', ticket, frames: framesDone }),
+    signal: running.signal,
+    onProgress: ({ framesDone }) => send({ kind: 'progress', frames: framesDone }),
   };
   try {
-    send({ kind: 'done', ticket, result: await resultOf(work, call) });
+    send({ kind: 'done', result: await resultOf(work, rules, call) });
   } catch (error) {
     const known = error instanceof AnyvmafError ? error : undefined;
     const message = known ? messageInFlags(known) : messageOf(error);
     const late = error instanceof TimeLimitError;
-    send({ kind: 'failed', ticket, code: known?.code ?? 'internal', message, ...(late && { late }) });
+    send({ kind: 'failed', code: known?.code ?? 'internal', message, ...(late && { late }) });
   } finally {
-    running.delete(ticket);
+    running = undefined;
   }
 }
 
-async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
+async function resultOf(work: ScoringWork, rules: ScoringRules, call: Call): Promise<ScoringResult> {
+  folder ??= ResultsFolder.open(rules.results, rules.hosts);
+  const results = await folder;
   const found = await queuedRun(work.job, rules);
   const { threads } = found.options;
   const share =
     threads === undefined ? { maxThreads: rules.threads } : { threads: Math.min(threads, rules.threads) };
-  const queued = { ...found, options: { ...found.options, ...share, ...call } };
+  const queued = { ...found, results, options: { ...found.options, ...share, ...call } };
   switch (work.kind) {
     case 'pair':
       return pair(work.job, queued);
@@ -73,18 +74,20 @@ async function resultOf(work: ScoringWork, call: Call): Promise<ScoringResult> {
       const { scoreShard, formatShard } = await import('../../index.js');
       const { number, count } = work;
       const text = await formatShard(await scoreShard(queued.request, { number, count }, queued.options));
-      return (await folder).keep(work.job.key, `part-${number}-${count}`, text);
+      return results.keep(work.job.key, `part-${number}-${count}`, text);
     }
     case 'merge':
       return merge(work.job, queued, work.parts);
   }
 }
 
-async function pair(job: QueueJob, { request, options, settings }: QueuedRun): Promise<ScoringResult> {
+async function pair(job: QueueJob, queued: Run): Promise<ScoringResult> {
+  const { request, options, results } = queued;
   const { score } = await import('../../index.js');
-  const count = await partsOf(job.part, request, options);
+  // Parts are too large for Redis.
+  const count = results.path === undefined ? 1 : await partsOf(job.part, request, options);
   if (count > 1) return { count };
-  return store(job, settings, await score(request, options));
+  return store(job, queued, await score(request, options));
 }
 
 /** Number of parts to split a pair into; 1 if it is short or cannot be split. */
@@ -93,8 +96,6 @@ async function partsOf(
   request: QueuedRun['request'],
   options: QueuedRun['options'],
 ): Promise<number> {
-  // Parts are too large for Redis.
-  if ((await folder).path === undefined) return 1;
   const { reference = '', distorted } = request;
   const remote = [reference, distorted].filter(isUrl);
   if (remote.some((url) => SCATTERED.test(new URL(url).pathname))) return 1;
@@ -117,16 +118,17 @@ async function partsOf(
 
 async function merge(
   job: QueueJob,
-  { settings, options }: QueuedRun,
+  queued: Run,
   parts: readonly (readonly [number: number, part: Stored])[],
 ): Promise<ScoringResult> {
+  const { options, results } = queued;
   const { mergeShards, readShard } = await import('../../index.js');
   const shards: Shard[] = [];
   const lost: number[] = [];
   for (const [number, part] of parts) {
     options.signal?.throwIfAborted();
     try {
-      shards.push(await readShard(await (await folder).read(job.key, part), `part ${number}`));
+      shards.push(await readShard(await results.read(job.key, part), `part ${number}`));
     } catch (error) {
       if (!(error instanceof LostFile)) throw error;
       lost.push(number);
@@ -135,11 +137,10 @@ async function merge(
   if (lost.length > 0) return { lost };
   const { origin, signal } = options;
   const report = await mergeShards(shards, { origin, ...(signal && { signal }) });
-  return store(job, settings, report);
+  return store(job, queued, report);
 }
 
-async function store(job: QueueJob, settings: QueuedRun['settings'], scored: Report): Promise<ScoredPair> {
-  const results = await folder;
+async function store(job: QueueJob, { settings, results }: Run, scored: Report): Promise<ScoredPair> {
   const report = submittedReport(scored, settings);
   const { frames: path, id, line, args } = job;
   const text = reportLine({ id, line, args }, report, {
@@ -160,15 +161,12 @@ async function store(job: QueueJob, settings: QueuedRun['settings'], scored: Rep
 process.on('SIGINT', () => {}).on('SIGTERM', () => {});
 process.on('disconnect', () => endNow('SIGTERM', 0));
 process.on('message', (message: ToScoring) => {
-  if (message.kind === 'rules') {
-    rules = message.rules;
-    folder = ResultsFolder.open(rules.results, rules.hosts);
-    folder.catch(() => {});
-  } else if (message.kind === 'work') run(message.ticket, message.work).catch(() => process.exit(70));
-  else {
-    // Running calls end their processes and files first.
-    running.get(message.ticket)?.abort(new AnyvmafError('aborted', 'stopped'));
-    const end = () => (running.size === 0 ? endNow('SIGTERM', 0) : setTimeout(end, 20));
-    end();
+  if (message.kind === 'work') {
+    run(message.work, message.rules).catch(() => process.exit(70));
+    return;
   }
+  // The running call ends its processes and files first.
+  running?.abort(new AnyvmafError('aborted', 'stopped'));
+  const end = () => (running ? setTimeout(end, 20) : endNow('SIGTERM', 0));
+  end();
 });

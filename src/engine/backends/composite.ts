@@ -17,18 +17,17 @@ import type {
 } from './measurer.js';
 import { allocateFrame, heatmapFiles, historyNeeds, recordLayout, viewPlanes } from './measurer.js';
 
-/** Milliseconds to wait for pairs in flight when a measurer is closed. */
-const END_TIME = 1000;
-
 export interface MeasuredPart {
   readonly part: PlanPart;
   readonly measurer: Measurer;
-  /** Resolves with a reason when a device is lost: pairs in flight never finish. Other failures count as loss too. */
-  readonly lost?: Promise<string>;
-  /** Takes over when the measurer stops, after one call of `onLoss` with the reason. Absent: the run ends instead. */
-  readonly rescue?: { readonly kind: InstantKind; onLoss(reason: string): void };
-  /** Called for each pair that the measurer, not its rescue, has measured. */
-  readonly onMeasured?: () => void;
+  /** Set for a device, whose failures count as its loss. */
+  readonly device?: {
+    /** Takes over when the device is lost, after one call of `onLoss` with the reason. Absent: the run ends instead. */
+    readonly rescue?: InstantKind | undefined;
+    onLoss(reason: string): void;
+    /** Called for each pair that the device has measured. */
+    onMeasured(): void;
+  };
 }
 
 /** The first measurer may have several pairs in flight, others finish at once. Stores frames in flight and history. */
@@ -64,7 +63,7 @@ export class CompositeMeasurer implements Measurer {
     record.fill(Number.NaN);
     this.#frames.complete(slot);
     const working = this.#parts.flatMap((part) => {
-      const join = (values: Float64Array) => joinRecord(record, this.layout, part.part, values);
+      const join = (values: Float64Array) => joinRecord(record, part.part, values);
       const measuring = part.measure(slot, spatial, join);
       // If another part fails first, this one is not awaited.
       measuring?.catch(() => {});
@@ -78,12 +77,7 @@ export class CompositeMeasurer implements Measurer {
   }
 
   close(): void {
-    void this.end();
-  }
-
-  /** Frees all memory; resolves when nothing is in flight. */
-  async end(): Promise<void> {
-    await Promise.all(this.#parts.map((part) => part.close()));
+    for (const part of this.#parts) part.close();
   }
 }
 
@@ -96,8 +90,8 @@ interface FrameStore {
 /** The slots of a single measurer, unless something else needs copies of its frames. */
 function framesOf([only, ...others]: readonly MeasuredPart[]): FrameStore | undefined {
   if (!only || others.length > 0) return undefined;
-  const { measurer, rescue } = only;
-  if (rescue && !measurer.frames) return undefined;
+  const { measurer, device } = only;
+  if (device?.rescue && !measurer.frames) return undefined;
   return {
     slot: (index) => measurer.slot(index),
     complete: (slot) => measurer.keep(slot),
@@ -146,9 +140,6 @@ class Part {
   #measurer: Measurer;
   #lost: string | undefined;
   #closed = false;
-  readonly #inFlight = new Set<Promise<void>>();
-  /** Rejects the waits for pairs in flight. */
-  readonly #waiting = new Set<(reason: unknown) => void>();
 
   /** @param own whether frames are in this measurer's slots */
   constructor(options: MeasuredPart, frames: FrameStore, own: boolean) {
@@ -158,10 +149,6 @@ class Part {
     this.#own = own;
     this.#back = historyNeeds(options.part.plan).frames;
     this.#measurer = options.measurer;
-    void options.lost?.then((reason) => {
-      for (const reject of this.#waiting) reject(new Error(reason));
-      this.#waiting.clear();
-    });
   }
 
   holds(index: number, from: number): boolean {
@@ -187,7 +174,7 @@ class Part {
     const values = new Float64Array(this.#measurer.layout.length);
     const done = () => {
       join(values);
-      this.#options.onMeasured?.();
+      this.#options.device?.onMeasured();
     };
     const stopped = (error: unknown) => {
       this.#replace(error);
@@ -204,24 +191,17 @@ class Part {
       done();
       return undefined;
     }
-    return this.#unlessLost(measuring).then(done, stopped);
+    return measuring.then(done, stopped);
   }
 
   heatmaps(slot: FrameSlot): readonly Uint8Array[] {
     return heatmapFiles(this.part.plan).length > 0 ? this.#measurer.heatmaps(slot) : [];
   }
 
-  async close(): Promise<void> {
+  close(): void {
     this.#closed = true;
     this.#options.measurer.close();
     if (this.#lost !== undefined) this.#measurer.close();
-    // A crashed driver may never answer.
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, END_TIME);
-    });
-    await Promise.race([Promise.allSettled(this.#inFlight), late]);
-    clearTimeout(timer);
   }
 
   /** Copies a pair into a slot of this measurer, unless it is already in one. */
@@ -233,28 +213,17 @@ class Part {
     return own;
   }
 
-  #unlessLost(measuring: Promise<void>): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#waiting.add(reject);
-      this.#inFlight.add(measuring);
-      measuring.then(resolve, reject).finally(() => {
-        this.#waiting.delete(reject);
-        this.#inFlight.delete(measuring);
-      });
-    });
-  }
-
   /** Switches to the rescue. @throws the failure if there is no rescue or the measurer is not at fault */
   #replace(error: unknown): void {
-    const { rescue, part, lost } = this.#options;
+    const { device, part } = this.#options;
     const ofVideo = error instanceof AnyvmafError && ['aborted', 'feature', 'media'].includes(error.code);
-    if (!lost || ofVideo || this.#closed) throw error;
+    if (!device || ofVideo || this.#closed) throw error;
     const reason = messageOf(error);
-    if (!rescue) throw stoppedError(error, reason);
+    if (!device.rescue) throw stoppedError(error, reason);
     if (this.#lost !== undefined) return;
     this.#lost = reason;
-    this.#measurer = rescue.kind.open(part.plan);
-    rescue.onLoss(reason);
+    this.#measurer = device.rescue.open(part.plan);
+    device.onLoss(reason);
   }
 
   /** Measures a pair with the rescue, after the earlier pairs that it looks back to. */
@@ -307,7 +276,7 @@ export function withPerceptual(core: InstantKind, perceptual: InstantKind): Inst
 
 export interface PlanPart {
   readonly plan: ExtractionPlan;
-  /** Index in the whole record, for each double of this part's record. */
+  /** Index in the whole record, for each field of this part's calls. */
   readonly places: readonly number[];
 }
 
@@ -328,27 +297,15 @@ function partOf(whole: ExtractionPlan, takes: (call: number) => boolean): PlanPa
   const { calls, format } = whole;
   const all = recordLayout(whole);
   const fields = (start: number, count: number) => Array.from({ length: count }, (_, i) => start + i);
-  const places = [
-    ...calls.flatMap(({ fields: count }, i) => (takes(i) ? fields(all.calls[i] as number, count) : [])),
-    ...(all.excess < 0 ? [] : fields(all.excess, all.pictures - all.excess)),
-  ];
+  const places = calls.flatMap(({ fields: count }, i) =>
+    takes(i) ? fields(all.calls[i] as number, count) : [],
+  );
   return { plan: { format, calls: calls.filter((_, i) => takes(i)) }, places };
 }
 
-/** Writes a part's record into the whole record, which holds NaN where no part has written. */
-function joinRecord(
-  whole: Float64Array,
-  { excess, pictures }: RecordLayout,
-  { places }: PlanPart,
-  values: Float64Array,
-): void {
-  for (const [i, place] of places.entries()) {
-    const before = whole[place] as number;
-    const value = values[i] as number;
-    // Each part checks its own planes for samples out of range; the first such plane counts.
-    const shared = excess >= 0 && place >= excess && place < pictures && before > 0;
-    whole[place] = shared && !(value > 0 && value < before) ? before : value;
-  }
+/** Writes a part's fields into the whole record, which holds NaN where no part has written. */
+function joinRecord(whole: Float64Array, { places }: PlanPart, values: Float64Array): void {
+  for (const [i, place] of places.entries()) whole[place] = values[i] as number;
 }
 
 /** A GPU as its driver describes it; empty where the driver does not say. */
@@ -363,8 +320,6 @@ export interface AdapterFacts {
 
 export interface GpuKind extends MeasurerKind {
   readonly adapter: AdapterFacts;
-  /** Resolves with a reason when the device is lost. */
-  readonly lost: Promise<string>;
   /** Why pictures are too large for a supported call, as the end of a sentence. Absent: no size limit. */
   limit?(call: CoreCall, format: VideoFormat): string | undefined;
   close(): void;
@@ -392,7 +347,7 @@ export interface GpuMeasurer {
   readonly measurer?: Measurer;
   readonly state: GpuState;
   /** Frees everything; pairs in flight fail. Idempotent. */
-  close(): Promise<void>;
+  close(): void;
 }
 
 /**
@@ -420,7 +375,7 @@ export async function openGpuMeasurer(
 
 const NO_GPU: GpuMeasurer = {
   state: { adapter: null, calls: [], others: {}, pairs: 0, lost: null },
-  close: async () => {},
+  close() {},
 };
 
 async function open(gpu: GpuKind, core: InstantKind, plan: ExtractionPlan, use: GpuUse, onLoss: () => void) {
@@ -436,30 +391,30 @@ async function open(gpu: GpuKind, core: InstantKind, plan: ExtractionPlan, use: 
   if (!ofGpu || !ofCore) throw new Error('a plan was not split in two');
   let pairs = 0;
   let lost: string | null = null;
-  const stop = (reason: string) => {
-    lost = reason;
-    onLoss();
-  };
-  const part: MeasuredPart = {
-    part: ofGpu,
-    measurer: await gpu.open(ofGpu.plan),
-    lost: gpu.lost,
-    rescue: use === 'required' ? undefined : { kind: core, onLoss: stop },
-    onMeasured: () => {
+  const device = {
+    rescue: use === 'required' ? undefined : core,
+    onLoss(reason: string) {
+      lost = reason;
+      onLoss();
+    },
+    onMeasured() {
       pairs++;
     },
   };
+  const part: MeasuredPart = { part: ofGpu, measurer: await gpu.open(ofGpu.plan), device };
   const rest = ofCore.plan.calls.length > 0 ? [{ part: ofCore, measurer: core.open(ofCore.plan) }] : [];
   const measurer = new CompositeMeasurer(plan, [part, ...rest]);
-  let closing: Promise<void> | undefined;
+  let closed = false;
   return {
     measurer,
     get state() {
       return { adapter: gpu.adapter, calls, others, pairs, lost };
     },
     close() {
-      closing ??= measurer.end().finally(() => gpu.close());
-      return closing;
+      if (closed) return;
+      closed = true;
+      measurer.close();
+      gpu.close();
     },
   };
 }

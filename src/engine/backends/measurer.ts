@@ -21,7 +21,7 @@ export interface ExtractionPlan {
 /**
  * Layout of a frame's record, an array of doubles: the fields of each call, as returned by its function in
  * wasm/include/anyvmaf.h (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their
- * range, the results of {@link findExcess} for the reference and distorted pictures; then the values of picture models.
+ * range, the results of {@link findExcess} for the reference and distorted pictures, which `ChunkMeasurer` adds; then the values of picture models.
  * On frames that subsampling skips, only calls that need every frame have values; others are NaN.
  */
 export interface RecordLayout {
@@ -108,9 +108,9 @@ export interface Measurer {
   keep(slot: FrameSlot): void;
   /**
    * Measures the pair written to a slot, at least the pictures that `picturesRead` names, and keeps it for later pairs.
-   * @param record receives `layout.length` doubles
+   * @param record receives `layout.length` doubles: the fields of calls, and NaN elsewhere
    * @param spatial false if subsampling skips the pair: calls that need every frame run, other fields are NaN
-   * @returns a promise if the record is complete only later
+   * @returns a promise if the record is complete only later; rejected at once if the device is lost or closed
    */
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> | undefined;
   /** Frames in flight and their history, for another measurer to take over if the device is lost. They outlive it. */
@@ -145,23 +145,6 @@ export function placeOf<T>(pictures: readonly T[], index: number): T {
   const picture = pictures[index % pictures.length];
   if (!picture) throw new RangeError(`there is no pair ${index}`);
   return picture;
-}
-
-/** Starts a pair's record: NaN for all values, and the excess found in the planes that are read. */
-export function startRecord(
-  plan: ExtractionPlan,
-  { excess }: RecordLayout,
-  record: Float64Array,
-  spatial: boolean,
-  planes: (side: 'reference' | 'distorted') => readonly Uint8Array[],
-): void {
-  record.fill(Number.NaN);
-  if (excess < 0) return;
-  // Unread planes may hold anything.
-  const read = picturesRead(plan, spatial);
-  const { bitDepth } = plan.format;
-  record[excess] = read.reference ? findExcess(planes('reference'), bitDepth) : 0;
-  record[excess + 1] = read.distorted ? findExcess(planes('distorted'), bitDepth) : 0;
 }
 
 /** Calls to run on a pair, with their indices in the plan; the fields of all others stay NaN. */
@@ -280,42 +263,23 @@ export function planeBytes(plan: ExtractionPlan): Readonly<Record<PlaneName, num
 }
 
 export function allocateFrame(plan: ExtractionPlan): ArrayBuffer {
-  return new ArrayBuffer(Object.values(planeBytes(plan)).reduce((sum, bytes) => sum + bytes));
+  return new ArrayBuffer(Object.values(planeBytes(plan)).reduce((sum, bytes) => sum + aligned(bytes), 0));
 }
+
+/** Planes begin at whole words, as {@link findExcess} reads them. */
+const aligned = (bytes: number): number => Math.ceil(bytes / 4) * 4;
 
 export function viewPlanes(buffer: ArrayBuffer, plan: ExtractionPlan): FramePlanes {
   const bytes = planeBytes(plan);
-  const y = new Uint8Array(buffer, 0, bytes.y);
-  if (bytes.cb === 0) return { y };
-  const colours = bytes.y + 2 * bytes.cb;
-  return {
-    y,
-    cb: new Uint8Array(buffer, bytes.y, bytes.cb),
-    cr: new Uint8Array(buffer, bytes.y + bytes.cb, bytes.cr),
-    ...(bytes.alpha > 0 && { alpha: new Uint8Array(buffer, colours, bytes.alpha) }),
+  let at = 0;
+  const next = (length: number) => {
+    const plane = new Uint8Array(buffer, at, length);
+    at += aligned(length);
+    return plane;
   };
-}
-
-/** Copies the planes of a frame buffer that later pairs need. @param into bytes to reuse */
-export function copyHistory(
-  buffer: ArrayBuffer,
-  plan: ExtractionPlan,
-  into?: Uint8Array<ArrayBuffer>,
-): Uint8Array<ArrayBuffer> {
-  const history = historyNeeds(plan).chroma ? new Uint8Array(buffer) : viewPlanes(buffer, plan).y;
-  const copy = into ?? new Uint8Array(history.length);
-  copy.set(history);
-  return copy;
-}
-
-/** Writes the bytes from {@link copyHistory} to planes. */
-export function writeHistory(history: Uint8Array, plan: ExtractionPlan, to: FramePlanes): void {
-  const bytes = planeBytes(plan);
-  to.y.set(history.subarray(0, bytes.y));
-  if (history.length === bytes.y) return;
-  to.cb?.set(history.subarray(bytes.y, bytes.y + bytes.cb));
-  to.cr?.set(history.subarray(bytes.y + bytes.cb, bytes.y + 2 * bytes.cb));
-  to.alpha?.set(history.subarray(bytes.y + 2 * bytes.cb));
+  const y = next(bytes.y);
+  if (bytes.cb === 0) return { y };
+  return { y, cb: next(bytes.cb), cr: next(bytes.cr), ...(bytes.alpha > 0 && { alpha: next(bytes.alpha) }) };
 }
 
 export interface HeatmapWriter {

@@ -107,6 +107,29 @@ export interface Chunk {
   readonly count: number;
 }
 
+/** Passes on chunks in the order of their pairs. */
+export class InOrder<Data> {
+  readonly #take: (data: Data, count: number) => void;
+  readonly #early = new Map<number, readonly [count: number, data: Data]>();
+  /** The pair after the last one passed on. */
+  next: number;
+
+  constructor(take: (data: Data, count: number) => void, first = 0) {
+    this.#take = take;
+    this.next = first;
+  }
+
+  /** Takes `count` pairs from `first`, in any order. */
+  add(first: number, count: number, data: Data): void {
+    if (count > 0) this.#early.set(first, [count, data]);
+    for (let chunk = this.#early.get(this.next); chunk; chunk = this.#early.get(this.next)) {
+      this.#early.delete(this.next);
+      this.next += chunk[0];
+      this.#take(chunk[1], chunk[0]);
+    }
+  }
+}
+
 /** Two videos that a worker opens itself. Pair n starts at reference frame `skip.reference + n` and so on. */
 export interface PairDescriptor {
   readonly reference: SourceDescriptor;
@@ -136,20 +159,19 @@ export interface WorkerSetup {
 /** Whether each video ended. */
 export type EndOfPair = Readonly<Record<InputRole, boolean>>;
 
-/**
- * `measure` is for videos that the worker reads itself. `begin` (`prime`)* (`pair`)* `end` sends the frames of a chunk, as
- * buffers laid out by engine/backends/measurer.
- */
+/** A pair of frames in buffers laid out by engine/backends/measurer; history may lack the distorted frame. */
+export interface SentPair {
+  readonly index: number;
+  readonly reference: ArrayBuffer;
+  readonly distorted?: ArrayBuffer;
+}
+
 export type ToWorker =
   | { readonly kind: 'start'; readonly setup: WorkerSetup }
   | { readonly kind: 'measure'; readonly chunk: Chunk }
-  | { readonly kind: 'begin'; readonly first: number }
-  | {
-      readonly kind: 'prime';
-      readonly reference: Uint8Array<ArrayBuffer>;
-      readonly distorted?: Uint8Array<ArrayBuffer>;
-    }
-  | { readonly kind: 'pair'; readonly reference: ArrayBuffer; readonly distorted: ArrayBuffer }
+  /** A frame pair of the last chunk or of its history, unless the worker reads the videos itself. */
+  | ({ readonly kind: 'pair' } & SentPair)
+  /** The last chunk ends early. */
   | { readonly kind: 'end' }
   | { readonly kind: 'stop' }
   /** `stop` at any time: a GPU driver may crash if its thread is terminated. */
@@ -168,12 +190,11 @@ export type FromWorker =
   | { readonly kind: 'sessions'; readonly sessions: readonly TinySessionFacts[] }
   /** Its GPU is open, or there is none. Sent again when it is lost, and before records of a chunk. */
   | { readonly kind: 'gpu'; readonly state: GpuState }
-  /** `pairs` more are measured: sent now and then; the last ones of a chunk come only with its records. */
-  | { readonly kind: 'progress'; readonly pairs: number }
-  /** A sent pair is measured; returns its buffers for reuse. */
-  | { readonly kind: 'measured'; readonly buffers: readonly ArrayBuffer[] }
-  /** The history sent with `prime` is copied; returns its buffers for reuse. */
-  | { readonly kind: 'primed'; readonly buffers: readonly ArrayBuffer[] }
+  /**
+   * `pairs` more are measured: sent now and then; the last ones of a chunk come only with its records. For sent pairs, after
+   * each one, with buffers to reuse.
+   */
+  | { readonly kind: 'progress'; readonly pairs: number; readonly buffers: readonly ArrayBuffer[] }
   /** A chunk is done. */
   | ({ readonly kind: 'records' } & Chunk & MeasuredChunk)
   | ({ readonly kind: 'failed' } & ErrorData)

@@ -19,6 +19,7 @@ import { uncheckedFinding } from '../../media/preflight/make.js';
 import { FrameMeter, measuredPlanes, rescaleBorders, spreadFrames } from '../../media/preflight/measure.js';
 import { slipFindings, unwatchedFinding } from '../../media/preflight/moments.js';
 import type { FrameSource } from '../../media/types.js';
+import { InOrder } from '../contract/platform.js';
 import type { Pair } from '../pair/pair.js';
 
 /** Frames to measure for fields if a video is read with gaps or repetitions: three periods of pulldown. */
@@ -217,28 +218,21 @@ export function continuityRules({ plan }: Pick<Pair, 'plan'>, subsample: number)
   return { ...(prevented !== undefined && { prevented }), byTime, ...(offset !== 0 && { offset }) };
 }
 
-/** Takes signatures of a shard's pairs, to check when all shards are complete. */
-export interface SignatureSink {
-  /** The shard's first pair; earlier ones are history. */
-  readonly first: number;
-  take(first: number, signatures: Uint8Array): void;
-}
-
 export class Continuity {
   readonly #slips = new SlipDetector();
-  /** Signatures that arrived out of order, by their first pair. */
-  readonly #early = new Map<number, Uint8Array>();
+  readonly #signed: InOrder<Uint8Array>;
   /** Pairs with one signature so far. */
   readonly #half = new Map<number, Uint8Array>();
-  #next = 0;
   readonly #guard = new Guard();
   readonly #rules: ContinuityRules;
-  readonly #sink: SignatureSink | undefined;
 
-  /** @param sink takes the signatures instead of checking them */
-  constructor(rules: ContinuityRules, sink?: SignatureSink) {
+  /** @param signed takes the signatures instead of checking them, from its next pair on */
+  constructor(rules: ContinuityRules, signed?: InOrder<Uint8Array>) {
     this.#rules = rules;
-    this.#sink = sink;
+    const check = (signatures: Uint8Array) => {
+      for (let at = 0; at < signatures.length; at += PAIR_BYTES) this.#slips.add(signatures, at);
+    };
+    this.#signed = signed ?? new InOrder((signatures) => this.#guard.attempt(() => check(signatures)));
   }
 
   get active(): boolean {
@@ -247,20 +241,7 @@ export class Continuity {
 
   /** Takes signatures of consecutive pairs from `first`, in any order. */
   add(first: number, signatures: Uint8Array): void {
-    if (this.#sink) {
-      if (signatures.length > 0) this.#sink.take(first, signatures);
-      return;
-    }
-    if (signatures.length > 0) this.#early.set(first, signatures);
-    for (;;) {
-      const ready = this.#early.get(this.#next);
-      if (!ready) return;
-      this.#early.delete(this.#next);
-      this.#guard.attempt(() => {
-        for (let at = 0; at < ready.length; at += PAIR_BYTES) this.#slips.add(ready, at);
-      });
-      this.#next += ready.length / PAIR_BYTES;
-    }
+    this.#signed.add(first, signatures.length / PAIR_BYTES, signatures);
   }
 
   /** Wraps the pair to sign frames as this thread reads them. */
@@ -291,7 +272,7 @@ export class Continuity {
     if (this.defect) return [this.defect];
     const { prevented, byTime, offset } = this.#rules;
     if (prevented !== undefined) return [unwatchedFinding(prevented)];
-    if (this.#next < pairs)
+    if (this.#signed.next < pairs)
       return [unwatchedFinding(`the backend ${backend} reads pictures that anyvmaf does not see`)];
     const findings = slipFindings(this.#slips.finish(), known, offset);
     return byTime ? findings.filter(({ code }) => code !== 'freeze') : findings;
@@ -300,7 +281,7 @@ export class Continuity {
   #observed(source: FrameSource, skip: number, at: number): FrameSource {
     const signer = new Signer(source.info);
     const { checkFrame } = source;
-    const observed = observedSource(source, skip + (this.#sink?.first ?? 0), (index, { y: luma }) =>
+    const observed = observedSource(source, skip + this.#signed.next, (index, { y: luma }) =>
       this.#guard.attempt(() => this.#take(index - skip, (pair) => signer.sign(luma, pair, at))),
     );
     // Do not read a frame only for its signature.

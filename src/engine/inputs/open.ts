@@ -10,11 +10,12 @@ import { checkPair, closeInput, openInputs } from '../../media/pair.js';
 import type { OpenDecoder, OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource } from '../../media/types.js';
+import type { InOrder } from '../contract/platform.js';
 import type { InputContext } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { closePair, type Pair, storedPair } from '../pair/pair.js';
 import type { RequestedModels } from '../plan/plan.js';
-import type { Continuity, ContinuityRules, SignatureSink } from './frame-observer.js';
+import type { Continuity, ContinuityRules } from './frame-observer.js';
 import type { Preflight, WholePair } from './preflight.js';
 
 /** Identifies the videos and plans their pairing. @throws {AnyvmafError} as the public `score`; the signal's reason */
@@ -129,20 +130,22 @@ export class RunInputs {
   }
 }
 
-interface Reading {
-  readonly expected: number | null;
+/** How the pairs of a run are read. */
+export interface Reading {
   /** False if workers or programs read the frames, which hides them from this thread. */
   readonly inThread: boolean;
-  /** Whether to inspect the pictures of stored pairs too. */
-  readonly inspectStored: boolean;
-}
-
-export interface ShardChecks {
-  readonly requested: RequestedModels;
-  readonly inThread: boolean;
-  readonly signatures: SignatureSink;
-  /** Set for the shard that inspects the whole pair. */
-  readonly whole?: WholePair & Pick<Reading, 'inThread' | 'inspectStored'>;
+  /** Takes the signatures of a shard's pairs. */
+  readonly signed?: InOrder<Uint8Array>;
+  /** Absent for shards that do not inspect the pictures. */
+  readonly inspected?: {
+    readonly expected: number | null;
+    /** As above, for all pairs. */
+    readonly inThread: boolean;
+    /** Whether to inspect the pictures of stored pairs too. */
+    readonly stored: boolean;
+    /** Set if the run reads only a part of the pairs. */
+    readonly whole?: WholePair;
+  };
 }
 
 export class PairChecks {
@@ -178,54 +181,52 @@ export class PairChecks {
     known: Pair,
     requested: RequestedModels,
     ready: OpenPair,
-    { expected, inThread, inspectStored }: Reading,
+    reading: Reading,
   ): Promise<OpenPair> {
-    const observed =
-      inThread && this.#observes(known) ? this.#preflight?.observe(ready, expected) : undefined;
-    this.#inspect(known, requested, observed !== undefined, inspectStored);
-    return this.#sign(known, observed ?? ready, inThread);
-  }
-
-  /** Starts the checks of a shard, which signs only its own pairs. @returns the pair to read */
-  async observeShard(known: Pair, ready: OpenPair, work: ShardChecks): Promise<OpenPair> {
-    const { whole, requested, inThread, signatures } = work;
-    if (whole) {
-      const ahead = whole.inThread && this.#observes(known) && this.#preflight?.observeAhead(whole);
-      this.#inspect(known, requested, ahead === true, whole.inspectStored);
-    }
-    return this.#sign(known, ready, inThread, signatures);
-  }
-
-  /** Whether to inspect pictures while they are read for scoring; `strict` inspects them before. */
-  #observes({ plan }: Pair): boolean {
-    return plan !== undefined && !this.#inputs.checked.pairing.strict;
-  }
-
-  /** Reads pictures again to inspect them, unless they are observed. */
-  #inspect(known: Pair, requested: RequestedModels, observed: boolean, inspectStored: boolean): void {
-    if (!this.#loading || this.#inputs.checked.pairing.strict) return;
-    if (known.plan) {
-      if (!observed) this.#preflight?.readAgain();
-      return;
-    }
-    this.#stored = this.#checkStored(known, requested, inspectStored);
-    this.#stored.catch(() => {});
-  }
-
-  async #sign(known: Pair, pair: OpenPair, inThread: boolean, sink?: SignatureSink): Promise<OpenPair> {
+    const { inThread, inspected, signed } = reading;
+    const pair = (inspected && this.#inspect(known, requested, ready, inspected)) ?? ready;
     if (!this.#loading) return pair;
     const { Continuity, continuityRules } = await this.#loading;
-    this.#continuity = new Continuity(continuityRules(known, this.#inputs.checked.subsample), sink);
+    this.#continuity = new Continuity(continuityRules(known, this.#inputs.checked.subsample), signed);
     return inThread ? this.#continuity.observe(pair) : pair;
+  }
+
+  /** Inspects pictures while they are read for scoring, or reads them again. @returns the pair to read, if another one */
+  #inspect(
+    known: Pair,
+    requested: RequestedModels,
+    ready: OpenPair,
+    { expected, inThread, stored, whole }: NonNullable<Reading['inspected']>,
+  ): OpenPair | undefined {
+    // With `strict`, they were inspected before.
+    if (!this.#loading || this.#inputs.checked.pairing.strict) return undefined;
+    if (!known.plan) {
+      this.#stored = this.#checkStored(known, requested, stored);
+      this.#stored.catch(() => {});
+      return undefined;
+    }
+    const preflight = this.#preflight;
+    if (inThread && whole && preflight?.observeAhead(whole)) return undefined;
+    const observed = inThread && !whole ? preflight?.observe(ready, expected) : undefined;
+    if (!observed) preflight?.readAgain();
+    return observed;
   }
 
   /** Findings of a measured shard; `known` only from the shard that inspects the whole pair. */
   async shardFindings(): Promise<{ readonly known?: readonly Finding[]; readonly defect?: Finding }> {
-    await this.#stored;
-    const known = (await this.#preflight?.inspection())?.findings;
-    if (this.#inputs.checked.pairing.strict && known) this.#preflight?.refuse(known);
+    const known = await this.#inspected();
+    this.#refuseStrictly(known);
     const defect = this.#continuity?.defect;
     return { ...(known && { known }), ...(defect && { defect }) };
+  }
+
+  async #inspected(): Promise<readonly Finding[] | undefined> {
+    await this.#stored;
+    return (await this.#preflight?.inspection())?.findings;
+  }
+
+  #refuseStrictly(findings: readonly Finding[] = []): void {
+    if (this.#inputs.checked.pairing.strict) this.#preflight?.refuse(findings);
   }
 
   /** Rules for checking frames when all shards are complete. */
@@ -242,10 +243,9 @@ export class PairChecks {
 
   /** `undefined` if nothing was checked. @throws {AnyvmafError} `mismatch` for any error or warning, with `strict` */
   async findings(pairs: number, backend: string): Promise<readonly Finding[] | undefined> {
-    await this.#stored;
-    const known = (await this.#preflight?.inspection())?.findings;
+    const known = await this.#inspected();
     const found = known && (this.#continuity?.findings(pairs, known, backend) ?? known);
-    if (this.#inputs.checked.pairing.strict) this.#preflight?.refuse(found ?? []);
+    this.#refuseStrictly(found);
     return found;
   }
 

@@ -2,7 +2,6 @@
  * @module engine/inputs/preflight
  * Checks a pair: declared properties before scoring, pictures during scoring.
  */
-import { onAbort } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, objectionsText, usageError } from '../../core/errors.js';
 import { lumaBytes } from '../../core/frame.js';
 import { USUAL_RATE } from '../../core/numbers.js';
@@ -51,7 +50,6 @@ export class Preflight {
   readonly #context: PreflightContext;
   readonly #facts: { readonly reference: SideFacts; readonly distorted: SideFacts };
   readonly #declared: readonly Finding[];
-  readonly #stop = new AbortController();
   #inspecting: Promise<Inspection | undefined> | undefined;
   #observer: FrameObserver | undefined;
 
@@ -105,7 +103,7 @@ export class Preflight {
   observeAhead(whole: WholePair): boolean {
     const { pair, expected } = whole;
     if (this.#inputs.signal.aborted || !this.#showsEnough(pair, expected)) return false;
-    this.#start(() => unlessUnreadable(this.#lookAhead(whole), this.#stop.signal));
+    this.#start(unlessUnreadable(this.#lookAhead(whole), this.#inputs.signal));
     return true;
   }
 
@@ -113,18 +111,17 @@ export class Preflight {
   readAgain(): void {
     const { reference, distorted } = this.#known.sides;
     if (this.#inputs.signal.aborted || !canReadAgain(reference) || !canReadAgain(distorted)) return;
-    this.#start(() => this.#inspectAgain());
+    this.#start(this.#inspectAgain());
   }
 
-  #start(inspect: () => Promise<Inspection | undefined>): void {
-    const forget = onAbort(this.#inputs.signal, (reason) => this.#stop.abort(reason));
-    this.#inspecting = this.#unlessDefect(inspect()).finally(forget);
+  #start(inspecting: Promise<Inspection | undefined>): void {
+    this.#inspecting = this.#unlessDefect(inspecting);
     this.#inspecting.catch(() => {});
   }
 
   async #lookAhead({ pair, expected, part }: WholePair): Promise<Inspection> {
     const observer = this.#observe(pair, expected);
-    const { signal } = this.#stop;
+    const { signal } = this.#inputs;
     const luma = () => ({ y: new Uint8Array(lumaBytes(pair.reference.info)) });
     const [reference, distorted] = [luma(), luma()];
     for (let index = 0; !observer.settled && (expected === null || index < expected); index++) {
@@ -178,8 +175,8 @@ export class Preflight {
     return (await this.#inspecting) ?? this.#undecoded;
   }
 
+  /** Waits for reading to end, which the run's signal stops. */
   async close(): Promise<void> {
-    this.#stop.abort();
     await this.#inspecting?.catch(() => {});
   }
 
@@ -202,9 +199,8 @@ export class Preflight {
 
   async #inspectAgain(): Promise<Inspection | undefined> {
     const { sides, alignment } = this.#known;
-    const { checked, shared } = this.#inputs;
-    const { signal } = this.#stop;
-    const inputs = { ...this.#inputs, signal };
+    const inputs = this.#inputs;
+    const { checked, shared, signal } = inputs;
     const assumed = this.#offset;
     if (!alignment && Math.abs(assumed) > WIDEST)
       throw usageError(`the offset is ${assumed}, but only offsets of up to ${WIDEST} frames are searched.`);
@@ -252,7 +248,7 @@ export class Preflight {
     try {
       return await inspecting;
     } catch (error) {
-      this.#stop.signal.throwIfAborted();
+      this.#inputs.signal.throwIfAborted();
       const known = this.#undecoded;
       return { ...known, findings: [uncheckedFinding('the pictures', error), ...known.findings] };
     }

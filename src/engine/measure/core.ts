@@ -67,7 +67,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   readonly #run: CoreRun;
   readonly plan: RunPlan;
   #tiny: TinyRun | undefined;
-  readonly started: Started = { sessions: [] };
+  readonly started: Started = {};
   #heatmaps: HeatmapRun | undefined;
   #steering: Steering | undefined;
   /** Frames to keep for the report; `undefined` for all. */
@@ -145,7 +145,7 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   async close(): Promise<void> {
-    await this.started.gpu?.close();
+    this.started.here?.gpu?.close();
     await this.started.pool?.terminate();
     await this.#heatmaps?.discard();
     await this.#tiny?.close();
@@ -294,8 +294,8 @@ export class CoreMeasurement implements PlannedMeasurement {
   }
 
   #gpuRun(): GpuRun {
-    const { gpu, pool } = this.started;
-    const states = gpu ? [gpu.state] : [...(pool?.gpus.values() ?? [])];
+    const { here, pool } = this.started;
+    const states = here?.gpu ? [here.gpu.state] : [...(pool?.gpus.values() ?? [])];
     return { plan: this.plan.features.extraction, states: states.filter((state) => state !== null) };
   }
 
@@ -305,7 +305,8 @@ export class CoreMeasurement implements PlannedMeasurement {
 
   /** Sessions of picture models. */
   get #sessions(): readonly TinySessionFacts[] {
-    return [...this.started.sessions, ...(this.started.pool?.sessions ?? [])];
+    const { here, pool } = this.started;
+    return [...(here?.pictures?.facts ?? []), ...(pool?.sessions ?? [])];
   }
 
   #reportTiny() {

@@ -3,19 +3,20 @@
  * Measures a pair with an installed program: passes files, or frames through a pipe per video, and reads its log. The pipes
  * do not wait for each other, since the program decides which it reads first.
  */
+import { serializeCalls } from '../../core/abort.js';
 import type { Compat } from '../../core/choices.js';
 import { AnyvmafError, backendError } from '../../core/errors.js';
 import {
+  allocateFrame,
   chromaSize,
   describeFormat,
   type FramePlanes,
-  lumaBytes,
-  sampleBytes,
+  storedChroma,
   storedChromaSize,
   storedFrameBytes,
   type VideoFormat,
+  y4mHeader,
 } from '../../core/frame.js';
-import type { PictureSize } from '../../core/size.js';
 import { MediaError } from '../../media/errors.js';
 import { STREAM_HEADER_MAX } from '../../media/formats.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
@@ -365,8 +366,8 @@ class PairFeed {
   readonly #onPair: () => void;
   readonly #sides: Record<Role, Progress> = { reference: { sent: 0 }, distorted: { sent: 0 } };
   #pairs = 0;
-  /** Serialises reads: one source may serve as both videos. */
-  #reading: Promise<unknown> = Promise.resolve();
+  /** One source may serve as both videos. */
+  readonly #serialize = serializeCalls();
 
   /** @param limit most pairs, `Infinity` for all @param onPair called for each pair that the program took */
   constructor(pair: PairSources, form: PipeForm, limit: number, onPair: () => void) {
@@ -382,8 +383,10 @@ class PairFeed {
       const source = this.#pair[role];
       const skip = this.#pair.skip[role];
       const side = this.#sides[role];
-      const frames = [new PipedFrame(this.#form), new PipedFrame(this.#form)] as const;
-      if (this.#form.y4m && !(await write(y4mHeader(this.#form.format)))) return;
+      const { format, y4m } = this.#form;
+      const frames = [allocateFrame(format), allocateFrame(format)] as const;
+      // One rate for both videos, so that filters pair frames by number.
+      if (y4m && !(await write(new TextEncoder().encode(y4mHeader(format))))) return;
       // Read the next frame while the program takes this one.
       let taking = Promise.resolve(true);
       const count = () => {
@@ -396,7 +399,7 @@ class PairFeed {
       for (let index = 0; index < this.#limit && index <= this.#last(); index++) {
         const frame = frames[index % 2 === 0 ? 0 : 1];
         try {
-          if (!(await this.#read(source, skip + index, frame.planes))) {
+          if (!(await this.#read(source, skip + index, frame))) {
             side.ended = index;
             break;
           }
@@ -409,7 +412,7 @@ class PairFeed {
         }
         if (index === this.#last()) break;
         if (!(await taking)) return;
-        taking = write(frame.pack()).then((taken) => {
+        taking = writeAll(write, partsOf(frame, this.#form)).then((taken) => {
           if (taken) count();
           return taken;
         });
@@ -442,71 +445,25 @@ class PairFeed {
   }
 
   #read(source: FrameSource, index: number, into: FramePlanes): Promise<boolean> | boolean {
-    if (this.#pair.reference !== this.#pair.distorted) return source.readFrame(index, into);
-    const next = this.#reading.then(() => source.readFrame(index, into));
-    this.#reading = next.catch(() => {});
-    return next;
+    const read = () => source.readFrame(index, into);
+    return this.#pair.reference === this.#pair.distorted ? this.#serialize(read) : read();
   }
 }
 
 const FRAME = new TextEncoder().encode('FRAME\n');
 
-class PipedFrame {
-  readonly planes: FramePlanes;
-  readonly #bytes: Uint8Array;
-  /** Chroma planes to pad if stored and scored sizes differ. */
-  readonly #spread: readonly Spread[];
-
-  constructor({ format, roundedUp, y4m }: PipeForm) {
-    const bytes = sampleBytes(format.bitDepth);
-    const scored = chromaSize(format);
-    const stored = roundedUp ? storedChromaSize(format) : scored;
-    const luma = lumaBytes(format);
-    const plane = stored.width * stored.height * bytes;
-    const start = y4m ? FRAME.length : 0;
-    this.#bytes = new Uint8Array(start + luma + 2 * plane);
-    if (y4m) this.#bytes.set(FRAME);
-    const part = (at: number, size: number) => this.#bytes.subarray(start + at, start + at + size);
-    const chroma = [part(luma, plane), part(luma + plane, plane)] as const;
-    const same = stored.width === scored.width && stored.height === scored.height;
-    const [cb, cr] = same ? chroma : chroma.map(() => new Uint8Array(scored.width * scored.height * bytes));
-    this.planes = { y: part(0, luma), ...(cb && cr && { cb, cr }) };
-    this.#spread = same
-      ? []
-      : [cb, cr].flatMap((from, i) => {
-          const to = chroma[i];
-          return from && to ? [{ from, to, scored, stored, bytes }] : [];
-        });
-  }
-
-  pack(): Uint8Array {
-    for (const plane of this.#spread) spread(plane);
-    return this.#bytes;
-  }
+/** A frame in the form that the program reads. */
+function partsOf({ y, cb, cr }: FramePlanes, { format, roundedUp, y4m }: PipeForm): Uint8Array[] {
+  const chroma = [cb, cr].flatMap((plane) => plane ?? []);
+  return [
+    ...(y4m ? [FRAME] : []),
+    y,
+    ...chroma.map((plane) => (roundedUp ? storedChroma(plane, format) : plane)),
+  ];
 }
 
-interface Spread {
-  readonly from: Uint8Array;
-  readonly to: Uint8Array;
-  readonly scored: PictureSize;
-  readonly stored: PictureSize;
-  readonly bytes: number;
-}
-
-/** Repeats the last column and the last row. */
-function spread({ from, to, scored, stored, bytes }: Spread): void {
-  const width = scored.width * bytes;
-  const stride = stored.width * bytes;
-  for (let y = 0; y < scored.height; y++) {
-    to.set(from.subarray(y * width, (y + 1) * width), y * stride);
-    if (stride > width) to.copyWithin(y * stride + width, y * stride + width - bytes, y * stride + width);
-  }
-  if (stored.height > scored.height)
-    to.copyWithin(scored.height * stride, (scored.height - 1) * stride, scored.height * stride);
-}
-
-/** Declares the same rate for both videos, so that filters pair frames by number. */
-function y4mHeader({ width, height, chroma, bitDepth }: VideoFormat): Uint8Array {
-  const tag = bitDepth === 8 ? (chroma === '420' ? '420jpeg' : chroma) : `${chroma}p${bitDepth}`;
-  return new TextEncoder().encode(`YUV4MPEG2 W${width} H${height} F25:1 Ip A1:1 C${tag}\n`);
+/** @returns false if the reader is gone */
+async function writeAll(write: Parameters<Feed>[0], parts: readonly Uint8Array[]): Promise<boolean> {
+  for (const part of parts) if (!(await write(part))) return false;
+  return true;
 }

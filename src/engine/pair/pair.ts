@@ -88,6 +88,14 @@ export interface Extent {
   readonly ended: EndOfPair | null;
 }
 
+type FrameReader = Pick<FrameSource, 'readFrame' | 'checkFrame'>;
+
+/** The part of {@link PairSources} that reading needs. */
+export interface ReadablePair extends Pick<PairSources, 'skip'> {
+  readonly reference: FrameReader;
+  readonly distorted: FrameReader;
+}
+
 const BOTH: PicturesRead = { reference: true, distorted: true };
 
 /**
@@ -97,7 +105,7 @@ const BOTH: PicturesRead = { reference: true, distorted: true };
  * @throws {MediaError} when a frame of the pair is incomplete or damaged
  */
 export function readPair(
-  pair: PairSources,
+  pair: ReadablePair,
   index: number,
   reference: FramePlanes,
   distorted: FramePlanes,
@@ -125,7 +133,7 @@ export function readPair(
   return Promise.all([first, second]).then(([a, b]) => ends(a, b));
 }
 
-function read(source: FrameSource, index: number, into: FramePlanes, wanted: boolean) {
+function read(source: FrameReader, index: number, into: FramePlanes, wanted: boolean) {
   return wanted || !source.checkFrame ? source.readFrame(index, into) : source.checkFrame(index);
 }
 

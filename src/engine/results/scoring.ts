@@ -13,6 +13,7 @@ import type { FrameMetrics, PooledMetric } from '../../report/schema.js';
 import type { BoundExtractor, FeaturePlan } from '../backends/features.js';
 import { ExcessNotes } from '../backends/measurer.js';
 import type { TinyRegressors } from '../backends/tiny.js';
+import { InOrder } from '../contract/platform.js';
 import type { RunPlan } from '../plan/plan.js';
 import { Series } from './series.js';
 
@@ -32,11 +33,9 @@ export class Scoring {
   readonly #series: Series;
   readonly #keep: number | undefined;
   readonly #onFrame: ((frame: FrameMetrics) => void) | undefined;
-  /** Chunks that wait for earlier ones, by their first pair. */
-  readonly #early = new Map<number, { readonly count: number; readonly records: Float64Array }>();
+  readonly #chunks: InOrder<Float64Array>;
   #values: Float64Array;
   #scores: Float64Array;
-  #next = 0;
   #predictor: Predictor;
   /** Names of a frame's values, and their columns if they differ from the plan's. */
   #names: readonly string[];
@@ -73,6 +72,10 @@ export class Scoring {
     this.#finisher = new FeatureFinisher(plan.features, subsample);
     this.#series = new Series(plan.metrics, keep);
     this.#onFrame = onFrame;
+    const { length } = plan.features.layout;
+    this.#chunks = new InOrder((records, count) => {
+      for (let i = 0; i < count; i++) this.#take(this.#finisher.push(records, i * length));
+    });
     this.#predictor = plan.predictor;
     this.#names = plan.metrics;
     this.#values = new Float64Array(plan.metrics.length);
@@ -81,8 +84,7 @@ export class Scoring {
 
   /** Takes records of `count` pairs from `first`. @throws {AnyvmafError} `model` of a tiny model; watchers' errors */
   add(first: number, count: number, records: Float64Array): void {
-    if (count > 0) this.#early.set(first, { count, records });
-    this.#orFail(() => this.#takeChunks());
+    this.#orFail(() => this.#chunks.add(first, count, records));
   }
 
   /** Fails the run with the error of `work`, since frames may be lost. */
@@ -93,17 +95,6 @@ export class Scoring {
     } catch (error) {
       this.#failure = error;
       throw error;
-    }
-  }
-
-  #takeChunks(): void {
-    const { length } = this.#plan.features.layout;
-    for (;;) {
-      const chunk = this.#early.get(this.#next);
-      if (!chunk) break;
-      this.#early.delete(this.#next);
-      for (let i = 0; i < chunk.count; i++) this.#take(this.#finisher.push(chunk.records, i * length));
-      this.#next += chunk.count;
     }
   }
 

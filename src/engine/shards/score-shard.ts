@@ -3,11 +3,11 @@
  * Measures one part of a pair like an unsharded run, but reads only that part, from the key frame before it. Pairs keep their
  * numbers in the run.
  */
+import { joinBytes } from '../../core/bytes.js';
 import { internalError, usageError } from '../../core/errors.js';
 import { pickOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { version } from '../../core/version.js';
-import { PAIR_BYTES } from '../../media/align/thumbnail.js';
 import { reopen } from '../../media/open.js';
 import { checkMeasurable, nameOf, readsOnce, type Side } from '../../media/pair.js';
 import type { OpenPair, PairingPlan } from '../../media/pairing/prepare.js';
@@ -16,7 +16,7 @@ import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
 import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
-import type { Chunk, Platform } from '../contract/platform.js';
+import { InOrder, type Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
 import { identifyPair, openPair, PairChecks, RunInputs } from '../inputs/open.js';
@@ -33,9 +33,9 @@ import {
   refuseTruncated,
   storedPair,
 } from '../pair/pair.js';
-import { loadModules, loadRequested, scoredSize } from '../plan/plan.js';
+import { loadModules, loadRequested, type RequestedModels, scoredSize } from '../plan/plan.js';
 import { decoderWarnings, inputsOf, Meter, type Recorded } from '../results/report-parts.js';
-import { checkShard, contentOf, cutShard, joinBytes, planDigest, type ScoreShardOptions } from './shard.js';
+import { checkShard, contentOf, cutShard, planDigest, type ScoreShardOptions } from './shard.js';
 import type { Shard, ShardChoice, ShardOptions } from './shard-file.js';
 
 /** Releases everything before it settles. @throws {AnyvmafError} as the public `scoreShard`; the signal's reason */
@@ -92,8 +92,8 @@ class ShardRun {
   readonly #call: Call;
   readonly #scope: Scope;
   readonly #checks: PairChecks;
-  readonly #records: Part<Float64Array>[] = [];
-  readonly #signatures: Part<Uint8Array>[] = [];
+  readonly #records: Float64Array[] = [];
+  readonly #signatures: Uint8Array[] = [];
 
   constructor(call: Call, scope: Scope) {
     this.#call = call;
@@ -117,10 +117,9 @@ class ShardRun {
     signal.throwIfAborted();
     const planned = this.#scope.own(backend.planFor(formatOf(known)));
     const range = this.#cut(known, planned);
-    const parts = this.#scope.own(new ShardInputs(known, platform.files, inputs));
     const [files, measured] = await Promise.all([
       this.#identify(known),
-      this.#measure(known, backend.requested, { parts, range, planned }),
+      this.#measure(known, backend.requested, { inputs, range, planned }),
     ]);
     return this.#record(known, planned, range, files, measured);
   }
@@ -153,36 +152,41 @@ class ShardRun {
 
   async #measure(
     known: Pair,
-    requested: Parameters<PairChecks['observe']>[1],
-    { parts, range, planned }: { parts: ShardInputs; range: ShardRange; planned: CoreMeasurement },
+    requested: RequestedModels,
+    { inputs, range, planned }: { inputs: RunInputs; range: ShardRange; planned: CoreMeasurement },
   ): Promise<Measured> {
-    const { options } = this.#call;
-    const whole = range.last ? await parts.whole() : undefined;
+    const { options, platform } = this.#call;
+    const { plan } = known;
+    const reopened = plan && (() => reopenedPlan(plan, platform.files));
+    const open = (opening: Promise<OpenPair>) => opened(this.#scope, opening);
+    const whole = range.last ? await (reopened ? open(openPlanned(reopened())) : openPair(known)) : undefined;
     const limit = whole ? expectPairs(whole) : { expected: range.end, bound: range.end };
     const meter = new Meter(options.onProgress, range.end - range.first);
     if (range.first === range.end && !range.last) return { meter };
     if (whole) await refuseTruncated(whole);
-    const ready = known.plan ? await parts.part(range) : await parts.stored();
+    const ready = await (reopened ? open(openShard(reopened(), range)) : inputs.open());
     this.#call.signal.throwIfAborted();
     const described = describePair(ready) !== undefined;
     const inThread = !(planned.isAside(range.end - range.first) && described);
-    const pair = await this.#checks.observeShard(known, ready, {
-      requested,
-      inThread,
-      signatures: {
-        first: range.first,
-        take: (first, data) => this.#signatures.push({ first, count: data.length / PAIR_BYTES, data }),
-      },
-      ...(whole && {
+    const { expected } = limit;
+    const inspected = whole && {
+      expected,
+      inThread: !(planned.isAside(range.total) && described),
+      stored: options.preflight === true && planned.isAside(range.total),
+      ...(reopened && {
         whole: {
           pair: whole,
-          expected: limit.expected,
-          part: (first: number) => parts.again(first),
-          inThread: !(planned.isAside(range.total) && described),
-          inspectStored: options.preflight === true && planned.isAside(range.total),
+          expected,
+          part: (first: number) => openPlanned(partOfPlan(reopened(), first, 1)),
         },
       }),
+    };
+    const pair = await this.#checks.observe(known, requested, ready, {
+      inThread,
+      signed: new InOrder((signatures) => this.#signatures.push(signatures), range.first),
+      ...(inspected && { inspected }),
     });
+    const records = new InOrder<Float64Array>((chunk) => this.#records.push(chunk), range.first);
     const recorded = await planned.record(
       {
         pair,
@@ -192,7 +196,7 @@ class ShardRun {
         meter,
         continuity: inThread ? undefined : this.#checks.continuity,
       },
-      (first, count, data) => count > 0 && this.#records.push({ first, count, data }),
+      (first, count, chunk) => records.add(first, count, chunk),
     );
     if (range.first === 0 && recorded.extent.pairs === 0) refuseEmpty(pair, recorded.extent);
     meter.finish();
@@ -240,17 +244,17 @@ class ShardRun {
       ...(recorded?.measurers && { measurers: recorded.measurers }),
       sessions: recorded?.sessions ?? [],
       fields: layout.length,
-      records: this.#joined(first, measured * layout.length),
-      signatures: joinBytes(consecutive(this.#signatures, first)),
+      records: this.#joined(measured * layout.length),
+      signatures: joinBytes(this.#signatures),
     };
   }
 
   /** @param length doubles of the measured pairs */
-  #joined(first: number, length: number): Float64Array<ArrayBuffer> {
+  #joined(length: number): Float64Array<ArrayBuffer> {
     const all = new Float64Array(length);
     let at = 0;
-    for (const part of consecutive(this.#records, first)) {
-      const wanted = part.subarray(0, length - at);
+    for (const chunk of this.#records) {
+      const wanted = chunk.subarray(0, length - at);
       all.set(wanted, at);
       at += wanted.length;
     }
@@ -289,22 +293,6 @@ function refuseUnreadable({ sides, apart }: Pair): void {
   );
 }
 
-interface Part<T> extends Chunk {
-  readonly data: T;
-}
-
-/** Sorts parts from pair `first`, up to a missing part. */
-function consecutive<T>(parts: readonly Part<T>[], first: number): T[] {
-  let next = first;
-  return [...parts]
-    .sort((a, b) => a.first - b.first)
-    .flatMap((part) => {
-      if (part.first !== next) return [];
-      next += part.count;
-      return [part.data];
-    });
-}
-
 export interface ShardRange {
   readonly first: number;
   /** The pair after the last. */
@@ -316,66 +304,30 @@ export interface ShardRange {
   readonly last: boolean;
 }
 
-class ShardInputs {
-  readonly #known: Pair;
-  readonly #files: FilePlatform;
-  readonly #inputs: RunInputs;
-  #whole: Promise<OpenPair> | undefined;
-  #part: Promise<OpenPair> | undefined;
+/** Opens the pairs of a shard with its lead-in, numbered as in the run. */
+async function openShard(plan: PairingPlan, { lead, end, last }: ShardRange): Promise<OpenPair> {
+  const pair = await openPlanned(shardOfPlan(plan, lead, last ? null : end));
+  const skip = { reference: pair.skip.reference - lead, distorted: pair.skip.distorted - lead };
+  return { ...pair, skip, limit: plan.count ?? end };
+}
 
-  constructor(known: Pair, files: FilePlatform, inputs: RunInputs) {
-    this.#known = known;
-    this.#files = files;
-    this.#inputs = inputs;
-  }
-
-  /** Opens the pairs of a shard with its lead-in; needs a plan. */
-  part({ lead, end, last }: ShardRange): Promise<OpenPair> {
-    const plan = this.#plan();
-    const opening = openPlanned(shardOfPlan(plan, lead, last ? null : end));
-    this.#part = opening.then((pair) => ({
-      ...pair,
-      skip: { reference: pair.skip.reference - lead, distorted: pair.skip.distorted - lead },
-      limit: plan.count ?? end,
-    }));
-    return this.#part;
-  }
-
-  /** Opens stored videos, which allow random access. */
-  stored(): Promise<OpenPair> {
-    return this.#inputs.open();
-  }
-
-  /** Opens the pair again from its start; returns stored videos unchanged. */
-  whole(): Promise<OpenPair> {
-    this.#whole ??= this.#known.plan ? openPlanned(this.#plan()) : openPair(this.#known);
-    return this.#whole;
-  }
-
-  /** Opens one pair again; the caller closes it. */
-  again(pair: number): Promise<OpenPair> {
-    return openPlanned(partOfPlan(this.#plan(), pair, 1));
-  }
-
-  async close(): Promise<void> {
-    if (!this.#known.plan) return;
-    for (const opening of [this.#whole, this.#part]) {
-      const pair = await opening?.catch(() => undefined);
+/** Opens videos that the scope closes. */
+function opened(scope: Scope, opening: Promise<OpenPair>): Promise<OpenPair> {
+  scope.own({
+    async close() {
+      const pair = await opening.catch(() => undefined);
       await Promise.all([pair?.reference.close(), pair?.distorted.close()]);
-    }
-  }
+    },
+  });
+  return opening;
+}
 
-  /** The plan with stored videos reopened, to read and close parts independently. */
-  #plan(): PairingPlan {
-    const { plan } = this.#known;
-    if (!plan) throw new Error('a plan is needed to open a part');
-    const { reference, distorted } = plan.sides;
-    return { ...plan, sides: { reference: this.#reopened(reference), distorted: this.#reopened(distorted) } };
-  }
-
-  #reopened(side: Side): Side {
-    if (side.kind !== 'frames') return side;
-    const { descriptor } = side.source;
-    return descriptor ? { ...side, source: reopen(descriptor, this.#files) } : side;
-  }
+/** The plan with stored videos reopened, to read and close parts independently. */
+function reopenedPlan(plan: PairingPlan, files: FilePlatform): PairingPlan {
+  const again = (side: Side): Side => {
+    if (side.kind !== 'frames' || !side.source.descriptor) return side;
+    return { ...side, source: reopen(side.source.descriptor, files) };
+  };
+  const { reference, distorted } = plan.sides;
+  return { ...plan, sides: { reference: again(reference), distorted: again(distorted) } };
 }

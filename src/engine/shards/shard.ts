@@ -4,7 +4,7 @@
  * plans. A file's identity is its size and a digest of head, tail and places between.
  */
 import { requireObject } from '../../core/arguments.js';
-import { hexDigest } from '../../core/bytes.js';
+import { hexDigest, joinBytes } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { showValue } from '../../core/printable.js';
 import { bytesOfInput } from '../../media/open.js';
@@ -70,16 +70,6 @@ async function identify(reader: ByteReader): Promise<ContentIdentity> {
     parts.push(part.subarray(0, await reader.read(start, [part])));
   }
   return { size, sha256: await digestOf(joinBytes(parts)) };
-}
-
-export function joinBytes(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(parts.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
-  }
-  return all;
 }
 
 /** Parts of a file to read, in order, without overlap. */

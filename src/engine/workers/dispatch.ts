@@ -4,10 +4,11 @@
  * thread (pipes, streams, a caller's own) with bounded buffering. If a GPU may be slower than the core's workers, both start
  * the run and the faster side finishes it alone.
  */
+import { copyPlanes } from '../../core/frame.js';
 import type { GpuState } from '../backends/composite.js';
 import type { ExtractionPlan, FrameSlot, HistoryNeeds } from '../backends/measurer.js';
-import { allocateFrame, copyHistory, historyNeeds, viewPlanes } from '../backends/measurer.js';
-import type { Chunk, MeasuredChunk } from '../contract/platform.js';
+import { allocateFrame, historyNeeds, viewPlanes } from '../backends/measurer.js';
+import type { Chunk, MeasuredChunk, SentPair } from '../contract/platform.js';
 import type { Extent } from '../pair/pair.js';
 import { GPU_SHARE, type WorkerPool } from './worker-pool.js';
 
@@ -123,10 +124,6 @@ class Dispatcher {
   #next: Chunk | undefined;
   #extent: Extent;
   #ended = false;
-  #refuse: (reason: unknown) => void = () => {};
-  readonly #refused = new Promise<never>((_, reject) => {
-    this.#refuse = reject;
-  });
 
   constructor(pool: WorkerPool, chunks: Iterator<Chunk, void>, sink: RecordSink, options: Dispatching) {
     const { first = 0, total = null } = options;
@@ -143,16 +140,13 @@ class Dispatcher {
   async run(): Promise<Extent> {
     this.#pool.receive((number, message, measured) => {
       // A GPU's state changes its share.
-      if (message.kind === 'gpu') this.#assignAll();
-      // Workers that read for themselves send no other messages with results.
-      if (message.kind !== 'progress' && message.kind !== 'records') return;
+      if (message.kind === 'gpu') return this.#assignAll();
       this.#balance?.take(number, measured);
       this.#sink.measured(measured);
       if (message.kind === 'records') this.#take(number, message);
     });
     this.#assignAll();
-    const done = this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
-    await Promise.race([done, this.#refused]);
+    await this.#pool.until(() => this.#workers.every(({ chunks }) => chunks === 0));
     return this.#extent;
   }
 
@@ -177,7 +171,7 @@ class Dispatcher {
     worker.chunks++;
     const post = () => this.#pool.post(number, { kind: 'measure', chunk });
     const wait = this.#options.gate?.();
-    if (wait) wait.then(post).catch(this.#refuse);
+    if (wait) wait.then(post).catch((reason) => this.#pool.fail(reason));
     else post();
     return true;
   }
@@ -289,11 +283,6 @@ export function feederChunk(chunkFrames = DEFAULT_CHUNK): number {
   return Math.min(chunkFrames, LONGEST_CHUNK);
 }
 
-interface KeptPair {
-  readonly reference: Uint8Array<ArrayBuffer>;
-  readonly distorted?: Uint8Array<ArrayBuffer>;
-}
-
 export interface FeederOptions {
   readonly chunkFrames?: number;
   /** First pair to measure. Default 0; pass earlier pairs as a lead-in. */
@@ -302,17 +291,12 @@ export interface FeederOptions {
 
 const NO_HISTORY: HistoryNeeds = { frames: 0, chroma: false, distorted: false };
 
-interface FrameBuffers {
-  readonly reference: ArrayBuffer;
-  readonly distorted: ArrayBuffer;
-}
-
 export type FramePair = Pick<FrameSlot, 'reference' | 'distorted'>;
 
 /**
  * Takes pairs in order: {@link room}, fill it, {@link submit}. Sends chunks of a few pairs to the workers in turn, each after
- * its history. A worker holds at most a chunk and its share of pairs, so memory depends only on the number of workers. Frames
- * and history are transferred, not copied, and returned.
+ * its history. A worker holds at most a chunk and its share of pairs, so memory depends only on the number of workers. Buffers
+ * are transferred and returned.
  */
 export class Feeder {
   readonly #pool: WorkerPool;
@@ -324,11 +308,9 @@ export class Feeder {
   /** By worker: unmeasured pairs, chunks without records, and the pair after its last. */
   readonly #workers: { pending: number; chunks: number; next: number }[];
   /** History of the latest pairs, oldest first, if another worker may need it. */
-  #recent: KeptPair[] = [];
+  #recent: SentPair[] = [];
   readonly #free: ArrayBuffer[] = [];
-  /** Returned history buffers, for reuse. */
-  readonly #spare: Uint8Array<ArrayBuffer>[] = [];
-  #slot: FrameBuffers | null = null;
+  #slot: Required<SentPair> | null = null;
   #index: number;
   readonly #first: number;
   /** The worker of the current chunk, and the chunk's remaining pairs. */
@@ -349,16 +331,13 @@ export class Feeder {
     this.#chunkFrames = feederChunk(chunkFrames);
     this.#singles = chunkFrames === undefined ? SINGLE_PAIRS * pool.size : 0;
     this.#workers = Array.from({ length: pool.size }, () => ({ pending: 0, chunks: 0, next: 0 }));
-    pool.receive((number, message) => {
+    pool.receive((number, message, measured) => {
       const worker = this.#workers[number];
-      if (!worker) return;
-      if (message.kind === 'measured') {
-        worker.pending--;
-        this.#free.push(...message.buffers);
-        sink.measured(1);
-      } else if (message.kind === 'primed') {
-        this.#spare.push(...message.buffers.map((buffer) => new Uint8Array(buffer)));
-      } else if (message.kind === 'records') {
+      if (!worker || message.kind === 'gpu') return;
+      worker.pending -= measured;
+      sink.measured(measured);
+      if (message.kind === 'progress') this.#free.push(...message.buffers);
+      else {
         worker.chunks--;
         sink.add(message.first, message.count, message.records);
       }
@@ -371,8 +350,8 @@ export class Feeder {
   }
 
   /** Memory for the next pair of the lead-in. */
-  leadIn(): FramePair {
-    this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
+  leadIn(index: number): FramePair {
+    this.#slot = { reference: this.#buffer(), distorted: this.#buffer(), ...this.#slot, index };
     return this.#view(this.#slot);
   }
 
@@ -385,8 +364,7 @@ export class Feeder {
   async room(): Promise<FramePair> {
     this.#pool.check();
     if (this.#left === 0) await this.#begin();
-    this.#slot ??= { reference: this.#buffer(), distorted: this.#buffer() };
-    return this.#view(this.#slot);
+    return this.leadIn(this.#index);
   }
 
   /** Sends the pair written to {@link room}. */
@@ -396,10 +374,10 @@ export class Feeder {
     if (!slot || !worker) throw new Error('submit needs a pair written where room said');
     this.#slot = null;
     this.#remember(slot);
-    this.#pool.post(this.#current, { kind: 'pair', ...slot }, [slot.reference, slot.distorted]);
+    this.#send(slot);
     worker.pending++;
     worker.next = ++this.#index;
-    if (--this.#left === 0) this.#pool.post(this.#current, { kind: 'end' });
+    this.#left--;
   }
 
   /** Waits for the records of all pairs. @returns number of pairs */
@@ -419,39 +397,50 @@ export class Feeder {
     };
     await this.#pool.until(() => least() >= 0 && load(least()) <= 1);
     this.#current = least();
-    this.#left =
-      this.#index < this.#first + this.#singles ? 1 : this.#chunkFrames * this.#pool.share(this.#current);
+    const [first, share] = [this.#index, this.#pool.share(this.#current)];
+    this.#left = first < this.#first + this.#singles ? 1 : this.#chunkFrames * share;
     const worker = this.#workers[this.#current];
     if (!worker) throw new Error('a feeder needs workers');
-    const continues = worker.next === this.#index;
-    this.#pool.post(this.#current, { kind: 'begin', first: this.#index });
+    this.#pool.post(this.#current, { kind: 'measure', chunk: { first, count: this.#left } });
     worker.chunks++;
-    if (!continues) this.#sendHistory();
+    if (worker.next !== first) this.#sendHistory();
   }
 
   #sendHistory(): void {
     // If this chunk is as long as the history, the next one looks back only into this chunk.
     const last = this.#left >= this.#history.frames;
-    for (const kept of this.#recent) {
-      const buffers = [kept.reference.buffer, ...(kept.distorted ? [kept.distorted.buffer] : [])];
-      this.#pool.post(this.#current, { kind: 'prime', ...kept }, last ? buffers : []);
-    }
+    for (const kept of this.#recent) this.#send(last ? kept : this.#copy(kept));
     if (last) this.#recent = [];
   }
 
   /** Keeps the history of the next chunk. */
-  #remember(pair: FrameBuffers): void {
-    const { frames, distorted } = this.#history;
+  #remember(pair: SentPair): void {
+    const { frames } = this.#history;
     if (this.#left > frames) return;
-    const old = this.#recent.length === frames ? this.#recent.shift() : undefined;
-    const keep = (buffer: ArrayBuffer, into = this.#spare.pop()) => copyHistory(buffer, this.#plan, into);
-    this.#recent.push({
-      reference: keep(pair.reference, old?.reference),
-      ...(distorted && { distorted: keep(pair.distorted, old?.distorted) }),
-    });
+    if (this.#recent.length === frames) this.#free.push(...this.#recent.splice(0, 1).flatMap(buffersOf));
+    this.#recent.push(this.#copy(pair));
   }
 
-  #view({ reference, distorted }: FrameBuffers): FramePair {
+  /** Copies the planes that later pairs look back to. */
+  #copy({ index, reference, distorted }: SentPair): SentPair {
+    const { chroma, distorted: both } = this.#history;
+    const copied = (frame: ArrayBuffer) => {
+      const [into, planes] = [this.#buffer(), viewPlanes(frame, this.#plan)];
+      copyPlanes(chroma ? planes : { y: planes.y }, viewPlanes(into, this.#plan));
+      return into;
+    };
+    return {
+      index,
+      reference: copied(reference),
+      ...(both && distorted && { distorted: copied(distorted) }),
+    };
+  }
+
+  #send(pair: SentPair): void {
+    this.#pool.post(this.#current, { kind: 'pair', ...pair }, buffersOf(pair));
+  }
+
+  #view({ reference, distorted }: Required<SentPair>): FramePair {
     return { reference: viewPlanes(reference, this.#plan), distorted: viewPlanes(distorted, this.#plan) };
   }
 
@@ -459,3 +448,6 @@ export class Feeder {
     return this.#free.pop() ?? allocateFrame(this.#plan);
   }
 }
+
+const buffersOf = ({ reference, distorted }: SentPair): ArrayBuffer[] =>
+  distorted ? [reference, distorted] : [reference];

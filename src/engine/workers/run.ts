@@ -4,16 +4,14 @@
  */
 import { backendError } from '../../core/errors.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
-import type { GpuMeasurer, GpuUse } from '../backends/composite.js';
-import { coreMeasurers } from '../backends/core/extractor.js';
-import type { ExtractionPlan, HeatmapWriter, InstantKind } from '../backends/measurer.js';
-import type { PictureScorers, TinySessionFacts } from '../backends/tiny.js';
+import type { GpuUse } from '../backends/composite.js';
+import type { ExtractionPlan } from '../backends/measurer.js';
 import type { Chunk, Platform, WorkerSetup } from '../contract/platform.js';
 import type { Steering } from '../live/steering.js';
 import { describePair, type ExpectedPairs, type Extent, readPair } from '../pair/pair.js';
 import { chooseThreads, cutChunks, mayWait, usefulThreads } from '../plan/plan.js';
 import { BackendProbe, dispatch, Feeder, feederChunk, type RecordSink } from './dispatch.js';
-import { ChunkMeasurer, openPictures } from './measure.js';
+import { type Measuring, openMeasuring } from './measure.js';
 import { WorkerPool } from './worker-pool.js';
 
 export interface Run extends ExpectedPairs {
@@ -44,38 +42,31 @@ const LOCAL_SLICE = 15;
 /** Resources of a run, to close on abort and to report. */
 export interface Started {
   pool?: WorkerPool;
-  /** GPU in the calling thread. */
-  gpu?: GpuMeasurer;
+  /** In the calling thread. */
+  here?: Measuring | null;
   /** Decides between GPU and core if a GPU is only `tried`. */
   probe?: BackendProbe;
-  /** Picture models in the calling thread. */
-  sessions: readonly TinySessionFacts[];
 }
 
-async function openGpuHere({ platform, setup }: Run, core: InstantKind, use: GpuUse): Promise<GpuMeasurer> {
-  const { openGpuMeasurer } = await import('../backends/composite.js');
-  const open = async () => {
-    if (platform.gpu) return platform.gpu.open();
-    throw backendError('A GPU cannot be used here', { hints: ['use the backend cpu'] });
-  };
-  return openGpuMeasurer(open, core, setup.plan, use);
+/** Opens what measures in the calling thread. */
+export async function openHere(platform: Platform, setup: WorkerSetup): Promise<Measuring | null> {
+  return openMeasuring(setup, {
+    runtimes: async () => (await platform.tiny()).runtimes,
+    openGpu: async () => {
+      if (platform.gpu) return platform.gpu.open();
+      throw backendError('A GPU cannot be used here', { hints: ['use the backend cpu'] });
+    },
+    heatmaps: platform.heatmaps,
+  });
 }
 
 /** Measures in the calling thread, yielding between frames. */
 export async function measureHere(run: Run, use: GpuUse | undefined, started: Started): Promise<Extent> {
   const { platform, setup, pair, sink, signal, steered } = run;
-  const { modules, implementation, plan, subsample } = setup;
-  const core = await coreMeasurers(modules, implementation);
-  const gpu = use && (await openGpuHere(run, core, use));
-  started.gpu = gpu;
-  const measurer = gpu?.measurer ?? core.open(plan);
-  let pictures: PictureScorers | undefined;
-  let heatmaps: HeatmapWriter | undefined;
+  const here = await openHere(platform, { ...setup, ...(use && { gpu: use }) });
+  if (!here) throw new Error('a GPU was only tried');
+  started.here = here;
   try {
-    heatmaps = setup.heatmaps && (await platform.heatmaps?.())?.open(setup.heatmaps);
-    pictures = await openPictures(setup, async () => (await platform.tiny()).runtimes);
-    if (pictures) started.sessions = pictures.facts;
-    const chunks = new ChunkMeasurer(measurer, plan, pair, { subsample, pictures, heatmaps });
     let rested = performance.now();
     const measured = () => {
       sink.measured(1);
@@ -92,7 +83,7 @@ export async function measureHere(run: Run, use: GpuUse | undefined, started: St
     let pairs = run.first;
     await hold(run);
     for (const chunk of cutChunks(run.bound, 1, run.chunkFrames ?? LOCAL_CHUNK, run.first)) {
-      const { count, records, ended } = await chunks.measure(chunk, measured);
+      const { count, records, ended } = await here.chunks.measure(pair, chunk, measured);
       sink.add(chunk.first, count, records);
       pairs += count;
       if (ended) return { pairs, ended };
@@ -100,11 +91,7 @@ export async function measureHere(run: Run, use: GpuUse | undefined, started: St
     }
     return { pairs, ended: null };
   } finally {
-    if (pictures) started.sessions = pictures.facts;
-    if (gpu) await gpu.close();
-    else measurer.close();
-    heatmaps?.close();
-    await pictures?.close();
+    await here.close();
   }
 }
 
@@ -157,7 +144,7 @@ async function startWorkers(pool: WorkerPool, run: Run, { threads, gpu }: Worker
   if (gpu !== 'required') start(usefulThreads(threads, expected, longest));
   if (gpu === 'tried') started.probe = new BackendProbe(pool);
   if (gpu === undefined || gpu === 'tried') return;
-  await pool.unlessFailed(pool.until(() => ![...pool.gpus.values()].includes(null)));
+  await pool.until(() => ![...pool.gpus.values()].includes(null));
   if (gpu !== 'required') return;
   const busy = chooseThreads(threads, leftToCore(pool, setup.plan), expected);
   const most = Math.min(threads, MOST_GPU_WORKERS, busy);
@@ -176,7 +163,7 @@ async function feed(pool: WorkerPool, run: Run): Promise<Extent> {
   const feeder = new Feeder(pool, setup.plan, sink, { chunkFrames, first });
   let ended: Extent['ended'] = null;
   for (let index = feeder.begins; index < first && !ended; index++) {
-    const { reference, distorted } = feeder.leadIn();
+    const { reference, distorted } = feeder.leadIn(index);
     ended = await readPair(pair, index, reference, distorted);
     if (!ended) feeder.keep();
   }

@@ -2,37 +2,33 @@
  * @module engine/workers/worker-body
  * Handles messages in a worker. Platforms provide port, files and measurers.
  */
-import { AnyvmafError, type ErrorData, errorData } from '../../core/errors.js';
-import { copyPlanes } from '../../core/frame.js';
+
+import { AnyvmafError, type ErrorData, errorData, type InputRole } from '../../core/errors.js';
+import { copyPlanes, type FramePlanes } from '../../core/frame.js';
 import { limitError } from '../../core/system-limits.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
-import type { TinyRuntimes } from '../../tiny/types.js';
-import type { GpuKind, GpuMeasurer, GpuUse } from '../backends/composite.js';
-import { coreMeasurers } from '../backends/core/extractor.js';
-import type { ExtractionPlan, HeatmapStore, InstantKind, Measurer } from '../backends/measurer.js';
-import { historyNeeds, viewPlanes, writeHistory } from '../backends/measurer.js';
-import type { Chunk, FromWorker, MeasuredChunk, ToWorker, WorkerSetup } from '../contract/platform.js';
-import { ChunkMeasurer, openPictures, PairMeasurer, type PairOutputs } from './measure.js';
+import type { GpuState } from '../backends/composite.js';
+import { type ExtractionPlan, viewPlanes } from '../backends/measurer.js';
+import type { Chunk, FromWorker, SentPair, ToWorker, WorkerSetup } from '../contract/platform.js';
+import type { ReadablePair } from '../pair/pair.js';
+import { type MeasuringTools, openMeasuring } from './measure.js';
 
 /** Milliseconds between progress messages: one costs as much as a tenth of a cheap frame. */
 const PROGRESS_TIME = 20;
 
-export interface WorkerTools {
+export interface WorkerTools extends Omit<MeasuringTools, 'onGpu'> {
   post(message: FromWorker, transfer?: ArrayBuffer[]): void;
   reopen(descriptor: SourceDescriptor): Promise<FrameSource> | FrameSource;
-  runtimes(onnxruntime?: string): Promise<TinyRuntimes>;
-  /** @throws {AnyvmafError} `backend` if there is no GPU, with advice */
-  openGpu(): Promise<GpuKind>;
-  heatmaps?(): Promise<HeatmapStore>;
 }
 
 /** @returns the handler of messages, to call in order of arrival */
 export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => void {
   let work: Work | null = null;
+  let sent = new SentPairs();
   let failed = false;
   let aborted = false;
 
-  async function handle(message: ToWorker): Promise<void> {
+  async function handle(message: ToWorker, ofChunk: SentPairs): Promise<void> {
     if (message.kind === 'abort') {
       await work?.close().catch(() => {});
       tools.post({ kind: 'stopped' });
@@ -40,11 +36,11 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
     }
     if (failed || aborted) return;
     try {
-      if (message.kind === 'start') work = await Work.start(tools, message.setup);
+      if (message.kind === 'start') work = await startWork(tools, message.setup);
       else if (message.kind === 'stop') {
         await work?.close();
         tools.post({ kind: 'stopped' });
-      } else if (work) await work.handle(message);
+      } else if (message.kind === 'measure') await work?.measure(message.chunk, ofChunk);
     } catch (error) {
       failed = true;
       tools.post({ kind: 'failed', ...describe(error) });
@@ -53,12 +49,63 @@ export function createWorkerBody(tools: WorkerTools): (message: ToWorker) => voi
 
   let last = Promise.resolve();
   return (message) => {
+    if (message.kind === 'pair') return sent.add(message);
+    if (message.kind === 'end') return sent.end();
+    if (message.kind === 'measure') sent = new SentPairs();
     if (message.kind === 'abort') {
       aborted = true;
       work?.abort();
     }
-    last = last.then(() => handle(message));
+    const ofChunk = sent;
+    last = last.then(() => handle(message, ofChunk));
   };
+}
+
+/** The pairs of a chunk that the engine sends; reading one waits for it. */
+class SentPairs {
+  readonly #pairs = new Map<number, SentPair>();
+  #ended = false;
+  #waiting: (() => void)[] = [];
+  /** Buffers that were read. */
+  readonly used: ArrayBuffer[] = [];
+
+  add(pair: SentPair): void {
+    this.#pairs.set(pair.index, pair);
+    this.#wake();
+  }
+
+  /** No further pair comes. */
+  end(): void {
+    this.#ended = true;
+    this.#wake();
+  }
+
+  pairOf(plan: ExtractionPlan): ReadablePair {
+    const side = (role: InputRole) => ({
+      readFrame: (index: number, into: FramePlanes) => this.#read(index, role, plan, into),
+    });
+    return {
+      reference: side('reference'),
+      distorted: side('distorted'),
+      skip: { reference: 0, distorted: 0 },
+    };
+  }
+
+  async #read(index: number, role: InputRole, plan: ExtractionPlan, into: FramePlanes): Promise<boolean> {
+    while (!this.#pairs.has(index)) {
+      if (this.#ended) return false;
+      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+    }
+    const buffer = this.#pairs.get(index)?.[role];
+    if (!buffer) throw new Error(`the ${role} frame of pair ${index} was not sent`);
+    copyPlanes(viewPlanes(buffer, plan), into);
+    this.used.push(buffer);
+    return true;
+  }
+
+  #wake(): void {
+    for (const resume of this.#waiting.splice(0)) resume();
+  }
 }
 
 /** Serialises an error: known errors keep their code, others are internal. */
@@ -69,152 +116,61 @@ function describe(error: unknown): ErrorData {
   return { code: 'internal', message: `A worker failed while measuring frames (${reason}).` };
 }
 
-/** Opens the worker's GPU; reports its state now and when it is lost. */
-async function openGpu(tools: WorkerTools, core: InstantKind, plan: ExtractionPlan, use: GpuUse) {
-  const { openGpuMeasurer } = await import('../backends/composite.js');
-  const report = () => tools.post({ kind: 'gpu', state: gpu.state });
-  const gpu = await openGpuMeasurer(() => tools.openGpu(), core, plan, use, report);
-  report();
-  return gpu;
+/** A started worker. */
+interface Work {
+  /** @param sent its pairs, unless this worker reads the videos itself */
+  measure(chunk: Chunk, sent: SentPairs): Promise<void>;
+  abort(): void;
+  close(): Promise<void>;
 }
 
-/** A started worker: its measurer, and its videos if it reads them itself. */
-class Work {
-  readonly #tools: WorkerTools;
-  readonly #setup: WorkerSetup;
-  readonly #measurer: Measurer;
-  readonly #gpu: GpuMeasurer | undefined;
-  readonly #sources: readonly FrameSource[];
-  readonly #outputs: PairOutputs;
-  readonly #chunks: ChunkMeasurer | null;
-  readonly #pairs: PairMeasurer;
-  #aborted = false;
-  /** Time of the last progress message. */
-  #sent = performance.now();
-  /** The chunk that the engine is sending, and its records so far. */
-  #fed: { readonly first: number; readonly records: Float64Array[] } = { first: 0, records: [] };
-  /** Next pair of history. */
-  #earlier = 0;
-
-  private constructor(
-    tools: WorkerTools,
-    setup: WorkerSetup,
-    measurer: Measurer,
-    sources: readonly FrameSource[],
-    outputs: PairOutputs,
-    gpu?: GpuMeasurer,
-  ) {
-    const { plan, subsample, pair, signs } = setup;
-    this.#tools = tools;
-    this.#setup = setup;
-    this.#measurer = measurer;
-    this.#gpu = gpu;
-    this.#sources = sources;
-    this.#outputs = outputs;
-    this.#pairs = new PairMeasurer(this.#measurer, subsample, outputs);
-    const [reference, distorted] = sources;
-    const open = pair && reference && distorted && { ...pair, reference, distorted };
-    const options = { ...outputs, subsample, signs };
-    this.#chunks = open ? new ChunkMeasurer(this.#measurer, plan, open, options) : null;
-  }
-
-  /** @returns `null` if a GPU is only `tried` and there is none: the worker gets no work */
-  static async start(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
-    const { pair, plan } = setup;
-    const core = await coreMeasurers(setup.modules, setup.implementation);
-    const gpu = setup.gpu && (await openGpu(tools, core, plan, setup.gpu));
-    if (gpu && !gpu.measurer) return null;
-    const sources = pair ? [await tools.reopen(pair.reference), await tools.reopen(pair.distorted)] : [];
-    const pictures = await openPictures(setup, () => tools.runtimes(setup.onnxruntime));
-    if (pictures) tools.post({ kind: 'sessions', sessions: pictures.facts });
-    const heatmaps = setup.heatmaps && (await tools.heatmaps?.())?.open(setup.heatmaps);
-    return new Work(tools, setup, gpu?.measurer ?? core.open(plan), sources, { pictures, heatmaps }, gpu);
-  }
-
-  abort(): void {
-    this.#aborted = true;
-    void this.#gpu?.close();
-  }
-
-  async close(): Promise<void> {
-    await (this.#gpu ?? this.#measurer).close();
-    this.#outputs.heatmaps?.close();
-    await this.#outputs.pictures?.close();
-    for (const source of this.#sources) await source.close();
-  }
-
-  async handle(message: Exclude<ToWorker, { kind: 'start' | 'stop' | 'abort' }>): Promise<void> {
-    switch (message.kind) {
-      case 'measure':
-        return this.#measureChunk(message.chunk);
-      case 'begin':
-        this.#fed = { first: message.first, records: [] };
-        this.#earlier = Math.max(0, message.first - historyNeeds(this.#setup.plan).frames);
-        return;
-      case 'prime':
-        return this.#prime(message);
-      case 'pair':
-        return this.#measurePair(message.reference, message.distorted);
-      case 'end': {
-        await this.#pairs.settle();
-        const { first, records } = this.#fed;
-        const joined = new Float64Array(records.length * this.#measurer.layout.length);
-        for (const [i, record] of records.entries()) joined.set(record, i * record.length);
-        this.#sendRecords({ first, count: records.length, records: joined, ended: null });
-      }
-    }
-  }
-
-  async #measureChunk(chunk: Chunk): Promise<void> {
-    if (!this.#chunks) throw new Error('measure was asked of a worker without videos');
-    let pairs = 0;
-    const measured = await this.#chunks.measure(chunk, () => {
-      if (this.#aborted) throw new AnyvmafError('aborted', 'The run was aborted.');
-      pairs++;
-      const now = performance.now();
-      if (now - this.#sent < PROGRESS_TIME) return undefined;
-      this.#tools.post({ kind: 'progress', pairs });
-      this.#sent = now;
-      pairs = 0;
-      return undefined;
-    });
-    this.#sendRecords({ first: chunk.first, ...measured });
-  }
-
-  #sendRecords(chunk: Chunk & MeasuredChunk): void {
-    this.#sendCounts();
-    if (this.#gpu) this.#tools.post({ kind: 'gpu', state: this.#gpu.state });
-    const { records, signatures } = chunk;
-    const buffers = [records.buffer, ...(signatures ? [signatures.buffer] : [])];
-    this.#tools.post({ kind: 'records', ...chunk }, buffers);
-  }
-
-  /** Sends the counts of picture models, before the last records. */
-  #sendCounts(): void {
-    const { pictures } = this.#outputs;
-    if (pictures?.counts) this.#tools.post({ kind: 'sessions', sessions: pictures.facts });
-  }
-
-  /** Keeps a pair of history, and returns its memory. */
-  #prime({ reference, distorted }: ToWorker & { readonly kind: 'prime' }): void {
-    const { plan } = this.#setup;
-    const slot = this.#measurer.slot(this.#earlier++);
-    writeHistory(reference, plan, slot.reference);
-    if (distorted) writeHistory(distorted, plan, slot.distorted);
-    this.#measurer.keep(slot);
-    const buffers = [reference.buffer, ...(distorted ? [distorted.buffer] : [])];
-    this.#tools.post({ kind: 'primed', buffers }, buffers);
-  }
-
-  async #measurePair(reference: ArrayBuffer, distorted: ArrayBuffer): Promise<void> {
-    const { plan } = this.#setup;
-    const { first, records } = this.#fed;
-    const slot = this.#measurer.slot(first + records.length);
-    copyPlanes(viewPlanes(reference, plan), slot.reference);
-    copyPlanes(viewPlanes(distorted, plan), slot.distorted);
-    const record = new Float64Array(this.#measurer.layout.length);
-    records.push(record);
-    await this.#pairs.measure(slot, record);
-    this.#tools.post({ kind: 'measured', buffers: [reference, distorted] }, [reference, distorted]);
-  }
+/** @returns `null` if a GPU is only `tried` and there is none: the worker gets no work */
+async function startWork(tools: WorkerTools, setup: WorkerSetup): Promise<Work | null> {
+  const { pair, plan } = setup;
+  const onGpu = (state: GpuState) => tools.post({ kind: 'gpu', state });
+  const measuring = await openMeasuring(setup, { ...tools, onGpu });
+  if (!measuring) return null;
+  const { chunks, gpu, pictures } = measuring;
+  if (pictures) tools.post({ kind: 'sessions', sessions: pictures.facts });
+  const open = pair && {
+    reference: await tools.reopen(pair.reference),
+    distorted: await tools.reopen(pair.distorted),
+    skip: pair.skip,
+  };
+  let [current, told, aborted] = [new SentPairs(), performance.now(), false];
+  const refuseAborted = () => {
+    if (aborted) throw new AnyvmafError('aborted', 'The run was aborted.');
+  };
+  return {
+    async measure(chunk, sent) {
+      current = sent;
+      let pairs = 0;
+      const measured = await chunks.measure(open ?? sent.pairOf(plan), chunk, () => {
+        refuseAborted();
+        pairs++;
+        const [buffers, now] = [sent.used.splice(0), performance.now()];
+        if (buffers.length === 0 && now - told < PROGRESS_TIME) return undefined;
+        tools.post({ kind: 'progress', pairs, buffers }, buffers);
+        [told, pairs] = [now, 0];
+        return undefined;
+      });
+      refuseAborted();
+      // The counts of picture models come before the last records.
+      if (pictures?.counts) tools.post({ kind: 'sessions', sessions: pictures.facts });
+      if (gpu) tools.post({ kind: 'gpu', state: gpu.state });
+      const { records, signatures } = measured;
+      const buffers = [records.buffer, ...(signatures ? [signatures.buffer] : [])];
+      tools.post({ kind: 'records', first: chunk.first, ...measured }, buffers);
+    },
+    abort() {
+      aborted = true;
+      current.end();
+      gpu?.close();
+    },
+    async close() {
+      await measuring.close();
+      await open?.reference.close();
+      await open?.distorted.close();
+    },
+  };
 }

@@ -33,9 +33,9 @@ interface PoolWorker {
 export class WorkerPool {
   readonly #workers: PoolWorker[] = [];
   readonly #gpus = new Map<number, GpuState | null>();
-  #failure: Error | null = null;
+  #failure: { readonly reason: unknown } | undefined;
   readonly #failed: Promise<never>;
-  #rejectFailed: (reason: Error) => void = () => {};
+  #rejectFailed: (reason: unknown) => void = () => {};
   #receive: Receiver = () => {};
   #observe: () => void = () => {};
   /** Callers of {@link until}. */
@@ -117,7 +117,7 @@ export class WorkerPool {
 
   /** @throws the error of a stopped worker */
   check(): void {
-    if (this.#failure) throw this.#failure;
+    if (this.#failure) throw this.#failure.reason;
   }
 
   /** Waits until messages make a condition true. @throws the error of a stopped worker */
@@ -140,8 +140,7 @@ export class WorkerPool {
 
   /** Terminates all workers; waiting callers get an error. Idempotent. */
   async terminate(): Promise<void> {
-    this.#fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
-    this.#wake();
+    this.fail(new AnyvmafError('aborted', 'The run was aborted before it was done.'));
     await Promise.all([...this.#gpus.keys()].map((number) => this.#closeGpu(number)));
     await Promise.all(this.#workers.map(({ handle }) => handle.terminate()));
   }
@@ -165,7 +164,7 @@ export class WorkerPool {
   #listen(number: number, worker: PoolWorker): void {
     worker.handle.listen(
       (message) => {
-        if (message.kind === 'failed') this.#fail(new AnyvmafError(message.code, message.message, message));
+        if (message.kind === 'failed') this.fail(new AnyvmafError(message.code, message.message, message));
         else if (message.kind === 'stopped') worker.stopped = true;
         else if (message.kind === 'sessions') worker.sessions = message.sessions;
         else {
@@ -178,8 +177,7 @@ export class WorkerPool {
       (how) => {
         const died = 'A worker died while measuring frames';
         worker.stopped = true;
-        this.#fail(limitError(how, died) ?? internalError(`${died}: ${how}`));
-        this.#wake();
+        this.fail(limitError(how, died) ?? internalError(`${died}: ${how}`));
       },
     );
   }
@@ -194,9 +192,8 @@ export class WorkerPool {
       if (message.state.lost !== null) worker.share = Math.min(1, worker.share);
       return 0;
     }
-    if (message.kind === 'primed') return 0;
     const isWhole = message.kind === 'records';
-    const count = isWhole ? message.count - worker.counted : message.kind === 'progress' ? message.pairs : 1;
+    const count = isWhole ? message.count - worker.counted : message.pairs;
     worker.counted = isWhole ? 0 : worker.counted + count;
     worker.measured += count;
     return count;
@@ -206,13 +203,15 @@ export class WorkerPool {
     try {
       this.#receive(number, message, measured);
     } catch (error) {
-      this.#fail(error instanceof Error ? error : new Error(String(error)));
+      this.fail(error instanceof Error ? error : new Error(String(error)));
     }
   }
 
-  #fail(reason: Error): void {
-    this.#failure ??= reason;
-    this.#rejectFailed(this.#failure);
+  /** Ends the run with the first reason. */
+  fail(reason: unknown): void {
+    this.#failure ??= { reason };
+    this.#rejectFailed(this.#failure.reason);
+    this.#wake();
   }
 
   #wake(): void {

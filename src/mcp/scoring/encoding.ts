@@ -8,14 +8,19 @@ import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import * as z from 'zod/v4';
 import { AnyvmafError, ioError, usageError } from '../../core/errors.js';
-import { type ChromaFormat, formatProblem, storedFrameBytes, type VideoFormat } from '../../core/frame.js';
+import {
+  type ChromaFormat,
+  formatProblem,
+  storedFrameBytes,
+  type VideoFormat,
+  y4mHeader,
+} from '../../core/frame.js';
 import { quotedWord } from '../../core/names.js';
 import type { Origin } from '../../core/origin.js';
 import { quoted, showValue } from '../../core/printable.js';
 import { openChecked } from '../../files/checked-file.js';
 import { makeScratchFolder, removeScratch } from '../../files/folders.js';
 import type { CurveResult, SearchOptions, ShotStage, TuneShotsOptions } from '../../index.js';
-import { y4mHeader } from '../../sample/files.js';
 import type { Measuring } from '../call-threads.js';
 import {
   type CheckedArguments,

@@ -5,6 +5,7 @@
  */
 
 import { afterEach, describe, expect, it, vi } from 'vitest';
+import { y4mHeader } from '../../../src/core/frame.js';
 import { scorePair } from '../../../src/engine/score.js';
 import { formatReport, inspect, score, trustOf } from '../../../src/index.js';
 import { PassingThumbs } from '../../../src/media/align/thumbs.js';
@@ -13,7 +14,7 @@ import type { VideoInput } from '../../../src/media/types.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
 import { readReport } from '../../../src/report/read/index.js';
 import { summarize } from '../../../src/report/summary.js';
-import { y4mFrame, y4mHeader } from '../../../src/sample/files.js';
+import { y4mFrame } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import { file, PSNR, SMALL, storedPair, streamOf, watchedPlatform, y4mPair } from '../../support/clips.js';
 import { copyOf, encode, film, hasFfmpeg, makeFile, needsFfmpeg } from '../../support/encode.js';

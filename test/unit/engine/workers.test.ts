@@ -39,7 +39,7 @@ class ReadingWorker implements WorkerHandle {
   finish(told = 0): void {
     const chunk = this.chunks.shift();
     if (!chunk) throw new Error('there is nothing to do');
-    if (told > 0) this.send({ kind: 'progress', pairs: told });
+    if (told > 0) this.send({ kind: 'progress', pairs: told, buffers: [] });
     this.send({ kind: 'records', ...chunk, records: new Float64Array(), ended: null });
   }
 }
@@ -226,14 +226,11 @@ const FEATURES = ['motion', 'motion=motion_five_frame_window=true', 'psnr'];
 /** A worker that answers only on request, and records its messages. */
 class FedWorker implements WorkerHandle {
   readonly received: ToWorker[] = [];
-  /** History received: the value of its samples, and whether its memory was transferred. */
-  readonly primed: { readonly value: number; readonly handed: boolean }[] = [];
   #send: (message: FromWorker) => void = () => {};
   #measured = 0;
+  readonly #returned = new Set<ArrayBuffer>();
 
   post(message: ToWorker, transfer: ArrayBuffer[] = []): void {
-    if (message.kind === 'prime')
-      this.primed.push({ value: message.reference[0] ?? 0, handed: transfer.length > 0 });
     this.received.push(structuredClone(message, { transfer }));
   }
 
@@ -245,26 +242,45 @@ class FedWorker implements WorkerHandle {
 
   /** Measures the oldest waiting pair. */
   measureOne(): void {
-    const pairs = this.received.filter((message) => message.kind === 'pair');
-    const pair = pairs[this.#measured++];
+    const pair = this.pairs[this.#measured++];
     if (!pair) throw new Error('nothing waits');
-    this.#send({ kind: 'measured', buffers: [pair.reference, pair.distorted] });
+    const read = this.history.map(({ reference }) => reference).filter((frame) => !this.#returned.has(frame));
+    for (const frame of read) this.#returned.add(frame);
+    const buffers = [...read, pair.reference].concat(pair.distorted ?? []);
+    this.#send({ kind: 'progress', pairs: 1, buffers });
   }
 
-  /** Returns the buffers of all history received. */
-  prime(): void {
-    for (const message of this.received)
-      if (message.kind === 'prime') this.#send({ kind: 'primed', buffers: [message.reference.buffer] });
+  get chunks(): Chunk[] {
+    return this.received.flatMap((message) => (message.kind === 'measure' ? message.chunk : []));
+  }
+
+  get pairs() {
+    return this.#sent.filter(({ measured }) => measured);
+  }
+
+  /** Pairs before the first of their chunk. */
+  get history() {
+    return this.#sent.filter(({ measured }) => !measured);
+  }
+
+  get #sent() {
+    let first = 0;
+    return this.received.flatMap((message) => {
+      if (message.kind === 'measure') first = message.chunk.first;
+      return message.kind === 'pair' ? { ...message, measured: message.index >= first } : [];
+    });
   }
 
   get waiting(): number {
-    return this.received.filter((message) => message.kind === 'pair').length - this.#measured;
+    return this.pairs.length - this.#measured;
   }
 
   endChunk(first: number, count: number): void {
     this.#send({ kind: 'records', first, count, records: new Float64Array(), ended: null });
   }
 }
+
+const sampleOf = (frame: ArrayBuffer) => new Uint8Array(frame)[0] ?? 0;
 
 function feed(workers: number, chunkFrames?: number) {
   const slow = Array.from({ length: workers }, () => new FedWorker());
@@ -308,16 +324,16 @@ describe('the feeder', () => {
     const { slow, submit } = feed(3);
     for (let i = 0; i < 6; i++) expect(await submit()).toBe(true);
     for (const [number, worker] of slow.entries()) {
-      const told = worker.received.flatMap((message) =>
-        message.kind === 'begin' ? [`from ${message.first}`] : message.kind === 'end' ? ['end'] : [],
-      );
-      expect(told).toEqual([`from ${number}`, 'end', `from ${number + 3}`, 'end']);
+      expect(worker.chunks).toEqual([
+        { first: number, count: 1 },
+        { first: number + 3, count: 1 },
+      ]);
     }
     expect(await submit()).toBe(false);
     for (const worker of slow) worker.measureOne();
     await submit();
     // From then on, a worker keeps its chunk for a second pair.
-    expect(slow[0]?.received.at(-1)?.kind).toBe('pair');
+    expect(slow[0]?.chunks.at(-1)).toEqual({ first: 6, count: 2 });
   });
 
   it('reuses returned buffers', async () => {
@@ -333,33 +349,46 @@ describe('the feeder', () => {
   it('sends a chunk the two reference frames before it, unless the worker has them', async () => {
     const { slow, submit } = feed(2, 2);
     for (let i = 0; i < 4; i++) await submit();
-    const [first, second] = slow.map((worker) => worker.received.map(({ kind }) => kind));
-    expect(first).toEqual(['start', 'begin', 'pair', 'pair', 'end']);
-    expect(second).toEqual(['start', 'begin', 'prime', 'prime', 'pair', 'pair', 'end']);
-    const primed = slow[1]?.received.filter((message) => message.kind === 'prime');
-    expect(primed?.map(({ reference }) => reference[0])).toEqual([1, 2]);
+    expect(slow[0]?.history).toEqual([]);
+    expect(slow[1]?.chunks).toEqual([{ first: 2, count: 2 }]);
+    const earlier = slow[1]?.history ?? [];
+    expect(earlier.map(({ index, reference }) => [index, sampleOf(reference)])).toEqual([
+      [0, 1],
+      [1, 2],
+    ]);
+    expect(earlier.every(({ distorted }) => distorted === undefined)).toBe(true);
     // The second worker is free first, and continues after its own pairs.
     slow[1]?.measureOne();
     await submit();
-    const later = slow[1]?.received.slice(second?.length);
-    expect(later?.map(({ kind }) => kind)).toEqual(['begin', 'pair']);
-    expect(later?.[0]).toEqual({ kind: 'begin', first: 4 });
+    expect(slow[1]?.chunks.at(-1)).toEqual({ first: 4, count: 2 });
+    expect(slow[1]?.history).toHaveLength(2);
   });
 
   it.each([
-    [1, [1, 1, 2], 0],
-    [2, [1, 2, 3, 4], 4],
-    [5, [4, 5, 9, 10], 4],
-  ])('transfers history that no later chunk needs: chunks of %i', async (chunk, values, handed) => {
+    [1, [1, 1, 2]],
+    [2, [1, 2, 3, 4]],
+    [5, [4, 5, 9, 10]],
+  ])('sends the history that a later chunk needs: chunks of %i', async (chunk, values) => {
     const { slow, submit } = feed(2, chunk);
     for (let i = 0; i < 2 * chunk; i++) await submit();
-    slow[1]?.prime();
     // The first worker is free first, and lacks the history that the second one has.
     while ((slow[0]?.waiting ?? 0) > 0) slow[0]?.measureOne();
     for (let i = 0; i < chunk; i++) await submit();
-    const primed = slow.flatMap(({ primed }) => primed).sort((a, b) => a.value - b.value);
-    expect(primed.map(({ value }) => value)).toEqual(values);
-    expect(primed.filter(({ handed }) => handed)).toHaveLength(handed);
+    const sent = slow.flatMap(({ history }) => history.map(({ reference }) => sampleOf(reference)));
+    expect(sent.sort((a, b) => a - b)).toEqual(values);
+  });
+
+  it('allocates no buffers for chunks of a single pair once the workers return them', async () => {
+    const { slow, submit } = feed(2, 1);
+    const step = async () => {
+      await submit();
+      for (const worker of slow) if (worker.waiting > 0) worker.measureOne();
+    };
+    for (let i = 0; i < 8; i++) await step();
+    const allocated = vi.spyOn(globalThis, 'ArrayBuffer');
+    for (let i = 0; i < 20; i++) await step();
+    expect(allocated).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
   });
 
   it('waits for every chunk at the end', async () => {

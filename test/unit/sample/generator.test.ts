@@ -4,8 +4,8 @@
  * never changes.
  */
 import { describe, expect, it } from 'vitest';
-import type { ChromaFormat, VideoFormat } from '../../../src/core/frame.js';
-import { sampleBytes, sampleSource, y4mFile, y4mHeader, yuvFile } from '../../../src/sample/files.js';
+import { type ChromaFormat, type VideoFormat, y4mHeader } from '../../../src/core/frame.js';
+import { sampleBytes, sampleSource, y4mFile, yuvFile } from '../../../src/sample/files.js';
 import { makeSample, makeTexture } from '../../../src/sample/generator.js';
 import { planesFor } from '../../support/media.js';
 

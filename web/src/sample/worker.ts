@@ -3,7 +3,8 @@
  * Worker that makes the sample pair in memory: a painted video of a boat on a lake, and an encode with a bad part.
  */
 
-import { y4mFrame, y4mHeader } from 'anyvmaf/sample/files';
+import { y4mHeader } from 'anyvmaf/core/frame';
+import { y4mFrame } from 'anyvmaf/sample/files';
 import { makeSample, makeTexture, type SampleSide, TILE } from 'anyvmaf/sample/generator';
 import { serve } from '../engine/calls.js';
 

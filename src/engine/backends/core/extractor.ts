@@ -24,7 +24,6 @@ import {
   planesRead,
   readExcess,
   recordLayout,
-  startRecord,
 } from '../measurer.js';
 
 /** Bytes of a heatmap sample. */
@@ -110,9 +109,7 @@ class WasmMeasurer implements Measurer {
 
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): undefined {
     const { index } = slot;
-    const [reference, distorted] = this.#pairAt(index);
-    const pair = { reference, distorted };
-    startRecord(this.#plan, this.layout, record, spatial, (side) => this.#views(pair[side]));
+    record.fill(Number.NaN);
     const pictures = {
       reference: newestFirst(this.#references, index),
       distorted: newestFirst(this.#distorted, index),

@@ -3,9 +3,11 @@
  * Finds installed programs that contain libvmaf: queries versions and options, caches answers by file, and probes backends
  * by scoring a grey frame against itself.
  */
-import { onAbort, unlessAborted } from '../../../core/abort.js';
+import { type SharedWorks, shareWork } from '../../../core/abort.js';
+import { joinBytes } from '../../../core/bytes.js';
 import { GPU_BACKENDS, type NativeFlavour } from '../../../core/choices.js';
 import { AnyvmafError, backendError } from '../../../core/errors.js';
+import { y4mHeader } from '../../../core/frame.js';
 import { clause } from '../../../core/printable.js';
 import { commandArgs, parseLog } from './command.js';
 import type {
@@ -40,15 +42,8 @@ export interface Survey {
 
 type Identity = { readonly program: NativeProgram } | { readonly problem: string };
 
-/** A query of a program, shared by its callers. */
-interface Question {
-  readonly answer: Promise<Identity>;
-  /** Waiting callers; at 0 the program is killed. */
-  waiting: number;
-  readonly ending: AbortController;
-}
-
-const questions = new WeakMap<NativeHost, Map<string, Question>>();
+/** Answers of programs by their files. */
+const known = new WeakMap<NativeHost, SharedWorks<Identity>>();
 
 /** @param kinds `vmaf` searches for libvmaf's own tool only @throws the signal's reason */
 export async function survey(
@@ -76,36 +71,9 @@ async function identify(host: NativeHost, candidate: Candidate, signal?: AbortSi
   const { key, path, problem } = candidate;
   if (key === undefined) return { problem: `${oneLine(path)} ${problem ?? 'cannot run'}` };
   signal?.throwIfAborted();
-  const known = questions.get(host) ?? new Map<string, Question>();
-  questions.set(host, known);
-  return wait(known.get(key) ?? askOnce(host, path, key, known), signal);
-}
-
-function askOnce(host: NativeHost, path: string, key: string, known: Map<string, Question>): Question {
-  const ending = new AbortController();
-  const question: Question = { answer: ask(host, path, key, ending.signal), waiting: 0, ending };
-  known.set(key, question);
-  const forget = () => {
-    if (known.get(key) === question) known.delete(key);
-  };
-  // Drop the answer when all callers have aborted.
-  onAbort(ending.signal, forget);
-  question.answer.catch(forget);
-  return question;
-}
-
-/** Waits for a shared answer; one caller's abort does not end it for the others. */
-async function wait(question: Question, signal: AbortSignal | undefined): Promise<Identity> {
-  question.waiting++;
-  let answered = false;
-  try {
-    const identity = await unlessAborted(signal, question.answer);
-    answered = true;
-    return identity;
-  } finally {
-    question.waiting--;
-    if (!answered && question.waiting === 0) question.ending.abort(signal?.reason);
-  }
+  const answers = known.get(host) ?? new Map();
+  known.set(host, answers);
+  return shareWork(answers, key, signal, (stop) => ask(host, path, key, stop));
 }
 
 async function ask(host: NativeHost, path: string, key: string, signal: AbortSignal): Promise<Identity> {
@@ -298,10 +266,5 @@ export function greyFrame(): Uint8Array {
 }
 
 function greyY4m(): Uint8Array {
-  const header = new TextEncoder().encode(`YUV4MPEG2 W${SIDE} H${SIDE} F25:1 Ip A1:1 C420jpeg\nFRAME\n`);
-  const frame = greyFrame();
-  const file = new Uint8Array(header.length + frame.length);
-  file.set(header);
-  file.set(frame, header.length);
-  return file;
+  return joinBytes([new TextEncoder().encode(`${y4mHeader(GREY_FORMAT)}FRAME\n`), greyFrame()]);
 }

@@ -5,6 +5,7 @@
  * (wasm/include/anyvmaf.h): compute passes that produce exact integers, and arithmetic that turns them into the core's
  * fields. Pictures stay in main memory while a pair is in flight, so that another measurer can take over.
  */
+import { serializeCalls } from '../../../core/abort.js';
 import { AnyvmafError, backendError, internalError, messageOf } from '../../../core/errors.js';
 import { type FramePlanes, sampleBytes, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall } from '../../../core/module.js';
@@ -76,7 +77,7 @@ export class OpenDevice {
   readonly #messages: Promise<readonly string[]>[] = [];
   readonly #onFailure = new Set<(error: AnyvmafError) => void>();
   /** Preparations run one after another, because error scopes form a stack. */
-  #preparing: Promise<unknown> = Promise.resolve();
+  readonly #serialize = serializeCalls();
   #failure: AnyvmafError | undefined;
 
   private constructor(device: GPUDevice) {
@@ -132,9 +133,7 @@ export class OpenDevice {
 
   /** Makes shaders and buffers. @throws {AnyvmafError} `resource` if memory is short, `internal` for a bad shader */
   prepare<T>(work: () => Promise<T>): Promise<T> {
-    const preparing = this.#preparing.then(() => this.#prepare(work));
-    this.#preparing = preparing.catch(() => {});
-    return preparing;
+    return this.#serialize(() => this.#prepare(work));
   }
 
   async #prepare<T>(work: () => Promise<T>): Promise<T> {
@@ -342,10 +341,6 @@ export class Pictures {
   frame(index: number): FramePlanes | undefined {
     const picture = index >= 0 ? placeOf(this.#written, index) : undefined;
     return picture?.index === index ? this.#frame(picture) : undefined;
-  }
-
-  samples(index: number): readonly Uint8Array[] {
-    return placeOf(this.#written, index).samples;
   }
 
   /** Uploads a plane of a kept picture, unless the GPU has it. */

@@ -7,7 +7,7 @@ import { describeFormat, type VideoFormat } from '../../../core/frame.js';
 import type { CoreCall, PlaneArgument } from '../../../core/module.js';
 import type { AdapterFacts, GpuKind } from '../composite.js';
 import type { ExtractionPlan, FrameSlot, Measurer, RecordLayout } from '../measurer.js';
-import { callsOf, historyNeeds, planeSizes, recordLayout, startRecord } from '../measurer.js';
+import { callsOf, historyNeeds, planeSizes, recordLayout } from '../measurer.js';
 import { ADM_ON_GPU } from './adm.js';
 import type { Encode, GpuFunction, GpuKernel } from './device.js';
 import {
@@ -126,7 +126,7 @@ export class GpuMeasurer implements Measurer {
   measure(slot: FrameSlot, record: Float64Array, spatial: boolean): Promise<void> {
     const { index } = slot;
     this.keep(slot);
-    startRecord(this.#plan, this.layout, record, spatial, (side) => this.#picturesOf(side).samples(index));
+    record.fill(Number.NaN);
     const due = callsOf(this.#plan, index, spatial, (earlier) => this.holds(earlier));
     if (due.length === 0) return Promise.resolve();
     const failure = this.#gpu.failure ?? (this.#closed ? closedError() : undefined);
@@ -247,7 +247,6 @@ const SOFTWARE = /swiftshader|llvmpipe|lavapipe|softpipe|basic render/i;
 /** A GPU whose measurers share a device. */
 export class WebgpuKind implements GpuKind {
   readonly adapter: AdapterFacts;
-  readonly lost: Promise<string>;
   readonly #gpu: GPU;
   readonly #options: WebgpuOptions;
   /** Bytes of the largest buffer that a shader may bind. */
@@ -255,7 +254,6 @@ export class WebgpuKind implements GpuKind {
   /** Adapter for the next device: each provides only one. */
   #next: GPUAdapter | undefined;
   readonly #devices = new Set<OpenDevice>();
-  #onLost: (reason: string) => void = () => {};
 
   constructor(gpu: GPU, adapter: GPUAdapter, options: WebgpuOptions) {
     this.#gpu = gpu;
@@ -265,9 +263,6 @@ export class WebgpuKind implements GpuKind {
     const { maxStorageBufferBindingSize, maxBufferSize } = adapter.limits;
     const limits = { maxStorageBufferBindingSize, maxBufferSize, ...options.limits };
     this.#mostBytes = Math.min(limits.maxStorageBufferBindingSize, limits.maxBufferSize);
-    this.lost = new Promise((resolve) => {
-      this.#onLost = resolve;
-    });
   }
 
   problem(call: CoreCall, format: VideoFormat): string | undefined {
@@ -297,10 +292,7 @@ export class WebgpuKind implements GpuKind {
     this.#next = undefined;
     const device = await OpenDevice.open(adapter, bytes);
     this.#devices.add(device);
-    device.onFailure((error) => {
-      this.#devices.delete(device);
-      if (error instanceof GpuLostError) this.#onLost(error.message);
-    });
+    device.onFailure(() => this.#devices.delete(device));
     return device;
   }
 

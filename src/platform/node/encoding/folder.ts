@@ -8,7 +8,7 @@ import { basename, join, resolve } from 'node:path';
 import { onAbort } from '../../../core/abort.js';
 import { AnyvmafError, ioError, mediaError, usageError } from '../../../core/errors.js';
 import type { FramePlanes, VideoFormat } from '../../../core/frame.js';
-import { allocateFrame, chromaSize, storedChromaSize, storedFrameBytes } from '../../../core/frame.js';
+import { allocateFrame, storedChroma, storedFrameBytes, y4mHeader } from '../../../core/frame.js';
 import { BY_USER, type Origin } from '../../../core/origin.js';
 import { shown } from '../../../core/printable.js';
 import {
@@ -21,7 +21,6 @@ import {
 import type { Decoder } from '../../../media/decoder.js';
 import { everyFrame } from '../../../media/delivery.js';
 import type { FrameSource, VideoInput } from '../../../media/types.js';
-import { y4mHeader } from '../../../sample/files.js';
 import {
   decodedColour,
   muxerOf,
@@ -295,26 +294,8 @@ async function writeFrames(
     // Unlike `write`, `writeFile` writes all or throws, even on a nearly full disk.
     await file.writeFile(FRAME_HEADER);
     await file.writeFile(planes.y);
-    for (const plane of [planes.cb, planes.cr]) if (plane) await file.writeFile(wholeChroma(plane, format));
+    for (const plane of [planes.cb, planes.cr]) if (plane) await file.writeFile(storedChroma(plane, format));
   }
-}
-
-/** Repeats the last column and row of a chroma plane of odd size, which decoders round down. */
-function wholeChroma(plane: Uint8Array, format: VideoFormat): Uint8Array {
-  const { width, height } = chromaSize(format);
-  const { width: wide, height: high } = storedChromaSize(format);
-  if (wide === width && high === height) return plane;
-  const bytes = format.bitDepth > 8 ? 2 : 1;
-  const out = new Uint8Array(wide * high * bytes);
-  for (let y = 0; y < high; y++) {
-    const row = plane.subarray(
-      Math.min(y, height - 1) * width * bytes,
-      (Math.min(y, height - 1) + 1) * width * bytes,
-    );
-    out.set(row, y * wide * bytes);
-    if (wide > width) out.set(row.subarray(row.length - bytes), (y * wide + width) * bytes);
-  }
-  return out;
 }
 
 /** States full range, or ffmpeg would take samples for limited ones and convert them. */
