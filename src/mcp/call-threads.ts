@@ -176,9 +176,12 @@ class CallThread {
       throw signal?.aborted ? signal.reason : error;
     } finally {
       for (const each of forget) each();
-      clearTimeout(this.#timer);
       this.#running = undefined;
-      if (this.#usable) this.#rest();
+      // Otherwise the timer ends a stuck thread.
+      if (this.#usable) {
+        clearTimeout(this.#timer);
+        this.#rest();
+      }
     }
   }
 

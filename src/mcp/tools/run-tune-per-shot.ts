@@ -182,12 +182,18 @@ function documentOf(result: TuneShotsResult, uri: string | null) {
       ...{ crf: value, predicted_vmaf: mean(pooled), bitrate_kbps: kbps, bytes, margin },
     })),
     ...{ mean: mean(pooled), bytes: result.bytes, kbps: result.kbps, single, saving },
-    framerate:
-      shots.reduce((sum, { count }) => sum + count, 0) / shots.reduce((sum, { seconds }) => sum + seconds, 0),
+    framerate: frameRateOf(shots),
     ...{ encodes: result.encodes, warnings: result.warnings, uri },
     file: final && {
       ...{ path: final.file, bytes: final.bytes, kbps: final.kbps },
       ...{ mean: mean(final.pooled), reached: final.reached },
     },
   };
+}
+
+/** Frames per second, without the rounding errors of the summed durations. */
+function frameRateOf(shots: TuneShotsResult['shots']): number {
+  const frames = shots.reduce((sum, { count }) => sum + count, 0);
+  const seconds = shots.reduce((sum, shot) => sum + shot.seconds, 0);
+  return Number((frames / seconds).toPrecision(12));
 }

@@ -153,7 +153,8 @@ describe('tools that search settings', () => {
     it('answers with the shots and their settings, and publishes a script', async () => {
       const asked = context();
       const answer = await answerTo(runTunePerShotTool, { ...ask(), format: 'shell' }, asked);
-      expect(answer).toMatchObject({ encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true });
+      const facts = { encoder: 'libx264', parameter: 'crf', goal: 'each', reached: true, framerate: 25 };
+      expect(answer).toMatchObject(facts);
       const number = expect.any(Number);
       const shot = { crf: number, predicted_vmaf: number, bitrate_kbps: number };
       expect(answer.shots).toMatchObject([
