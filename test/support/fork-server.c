@@ -6,8 +6,8 @@
 //   LD_PRELOAD=./fork-server.so FORK_SERVER=ffmpeg.socket /usr/bin/ffmpeg      ends with its standard input
 //   ln -s /usr/bin/ffmpeg ffmpeg.program                                       what `./ffmpeg` runs without a server
 //
-// `./ffmpeg` hands over its arguments, environment, working directory and open files, passes signals on, and ends as the fork
-// does.
+// `./ffmpeg` hands over its arguments, environment, working directory, limits, ignored signals and open files, passes signals
+// on, and ends as the fork does.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -22,6 +22,7 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -34,6 +35,9 @@ enum { MOST_FILES = 64, MOST_STARTS = 64, ASIDE = 512 };
 struct start {
   uint32_t arguments, variables, files, size;
   int32_t numbers[MOST_FILES];
+  uint64_t ignored;
+  mode_t mask;
+  struct rlimit limits[RLIM_NLIMITS];
 };
 
 static int all(ssize_t (*move)(int, void *, size_t), int fd, void *bytes, size_t size)
@@ -99,6 +103,11 @@ static int become(const struct start *start, char *strings, const int *files)
     strings += strlen(strings) + 1;
   }
   put_files(start, files);
+  umask(start->mask);
+  for (int i = 0; i < RLIM_NLIMITS; i++) setrlimit(i, &start->limits[i]);
+  for (int i = 1; i < 64; i++) {
+    if (start->ignored >> i & 1) signal(i, SIG_IGN);
+  }
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, NULL);
@@ -256,6 +265,13 @@ static int hand_over(char **argv)
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int) * (start.files + 1));
   envelope.message.msg_controllen = CMSG_SPACE(sizeof(int) * (start.files + 1));
+  start.mask = umask(0);
+  umask(start.mask);
+  for (int i = 0; i < RLIM_NLIMITS; i++) getrlimit(i, &start.limits[i]);
+  for (int i = 1; i < 64; i++) {
+    struct sigaction action;
+    if (sigaction(i, NULL, &action) == 0 && action.sa_handler == SIG_IGN) start.ignored |= 1ULL << i;
+  }
   uint32_t count = 0;
   char *strings = malloc(add(&start, NULL, argv, &count) + add(&start, NULL, environ, &count));
   start.size += add(&start, strings, argv, &start.arguments);

@@ -52,7 +52,7 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
   });
   afterAll(() => stop(server));
 
-  const SCRIPT = 'printf "%s|" "$@" "$WORD" "$PWD"; cat; cat <&3; echo said >&2; exit 7';
+  const SCRIPT = 'printf "%s|" "$@" "$WORD" "$PWD" "$(umask)"; cat; cat <&3; echo said >&2; exit 7';
   const surroundings = () => {
     mkdirSync(join(folder, 'a b'), { recursive: true });
     writeFileSync(join(folder, 'third'), 'third');
@@ -65,12 +65,16 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
   };
 
   it('starts a program with what its caller gives it', () => {
+    const mask = spawnSync('/bin/sh', ['-c', 'umask'], { encoding: 'utf8' }).stdout.trim();
     expect(run(SCRIPT, surroundings())).toEqual({
       status: 7,
       signal: null,
-      stdout: `two words||x=y|${join(folder, 'a b')}|given third`,
+      stdout: `two words||x=y|${join(folder, 'a b')}|${mask}|given third`,
       stderr: 'said\n',
     });
+    const state = 'kill -USR1 $$; ulimit -f; umask';
+    const limited = ['-c', `trap "" USR1; ulimit -f 8; umask 77; "${shell}" -c '${state}'`];
+    expect(spawnSync('/bin/sh', limited, { encoding: 'utf8' }).stdout).toBe('8\n0077\n');
   });
 
   it('forks a program that was loaded before', () => {
