@@ -40,7 +40,7 @@ const MAY_IMPORT: Readonly<Record<string, readonly string[]>> = {
   'index.browser': ['api', 'public', 'platform'],
   // The queue needs Node: it starts processes and is used by the command line.
   queue: ['files', 'remote'],
-  bench: ['index', 'sample', 'files'],
+  bench: ['index', 'report', 'sample', 'files'],
   mcp: ['index', 'live', 'report', 'sample', 'bench', 'files'],
   cli: ['index', 'live', 'mcp', 'report', 'bench', 'files', 'parts', 'queue', 'remote'],
 };
