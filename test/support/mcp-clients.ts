@@ -11,6 +11,7 @@ import { StdioClientTransport as Stdio2 } from '@modelcontextprotocol/client/std
 import { Client as Client1 } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport as Stdio1 } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport as Http1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { ProgressNotificationSchema } from '@modelcontextprotocol/sdk/types.js';
 import { built } from './built.js';
 
 export interface Way {
@@ -123,7 +124,17 @@ async function openSession(generation: 1 | 2, transport: Stdio1 | Stdio2 | Http1
     const client = new Client1({ name: 'e2e', version: '1' });
     await client.connect(transport as Stdio1 | Http1);
     const protocol = transport instanceof Http1 ? transport.protocolVersion : undefined;
-    return sessionOf(client, protocol, (call, options) => client.callTool(call, undefined, options));
+    // The SDK forgets its own listener once the answer is read, before it hands over a notice that came right before it.
+    const listeners = new Map<unknown, CallOptions['onprogress']>();
+    client.setNotificationHandler(ProgressNotificationSchema, ({ params }) =>
+      listeners.get(params.progressToken)?.(params),
+    );
+    return sessionOf(client, protocol, (call, { onprogress, signal }) => {
+      const progressToken = `call-${listeners.size}`;
+      listeners.set(progressToken, onprogress);
+      const request = onprogress ? { ...call, _meta: { progressToken } } : call;
+      return client.callTool(request, undefined, { signal });
+    });
   }
   const client = new Client2({ name: 'e2e', version: '2' }, { versionNegotiation: { mode: 'auto' } });
   await client.connect(transport as Stdio2 | Http2);
