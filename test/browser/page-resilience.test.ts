@@ -58,18 +58,23 @@ function leaves(page: Page): string[] {
 /** Polls the page's mark of a stored session. */
 const isStored = (page: Page) => expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last')));
 
-/** The stored sessions: for each, which results were left out. */
-const stored = (page: Page): Promise<boolean[][]> =>
-  page.evaluate(async () => {
-    // Opening it before the page does would create an empty one.
-    if (localStorage.getItem('anyvmaf-last') !== '1') return [];
-    const open = indexedDB.open('anyvmaf');
-    await new Promise((resolve) => open.addEventListener('success', resolve));
-    const all = open.result.transaction('sessions').objectStore('sessions').getAll();
-    await new Promise((resolve) => all.addEventListener('success', resolve));
-    open.result.close();
-    return all.result.map(({ leftOut }) => leftOut);
-  });
+/** The stored sessions as JSON; runs in the page. */
+async function storedSessions(): Promise<string> {
+  // Opening it before the page does would create an empty one.
+  if (localStorage.getItem('anyvmaf-last') !== '1') return '[]';
+  const open = indexedDB.open('anyvmaf');
+  await new Promise((resolve) => open.addEventListener('success', resolve));
+  const all = open.result.transaction('sessions').objectStore('sessions').getAll();
+  await new Promise((resolve) => all.addEventListener('success', resolve));
+  open.result.close();
+  return JSON.stringify(all.result);
+}
+
+/** For each stored session, which results were left out. */
+async function stored(page: Page): Promise<boolean[][]> {
+  const sessions: { leftOut: boolean[] }[] = JSON.parse(await page.evaluate(storedSessions));
+  return sessions.map(({ leftOut }) => leftOut);
+}
 
 /** Pastes a file into the focused element. */
 async function paste(page: Page, path: string, bytes: Uint8Array): Promise<void> {
@@ -138,7 +143,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       await series.press('Enter');
       await rates.getByLabel('Quality by').selectOption('psnr_y');
       // It is stored a little later.
-      await page.waitForTimeout(600);
+      await expect.poll(() => page.evaluate(storedSessions)).toMatch(/"mine".*"psnr_y"/);
       await page.reload();
       await watchShifts(page);
       await onward(page).click();
