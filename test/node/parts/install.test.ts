@@ -189,6 +189,13 @@ describe('by npm itself', () => {
   const entries = (files: Readonly<Record<string, string>>): Entry[] =>
     Object.entries(files).map(([path, content]) => ({ name: `package/${path}`, content }));
 
+  // Some versions of npm run only scripts that the lock file announces.
+  it('is installed without scripts by every version of npm', async () => {
+    usingNpm(`writeFileSync(${JSON.stringify(at('told'))}, rest.join(' ')); process.exit(1);`);
+    await refusal(part);
+    expect(readFileSync(at('told'), 'utf8')).toMatch(/^--ignore-scripts /);
+  });
+
   it('is what was pinned, alone, and without its scripts', async () => {
     const ran = at('ran');
     const manifest = {
