@@ -255,7 +255,7 @@ export function printLive(
   let written: Promise<void> = Promise.resolve();
   const add = (index: number, line: string, last = false) => {
     waiting[index] += line;
-    ended[index] = last;
+    if (last) ended[index] = true;
     for (; turn < count; turn++) {
       const text = waiting[turn] ?? '';
       waiting[turn] = '';

@@ -23,7 +23,13 @@ import {
   interruption,
 } from '../../../src/cli/exit.js';
 import { judgeReport, objection } from '../../../src/cli/gate.js';
-import { complainOfFailures, plainResult, plainResults, writeReports } from '../../../src/cli/printed.js';
+import {
+  complainOfFailures,
+  plainResult,
+  plainResults,
+  printLive,
+  writeReports,
+} from '../../../src/cli/printed.js';
 import { chooseCommand, loadCommand } from '../../../src/cli/program/program.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
 import { openTerminal, type Terminal } from '../../../src/cli/terminal.js';
@@ -33,7 +39,7 @@ import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import type { Finding } from '../../../src/media/preflight/findings.js';
 import { vf } from '../../../src/media/preflight/make.js';
-import type { PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
+import type { FrameMetrics, PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
 import { built, called, frames, pooled, report, vmafModel } from '../../support/report.js';
 
@@ -293,6 +299,25 @@ describe('results of several encodes', () => {
   test('are JSON lines, each report from its header to its summary', () => {
     const one = ['header', 'frame', 'summary'];
     expect(types(written('ndjson'))).toEqual([...one, 'failure', ...one]);
+  });
+
+  test('are printed live as JSON lines in order, even if a frame follows a failure', async () => {
+    let text = '';
+    const print = async (added: string) => {
+      text += added;
+    };
+    const live = printLive(3, 'legacy', print, (reason) => expect.unreachable(String(reason)));
+    const [frame] = second.frames as [FrameMetrics];
+    live.start(second, 2);
+    live.frame(frame, 2);
+    live.end(second, 2);
+    live.fail(failed, 1);
+    live.frame(frame, 1);
+    await live.written();
+    expect(text).toBe('');
+    live.end({ ...first, frames: [] }, 0);
+    await live.written();
+    expect(types(text)).toEqual(['header', 'summary', 'failure', 'frame', 'header', 'frame', 'summary']);
   });
 
   test('are rows of CSV, with another column for errors', () => {
