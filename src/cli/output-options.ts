@@ -14,15 +14,25 @@ import {
   fileName,
   numberValue,
   type OptionUse,
+  optionRows,
   optionTable,
   refusedValue,
   type SettingsOf,
 } from './options.js';
 
-export const PRECISION_HELP =
-  'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)';
-export const GITHUB_SUMMARY_HELP =
-  'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)';
+export const PRECISION_OPTION = optionRows({
+  '--precision P': [
+    'digits of numbers: legacy (six decimals, default), 1 to 17 significant digits, max or full (17)',
+    (use) => ({ precision: precisionValue(use) }),
+  ],
+});
+export const GITHUB_SUMMARY_OPTION = optionRows({
+  '--github-summary': [
+    'append that Markdown to the summary of a GitHub step (GITHUB_STEP_SUMMARY)',
+    () => ({ githubSummary: true }),
+    { ours: true },
+  ],
+});
 
 const OF_VMAF = { ours: false };
 
@@ -57,7 +67,7 @@ export const OUTPUT_OPTIONS = optionTable(
         'print all features, percentiles, worst frames and warnings instead of a short summary',
         () => ({ featuresTable: true }),
       ],
-      '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+      ...PRECISION_OPTION,
       '--fail-under LIMIT': [
         'exit with status 3 when the mean of a model is below LIMIT, or a score cannot be trusted; also for any pooled value: ' +
           'vmaf.p5>=80, psnr_y.mean>=38, cambi.max<=5. May be repeated',
@@ -83,7 +93,7 @@ export const OUTPUT_OPTIONS = optionTable(
         'also write scores, checks and worst frames as Markdown',
         (use) => ({ summary: fileName(use) }),
       ],
-      '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true })],
+      ...GITHUB_SUMMARY_OPTION,
     },
   },
   { ours: true },
@@ -239,7 +249,7 @@ function sizeLimit(use: OptionUse): number {
 }
 
 /** @throws {AnyvmafError} `usage` */
-export function precisionValue(use: OptionUse): Precision {
+function precisionValue(use: OptionUse): Precision {
   try {
     return parsePrecision(use.value);
   } catch {

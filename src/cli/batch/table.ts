@@ -23,7 +23,7 @@ import {
   refusedValue,
   type SettingsOf,
 } from '../options.js';
-import { GITHUB_SUMMARY_HELP, PRECISION_HELP, precisionValue } from '../output-options.js';
+import { GITHUB_SUMMARY_OPTION, PRECISION_OPTION } from '../output-options.js';
 import { SCORE_OPTIONS, type ScoreSettings, scoreSettings } from '../score-options.js';
 import { YES_OPTION } from '../terminal.js';
 
@@ -51,7 +51,7 @@ export const OWN_OPTIONS = optionTable({
       (use) => ({ summary: namedFile(use) }),
       { ours: true },
     ],
-    '--github-summary': [GITHUB_SUMMARY_HELP, () => ({ githubSummary: true }), { ours: true }],
+    ...GITHUB_SUMMARY_OPTION,
     '-r, --reference RULE': [
       'without a table: the reference of each encode, such as masters/{stem}.mov or {1}.mov',
       (use) => ({ reference: fileName(use) }),
@@ -65,7 +65,7 @@ export const OWN_OPTIONS = optionTable({
       (use) => ({ together: betweenValue(use, 4, 1, MOST_TOGETHER) }),
     ],
     '--retry-failed': ['score failed jobs again', () => ({ retryFailed: true })],
-    '--precision P': [PRECISION_HELP, (use) => ({ precision: precisionValue(use) })],
+    ...PRECISION_OPTION,
     '-q, --quiet': ['no progress and no summary', () => ({ quiet: true })],
     ...YES_OPTION,
     ...HELP_OPTION,
