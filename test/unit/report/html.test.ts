@@ -305,6 +305,20 @@ it('has a page for features only, for one frame and for values that are not fini
   expect(text(report())).toContain('</html>');
 });
 
+it('takes less than 40 bytes a frame for twelve metrics of very many frames', () => {
+  const count = 41_000;
+  const values = Float64Array.from({ length: 1000 }, (_, i) => 50 + 40 * Math.sin(i));
+  const metrics = ['vmaf', ...'abcdefghijk'];
+  const short = built(Object.fromEntries(metrics.map((name) => [name, values])), { models: [vmafModel] });
+  // The same values repeated: only their number takes space.
+  const frameOf = (i: number) => ({ frameNum: i, metrics: short.frames[i % 1000]?.metrics ?? {} });
+  const frames = Array.from({ length: count }, (_, i) => frameOf(i));
+  const long = { ...short, frames, frameCount: count };
+  let size = 0;
+  for (const piece of writeHtml(long)) size += piece.length;
+  expect(size).toBeLessThan(40 * count);
+});
+
 describe('encodes that start on different frames of the reference', () => {
   const rate = { num: 25, den: 1 };
   const dip = Array.from({ length: 200 }, (_, i) => (i === 100 ? 20 : 90));
