@@ -96,7 +96,10 @@ export class Framing {
     this.#buffer = Buffer.concat([this.#buffer, chunk]);
     if (this.#kind === 'unknown') this.#kind = kindOf(this.#buffer);
     if (this.#kind === 'headers') while (this.#takeMessage());
-    else if (this.#kind !== 'unknown') this.#lines.push(this.#buffer);
+    else if (this.#kind !== 'unknown') {
+      this.#lines.push(this.#buffer);
+      this.#buffer = Buffer.alloc(0);
+    }
   }
 
   /** Formats a message in the detected framing. */

@@ -281,6 +281,7 @@ class Session {
       return response;
     }
     const listening = request.method === 'GET' && response.ok;
+    // Only now: the transport must know a request before it can cancel it.
     forget = onAbort(request.signal, () => {
       // Disconnecting before the answer cancels the call.
       for (const id of ids) this.#cancel(id);

@@ -163,8 +163,11 @@ export class LineTransport implements Transport {
       this.#sendError(null, ProtocolErrorCode.InvalidRequest, why);
       return;
     }
-    const ids = messages.flatMap((message) => ('method' in Object(message) ? (idOf(message) ?? []) : []));
-    const batch: Batch = { answers: [], missing: ids.length };
+    // A repeated id counts once: its first answer ends it.
+    const ids = new Set(
+      messages.flatMap((message) => ('method' in Object(message) ? (idOf(message) ?? []) : [])),
+    );
+    const batch: Batch = { answers: [], missing: ids.size };
     for (const id of ids) this.#open.set(id, batch);
     for (const message of messages) this.#receiveMessage(message);
   }

@@ -275,6 +275,12 @@ describe('a batch of version 2025-03-26', () => {
     expect(answers.map(({ id }) => id)).toEqual([2]);
   });
 
+  it('is answered even if two of its requests have the same id', async () => {
+    const wire = await batched();
+    const answers = await answersTo(wire, ping(1), ping(2), ping(1));
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2]);
+  });
+
   it.each([
     ['nothing', []],
     ['more than a hundred messages', Array.from({ length: 101 }, (_, i) => ping(i))],
