@@ -293,9 +293,8 @@ function localQueue({ chunks, close }: Measuring, sink: RecordSink): PairQueue {
   let next = 0;
   return {
     async push({ reference, distorted }, taken) {
-      taken();
       const chunk = { first: next++, count: 1 };
-      const pair = { reference: sourceOf(reference), distorted: sourceOf(distorted), skip };
+      const pair = { reference: sourceOf(reference, taken), distorted: sourceOf(distorted), skip };
       const { records } = await chunks.measure(pair, chunk);
       sink.measured(1);
       sink.add(chunk.first, 1, records);
@@ -305,9 +304,11 @@ function localQueue({ chunks, close }: Measuring, sink: RecordSink): PairQueue {
   };
 }
 
-function sourceOf(planes: FramePlanes): Pick<FrameSource, 'readFrame'> {
+/** @param taken called right before the planes are copied */
+function sourceOf(planes: FramePlanes, taken?: () => void): Pick<FrameSource, 'readFrame'> {
   return {
     readFrame(_, into) {
+      taken?.();
       copyPlanes(planes, into);
       return true;
     },

@@ -108,9 +108,10 @@ export class ScoringProcesses implements Scorer {
 /** Does one work at a time, and ends when a work is aborted. */
 class OneProcess {
   readonly #child = fork(SCRIPT, [], { stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  /** Why it ended. */
-  readonly #ended: Promise<string>;
+  readonly #ended: Promise<void>;
+  /** Of the running work. */
   #hear: (message: FromScoring) => void = () => {};
+  #fail: (error: AnyvmafError) => void = () => {};
   usable = true;
 
   constructor() {
@@ -118,7 +119,8 @@ class OneProcess {
     this.#ended = new Promise((resolve) => {
       const end = (why: string) => {
         this.usable = false;
-        resolve(why);
+        this.#fail(internalError(`the scoring process ended: ${why}.`));
+        resolve();
       };
       this.#child.on('error', (error) => end(error.message));
       this.#child.on('exit', (code, signal) => end(signal ?? `exit code ${code}`));
@@ -137,7 +139,7 @@ class OneProcess {
         reject(internalError(`aborted after ${STUCK / 60_000} minutes without progress.`));
         void this.end();
       }, STUCK);
-      this.#ended.then((why) => reject(internalError(`the scoring process ended: ${why}.`)));
+      this.#fail = reject;
       this.#hear = (message) => {
         if (message.kind === 'done') resolve(message.result);
         else if (message.kind === 'failed') {
@@ -155,7 +157,8 @@ class OneProcess {
       return await unlessAborted(signal, answer);
     } finally {
       clearTimeout(watch);
-      this.#hear = () => {};
+      // Its result must not live as long as the process.
+      this.#hear = this.#fail = () => {};
       // Do not wait: a task that is given back must fail at once.
       if (signal.aborted) void this.end({ kind: 'stop' });
     }

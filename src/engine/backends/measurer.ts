@@ -21,8 +21,9 @@ export interface ExtractionPlan {
 /**
  * Layout of a frame's record, an array of doubles: the fields of each call, as returned by its function in
  * wasm/include/anyvmaf.h (NaN if an earlier picture is missing, unless the call is padded); if samples can exceed their
- * range, the results of {@link findExcess} for the reference and distorted pictures, which `ChunkMeasurer` adds; then the values of picture models.
- * On frames that subsampling skips, only calls that need every frame have values; others are NaN.
+ * range, the results of {@link findExcess} for the reference and distorted pictures; then the values of picture models.
+ * `ChunkMeasurer` (engine/workers/measure) adds these two parts. On frames that subsampling skips, only calls that need every
+ * frame have values; others are NaN.
  */
 export interface RecordLayout {
   /** Offset of each call's fields. */

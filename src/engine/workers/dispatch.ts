@@ -351,7 +351,8 @@ export class Feeder {
 
   /** Memory for the next pair of the lead-in. */
   leadIn(index: number): FramePair {
-    this.#slot = { reference: this.#buffer(), distorted: this.#buffer(), ...this.#slot, index };
+    const { reference, distorted } = this.#slot ?? { reference: this.#buffer(), distorted: this.#buffer() };
+    this.#slot = { index, reference, distorted };
     return this.#view(this.#slot);
   }
 

@@ -2,7 +2,6 @@
  * @module engine/workers/worker-body
  * Handles messages in a worker. Platforms provide port, files and measurers.
  */
-
 import { AnyvmafError, type ErrorData, errorData, type InputRole } from '../../core/errors.js';
 import { copyPlanes, type FramePlanes } from '../../core/frame.js';
 import { limitError } from '../../core/system-limits.js';

@@ -147,6 +147,18 @@ describe('a scorer', () => {
     expect(await refusalOf('usage', () => closed.push(frame, frame))).toMatch(/^The scorer is closed/);
   });
 
+  it('measures a pair or refuses it, whenever it is closed during a push', async () => {
+    const frame = planesFor(SMALL);
+    for (let ticks = 0; ticks < 8; ticks++) {
+      const scorer = await createScorer(SMALL, { threads: 0 });
+      const pushing = Promise.allSettled([scorer.push(frame, frame)]);
+      for (let i = 0; i < ticks; i++) await Promise.resolve();
+      await scorer.close();
+      const [pushed] = await pushing;
+      if (pushed.status === 'rejected') expect(pushed.reason).toMatchObject({ code: 'usage' });
+    }
+  });
+
   it.each<[string, VideoFormat, string]>([
     ['width', { ...SMALL, width: 0 }, 'width 0'],
     ['bit depth', { ...SMALL, bitDepth: 17 }, 'bit depth 17'],

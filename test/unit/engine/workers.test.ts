@@ -346,6 +346,15 @@ describe('the feeder', () => {
     expect(reference.y[0]).toBeGreaterThan(0);
   });
 
+  it('has one pair of buffers for the room, however often it is asked', async () => {
+    const { feeder } = feed(1);
+    await feeder.room();
+    const allocated = vi.spyOn(globalThis, 'ArrayBuffer');
+    await feeder.room();
+    expect(allocated).not.toHaveBeenCalled();
+    vi.restoreAllMocks();
+  });
+
   it('sends a chunk the two reference frames before it, unless the worker has them', async () => {
     const { slow, submit } = feed(2, 2);
     for (let i = 0; i < 4; i++) await submit();
