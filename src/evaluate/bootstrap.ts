@@ -116,14 +116,19 @@ function linearFigures({ prediction, target }: Sample, units: Units) {
     const row = [1, x, y, x * x, y * y, x * y, error * error];
     for (let k = 0; k < SUMS; k++) sums[units.of[i]! * SUMS + k]! += row[k]!;
   }
-  const total = new Float64Array(SUMS);
   return (weights: Uint16Array) => {
-    total.fill(0);
+    let [n, x, y, xx, yy, xy, errors] = [0, 0, 0, 0, 0, 0, 0];
     for (let unit = 0, at = 0; unit < weights.length; unit++, at += SUMS) {
       const weight = weights[unit]!;
-      if (weight > 0) for (let k = 0; k < SUMS; k++) total[k]! += weight * sums[at + k]!;
+      if (weight === 0) continue;
+      n += weight * sums[at]!;
+      x += weight * sums[at + 1]!;
+      y += weight * sums[at + 2]!;
+      xx += weight * sums[at + 3]!;
+      yy += weight * sums[at + 4]!;
+      xy += weight * sums[at + 5]!;
+      errors += weight * sums[at + 6]!;
     }
-    const [n = 0, x = 0, y = 0, xx = 0, yy = 0, xy = 0, errors = 0] = total;
     const xVariance = xx - (x * x) / n;
     const yVariance = yy - (y * y) / n;
     const constant = xVariance <= ROUNDING * xx || yVariance <= ROUNDING * yy;
@@ -145,23 +150,28 @@ function rankFigure({ predictionRanking, targetRanking }: Sample, units: Units) 
   const ranks = new Float64Array(predictionRanking.starts.length - 1);
 
   return (weights: Uint16Array): number => {
+    let { unit, starts } = x;
     let total = 0;
-    for (const unit of x.unit) total += weights[unit]!;
+    for (let t = 0; t < unit.length; t++) total += weights[unit[t]!]!;
     let [below, xx, yy, xy] = [0, 0, 0, 0];
     for (let g = 0, t = 0; g < ranks.length; g++) {
+      const end = starts[g + 1]!;
       let equal = 0;
-      for (; t < x.starts[g + 1]!; t++) equal += weights[x.unit[t]!]!;
+      for (; t < end; t++) equal += weights[unit[t]!]!;
       // The mean of ranks below+1 ... below+equal, minus the mean of all ranks.
       const rank = below + (equal - total) / 2;
       ranks[g] = rank;
       xx += equal * rank * rank;
       below += equal;
     }
+    ({ unit, starts } = y);
     below = 0;
-    for (let g = 0, t = 0; g + 1 < y.starts.length; g++) {
-      let [equal, sum] = [0, 0];
-      for (; t < y.starts[g + 1]!; t++) {
-        const weight = weights[y.unit[t]!]!;
+    for (let g = 0, t = 0; g + 1 < starts.length; g++) {
+      const end = starts[g + 1]!;
+      let equal = 0;
+      let sum = 0;
+      for (; t < end; t++) {
+        const weight = weights[unit[t]!]!;
         equal += weight;
         sum += weight * ranks[xGroups[t]!]!;
       }

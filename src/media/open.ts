@@ -168,8 +168,9 @@ export async function bytesOfInput(
     const reader = descriptor && bytesOf(descriptor, platform);
     return reader && { name: info.name, reader };
   }
-  const { input, name, sequence } = opened;
-  if (sequence || (!(input instanceof RemoteVideo) && urlOf(input) !== undefined)) return undefined;
+  const { input, name } = opened;
+  if (!(input instanceof RemoteVideo) && urlOf(input) !== undefined) return undefined;
+  if (typeof input === 'string' && platform.namesSequence?.(input)) return undefined;
   const bytes = await openBytes(input, name, platform);
   if (bytes.kind === 'random') return { name, reader: bytes.reader };
   bytes.stream.close();

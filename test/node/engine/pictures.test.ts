@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { inspect, score, trustOf } from '../../../src/index.js';
-import { PSNR } from '../../support/clips.js';
+import { comparable, inParts, PSNR } from '../../support/clips.js';
 import { copyOf, encode, makeFile as file, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
@@ -307,6 +307,12 @@ describe.runIf(hasFfmpeg)(`sequences of pictures (${needsFfmpeg})`, () => {
     const request = { reference: at('shots'), distorted: at('shots') };
     const report = await score(request, { threads: 0, preflight: false, ...PSNR });
     expect(report.pairing?.reference.frameRate).toEqual({ num: 25, den: 1 });
+  });
+
+  it('divide into shards', async () => {
+    const request = { reference: at('shots'), distorted: at('shots', 'frame_%04d.png') };
+    const whole = await score(request, options);
+    expect(comparable(await inParts(request, 2, options))).toEqual(comparable(whole));
   });
 
   it('are not opened for foreign requests', async () => {
