@@ -1,30 +1,21 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { buildSync } from 'esbuild';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { textModules } from './scripts/lib/text-modules.mjs';
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Bundles scripts of pages and inlines shaders, as scripts/bundle.mjs does. */
-const bundled: Plugin = {
-  name: 'bundled-text',
-  enforce: 'pre',
-  // Vitest caches modules by their content; what the plugins make of these depends on other files too.
+/** Vitest caches modules by their content; what the build makes of these depends on other files too. */
+const uncached: Plugin = {
+  name: 'uncached',
   configureVitest({ experimental_defineCacheKeyGenerator }) {
     experimental_defineCacheKeyGenerator(({ id, sourceCode }) =>
-      id.endsWith('/viewer-script.ts') || sourceCode.includes('import.meta.url') ? false : undefined,
+      id.endsWith('?script') || sourceCode.includes('import.meta.url') ? false : undefined,
     );
-  },
-  load(id) {
-    if (id.endsWith('.wgsl')) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
-    if (!id.endsWith('/viewer-script.ts')) return undefined;
-    const entryPoints = [id.replace('-script.ts', '.ts')];
-    const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
-    return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
   },
 };
 
@@ -90,7 +81,7 @@ export default defineConfig({
       anyvmaf: file('src/index.ts'),
     },
   },
-  plugins: [bundled, builtScripts],
+  plugins: [textModules(), uncached, builtScripts],
   test: {
     projects: [
       project('unit'),
