@@ -4,8 +4,8 @@
  */
 import { holds, requireObject, wrongType } from '../core/arguments.js';
 import { chooseDecoder } from '../media/decoders.js';
-import { openInput } from '../media/open.js';
-import { checkMeasurable, closeInput } from '../media/pair.js';
+import { closeInput, openInput } from '../media/open.js';
+import { checkMeasurable } from '../media/pair.js';
 import type { AlignResult } from '../media/pairing/types.js';
 import type { SideFacts } from '../media/preflight/findings.js';
 import type { VideoInput } from '../media/types.js';

@@ -4,7 +4,8 @@
  */
 
 import { usageError } from '../core/errors.js';
-import { checkMeasurable, readsOnce } from '../media/pair.js';
+import { readsOnce } from '../media/open.js';
+import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/schema.js';

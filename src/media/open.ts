@@ -4,7 +4,14 @@
  */
 import { onAbort } from '../core/abort.js';
 import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
-import { type AnyvmafError, ioError, mediaError, mismatchError, usageError } from '../core/errors.js';
+import {
+  type AnyvmafError,
+  ioError,
+  mediaError,
+  mismatchError,
+  ofInput,
+  usageError,
+} from '../core/errors.js';
 import { describeFormat, formatProblem } from '../core/frame.js';
 import { hasScheme, STANDARD_INPUT } from '../core/names.js';
 import { quoted, shown, withoutAccess } from '../core/printable.js';
@@ -335,6 +342,58 @@ function recognise(start: Uint8Array, name: string, raw: RawVideoFormat | undefi
   }
   if (raw) return { kind: 'yuv', raw };
   return { kind: 'other', looksLike: sniffContent(start) };
+}
+
+export type OpenedInput = FrameSource | EncodedInput;
+
+/** Without a reference, for no-reference metrics. */
+export interface OpenedInputs {
+  readonly reference?: OpenedInput;
+  readonly distorted: OpenedInput;
+}
+
+/**
+ * Opens both videos concurrently, as two pipes of one producer may require; leaves encoded ones unopened.
+ * @throws {AnyvmafError} as {@link openInput}; `usage` if both would read one stream
+ */
+export async function openInputs(
+  { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
+  options: Omit<OpenOptions, 'name'>,
+): Promise<OpenedInputs> {
+  if (reference !== undefined && reference === distorted && readsOnce(reference))
+    throw usageError(
+      `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
+        'which can be read only once; pass one of them as a file.',
+    );
+  const giveUp = new AbortController();
+  const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
+  const each = { ...options, signal: giveUp.signal };
+  const opening = [
+    reference === undefined ? undefined : ofInput('reference', () => openInput(reference, each)),
+    ofInput('distorted', () => openInput(distorted, each)),
+  ] as const;
+  try {
+    options.signal?.throwIfAborted();
+    const [first, second] = await Promise.all(opening);
+    return { reference: first, distorted: second };
+  } catch (error) {
+    giveUp.abort(error);
+    // Close the other once open, and ignore its errors.
+    for (const input of opening) input?.then(closeInput).catch(() => {});
+    throw error;
+  } finally {
+    forget();
+  }
+}
+
+export async function closeInput(input: OpenedInput): Promise<void> {
+  if (!('kind' in input)) await input.close();
+}
+
+export function readsOnce(input: VideoInput): boolean {
+  if (input === '-' || typeof input === 'number') return true;
+  if (typeof input !== 'object' || input === null) return false;
+  return 'getReader' in input || ('seekable' in input && !input.seekable);
 }
 
 /** For inputs that are neither Y4M nor declared as raw, without a decoder. */

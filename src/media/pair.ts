@@ -1,9 +1,8 @@
 /**
  * @module media/pair
- * Two videos: opened, checked for what cannot be converted, and as identified for pairing.
+ * Two videos: checked for what cannot be converted, and as identified for pairing.
  */
-import { onAbort } from '../core/abort.js';
-import { mediaError, mismatchError, ofInput, usageError } from '../core/errors.js';
+import { mediaError, mismatchError } from '../core/errors.js';
 import { type BothOf, formatProblem, MIN_SIDE, type VideoFormat } from '../core/frame.js';
 import { areEqual, fractionText } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
@@ -12,8 +11,7 @@ import type { TrackFacts } from './decoder.js';
 import type { EncodedVideo } from './decoders.js';
 import { pixelFormatName } from './delivery.js';
 import { convertCommand } from './errors.js';
-import { type EncodedInput, type OpenOptions, openInput } from './open.js';
-import type { FrameSource, VideoInfo, VideoInput } from './types.js';
+import type { FrameSource, VideoInfo } from './types.js';
 
 /** Up to this side, libvmaf's ADM is undefined at its smallest scale. */
 const UNDEFINED_IN_LIBVMAF = 32;
@@ -99,58 +97,6 @@ export function checkMeasurable(format: VideoFormat, colours: ColoursAsked = 'no
     `the videos are ${formatSize(format)}, too small to be measured; width and height must be at least ${least}` +
       `${colours === 'only' ? '' : others}.`,
   );
-}
-
-export type OpenedInput = FrameSource | EncodedInput;
-
-/** Without a reference, for no-reference metrics. */
-export interface OpenedInputs {
-  readonly reference?: OpenedInput;
-  readonly distorted: OpenedInput;
-}
-
-/**
- * Opens both videos concurrently, as two pipes of one producer may require; leaves encoded ones unopened.
- * @throws {AnyvmafError} as {@link openInput}; `usage` if both would read one stream
- */
-export async function openInputs(
-  { reference, distorted }: { readonly reference?: VideoInput; readonly distorted: VideoInput },
-  options: Omit<OpenOptions, 'name'>,
-): Promise<OpenedInputs> {
-  if (reference !== undefined && reference === distorted && readsOnce(reference))
-    throw usageError(
-      `reference and distorted are both ${reference === '-' ? 'standard input (-)' : 'the same stream'}, ` +
-        'which can be read only once; pass one of them as a file.',
-    );
-  const giveUp = new AbortController();
-  const forget = onAbort(options.signal, (reason) => giveUp.abort(reason));
-  const each = { ...options, signal: giveUp.signal };
-  const opening = [
-    reference === undefined ? undefined : ofInput('reference', () => openInput(reference, each)),
-    ofInput('distorted', () => openInput(distorted, each)),
-  ] as const;
-  try {
-    options.signal?.throwIfAborted();
-    const [first, second] = await Promise.all(opening);
-    return { reference: first, distorted: second };
-  } catch (error) {
-    giveUp.abort(error);
-    // Close the other once open, and ignore its errors.
-    for (const input of opening) input?.then(closeInput).catch(() => {});
-    throw error;
-  } finally {
-    forget();
-  }
-}
-
-export async function closeInput(input: OpenedInput): Promise<void> {
-  if (!('kind' in input)) await input.close();
-}
-
-export function readsOnce(input: VideoInput): boolean {
-  if (input === '-' || typeof input === 'number') return true;
-  if (typeof input !== 'object' || input === null) return false;
-  return 'getReader' in input || ('seekable' in input && !input.seekable);
 }
 
 export type Side = SidePictures &

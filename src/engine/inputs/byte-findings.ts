@@ -4,8 +4,8 @@
  */
 import { describeFormat } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
+import type { OpenedInput } from '../../media/open.js';
 import { bytesOfInput } from '../../media/open.js';
-import type { OpenedInput } from '../../media/pair.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import { finding } from '../../media/preflight/make.js';
 import { findWrongGeometry } from '../../media/raw-geometry.js';

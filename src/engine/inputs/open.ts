@@ -5,8 +5,10 @@
  */
 import { ofInput, usageError } from '../../core/errors.js';
 import { changed } from '../../core/options.js';
-import type { OpenedInput, OpenedInputs, Side } from '../../media/pair.js';
-import { checkPair, closeInput, openInputs } from '../../media/pair.js';
+import type { OpenedInput, OpenedInputs } from '../../media/open.js';
+import { closeInput, openInputs } from '../../media/open.js';
+import type { Side } from '../../media/pair.js';
+import { checkPair } from '../../media/pair.js';
 import type { OpenDecoder, OpenPair } from '../../media/pairing/prepare.js';
 import type { Finding } from '../../media/preflight/findings.js';
 import type { FrameSource } from '../../media/types.js';

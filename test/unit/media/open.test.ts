@@ -11,8 +11,8 @@ import type { Platform } from '../../../src/engine/contract/platform.js';
 import { identifyPair } from '../../../src/engine/inputs/open.js';
 import { dolbyVisionProfile, isEncrypted } from '../../../src/media/file-notes.js';
 import { sniffContent } from '../../../src/media/formats.js';
-import { openInput, openVideo } from '../../../src/media/open.js';
-import { checkPair, openInputs } from '../../../src/media/pair.js';
+import { openInput, openInputs, openVideo } from '../../../src/media/open.js';
+import { checkPair } from '../../../src/media/pair.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type {
   FilePlatform,
