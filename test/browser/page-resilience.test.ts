@@ -136,6 +136,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       await page.getByText('Settings', { exact: true }).click();
       await page.getByLabel('PSNR luma').check();
       await score(page);
+      await shiftsLittle(page);
       const rates = page.locator('section:has(> .bar #rates-heading)');
       // Unfolded above, it stays open for other results.
       const series = rates.locator('.series li:not(.fresh) input').first();

@@ -147,6 +147,11 @@ export abstract class EncodeList<E extends Encode = Encode> {
     return askedOf(this.ordered, facts);
   }
 
+  /** Metrics that the frames will have besides the main one, as far as they are known before the first frame. */
+  get expected(): readonly string[] {
+    return [];
+  }
+
   get inner(): string[] {
     const { asked } = this;
     return this.metrics.filter((name) => !asked.includes(name));

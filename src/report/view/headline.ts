@@ -206,7 +206,8 @@ const MOST_COLUMNS = 6;
 /** Requested metrics besides the main one; of several planes only the first, the most telling one. */
 export function furtherMetrics(encodes: EncodeList): string[] {
   const main = encodes.ranking?.metric;
-  const requested = encodes.asked.filter((name) => !/_c[br]$|^a?mse_/.test(name));
+  const { asked, expected } = encodes;
+  const requested = (asked.length > 0 ? asked : expected).filter((name) => !/_c[br]$|^a?mse_/.test(name));
   const facts = encodes.list.map((encode) => encode.facts);
   return mainOf(requested, facts)
     .filter((name) => name !== main)

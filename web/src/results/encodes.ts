@@ -3,7 +3,7 @@
  * The encodes on show: the session's results as growing arrays per metric, on the axis of frames that all encodes
  * share, and what they have in common.
  */
-import type { FrameMetrics, Ranking } from 'anyvmaf';
+import { type FrameMetrics, listExtractors, type Ranking } from 'anyvmaf';
 import { percentile } from 'anyvmaf/core/numbers';
 import {
   distinctNames,
@@ -73,6 +73,17 @@ export class Encodes extends EncodeList<Encode> {
   override get ranking(): Ranking | undefined {
     const metric = this.list.find(({ count }) => count > 0)?.metrics[0];
     return super.ranking ?? (metric === undefined ? undefined : { metric, worse: 'low' });
+  }
+
+  override get expected(): readonly string[] {
+    const { models, features } = this.#session.settings.value;
+    const scores = models.slice(1).map((model) => /(?:^|:)name=([^:]+)/.exec(model)?.[1] ?? 'vmaf');
+    const asked = features.map((feature) => /^[^=:]+/.exec(feature)?.[0]);
+    const measured = listExtractors().filter(({ name }) => asked.includes(name));
+    const always = measured.flatMap((extractor) =>
+      extractor.features.filter(({ when }) => when.length === 0),
+    );
+    return [...scores, ...always.map(({ alias }) => alias)];
   }
 
   /** First and last frame number over all encodes. */
