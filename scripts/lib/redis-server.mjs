@@ -6,6 +6,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -13,6 +14,14 @@ const PROGRAM = '/usr/bin/redis-server';
 
 export function hasRedis() {
   return existsSync(PROGRAM);
+}
+
+/** The socket's file is there a little earlier than the server listens. */
+function accepts(socket) {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () => resolve(true));
+    connection.on('error', () => resolve(false)).on('connect', () => connection.destroy());
+  });
 }
 
 export async function startRedis(folder) {
@@ -27,7 +36,7 @@ export async function startRedis(folder) {
       ],
       { stdio: 'ignore' },
     );
-    for (let i = 0; i < 200 && !existsSync(socket); i++) await sleep(25);
+    for (let i = 0; i < 200 && !(await accepts(socket)); i++) await sleep(25);
   };
   const stop = async (signal = 'SIGTERM') => {
     if (child.exitCode !== null || child.signalCode !== null) return;

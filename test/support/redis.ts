@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +33,7 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
   const own = ['--port', '0', '--unixsocket', socket, '--dir', folder, '--appendonly', 'yes', '--save', ''];
   const start = async () => {
     const started = spawn(SERVER, [...own, ...args], { stdio: 'ignore' });
-    while (!existsSync(socket) && started.exitCode === null) await sleep(25);
+    while (!(await accepts(socket)) && started.exitCode === null) await sleep(25);
     return started;
   };
   let child = await start();
@@ -54,6 +55,14 @@ export async function startRedis(args: readonly string[] = []): Promise<TestRedi
       rmSync(folder, { recursive: true, force: true });
     },
   };
+}
+
+/** The socket's file is there a little earlier than the server listens. */
+function accepts(socket: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const connection = connect(socket, () => resolve(true));
+    connection.on('error', () => resolve(false)).on('connect', () => connection.destroy());
+  });
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {
