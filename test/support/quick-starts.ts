@@ -28,8 +28,8 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     console.warn(`${noForkServer}: tests with ffmpeg take longer`);
     return undefined;
   }
-  process.env.ANYVMAF_QUICK_STARTS = 'on';
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-fork-'));
+  process.env.ANYVMAF_QUICK_STARTS = folder;
   const servers = await Promise.all(
     ['ffmpeg', 'ffprobe'].map((tool) => {
       const program = execFileSync('sh', ['-c', `command -v ${tool}`], { encoding: 'utf8' }).trim();
@@ -49,6 +49,14 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     for (const server of servers) await stop(server);
     rmSync(folder, { recursive: true, force: true });
   };
+}
+
+/** `PATH` with the installed programs, for tests that kill them: a fork outlives the process that stands for it for a moment. */
+export function pathOfInstalled(): string {
+  const { PATH = '', ANYVMAF_QUICK_STARTS: forks } = process.env;
+  return PATH.split(delimiter)
+    .filter((folder) => folder !== forks)
+    .join(delimiter);
 }
 
 /** Makes `folder/tool`, which forks from a loaded `program`. */

@@ -10,7 +10,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { BY_USER } from '../../../src/core/origin.js';
 import type { DecodedSource, DecodeRequest } from '../../../src/media/decoder.js';
 import { delivery } from '../../../src/media/delivery.js';
@@ -29,6 +29,7 @@ import { ffmpegHashes, hashFrames, hashPlanes } from '../../support/decoded.js';
 import { encode, ffmpeg, hasFfmpeg, needsFfmpeg, rawFrames } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 import { planesFor } from '../../support/media.js';
+import { pathOfInstalled } from '../../support/quick-starts.js';
 import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
@@ -328,6 +329,8 @@ describe.runIf(hasFfmpeg).each([
 ])(`processes whose frames come %s (${needsFfmpeg})`, (_, direct) => {
   const MANY = 150;
   const decoder = createFfmpegDecoder({ direct });
+  beforeEach(() => void vi.stubEnv('PATH', pathOfInstalled()));
+
   const open = async (path: string, request: DecodeRequest = {}) =>
     decoder.open(path, await decoder.probe(path), request);
   const long = (): string => encode({ codec: 'h264', frames: MANY });
