@@ -1,5 +1,5 @@
 /**
- * @module text-modules.d
+ * @module core/text-modules.d
  * Modules that the build (scripts/lib/text-modules.mjs) turns into text: shaders, and scripts of single-file pages.
  */
 declare module '*.wgsl' {
