@@ -313,6 +313,8 @@ export async function scoreApart(
       models: [],
       alsoModels: [],
       noPrediction: true,
+      // Presets may set it.
+      commonBitDepth: checkOptions(options, 'score').pairing.commonBitDepth,
       preflight: false,
       ...(steering && { gate: () => others.gate?.() ?? steering.gate() }),
       onFrame: ({ frameNum, metrics }) => ofFrame.set(frameNum, metrics),
