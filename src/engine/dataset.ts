@@ -103,7 +103,7 @@ export async function* makeDataset(
       facts: facts(report, options, given),
     });
     checkSame(writer, names, report);
-    const score = report.models[0]?.name;
+    const score = teacherOf(report)?.name;
     for (const { frameNum: frame, metrics } of report.frames) {
       const taught = score === undefined ? undefined : metrics[score];
       const mos = given ? pair.mos : taught;
@@ -193,10 +193,15 @@ function featureNames(report: Report, requested: readonly string[]): string[] {
   });
 }
 
+/** The last model: those of presets come before it. */
+function teacherOf({ models }: Report): Report['models'][number] | undefined {
+  return models.at(-1);
+}
+
 function facts(report: Report, { teacher, compat }: DatasetOptions, given: boolean): Record<string, string> {
   return {
     'anyvmaf.mos': given ? 'given' : teacher === undefined ? 'none' : 'teacher',
-    ...(teacher !== undefined && { 'anyvmaf.teacher': report.models[0]?.source ?? teacher }),
+    ...(teacher !== undefined && { 'anyvmaf.teacher': teacherOf(report)?.source ?? teacher }),
     ...(compat !== undefined && { 'anyvmaf.compat': compat }),
   };
 }

@@ -4,6 +4,7 @@
  * grain.
  */
 import { usageError } from '../core/errors.js';
+import type { FrameRange } from '../core/frame.js';
 import { quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { changed, pickOptions } from '../core/options.js';
 import { counted, shown } from '../core/printable.js';
@@ -38,17 +39,17 @@ const LEAD = 2;
 
 export type ScorePart = (
   options: ScoreOptions,
-  known: Pick<InputContext, 'shared' | 'alignment'>,
+  known: Pick<InputContext, 'shared' | 'alignment' | 'part'>,
 ) => Promise<Report>;
 
 interface Whole {
   readonly known: Pair;
   readonly checked: CheckedOptions;
-  /** Number of pairs, and the reference's frame number in the first. */
+  /** Number of pairs. */
   readonly total: number;
-  readonly first: number;
-  /** Reference frames per second. */
+  /** Pairs per second. */
   readonly rate: number;
+  readonly range: FrameRange;
   readonly offset: number;
   /** Pairs to measure before a run. */
   readonly lead: number;
@@ -69,7 +70,7 @@ export async function scoreSampled(
     const shared = new SharedInputs(['reference', 'distorted'], signal);
     const whole = await identifyWhole(request, { platform, checked, signal, shared });
     const read = { shared, alignment: whole.known.alignment };
-    const score = (own: ScoreOptions) => scorePart(own, read);
+    const score = (own: ScoreOptions, part?: InputContext['part']) => scorePart(own, { ...read, part });
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
@@ -108,12 +109,12 @@ function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: Chec
 
 async function identifyWhole(request: ScoreRequest, context: InputContext): Promise<Whole> {
   const { platform, checked } = context;
-  const range = checked.pairing.range ?? { unit: 'frames' as const, start: 0 };
+  const { pairBy, range = { unit: 'frames', start: 0 } } = checked.pairing;
   const pairing = { ...checked.pairing, range };
   const known = await identifyPair(request, { ...context, checked: { ...checked, pairing } });
   try {
     const { plan } = known;
-    const side = known.sides.reference;
+    const side = known.sides[pairBy];
     const name = shown(nameOf(side));
     if (!plan || plan.count === null) {
       throw usageError(
@@ -128,7 +129,7 @@ async function identifyWhole(request: ScoreRequest, context: InputContext): Prom
     const { features } = planRun(requested, { ...format, ...lightOf(known) }, checked.compat);
     const lead = historyNeeds(features.extraction).frames + LEAD;
     const { offset } = plan.options;
-    return { known, checked, total: plan.count, first: plan.first.reference, rate, offset, lead };
+    return { known, checked, total: plan.count, rate, range, offset, lead };
   } finally {
     await closePair(known);
   }
@@ -141,7 +142,7 @@ function lookOptions(options: ScoreOptions): ScoreOptions {
 
 interface Sampling {
   readonly options: ScoreOptions;
-  readonly score: (options: ScoreOptions) => Promise<Report>;
+  readonly score: (options: ScoreOptions, part: InputContext['part']) => Promise<Report>;
   readonly whole: Whole;
   readonly drawn: Drawn;
   readonly seed: number;
@@ -150,17 +151,16 @@ interface Sampling {
 
 async function scoreDrawn(sampling: Sampling): Promise<Report> {
   const { options, score, whole, drawn } = sampling;
-  const { first, total, lead, offset } = whole;
-  const { window: _, strict: __, frameCount: ___, onProgress, ...shared } = options;
+  const { total, lead, range, offset } = whole;
+  const { window: _, strict: __, onProgress, ...shared } = options;
+  const own: ScoreOptions = { ...shared, offset, range, preflight: false };
   const reports: Report[] = [];
   const began = performance.now();
   const all = drawn.starts.length * drawn.length;
   for (const start of drawn.starts) {
     const from = Math.max(0, start - lead);
     const until = Math.min(total, start + drawn.length + TRAIL);
-    const range = { unit: 'frames', start: first + from, end: first + until } as const;
-    const own: ScoreOptions = { ...shared, offset, range, preflight: false };
-    const report = await score(own);
+    const report = await score(own, { start: from, count: until - from });
     const frames = report.frames
       .map(({ frameNum, metrics }) => ({ frameNum: frameNum + from, metrics }))
       .filter(({ frameNum }) => frameNum >= start && frameNum < start + drawn.length);
@@ -313,6 +313,8 @@ export async function scoreApart(
       models: [],
       alsoModels: [],
       noPrediction: true,
+      // Presets may set it.
+      commonBitDepth: checkOptions(options, 'score').pairing.commonBitDepth,
       preflight: false,
       ...(steering && { gate: () => others.gate?.() ?? steering.gate() }),
       onFrame: ({ frameNum, metrics }) => ofFrame.set(frameNum, metrics),

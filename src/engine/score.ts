@@ -36,7 +36,7 @@ import { decoderWarnings, headOf, inputsOf, Meter, sayLengths } from './results/
 import type { ScorePart } from './score-in-parts.js';
 
 /** Differences from other runs of the same videos. */
-export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'alignment'> {
+export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'alignment' | 'part'> {
   /** Replaces media/decoders. */
   readonly openDecoder?: OpenDecoder;
   readonly steering?: Steering;
@@ -123,8 +123,9 @@ async function runTwice(
   const { scoreApart, scoreBothGrains } = await import('./score-in-parts.js');
   const offset = plan?.options.offset;
   const part = (options: ScoreOptions, main: boolean) => {
-    const { colour } = variant;
-    return scoreWhole({ platform, request, options, variant: main ? { ...variant, alignment } : { colour } });
+    const { colour, part } = variant;
+    const own = main ? { ...variant, alignment } : { colour, part };
+    return scoreWhole({ platform, request, options, variant: own });
   };
   return bothGrains
     ? scoreBothGrains(options, offset, part)

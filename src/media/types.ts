@@ -142,6 +142,8 @@ export interface DecoderFilters {
   readonly chain: string;
   /** True if each frame gives one frame with the same time. */
   readonly keepsFrames: boolean;
+  /** True if a picture may depend on all earlier ones, or on their number. */
+  readonly remembers: boolean;
 }
 
 export interface ByteReader {

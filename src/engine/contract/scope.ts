@@ -107,6 +107,8 @@ export interface InputContext {
   readonly colour?: KnownColour;
   /** Result of an earlier search of the same pair, to use instead of searching again. */
   readonly alignment?: AlignResult;
+  /** The pairs to read of those that the options request; requires a range. Default: all. */
+  readonly part?: { readonly start: number; readonly count: number };
 }
 
 /** Shared by runs of the same videos. The first run that needs a part passes a reader, which its own abort does not end. */

@@ -13,7 +13,7 @@ import type { Framing } from '../../media/evidence/framing.js';
 import type { EncodedInput, OpenedInput, OpenedInputs } from '../../media/open.js';
 import type { Side, Sides } from '../../media/pair.js';
 import { checkMeasurable, checkPair, factsOf, frameCountOf } from '../../media/pair.js';
-import { planPairing } from '../../media/pairing/prepare.js';
+import { partOfPlan, planPairing } from '../../media/pairing/prepare.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
 import type { CheckedOptions } from '../contract/options.js';
@@ -44,7 +44,9 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
   const light =
     checked.colours === 'only' ? coloursOf(sides, undefined, colour, pairing.colourAs) : undefined;
-  const plan = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
+  const whole = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
+  const { part } = context;
+  const plan = part ? partOfPlan(whole, part.start, part.count) : whole;
   return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
 }
 

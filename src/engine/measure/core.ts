@@ -59,7 +59,10 @@ export function openCore(
   return {
     requested,
     planFor,
-    plan: ({ reference: { info } }) => planFor(info, framesToKeep(checked.keep, quotientOf(info.frameRate))),
+    plan({ reference: { info } }) {
+      const rate = quotientOf(info.frameRate);
+      return planFor(info, framesToKeep(checked.keep, rate && rate / checked.subsample));
+    },
   };
 }
 

@@ -256,8 +256,7 @@ async function readsY4m({ files }: Platform, { path, info, layout }: FileDescrip
     const bytes = new Uint8Array(STREAM_HEADER_MAX);
     const start = String.fromCharCode(...bytes.subarray(0, await reader.read(0, [bytes])));
     const [header = ''] = start.split('\n');
-    const tags = [...header.matchAll(/ C(\S*)/g)];
-    return header.startsWith('YUV4MPEG2 ') && vmafReadsY4m(tags.at(-1)?.[1] ?? '420');
+    return vmafReadsY4m(header);
   } finally {
     reader.close();
   }

@@ -196,8 +196,9 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
     chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
   if (format) chain.push(`format=${nameOfFormat(format)}`);
-  const keepsFrames = vf === undefined || checkChain('vfDistorted', vf, false).keepsFrames;
-  return { chain: chain.join(','), keepsFrames };
+  const checked = vf === undefined ? undefined : checkChain('vfDistorted', vf, false);
+  const { keepsFrames = true, remembers = false } = checked ?? {};
+  return { chain: chain.join(','), keepsFrames, remembers };
 }
 
 function phrases(facts: Facts, filters: SideFilters): string[] {

@@ -34,6 +34,10 @@ const KNOWN = new Set([...PLAIN, ...ONE_TO_ONE, ...RETIMES_PLAIN, ...RETIMES]);
 /** Filters allowed to remote users. */
 const FOREIGN = new Set([...PLAIN, ...RETIMES_PLAIN]);
 const RETIMING = new Set([...RETIMES_PLAIN, ...RETIMES]);
+/** Filters whose pictures depend on many earlier ones. */
+const REMEMBERING = new Set(words('atadenoise dedot deflicker hqdn3d noise normalize pp'));
+/** The number of the frame, or a state kept over frames, in an expression. */
+const COUNTING = /\b(?:n|in|on|random|st)\b/i;
 const FRAME_BY_FRAME = /^(?:send_frame|send_frame_nospatial|frame|0|2)$/;
 const MAX_LENGTH = 2000;
 
@@ -63,7 +67,11 @@ export function checkChain(option: 'vfReference' | 'vfDistorted', text: string, 
     const { filter, why } = excess;
     throw refuse(`uses the filter ${filter.name} with ${quoted(filter.args)}, but here ${why}.`);
   }
-  return { text, keepsFrames: filters.every(keepsFrames) };
+  return {
+    text,
+    keepsFrames: filters.every(keepsFrames),
+    remembers: filters.some(({ name, args }) => REMEMBERING.has(name) || COUNTING.test(args)),
+  };
 }
 
 function hasControl(text: string): boolean {

@@ -263,7 +263,8 @@ async function openSide(plan: PairingPlan, role: InputRole, open: OpenDecoder) {
   const { info } = source;
   const resizesHere = info.width !== format.width || info.height !== format.height;
   const scaledBy = read.scaledBy ?? (resizesHere ? `anyvmaf ${filter}` : undefined);
-  const mapped = map && mappedSource(source, from === 0 ? map : map.map((frame) => frame - from));
+  const { frameRate } = factsOf(plan.sides[pairBy]);
+  const mapped = map && mappedSource(source, from === 0 ? map : map.map((frame) => frame - from), frameRate);
   const light = options.light?.[role];
   return {
     source: adaptSource(mapped ?? source, { format, filter, ...(light && { light }) }),

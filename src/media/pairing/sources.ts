@@ -130,9 +130,16 @@ export interface MappedSource extends FrameSource {
   showAll(look: (luma: Uint8Array) => boolean): void;
 }
 
-/** Frame n is frame `frames[n]` of another source; these ascend and may repeat. */
-export function mappedSource(source: FrameSource, frames: ArrayLike<number>): MappedSource {
-  const info = { ...source.info, frameCount: frames.length };
+/**
+ * Frame n is frame `frames[n]` of another source; these ascend and may repeat.
+ * @param frameRate after that
+ */
+export function mappedSource(
+  source: FrameSource,
+  frames: ArrayLike<number>,
+  frameRate = source.info.frameRate,
+): MappedSource {
+  const info = { ...source.info, frameCount: frames.length, ...(frameRate && { frameRate }) };
   /** The frame that the next read repeats, if the source reads each frame only once. */
   let buffered: { readonly frame: number; readonly planes: FramePlanes } | undefined;
   let look: ((luma: Uint8Array) => boolean) | undefined;

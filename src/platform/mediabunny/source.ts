@@ -10,7 +10,7 @@ import { clause, shown } from '../../core/printable.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
 import { type EarlyEnd, MediaError } from '../../media/errors.js';
 import type { MediabunnyHost, OpenedTrack, Orientation } from './track.js';
-import { DECODING, decodingError, orientation, SAME, samplePixelFormat } from './track.js';
+import { DECODING, decodingError, firstShown, orientation, SAME, samplePixelFormat } from './track.js';
 
 /** Half the seconds between frames with distinct times. */
 const NEAR = 5e-5;
@@ -60,7 +60,7 @@ export class TrackFrames {
   /** @param opened owned by the frames from now on */
   static async start(host: MediabunnyHost, opened: OpenedTrack, facts: TrackFacts, request: DecodeRequest) {
     try {
-      const zero = Math.max(0, await opened.track.getFirstTimestamp());
+      const zero = await firstShown(host, opened);
       return new TrackFrames(host, opened, facts, request, await orientation(opened.track), zero);
     } catch (error) {
       throw decodingError(facts.name, error);

@@ -268,6 +268,19 @@ async function firstTimes(host: MediabunnyHost, opened: OpenedTrack): Promise<re
   return times;
 }
 
+/** Packets after the first shown one that may be shown before it: more than any codec reorders. */
+const REORDERED = 32;
+
+/** Time of the first frame that is shown: an edit list may cut off earlier ones. */
+export async function firstShown(host: MediabunnyHost, opened: OpenedTrack): Promise<number> {
+  let [first, after] = [Number.POSITIVE_INFINITY, 0];
+  for await (const { timestamp } of packetsOf(host, opened)) {
+    if (timestamp >= -SAME) first = Math.min(first, timestamp);
+    if (Number.isFinite(first) && ++after > REORDERED) break;
+  }
+  return Number.isFinite(first) ? first : 0;
+}
+
 /** Whether AV1 decoders add film grain, by the data before the first frame. */
 async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   if (opened.codec !== 'av1') return false;

@@ -367,6 +367,18 @@ describe('formats', () => {
     expect(reference.colour).toMatchObject({ range: 'full', siting: 'topleft' });
     expect(reference.colour?.guessed).toEqual(['matrix', 'transfer']);
   });
+
+  it('of two bit depths in full range, beside a preset that compares them', async () => {
+    const full = (side: Side) => {
+      const bitDepth = side === 'reference' ? 10 : 8;
+      const text = readFileSync(y4m(side, { width: 240, height: 216, bitDepth, chroma: '420' }, 1));
+      const header = text.toString('latin1').replace('\n', ' XCOLORRANGE=FULL\n');
+      return file(folder, `full-${side}.y4m`, Buffer.from(header, 'latin1'));
+    };
+    const options = { aomCtc: 'v6.0', features: ['ssimulacra2'], threads: 0, preflight: false } as const;
+    const { metrics = {} } = (await score(sides(full), options)).frames[0] ?? {};
+    expect(Object.keys(metrics)).toEqual(expect.arrayContaining(['vmaf_neg', 'ssimulacra2']));
+  });
 });
 
 describe.runIf(hasFfmpeg)(`RGB and mixed formats (${needsFfmpeg})`, () => {

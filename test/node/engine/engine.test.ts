@@ -112,8 +112,12 @@ describe('a chunked run equals a whole one', () => {
     expect(report.frames).toHaveLength(5);
   });
 
-  it('counts all frames of a subsample, though it keeps only the last', async () => {
-    const options = { ...FEATURES, threads: 0, subsample: 4, keep: { frames: 2 } };
+  it.each([
+    { frames: 2 },
+    // At 25 frames per second, of which every fourth is scored.
+    { seconds: 8 / 25 },
+  ])('counts all frames of a subsample, though it keeps only the last: %o', async (keep) => {
+    const options = { ...FEATURES, threads: 0, subsample: 4, keep };
     const report = await score({ reference, distorted }, options);
     expect(report.frames).toHaveLength(2);
     expect(report.warnings.join()).toContain(`the last 2 of ${Math.ceil(frames / 4)} frames`);

@@ -372,15 +372,23 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     expect(report.warnings).toContain(message);
   });
 
-  it('samples within a range', async () => {
-    const range = { unit: 'frames', start: 40, end: 200 } as const;
-    const report = await score(pair(), {
-      ...{ samples: { runs: 4, seconds: 0.2 }, range, threads: 0, preflight: false, ...QUICK },
-    });
-    const whole = await score(pair(), { range, threads: 0, preflight: false, ...QUICK });
-    expect(report.sampling).toMatchObject({ total: 160, frames: 20 });
+  const RANGE = { unit: 'frames', start: 40, end: 200 } as const;
+  it.each([
+    ['within a range', { range: RANGE }, 160],
+    ['the frames of an encode with a lower frame rate', { pairBy: 'distorted' }, 240],
+  ] as const)('samples %s', async (_, pairing, total) => {
+    const options = { ...pairing, threads: 0, preflight: false, ...QUICK };
+    const faster = encode({ codec: 'h264', frames: 480, size: '96x64', rate: 50 });
+    const request = 'pairBy' in pairing ? { reference: faster, distorted: distorted() } : pair();
+    const report = await score(request, { ...options, samples: { runs: 4, seconds: 0.2 } });
+    const whole = await score(request, options);
+    expect(report.sampling).toMatchObject({ total, frames: 20, run_frames: 5 });
     for (const { frameNum, metrics } of report.frames)
       expect(metrics).toEqual(whole.frames[frameNum]?.metrics);
+    expect(report.pairing).toEqual({
+      ...whole.pairing,
+      frames: { ...whole.pairing?.frames, pairs: 20 },
+    });
   });
 
   it.each([

@@ -192,12 +192,18 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(a).toEqual(b);
   });
 
-  it('give the same in parts as in a whole run', async () => {
+  it.each([
+    ['', {}],
+    [', also if they remember earlier pictures', { vfDistorted: 'noise=alls=20:allf=t' }],
+  ])('give the same in parts as in a whole run%s', async (_, filters) => {
     const options = {
-      ...{ vfReference: 'crop=120:100', cropDistorted: '120:100', threads: 0 },
+      ...{ vfReference: 'crop=120:100', cropDistorted: '120:100', threads: 0, ...filters },
       ...{ features: ['psnr', 'motion'], noPrediction: true, preflight: false },
     } as const;
-    expect((await inParts(pair(), 2, options)).frames).toEqual((await score(pair(), options)).frames);
+    const long = (crf: string) =>
+      encode({ codec: 'h264', frames: 100, size: '160x120', extra: ['-crf', crf] });
+    const request = { reference: long('10'), distorted: long('40') };
+    expect((await inParts(request, 2, options)).frames).toEqual((await score(request, options)).frames);
   });
 
   it('make ffmpeg read Y4M if they need it', async () => {

@@ -100,6 +100,23 @@ describe.skipIf(process.platform === 'win32')('a program that works', () => {
     ]);
   });
 
+  it('gets interlaced Y4M, which it does not read itself, through pipes', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const y4m = (name: string, values: readonly number[]) => {
+      const frames = values.map((value) => `FRAME\n${String.fromCharCode(value).repeat(FRAME)}`);
+      const path = join(home, name);
+      writeFileSync(path, `YUV4MPEG2 W48 H34 F25:1 It C420\n${frames.join('')}`);
+      return path;
+    };
+    const request = {
+      reference: y4m('reference.y4m', REFERENCE),
+      distorted: y4m('distorted.y4m', DISTORTED),
+    };
+    const report = await score(request, { backend: 'native-cpu', vmafBin: fake.path });
+    expect(report.native?.input).toBe('pipes');
+    expect(report.frames.map(({ metrics }) => metrics.vmaf)).toEqual(REFERENCE);
+  });
+
   it('scores the frames that both have, and warns which video ended first', async () => {
     const fake = fakeVmaf(home, 'good');
     const frames = (count: number, name: string): FrameSource => ({

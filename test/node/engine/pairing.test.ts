@@ -125,6 +125,12 @@ describe.runIf(hasFfmpeg)(`pairs at the frames of the encode, ${needsFfmpeg}`, (
     expect(results(await score(stored, OPTIONS))).toEqual(results(byHand));
   });
 
+  it('are as many to a second as the encode has', async () => {
+    const request = { reference: master(), distorted: halved() };
+    const report = await score(request, { ...OPTIONS, keep: { seconds: 1 / 3 } });
+    expect(report.frames.map(({ frameNum }) => frameNum)).toEqual([20, 21, 22, 23, 24, 25, 26, 27, 28, 29]);
+  });
+
   it('take a range of the reference and an offset', async () => {
     const late = copyOf(master(), 'late.mp4', ['-vf', `trim=start_frame=20,${EVEN[1]}`, '-r', '30']);
     const part = { ...OPTIONS, offset: 20, range: { unit: 'frames', start: 30, end: 50 } } as const;

@@ -356,6 +356,15 @@ describe('a table of videos', () => {
     expect(await table.texts('key')).toEqual(Array(5).fill('sample'));
   });
 
+  it('has the scores of the teacher, not of the models of a preset', async () => {
+    const clip = makeSample({ width: 240, height: 216, bitDepth: 8, chroma: '420' });
+    const pair = { reference: y4mFile(clip, 'reference', 1), distorted: y4mFile(clip, 'distorted', 1) };
+    const options = { aomCtc: 'v1.0', teacher: 'version=vmaf_4k_v0.6.1:name=uhd' } as const;
+    const { file } = await written([{ ...pair, key: 'sample' }], options);
+    const { frames } = await score(pair, { models: [options.teacher], threads: 0 });
+    expect([...(await (await tableOf(file)).numbers('teacher'))]).toEqual([frames[0]?.metrics.uhd]);
+  });
+
   it('has several pairs one after another, each with its opinion score', async () => {
     const { file, summary } = await written([
       { reference, distorted, key: 7, mos: 2.5 },

@@ -66,6 +66,8 @@ const UNEVEN = [
   '1:100000',
 ];
 
+const RATED = ['-enc_time_base', '1:1000', '-fps_mode', 'passthrough', '-bf', '0'];
+
 const CASES: readonly Case[] = [
   { title: 'AVI with B-frames', path: () => film('b.avi'), times: null, refused: NO_CONTAINER },
   {
@@ -88,6 +90,21 @@ const CASES: readonly Case[] = [
       ffmpeg(join(encodeFolder(), 'edit.mp4'), ['-ss', '0.12', '-i', film('whole.mp4'), '-c', 'copy']),
     frames: FRAMES - 3,
     times: steady.slice(0, FRAMES - 3),
+  },
+  {
+    title: 'an edit list that begins before a frame, and faster frames later',
+    path: () => {
+      const faster = film(
+        'faster.mp4',
+        '-vf',
+        'settb=1/1000,setpts=if(lt(N\\,4)\\,40*N\\,120+10*N)',
+        ...RATED,
+      );
+      return ffmpeg(join(encodeFolder(), 'between.mp4'), ['-ss', '0.13', '-i', faster, '-c', 'copy']);
+    },
+    frames: FRAMES - 4,
+    times: Array.from({ length: FRAMES - 4 }, (_, n) => 10 * n),
+    native: true,
   },
   ...tier(
     [],
@@ -124,7 +141,9 @@ describe.skipIf(!hasFfmpeg)(`decoders agree (${needsFfmpeg}, some mediabunny and
       expect(source.info.warnings, decoder.id).toEqual([]);
       // One start of ffmpeg.wasm per file is enough.
       if (decoder.id === 'wasm') continue;
-      const part = await decodeAll(decoder, file, { frames: { start: 5, end: 8 } }, facts);
+      const at = times?.[5] === times?.[4] ? undefined : found?.[5];
+      const frames = { start: 5, end: 8, ...(at !== undefined && { at }) };
+      const part = await decodeAll(decoder, file, { frames }, facts);
       expect(part.hashes, decoder.id).toEqual(expected.slice(5, 8));
     }
   });

@@ -90,11 +90,13 @@ describe('vmaf', () => {
     expect(() => commandArgs(program('vmaf', 'no_sycl'), task)).toThrow(refused);
   });
 
-  it('gets only the chroma tags of Y4M and the formats that it reads', () => {
+  it('gets only the headers of Y4M and the formats that it reads', () => {
+    const reads = (tags: string) => vmafReadsY4m(`YUV4MPEG2 W4 H2 F25:1 ${tags}`);
     const tags = '420 420jpeg 420mpeg2 420p10 420p12 422p10 422p12 444 444p10 444p12'.split(' ');
-    expect(tags.filter((tag) => !vmafReadsY4m(tag))).toEqual([]);
+    expect(['', 'I?', 'Ip', ...tags.map((tag) => `Ip C${tag}`)].filter((tag) => !reads(tag))).toEqual([]);
     const others = ['422', '420paldv', '411', 'mono', '444alpha', '420p16', '420p9', 'mono10', ''];
-    expect(others.filter((tag) => vmafReadsY4m(tag))).toEqual([]);
+    const refused = ['It', 'Ib C420', 'Ip Im', `X${'x'.repeat(240)}`, ...others.map((tag) => `C${tag}`)];
+    expect(refused.filter(reads)).toEqual([]);
     const problem = (chroma: ChromaFormat, bitDepth: number) =>
       formatProblem({ flavour: 'vmaf' }, { chroma, bitDepth });
     expect(problem('422', 12)).toBeUndefined();

@@ -45,7 +45,18 @@ describe('checkChain', () => {
     ["geq=lum='p(X,Y)':cb=128:cr=128,null", true],
     ['select=not(mod(n\\,2))', false],
   ])('takes %s', (text, keepsFrames) => {
-    expect(checkChain('vfReference', text, false)).toEqual({ text, keepsFrames });
+    expect(checkChain('vfReference', text, false)).toMatchObject({ text, keepsFrames });
+  });
+
+  it.each([
+    ['hqdn3d=8,scale=iw/2:-2', true],
+    ['noise=alls=20:allf=t', true],
+    ['hue=h=n', true],
+    ["geq=lum='p(X,Y)+N':cb=128:cr=128", true],
+    ['bwdif=mode=send_frame,crop=iw-2:ih:in_w-out_w,scale=in_range=full', false],
+    ["eq=contrast='1+t/10':eval=frame,nlmeans", false],
+  ])('knows whether pictures of %s depend on all before: %s', (text, remembers) => {
+    expect(checkChain('vfReference', text, false)).toMatchObject({ remembers });
   });
 
   it.each([

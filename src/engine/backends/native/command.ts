@@ -91,9 +91,20 @@ function backendArgs(program: NativeProgram, backend: NativeBackend, devices: De
   }
 }
 
-/** Whether the tool reads Y4M files with this chroma tag (`420jpeg`) directly. */
-export function vmafReadsY4m(tag: string): boolean {
-  return /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag);
+/** Most bytes of a Y4M header, without its newline, that the tool reads. */
+const Y4M_HEADER_MAX = 254;
+
+/** Whether the tool reads Y4M files with this header directly: not if they are marked as interlaced. */
+export function vmafReadsY4m(header: string): boolean {
+  const [magic, ...tags] = header.split(' ');
+  // The last of repeated tags counts.
+  const tag = (letter: string) => tags.findLast((text) => text.startsWith(letter))?.slice(1);
+  return (
+    magic === 'YUV4MPEG2' &&
+    header.length <= Y4M_HEADER_MAX &&
+    /^(p|\?|$)/.test(tag('I') ?? '?') &&
+    /^(420(jpeg|mpeg2)?|444|(420|422|444)p1[02])$/.test(tag('C') ?? '420')
+  );
 }
 
 /** Escapes a text for one level of ffmpeg's parsers, which differ only in the `delimiters` that end a value. */

@@ -198,7 +198,10 @@ class FfmpegDecoder implements Decoder {
     const file = await ffmpegInput(input, this.#options);
     const { version = '' } = await this.availability();
     const planes = delivery(facts.pixelFormat, facts.rotation, facts.name, facts);
-    const plan = await planPart(facts, request, this.#timesToPlan(file, track, signal));
+    const planned = await planPart(facts, request, this.#timesToPlan(file, track, signal));
+    const { seek: _, ...fromTheStart } = planned.part;
+    const seeks = !(request.frames && this.#filters?.remembers);
+    const plan: Plan = seeks ? planned : { ...planned, part: fromTheStart };
     requireNotPast(facts, request, plan);
     const { width, height } = size ?? facts;
     const { bitDepth, chroma, alpha } = planes;
@@ -219,8 +222,7 @@ class FfmpegDecoder implements Decoder {
     };
     const bound = await this.#frameBound(file, facts, signal);
     let started = await start(plan.part);
-    const { seek, ...fromTheStart } = plan.part;
-    if (seek !== undefined && !landed(started, plan)) {
+    if (plan.part.seek !== undefined && !landed(started, plan)) {
       // Seeking failed or hit damage.
       await started.run.close();
       started = await start(fromTheStart);
