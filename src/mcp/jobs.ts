@@ -232,6 +232,12 @@ export class Jobs {
     const { args, scope } = job;
     const { name } = job.tool;
     const turn = { signal, short: SHORT_TOOLS.has(name), onWait: job.wait.bind(job) };
+    const instead: ToolContext['instead'] = (other, changes) => {
+      const takes = tools.find((tool) => tool.name === other)?.inputSchema.shape;
+      if (!takes || Object.keys(changes).some((key) => !Object.hasOwn(takes, key))) return undefined;
+      const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
+      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
+    };
     return {
       ...{ tool: name, args, signal, files: scope.filesOf(files), jobs: this.of(scope) },
       progress: (report) => job.report(report),
@@ -244,13 +250,8 @@ export class Jobs {
         points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
-      again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
-      instead: (other, changes) => {
-        const takes = tools.find((tool) => tool.name === other)?.inputSchema.shape;
-        if (!takes) return undefined;
-        const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
-        return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
-      },
+      again: (changes) => instead(name, changes),
+      instead,
       log: (message) => log(`${name}: ${message}`),
     };
   }

@@ -258,9 +258,12 @@ export interface ToolContext {
   readonly jobs: ToolJobs;
   /** Arguments as the client sent them. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** This call with some parameters changed. */
-  again(changes: Readonly<Record<string, unknown>>): NextAction;
-  /** A call of another tool with the arguments that both take and `changes`; `undefined` if it is not offered. */
+  /** This call with some parameters changed; `undefined` if the tool does not take them all. */
+  again(changes: Readonly<Record<string, unknown>>): NextAction | undefined;
+  /**
+   * A call of another tool with the arguments that both take and `changes`; `undefined` if it is not offered or does not take
+   * all changes.
+   */
   instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
   /** Writes a line to standard error, for the server's operator. */
   log(message: string): void;
