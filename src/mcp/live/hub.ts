@@ -103,7 +103,7 @@ export class Hub {
   }
 
   /**
-   * Waits for an answer other than `undefined`; asks again after each event.
+   * Waits for an answer other than `undefined`; asks again after each event, and at the end.
    * @returns `undefined` after `milliseconds`
    * @throws errors of `ask`, and the signal's reason
    */
@@ -118,7 +118,11 @@ export class Hub {
           reject(error);
         }
       };
-      const late = setTimeout(resolve, milliseconds);
+      const late = setTimeout(() => {
+        // Frames arrive before the event that tells of them.
+        look();
+        resolve(undefined);
+      }, milliseconds);
       const leave = this.listen(look);
       end = () => {
         clearTimeout(late);

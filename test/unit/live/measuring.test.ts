@@ -370,6 +370,14 @@ describe('the board', () => {
   });
 });
 
+it('a wait that ends looks at what has arrived since the last event', async () => {
+  const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
+  let arrived: string | undefined;
+  const found = hub.until(() => arrived, 5, new AbortController().signal);
+  arrived = 'alarm';
+  expect(await found).toBe('alarm');
+});
+
 it('the status is renewed after every change, and after 100 ms in any case', () => {
   vi.useFakeTimers({ toFake: ['performance'] });
   try {
