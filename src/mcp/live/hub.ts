@@ -3,6 +3,7 @@
  * The measurements of the server's thread: commands, listeners, events, the story so far for the dashboard, and a limit
  * on the thread's wake-ups.
  */
+import { setMaxListeners } from 'node:events';
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { USUAL_RATE } from '../../core/numbers.js';
@@ -80,6 +81,8 @@ export class Hub {
   constructor(settings: ServerSettings, post: (message: FromServer) => void) {
     this.settings = settings;
     this.#post = post;
+    // Each call adds a listener.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   get measurements(): readonly History[] {
