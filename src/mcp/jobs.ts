@@ -147,11 +147,17 @@ export class Jobs {
       throw usageError(
         `The server already runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
       );
-    await this.#store.sweep();
-    await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
+    // At once: others may start meanwhile.
+    this.#kept.set(job.id, job);
+    try {
+      await this.#store.sweep();
+      await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
+    } catch (error) {
+      this.#kept.delete(job.id);
+      throw error;
+    }
     job.kept = true;
     job.listener = { report: () => this.#tell(job), wait() {} };
-    this.#kept.set(job.id, job);
     if (job.ended) await this.#save(job, job.ended);
     else void this.#keepWriting(job);
     return this.#document(await this.#recordOf(job));

@@ -293,6 +293,16 @@ describe('a job', () => {
     expect(existsSync(jobsFolder())).toBe(false);
   });
 
+  it('is refused beside a hundred others, also if all start at once', async () => {
+    const { host } = await serve();
+    const jobs = host.jobs.of(host.resources.scope('local'));
+    const starts = Array.from({ length: 102 }, () => jobs.start('work', {}));
+    const refused = (await Promise.allSettled(starts)).flatMap((start) =>
+      start.status === 'rejected' ? [String(start.reason)] : [],
+    );
+    expect(refused).toEqual(Array(2).fill(expect.stringContaining('already runs 100 jobs, its limit')));
+  });
+
   it('that fails gives the reason, as the call does', async () => {
     const { client } = await serve();
     const args = { how: 'sentence' };
