@@ -381,7 +381,8 @@ export class Jobs {
     const { jobs, problems } = await this.#store.list();
     const owned = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
-    for (const stored of owned.slice(0, LISTED)) {
+    for (const stored of owned) {
+      if (seen.length === LISTED) break;
       const job = running.get(stored.id);
       const record = job ? await this.#recordOf(job) : stored;
       if (await this.#sees(record, scope)) seen.push(this.#document(record));
