@@ -177,11 +177,12 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
+        // Answers at the other address go to all event streams.
+        const mcp = http && new URL('/mcp', http).href;
         const withStatus = measurements.map(async (measurement) => ({
           ...measurement,
-          status: http === undefined ? undefined : await statusOf(http, measurement.name, signal),
+          status: mcp === undefined ? undefined : await statusOf(mcp, measurement.name, signal),
         }));
-        const mcp = http && new URL('/mcp', http).href;
         return { ...record, mcp, measurements: await Promise.all(withStatus) };
       }),
     );
