@@ -95,7 +95,8 @@ export class Job {
     const { at, done: before } = this.#first;
     const isKnown = total !== null && done > before && !report.isOpen;
     this.progress = {
-      ...{ frames: done, total_frames: total, message, best },
+      ...(report.isSteps ? { frames: 0, total_frames: null } : { frames: done, total_frames: total }),
+      ...{ message, best },
       fps: fps !== undefined && Number.isFinite(fps) ? Math.round(fps * 10) / 10 : undefined,
       seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };

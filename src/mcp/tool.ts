@@ -137,6 +137,8 @@ export interface ToolProgress {
   readonly done: number;
   /** Total frame pairs; `null` while unknown. */
   readonly total: number | null;
+  /** True if it counts no frames but what `message` says. */
+  readonly isSteps?: boolean;
   /** True if `total` covers only the steps so far and more may follow. */
   readonly isOpen?: boolean;
   readonly fps?: number;

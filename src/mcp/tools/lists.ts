@@ -62,7 +62,8 @@ export const listVideosTool = defineTool({
     // Probing is cheap and does not wait for the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
-      context.progress({ done: i, total: listed.length, message: 'opening videos' });
+      const message = `opened ${i} of ${counted(listed.length, 'video')}`;
+      context.progress({ done: i, total: listed.length, message, isSteps: true });
       videos.push(...(await Promise.all(listed.slice(i, i + AT_ONCE).map(entryOf))));
     }
     const left_out = Math.max(0, found.length - limit);
