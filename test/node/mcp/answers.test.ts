@@ -242,6 +242,14 @@ describe('an answer about encoders', () => {
     expect(answer.next_action === null ? answer.reasons?.at(-1) : answer.next_action?.tool).toBe(next);
   });
 
+  it('leads from a ladder to a target that its best rung reaches', async () => {
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
+    const args = { src: source(), encoder: 'libx264', resolutions: ['64', '32'] };
+    const { rungs, next_action } = await ask('run_ladder', args);
+    const best = (rungs as readonly { readonly vmaf: number }[]).at(-1)?.vmaf;
+    expect(next_action?.arguments.target_vmaf).toBeLessThanOrEqual(best ?? 0);
+  });
+
   it('once the encode is written leads nowhere', async () => {
     using _ = fakeEncoding({ shots: shots.slice(0, 2) }).install();
     const args = { src: source(), target_vmaf: 80, output: join(folder, `tuned.mkv`) };
