@@ -201,7 +201,7 @@ export function plainResult(report: Report, precision: Precision): string {
 export function plainResults(reports: readonly Report[], precision: Precision): string {
   const named = reports.map((report) =>
     plainResult(report, precision)
-      .replace(/^/gm, `${report.distorted.name}: `)
+      .replace(/^/gm, () => `${report.distorted.name}: `)
       .replace(/\n[^\n]*$/, '\n'),
   );
   return named.join('');

@@ -53,8 +53,8 @@ export class SeveralFilesError extends AnyvmafError {
     readonly named: string,
     readonly paths: readonly string[],
   ) {
-    const names = paths.map((path) => quoted(path)).join(' and ');
-    super('io', `${quoted(named)} is in several allowed folders; give the whole path, ${names}`);
+    const names = paths.map((path) => quoted(path)).join(' or ');
+    super('io', `${quoted(named)} may be in several allowed folders; give the whole path, ${names}`);
   }
 }
 
@@ -168,12 +168,11 @@ export class AllowedPaths {
     const name = basename(places[0] ?? '');
     if (name === '' || /[\\/]\.{0,2}$/.test(path) || (sep === '\\' && WINDOWS_DEVICE.test(name)))
       throw ioError(`${quoted(path)} is not the name of a file to write`);
-    const folder = await this.#only(path, places, async (place) => {
-      const real = await this.#real(dirname(place), path);
-      return real !== undefined && (await realFolder(real)) !== undefined ? real : undefined;
+    const target = await this.#only(path, places, async (place) => {
+      const folder = await this.#real(dirname(place), path);
+      return folder !== undefined && (await realFolder(folder)) ? resolve(folder, name) : undefined;
     });
-    if (folder === undefined) throw ioError(`the folder of ${quoted(path)} does not exist; create it first`);
-    const target = resolve(folder, name);
+    if (target === undefined) throw ioError(`the folder of ${quoted(path)} does not exist; create it first`);
     const existing = await lstat(target).catch(() => undefined);
     if (existing === undefined) return target;
     // The target of a link must be allowed too.

@@ -35,13 +35,17 @@ const METHODS: readonly string[] = ['GET', 'HEAD', 'POST', 'DELETE', 'OPTIONS', 
 /** Milliseconds for running calls to finish when the server closes. */
 const GRACE = 500;
 
-/** @throws {AnyvmafError} `usage` for a non-loopback address without a token; `io` if it cannot be bound */
+/** @throws {AnyvmafError} `usage` for an impossible token or, on a non-loopback address, none; `io` if it cannot be bound */
 export async function serveHttp(host: McpHost, options: GuardOptions) {
   const { address, token } = options;
   if (token === undefined && !isLoopback(address.host))
     throw usageError(
       `--http ${authority(address)} can be reached from other machines; set a token with --token or ` +
         'ANYVMAF_MCP_TOKEN, or listen on 127.0.0.1',
+    );
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw usageError(
+      'The token must have only letters, digits and ASCII signs: a header cannot carry others',
     );
   const { server, port, close } = await listen(address);
   const endpoint = new Endpoint(host, { ...options, address: { ...address, port } });

@@ -95,7 +95,8 @@ export class Job {
     const { at, done: before } = this.#first;
     const isKnown = total !== null && done > before && !report.isOpen;
     this.progress = {
-      ...{ frames: done, total_frames: total, message, best },
+      ...(report.isSteps ? { frames: 0, total_frames: null } : { frames: done, total_frames: total }),
+      ...{ message, best },
       fps: fps !== undefined && Number.isFinite(fps) ? Math.round(fps * 10) / 10 : undefined,
       seconds_left: isKnown ? Math.round(((total - done) * (now - at)) / (done - before) / 1000) : undefined,
     };
@@ -147,11 +148,17 @@ export class Jobs {
       throw usageError(
         `The server already runs ${MOST_WORKING} jobs, its limit; wait for one with job_status, or stop one with job_cancel.`,
       );
-    await this.#store.sweep();
-    await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
+    // At once: others may start meanwhile.
+    this.#kept.set(job.id, job);
+    try {
+      await this.#store.sweep();
+      await this.#store.write({ ...(await this.#recordOf(job)), kept: true });
+    } catch (error) {
+      this.#kept.delete(job.id);
+      throw error;
+    }
     job.kept = true;
     job.listener = { report: () => this.#tell(job), wait() {} };
-    this.#kept.set(job.id, job);
     if (job.ended) await this.#save(job, job.ended);
     else void this.#keepWriting(job);
     return this.#document(await this.#recordOf(job));
@@ -232,6 +239,12 @@ export class Jobs {
     const { args, scope } = job;
     const { name } = job.tool;
     const turn = { signal, short: SHORT_TOOLS.has(name), onWait: job.wait.bind(job) };
+    const instead: ToolContext['instead'] = (other, changes) => {
+      const takes = tools.find((tool) => tool.name === other)?.inputSchema.shape;
+      if (!takes || Object.keys(changes).some((key) => !Object.hasOwn(takes, key))) return undefined;
+      const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
+      return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
+    };
     return {
       ...{ tool: name, args, signal, files: scope.filesOf(files), jobs: this.of(scope) },
       progress: (report) => job.report(report),
@@ -244,13 +257,8 @@ export class Jobs {
         points: (source) => this.#store.points(source).catch(() => scope.all.scratch(pointsName(source))),
         publish: (publication) => this.#publish(job, publication),
       },
-      again: (changes) => ({ tool: name, arguments: { ...args, ...changes } }),
-      instead: (other, changes) => {
-        const takes = tools.find((tool) => tool.name === other)?.inputSchema.shape;
-        if (!takes) return undefined;
-        const both = Object.entries(args).filter(([key]) => Object.hasOwn(takes, key));
-        return { tool: other, arguments: { ...Object.fromEntries(both), ...changes } };
-      },
+      again: (changes) => instead(name, changes),
+      instead,
       log: (message) => log(`${name}: ${message}`),
     };
   }
@@ -374,7 +382,8 @@ export class Jobs {
     const { jobs, problems } = await this.#store.list();
     const owned = scope.listed ? jobs.filter(({ owner }) => owner === scope.owner) : [];
     const seen: JobDocument[] = [];
-    for (const stored of owned.slice(0, LISTED)) {
+    for (const stored of owned) {
+      if (seen.length === LISTED) break;
       const job = running.get(stored.id);
       const record = job ? await this.#recordOf(job) : stored;
       if (await this.#sees(record, scope)) seen.push(this.#document(record));

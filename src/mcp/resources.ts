@@ -3,6 +3,7 @@
  * Resources of the protocol: large results, as files in a private folder that is deleted with the server, and samples.
  */
 import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { mkdir, readFile, realpath, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
@@ -199,8 +200,11 @@ export class ServerResources {
     const stored = this.#reportOf(page.id);
     if (!stored) return undefined;
     // Cached: pages are read one after the other.
-    if (this.#paged?.uri !== stored.uri)
-      this.#paged = { uri: stored.uri, frames: framesOf(await readFile(stored.path, 'utf8')) };
+    if (this.#paged?.uri !== stored.uri) {
+      const text = await textOf(stored.path);
+      if (text === undefined) return undefined;
+      this.#paged = { uri: stored.uri, frames: framesOf(text) };
+    }
     const { frames } = this.#paged;
     const mimeType = page.format === 'csv' ? 'text/csv' : 'application/json';
     return frames && { uri, mimeType, text: pageOf(frames, page) };
@@ -236,7 +240,7 @@ export class ServerResources {
 
   listOf(owner: string): ResourceEntry[] {
     return [...this.#stored.values()]
-      .filter((result) => result.owner === owner)
+      .filter((result) => result.owner === owner && existsSync(result.path))
       .reverse()
       .slice(0, LISTED)
       .map(({ uri, name, mimeType, description, size }) => ({ uri, name, mimeType, size, description }));
@@ -248,7 +252,9 @@ export class ServerResources {
       const instead = 'read the frames of its report.json in pages instead';
       // Estimate before the page is made: it has about a tenth of the report's size.
       requireRoom(uri, report.size / 8, instead);
-      const text = await pageOf(await readFile(report.path, 'utf8'), report.pictured);
+      const json = await textOf(report.path);
+      if (json === undefined) return undefined;
+      const text = await pageOf(json, report.pictured);
       requireRoom(uri, text.length, instead);
       return { uri, mimeType: 'text/html', text };
     }
@@ -325,6 +331,9 @@ export class ServerResources {
     }
   }
 }
+
+/** Text of a result; `undefined` if it has expired. */
+const textOf = (path: string) => readFile(path, 'utf8').catch(() => undefined);
 
 /** @throws {AnyvmafError} `io` if a resource is too large for a message */
 function requireRoom(uri: string, size: number, instead: string): void {

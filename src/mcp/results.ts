@@ -229,7 +229,7 @@ export class CallProgress {
   }
 
   /** Notifies if the percentage or the message has changed, or the pace has passed. */
-  report({ done, total, fps, message }: ToolProgress): void {
+  report({ done, total, fps, message, isSteps = false }: ToolProgress): void {
     if (!Number.isFinite(done) || done <= Math.max(this.#done, this.#whole === undefined ? this.#sent : -1))
       return;
     const known = total !== null && Number.isFinite(total) && total > 0 ? Math.max(total, done) : undefined;
@@ -243,8 +243,9 @@ export class CallProgress {
     this.#at = now;
     this.#message = message;
     // Steps before scoring have a message, but no frame count.
-    const frames = known === undefined ? (message ?? `${done} frames`) : `${done}/${known} frames`;
-    const named = message === undefined || known === undefined ? frames : `${message}, ${frames}`;
+    const hasFrames = known !== undefined && !isSteps;
+    const frames = hasFrames ? `${done}/${known} frames` : (message ?? `${done} frames`);
+    const named = message === undefined || !hasFrames ? frames : `${message}, ${frames}`;
     const speed = fps !== undefined && Number.isFinite(fps) && fps > 0 ? `, ${fps.toFixed(1)} fps` : '';
     const text = `${percent === undefined ? '' : `${percent} %: `}${named}${speed}`;
     if (this.#whole === undefined) this.#tell(done, known, text);

@@ -137,6 +137,8 @@ export interface ToolProgress {
   readonly done: number;
   /** Total frame pairs; `null` while unknown. */
   readonly total: number | null;
+  /** True if it counts no frames but what `message` says. */
+  readonly isSteps?: boolean;
   /** True if `total` covers only the steps so far and more may follow. */
   readonly isOpen?: boolean;
   readonly fps?: number;
@@ -258,9 +260,12 @@ export interface ToolContext {
   readonly jobs: ToolJobs;
   /** Arguments as the client sent them. */
   readonly args: Readonly<Record<string, unknown>>;
-  /** This call with some parameters changed. */
-  again(changes: Readonly<Record<string, unknown>>): NextAction;
-  /** A call of another tool with the arguments that both take and `changes`; `undefined` if it is not offered. */
+  /** This call with some parameters changed; `undefined` if the tool does not take them all. */
+  again(changes: Readonly<Record<string, unknown>>): NextAction | undefined;
+  /**
+   * A call of another tool with the arguments that both take and `changes`; `undefined` if it is not offered or does not take
+   * all changes.
+   */
   instead(tool: string, changes: Readonly<Record<string, unknown>>): NextAction | undefined;
   /** Writes a line to standard error, for the server's operator. */
   log(message: string): void;

@@ -50,9 +50,10 @@ function merged(values: Values, added: Values): Values {
   return { ...values, ...Object.fromEntries(both) };
 }
 
-/** Merges filters and lists; replaces other values. */
+/** Merges filters and lists, where a feature replaces the same with fewer options; replaces other values. */
 export function joined(given: unknown, value: unknown): unknown {
-  if (Array.isArray(given) && Array.isArray(value)) return [...new Set([...given, ...value])];
+  if (Array.isArray(given) && Array.isArray(value))
+    return [...given.filter((one) => !value.some((more) => `${more}`.startsWith(`${one}`))), ...value];
   return isObject(given) && isObject(value) ? { ...given, ...value } : value;
 }
 

@@ -9,6 +9,7 @@ import { Agent, request as httpRequest, type IncomingMessage, type RequestOption
 import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
+import { unescape as decoded } from 'node:querystring';
 import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { version } from '../core/version.js';
@@ -273,9 +274,8 @@ function send(
       ...headers,
       ...(body && { 'content-length': String(body.length) }),
     },
-    ...(username + password !== '' && {
-      auth: `${decodeURIComponent(username)}:${decodeURIComponent(password)}`,
-    }),
+    // A password may contain a bare %.
+    ...(username + password !== '' && { auth: `${decoded(username)}:${decoded(password)}` }),
     ...(signal && { signal }),
   };
   const bare = new URL(url);

@@ -3,6 +3,7 @@
  * The measurements of the server's thread: commands, listeners, events, the story so far for the dashboard, and a limit
  * on the thread's wake-ups.
  */
+import { setMaxListeners } from 'node:events';
 import { unlessAborted } from '../../core/abort.js';
 import { AnyvmafError, type ErrorCode, usageError } from '../../core/errors.js';
 import { USUAL_RATE } from '../../core/numbers.js';
@@ -80,6 +81,8 @@ export class Hub {
   constructor(settings: ServerSettings, post: (message: FromServer) => void) {
     this.settings = settings;
     this.#post = post;
+    // Each call adds a listener.
+    setMaxListeners(0, this.#closing.signal);
   }
 
   get measurements(): readonly History[] {
@@ -103,7 +106,7 @@ export class Hub {
   }
 
   /**
-   * Waits for an answer other than `undefined`; asks again after each event.
+   * Waits for an answer other than `undefined`; asks again after each event, and at the end.
    * @returns `undefined` after `milliseconds`
    * @throws errors of `ask`, and the signal's reason
    */
@@ -118,7 +121,11 @@ export class Hub {
           reject(error);
         }
       };
-      const late = setTimeout(resolve, milliseconds);
+      const late = setTimeout(() => {
+        // Frames arrive before the event that tells of them.
+        look();
+        resolve(undefined);
+      }, milliseconds);
       const leave = this.listen(look);
       end = () => {
         clearTimeout(late);

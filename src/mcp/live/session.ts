@@ -79,6 +79,8 @@ export class Session {
   readonly #notify: (text: string) => void;
   readonly #isShared: boolean;
   readonly #subscribed = new Set<string>();
+  /** All calls, and those that can be cancelled. */
+  readonly #running = new Set<AbortController>();
   readonly #calls = new Map<Id, AbortController>();
   readonly #forget: () => void;
 
@@ -92,7 +94,7 @@ export class Session {
 
   close(): void {
     this.#forget();
-    for (const call of this.#calls.values()) call.abort(left());
+    for (const call of this.#running) call.abort(left());
   }
 
   /**
@@ -196,6 +198,7 @@ export class Session {
     const forget = [this.#hub.signal, gone].map((signal) =>
       onAbort(signal, (reason) => ending.abort(reason)),
     );
+    this.#running.add(ending);
     if (!this.#isShared) this.#calls.set(id, ending);
     const context = { signal: ending.signal, progress: progress?.report.bind(progress) ?? (() => {}) };
     try {
@@ -206,6 +209,7 @@ export class Session {
       return refusal(error instanceof AnyvmafError ? why : `anyvmaf failed unexpectedly: ${why}`);
     } finally {
       for (const end of forget) end();
+      this.#running.delete(ending);
       if (this.#calls.get(id) === ending) this.#calls.delete(id);
     }
   }

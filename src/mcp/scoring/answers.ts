@@ -159,15 +159,24 @@ const PAIR_TOOLS = {
   describe_worst_frames: 2,
 } as const;
 
-/** A call of another tool for this pair, with the arguments that it takes. */
+/** Arguments without which a call would compare other pictures. */
+const COMPARED = 'range offset frame_rate_policy pair_by scale scale_to filters allow_damaged'.split(' ');
+
+/** A call of another tool for this pair, with the arguments that it takes; `undefined` if it cannot compare the same. */
 export function nextForPair(
   context: ToolContext,
   tool: keyof typeof PAIR_TOOLS,
   changes: Readonly<Record<string, unknown>> = {},
   pair = pairOf(context.args),
 ): NextAction | undefined {
+  const { args } = context;
+  const { model } = { ...args, ...changes };
+  if (!pair || (tool === 'explain_score' && /^auto(:|$)/.test(String(model)))) return undefined;
+  const compared =
+    tool === 'find_alignment' ? [] : COMPARED.filter((name) => (args[name] ?? false) !== false);
+  const kept = Object.fromEntries(compared.map((name) => [name, args[name]]));
   const [first, second] = PAIRS[PAIR_TOOLS[tool]];
-  return pair && context.instead(tool, { ...changes, [first]: pair.reference, [second]: pair.distorted });
+  return context.instead(tool, { ...kept, ...changes, [first]: pair.reference, [second]: pair.distorted });
 }
 
 /**

@@ -296,7 +296,8 @@ async function runLadder(input: LadderInput, context: ToolContext) {
         sure: result.samples ? 'medium' : 'high',
         reasons: codesOf({ 'measured-on-samples': result.samples, warnings: result.warnings.length > 0 }),
         next: context.instead('run_tune_per_shot', {
-          target_vmaf: Math.round(result.rungs.at(-1)?.quality ?? 95),
+          // Not above what was measured.
+          target_vmaf: Math.floor(result.rungs.at(-1)?.quality ?? 95),
           format: undefined,
         }),
       }),

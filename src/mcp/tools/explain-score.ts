@@ -166,7 +166,7 @@ export async function explainScore(input: ExplanationInput, context: ToolContext
 }
 
 function withSums(feature: string): string {
-  if (!/^adm(=|$)/.test(feature)) return feature;
+  if (!/^(float_)?adm(=|$)/.test(feature)) return feature;
   return `${feature}${feature.includes('=') ? ':' : '='}debug=true`;
 }
 
@@ -194,17 +194,18 @@ async function explainFrames(
 
 /** Fractions of ADM's loss by scale: ADM is a quotient of sums over scales, so its distance from 1 is such a sum. */
 function admScales({ metrics }: FrameMetrics, { features }: Attribution): readonly number[] {
-  const suffix = features.find((name) => name.startsWith(ADM))?.slice(ADM.length) ?? '';
+  const [, integer = '', suffix = ''] = features.map((name) => ADM.exec(name)).find((found) => found) ?? [];
   const lacking = SCALES.map((_, scale) => {
-    const num = metrics[`integer_adm_num_scale${scale}${suffix}`] ?? 0;
-    const den = metrics[`integer_adm_den_scale${scale}${suffix}`] ?? 0;
+    const num = metrics[`${integer}adm_num_scale${scale}${suffix}`] ?? 0;
+    const den = metrics[`${integer}adm_den_scale${scale}${suffix}`] ?? 0;
     return Math.abs(den - num);
   });
   const total = sum(lacking);
   return lacking.map((loss) => (total > 0 ? loss / total : 1 / lacking.length));
 }
 
-const ADM = 'integer_adm2';
+/** ADM over all scales: whether in fixed point, and the options in its name. */
+const ADM = /^(integer_)?adm[23]?((?!_scale)_.*)?$/;
 
 function describe(
   frames: readonly ExplainedFrame[],

@@ -120,9 +120,12 @@ async function inspectPair(
   );
   const named = findings.map((finding) => findingInParameters(finding));
   const trust = trustOf({ preflight: named });
-  const tool = request.raw ? 'vmaf_score' : 'vmaf_score_encoded';
+  // vmaf_score takes raw video, but not what pairs it.
+  const tools = request.raw ? (['vmaf_score', 'explain_score'] as const) : (['vmaf_score_encoded'] as const);
+  const fixed = tools.map((tool) => nextWithFix(context, trust.fix, tool));
+  const next = [...fixed, ...tools.map((tool) => nextForPair(context, tool))].find((call) => call);
   return {
-    ...headOf({ trust, next: nextWithFix(context, trust.fix, tool) ?? nextForPair(context, tool) }),
+    ...headOf({ trust, next }),
     summary: outlook(trust),
     comparable: trust.verdict !== 'untrusted',
     trust,

@@ -62,7 +62,8 @@ export const listVideosTool = defineTool({
     // Probing is cheap and does not wait for the pool.
     for (let i = 0; i < listed.length; i += AT_ONCE) {
       signal.throwIfAborted();
-      context.progress({ done: i, total: listed.length, message: 'opening videos' });
+      const message = `opened ${i} of ${counted(listed.length, 'video')}`;
+      context.progress({ done: i, total: listed.length, message, isSteps: true });
       videos.push(...(await Promise.all(listed.slice(i, i + AT_ONCE).map(entryOf))));
     }
     const left_out = Math.max(0, found.length - limit);
@@ -177,11 +178,12 @@ export const listLiveTool = defineTool({
     const sessions = await Promise.all(
       records.map(async ({ measurements, ...record }) => {
         const http = record.addresses.find((address) => address.startsWith('http'));
+        // Answers at the other address go to all event streams.
+        const mcp = http && new URL('/mcp', http).href;
         const withStatus = measurements.map(async (measurement) => ({
           ...measurement,
-          status: http === undefined ? undefined : await statusOf(http, measurement.name, signal),
+          status: mcp === undefined ? undefined : await statusOf(mcp, measurement.name, signal),
         }));
-        const mcp = http && new URL('/mcp', http).href;
         return { ...record, mcp, measurements: await Promise.all(withStatus) };
       }),
     );

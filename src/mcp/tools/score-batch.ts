@@ -183,7 +183,7 @@ async function runPairs(
       ...{ ...options, origin: files.origin, maxThreads: threads, signal },
       onProgress({ fraction, jobsDone, jobsTotal }) {
         const message = `${jobsDone} of ${jobsTotal} pairs`;
-        context.progress({ done: Math.floor(fraction * 1000), total: 1000, message });
+        context.progress({ done: Math.floor(fraction * 1000), total: 1000, message, isSteps: true });
       },
       onResult(result, index) {
         outcome[open[index]?.place ?? 0] =

@@ -364,13 +364,18 @@ function headOfScore(
 ): Head {
   const trust = trustOf(report);
   const missed = target?.checks.filter(({ reached }) => !reached) ?? [];
-  const [model] = report.models;
-  const isAuto = /^auto(:|$)/.test(String(context.args.model ?? ''));
-  const isExplained = model !== undefined && !model.collection && !isAuto;
+  const at = report.models.findIndex(({ name }) => missed[0]?.value_of.startsWith(`${name}.`));
+  const model = report.models[Math.max(0, at)];
+  // The next tools take one model: the one that misses the target, else the first.
+  const several = [context.args.models ?? []].flat();
+  const one = several.length > 0 && { model: several[Math.max(0, at)] };
+  const explained =
+    model && !model.collection ? nextForPair(context, 'explain_score', { ...one }) : undefined;
   const next =
     nextWithFix(context, trust.fix) ??
-    (missed.length > 0 && isExplained ? nextForPair(context, 'explain_score') : undefined) ??
-    nextForPair(context, 'describe_worst_frames', { n: 3 });
+    (missed.length > 0 ? explained : undefined) ??
+    nextForPair(context, 'describe_worst_frames', { n: 3, ...one }) ??
+    explained;
   return headOf({
     trust,
     outcome: target && (missed.length > 0 ? 'missed' : 'reached'),

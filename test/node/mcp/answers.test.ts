@@ -2,7 +2,7 @@
  * @module test/node/mcp/answers
  * Default answers of tools: at most 1,000 tokens, the verdict first, and a next call that the server accepts.
  */
-import { copyFileSync } from 'node:fs';
+import { copyFileSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listExtractors, listModels } from '../../../src/index.js';
@@ -158,6 +158,31 @@ describe('an answer has 1,000 tokens at most', () => {
     expect(scored.next_action).toMatchObject({ tool: 'describe_worst_frames', arguments: geometry });
   });
 
+  it('leads to a call that compares the same pictures with the same model', async () => {
+    const { ref, dis } = writePair(clip, 'yuv');
+    const geometry = { width: 64, height: 48, pixfmt: '420', bitdepth: 8 };
+    const late = file(folder, 'late.yuv', readFileSync(dis).subarray(5 * 64 * 48 * 1.5));
+    const raw = { reference: ref, distorted: late, ...geometry };
+    const aligned = { tool: 'explain_score', arguments: { ...raw, offset: 5 } };
+    // vmaf_score takes no offset.
+    for (const args of [raw, aligned.arguments])
+      expect((await ask('inspect_pair', args)).next_action).toEqual(aligned);
+    const few = { ref, dis, ...geometry, frame_cnt: 2 };
+    const still = await ask('vmaf_score', { ...few, feature: ['psnr', 'cvvdp'] });
+    expect(still.next_action?.arguments.feature).toEqual(['psnr', 'cvvdp=fps=25']);
+    const shown = await ask('describe_worst_frames', { ...few, metric: 'cvvdp', n: 1, describe: false });
+    expect([shown.reasons, shown.next_action?.arguments.images]).toEqual([['no-frame-rate'], 'all']);
+    const models = ['version=vmaf_v0.6.1:name=a', 'version=vmaf_v0.6.1neg:name=b'];
+    const parts = { range: { start: 3, end: 9 }, models };
+    const missed = await ask('vmaf_score_encoded', { ...encoded(), ...parts, target: 'b>=99' });
+    expect(missed.next_action).toMatchObject({
+      ...{ tool: 'explain_score', arguments: { range: parts.range, model: models[1] } },
+    });
+    // It explains the part that was scored; the worst frames would be those of the whole video.
+    const part = await ask('vmaf_score_encoded', { ...encoded(), ...parts });
+    expect(part.next_action).toMatchObject({ tool: 'explain_score', arguments: { model: models[0] } });
+  });
+
   it('of worst frames, which are links of 100 kB at most unless pictures are requested', async () => {
     const usual = await ask('describe_worst_frames', { ...short(), min_distance: 1, describe: false });
     expect(usual.frames).toHaveLength(5);
@@ -215,6 +240,14 @@ describe('an answer about encoders', () => {
     // A call, or the reason why there is none.
     expect(answer.next_action).toBeDefined();
     expect(answer.next_action === null ? answer.reasons?.at(-1) : answer.next_action?.tool).toBe(next);
+  });
+
+  it('leads from a ladder to a target that its best rung reaches', async () => {
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
+    const args = { src: source(), encoder: 'libx264', resolutions: ['64', '32'] };
+    const { rungs, next_action } = await ask('run_ladder', args);
+    const best = (rungs as readonly { readonly vmaf: number }[]).at(-1)?.vmaf;
+    expect(next_action?.arguments.target_vmaf).toBeLessThanOrEqual(best ?? 0);
   });
 
   it('once the encode is written leads nowhere', async () => {

@@ -149,6 +149,8 @@ describe('access', () => {
     expect((await post(url, INITIALIZE, { authorization: 'Bearer secret' })).status).toBe(200);
     const open = start({ address: { host: '0.0.0.0', port: 0 } });
     await expect(open).rejects.toThrow('set a token with --token');
+    for (const token of ['', 'two words', 'secret\n', 'pässe'])
+      await expect(start({ token })).rejects.toThrow('The token must have only');
   });
 
   it('is refused to a second server on the same port', async () => {

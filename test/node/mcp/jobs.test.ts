@@ -293,6 +293,16 @@ describe('a job', () => {
     expect(existsSync(jobsFolder())).toBe(false);
   });
 
+  it('is refused beside a hundred others, also if all start at once', async () => {
+    const { host } = await serve();
+    const jobs = host.jobs.of(host.resources.scope('local'));
+    const starts = Array.from({ length: 102 }, () => jobs.start('work', {}));
+    const refused = (await Promise.allSettled(starts)).flatMap((start) =>
+      start.status === 'rejected' ? [String(start.reason)] : [],
+    );
+    expect(refused).toEqual(Array(2).fill(expect.stringContaining('already runs 100 jobs, its limit')));
+  });
+
   it('that fails gives the reason, as the call does', async () => {
     const { client } = await serve();
     const args = { how: 'sentence' };
@@ -549,6 +559,15 @@ describe('jobs', () => {
     expect(readdirSync(join(jobsFolder(), 'results'))).toEqual([job_id]);
   });
 
+  it('whose results have expired have no pages either', async () => {
+    const { client } = await serve();
+    const report = reportOf(await ask(client, 'publish'));
+    rmSync(join(jobsFolder(), 'results'), { recursive: true });
+    expect((await client.listResources()).resources.map(({ name }) => name)).toEqual(['samples']);
+    for (const uri of [report, report.replace('report.json', 'frames'), report.replace('json', 'html')])
+      await expect(client.readResource({ uri })).rejects.toThrow('Unknown resource');
+  });
+
   it('whose results cannot be stored keep them until the server stops', async () => {
     writeFileSync(at('file'), '');
     const { client, close } = await serve({ jobs: at('file', 'jobs') });
@@ -569,6 +588,15 @@ describe('jobs', () => {
     expect((await ask(narrow, 'job_status', { job_id })).isError).toBe(true);
     const { client: wide } = await serve({ allow: [at()] });
     expect((await ask(wide, 'job_status', { job_id })).isError).toBeUndefined();
+    // However many there are.
+    const folders = [at('one')];
+    const own = await recordWith({ folders, created: 1 });
+    const store = new JobStore(jobsFolder());
+    for (const record of [own, ...Array(60)])
+      await store.write(record ?? (await recordWith({ folders: [at('two')] })));
+    const { host } = await serve({ allow: [at('one')] });
+    const { jobs } = await host.jobs.of(host.resources.scope('local')).list();
+    expect(jobs.map((listed) => listed.job_id)).toEqual([own.id]);
   });
 
   it('that still run when their server stops are interrupted', async () => {

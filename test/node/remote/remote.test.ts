@@ -113,9 +113,9 @@ describe('reading', () => {
       return false;
     };
     other.add('/a', content);
-    const url = `http://me:pass@127.0.0.1:${server.port}/a?X-Amz-Signature=s%2Fx`;
+    const url = `http://me:50%25%@127.0.0.1:${server.port}/a?X-Amz-Signature=s%2Fx`;
     const file = await open(url, [server.host, other.host]);
-    expect(seen).toEqual(['/a?X-Amz-Signature=s%2Fx', `Basic ${btoa('me:pass')}`, '/a?token=2', undefined]);
+    expect(seen).toEqual(['/a?X-Amz-Signature=s%2Fx', `Basic ${btoa('me:50%%')}`, '/a?token=2', undefined]);
     expect(file.name).toBe(`http://127.0.0.1:${server.port}/a?...`);
     other.behave = () => false;
   });

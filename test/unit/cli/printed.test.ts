@@ -331,8 +331,9 @@ describe('results of several encodes', () => {
   });
 
   test('start with the file in plain lines', () => {
-    expect(plainResults([first, second], 'legacy')).toBe(
-      'a.mp4: vmaf_v0.6.1: 90.000000\nb.mp4: vmaf_v0.6.1: 80.000000\n',
+    const dollars = { ...first, distorted: { ...first.distorted, name: '$$.mp4' } };
+    expect(plainResults([dollars, second], 'legacy')).toBe(
+      '$$.mp4: vmaf_v0.6.1: 90.000000\nb.mp4: vmaf_v0.6.1: 80.000000\n',
     );
   });
 

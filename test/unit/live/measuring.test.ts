@@ -18,6 +18,7 @@ import {
   worstSeconds,
 } from '../../../src/mcp/live/dashboard/board.js';
 import { Hub, type Progress, progressOf, Rounds, type Story } from '../../../src/mcp/live/hub.js';
+import { Session } from '../../../src/mcp/live/session.js';
 
 const MODEL = { name: 'old', source: 'old', type: 'svm', clip: true, transform: false, interval: false };
 const FACTS: RunFacts = {
@@ -368,6 +369,30 @@ describe('the board', () => {
     expect(secondsLeft({ ...STORY, state: 'paused' })).toBeUndefined();
     expect(worstSeconds(STORY).map((one) => one.second)).toEqual([2]);
   });
+});
+
+it('a wait that ends looks at what has arrived since the last event', async () => {
+  const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
+  let arrived: string | undefined;
+  const found = hub.until(() => arrived, 5, new AbortController().signal);
+  arrived = 'alarm';
+  expect(await found).toBe('alarm');
+});
+
+it('a session that closes ends all its calls, however many, even of the same id', async () => {
+  const warned = vi.fn();
+  process.once('warning', warned);
+  const hub = new Hub({ queueDepth: 1, folders: [], name: 'test' }, () => {});
+  hub.take({ kind: 'measurement', id: 0, name: 'main' });
+  const session = new Session(hub, () => {});
+  const params = { name: 'vmaf.watch', arguments: { rule: 'min<1' } };
+  const watch = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params });
+  const answers = Array.from({ length: 12 }, () => session.answer(watch));
+  session.close();
+  expect(new Set(await Promise.all(answers))).toEqual(new Set([undefined]));
+  await new Promise((next) => setImmediate(next));
+  process.off('warning', warned);
+  expect(warned).not.toHaveBeenCalled();
 });
 
 it('the status is renewed after every change, and after 100 ms in any case', () => {

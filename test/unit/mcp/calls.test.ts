@@ -228,6 +228,12 @@ describe('progress notifications', () => {
     expect(short.heard.map((notice) => notice.progress)).toEqual([1, 2, 3]);
   });
 
+  it('name no frames where others are counted', () => {
+    const { heard, progress } = listen();
+    progress.report({ done: 500, total: 1000, message: '2 of 4 pairs', isSteps: true });
+    expect(heard).toEqual([{ progress: 500, total: 1000, message: '50 %: 2 of 4 pairs' }]);
+  });
+
   it('come at intervals, without a total, while the number of frames is unknown', () => {
     const { heard, clock, progress } = listen();
     for (let done = 1; done <= 100; done++) {

@@ -350,10 +350,13 @@ describe('list_live', () => {
     const one = { addresses: [address, path], mcp: address.replace('/mcp/sse', '/mcp'), pid: process.pid };
     const videos = { reference: 'reference', distorted: 'distorted' };
     const status = { model: 'vmaf', frames: { measured: 4, total: null } };
+    const stream = await fetch(address);
     await expect
       .poll(async () => (await list()).sessions)
       .toMatchObject([{ ...one, measurements: [{ name: 'main', state: 'running', ...videos, status }] }]);
     await server.close();
+    // Its queries are not for others to read.
+    expect(await stream.text()).not.toContain('event: message');
     expect((await list()).sessions).toEqual([]);
     expect(readdirSync(join(cache, 'live'))).toEqual([]);
   });

@@ -74,7 +74,7 @@ describe('score_batch', () => {
     expect(answer.failed).toBe(3);
     expect(used.published).toMatchObject([{ name: 'batch.csv', mimeType: 'text/csv' }]);
     expect(String(used.published[0]?.data).trimEnd().split('\n')).toHaveLength(6);
-    expect(used.told.at(-1)).toMatchObject({ total: 1000 });
+    expect(used.told.at(-1)).toMatchObject({ total: 1000, isSteps: true });
     const steps = used.told.map(({ done }) => done);
     expect(steps).toEqual([...steps].sort((a, b) => a - b));
   });

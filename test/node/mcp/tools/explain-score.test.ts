@@ -166,6 +166,17 @@ describe('explain_score', () => {
     expect(sum(neg.scales.map(({ points }) => points))).toBeCloseTo(neg.loss, 4);
   });
 
+  it.each(['v0.6.1', 'v0.6.1neg'])(
+    'divides the loss of vmaf_float_%s among scales as that of fixed point',
+    async (name) => {
+      const { clip } = fixture({ blur: 3 });
+      const fixed = await explain(clip, { model: `version=vmaf_${name}` });
+      const float = await explain(clip, { model: `version=vmaf_float_${name}` });
+      for (const [scale, { points }] of fixed.scales.entries())
+        expect(float.scales[scale]?.points).toBeCloseTo(points, 1);
+    },
+  );
+
   it('refuses auto as the model, and stops between frames when aborted', async () => {
     const { ref, dis } = writePair(still, 'y4m');
     const args = { reference: ref, distorted: dis, model: 'auto' };

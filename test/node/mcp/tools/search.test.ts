@@ -273,19 +273,19 @@ describe('tools that search settings', () => {
 
   describe('raw YUV', () => {
     const size = { width: 320, height: 176 };
-    const raw = file(videoFolder(), 'raw film.yuv', new Uint8Array(320 * 176 * 3));
+    const raw = file(videoFolder(), 'raw $$ film.yuv', new Uint8Array(320 * 176 * 3));
 
     it('is read as Y4M of the given size and rate, and stays raw in the answer', async () => {
       const asked = context();
       const args = { src: raw, ...size, pix_fmt: 'yuv420p', framerate: 29.97, resolutions: '176' };
       const answer = await answerTo(runLadderTool, args, asked);
       const { input } = host.encodes[0]?.request ?? {};
-      expect(String(input)).toMatch(/raw film\.y4m$/);
+      expect(String(input)).toMatch(/raw \$\$ film\.y4m$/);
       expect(answer.command.slice(0, 11)).toEqual([
         ...['ffmpeg', '-f', 'rawvideo', '-pixel_format', 'yuv420p', '-video_size', '320x176'],
         ...['-framerate', '30000/1001', '-i', raw],
       ]);
-      expect(JSON.parse(String(asked.published[0]?.data))).toMatchObject({ source: 'raw film.yuv' });
+      expect(JSON.parse(String(asked.published[0]?.data))).toMatchObject({ source: 'raw $$ film.yuv' });
     });
 
     it('is named in the script of a tuned encode', async () => {
