@@ -39,9 +39,15 @@ import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import type { Finding } from '../../../src/media/preflight/findings.js';
 import { vf } from '../../../src/media/preflight/make.js';
-import type { FrameMetrics, PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
+import type {
+  FrameMetrics,
+  PooledMetric,
+  Report,
+  ReportModel,
+  ReportSampling,
+} from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
-import { built, called, frames, pooled, report, vmafModel } from '../../support/report.js';
+import { built, called, frames, paired, pooled, report, vmafModel } from '../../support/report.js';
 
 /** A terminal that records each text drawn and each complaint, and whose width can change. */
 function fakeTerminal() {
@@ -207,6 +213,10 @@ describe('plain lines of a run', () => {
   });
 });
 
+function samplingOf(starts: readonly number[], intervals: ReportSampling['intervals'] = []): ReportSampling {
+  return { runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts, intervals };
+}
+
 describe('a gate judges', () => {
   const one = built(
     { vmaf: [80, 90, 100], psnr_y: [30, 32, 40], mse_y: [5, 6, 7] },
@@ -254,12 +264,22 @@ describe('a gate judges', () => {
     ]);
   });
 
+  test.each([
+    [
+      'of another size',
+      { pairing: { ...paired({}), width: 1280 } },
+      'it was scored at 1280x1080, this run at 1920x1080',
+    ],
+    ['of other samples', { sampling: samplingOf([0, 9]) }, 'other samples of the video were scored'],
+  ])('no drop below a baseline %s', (_, other, why) => {
+    const now: Report = { ...one, pairing: paired({}), sampling: samplingOf([0, 6]) };
+    const drop = '--baseline base.json --max-drop 1';
+    expect(complaints(drop, now, { ...now })).toEqual([]);
+    expect(() => complaints(drop, now, { ...now, ...other })).toThrow(why);
+  });
+
   test('samples by their whole interval, and a statistic without one as undecided', () => {
-    const interval = { metric: 'vmaf', statistic: 'mean', low: 89, high: 91 };
-    const sampling = {
-      ...{ runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts: [0] },
-      intervals: [interval],
-    };
+    const sampling = samplingOf([0], [{ metric: 'vmaf', statistic: 'mean', low: 89, high: 91 }]);
     expect(complaints('--fail-under 89', { ...one, sampling })).toEqual([]);
     expect(complaints('--fail-under 89.5,vmaf.min>=1', { ...one, sampling })).toEqual([
       expect.stringMatching(
