@@ -3,9 +3,9 @@
  * Checks encodes: bounds on pooled values, drops below a baseline, and what changed since an earlier run.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { percentile, quotientOf, USUAL_RATE } from '../core/numbers.js';
+import { percentile, USUAL_RATE } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { baseName, bitrateOf, frameTime, joined, modelFlags } from './facts.js';
+import { baseName, bitrateOf, frameTime, joined, modelFlags, pairRate } from './facts.js';
 import {
   isWorseHigh,
   type Limit,
@@ -68,14 +68,14 @@ function pooledValue(report: Report, metric: string, statistic: PooledStatistic)
 
 /** `undefined` if a frame has no value. */
 function worstSecondOf(report: Report, metric: string): number | undefined {
-  const { frames, reference, subsample } = report;
+  const { frames, subsample } = report;
   const values = frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
   if (values.some(Number.isNaN)) return undefined;
   // A second must lie within one run of scored frames.
   const begins = frames.flatMap(({ frameNum }, i) =>
     frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
   );
-  const rate = quotientOf(reference.frameRate) ?? USUAL_RATE;
+  const rate = pairRate(report) ?? USUAL_RATE;
   return worstSecond(values, rate / subsample, begins, isWorseHigh(report, metric));
 }
 

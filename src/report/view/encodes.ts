@@ -11,8 +11,8 @@ import {
   bitrateOf,
   type Facts,
   fileSizeOf,
-  frameRate,
   isMember,
+  pairRate,
   rangeOf,
 } from '../facts.js';
 import { pooledMetric } from '../pool.js';
@@ -34,7 +34,7 @@ export interface Encode {
   readonly count: number;
   /** In the order of the log. */
   readonly metrics: readonly string[];
-  /** Reference frames before the first pair; `undefined` while unknown. */
+  /** Reference frames before the first pair, in pairs of the same duration; `undefined` while unknown. */
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, if the facts do not say. */
   readonly fileSize: number | undefined;
@@ -171,9 +171,9 @@ export abstract class EncodeList<E extends Encode = Encode> {
     return this.list.flatMap(({ skipped }) => (skipped === undefined ? [] : [{ reference: { skipped } }]));
   }
 
-  /** Frames per second of the reference, if known. */
+  /** Pairs per second, if known. */
   get rate(): number | undefined {
-    const rates = this.list.map(({ facts }) => facts.reference && frameRate(facts.reference));
+    const rates = this.list.map(({ facts }) => pairRate(facts));
     return rates.find((rate) => rate !== undefined);
   }
 
