@@ -15,6 +15,7 @@ import {
   pairRate,
   rangeOf,
 } from '../facts.js';
+import { isWorseHigh } from '../limits.js';
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
@@ -197,6 +198,10 @@ export abstract class EncodeList<E extends Encode = Encode> {
     return this.list.some(({ facts }) =>
       facts.models ? facts.models.some(({ name }) => name === metric) : SCORE.test(metric ?? ''),
     );
+  }
+
+  isWorseHigh(metric: string): boolean {
+    return this.list.some(({ facts }) => isWorseHigh(facts, metric));
   }
 
   /** Scores have two decimals, features as many as their magnitude needs. */
