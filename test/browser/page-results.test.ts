@@ -20,10 +20,13 @@ import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { violations } from '../support/looks.js';
 import {
+  allShown,
   choose,
   download,
   drag,
   follow,
+  leave,
+  openWorst,
   pages,
   saved,
   says,
@@ -692,6 +695,13 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     await expect
       .poll(() => requests.slice(before).map(({ path }) => path))
       .toEqual(['/ref%20a.y4m', '/dis.y4m']);
+    await allShown(page);
+    await openWorst(page);
+    const frame = await page.locator('dialog[open]').getAttribute('data-frame');
+    await leave(page);
+    await page.getByRole('button', { name: 'Copy link to settings' }).click();
+    const copied = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    expect([copied.get('dis'), copied.get('frame')]).toEqual([`${origin}/dis.y4m`, frame]);
   });
 });
 
