@@ -195,19 +195,25 @@ export abstract class EncodeList<E extends Encode = Encode> {
   }
 
   isScore(metric: string | undefined): boolean {
-    return this.list.some(({ facts }) =>
-      facts.models ? facts.models.some(({ name }) => name === metric) : SCORE.test(metric ?? ''),
-    );
+    return this.list.some(({ facts }) => isScoreOf(facts, metric));
   }
 
   isWorseHigh(metric: string): boolean {
     return this.list.some(({ facts }) => isWorseHigh(facts, metric));
   }
 
-  /** Scores have two decimals, features as many as their magnitude needs. */
   valueText(metric: string | undefined, value: number | undefined): string {
     return this.isScore(metric) ? scoreText(value) : shortText(value);
   }
+}
+
+function isScoreOf({ models }: Facts, metric = ''): boolean {
+  return models ? models.some(({ name }) => name === metric) : SCORE.test(metric);
+}
+
+/** Scores have two decimals, features as many as their magnitude needs. */
+export function valueTextOf(facts: Facts, metric: string, value: number | undefined): string {
+  return isScoreOf(facts, metric) ? scoreText(value) : shortText(value);
 }
 
 /** Bytes of the distorted file. */

@@ -29,6 +29,7 @@ import {
 } from '../../../web/src/frames/transform.js';
 import {
   besideMoment,
+  frameText,
   rankingOf,
   sameMoment,
   subjectOf,
@@ -44,7 +45,7 @@ import {
   type RunOptions,
 } from '../../../web/src/session.js';
 import { text } from '../../../web/src/text.js';
-import { paired, report } from '../../support/report.js';
+import { paired, report, vmafModel } from '../../support/report.js';
 
 const HD = { width: 1920, height: 1080 };
 const PANE = { width: 1000, height: 800 };
@@ -281,6 +282,17 @@ describe('one moment in several encodes', () => {
     expect(against(own, first)?.source.key).toBe(against(own, first)?.source.key);
     expect(against(own, first)?.source.key).not.toBe(against(own, second)?.source.key);
   });
+});
+
+it.each([
+  ['vmaf', 99.996, '99.99'],
+  ['vmaf', 93.004, '93.00'],
+  ['float_ssim', 0.99871, '0.9987'],
+  ['vmaf', undefined, undefined],
+])('the value of a frame is that of the results: %s %s is %s', (metric, value, expected) => {
+  const result = { name: 'a', frames: [], report: report({ models: [vmafModel] }) };
+  expect(frameText(result, metric, value)).toBe(expected);
+  expect(frameText({ name: 'a', frames: [] }, metric, value)).toBe(expected);
 });
 
 describe('the place of most loss', () => {

@@ -5,7 +5,7 @@
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
-import { pairCount, pairRate } from 'anyvmaf/view';
+import { pairCount, pairRate, valueTextOf } from 'anyvmaf/view';
 import type { Coded } from '../../packets/client.js';
 import {
   type EncodeResult,
@@ -88,6 +88,11 @@ export function metricsOf({ frames }: EncodeResult, frame: number): FrameMetrics
   return direct?.frameNum === frame
     ? direct.metrics
     : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
+}
+
+/** A frame's value as the results show it; `undefined` if there is none. */
+export function frameText({ report, saved }: EncodeResult, metric: string, value: number | undefined) {
+  return value === undefined ? undefined : valueTextOf(report ?? saved ?? {}, metric, value);
 }
 
 /** Frames per second; {@link USUAL_RATE} if unknown. */
