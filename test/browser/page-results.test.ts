@@ -774,6 +774,19 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     await size().fill('3');
   });
 
+  it('has the encodes and their pictures as of the click', async () => {
+    const boxes = 'table.encodes tbody input[type=checkbox]';
+    const press = async () => {
+      await page.evaluate((boxes) => {
+        document.querySelector<HTMLButtonElement>('.take .strong')?.click();
+        document.querySelector<HTMLInputElement>(boxes)?.click();
+      }, boxes);
+    };
+    const { bytes } = await download(page, press);
+    expect(types(bytes.toString())).toHaveLength(12);
+    await page.locator(boxes).first().check();
+  });
+
   it('can be cancelled', async () => {
     const downloads: string[] = [];
     page.on('download', (file) => downloads.push(file.suggestedFilename()));
