@@ -219,8 +219,33 @@ export async function openGate(
   };
 }
 
-function lookCommand({ reference, distorted }: Report, frame: number): string {
-  return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
+/** The command that draws a pair of the report; crops and filters are unknown to it. */
+export function lookCommand({ reference, distorted, pairing }: Report, frame: number): string {
+  const { reference: from, distorted: to, scale = 'bicubic', width, height, range, frames } = pairing ?? {};
+  const raw = [reference, distorted].find(({ container }) => container === 'yuv');
+  const { width: w, height: h, chroma, bitDepth } = (raw === distorted ? to : from) ?? reference;
+  const scaled = from?.scaledBy !== undefined || to?.scaledBy !== undefined;
+  const timed =
+    frames?.policy !== 'number' &&
+    [frames?.missing, frames?.repeated, frames?.dropped].some((list) => (list?.count ?? 0) > 0);
+  // If frames pair one to one, skipped frames and a range are an offset.
+  const offset = timed ? frames?.offset : reference.skipped - distorted.skipped;
+  const first = timed ? 0 : Math.min(reference.skipped, distorted.skipped);
+  const unit = range?.unit === 'seconds' ? 's' : '';
+  const part = range && `${range.start}${unit}-${range.end === undefined ? '' : range.end + unit}`;
+  const options = {
+    ...(raw && { '-w': w, '-h': h, '-p': chroma, '-b': bitDepth }),
+    ...(scaled && { '--scale-to': `${width}x${height}` }),
+    ...(scaled && scale !== 'bicubic' && scale !== 'none' && { '--scale': scale }),
+    ...(offset !== 0 && { '--offset': offset }),
+    ...(timed && frames?.by && { '--pair-by': frames.by }),
+    ...(timed && part && { '--range': part }),
+    ...(from?.track !== undefined && { '--track-ref': from.track }),
+    ...(to?.track !== undefined && { '--track-dis': to.track }),
+    '--frame': first + frame,
+  };
+  const words = Object.entries(options).flatMap(([name, value]) => [name, String(value)]);
+  return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, ...words]);
 }
 
 /** @throws {AnyvmafError} `usage` outside a GitHub step; `io` if the file is not writable */

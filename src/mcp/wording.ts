@@ -53,7 +53,7 @@ function merged(values: Values, added: Values): Values {
 /** Merges filters and lists, where a feature replaces the same with fewer options; replaces other values. */
 export function joined(given: unknown, value: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(value))
-    return [...given.filter((one) => !value.some((more) => `${more}`.startsWith(`${one}`))), ...value];
+    return [...given.filter((one) => !value.some((more) => extends_(more, one))), ...value];
   return isObject(given) && isObject(value) ? { ...given, ...value } : value;
 }
 

@@ -38,12 +38,9 @@ export function checkPair(
       `The pictures are only ${formatSize(reference)}; if a side is ${UNDEFINED_IN_LIBVMAF} or less, libvmaf's own ADM is ` +
         "undefined, so scores may differ from libvmaf's.",
     );
-  const { frameRate, sampleAspect, colorRange } = distorted;
-  if (frameRate && reference.frameRate && !areEqual(frameRate, reference.frameRate))
-    warnings.add(
-      `Distorted has ${fractionText(frameRate)} frames per second but reference has ` +
-        `${fractionText(reference.frameRate)}; frames are compared by number, not by time.`,
-    );
+  const { sampleAspect, colorRange } = distorted;
+  const byNumber = byNumberWarning(reference, distorted);
+  if (byNumber !== undefined) warnings.add(byNumber);
   if (sampleAspect && reference.sampleAspect && !areEqual(sampleAspect, reference.sampleAspect))
     warnings.add(
       `Distorted has the sample aspect ratio ${fractionText(sampleAspect)} but reference has ` +
@@ -56,6 +53,18 @@ export function checkPair(
         `${colorRange === 'full' ? 'high' : 'low'}.`,
     );
   return [...warnings];
+}
+
+type Timed = Pick<VideoInfo, 'frameRate'>;
+
+/** `undefined` for equal or unknown rates. */
+export function byNumberWarning(reference: Timed, distorted: Timed): string | undefined {
+  const [rate, other] = [reference.frameRate, distorted.frameRate];
+  if (!rate || !other || areEqual(other, rate)) return undefined;
+  return (
+    `Distorted has ${fractionText(other)} frames per second but reference has ${fractionText(rate)}; ` +
+    'frames are compared by number, not by time.'
+  );
 }
 
 function refuseDifferences(reference: VideoInfo, distorted: VideoInfo, anyDepth = false): void {

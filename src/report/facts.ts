@@ -11,7 +11,7 @@ import type { Report, ReportInput, ReportMeasurer, ReportModel } from './schema.
 
 export type Facts = Partial<Omit<Report, 'frames'>>;
 
-type Sides = Partial<Pick<Report, 'reference' | 'distorted' | 'pairing' | 'noReference'>>;
+export type Sides = Partial<Pick<Report, 'reference' | 'distorted' | 'pairing' | 'noReference'>>;
 
 /** Joins the phrases that are not empty. */
 export function joined(parts: readonly (string | false | null | undefined)[], separator = ', '): string {
@@ -52,23 +52,44 @@ export function scoreText(value: number | undefined): string {
 }
 
 /** `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` if unknown. */
-export function comparedText({
-  reference,
-  pairing,
-  frameCount,
-  subsample = 1,
-}: Partial<Report>): string | undefined {
-  if (!reference || frameCount === undefined || frameCount === 0) return undefined;
+export function comparedText(report: Facts): string | undefined {
+  const { reference, pairing, sampling, subsample = 1 } = report;
+  const [video, count] = [scoredVideo(report), pairCount(report)];
+  if (!reference || !video || !count) return undefined;
   const { width, height } = pairing ?? reference;
-  const last = reference.skipped + frameCount - 1;
   const offset = pairing?.frames.offset ?? 0;
   const parts = [
     `Compared at ${width}×${height}`,
-    `reference frames ${grouped(reference.skipped)} to ${grouped(last)}`,
+    `${video === reference ? 'reference' : 'distorted'} frames ${grouped(video.skipped)} to ${grouped(video.skipped + count - 1)}`,
     subsample > 1 && `one in ${subsample}`,
+    sampling && `${grouped(sampling.frames)} of them sampled`,
     offset !== 0 && `offset ${offset}`,
   ];
   return `${joined(parts)}.`;
+}
+
+/** Pairs of the whole, of which a sample or every nth is scored; `undefined` if unknown. */
+export function pairCount({ frameCount, sampling }: Facts): number | undefined {
+  return sampling?.total ?? frameCount;
+}
+
+/** The video whose frames are scored, which sets the rate of the pairs. */
+function scoredVideo({ reference, distorted, pairing, noReference }: Sides): ReportInput | undefined {
+  const { by, policy } = pairing?.frames ?? {};
+  return noReference || (by === 'distorted' && policy !== 'number') ? distorted : reference;
+}
+
+/** Pairs per second; `undefined` if unknown. */
+export function pairRate(report: Sides): number | undefined {
+  const video = scoredVideo(report);
+  return video && frameRate(video);
+}
+
+/** Reference frames before the first pair, in pairs of the same duration. */
+export function skippedPairs(report: Sides): number {
+  const { reference } = report;
+  const [rate, own] = [pairRate(report), reference && frameRate(reference)];
+  return (reference?.skipped ?? 0) * (rate !== undefined && own !== undefined ? rate / own : 1);
 }
 
 /** Range that a model's scores are clipped to; `undefined` if they are not clipped. */
@@ -107,10 +128,11 @@ export function frameRate({ frameRate: rate }: Pick<Timed, 'frameRate'>): number
   return quotientOf(rate);
 }
 
-/** Time of a frame in its reference, in seconds; `undefined` if the frame rate is unknown. */
-export function frameTime({ reference }: Pick<Report, 'reference'>, frame: number): number | undefined {
-  const { frameRate: rate, skipped } = reference;
-  return rate && quotientOf(rate) !== undefined ? ((frame + skipped) * rate.den) / rate.num : undefined;
+/** Time of a pair in its reference, in seconds; `undefined` if the frame rate is unknown. */
+export function frameTime(report: Sides, frame: number): number | undefined {
+  const rate = scoredVideo(report)?.frameRate;
+  if (!rate || quotientOf(rate) === undefined) return undefined;
+  return ((frame + skippedPairs(report)) * rate.den) / rate.num;
 }
 
 /** Track that was read, `1 of 2`, counted from 0; `undefined` for files with one track. */

@@ -4,8 +4,8 @@
  * word for a score.
  */
 import { requireArray, requireNumber, requireObject, requireText } from '../core/arguments.js';
-import { quotientOf } from '../core/numbers.js';
 import { reportedFeature } from '../metrics/extractors.js';
+import { pairRate, type Sides } from './facts.js';
 import { pooledMetric } from './pool.js';
 import { type FrameMetrics, type Report, type ReportModel, requireParts } from './schema.js';
 
@@ -49,10 +49,10 @@ export function ranking(
   return undefined;
 }
 
-/** Frames in a second, rounded; 10 if the frame rate is unknown. */
-export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
+/** Scored frames in a second, rounded; 10 if the frame rate is unknown. */
+export function frameGap(report: Sides): number {
   requireObject('report', report, 'a report');
-  return Math.max(1, Math.round(quotientOf(report.reference?.frameRate) ?? 10));
+  return Math.max(1, Math.round(pairRate(report) ?? 10));
 }
 
 /**
@@ -62,7 +62,7 @@ export function frameGap(report: Partial<Pick<Report, 'reference'>>): number {
  * @param gap frames, 1 or more; default {@link frameGap}
  */
 export function worstFrames(
-  report: Pick<Report, 'frames'> & Partial<Pick<Report, 'reference'>>,
+  report: Pick<Report, 'frames'> & Sides,
   by: Ranking,
   count = 5,
   gap = frameGap(report),

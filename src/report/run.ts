@@ -14,6 +14,7 @@ import {
   modelFlags,
   NO_GRAIN,
   offsetStateText,
+  pairCount,
   sizeText,
   skippedText,
   trackOf,
@@ -82,13 +83,17 @@ function offsetRow({ pairing }: Facts): Row {
 }
 
 function comparisonRows(facts: Facts): Row[] {
-  const { pairing, subsample = 1, frameCount } = facts;
+  const { pairing, sampling, subsample = 1 } = facts;
   const { frames, range } = pairing ?? {};
-  const kept = subsample > 1 ? `, one in ${subsample} scored` : '';
+  const pairs = pairCount(facts);
+  const kept = [
+    subsample > 1 && `one in ${subsample} scored`,
+    sampling && `${grouped(sampling.frames)} sampled`,
+  ];
   const policy = frames && (frames.policy === 'number' ? 'frame number' : `time, ${frames.policy}`);
   return [
     ['scored as', pairing && formatFacts(pairing).join(', ')],
-    ['pairs', frameCount !== undefined && `${grouped(frameCount)}${kept}`],
+    ['pairs', pairs !== undefined && joined([grouped(pairs), ...kept])],
     ['paired by', joined([policy, frames?.by && "at the distorted video's frames"])],
     offsetRow(facts),
     ['film grain', facts.withoutGrain?.length === 0 && NO_GRAIN],

@@ -5,7 +5,7 @@
 import { requireObject } from '../core/arguments.js';
 import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import { cellText, colourText, frameRate, frameTime, isMember, terminalFacts } from './facts.js';
+import { cellText, colourText, frameRate, frameTime, isMember, pairRate, terminalFacts } from './facts.js';
 import { pooledMetric } from './pool.js';
 import { frameGap, type Ranking, ranking, viewerOpinion, worstFrames } from './ranking.js';
 import { runGroups } from './run.js';
@@ -199,7 +199,7 @@ function percentileTable(report: Report, rank: Ranking | undefined): Section {
 function worstTable(report: Report, rank: Ranking | undefined, count: number): Section {
   const worst = rank && count >= 1 ? worstFrames(report, rank, count) : [];
   if (!rank || worst.length === 0) return {};
-  const known = frameRate(report.reference) !== undefined;
+  const known = pairRate(report) !== undefined;
   const gap = counted(frameGap(report), 'frame');
   const title = `Worst frames by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
   const rows = worst.map(({ frameNum, value }) => {

@@ -3,9 +3,9 @@
  * Checks encodes: bounds on pooled values, drops below a baseline, and what changed since an earlier run.
  */
 import { AnyvmafError, usageError } from '../core/errors.js';
-import { percentile, quotientOf, USUAL_RATE } from '../core/numbers.js';
+import { percentile, USUAL_RATE } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { baseName, bitrateOf, frameTime, joined, modelFlags } from './facts.js';
+import { baseName, bitrateOf, frameTime, joined, modelFlags, pairRate } from './facts.js';
 import {
   isWorseHigh,
   type Limit,
@@ -17,7 +17,7 @@ import {
 } from './limits.js';
 import { distribution, pool, pooledMetric, worstSecond } from './pool.js';
 import { ranking, worstFrames } from './ranking.js';
-import type { FailedEncode, FrameMetrics, Report, ReportHead, ReportModel } from './schema.js';
+import type { FailedEncode, FrameMetrics, Report, ReportHead, ReportInput, ReportModel } from './schema.js';
 
 export interface PooledValue {
   /** `vmaf.p5`; for an aggregate, its name alone. */
@@ -68,14 +68,14 @@ function pooledValue(report: Report, metric: string, statistic: PooledStatistic)
 
 /** `undefined` if a frame has no value. */
 function worstSecondOf(report: Report, metric: string): number | undefined {
-  const { frames, reference, subsample } = report;
+  const { frames, subsample } = report;
   const values = frames.map(({ metrics }) => metrics[metric] ?? Number.NaN);
   if (values.some(Number.isNaN)) return undefined;
   // A second must lie within one run of scored frames.
   const begins = frames.flatMap(({ frameNum }, i) =>
     frameNum - (frames[i - 1]?.frameNum ?? Number.NEGATIVE_INFINITY) > subsample ? [i] : [],
   );
-  const rate = quotientOf(reference.frameRate) ?? USUAL_RATE;
+  const rate = pairRate(report) ?? USUAL_RATE;
   return worstSecond(values, rate / subsample, begins, isWorseHigh(report, metric));
 }
 
@@ -253,19 +253,24 @@ export function checkBaseline(
   const facts = [
     ['compat', before.compat, head.compat],
     ['subsample', before.subsample, head.subsample],
-    ['reference size', sizeOf(before), sizeOf(head)],
+    ['reference size', sizeOf(before.reference), sizeOf(head.reference)],
   ] as const;
   for (const [what, then, now] of facts)
     if (then !== now) throw refuse(`its ${what} is ${then}, this run has ${now}`);
 }
 
-/** @throws {AnyvmafError} `mismatch` for different frames; `usage` for a metric that was not measured */
+/** @throws {AnyvmafError} `mismatch` for different frames or sizes; `usage` for a metric that was not measured */
 export function holdAgainstBaseline(report: Report, before: Report, name: string, drop: Drop): DropResult[] {
   if (report.frameCount !== before.frameCount)
     throw incomparable(name, `it has ${before.frameCount} frame pairs, this run has ${report.frameCount}`);
   const [first, earliest] = [report, before].map(firstFrame);
   if (first !== earliest)
     throw incomparable(name, `it starts at reference frame ${earliest}, this run at frame ${first}`);
+  if (report.sampling?.starts.join() !== before.sampling?.starts.join())
+    throw incomparable(name, 'other samples of the video were scored');
+  // Known only now: a video may be scaled or cropped.
+  const [size, earlierSize] = [report, before].map(({ pairing, reference }) => sizeOf(pairing ?? reference));
+  if (size !== earlierSize) throw incomparable(name, `it was scored at ${earlierSize}, this run at ${size}`);
   return pooledValues(report, drop).map((now) => {
     const [then] = pooledValues(before, { ...drop, metric: now.metric });
     const [value, earlier] = [now.value, then?.value];
@@ -286,7 +291,7 @@ function firstFrame({ reference: { skipped }, frames: [first] }: Report): number
   return skipped + (first?.frameNum ?? 0);
 }
 
-function sizeOf({ reference: { width, height } }: Pick<Report, 'reference'>): string {
+function sizeOf({ width, height }: Pick<ReportInput, 'width' | 'height'>): string {
   return `${width}x${height}`;
 }
 

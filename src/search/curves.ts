@@ -193,20 +193,28 @@ function deltaBetween(
   });
   const range = requested ?? (shared ? usual : undefined);
   const [a, b] = [anchor.points.map(up), test.points.map(up)];
+  const between = range && risingRange(measure, range);
+  const rate = unlessRefused(() => bdRate(a, b, { between }));
+  if (typeof rate === 'string') return { ...names, rate: null, quality: null, refused: rate };
+  // Curves of equal qualities may share no rates.
+  const quality = unlessRefused(() => bdQuality(a, b, { between }));
+  const { min: from, max: to } = risingRange(measure, { min: rate.range.from, max: rate.range.to });
+  return {
+    ...names,
+    rate: { ...rate, range: { from, to } },
+    quality:
+      typeof quality === 'string' ? null : { ...quality, value: up({ quality: quality.value }).quality },
+    refused: null,
+  };
+}
+
+/** The reason if curves share no range. */
+function unlessRefused<T>(compare: () => T): T | string {
   try {
-    const between = range && risingRange(measure, range);
-    const rate = bdRate(a, b, { between });
-    const quality = bdQuality(a, b, { between });
-    const { min: from, max: to } = risingRange(measure, { min: rate.range.from, max: rate.range.to });
-    return {
-      ...names,
-      rate: { ...rate, range: { from, to } },
-      quality: { ...quality, value: up({ quality: quality.value }).quality },
-      refused: null,
-    };
+    return compare();
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
-    return { ...names, rate: null, quality: null, refused: error.message };
+    return error.message;
   }
 }
 

@@ -180,11 +180,11 @@ function comparisonTables(result: ComparisonResult): readonly [Section, ...Secti
 
 function deltaCells(delta: CurveDelta | undefined): readonly [string, string, string] {
   if (!delta) return ['anchor', '', ''];
-  if (!delta.rate || !delta.quality) return ['no common range', '', ''];
+  if (!delta.rate) return ['no common range', '', ''];
   const { from, to } = delta.rate.range;
   return [
     `${signed(delta.rate.value, 1)} %`,
-    signed(delta.quality.value, 2),
+    delta.quality ? signed(delta.quality.value, 2) : 'no common rates',
     [from, to].map((end) => end.toFixed(to < 20 ? 2 : 0)).join(' to '),
   ];
 }

@@ -316,7 +316,7 @@ export interface CurveDelta {
   readonly test: string;
   /** Mean difference of rate at equal quality, in per cent; `null` if {@link refused} says why not. */
   readonly rate: BdResult | null;
-  /** Mean difference of quality at equal rate. */
+  /** Mean difference of quality at equal rate; `null` if the curves share no rates. */
   readonly quality: BdResult | null;
   readonly refused: string | null;
   /**

@@ -78,6 +78,18 @@ describe.skipIf(noChromium)(`problems in the page${noChromium}`, () => {
       expect(report?.frames).toEqual((await scoreInNode(pair, { threads: 0, scale: 'bicubic' })).frames);
     });
 
+    it('with a setting of one encode, which the button for all replaces', async () => {
+      const small = makeSample({ ...FORMAT, width: 96, height: 54 });
+      const own = await site.open();
+      await choose(own, files.reference, write('own-small.y4m', y4mFile(small, 'distorted', 9)));
+      await own.getByRole('button', { name: 'Settings for own-small.y4m only' }).click();
+      await own.locator('#setting-own-scale').selectOption('none');
+      await own.keyboard.press('Escape');
+      await own.getByRole('button', { name: 'Scale to one size' }).click();
+      await expect.poll(() => own.locator('.failure').count()).toBe(0);
+      await score(own);
+    });
+
     it('with one bad file among several, beside the results of the others', async () => {
       const [bad, worse] = [junk('bad.mp4'), junk('worse.mp4')] as const;
       await clear(page);

@@ -222,6 +222,23 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
     }
   });
 
+  it('stores a session apart that another tab continued first', async () => {
+    const page = await site.open();
+    await choose(page, videos.reference, videos.a);
+    await score(page);
+    await expect.poll(() => stored(page)).toEqual([[false]]);
+    const tabs = await Promise.all([page.context().newPage(), page.context().newPage()]);
+    await page.close();
+    for (const tab of tabs) await tab.goto(site.served.url);
+    for (const tab of tabs) await onward(tab).waitFor();
+    for (const tab of tabs) {
+      await onward(tab).click();
+      await title(tab).toBe('bears-a.y4m');
+    }
+    await expect.poll(() => stored(tabs[0])).toEqual([[false], [false]]);
+    for (const tab of tabs) await tab.close();
+  });
+
   it('works with full storage, but offers no session', async () => {
     const page = await site.open({ keeps: true });
     leaves(page);

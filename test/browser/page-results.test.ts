@@ -20,10 +20,13 @@ import { makeSample } from '../../src/sample/generator.js';
 import { noChromium } from '../support/chromium.js';
 import { violations } from '../support/looks.js';
 import {
+  allShown,
   choose,
   download,
   drag,
   follow,
+  leave,
+  openWorst,
   pages,
   saved,
   says,
@@ -692,6 +695,13 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
     await expect
       .poll(() => requests.slice(before).map(({ path }) => path))
       .toEqual(['/ref%20a.y4m', '/dis.y4m']);
+    await allShown(page);
+    await openWorst(page);
+    const frame = await page.locator('dialog[open]').getAttribute('data-frame');
+    await leave(page);
+    await page.getByRole('button', { name: 'Copy link to settings' }).click();
+    const copied = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    expect([copied.get('dis'), copied.get('frame')]).toEqual([`${origin}/dis.y4m`, frame]);
   });
 });
 
@@ -762,6 +772,19 @@ describe.skipIf(noChromium)(`the HTML report that the page saves${noChromium}`, 
     expect(await size().evaluate((input: HTMLInputElement) => input.validity.rangeUnderflow)).toBe(true);
     expect(await said().textContent()).toBe(before);
     await size().fill('3');
+  });
+
+  it('has the encodes and their pictures as of the click', async () => {
+    const boxes = 'table.encodes tbody input[type=checkbox]';
+    const press = async () => {
+      await page.evaluate((boxes) => {
+        document.querySelector<HTMLButtonElement>('.take .strong')?.click();
+        document.querySelector<HTMLInputElement>(boxes)?.click();
+      }, boxes);
+    };
+    const { bytes } = await download(page, press);
+    expect(types(bytes.toString())).toHaveLength(12);
+    await page.locator(boxes).first().check();
   });
 
   it('can be cancelled', async () => {

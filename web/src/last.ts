@@ -219,8 +219,9 @@ export async function offerLast(element: HTMLElement, session: Session, onTaken:
   const take = async () => {
     onTaken();
     await restore(last, session);
-    // Without locks its tab may still be open and store under this id.
-    keepSession(session, navigator.locks ? last.id : undefined);
+    // Another tab may have continued it; without locks its own may still be open.
+    const isFree = navigator.locks && (await endedSessions()).ended.some(({ id }) => id === last.id);
+    keepSession(session, isFree ? last.id : undefined);
     document.getElementById('results')?.scrollIntoView({ block: 'start' });
   };
   const drop = async () => {

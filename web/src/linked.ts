@@ -127,8 +127,16 @@ const addresses = new WeakMap<File, URL>();
 /** The frame that was open last: the viewer covers the button that copies a link. */
 let opened: Cursor | undefined;
 
+/** Follows the open frame. @returns makes the hash */
+export function linkOf(session: Session): () => string {
+  session.cursor.watch((cursor) => {
+    opened = cursor ?? opened;
+  });
+  return () => videosHash(session);
+}
+
 /** The chosen videos and the last open frame as a hash; empty if a video has no URL. */
-export function videosHash({ reference, distorted, results }: Session): string {
+function videosHash({ reference, distorted, results }: Session): string {
   const pairs = new URLSearchParams();
   const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
   for (const video of chosen) {
@@ -144,9 +152,6 @@ export function videosHash({ reference, distorted, results }: Session): string {
 }
 
 export function offerVideos(box: HTMLElement, session: Session, hash: string, say: Say): void {
-  session.cursor.watch((cursor) => {
-    opened = cursor ?? opened;
-  });
   const { videos, faults } = videosIn(hash);
   if (faults.length > 0) say(faults.join(' '));
   box.hidden = !videos;

@@ -140,20 +140,20 @@ function toolbar(): HTMLElement {
   return h('div', { class: 'tools' }, reports, open, copyLinkButton(), themeSwitch());
 }
 
-/** Set once linked videos are loaded or typed. */
-let linkedVideos: () => string = () => '';
+/** The hash of videos by URL; set once such videos may be loaded. */
+let linkedVideos: (() => string) | undefined;
 
 async function followLink(): Promise<void> {
   offer.hidden = true;
   if (location.hash.length < 2) return;
-  const { offerVideos, videosHash } = await import('./linked.js');
-  linkedVideos = () => videosHash(session);
+  const { linkOf, offerVideos } = await import('./linked.js');
+  linkedVideos ??= linkOf(session);
   offerVideos(offer, session, location.hash, say);
 }
 
 async function typeAddresses(): Promise<void> {
-  const { askAddresses, videosHash } = await import('./linked.js');
-  linkedVideos = () => videosHash(session);
+  const { askAddresses, linkOf } = await import('./linked.js');
+  linkedVideos ??= linkOf(session);
   askAddresses(offer, session);
 }
 
@@ -168,7 +168,7 @@ function copyLinkButton(): HTMLElement {
       guess: session.tiny.value.some(({ files }) => !files),
       ownTiny: session.tiny.value.some(({ files }) => files),
     });
-    const hash = [settings, linkedVideos()].filter((part) => part !== '').join('&');
+    const hash = [settings, linkedVideos?.()].filter(Boolean).join('&');
     const link = `${location.href.split('#', 1)[0]}${hash ? `#${hash}` : ''}`;
     history.replaceState(history.state, '', link);
     // Plain `http:` pages have no clipboard.

@@ -187,13 +187,14 @@ export function pairingOf({ reference, distorted, pairing }: PairFacts, { decode
     ...(scale && scale !== 'none' && width && height && scaledTo({ width, height }, scale)),
     ...(policy && policy !== 'number' && { frameRatePolicy: policy }),
     ...(by && { pairBy: by }),
-    // A report's `skipped` includes frames before the range or offset.
-    ...(range
-      ? { range }
-      : {
-          skipReference: Math.max(0, reference.skipped - Math.max(0, offset)),
-          skipDistorted: Math.max(0, distorted.skipped - Math.max(0, -offset)),
-        }),
+    ...(pairing?.reference.track !== undefined && { trackReference: pairing.reference.track }),
+    ...(pairing?.distorted.track !== undefined && { trackDistorted: pairing.distorted.track }),
+    ...(range && { range }),
+    // A report's `skipped` includes frames before the range or offset. Frames paired by time need the exact start.
+    ...(!(range && policy && policy !== 'number') && {
+      skipReference: Math.max(0, reference.skipped - Math.max(0, offset)),
+      skipDistorted: Math.max(0, distorted.skipped - Math.max(0, -offset)),
+    }),
     ...(stored && {
       raw: { width: stored.width, height: stored.height, bitDepth: stored.bitDepth, chroma: stored.chroma },
     }),

@@ -12,7 +12,7 @@ import { deliveryPhrases, hasAlpha } from '../../media/delivery.js';
 import type { Framing } from '../../media/evidence/framing.js';
 import type { EncodedInput, OpenedInput, OpenedInputs } from '../../media/open.js';
 import type { Side, Sides } from '../../media/pair.js';
-import { checkMeasurable, checkPair, factsOf, frameCountOf } from '../../media/pair.js';
+import { byNumberWarning, checkMeasurable, checkPair, factsOf, frameCountOf } from '../../media/pair.js';
 import { partOfPlan, planPairing } from '../../media/pairing/prepare.js';
 import { blankSource } from '../../media/sources.js';
 import type { VideoInfo } from '../../media/types.js';
@@ -47,7 +47,10 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const whole = planPairing(timed ? sides : untimed(sides), { ...checked, offset, alignment, light, signal });
   const { part } = context;
   const plan = part ? partOfPlan(whole, part.start, part.count) : whole;
-  return { sides, skip, frameCount, warnings, plan, framing, alignment, apart };
+  const untrue =
+    plan.paired?.policy === 'nearest' ? byNumberWarning(factsOf(reference), factsOf(distorted)) : undefined;
+  const said = warnings.filter((warning) => warning !== untrue);
+  return { sides, skip, frameCount, warnings: said, plan, framing, alignment, apart };
 }
 
 /** Warnings of stored videos. Both must have the same format unless they may be scaled. */

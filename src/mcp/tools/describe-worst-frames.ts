@@ -5,8 +5,8 @@
 import * as z from 'zod/v4';
 import { unlessAborted } from '../../core/abort.js';
 import { internalError } from '../../core/errors.js';
-import { quotientOf } from '../../core/numbers.js';
 import type { ExtractOptions, Report } from '../../index.js';
+import { pairRate } from '../../report/facts.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
 import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
@@ -283,7 +283,7 @@ function pickWorst(report: Report, { n, min_distance: least, metric: wanted }: W
   const metric = wanted === undefined ? score.metric : metricIn(report, wanted);
   if (metric === undefined || !report.metrics.includes(metric)) throw notMeasured(wanted ?? '', report);
   const by: Ranking = { metric, worse: isWorseHigh(report, metric) ? 'high' : 'low' };
-  const rate = quotientOf(report.reference.frameRate);
+  const rate = pairRate(report);
   const half = rate === undefined ? USUAL_HALF_SECOND : Math.round(rate / 2);
   const fitting = Math.max(1, Math.floor(report.frames.length / n));
   const distance = least ?? Math.max(1, Math.min(half, fitting));

@@ -5,7 +5,7 @@
 import { toBase64 } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { fitting, list, object, optional, positive, string } from '../../core/shapes.js';
-import { axisOrigin } from '../facts.js';
+import { axisOrigin, skippedPairs } from '../facts.js';
 import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
 import type { CurveChoice } from '../view/bd.js';
@@ -52,7 +52,8 @@ export class Page extends EncodeList<ReportEncode> {
   constructor([first, ...others]: readonly [Report, ...Report[]], options: HtmlOptions) {
     super();
     const names = distinctNames([first, ...others].map(({ distorted }) => distorted.name));
-    const origin = axisOrigin([first, ...others]);
+    const skipped = [first, ...others].map((report) => Math.round(skippedPairs(report)));
+    const origin = axisOrigin(skipped.map((skipped) => ({ reference: { skipped } })));
     const encode = (report: Report, index: number): ReportEncode => ({
       index,
       name: names[index] ?? '',
@@ -61,10 +62,10 @@ export class Page extends EncodeList<ReportEncode> {
       frames: report.frames,
       count: report.frames.length,
       metrics: report.metrics,
-      skipped: report.reference.skipped,
+      skipped: skipped[index],
       fileSize: undefined,
       series: options.looks?.[index]?.series,
-      shift: report.reference.skipped - origin,
+      shift: (skipped[index] ?? 0) - origin,
     });
     this.list = [encode(first, 0), ...others.map((report, i) => encode(report, i + 1))];
     this.options = options;

@@ -4,9 +4,8 @@
  */
 import { AnyvmafError } from '../../core/errors.js';
 import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
-import { ranking } from '../ranking.js';
 import { comparable, type EncodeList } from './encodes.js';
-import { bitrateText, labelOf, shortText, type Templates } from './numbers.js';
+import { bitrateText, joined, labelOf, NONE, shortText, type Templates } from './numbers.js';
 import type { Area, RatePoint } from './rates.js';
 
 /** How curves are compared. */
@@ -19,51 +18,47 @@ export interface CurveChoice {
   readonly rates?: { readonly min: number; readonly max: number } | undefined;
 }
 
+type Sign = 1 | -1;
+
 /** Has at least two points of different quality. */
 export interface RateCurve {
   readonly name: string;
+  /** -1 if less is better in the metric. */
+  readonly sign: Sign;
   /** Greater is better. */
   readonly points: readonly { readonly kbps: number; readonly quality: number }[];
 }
 
-export interface Compared extends Area {
+export interface Compared extends Area, Pick<RateCurve, 'sign'> {
   /** In percent of the anchor's rate. */
   readonly rate: BdResult;
-  /** In the metric's unit; greater is better. */
-  readonly quality: BdResult;
-}
-
-export function worseOf(metric: string): 'high' | 'low' {
-  return ranking({ metrics: [metric] })?.worse ?? 'low';
-}
-
-/** 1, or -1 if less is better. */
-function signOf(metric: string): 1 | -1 {
-  return worseOf(metric) === 'high' ? -1 : 1;
+  /** In the metric's unit; greater is better. Absent if the curves share no rates. */
+  readonly quality: BdResult | undefined;
 }
 
 /** Curves with at least two different qualities, in the order of the encodes. */
-export function curvesOf(points: readonly RatePoint[], metric = ''): RateCurve[] {
-  const sign = signOf(metric);
+export function curvesOf(points: readonly RatePoint[], sign: Sign = 1): RateCurve[] {
   const listed = points.toSorted((a, b) => a.index - b.index);
   const names = new Set(listed.flatMap(({ curve }) => curve ?? []));
   return [...names].flatMap((name) => {
     const own = points.filter((point) => point.curve === name);
     if (new Set(own.map(({ quality }) => quality)).size < 2) return [];
-    return { name, points: own.map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality })) };
+    const signed = own.map(({ rate, quality }) => ({ kbps: rate / 1000, quality: sign * quality }));
+    return { name, sign, points: signed };
   });
 }
 
 /** Curves of encodes whose numbers are comparable, and names of the other encodes. */
 export function comparableCurves(
-  { list }: EncodeList,
+  encodes: EncodeList,
   points: readonly RatePoint[],
   metric: string,
 ): { readonly curves: readonly RateCurve[]; readonly without: readonly string[] } {
-  const rated = list.filter(({ index }) => points.some((point) => point.index === index));
+  const rated = encodes.list.filter(({ index }) => points.some((point) => point.index === index));
   const { alike, others } = comparable(rated);
   const used = points.filter((point) => alike.some(({ index }) => index === point.index));
-  return { curves: curvesOf(used, metric), without: others.map(({ encode }) => encode.name) };
+  const sign = encodes.isWorseHigh(metric) ? -1 : 1;
+  return { curves: curvesOf(used, sign), without: others.map(({ encode }) => encode.name) };
 }
 
 /** Steps on each side of an outline. */
@@ -73,24 +68,31 @@ const STEPS = 24;
 export function comparedWith(
   anchor: RateCurve,
   test: RateCurve,
-  { metric = '', rates }: CurveChoice = {},
+  { rates }: CurveChoice = {},
 ): Compared | { readonly refused: string } {
+  const rate = unlessRefused(() => bdRate(anchor.points, test.points, { rates }));
+  if ('refused' in rate) return rate;
+  const quality = unlessRefused(() => bdQuality(anchor.points, test.points, { rates }));
+  const { from, to } = rate.range;
+  const side = ({ points }: RateCurve) => {
+    const curve = rateCurve(points.map(({ kbps, quality }) => ({ rate: kbps * 1000, quality })));
+    return Array.from({ length: STEPS + 1 }, (_, i) => {
+      const quality = from + ((to - from) * i) / STEPS;
+      return [Math.exp(curve.at(quality)), test.sign * quality] as const;
+    });
+  };
+  return {
+    test: test.name,
+    sign: test.sign,
+    rate,
+    quality: 'refused' in quality ? undefined : quality,
+    outline: [...side(anchor), ...side(test).reverse()],
+  };
+}
+
+function unlessRefused(compare: () => BdResult): BdResult | { readonly refused: string } {
   try {
-    const rate = bdRate(anchor.points, test.points, { rates });
-    const { from, to } = rate.range;
-    const side = ({ points }: RateCurve) => {
-      const curve = rateCurve(points.map(({ kbps, quality }) => ({ rate: kbps * 1000, quality })));
-      return Array.from({ length: STEPS + 1 }, (_, i) => {
-        const quality = from + ((to - from) * i) / STEPS;
-        return [Math.exp(curve.at(quality)), signOf(metric) * quality] as const;
-      });
-    };
-    return {
-      test: test.name,
-      rate,
-      quality: bdQuality(anchor.points, test.points, { rates }),
-      outline: [...side(anchor), ...side(test).reverse()],
-    };
+    return compare();
   } catch (error) {
     if (!(error instanceof AnyvmafError)) throw error;
     return { refused: error.message };
@@ -159,20 +161,28 @@ function againstAnchor<T>(
     if ('refused' in compared)
       return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td>–</td><td>–</td><td>–</td></tr>`;
     const { rate, quality } = compared;
-    const better = quality.value > 0 ? 'less' : quality.value < 0 ? 'more' : '';
-    const ends = [rate.range.from, rate.range.to].map((end) => signOf(metric) * end).sort((a, b) => a - b);
-    const rates = [quality.range.from, quality.range.to].map((kbps) => bitrateText(kbps * 1000) ?? '');
-    return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td class="${better}">${signed(signOf(metric) * quality.value, '')}</td><td class="ranges">${ends.map(shortText).join(' to ')}, ${rates.join(' to ')}</td><td>${percent(rate.overlap)}</td></tr>`;
+    const better = !quality || quality.value === 0 ? '' : quality.value > 0 ? 'less' : 'more';
+    const rates = quality && [quality.range.from, quality.range.to].map((kbps) => bitrateText(kbps * 1000));
+    const ranges = joined([rangeText(compared), rates?.join(' to ')]);
+    return html`<tr><th scope="row">${test.name}</th>${rateCell(html, compared)}<td class="${better}">${quality ? signed(test.sign * quality.value, '') : NONE}</td><td class="ranges">${ranges}</td><td>${percent(rate.overlap)}</td></tr>`;
   });
   return [[`against ${anchor.name}`, `BD-${labelOf(metric)}`, 'compared', 'overlap'], rows];
 }
 
 function rateCell<T>(html: Templates<T>['html'], compared: ReturnType<typeof comparedWith>): T {
   if ('refused' in compared) return html`<td title="${compared.refused}">none</td>`;
-  const { value, range, overlap } = compared.rate;
-  const [from, to] = [range.from, range.to].map(Math.abs).sort((a, b) => a - b) as [number, number];
-  const title = `compared from ${from.toFixed(1)} to ${to.toFixed(1)}, ${percent(overlap)} of the shorter curve`;
+  const { value, overlap } = compared.rate;
+  const title = `compared from ${rangeText(compared)}, ${percent(overlap)} of the shorter curve`;
   return html`<td class="${value < 0 ? 'less' : value > 0 ? 'more' : ''}" title="${title}">${signed(value)}</td>`;
+}
+
+/** Compared qualities: `75.00 to 86.00`. */
+function rangeText({ sign, rate: { range } }: Compared): string {
+  const ends = [range.from, range.to].map((end) => sign * end);
+  return ends
+    .sort((a, b) => a - b)
+    .map(shortText)
+    .join(' to ');
 }
 
 /** `−24.8 %`. */

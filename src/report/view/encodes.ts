@@ -11,10 +11,11 @@ import {
   bitrateOf,
   type Facts,
   fileSizeOf,
-  frameRate,
   isMember,
+  pairRate,
   rangeOf,
 } from '../facts.js';
+import { isWorseHigh } from '../limits.js';
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
@@ -34,7 +35,7 @@ export interface Encode {
   readonly count: number;
   /** In the order of the log. */
   readonly metrics: readonly string[];
-  /** Reference frames before the first pair; `undefined` while unknown. */
+  /** Reference frames before the first pair, in pairs of the same duration; `undefined` while unknown. */
   readonly skipped: number | undefined;
   /** Bytes of the distorted file, if the facts do not say. */
   readonly fileSize: number | undefined;
@@ -171,9 +172,9 @@ export abstract class EncodeList<E extends Encode = Encode> {
     return this.list.flatMap(({ skipped }) => (skipped === undefined ? [] : [{ reference: { skipped } }]));
   }
 
-  /** Frames per second of the reference, if known. */
+  /** Pairs per second, if known. */
   get rate(): number | undefined {
-    const rates = this.list.map(({ facts }) => facts.reference && frameRate(facts.reference));
+    const rates = this.list.map(({ facts }) => pairRate(facts));
     return rates.find((rate) => rate !== undefined);
   }
 
@@ -194,15 +195,25 @@ export abstract class EncodeList<E extends Encode = Encode> {
   }
 
   isScore(metric: string | undefined): boolean {
-    return this.list.some(({ facts }) =>
-      facts.models ? facts.models.some(({ name }) => name === metric) : SCORE.test(metric ?? ''),
-    );
+    return this.list.some(({ facts }) => isScoreOf(facts, metric));
   }
 
-  /** Scores have two decimals, features as many as their magnitude needs. */
+  isWorseHigh(metric: string): boolean {
+    return this.list.some(({ facts }) => isWorseHigh(facts, metric));
+  }
+
   valueText(metric: string | undefined, value: number | undefined): string {
     return this.isScore(metric) ? scoreText(value) : shortText(value);
   }
+}
+
+function isScoreOf({ models }: Facts, metric = ''): boolean {
+  return models ? models.some(({ name }) => name === metric) : SCORE.test(metric);
+}
+
+/** Scores have two decimals, features as many as their magnitude needs. */
+export function valueTextOf(facts: Facts, metric: string, value: number | undefined): string {
+  return isScoreOf(facts, metric) ? scoreText(value) : shortText(value);
 }
 
 /** Bytes of the distorted file. */

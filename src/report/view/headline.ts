@@ -20,6 +20,7 @@ import {
   grouped,
   labelOf,
   NONE,
+  pairCount,
   percentOf,
   scoreText,
   sizeText,
@@ -170,10 +171,10 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const pooled = encodes.pooled(encode, metric);
   const low = worse !== 'high';
   const { rate } = encodes;
-  const { frameCount } = facts;
+  const all = pairCount(facts);
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
-  const all = (facts.subsample ?? 1) > 1 && frameCount !== undefined ? ` of ${grouped(frameCount)}` : '';
+  const isPart = (facts.subsample ?? 1) > 1 || facts.sampling !== undefined;
   // The run value above may be of another metric than the per-frame values.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
@@ -187,8 +188,11 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
       const mean = furtherValue(encodes, encode, name);
       return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;
     }),
-    [`frames${all}`, count > 0 ? grouped(count) : undefined],
-    ['length', rate && frameCount !== undefined ? timeText(frameCount / rate, 1) : undefined],
+    [
+      isPart && all !== undefined ? `frames of ${grouped(all)}` : 'frames',
+      count > 0 ? grouped(count) : undefined,
+    ],
+    ['length', rate && all !== undefined ? timeText(all / rate, 1) : undefined],
     ['bit rate', bitrateText(rateOf(encode))],
     ['file size', sizeText(sizeOf(encode))],
   ] as const;

@@ -15,9 +15,12 @@ export {
   inputFacts,
   joined,
   NONE,
+  pairCount,
+  pairRate,
   referenceOf,
   scoreText,
   sizeText,
+  skippedPairs,
   skippedText,
 } from '../facts.js';
 

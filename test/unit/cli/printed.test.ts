@@ -13,6 +13,7 @@ import {
   renderHelp,
   twoColumns,
 } from '../../../src/cli/command.js';
+import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import {
   ClosedPipe,
   EXIT,
@@ -22,7 +23,8 @@ import {
   Interrupted,
   interruption,
 } from '../../../src/cli/exit.js';
-import { judgeReport, objection } from '../../../src/cli/gate.js';
+import { judgeReport, lookCommand, objection } from '../../../src/cli/gate.js';
+import { parseArguments, settingsOf } from '../../../src/cli/options.js';
 import {
   complainOfFailures,
   plainResult,
@@ -39,9 +41,15 @@ import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import type { Finding } from '../../../src/media/preflight/findings.js';
 import { vf } from '../../../src/media/preflight/make.js';
-import type { FrameMetrics, PooledMetric, Report, ReportModel } from '../../../src/report/schema.js';
+import type {
+  FrameMetrics,
+  PooledMetric,
+  Report,
+  ReportModel,
+  ReportSampling,
+} from '../../../src/report/schema.js';
 import { recordingTerminal } from '../../support/cli.js';
-import { built, called, frames, pooled, report, vmafModel } from '../../support/report.js';
+import { built, called, frames, paired, pooled, report, vmafModel } from '../../support/report.js';
 
 /** A terminal that records each text drawn and each complaint, and whose width can change. */
 function fakeTerminal() {
@@ -207,6 +215,10 @@ describe('plain lines of a run', () => {
   });
 });
 
+function samplingOf(starts: readonly number[], intervals: ReportSampling['intervals'] = []): ReportSampling {
+  return { runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts, intervals };
+}
+
 describe('a gate judges', () => {
   const one = built(
     { vmaf: [80, 90, 100], psnr_y: [30, 32, 40], mse_y: [5, 6, 7] },
@@ -254,12 +266,22 @@ describe('a gate judges', () => {
     ]);
   });
 
+  test.each([
+    [
+      'of another size',
+      { pairing: { ...paired({}), width: 1280 } },
+      'it was scored at 1280x1080, this run at 1920x1080',
+    ],
+    ['of other samples', { sampling: samplingOf([0, 9]) }, 'other samples of the video were scored'],
+  ])('no drop below a baseline %s', (_, other, why) => {
+    const now: Report = { ...one, pairing: paired({}), sampling: samplingOf([0, 6]) };
+    const drop = '--baseline base.json --max-drop 1';
+    expect(complaints(drop, now, { ...now })).toEqual([]);
+    expect(() => complaints(drop, now, { ...now, ...other })).toThrow(why);
+  });
+
   test('samples by their whole interval, and a statistic without one as undecided', () => {
-    const interval = { metric: 'vmaf', statistic: 'mean', low: 89, high: 91 };
-    const sampling = {
-      ...{ runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts: [0] },
-      intervals: [interval],
-    };
+    const sampling = samplingOf([0], [{ metric: 'vmaf', statistic: 'mean', low: 89, high: 91 }]);
     expect(complaints('--fail-under 89', { ...one, sampling })).toEqual([]);
     expect(complaints('--fail-under 89.5,vmaf.min>=1', { ...one, sampling })).toEqual([
       expect.stringMatching(
@@ -267,6 +289,51 @@ describe('a gate judges', () => {
       ),
       expect.stringMatching(/^vmaf\.min is an estimate: .* is undecided;/),
     ]);
+  });
+});
+
+describe('the command that draws a frame', () => {
+  const base = paired({});
+  const none = { count: 0, frames: [] };
+  const late = report({ reference: { ...report().reference, container: 'y4m', skipped: 30 } });
+  const { reference, distorted } = late;
+  const pair = { reference, distorted: { ...distorted, container: 'y4m' } };
+  const halved = {
+    ...base.frames,
+    policy: 'nearest',
+    by: 'distorted',
+    dropped: { count: 9, frames: [] },
+  } as const;
+  test.each<[string, Partial<Report>, string]>([
+    ['of stored videos', { ...pair, reference: { ...reference, skipped: 0 } }, '--frame 7'],
+    ['after frames that one of them lacks', pair, '--offset 30 --frame 7'],
+    [
+      'after frames that both skip',
+      { ...pair, distorted: { ...pair.distorted, skipped: 10 } },
+      '--offset 20 --frame 17',
+    ],
+    [
+      'of a range paired by time, scaled, of another track',
+      {
+        ...pair,
+        pairing: {
+          ...base,
+          reference: { ...base.reference, track: 1, tracks: 2 },
+          distorted: { ...base.distorted, scaledBy: 'swscale lanczos' },
+          scale: 'lanczos',
+          range: { unit: 'seconds', start: 1.5 },
+          frames: { ...halved, offset: 3, missing: none },
+        },
+      },
+      '--scale-to 1920x1080 --scale lanczos --offset 3 --pair-by distorted --range 1.5s- --track-ref 1 --frame 7',
+    ],
+    ['of raw videos', { distorted }, '-w 576 -h 324 -p 420 -b 10 --frame 7'],
+  ])('%s', (_, parts, options) => {
+    const line = lookCommand(report(parts), 7);
+    expect(line).toBe(`anyvmaf heatmap ref.yuv dis.yuv ${options}`);
+    const given = parseArguments(line.split(' ').slice(2), HEATMAP_OPTIONS);
+    const { frames } = heatmapSettings(settingsOf(given.options, HEATMAP_OPTIONS), given.positionals);
+    expect(frames).toEqual([Number(options.split(' ').at(-1))]);
   });
 });
 

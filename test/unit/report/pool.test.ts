@@ -3,13 +3,15 @@
  * Pooled values and distributions, reports from series, the worst frames, and the place of a mean's name in a chart.
  */
 import { describe, expect, it } from 'vitest';
+import { comparedText, frameTime } from '../../../src/report/facts.js';
 import { isWorseHigh, metricIn, parseLimit } from '../../../src/report/limits.js';
 import { distribution, pool } from '../../../src/report/pool.js';
 import { frameGap, ranking, worstFrames } from '../../../src/report/ranking.js';
+import { runGroups } from '../../../src/report/run.js';
 import type { Report } from '../../../src/report/schema.js';
 import { holdAgainst } from '../../../src/report/verdict.js';
 import { placeName } from '../../../src/report/view/chart-drawing.js';
-import { built, frames, report, vmafModel } from '../../support/report.js';
+import { built, frames, paired, report, vmafModel } from '../../support/report.js';
 
 describe('pool', () => {
   it('gives minimum, maximum, mean and harmonic mean of libvmaf', () => {
@@ -94,6 +96,11 @@ describe('the worst second of a report', () => {
     expect(apart).toEqual(['psnr_y.worst_second', 30, true]);
     const step = found('psnr_y.worst_second>=20', saved('psnr_y', [40, 20], { subsample: 2 }));
     expect(step).toEqual(['psnr_y.worst_second', 20, true]);
+    const halved = { ...paired({}).frames, policy: 'nearest', by: 'distorted' } as const;
+    const slow = saved('psnr_y', [40, 20, 30, 90], { pairing: { ...paired({}), frames: halved } });
+    const distorted = { ...slow.distorted, frameRate: { num: 1, den: 1 } };
+    const own = found('psnr_y.worst_second>=30', { ...slow, distorted });
+    expect(own).toEqual(['psnr_y.worst_second', 20, false]);
     const none = found('vmaf.worst_second>=1', { ...saved('psnr_y', [40, 20]), metrics: ['vmaf'] });
     expect(none).toEqual(['vmaf.worst_second', undefined, false]);
   });
@@ -220,6 +227,39 @@ describe('worstFrames', () => {
     });
     expect(numbers(run, 5, 1, { metric: 'cambi', worse: 'high' })).toEqual([2, 0]);
   });
+});
+
+describe('a pair at the frames of an encode with half the frame rate', () => {
+  const [frameRate, half] = [50, 25].map((num) => ({ num, den: 1 }));
+  const pairing = paired({});
+  const { reference, distorted } = report();
+  const run = report({
+    reference: { ...reference, frameRate, skipped: 100 },
+    distorted: { ...distorted, frameRate: half, skipped: 10 },
+    pairing: { ...pairing, frames: { ...pairing.frames, policy: 'nearest', by: 'distorted' } },
+    frameCount: 250,
+  });
+
+  it('has times of the reference, and seconds of the encode', () => {
+    expect(frameTime(run, 25)).toBe(3);
+    expect(frameGap(run)).toBe(25);
+    expect(comparedText(run)).toBe('Compared at 1920×1080, distorted frames 10 to 259.');
+  });
+
+  it('counts as any other if the same frames run at another speed', () => {
+    const retimed = {
+      ...run,
+      pairing: { ...pairing, frames: { ...pairing.frames, by: 'distorted' as const } },
+    };
+    expect([frameTime(retimed, 50), frameGap(retimed)]).toEqual([3, 50]);
+  });
+});
+
+it('a sampled run says which frames the samples are from', () => {
+  const sampling = { runs: 4, run_frames: 12, frames: 48, total: 400, seed: 1, level: 0.95, starts: [0] };
+  const run = report({ frameCount: 48, sampling: { ...sampling, intervals: [] } });
+  expect(comparedText(run)).toBe('Compared at 576×324, reference frames 0 to 399, 48 of them sampled.');
+  expect(runGroups([run])).toContainEqual(['Comparison', [['pairs', '400, 48 sampled']]]);
 });
 
 it('frameGap is a second, or ten frames if the rate is unknown', () => {

@@ -577,6 +577,21 @@ describe('a comparison', () => {
     await expect(back).rejects.toThrow('not above the max');
   });
 
+  it('has a BD-rate of encoders that share qualities, but no bit rates', async () => {
+    const tight = { step: 1, min: 30, max: 32 };
+    const slow = { encoder: 'libx265', range: { step: 1, min: 26, max: 28 } };
+    const result = await compare(fakeEncoding(), { encoders: [{ ...FAST, range: tight }, slow] });
+    const [rates, others] = result.curves.map(({ points }) => points.map(({ kbps }) => kbps));
+    expect(Math.max(...(others ?? []))).toBeLessThan(Math.min(...(rates ?? [])));
+    expect(result.deltas[0]).toMatchObject({
+      rate: { value: expect.any(Number) },
+      quality: null,
+      refused: null,
+    });
+    expect(result.least).toBe(result.curves[1]?.name);
+    expect(await formatEncodingResult(result, 'text')).toContain('no common rates');
+  });
+
   it('compares what each takes for the target itself, whatever its steps reach', async () => {
     const encoders = [fast, { encoder: 'libvpx-vp9', encoderOptions: {} }];
     const result = await compare(fakeEncoding(), { encoders, targets: [85] });
@@ -586,7 +601,9 @@ describe('a comparison', () => {
       expect(at?.kbpsAt).toBeLessThanOrEqual(at?.kbps ?? 0);
       expect(at?.kbpsAt).toBeGreaterThan(coarser);
     }
-    const rows = (await formatEncodingResult(result, 'text')).split('\n').filter((line) => / 85 /.test(line));
+    const rows = (await formatEncodingResult(result, 'text'))
+      .split('\n')
+      .filter((line) => / 85 .*%$/.test(line));
     const rates = result.curves.map(({ atTargets }) => atTargets[0]?.kbpsAt ?? Number.NaN);
     const shares = rates.map((rate) => `${((rate / Math.min(...rates)) * 100).toFixed(0)} %`);
     expect(rows.map((line) => /\d+ %$/.exec(line)?.[0])).toEqual(shares);

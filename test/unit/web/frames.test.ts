@@ -9,7 +9,13 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { ByteCache } from '../../../web/src/frames/byte-cache.js';
 import { fittingFull, gradient, tint } from '../../../web/src/frames/colours.js';
 import type { ShownPair } from '../../../web/src/frames/draw.js';
-import { type FramesCall, PairReader, type PairSource, Readers } from '../../../web/src/frames/serve.js';
+import {
+  type FramesCall,
+  PairReader,
+  type PairSource,
+  pairingOptionsOf,
+  Readers,
+} from '../../../web/src/frames/serve.js';
 import { Flicker, RATES } from '../../../web/src/frames/settings.js';
 import { FrameStore } from '../../../web/src/frames/store.js';
 import {
@@ -23,15 +29,23 @@ import {
 } from '../../../web/src/frames/transform.js';
 import {
   besideMoment,
+  frameText,
   rankingOf,
   sameMoment,
   subjectOf,
   versus,
   worstMoments,
 } from '../../../web/src/frames/viewer/subject.js';
-import type { EncodeResult } from '../../../web/src/session.js';
+import {
+  DEFAULT_SETTINGS,
+  type EncodeResult,
+  type EncodeSource,
+  type PairFacts,
+  pairingOf,
+  type RunOptions,
+} from '../../../web/src/session.js';
 import { text } from '../../../web/src/text.js';
-import { paired, report } from '../../support/report.js';
+import { paired, report, vmafModel } from '../../support/report.js';
 
 const HD = { width: 1920, height: 1080 };
 const PANE = { width: 1000, height: 800 };
@@ -226,12 +240,59 @@ describe('one moment in several encodes', () => {
     expect(against(trimmed, whole)?.has(0)).toBe(true);
   });
 
+  it('is that of the whole video in a sampled run', () => {
+    const sampled = encode('a', 0, 48);
+    const sampling = { runs: 4, run_frames: 12, frames: 48, total: 400, seed: 1, level: 0.95, starts: [0] };
+    const known = { ...(sampled.report as Report), sampling: { ...sampling, intervals: [] } };
+    expect(subjectOf({ ...sampled, report: known }, 390)).toMatchObject({
+      total: 400,
+      source: { total: 400 },
+    });
+  });
+
+  it('is read with the crop and the track of the encode that takes the place of the reference', () => {
+    const cropped = (name: string, options: RunOptions): EncodeResult => {
+      const result = encode(name, 0, 10);
+      return { ...result, source: { ...(result.source as EncodeSource), options } };
+    };
+    const own = cropped('a', { cropReference: '96:64', cropDistorted: '90:60', skipDistorted: 3 });
+    const other = cropped('b', { cropReference: '96:64', cropDistorted: '80:50', trackDistorted: 1 });
+    const options = { cropReference: '80:50', cropDistorted: '90:60', trackReference: 1, offset: 0 };
+    expect(against(own, other)?.source.options).toMatchObject(options);
+    expect(against(own, other)?.source.options).not.toHaveProperty('skipDistorted');
+  });
+
+  it('of a saved report is read from the frames and tracks that were scored', () => {
+    const { reference, distorted, pairing = paired({}) } = encode('a', 25, 10).report as Report;
+    const facts = { reference, distorted: { ...distorted, skipped: 10 } };
+    const read = (about: Partial<PairFacts>) =>
+      pairingOptionsOf(pairingOf({ ...facts, ...about }, DEFAULT_SETTINGS));
+    expect(read({})).toMatchObject({ skipReference: 25, skipDistorted: 10, offset: 0 });
+    const range = { unit: 'frames', start: 25, end: 35 } as const;
+    const second = { ...pairing, range, reference: { ...pairing.reference, track: 1, tracks: 2 } };
+    const expected = { skipReference: 25, skipDistorted: 10, range, trackReference: 1 };
+    expect(read({ pairing: second })).toMatchObject(expected);
+    const timed = { ...second, frames: { ...second.frames, policy: 'nearest' as const } };
+    expect(read({ pairing: timed })).not.toHaveProperty('skipReference');
+  });
+
   it('is distinct in two encodes with the same name', () => {
     const own = encode('own', 0, 10);
     const [first, second] = [encode('same', 0, 10), encode('same', 0, 10)];
     expect(against(own, first)?.source.key).toBe(against(own, first)?.source.key);
     expect(against(own, first)?.source.key).not.toBe(against(own, second)?.source.key);
   });
+});
+
+it.each([
+  ['vmaf', 99.996, '99.99'],
+  ['vmaf', 93.004, '93.00'],
+  ['float_ssim', 0.99871, '0.9987'],
+  ['vmaf', undefined, undefined],
+])('the value of a frame is that of the results: %s %s is %s', (metric, value, expected) => {
+  const result = { name: 'a', frames: [], report: report({ models: [vmafModel] }) };
+  expect(frameText(result, metric, value)).toBe(expected);
+  expect(frameText({ name: 'a', frames: [] }, metric, value)).toBe(expected);
 });
 
 describe('the place of most loss', () => {

@@ -7,9 +7,10 @@ import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { InputPairing } from '../../../src/media/pairing/types.js';
 import { bdQuality, bdRate } from '../../../src/report/bd-rate.js';
+import { templates as markup } from '../../../src/report/html/markup.js';
 import { STYLES } from '../../../src/report/html/styles.js';
 import { pool } from '../../../src/report/pool.js';
-import { comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
+import { bdTable, comparedWith, curvesOf, signed } from '../../../src/report/view/bd.js';
 import { drawLine, type Pen, Scale } from '../../../src/report/view/chart-drawing.js';
 import { ChartState, type FrameEncodes } from '../../../src/report/view/chart-state.js';
 import { comparable, type Encode, EncodeList, type Facts } from '../../../src/report/view/encodes.js';
@@ -31,8 +32,9 @@ import {
   thinned,
   timeText,
 } from '../../../src/report/view/index.js';
-import { Columns, reachedText } from '../../../web/src/results/encodes.js';
+import { Columns, type Encodes, reachedText } from '../../../web/src/results/encodes.js';
 import { nextSorting, sorted } from '../../../web/src/results/headline.js';
+import { comparisonOf } from '../../../web/src/results/rates.js';
 import { type ChosenFile, coloursOf, DEFAULT_SETTINGS, Session } from '../../../web/src/session.js';
 import { summary, typedMetrics, withMetric } from '../../../web/src/setup/models.js';
 import { seeded } from '../../support/random.js';
@@ -489,6 +491,13 @@ describe('curves of encodes', () => {
   });
 });
 
+it('a chosen comparison of curves is by a metric that the encodes have', () => {
+  const shown = new List(encodes([undefined, 1]).map((one) => ({ ...one, metrics: ['vmaf'] })));
+  const session = new Session();
+  session.comparison.value = { metric: 'psnr_y', anchor: 'gone' };
+  expect(comparisonOf(shown as unknown as Encodes, session)).toMatchObject({ metric: 'vmaf' });
+});
+
 describe('requested metrics', () => {
   const list = (metrics: readonly string[], facts: Facts = { models: [vmafModel] }) =>
     new List([{ ...(encodes([undefined, 1])[0] as Encode), metrics, facts }]);
@@ -683,13 +692,32 @@ describe('BD-rate between curves', () => {
     // CAMBI: the second needs twice the rate for as little banding.
     const [anchor, other] = curvesOf(
       [point('h264', 1e6, 9), point('h264', 4e6, 1), point('vp9', 2e6, 9), point('vp9', 8e6, 1)],
-      'cambi',
+      -1,
     ) as [never, never];
-    const compared = comparedWith(anchor, other, { metric: 'cambi' });
+    const compared = comparedWith(anchor, other);
     if ('refused' in compared) throw new Error(compared.refused);
     expect(signed(compared.rate.value)).toBe('+100 %');
-    expect(compared.quality.value).toBeLessThan(0);
+    expect(compared.quality?.value).toBeLessThan(0);
     expect(compared.outline[0]).toEqual([expect.closeTo(1e6, 3), 9]);
+  });
+  it('follows a tiny model of which less is better, and names compared values with their sign', () => {
+    const tiny = [{ metrics: ['loss'], better: 'lower' }] as unknown as Facts['tiny'];
+    const codecs = ['h264', 'h264', 'vp9', 'vp9'];
+    const all = codecs.map((curve, index) => ({ curve, index }));
+    const list = (facts: Facts) =>
+      new List(all.map(({ index }) => ({ ...(encodes([undefined, 1])[0] as Encode), index, facts })));
+    const rated = (metric: string, qualities: readonly number[], facts: Facts = {}) => {
+      const given = all.map((one, i) => ({ ...point(one.curve, 1e6 * (i + 1), qualities[i] ?? 0), ...one }));
+      return bdTable(markup, list(facts), given, metric, { anchor: 'h264' })?.text ?? '';
+    };
+    const less = rated('loss', [9, 1, 8, 2], { models: [], tiny });
+    expect(less).not.toContain('does not always rise');
+    expect(less).toContain('title="compared from 2.000 to 8.000, 100 % of the shorter curve"');
+    // The curves share no bit rate, so that only rates are compared.
+    expect(less).not.toContain('no value');
+    expect(less).toContain('<td class="">–</td><td class="ranges">2.000 to 8.000</td>');
+    const signed = rated('ssimulacra2', [-20, 50, -10, 40]);
+    expect(signed).toContain('title="compared from -10.00 to 40.00, 100 % of the shorter curve"');
   });
   it('of a range of rates covers the qualities of the anchor at those rates', () => {
     const curve = (name: string, times: number) =>
@@ -702,7 +730,7 @@ describe('BD-rate between curves', () => {
     const part = of(800, 1600);
     if (typeof part === 'string') throw new Error(part);
     expect(part.rate.range).toEqual({ from: expect.closeTo(75, 9), to: expect.closeTo(86, 9) });
-    expect(part.quality.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
+    expect(part.quality?.range).toEqual({ from: expect.closeTo(800, 6), to: expect.closeTo(1600, 6) });
     expect(part.rate.value).toBeCloseTo(-40, 6);
     expect(of(0, Number.POSITIVE_INFINITY)).toEqual(comparedWith(anchor, other));
     expect(of(1e5, 1e6)).toContain('share no range');

@@ -253,7 +253,7 @@ function reading<Result>(
   { key, reference, distorted, options }: PairSource,
   use: (reader: PairReader) => Promise<Result>,
 ): Promise<Result> {
-  const make = () => new PairReader(requestOf(reference, distorted, options), pairingOf(options));
+  const make = () => new PairReader(requestOf(reference, distorted, options), pairingOptionsOf(options));
   return readers.with(key, make, use);
 }
 
@@ -261,8 +261,11 @@ function requestOf(reference: File, distorted: File, { raw }: RunOptions): Score
   return { reference, distorted, ...(raw && { raw }) };
 }
 
-function pairingOf(options: RunOptions): ExtractOptions {
-  const given = PAIRING_SETTINGS.filter((name) => options[name] !== undefined);
+const PAIRING = [...PAIRING_SETTINGS, 'skipReference', 'skipDistorted'] as const;
+
+/** The options of a run that decide which frames are paired, and how. */
+export function pairingOptionsOf(options: RunOptions): ExtractOptions {
+  const given = PAIRING.filter((name) => options[name] !== undefined);
   return Object.fromEntries(given.map((name) => [name, options[name]]));
 }
 
@@ -318,7 +321,7 @@ export const frameFunctions = {
     { signal, emit }: CallContext<ThumbPair>,
   ): Promise<void> {
     const request = requestOf(reference, distorted, options);
-    for await (const pair of extractFrames(request, indices, { ...pairingOf(options), signal })) {
+    for await (const pair of extractFrames(request, indices, { ...pairingOptionsOf(options), signal })) {
       const pictures = await thumbsOf(pair, side);
       signal.throwIfAborted();
       emit(pictures);
@@ -330,7 +333,10 @@ export const frameFunctions = {
     { signal, emit }: CallContext<readonly [done: number, of: number]>,
   ): Promise<PagePictures> {
     const pairsOf = ({ source: { reference, distorted, options }, frames }: PicturedEncode) =>
-      extractFrames(requestOf(reference, distorted, options), frames, { ...pairingOf(options), signal });
+      extractFrames(requestOf(reference, distorted, options), frames, {
+        ...pairingOptionsOf(options),
+        signal,
+      });
     return reportPictures(encodes, pairsOf, { limits, remedy, signal, onMoment: (...done) => emit(done) });
   },
 

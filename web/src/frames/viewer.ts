@@ -25,6 +25,7 @@ import { Saver } from './viewer/pictures.js';
 import { Message, Readout } from './viewer/readout.js';
 import type { Scopes } from './viewer/scopes.js';
 import {
+  frameText,
   metricsOf,
   Navigation,
   rateOf,
@@ -487,12 +488,11 @@ export class FrameViewer {
     const frame = this.#frame;
     if (!subject) return;
     const { result, metric } = subject;
-    const score = metricsOf(result, frame)?.[metric];
-    const value = score === undefined ? null : score.toFixed(2);
+    const value = frameText(result, metric, metricsOf(result, frame)?.[metric]) ?? null;
     const name = labelOf(metric);
     const facts = this.#isShown ? this.#pair?.facts : undefined;
     const against = this.#versus && this.#otherScore(metric, frame);
-    this.#stage.change({ scores: { reference: against?.toFixed(2) ?? '', distorted: value ?? '' } });
+    this.#stage.change({ scores: { reference: against ?? '', distorted: value ?? '' } });
     this.#grid.describe(metric);
     this.#head.describe({
       frame,
@@ -511,11 +511,12 @@ export class FrameViewer {
       this.#speaking = setTimeout(() => (this.#spoken.textContent = spoken), TIMES.speak);
   }
 
-  #otherScore(metric: string, frame: number): number | undefined {
+  #otherScore(metric: string, frame: number): string | undefined {
     const other = this.#other === null ? undefined : this.#session.results.value[this.#other];
     const [own, its] = [this.#subject?.result.report, other?.report];
     if (!other || !own || !its) return undefined;
-    return metricsOf(other, frame + own.reference.skipped - its.reference.skipped)?.[metric];
+    const at = frame + own.reference.skipped - its.reference.skipped;
+    return frameText(other, metric, metricsOf(other, at)?.[metric]);
   }
 
   #toggleFullScreen(): void {

@@ -15,6 +15,7 @@ import {
   type Encode as Shown,
   type Pooled as StatedPooled,
   searchFrame,
+  skippedPairs,
   statedPooled,
   timeText,
 } from 'anyvmaf/view';
@@ -104,8 +105,9 @@ export class Encodes extends EncodeList<Encode> {
   override get rate(): number | undefined {
     const known = super.rate;
     if (known !== undefined) return known;
+    const { pairBy } = this.#session.settings.value;
     for (const pair of this.#session.inspections.value.values()) {
-      const rate = pair.phase === 'found' ? frameRate(pair.inspection.reference) : undefined;
+      const rate = pair.phase === 'found' ? frameRate(pair.inspection[pairBy]) : undefined;
       if (rate !== undefined) return rate;
     }
     return undefined;
@@ -192,7 +194,7 @@ export class Encodes extends EncodeList<Encode> {
         return this.facts.metrics ?? columns.metrics;
       },
       get skipped() {
-        return this.facts.reference?.skipped ?? this.result.skipped;
+        return this.facts.reference ? Math.round(skippedPairs(this.facts)) : this.result.skipped;
       },
       get fileSize() {
         return this.result.source?.distorted.size;

@@ -4,7 +4,6 @@
  * in the charts and its worst frame.
  */
 
-import { ranking } from 'anyvmaf';
 import {
   baseName,
   type ComparedRow,
@@ -236,7 +235,7 @@ function columnsOf(encodes: Encodes, compared: readonly ComparedRow[]): Column[]
   const further = furtherMetrics(encodes).map(
     (name, n): Column => ({
       head: labelOf(name),
-      down: ranking({ metrics: [name] })?.worse !== 'high',
+      down: !encodes.isWorseHigh(name),
       keys: compared.map((row) => row.further[n]?.value),
     }),
   );

@@ -17,7 +17,6 @@ import {
   rateChart,
   ratePoints,
   ratesOf,
-  worseOf,
 } from 'anyvmaf/view';
 import { keyed } from 'lit-html/directives/keyed.js';
 import { h } from '../dom.js';
@@ -85,7 +84,7 @@ export function ratesSection(encodes: Encodes, view: View, session: Session): Se
     shown = ratePoints(encodes, metric).filter(({ index }) => view.shown.value[index]);
     const label = labelOf(metric);
     parts.heading.textContent = words.heading(label);
-    parts.hint.textContent = worseOf(metric) === 'high' ? words.lowerBetter : words.higherBetter;
+    parts.hint.textContent = encodes.isWorseHigh(metric) ? words.lowerBetter : words.higherBetter;
     plot.setAttribute('aria-label', words.label(label, shown.length));
     const { curves } = comparableCurves(encodes, shown, metric);
     const choice = { ...choiceOf(session, curves), metric };
@@ -183,7 +182,7 @@ function choiceOf({ comparison }: Session, curves: readonly { readonly name: str
 export function comparisonOf(encodes: Encodes, session: Session): CurveChoice {
   const metric = metricOf(encodes, session);
   const { curves } = comparableCurves(encodes, ratePoints(encodes, metric), metric);
-  return { ...session.comparison.value, ...choiceOf(session, curves) };
+  return { metric, ...choiceOf(session, curves) };
 }
 
 function choices(

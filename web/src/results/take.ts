@@ -127,8 +127,10 @@ export function takeSection(encodes: Encodes, session: Session, onTaken: () => v
     const { signal } = stop;
     bar.removeAttribute('value');
     making.hidden = false;
+    // Others may be left out meanwhile.
+    const [{ taken }, shown] = [encodes, shownAs(encodes, session)];
     await take(includedReports(), 'html', (reports) =>
-      pageOf(reports, encodes, shownAs(encodes, session), size.valueAsNumber, signal, (done, of) => {
+      pageOf(reports, taken, shown, size.valueAsNumber, signal, (done, of) => {
         bar.max = of;
         bar.value = done;
       }),
@@ -172,7 +174,7 @@ async function plain(reports: readonly Report[], format: WriteFormat, precise: b
 /** The report as a page, with pictures as large as its size allows. @throws the signal's reason */
 async function pageOf(
   reports: readonly Report[],
-  encodes: Encodes,
+  taken: readonly Encode[],
   shown: Pick<HtmlOptions, 'looks' | 'curves'>,
   megabytes: number,
   signal: AbortSignal,
@@ -180,7 +182,7 @@ async function pageOf(
 ): Promise<Made> {
   const look = { ...shown, written: new Date().toISOString().slice(0, 10) };
   const limits = { megabytes, bytes: (await writeSaved(reports, 'html', look)).size };
-  const { pictures, lacking } = await picturesOf(encodes.taken, limits, signal, onMoment);
+  const { pictures, lacking } = await picturesOf(taken, limits, signal, onMoment);
   const blob = await writeSaved(reports, 'html', { ...look, pictures, picturesLacking: lacking });
   signal.throwIfAborted();
   return { blob, more: [words.pictures(pictures.length, sizeText(blob.size) ?? ''), ...lacking] };

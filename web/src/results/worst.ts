@@ -50,8 +50,8 @@ export function worstSection(encodes: Encodes, view: View, pictures: MomentPictu
     const rank = encodes.ranking;
     const encode = encodes.list[next];
     if (!rank || !encode) return end();
-    const { reference } = encode.facts;
-    const gap = reference?.frameRate ? frameGap({ reference }) : Math.max(1, Math.round(encodes.rate ?? 10));
+    const { facts } = encode;
+    const gap = facts.reference?.frameRate ? frameGap(facts) : Math.max(1, Math.round(encodes.rate ?? 10));
     hint.textContent = words.apart(gap);
     found.set(encode.index, momentsOf(encode, encodes, rank, gap));
     next++;

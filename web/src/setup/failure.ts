@@ -12,6 +12,7 @@ import type { ChosenFile, Session, Settings } from '../session.js';
 import { html, made } from '../templates.js';
 import { text } from '../text.js';
 import { treatAsRaw } from './files.js';
+import { setForAll } from './fixes.js';
 
 /**
  * @param retry runs after a button changed settings; inspections restart by themselves
@@ -46,7 +47,7 @@ function remedyButtons(failure: Failure, kind: FailureKind, session: Session, re
   const { failures } = text;
   const offer = (label: string, change: Partial<Settings>) => {
     const onclick = () => {
-      settings.value = { ...settings.value, ...change };
+      setForAll(session, change);
       retry?.();
     };
     return button({ onclick }, label);

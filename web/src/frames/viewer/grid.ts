@@ -10,7 +10,7 @@ import type { Drawable, ShownPair } from '../draw.js';
 import { setOptions } from '../settings.js';
 import type { Pane } from '../stage.js';
 import { FrameStore, type LoadFrames } from '../store.js';
-import { metricsOf, momentIn, pairSource } from './subject.js';
+import { frameText, metricsOf, momentIn, pairSource } from './subject.js';
 
 const words = text.frames;
 
@@ -95,9 +95,9 @@ class Place {
   describe({ results, encode, frame }: Beside, metric: string): void {
     const [from, own] = [results[encode], results[this.encode ?? -1]];
     const at = from && own && momentIn(from, own, frame);
-    const score = at === undefined ? undefined : metricsOf(own as EncodeResult, at)?.[metric];
+    const score = own && at !== undefined && frameText(own, metric, metricsOf(own, at)?.[metric]);
     const isMissing = own && !this.pair && !this.waits;
-    this.#score.textContent = isMissing ? words.noPicture : (score?.toFixed(2) ?? '');
+    this.#score.textContent = isMissing ? words.noPicture : score || '';
   }
 }
 

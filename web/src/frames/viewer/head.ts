@@ -31,7 +31,7 @@ export interface Described {
   /** `null` if the frame was not scored. */
   readonly value: string | null;
   /** Score of the encode shown as reference. */
-  readonly against: number | undefined;
+  readonly against: string | undefined;
   readonly facts: ShownPair['facts'] | undefined;
   readonly coded: CodedFrame | undefined;
   /** Another encode is shown as reference. */
@@ -100,7 +100,7 @@ export class Head {
   describe({ frame, name, metric, value, against, facts, coded, versus }: Described): void {
     this.#title.textContent = words.title(frame);
     render(
-      html`${value === null ? '' : html`<span>${metric}</span><strong>${value}</strong>`}${against === undefined ? '' : html`<span>${words.against.toLowerCase()} ${against.toFixed(2)}</span>`}`,
+      html`${value === null ? '' : html`<span>${metric}</span><strong>${value}</strong>`}${against === undefined ? '' : html`<span>${words.against.toLowerCase()} ${against}</span>`}`,
       this.#score,
     );
     const time = facts?.reference.time ?? null;

@@ -5,9 +5,16 @@
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
-import { frameRate } from 'anyvmaf/view';
+import { pairCount, pairRate, valueTextOf } from 'anyvmaf/view';
 import type { Coded } from '../../packets/client.js';
-import { type EncodeResult, identityOf, type Session, scaledTo, sourceOf } from '../../session.js';
+import {
+  type EncodeResult,
+  identityOf,
+  type RunOptions,
+  type Session,
+  scaledTo,
+  sourceOf,
+} from '../../session.js';
 import type { Commands } from '../keys.js';
 import type { PairSource } from '../serve.js';
 
@@ -40,7 +47,7 @@ export function subjectOf(result: EncodeResult, frame: number): Subject {
 
 /** Frames of the encode; during a run, those known so far. */
 function totalOf({ frames, report }: EncodeResult, frame: number): number {
-  return report?.frameCount ?? (frames.at(-1)?.frameNum ?? frame) + 1;
+  return (report && pairCount(report)) ?? (frames.at(-1)?.frameNum ?? frame) + 1;
 }
 
 /** `undefined` for a saved report. @param frame as of {@link subjectOf} */
@@ -60,7 +67,7 @@ function sameFrame(from: EncodeResult, to: EncodeResult, frame: number): readonl
   const [own, its] = [skippedOf(from), skippedOf(to)];
   const same = own === undefined || its === undefined ? frame : frame + own - its;
   // During a run, later frames may still arrive.
-  return [same, to.report ? to.report.frameCount - 1 : same];
+  return [same, to.report ? totalOf(to, same) - 1 : same];
 }
 
 /** The frame of `to` at the same moment, limited to its frames. */
@@ -83,10 +90,14 @@ export function metricsOf({ frames }: EncodeResult, frame: number): FrameMetrics
     : frames.find(({ frameNum }) => frameNum === frame)?.metrics;
 }
 
+/** A frame's value as the results show it; `undefined` if there is none. */
+export function frameText({ report, saved }: EncodeResult, metric: string, value: number | undefined) {
+  return value === undefined ? undefined : valueTextOf(report ?? saved ?? {}, metric, value);
+}
+
 /** Frames per second; {@link USUAL_RATE} if unknown. */
 export function rateOf(subject: Subject | undefined): number {
-  const reference = subject?.result.report?.reference;
-  return (reference && frameRate(reference)) ?? USUAL_RATE;
+  return pairRate(subject?.result.report ?? {}) ?? USUAL_RATE;
 }
 
 const MOST = 20;
@@ -114,6 +125,14 @@ export function besideMoment(moments: readonly number[], frame: number, by: 1 | 
   const at = moments.indexOf(frame);
   if (at < 0) return moments[0];
   return moments[Math.max(0, Math.min(moments.length - 1, at + by))];
+}
+
+/** Options that pair whole videos at an offset. */
+function pairedAt(
+  { range: _, skipReference: __, skipDistorted: ___, ...options }: RunOptions,
+  offset: number,
+): RunOptions {
+  return { ...options, offset };
 }
 
 export interface Versus {
@@ -149,7 +168,7 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   // The other encode's frame for the same reference frame.
   const { skipped } = own.report.reference;
   const same = its.report.distorted.skipped + skipped - its.report.reference.skipped;
-  const { range: _, offset: __, ...options } = source.options;
+  const { cropDistorted, trackDistorted } = other.source.options;
   const { width, height } = own;
   const scaled = [own, its].some(({ report: { pairing } }) => {
     const side = pairing?.distorted;
@@ -160,16 +179,18 @@ export function versus(result: EncodeResult, other: EncodeResult, source: PairSo
   return {
     // There is no pair before the first frame that both have.
     shift: Math.min(first, same),
-    has: (frame) => frame + apart >= 0 && frame + apart < its.report.frameCount,
+    has: (frame) => frame + apart >= 0 && frame + apart < totalOf(other, 0),
     source: {
       ...source,
       // Identifies the files: names may be equal.
       key: `${source.key} ${identityOf(other.source)} ${same - first}`,
       reference: other.source.distorted,
       options: {
-        ...options,
-        offset: same - first,
-        ...(scaled && scaledTo({ width, height }, options.scale)),
+        ...pairedAt(source.options, same - first),
+        // The other encode takes the place of the reference.
+        cropReference: cropDistorted,
+        trackReference: trackDistorted,
+        ...(scaled && scaledTo({ width, height }, source.options.scale)),
       },
       total: Math.max(1, source.total + Math.min(first, same)),
     },
@@ -181,7 +202,6 @@ export function shifted({ report }: EncodeResult, source: PairSource, by: number
   if (!report) return undefined;
   const first = report.distorted.skipped;
   const same = report.reference.skipped + by;
-  const { range: _, offset: __, ...options } = source.options;
   return {
     shift: Math.min(first, same),
     has: (frame) =>
@@ -189,7 +209,7 @@ export function shifted({ report }: EncodeResult, source: PairSource, by: number
     source: {
       ...source,
       key: `${source.key} later ${by}`,
-      options: { ...options, offset: same - first },
+      options: pairedAt(source.options, same - first),
       total: Math.max(1, source.total + Math.min(first, same)),
     },
   };
