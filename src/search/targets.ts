@@ -118,10 +118,14 @@ export function heightTo(target: CompleteTarget, value: number): number {
   return POINTS * Math.log(from(bound) / from(value));
 }
 
+/** Least distance from the end of a scale at which the scale bends curves; nearer, it cuts them off. */
+const LEAST_ROOM = 0.3;
+
 /** Largest possible margin above all targets if all their scales end at 100, as VMAF's does. */
 export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
   const bounds = targets.map(({ metric, atLeast }) => (metric.startsWith('vmaf') ? atLeast : undefined));
-  return bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : undefined;
+  const room = bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : 0;
+  return room > LEAST_ROOM ? room : undefined;
 }
 
 /** A prediction, with intervals that contain the final encode's value with 95 % and 99 % confidence. */
