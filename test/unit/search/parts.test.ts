@@ -78,15 +78,19 @@ describe('the parameter of an encoder', () => {
   it('is the bit rate of an encoder without such a scale, from high to low', () => {
     const { name, grid } = parameterOf(encoder('mpeg2video', {}), undefined, { min: 1e6, max: 2e6 });
     expect(name).toBe('bitrate');
-    expect(grid.values[0]).toBe(2e6);
-    expect(grid.values.at(-1)).toBeGreaterThanOrEqual(1e6);
-    expect(grid.values.at(-1)).toBeLessThan(1.06e6);
+    expect([grid.values.length, grid.values[0], grid.values.at(-1)]).toEqual([13, 2e6, 1e6]);
+    const ends = { min: 1e6, max: 1.5e6 };
+    const { grid: odd } = parameterOf(X264, 'bitrate', ends);
+    expect([odd.values[0], odd.values.at(-1)]).toEqual([1.5e6, 1e6]);
+    const { grid: even } = parameterOf(X264, 'bitrate', { ...ends, step: 2e5 });
+    expect(even.values).toEqual([1.4e6, 1.2e6, 1e6]);
   });
 
   it('goes by the range and the step that are asked for', () => {
     const { grid } = parameterOf(X264, 'qp', { min: 20, max: 26, step: 2 });
     expect(grid.values).toEqual([20, 22, 24, 26]);
     expect(() => parameterOf(X264, undefined, { min: 20, max: 90 })).toThrow(/goes from 0 to 51/);
+    expect(() => parameterOf(X264, 'qp', { min: 0, max: 51, step: 1e-9 })).toThrow(/more than 10000 values/);
     expect(() => parameterOf(X264, 'cq', undefined)).toThrow(/has no parameter cq/);
   });
 });
