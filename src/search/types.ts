@@ -164,6 +164,7 @@ export interface FinalEncode {
   readonly pooled: Readonly<Record<string, PooledMetric>>;
   /** The statistic of each target, in the targets' order. */
   readonly qualities: readonly number[];
+  /** True if it keeps all targets and bounds. */
   readonly reached: boolean;
 }
 

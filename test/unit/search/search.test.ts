@@ -170,6 +170,11 @@ describe('a search', () => {
     const kept = await search(host, { ...options, keepMissed: true });
     expect(kept).toMatchObject({ final: { file: 'out.mkv', reached: false }, unwritten: null });
     expect(host.written()).toEqual(['out.mkv']);
+    // The other bounds hold for the whole too.
+    const better = fakeEncoding(SAMPLED, { bend: (quality, _, { whole }) => quality + (whole ? 9 : 0) });
+    const bounded = await search(better, { ...options, atMost: 90 });
+    expect(bounded).toMatchObject({ shortfall: null, unwritten: 'out.mkv', final: { reached: false } });
+    expect(better.written()).toEqual([]);
   });
 
   type Video = Parameters<typeof fakeEncoding>[0];
@@ -499,6 +504,21 @@ describe('a ladder', () => {
     const sampled = curves[0]?.points[0]?.kbps ?? Number.NaN;
     expect(sampled).toBeGreaterThan(plain * 1.005);
     expect(sampled).toBeLessThan(plain * 1.15);
+  });
+
+  it('has the lowest rung of its curves, and rungs of different sizes with one height', async () => {
+    const one = { range: { min: 18, max: 42, step: 4 }, sizes: [176], rungs: 2 };
+    for (const perSecond of [24, 25, 30, 50, 60]) {
+      const { rungs, hull } = await ladder(fakeEncoding({ perSecond }), one);
+      expect(rungs[0]?.kbps).toBe(hull[0]?.kbps);
+    }
+    const level = [320, 240].map((width) => ({ width, height: 176 }));
+    const wide = { between: { min: 1, max: 100 }, rungs: 32 };
+    const bend: NonNullable<Parameters<typeof fakeEncoding>[1]>['bend'] = (quality, value, { size }) =>
+      quality - (size ? Math.max(0, 0.5 * (34 - value)) : 0);
+    const both = await ladder(fakeEncoding({}, { bend }), { ...usual, sizes: level, ...wide });
+    const values = both.rungs.map(({ value }) => value);
+    expect(new Set(values).size).toBeLessThan(values.length);
   });
 
   it('offers a usual five rungs between 40 and 96, of the widths that keep the shape', async () => {
