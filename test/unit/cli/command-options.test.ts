@@ -8,6 +8,8 @@ import { BATCH_OPTIONS, batchSettings } from '../../../src/cli/commands/batch.js
 import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
 import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { MCP_OPTIONS, mcp, mcpArguments } from '../../../src/cli/commands/mcp.js';
+import { SEARCH_OPTIONS, search } from '../../../src/cli/commands/search.js';
+import { shots } from '../../../src/cli/commands/shots.js';
 import { type Option, parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
@@ -362,6 +364,30 @@ describe('the table of a batch', () => {
     [['jobs.csv', '-o', 'r', '--json'], 'unknown option'],
   ])('is refused with %j', (args, why) => {
     expect(() => batch(args)).toThrow(why);
+  });
+});
+
+describe('a search', () => {
+  it.each([
+    ['--between 94..96', { targets: [{ atLeast: 94 }], atMost: 96 }],
+    [
+      '--target p5>=90 --between 1..2 --between 94..96',
+      {
+        targets: [{ atLeast: 94 }, { statistic: 'p5', atLeast: 90 }],
+        atMost: 96,
+      },
+    ],
+  ])('takes %s', (line, wanted) => {
+    const { options: uses } = parseArguments(line.split(' '), SEARCH_OPTIONS);
+    expect(settingsOf(uses, SEARCH_OPTIONS)).toEqual(wanted);
+  });
+
+  it.each([
+    [search, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
+    [shots, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
+    [search, '--forget --cache none', /no cached points to forget/],
+  ])('refuses %j %s', async (one, line, message) => {
+    await expect(one.run(line.split(' '), {} as Terminal)).rejects.toThrow(message);
   });
 });
 
