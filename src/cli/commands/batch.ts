@@ -30,12 +30,9 @@ const NAME = 'anyvmaf batch';
 const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN_OPTIONS.some((own) => own.name === name)).map(
   (option): Option<BatchSettings> => ({
     ...option,
-    read: ({ name, value }, { common = [] }) => {
-      const before = common.find((other) => other.name === name);
-      const values = [...(before?.values ?? []), ...(option.argument === undefined ? [] : [value])];
-      if (!before) return { common: [...common, { name, values }] };
-      return { common: common.map((other) => (other === before ? { name, values } : other)) };
-    },
+    read: ({ name, value }, { common = [] }) => ({
+      common: [...common, option.argument === undefined ? { name } : { name, value }],
+    }),
   }),
 );
 

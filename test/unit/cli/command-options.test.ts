@@ -195,7 +195,7 @@ describe('tiny models', () => {
 it('--no still abbreviates the option of the vmaf tool, and --su one of a batch', () => {
   expect(options('--no').noPrediction).toBe(true);
   expect(batch('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
-    common: [{ name: 'subsample', values: ['2'] }],
+    common: [{ name: 'subsample', value: '2' }],
   });
 });
 
@@ -312,12 +312,32 @@ describe('the table of a batch', () => {
 
   it('overrides the options of all lines', () => {
     const common = [
-      { name: 'model', values: ['version=vmaf_v0.6.1'] },
-      { name: 'subsample', values: ['5'] },
+      { name: 'model', value: 'version=vmaf_v0.6.1' },
+      { name: 'subsample', value: '5' },
     ];
     const [first, second] = jobs('reference,distorted,model\na,b,auto\na,c,\n', 'jobs.csv', common);
     expect(first?.settings.options).toEqual({ models: ['auto'], subsample: 5 });
     expect(second?.settings.options).toEqual({ models: ['version=vmaf_v0.6.1'], subsample: 5 });
+  });
+
+  it('overrides them with false and with an empty list', () => {
+    const { common } = batch('jobs.csv -o r --strict --feature psnr'.split(' '));
+    const pair = { reference: 'a', distorted: 'b' };
+    const table = [{}, { strict: false }, { feature: [] }].map((own) => JSON.stringify({ ...pair, ...own }));
+    expect(jobs(table.join('\n'), 'jobs.jsonl', common).map(({ settings }) => settings.options)).toEqual([
+      { strict: true, features: ['psnr'] },
+      { features: ['psnr'] },
+      { strict: true },
+    ]);
+  });
+
+  it('keeps the options of a tiny model with it', () => {
+    const line = 'jobs.csv -o r --tiny-model a --tiny-precision int8 --tiny-model b --tiny-precision fp32';
+    const [job] = jobs('reference,distorted\na,b\n', 'jobs.csv', batch(line.split(' ')).common);
+    expect(job?.settings.options.tiny).toEqual([
+      { model: 'a', precision: 'int8' },
+      { model: 'b', precision: 'fp32' },
+    ]);
   });
 
   it.each([
@@ -347,9 +367,9 @@ describe('the table of a batch', () => {
       frames: true,
       together: 3,
       common: [
-        { name: 'model', values: ['auto'] },
-        { name: 'feature', values: ['psnr'] },
-        { name: 'no_prediction', values: [] },
+        { name: 'model', value: 'auto' },
+        { name: 'feature', value: 'psnr' },
+        { name: 'no_prediction' },
       ],
     });
   });
