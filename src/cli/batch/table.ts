@@ -3,7 +3,7 @@
  * The settings and jobs of a batch: from a CSV or JSON lines table, or from names of encodes and a rule for references.
  */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { isObject } from '../../core/arguments.js';
 import { ioError, messageOf, usageError } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
@@ -320,7 +320,7 @@ export async function encodeLines(names: readonly string[], rule: ReferenceRule)
     distorted,
   }));
   // A folder may hold the reference too.
-  const encodes = pairs.filter(({ reference, distorted }) => reference !== distorted);
+  const encodes = pairs.filter(({ reference, distorted }) => resolve(reference) !== resolve(distorted));
   if (encodes.length === 0) throw usageError(`there are no videos in ${shown(names.join(', '))}`);
   return encodes.map((pair, i) => ({ line: i + 1, ...pair, options: [], own: [] }));
 }
