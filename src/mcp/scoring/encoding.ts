@@ -294,7 +294,7 @@ async function withSource<Result>(
         ),
       script: (text) =>
         text
-          .replaceAll(quotedWord(copy), quotedWord(src.path))
+          .replaceAll(quotedWord(copy), () => quotedWord(src.path))
           .replaceAll(' -i "$source"', ` ${words.join(' ')} -i "$source"`),
     });
   } finally {

@@ -335,7 +335,7 @@ class FfmpegDecoder implements Decoder {
       // The last line concludes, after the name of the file or component.
       const reason = lastLine(stderr)
         .replace(`${file.url}: `, '')
-        .replaceAll(file.url, file.name)
+        .replaceAll(file.url, () => file.name)
         .replace(/^(?:\[[^\]]*\] )+/, '');
       // A fetched file that is not a video gets the message of local ones.
       if (file.remote && !reason.startsWith('Invalid data found')) {
