@@ -2,11 +2,9 @@
  * @module cli/commands/batch
  * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and resumes an interrupted run.
  */
-import { dirname, isAbsolute, join } from 'node:path';
 import { usageError } from '../../core/errors.js';
-import { hasScheme } from '../../core/names.js';
 import { counted, quoted } from '../../core/printable.js';
-import { readText } from '../../files/text-file.js';
+import { besideList, readText } from '../../files/text-file.js';
 import { openResults, scoreJobs } from '../batch/results.js';
 import {
   type BatchSettings,
@@ -162,8 +160,7 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
     return jobsOf(lines, common, 'the list of encodes', (path) => path);
   }
   const lines = tableLines(await readText(table), table);
-  const locate = (path: string) => (isAbsolute(path) || hasScheme(path) ? path : join(dirname(table), path));
-  return jobsOf(lines, common, table, locate);
+  return jobsOf(lines, common, table, besideList(table));
 }
 
 /**

@@ -13,6 +13,7 @@ import { shots } from '../../../src/cli/commands/shots.js';
 import { type Option, parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
+import { besideList } from '../../../src/files/text-file.js';
 import { refusal } from '../../support/refusals.js';
 
 function settings(line: string) {
@@ -263,6 +264,10 @@ describe('features', () => {
     expect(pairs('mos,reference,distorted,key\n3.5,r.y4m,"a, ""b"".mp4",k\r\n4,r.y4m,c.mp4,\n\n')).toEqual([
       { reference: '/at/r.y4m', distorted: '/at/a, "b".mp4', key: 'k', clip: undefined, mos: 3.5 },
       { reference: '/at/r.y4m', distorted: '/at/c.mp4', key: undefined, clip: undefined, mos: 4 },
+    ]);
+    const urls = 'reference,distorted\nfile:///r%20s.y4m,https://host/d.mp4\n';
+    expect(parsePairs(urls, 'in/list.csv', besideList('in/list.csv'), undefined)).toMatchObject([
+      { reference: '/r s.y4m', distorted: 'https://host/d.mp4' },
     ]);
   });
 
