@@ -204,6 +204,7 @@ class Search {
     const predicted = estimate(found.metrics[from] ?? [], by, perSecond, {
       frames: facts.times.length,
       shots: material.shots,
+      isWorseHigh: isWorseHigh({}, first.metric),
     });
     const { output } = this.options;
     const whole = wholeEncode(setting, found.value);

@@ -12,7 +12,7 @@ import {
   parameterOf,
 } from '../../../src/search/encoders.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';
-import { estimate } from '../../../src/search/targets.js';
+import { estimate, qualityIn } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
@@ -53,12 +53,18 @@ describe('a target', () => {
     expect(() => parseTarget(text)).toThrow(/must be a number such as 93/),
   );
 
-  it('has its worst second within a run of frames, and none where high values are the worse ones', () => {
+  it('has its worst second within a run of frames, where high values are the worse ones the highest', () => {
     expect(statisticOf([10, 90, 90, 90, 90, 20], 'worst_second', 2)).toBe(50);
     // Seconds 90 20 and 10 90 of two runs that begin at 0 and 4.
     expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2, [0, 4])).toBe(50);
     expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2)).toBe(15);
-    expect(() => parseTarget('cambi.worst_second<=5')).toThrow(/; use max/);
+    const cambi = [[1, 2, 8, 6, 1, 1]];
+    for (const [metric, worst] of [
+      ['cambi', 7],
+      ['vmaf', 1],
+    ] as const)
+      expect(qualityIn({ metric, statistic: 'worst_second' }, { [metric]: cambi }, 2)).toBe(worst);
+    expect(estimate(cambi, 'worst_second', 2, { isWorseHigh: true }).value).toBe(7);
   });
 });
 

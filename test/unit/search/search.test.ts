@@ -220,6 +220,11 @@ describe('a search', () => {
     expect(again).toMatchObject({ samples: null, cached: 0, predicted: { value: expect.closeTo(mean, 9) } });
   });
 
+  it('encodes the whole for the highest value of a metric that is worse high', async () => {
+    const targets = [{ metric: 'butteraugli', statistic: 'max', atMost: 5 } as const];
+    expect(await search(fakeEncoding(SAMPLED), { targets })).toMatchObject({ samples: null });
+  });
+
   it.each(['min', 'worst_second'] as const)('encodes the whole for its %s', async (statistic) => {
     // Samples do not tell of the one second of a long film that is worse than all others.
     const shot = (frames: number, ease = 0) => ({ frames, ease });
