@@ -382,6 +382,8 @@ class Ladder {
     const hull = this.#hull();
     const [lowest, highest] = [hull[0], hull.at(-1)];
     if (!lowest || !highest) throw new Error('nothing was measured');
+    // A single value of each size makes no curve.
+    if (curves.length === 0) return hull.slice(-(this.options.rungs ?? DEFAULT_RUNGS));
     const chosen = new Map<string, LadderPoint>();
     for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
       const curve = curves.find(([name]) => name === step)?.[1] as RisingCurve;

@@ -501,7 +501,9 @@ describe('a ladder', () => {
     const at = { sizes: [176], range: { min: 30, max: 30, step: 1 }, rungs: 1 };
     // Nothing but key frames costs anything but the same.
     const flat = { shots: SAMPLED.shots.map((shot) => ({ ...shot, cost: 1, ease: 0 })), perSecond: 25 };
-    const { curves, samples } = await ladder(fakeEncoding(flat), at);
+    const { curves, samples, rungs, command } = await ladder(fakeEncoding(flat), at);
+    expect(rungs).toEqual(curves[0]?.points);
+    expect(command.join(' ')).toContain('split=1[s0];');
     const host = fakeEncoding(flat);
     const found = await search(host, { range: { min: 30, max: 30 } });
     const plain = found.points[0]?.kbps ?? Number.NaN;
