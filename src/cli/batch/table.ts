@@ -211,6 +211,8 @@ function lineOf(entries: readonly (readonly [string, unknown])[], line: number, 
     if (key === 'reference' || key === 'distorted') {
       if (typeof value !== 'string' || value === '')
         throw usageError(`${key} in ${where} is ${showValue(value)}, but it must be the name of a file`);
+      if (videos[key] !== undefined)
+        throw usageError(`${where} names two ${key} videos; write a line for each pair`);
       videos[key] = value;
       continue;
     }

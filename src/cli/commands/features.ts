@@ -205,6 +205,8 @@ export function parsePairs(
       `the first line of ${list} must name the columns reference and distorted and, optionally, key, clip and mos` +
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw usageError(`the first line of ${list} names the column ${twice} twice`);
   if (rows.length === 0) throw usageError(`${list} lists no pairs of videos`);
   return rows.map(({ entries, line }) => {
     const field = (name: string) => entries[names.indexOf(name)]?.[1] || undefined;
