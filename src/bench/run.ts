@@ -3,13 +3,13 @@
  * Times every usable backend on generated videos and compares its numbers with the portable core's; results as text and
  * data. A worker makes the videos as files, which timed programs read.
  */
-import { mkdir, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { availableParallelism, cpus, tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { onAbort } from '../core/abort.js';
 import { ioError, messageOf, usageError } from '../core/errors.js';
-import { makeScratchFolder, removeScratch, writeWhole } from '../files/folders.js';
+import { makeFolders, makeScratchFolder, removeScratch, writeWhole } from '../files/folders.js';
 import {
   AnyvmafError,
   type BackendName,
@@ -105,7 +105,7 @@ export async function runBenchmark(options: BenchOptions = {}): Promise<BenchRes
   const threads = options.maxThreads ?? availableParallelism();
   signal?.throwIfAborted();
   const { usable, skipped } = await chooseBackends(options);
-  if (reports !== undefined) await written(reports, mkdir(reports, { recursive: true }));
+  if (reports !== undefined) await written(reports, makeFolders(resolve(reports)));
   const stages = usable.length + 2;
   const total = shapes.reduce((sum, { frames }) => sum + frames * stages, 0);
   let before = 0;

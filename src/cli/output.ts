@@ -39,7 +39,7 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
  * written in place, and so is an existing file in a folder where none can be made.
  * @param inputs files that must not be overwritten
  * @param hosts allowed hosts, if `path` is a URL
- * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, or a URL that is not allowed
+ * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, a URL that is not allowed, or `-`
  */
 export async function openOutput(
   path: string,
@@ -47,6 +47,10 @@ export async function openOutput(
   hosts?: boolean | readonly string[],
 ): Promise<OutputFile> {
   if (isUrl(path)) return openRemote(path, hosts);
+  if (path === '-')
+    throw usageError(
+      'the output is "-", but standard output gets something else here; name a file, or ./- for one of that name',
+    );
   for (const input of inputs) {
     if (await sameFile(path, input))
       throw usageError(`the output "${shown(path)}" is one of the inputs; give it another name`);

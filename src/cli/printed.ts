@@ -200,9 +200,7 @@ export function plainResult(report: Report, precision: Precision): string {
 /** The lines of `plainResult`, each after the name of its video. */
 export function plainResults(reports: readonly Report[], precision: Precision): string {
   const named = reports.map((report) =>
-    plainResult(report, precision)
-      .replace(/^/gm, () => `${report.distorted.name}: `)
-      .replace(/\n[^\n]*$/, '\n'),
+    plainResult(report, precision).replace(/^(?=.)/gm, () => `${report.distorted.name}: `),
   );
   return named.join('');
 }

@@ -3,7 +3,9 @@
  * Reads text files that the user named, and CSV tables with line numbers.
  */
 import { readFile, stat } from 'node:fs/promises';
+import { dirname, isAbsolute, join } from 'node:path';
 import { ioError, usageError } from '../core/errors.js';
+import { hasScheme } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import { fileError } from './checked-file.js';
 
@@ -19,6 +21,11 @@ export async function readText(name: string, most = MOST_REPORT_BYTES): Promise<
   } catch (cause) {
     throw fileError(name, cause);
   }
+}
+
+/** Returns a function that resolves names in a list: relative to its folder, except URLs. */
+export function besideList(list: string): (name: string) => string {
+  return (name) => (isAbsolute(name) || hasScheme(name) ? name : join(dirname(list), name));
 }
 
 interface CsvLine {

@@ -53,8 +53,13 @@ function merged(values: Values, added: Values): Values {
 /** Merges filters and lists, where a feature replaces the same with fewer options; replaces other values. */
 export function joined(given: unknown, value: unknown): unknown {
   if (Array.isArray(given) && Array.isArray(value))
-    return [...given.filter((one) => !value.some((more) => extends_(more, one))), ...value];
+    return [...given.filter((one) => !value.some((more) => includes(`${more}`, `${one}`))), ...value];
   return isObject(given) && isObject(value) ? { ...given, ...value } : value;
+}
+
+/** Whether a feature is another one, or that with further options. */
+function includes(feature: string, other: string): boolean {
+  return feature === other || feature.startsWith(`${other}${other.includes('=') ? ':' : '='}`);
 }
 
 /** Parameters within a sentence: `offset: 12`. */

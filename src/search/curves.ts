@@ -34,6 +34,7 @@ import {
   convexHull,
   indexNear,
   type RisingCurve,
+  rateBetween,
   rises,
   risingCurve,
   takeovers,
@@ -389,6 +390,8 @@ class Ladder {
     const hull = this.#hull();
     const [lowest, highest] = [hull[0], hull.at(-1)];
     if (!lowest || !highest) throw new Error('nothing was measured');
+    // A single value of each size makes no curve.
+    if (curves.length === 0) return hull.slice(-(this.options.rungs ?? DEFAULT_RUNGS));
     const chosen = new Map<string, LadderPoint>();
     for (const { name: step, kbps } of this.#places(curves, lowest, highest)) {
       const curve = curves.find(([name]) => name === step)?.[1] as RisingCurve;
@@ -396,7 +399,7 @@ class Ladder {
       const value = values[indexNear(values, curve.valueAt(kbps))] as number;
       const tell = (found: KnownPoint) => this.options.onPoint?.(this.#point(step, found));
       const point = await step.probe.measure(value, tell);
-      chosen.set(`${step.size.height} ${value}`, this.#point(step, point));
+      chosen.set(`${this.steps.indexOf(step)} ${value}`, this.#point(step, point));
     }
     return [...chosen.values()].sort((a, b) => a.kbps - b.kbps);
   }
@@ -418,12 +421,12 @@ class Ladder {
     }
     const [first, last] = [cheapestAt(curves, low), cheapestAt(curves, high)];
     const share = (i: number) => (rungs === 1 ? 1 : i / (rungs - 1));
-    const from = Math.log(first?.kbps ?? lowest.kbps);
-    const until = Math.log(last?.kbps ?? highest.kbps);
+    const from = first?.kbps ?? lowest.kbps;
+    const until = last?.kbps ?? highest.kbps;
     return Array.from({ length: rungs }, (_, i) =>
       spacing === 'quality'
-        ? cheapestAt(curves, low + (high - low) * share(i))
-        : bestAt(curves, Math.exp(from + (until - from) * share(i))),
+        ? cheapestAt(curves, Math.min(high, low + (high - low) * share(i)))
+        : bestAt(curves, rateBetween(from, until, share(i))),
     ).filter((place) => place !== undefined);
   }
 

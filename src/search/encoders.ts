@@ -54,8 +54,12 @@ const GENERAL: readonly Scale[] = [
   { name: 'qp', min: 0, max: 51, step: 1, start: 26, slope: 1.5 },
 ];
 
-/** Ratio of successive bit rates, about as far apart as two CRF values. */
-const RATE_STEP = 2 ** (1 / 12);
+const MOST_VALUES = 10_000;
+
+/** Successive bit rates per octave, about as far apart as two CRF values. */
+const PER_OCTAVE = 12;
+/** Approximate VMAF points lost per such step. */
+const RATE_SLOPE = 0.6;
 const LOWEST_RATE = 50_000;
 const HIGHEST_RATE = 200_000_000;
 
@@ -90,7 +94,10 @@ export function parameterOf(
   };
 }
 
-function valuesOf(scale: Scale, range: ValueRange | undefined): readonly number[] {
+function valuesOf(
+  scale: Omit<Parameter, 'grid' | 'args'> & Pick<Scale, 'min' | 'max' | 'step'>,
+  range: ValueRange | undefined,
+): readonly number[] {
   const { min, max } = range ?? scale;
   const step = range?.step ?? scale.step;
   const ok =
@@ -100,21 +107,34 @@ function valuesOf(scale: Scale, range: ValueRange | undefined): readonly number[
       `the range is ${showValue(range)}, but ${scale.name} goes from ${scale.min} to ${scale.max} in steps of ${scale.step}.`,
     );
   const count = Math.floor((max - min) / step + 1e-9) + 1;
+  if (count > MOST_VALUES)
+    throw usageError(
+      `the range is ${showValue(range)}, which has more than ${MOST_VALUES} values; use a larger step.`,
+    );
   // Rounded to remove the binary noise of the steps.
   return Array.from({ length: count }, (_, i) => Number((min + i * step).toFixed(6)));
 }
 
 function bitrate(range: ValueRange | undefined): Parameter {
-  const { min, max } = range ?? { min: LOWEST_RATE, max: HIGHEST_RATE };
+  const { min, max, step }: ValueRange = range ?? { min: LOWEST_RATE, max: HIGHEST_RATE };
   if (!(min >= 1000 && max <= 1e10 && min <= max))
     throw usageError(
       `the range is ${showValue(range)}, but bit rates go from 1000 to 10000000000 bits per second.`,
     );
-  const values: number[] = [];
-  for (let rate = max; rate >= min; rate /= RATE_STEP) values.push(Math.round(rate));
+  const octaves = Math.log2(max / min);
+  const rates =
+    step === undefined
+      ? // Both ends are values.
+        [
+          ...Array.from({ length: Math.ceil(octaves * PER_OCTAVE) }, (_, i) => max / 2 ** (i / PER_OCTAVE)),
+          min,
+        ]
+      : valuesOf({ name: 'bitrate', min, max, step }, range).toReversed();
+  const values = [...new Set(rates.map(Math.round))];
+  const slope = (RATE_SLOPE * PER_OCTAVE * octaves) / (values.length - 1) || RATE_SLOPE;
   return {
     name: 'bitrate',
-    grid: { values, start: indexNear(values, 3_000_000), slope: 0.6 },
+    grid: { values, start: indexNear(values, 3_000_000), slope },
     args: (value) => ['-b:v', String(value)],
   };
 }

@@ -190,13 +190,13 @@ export class Probe {
   /**
    * Encodes the whole source and scores it.
    * @param output path to write, with audio and subtitles; without it, the encode is only scored
-   * @param wanted true to keep the file, by its values
+   * @param wanted true to keep the file, by its values and bytes
    * @throws {AnyvmafError} `media` if it does not have all frames of the source; no file remains
    */
   async encodeWhole(
     value: number,
     output: string | undefined,
-    wanted: (metrics: Measured['metrics']) => boolean = () => true,
+    wanted: (metrics: Measured['metrics'], bytes: number) => boolean = () => true,
   ): Promise<{
     readonly final: Omit<FinalEncode, 'reached' | 'qualities'>;
     readonly metrics: Measured['metrics'];
@@ -214,7 +214,7 @@ export class Probe {
         .filter(({ severity }) => severity !== 'info')
         .map(({ message }) => message);
       metrics = measuredOf(this.session, report, whole.scored, this.task.metrics);
-      stays = wanted(metrics);
+      stays = wanted(metrics, total(sizes));
       return stays;
     };
     const name = output ?? 'final.mkv';

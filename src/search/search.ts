@@ -182,12 +182,11 @@ class Search {
 
   async #encodeWhole(value: number, output: string | undefined): Promise<FinalEncode> {
     const { perSecond } = this.session;
-    const margin = (metrics: Measured['metrics']) => marginOf(this.targets, metrics, perSecond);
-    const isWanted = (metrics: Measured['metrics']) =>
-      this.options.keepMissed === true || margin(metrics) >= 0;
+    const keeps = (metrics: Measured['metrics'], bytes: number) => this.#missed(metrics, bytes) === null;
+    const isWanted = this.options.keepMissed ? () => true : keeps;
     const { final, metrics } = await this.probe.encodeWhole(value, output, isWanted);
     const qualities = this.targets.map((target) => qualityIn(target, metrics, perSecond));
-    return { ...final, qualities, reached: margin(metrics) >= 0 };
+    return { ...final, qualities, reached: keeps(metrics, final.bytes) };
   }
 
   #result(found: KnownPoint, shortfall: SearchShortfall | null, final: FinalEncode | null): SearchResult {
@@ -205,6 +204,7 @@ class Search {
     const predicted = estimate(found.metrics[from] ?? [], by, perSecond, {
       frames: facts.times.length,
       shots: material.shots,
+      isWorseHigh: isWorseHigh({}, first.metric),
     });
     const { output } = this.options;
     const whole = wholeEncode(setting, found.value);
@@ -240,11 +240,17 @@ class Search {
   }
 
   #shortfall(found: KnownPoint): SearchShortfall | null {
+    return this.#missed(found.metrics, this.#wholeBytes(found));
+  }
+
+  /** @param bytes of the whole video track */
+  #missed(metrics: Measured['metrics'], bytes: number): SearchShortfall | null {
     const { maxSize, atMost } = this.options;
-    const margin = this.#margin(found);
+    const { facts, perSecond } = this.session;
+    const margin = marginOf(this.targets, metrics, perSecond);
     if (margin < 0) return { reason: 'target', by: -margin };
-    const { quality: value } = this.#point(found);
-    const share = this.#wholeBytes(found) / total(this.session.facts.sizes);
+    const value = qualityIn(this.targets[0] as CompleteTarget, metrics, perSecond);
+    const share = bytes / total(facts.sizes);
     if (maxSize !== undefined && share > maxSize) return { reason: 'size', share };
     if (atMost !== undefined && value > atMost) return { reason: 'above', by: value - atMost };
     return null;

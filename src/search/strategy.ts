@@ -405,7 +405,8 @@ export function risingCurve(
     low,
     high,
     qualityAt: (kbps) => within(quality, Math.log(kbps)),
-    kbpsAt: (wanted) => Math.exp(placeOf(quality, wanted)),
+    // The logarithm's rounding must not lead beyond the ends.
+    kbpsAt: (wanted) => Math.min(high.kbps, Math.max(low.kbps, Math.exp(placeOf(quality, wanted)))),
     valueAt: (kbps) => within(value, Math.log(kbps)),
   };
 }
@@ -461,23 +462,28 @@ function best<Item>(items: readonly Item[], order: (a: Item, b: Item) => number)
   return items.toSorted(order)[0];
 }
 
+/** The rate at a share of the way in the logarithm; at 0, exactly the first. */
+export function rateBetween(from: number, until: number, share: number): number {
+  return from * (until / from) ** share;
+}
+
 /** Rates at which to sample the best curve. */
 const LOOKS = 512;
 
 /** Where the best curve changes, by rate, starting at the lowest rate of any curve; a curve may recur. */
 export function takeovers<Name>(curves: Curves<Name>): readonly Choice<Name>[] {
-  const low = Math.log(Math.min(...curves.map(([, curve]) => curve.low.kbps)));
-  const high = Math.log(Math.max(...curves.map(([, curve]) => curve.high.kbps)));
-  const at = (place: number) => bestAt(curves, Math.exp(place));
+  const low = Math.min(...curves.map(([, curve]) => curve.low.kbps));
+  const high = Math.max(...curves.map(([, curve]) => curve.high.kbps));
+  const at = (share: number) => bestAt(curves, rateBetween(low, high, share));
   const found: Choice<Name>[] = [];
-  let before = low;
+  let before = 0;
   for (let i = 0; i <= LOOKS; i++) {
-    const place = low + ((high - low) * i) / LOOKS;
+    const place = i / LOOKS;
     const leader = at(place);
     if (leader && leader.name !== found.at(-1)?.name) {
       const from = found.length === 0 ? place : before;
       const change = bisect(from, place, 50, (between) => at(between)?.name === leader.name);
-      found.push({ ...(at(change) ?? leader), kbps: Math.exp(change) });
+      found.push({ ...(at(change) ?? leader), kbps: rateBetween(low, high, change) });
     }
     before = place;
   }

@@ -16,7 +16,7 @@ import { statisticOf } from '../report/verdict.js';
 /** VMAF scores that matter: below 60 unwatchable, above 97 indistinguishable. */
 export const WATCHED = { min: 60, max: 97 } as const;
 const DEFAULT_MODEL = 'version=vmaf_v0.6.1';
-/** Statistics over frames, as gates name them. `worst_second`: lowest mean of any second of consecutive frames. */
+/** Statistics over frames, as gates name them. `worst_second`: worst mean of any second of consecutive frames. */
 export const STATISTICS = POOLED_STATISTICS;
 export type Statistic = PooledStatistic;
 
@@ -26,7 +26,7 @@ type TargetBound =
 
 /** True if the statistic depends on a single moment, which samples cannot estimate. */
 export function isExtreme(statistic: Statistic): boolean {
-  return statistic === 'min' || statistic === 'worst_second';
+  return statistic === 'min' || statistic === 'max' || statistic === 'worst_second';
 }
 
 /** Metric and statistic used as the quality of an encode. */
@@ -118,10 +118,14 @@ export function heightTo(target: CompleteTarget, value: number): number {
   return POINTS * Math.log(from(bound) / from(value));
 }
 
+/** Least distance from the end of a scale at which the scale bends curves; nearer, it cuts them off. */
+const LEAST_ROOM = 0.3;
+
 /** Largest possible margin above all targets if all their scales end at 100, as VMAF's does. */
 export function ceilingOf(targets: readonly CompleteTarget[]): number | undefined {
   const bounds = targets.map(({ metric, atLeast }) => (metric.startsWith('vmaf') ? atLeast : undefined));
-  return bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : undefined;
+  const room = bounds.every((bound) => bound !== undefined) ? 100 - Math.max(...bounds) : 0;
+  return room > LEAST_ROOM ? room : undefined;
 }
 
 /** A prediction, with intervals that contain the final encode's value with 95 % and 99 % confidence. */
@@ -149,6 +153,8 @@ interface SampledWhole {
   readonly frames?: number;
   /** Shot of each sample, if every shot has its share of samples. */
   readonly shots?: readonly number[];
+  /** High values are the worse ones. */
+  readonly isWorseHigh?: boolean;
 }
 
 /**
@@ -159,15 +165,15 @@ export function estimate(
   samples: SampleValues,
   statistic: Statistic | WholeValue,
   second: number,
-  { frames = Number.POSITIVE_INFINITY, shots }: SampledWhole = {},
+  { frames = Number.POSITIVE_INFINITY, shots, isWorseHigh }: SampledWhole = {},
 ): Estimate {
-  const value = ofSamples(samples, statistic, second);
+  const value = ofSamples(samples, statistic, second, isWorseHigh);
   const count = samples.length;
   if (count < 2) return { value, interval95: [value, value], interval99: [value, value] };
   // Jackknife pseudo-values work for any statistic.
   const parts = samples.map((_, out) => {
     const others = samples.filter((_, i) => i !== out);
-    return count * value - (count - 1) * ofSamples(others, statistic, second);
+    return count * value - (count - 1) * ofSamples(others, statistic, second, isWorseHigh);
   });
   const chance = chanceOf(parts, shots);
   const scored = samples.reduce((sum, { length }) => sum + length, 0);
@@ -206,7 +212,12 @@ function varianceOf(values: readonly number[]): number {
   return mean(values.map((value) => (value - middle) ** 2));
 }
 
-function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, second: number): number {
+function ofSamples(
+  samples: SampleValues,
+  statistic: Statistic | WholeValue,
+  second: number,
+  isWorseHigh = false,
+): number {
   const starts: number[] = [];
   const joined: number[] = [];
   for (const values of samples) {
@@ -214,7 +225,7 @@ function ofSamples(samples: SampleValues, statistic: Statistic | WholeValue, sec
     for (const value of values) joined.push(value);
   }
   if (typeof statistic !== 'string') return valueOfWhole(statistic, joined);
-  return statisticOf(joined, statistic, second, starts);
+  return statisticOf(joined, statistic, second, starts, isWorseHigh);
 }
 
 /** Fewest parts of a video for a confidence interval. */
@@ -228,7 +239,7 @@ export function partLength(frames: number, second: number, mostParts: number): n
 
 export function qualityIn(measure: CompleteMeasure, metrics: Measured['metrics'], second: number): number {
   const { from, by } = poolingOf(measure);
-  return ofSamples(metrics[from] ?? [], by, second);
+  return ofSamples(metrics[from] ?? [], by, second, isWorseHigh({}, measure.metric));
 }
 
 /** Margin to the hardest target; negative if one is missed. */

@@ -18,7 +18,7 @@ export type { QualityMeasure } from './targets.js';
 
 /** Options shared by everything that encodes a source. */
 export interface EncodingOptions extends Pick<ScoreOptions, 'models' | 'features' | 'threads' | 'signal'> {
-  /** Encode the whole source for every point instead of samples. Default false; `min` and `worst_second` always do. */
+  /** Encode the whole source for every point instead of samples. Default false; extreme statistics always do. */
   readonly full?: boolean;
   /** Pixel format of the encodes. Default: the source's, or the closest one that the encoder takes. */
   readonly pixelFormat?: string;
@@ -164,6 +164,7 @@ export interface FinalEncode {
   readonly pooled: Readonly<Record<string, PooledMetric>>;
   /** The statistic of each target, in the targets' order. */
   readonly qualities: readonly number[];
+  /** True if it keeps all targets and bounds. */
   readonly reached: boolean;
 }
 
@@ -475,9 +476,5 @@ export interface TuneShotsResult
  */
 export function parseTarget(text: string): QualityTarget {
   const { metric, statistic, relation, bound } = parseLimit(text, 'target');
-  if (statistic === 'worst_second' && relation === '<=')
-    throw usageError(
-      `the target is ${showValue(text)}, but worst_second is the lowest mean of a second and takes >= only; use max.`,
-    );
   return { metric, statistic, ...(relation === '>=' ? { atLeast: bound } : { atMost: bound }) };
 }

@@ -125,7 +125,7 @@ async function wait(milliseconds: number, signal: AbortSignal): Promise<void> {
 }
 
 function hostsOf({ common }: BatchSettings): readonly string[] {
-  return common.flatMap(({ name, values }) => (name === 'allow-url' ? values.filter(Boolean) : []));
+  return common.flatMap(({ name, value }) => (name === 'allow-url' && value ? value : []));
 }
 
 /** The queued form of a job: absolute paths, and no hosts, because each worker allows its own. */

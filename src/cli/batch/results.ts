@@ -18,7 +18,7 @@ import {
 import { type FileHandle, open, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { isObject, jsonOf } from '../../core/arguments.js';
-import { AnyvmafError, ioError, messageOf } from '../../core/errors.js';
+import { AnyvmafError, ioError, messageOf, usageError } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders, textDigest } from '../../files/folders.js';
@@ -50,16 +50,19 @@ export interface ResultLine {
 export type ResultsFile = Awaited<ReturnType<typeof openResults>>;
 
 /**
- * Opens or creates the file, and locks it against other processes if it is a regular file. Drops an incomplete last
- * line, left by a kill.
+ * Opens or creates the file, and locks it against other processes. Drops an incomplete last line, left by a kill.
  * @param retry also drops failed jobs
- * @throws {AnyvmafError} `io` if it is not writable, locked by another process, or not a results file
+ * @throws {AnyvmafError} `io` if it is not writable, locked by another process, or not a results file; `usage` for a
+ * pipe or a device, whose results cannot be read again
  */
 export async function openResults(path: string, inputs: readonly string[], retry: boolean) {
   const output = await openOutput(path, inputs);
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() === false)
+    throw usageError(
+      `"${shown(path)}" is a pipe or a device, but a batch reads its results again to resume; name a file`,
+    );
   // Lock before reading, so that no line of another process is missed.
-  const regular = statSync(path, { throwIfNoEntry: false })?.isFile() ?? true;
-  const lock = regular ? await lockFile(path) : undefined;
+  const lock = await lockFile(path);
   try {
     const text = existsSync(path) ? readFileSync(path, 'utf8') : '';
     const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -78,7 +81,7 @@ export async function openResults(path: string, inputs: readonly string[], retry
       /** Appends a line and syncs it to disk. @throws {AnyvmafError} `io` */
       add(added: string): ResultLine {
         const line = readLine(added, lines.size + 1, path);
-        lock?.require();
+        lock.require();
         try {
           const bytes = Buffer.from(`${added}\n`);
           for (let at = 0; at < bytes.length; ) at += writeSync(fd, bytes, at);
@@ -91,11 +94,11 @@ export async function openResults(path: string, inputs: readonly string[], retry
       },
       async close(): Promise<void> {
         closeSync(fd);
-        await lock?.release();
+        await lock.release();
       },
     };
   } catch (error) {
-    await lock?.release();
+    await lock.release();
     throw error instanceof AnyvmafError ? error : writeError(path, error);
   }
 }

@@ -3,7 +3,7 @@
  * The settings and jobs of a batch: from a CSV or JSON lines table, or from names of encodes and a rule for references.
  */
 import { readdir, stat } from 'node:fs/promises';
-import { basename, dirname, extname, join } from 'node:path';
+import { basename, dirname, extname, join, resolve } from 'node:path';
 import { isObject } from '../../core/arguments.js';
 import { ioError, messageOf, usageError } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
@@ -133,10 +133,10 @@ const BATCH_ONLY: ReadonlySet<string> = new Set(
 /** Options that a line may set, and a batch for all lines. */
 export const LINE_OPTIONS: readonly OptionSpec[] = SCORE_OPTIONS.filter(({ name }) => !BATCH_ONLY.has(name));
 
-/** A flag has no values. */
+/** One use of an option; a flag has no value. The order counts: options of a tiny model follow it. */
 export interface LineOption {
   readonly name: string;
-  readonly values: readonly string[];
+  readonly value?: string;
 }
 
 export interface TableLine {
@@ -146,6 +146,8 @@ export interface TableLine {
   readonly reference?: string;
   readonly distorted: string;
   readonly options: readonly LineOption[];
+  /** Names of options that it sets, be it to `false` or an empty list. */
+  readonly own: readonly string[];
 }
 
 export interface Job {
@@ -203,23 +205,33 @@ function linesOfJson(text: string, name: string): readonly TableLine[] {
 function lineOf(entries: readonly (readonly [string, unknown])[], line: number, where: string): TableLine {
   const videos: { reference?: string; distorted?: string } = {};
   const options: LineOption[] = [];
+  const own: string[] = [];
   for (const [column, value] of entries) {
     const key = spelt(column);
     if (key === 'reference' || key === 'distorted') {
       if (typeof value !== 'string' || value === '')
         throw usageError(`${key} in ${where} is ${showValue(value)}, but it must be the name of a file`);
+      if (videos[key] !== undefined)
+        throw usageError(`${where} names two ${key} videos; write a line for each pair`);
       videos[key] = value;
       continue;
     }
-    const option = optionOf(column, value, where);
-    if (option) options.push(option);
+    const { name, values } = optionOf(column, value, where);
+    if (!values) continue;
+    own.push(name);
+    for (const value of values) options.push(value === true ? { name } : { name, value: String(value) });
   }
   const { reference, distorted } = videos;
   if (distorted === undefined) throw usageError(`${where} names no distorted video`);
-  return { line, distorted, options, ...(reference !== undefined && { reference }) };
+  return { line, distorted, options, own, ...(reference !== undefined && { reference }) };
 }
 
-function optionOf(column: string, value: unknown, where: string): LineOption | undefined {
+/** The values of an option, `true` for a flag that is set; absent if nothing is set. */
+function optionOf(
+  column: string,
+  value: unknown,
+  where: string,
+): { readonly name: string; readonly values?: readonly (string | number | true)[] } {
   const spec = LINE_OPTIONS.find(({ name }) => spelt(name) === spelt(column));
   if (!spec) {
     const names = ['reference', 'distorted', ...LINE_OPTIONS.map(({ name }) => name)];
@@ -234,11 +246,11 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
     throw usageError(
       `${where} has ${quoted(column)}, but only the command line may allow hosts; give --allow-url=HOST there`,
     );
-  if (value === null || value === undefined) return undefined;
+  if (value === null || value === undefined) return { name };
   if (spec.argument === undefined) {
     const word = String(value).toLowerCase();
-    if (['true', '1', 'yes'].includes(word)) return { name, values: [] };
-    if (['false', '0', 'no'].includes(word)) return undefined;
+    if (['true', '1', 'yes'].includes(word)) return { name, values: [true] };
+    if (['false', '0', 'no'].includes(word)) return { name, values: [] };
     throw usageError(`${name} in ${where} is ${showValue(value)}, but it must be true or false`);
   }
   const values: readonly unknown[] = Array.isArray(value) ? value : [value];
@@ -246,7 +258,7 @@ function optionOf(column: string, value: unknown, where: string): LineOption | u
     if (typeof item === 'string' || typeof item === 'number') continue;
     throw usageError(`${name} in ${where} is ${showValue(item)}, but it must be a string or a number`);
   }
-  return { name, values: values.map(String) };
+  return { name, values: values as readonly (string | number)[] };
 }
 
 /**
@@ -261,14 +273,12 @@ export function jobsOf(
   table: string,
   locate: (path: string) => string,
 ): readonly Job[] {
-  return lines.map(({ line, reference, distorted, options }) => {
-    const own = new Set(options.map(({ name }) => name));
+  return lines.map(({ line, reference, distorted, options, own }) => {
     const remote = [reference ?? '', distorted].some(isUrl);
-    const shared = common.filter(({ name }) => !own.has(name) && (name !== 'allow-url' || remote));
-    const all = [...shared, ...options];
+    const shared = common.filter(({ name }) => !own.includes(name) && (name !== 'allow-url' || remote));
     const args = [
-      ...all.flatMap(({ name, values }) =>
-        values.length === 0 ? [`--${name}`] : values.map((value) => `--${name}=${value}`),
+      ...[...shared, ...options].map(({ name, value }) =>
+        value === undefined ? `--${name}` : `--${name}=${value}`,
       ),
       ...(reference === undefined ? [] : [`--reference=${locate(reference)}`]),
       `--distorted=${locate(distorted)}`,
@@ -312,9 +322,9 @@ export async function encodeLines(names: readonly string[], rule: ReferenceRule)
     distorted,
   }));
   // A folder may hold the reference too.
-  const encodes = pairs.filter(({ reference, distorted }) => reference !== distorted);
+  const encodes = pairs.filter(({ reference, distorted }) => resolve(reference) !== resolve(distorted));
   if (encodes.length === 0) throw usageError(`there are no videos in ${shown(names.join(', '))}`);
-  return encodes.map((pair, i) => ({ line: i + 1, ...pair, options: [] }));
+  return encodes.map((pair, i) => ({ line: i + 1, ...pair, options: [], own: [] }));
 }
 
 async function videosOf(name: string): Promise<readonly string[]> {

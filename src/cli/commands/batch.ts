@@ -2,11 +2,9 @@
  * @module cli/commands/batch
  * `anyvmaf batch TABLE -o RESULTS`: scores a table of pairs, and resumes an interrupted run.
  */
-import { dirname, isAbsolute, join } from 'node:path';
 import { usageError } from '../../core/errors.js';
-import { hasScheme } from '../../core/names.js';
 import { counted, quoted } from '../../core/printable.js';
-import { readText } from '../../files/text-file.js';
+import { besideList, readText } from '../../files/text-file.js';
 import { openResults, scoreJobs } from '../batch/results.js';
 import {
   type BatchSettings,
@@ -30,12 +28,9 @@ const NAME = 'anyvmaf batch';
 const OF_JOBS = LINE_OPTIONS.filter(({ name }) => !OWN_OPTIONS.some((own) => own.name === name)).map(
   (option): Option<BatchSettings> => ({
     ...option,
-    read: ({ name, value }, { common = [] }) => {
-      const before = common.find((other) => other.name === name);
-      const values = [...(before?.values ?? []), ...(option.argument === undefined ? [] : [value])];
-      if (!before) return { common: [...common, { name, values }] };
-      return { common: common.map((other) => (other === before ? { name, values } : other)) };
-    },
+    read: ({ name, value }, { common = [] }) => ({
+      common: [...common, option.argument === undefined ? { name } : { name, value }],
+    }),
   }),
 );
 
@@ -165,8 +160,7 @@ async function readJobs({ sources, common, reference, match }: BatchSettings): P
     return jobsOf(lines, common, 'the list of encodes', (path) => path);
   }
   const lines = tableLines(await readText(table), table);
-  const locate = (path: string) => (isAbsolute(path) || hasScheme(path) ? path : join(dirname(table), path));
-  return jobsOf(lines, common, table, locate);
+  return jobsOf(lines, common, table, besideList(table));
 }
 
 /**

@@ -8,6 +8,7 @@ import {
   type EncoderChoice,
   type ParameterName,
   parseTarget,
+  type SearchOptions,
   type SearchResult,
   type SearchStage,
   type ValueRange,
@@ -83,6 +84,12 @@ export function encodeOptions(help: string) {
       () => ({ keepMissed: true }),
     ],
   });
+}
+
+/** @throws {AnyvmafError} `usage` for `--encode-missed` alone */
+export function checkEncode({ output, keepMissed }: Pick<SearchOptions, 'output' | 'keepMissed'>): void {
+  if (keepMissed && output === undefined)
+    throw usageError('--encode-missed requires --encode; add it, or leave out --encode-missed');
 }
 
 export const TARGET_OPTION = optionRows({
@@ -220,7 +227,7 @@ export function pointsHead(parameter: string, metric: string): string {
 }
 
 export function reachedText({ reached }: { readonly reached: boolean }): string {
-  return reached ? 'which reaches the target' : 'which misses the target';
+  return reached ? 'which reaches the target' : 'which misses a target or bound';
 }
 
 /** The unwritten file and how to get it, warnings, and the number of encodes. */

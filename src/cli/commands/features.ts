@@ -2,10 +2,9 @@
  * @module cli/commands/features
  * `anyvmaf features [NAME]` lists feature extractors; with `--parquet FILE` it writes features, one row per frame.
  */
-import { dirname, isAbsolute, join } from 'node:path';
 import { AnyvmafError, usageError } from '../../core/errors.js';
 import { counted, quoted } from '../../core/printable.js';
-import { csvTable, readText } from '../../files/text-file.js';
+import { besideList, csvTable, readText } from '../../files/text-file.js';
 import type { DatasetOptions, DatasetPair, DatasetSummary, ExtractorSpec } from '../../index.js';
 import { wrap } from '../../report/sections.js';
 import {
@@ -33,7 +32,7 @@ import {
 import { openOutput } from '../output.js';
 import { checkPairingOptions, PAIRING_OPTIONS, type TableSettings, tableReader } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
-import { VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
+import { localPath, VIDEO_OPTIONS, type VideoSettings, type Videos, videosOf } from '../video-options.js';
 
 const MAX_DISTORTED = 1000;
 
@@ -206,13 +205,15 @@ export function parsePairs(
       `the first line of ${list} must name the columns reference and distorted and, optionally, key, clip and mos` +
         `${unknown === undefined ? '' : `, but it has ${quoted(unknown)}`}`,
     );
+  const twice = names.find((name, i) => names.indexOf(name) < i);
+  if (twice !== undefined) throw usageError(`the first line of ${list} names the column ${twice} twice`);
   if (rows.length === 0) throw usageError(`${list} lists no pairs of videos`);
   return rows.map(({ entries, line }) => {
     const field = (name: string) => entries[names.indexOf(name)]?.[1] || undefined;
     const video = (name: string) => {
       const path = field(name);
       if (path === undefined) throw usageError(`line ${line} of ${list} names no ${name} video`);
-      return locate(path);
+      return localPath(locate(path));
     };
     const value = field('mos');
     const label = `mos in line ${line} of ${list}`;
@@ -255,9 +256,7 @@ export async function writeTable(settings: FeatureTable, terminal: Terminal): Pr
 async function pairsOf({ pairs }: FeatureTable): Promise<readonly DatasetPair[]> {
   if (!('list' in pairs)) return pairs;
   const { list, raw } = pairs;
-  const folder = dirname(list);
-  const text = await readText(list);
-  return parsePairs(text, list, (path) => (isAbsolute(path) ? path : join(folder, path)), raw);
+  return parsePairs(await readText(list), list, besideList(list), raw);
 }
 
 const listing = listingCommand({

@@ -13,6 +13,7 @@ import { type OptionUse, optionTable, refusedValue } from '../options.js';
 import type { Terminal } from '../terminal.js';
 import {
   bar,
+  checkEncode,
   ENCODER_OPTIONS,
   ENDING_OPTIONS,
   encodeOptions,
@@ -37,7 +38,7 @@ import {
 
 const NAME = 'anyvmaf search';
 
-const SEARCH_OPTIONS = optionTable({
+export const SEARCH_OPTIONS = optionTable({
   Encoding: {
     ...ENCODER_OPTIONS,
     ...encodeOptions('encode the whole source with the value found, copy audio and subtitles, and score it'),
@@ -46,9 +47,11 @@ const SEARCH_OPTIONS = optionTable({
     ...TARGET_OPTION,
     '--between LOW..HIGH': [
       'mean between LOW and HIGH',
-      (use: OptionUse, { targets = [] }: Pick<SearchOptions, 'targets'>) => {
+      (use: OptionUse, { targets = [], atMost }: Pick<SearchOptions, 'targets' | 'atMost'>) => {
         const { min, max } = rangeValue(use);
-        return { targets: [{ atLeast: min }, ...targets], atMost: max };
+        // The first target is that of an earlier --between, of which the last counts.
+        const others = atMost === undefined ? targets : targets.slice(1);
+        return { targets: [{ atLeast: min }, ...others], atMost: max };
       },
     ],
     '--max-size SHARE': [
@@ -102,10 +105,11 @@ const page: HelpText = {
 
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { file, json = false, quiet = false, forget, encoder, ...others } = settings;
-  if (forget) return forgetAll(typeof others.cache === 'string' ? others.cache : undefined, terminal);
+  if (forget) return forgetAll(others.cache, terminal);
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   const options: SearchOptions = { ...others, encoder };
+  checkEncode(options);
   const parameter = options.parameter ?? 'crf';
   return encodingRun({ source, quiet }, [file, options.output], terminal, async (tools) => {
     const { files, signal, say, line, clear } = tools;
@@ -136,7 +140,9 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
   });
 });
 
-async function forgetAll(cache: string | undefined, terminal: Terminal): Promise<number> {
+async function forgetAll(cache: SearchOptions['cache'], terminal: Terminal): Promise<number> {
+  if (cache === false)
+    throw usageError('--cache none names no cached points to forget; name their folder, or leave it out');
   const { forgetSearches } = await import('../../index.js');
   const count = await forgetSearches(cache);
   await terminal.print(`deleted the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);

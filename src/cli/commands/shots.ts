@@ -22,6 +22,7 @@ import { EXIT } from '../exit.js';
 import { choiceValue, numberValue, optionTable, orList } from '../options.js';
 import {
   bar,
+  checkEncode,
   ENCODER_OPTIONS,
   ENDING_OPTIONS,
   encodeOptions,
@@ -127,6 +128,7 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
   const format = asked ?? formatOf(path);
   if (encoder === undefined && (Object.keys(others).length > 0 || format === 'shell'))
     throw usageError(`${NAME} needs an encoder for these options, for instance --encoder libx264`);
+  checkEncode(rest);
   return encodingRun({ source, quiet }, [path, rest.output], terminal, async (tools) => {
     const { files, signal, say, clear } = tools;
     const [file] = files;

@@ -94,6 +94,12 @@ describe('batch', () => {
       'reference,distorted\nr.y4m,pipe.y4m\npipe.y4m,d.y4m\nr.y4m,/dev/zero\nr.y4m,e.y4m\n',
     );
     const result = files.at('piped.jsonl');
+    // Reading it would wait for ever, and stop the signals that end it.
+    const refused = await batch(piped, files.at('pipe.y4m'));
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/pipe or a device.*name a file/),
+    });
     const run = await batch(piped, result);
     expectRun(run, 2, '4 jobs; 3 failed');
     expect(run.stderr).toContain('pipe.y4m is a named pipe, but a batch reads files; store the video');
@@ -330,6 +336,11 @@ describe('encodes of a folder', () => {
     const lines = await encodeLines([files.at('film')], { reference, match });
     expect(lines.map(({ distorted }) => distorted)).toEqual([at('film_1080p.mp4'), at('film_720p.mkv')]);
     expect(lines[0]?.reference).toBe(expected);
+  });
+
+  it('are not the reference itself, however it is written', async () => {
+    const lines = await encodeLines([files.at('film')], { reference: `${files.at('film')}/./film_720p.mkv` });
+    expect(lines.map(({ distorted }) => distorted)).toEqual([at('film_1080p.mp4')]);
   });
 
   it.each([

@@ -8,9 +8,12 @@ import { BATCH_OPTIONS, batchSettings } from '../../../src/cli/commands/batch.js
 import { type FeatureTable, featuresSettings, parsePairs } from '../../../src/cli/commands/features.js';
 import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import { MCP_OPTIONS, mcp, mcpArguments } from '../../../src/cli/commands/mcp.js';
+import { SEARCH_OPTIONS, search } from '../../../src/cli/commands/search.js';
+import { shots } from '../../../src/cli/commands/shots.js';
 import { type Option, parseArguments, settingsOf } from '../../../src/cli/options.js';
 import { scoreSettings } from '../../../src/cli/score-options.js';
 import type { Terminal } from '../../../src/cli/terminal.js';
+import { besideList } from '../../../src/files/text-file.js';
 import { refusal } from '../../support/refusals.js';
 
 function settings(line: string) {
@@ -193,7 +196,7 @@ describe('tiny models', () => {
 it('--no still abbreviates the option of the vmaf tool, and --su one of a batch', () => {
   expect(options('--no').noPrediction).toBe(true);
   expect(batch('jobs.csv -o r.jsonl --su 2'.split(' '))).toMatchObject({
-    common: [{ name: 'subsample', values: ['2'] }],
+    common: [{ name: 'subsample', value: '2' }],
   });
 });
 
@@ -262,12 +265,17 @@ describe('features', () => {
       { reference: '/at/r.y4m', distorted: '/at/a, "b".mp4', key: 'k', clip: undefined, mos: 3.5 },
       { reference: '/at/r.y4m', distorted: '/at/c.mp4', key: undefined, clip: undefined, mos: 4 },
     ]);
+    const urls = 'reference,distorted\nfile:///r%20s.y4m,https://host/d.mp4\n';
+    expect(parsePairs(urls, 'in/list.csv', besideList('in/list.csv'), undefined)).toMatchObject([
+      { reference: '/r s.y4m', distorted: 'https://host/d.mp4' },
+    ]);
   });
 
   it.each([
     ['', /must name the columns reference and distorted/],
     ['reference,distorted,dmos\n', /but it has "dmos"/],
     ['reference\nr\n', /must name the columns/],
+    ['reference,distorted,mos,mos\nr,d,3,4\n', /names the column mos twice/],
     ['reference,distorted\n', /lists no pairs/],
     ['reference,distorted\nr\n', /line 2 of list\.csv has 1 fields, but the first line names 2/],
     ['reference,distorted\nr,\n', /line 2 of list\.csv names no distorted video/],
@@ -310,12 +318,32 @@ describe('the table of a batch', () => {
 
   it('overrides the options of all lines', () => {
     const common = [
-      { name: 'model', values: ['version=vmaf_v0.6.1'] },
-      { name: 'subsample', values: ['5'] },
+      { name: 'model', value: 'version=vmaf_v0.6.1' },
+      { name: 'subsample', value: '5' },
     ];
     const [first, second] = jobs('reference,distorted,model\na,b,auto\na,c,\n', 'jobs.csv', common);
     expect(first?.settings.options).toEqual({ models: ['auto'], subsample: 5 });
     expect(second?.settings.options).toEqual({ models: ['version=vmaf_v0.6.1'], subsample: 5 });
+  });
+
+  it('overrides them with false and with an empty list', () => {
+    const { common } = batch('jobs.csv -o r --strict --feature psnr'.split(' '));
+    const pair = { reference: 'a', distorted: 'b' };
+    const table = [{}, { strict: false }, { feature: [] }].map((own) => JSON.stringify({ ...pair, ...own }));
+    expect(jobs(table.join('\n'), 'jobs.jsonl', common).map(({ settings }) => settings.options)).toEqual([
+      { strict: true, features: ['psnr'] },
+      { features: ['psnr'] },
+      { strict: true },
+    ]);
+  });
+
+  it('keeps the options of a tiny model with it', () => {
+    const line = 'jobs.csv -o r --tiny-model a --tiny-precision int8 --tiny-model b --tiny-precision fp32';
+    const [job] = jobs('reference,distorted\na,b\n', 'jobs.csv', batch(line.split(' ')).common);
+    expect(job?.settings.options.tiny).toEqual([
+      { model: 'a', precision: 'int8' },
+      { model: 'b', precision: 'fp32' },
+    ]);
   });
 
   it.each([
@@ -326,6 +354,7 @@ describe('the table of a batch', () => {
     ['jobs.csv', 'reference,distorted,shard\na,b,1/2\n', 'not an option of a pair'],
     ['jobs.csv', 'reference,distorted,subsample\na,b,x\n', 'line 2 of jobs.csv: --subsample'],
     ['jobs.csv', 'reference\na\n', 'names no distorted video'],
+    ['jobs.csv', 'reference,distorted,Distorted\na,b,c\n', 'line 2 of jobs.csv names two distorted videos'],
     ['jobs.csv', 'distorted\na\n', 'line 2 of jobs.csv: '],
     ['jobs.csv', 'reference,distorted,strict\na,b,maybe\n', 'must be true or false'],
     ['jobs.csv', 'reference,distorted\n-,b\n', 'standard input'],
@@ -345,9 +374,9 @@ describe('the table of a batch', () => {
       frames: true,
       together: 3,
       common: [
-        { name: 'model', values: ['auto'] },
-        { name: 'feature', values: ['psnr'] },
-        { name: 'no_prediction', values: [] },
+        { name: 'model', value: 'auto' },
+        { name: 'feature', value: 'psnr' },
+        { name: 'no_prediction' },
       ],
     });
   });
@@ -362,6 +391,30 @@ describe('the table of a batch', () => {
     [['jobs.csv', '-o', 'r', '--json'], 'unknown option'],
   ])('is refused with %j', (args, why) => {
     expect(() => batch(args)).toThrow(why);
+  });
+});
+
+describe('a search', () => {
+  it.each([
+    ['--between 94..96', { targets: [{ atLeast: 94 }], atMost: 96 }],
+    [
+      '--target p5>=90 --between 1..2 --between 94..96',
+      {
+        targets: [{ atLeast: 94 }, { statistic: 'p5', atLeast: 90 }],
+        atMost: 96,
+      },
+    ],
+  ])('takes %s', (line, wanted) => {
+    const { options: uses } = parseArguments(line.split(' '), SEARCH_OPTIONS);
+    expect(settingsOf(uses, SEARCH_OPTIONS)).toEqual(wanted);
+  });
+
+  it.each([
+    [search, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
+    [shots, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
+    [search, '--forget --cache none', /no cached points to forget/],
+  ])('refuses %j %s', async (one, line, message) => {
+    await expect(one.run(line.split(' '), {} as Terminal)).rejects.toThrow(message);
   });
 });
 

@@ -402,6 +402,8 @@ describe('results of several encodes', () => {
     expect(plainResults([dollars, second], 'legacy')).toBe(
       '$$.mp4: vmaf_v0.6.1: 90.000000\nb.mp4: vmaf_v0.6.1: 80.000000\n',
     );
+    const odd = { ...first, distorted: { ...first.distorted, name: "$$ a$'b.mp4" } };
+    expect(plainResults([odd], 'legacy')).toBe("$$ a$'b.mp4: vmaf_v0.6.1: 90.000000\n");
   });
 
   test('report each reason once, with the files it concerns', () => {

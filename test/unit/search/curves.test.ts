@@ -13,9 +13,11 @@ import {
   nextStep,
   type RateQuality,
   type RisingCurve,
+  rateBetween,
   risingCurve,
   takeovers,
 } from '../../../src/search/strategy.js';
+import { ceilingOf } from '../../../src/search/targets.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
 
@@ -137,6 +139,22 @@ describe('a search along a curve', () => {
       { value: 39, margin: -4 },
     ];
     expect(nextStep([...sure, { value: 35, margin: 4 }], on)).toEqual({ kind: 'found', value: 37 });
+  });
+
+  it('is mostly near the full grid for targets at the end of the scale, which cuts curves off', () => {
+    const { next } = seeded(20261129);
+    const rounds = tier(100, 1000);
+    let near = 0;
+    for (let round = 0; round < rounds; round++) {
+      const [top, from, steep] = [100 + 4 * next(), 5 + 15 * next(), 0.01 + 0.05 * next()];
+      const quality = (value: number) => Math.min(100, top - steep * Math.max(0, value - from) ** 1.7);
+      const atLeast = [99.8, 99.95, 100][round % 3] as number;
+      const ceiling = ceilingOf([{ metric: 'vmaf', statistic: 'mean', atLeast }]);
+      const on = { ...grid(51, 0.5), ...(ceiling !== undefined && { ceiling }) };
+      const best = exhaustive(quality, atLeast, on) as number;
+      if (Math.abs(search(quality, atLeast, on).value - best) <= 1) near++;
+    }
+    expect(near).toBeGreaterThan(0.7 * rounds);
   });
 
   it('ends soon on noise, and if no value reaches the target', () => {
@@ -265,6 +283,13 @@ describe('rising curves', () => {
     expect(curve.qualityAt(200)).toBe(60);
     expect(curve.valueAt(200)).toBe(28);
     expect(curve.kbpsAt(curve.qualityAt(140))).toBeCloseTo(140, 9);
+    // Rounding of logarithms leaves the ends on the curve.
+    for (let kbps = 100; kbps < 200; kbps++) {
+      const own = line(kbps, 2000, (log) => 9 * log);
+      const lowest = own.kbpsAt(own.low.quality);
+      expect(bestAt([['own', own]], rateBetween(lowest, own.high.kbps, 0))).toBeDefined();
+      expect(takeovers([['own', own]])).toEqual([{ ...own.low, value: undefined, name: 'own' }]);
+    }
     // Beyond its ends a curve is constant.
     expect([curve.qualityAt(10), curve.qualityAt(900)]).toEqual([50, 60]);
   });

@@ -12,7 +12,7 @@ import {
   parameterOf,
 } from '../../../src/search/encoders.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';
-import { estimate } from '../../../src/search/targets.js';
+import { estimate, qualityIn } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
@@ -53,12 +53,18 @@ describe('a target', () => {
     expect(() => parseTarget(text)).toThrow(/must be a number such as 93/),
   );
 
-  it('has its worst second within a run of frames, and none where high values are the worse ones', () => {
+  it('has its worst second within a run of frames, where high values are the worse ones the highest', () => {
     expect(statisticOf([10, 90, 90, 90, 90, 20], 'worst_second', 2)).toBe(50);
     // Seconds 90 20 and 10 90 of two runs that begin at 0 and 4.
     expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2, [0, 4])).toBe(50);
     expect(statisticOf([90, 90, 90, 20, 10, 90], 'worst_second', 2)).toBe(15);
-    expect(() => parseTarget('cambi.worst_second<=5')).toThrow(/; use max/);
+    const cambi = [[1, 2, 8, 6, 1, 1]];
+    for (const [metric, worst] of [
+      ['cambi', 7],
+      ['vmaf', 1],
+    ] as const)
+      expect(qualityIn({ metric, statistic: 'worst_second' }, { [metric]: cambi }, 2)).toBe(worst);
+    expect(estimate(cambi, 'worst_second', 2, { isWorseHigh: true }).value).toBe(7);
   });
 });
 
@@ -78,15 +84,19 @@ describe('the parameter of an encoder', () => {
   it('is the bit rate of an encoder without such a scale, from high to low', () => {
     const { name, grid } = parameterOf(encoder('mpeg2video', {}), undefined, { min: 1e6, max: 2e6 });
     expect(name).toBe('bitrate');
-    expect(grid.values[0]).toBe(2e6);
-    expect(grid.values.at(-1)).toBeGreaterThanOrEqual(1e6);
-    expect(grid.values.at(-1)).toBeLessThan(1.06e6);
+    expect([grid.values.length, grid.values[0], grid.values.at(-1)]).toEqual([13, 2e6, 1e6]);
+    const ends = { min: 1e6, max: 1.5e6 };
+    const { grid: odd } = parameterOf(X264, 'bitrate', ends);
+    expect([odd.values[0], odd.values.at(-1)]).toEqual([1.5e6, 1e6]);
+    const { grid: even } = parameterOf(X264, 'bitrate', { ...ends, step: 2e5 });
+    expect(even.values).toEqual([1.4e6, 1.2e6, 1e6]);
   });
 
   it('goes by the range and the step that are asked for', () => {
     const { grid } = parameterOf(X264, 'qp', { min: 20, max: 26, step: 2 });
     expect(grid.values).toEqual([20, 22, 24, 26]);
     expect(() => parameterOf(X264, undefined, { min: 20, max: 90 })).toThrow(/goes from 0 to 51/);
+    expect(() => parameterOf(X264, 'qp', { min: 0, max: 51, step: 1e-9 })).toThrow(/more than 10000 values/);
     expect(() => parameterOf(X264, 'cq', undefined)).toThrow(/has no parameter cq/);
   });
 });

@@ -170,6 +170,11 @@ describe('a search', () => {
     const kept = await search(host, { ...options, keepMissed: true });
     expect(kept).toMatchObject({ final: { file: 'out.mkv', reached: false }, unwritten: null });
     expect(host.written()).toEqual(['out.mkv']);
+    // The other bounds hold for the whole too.
+    const better = fakeEncoding(SAMPLED, { bend: (quality, _, { whole }) => quality + (whole ? 9 : 0) });
+    const bounded = await search(better, { ...options, atMost: 90 });
+    expect(bounded).toMatchObject({ shortfall: null, unwritten: 'out.mkv', final: { reached: false } });
+    expect(better.written()).toEqual([]);
   });
 
   type Video = Parameters<typeof fakeEncoding>[0];
@@ -213,6 +218,11 @@ describe('a search', () => {
     expect(Math.abs(result.predictedBytes / (final?.bytes ?? 0) - 1)).toBeLessThan(0.3);
     const again = await search(host, { range: { min: 34, max: 34 }, full: true });
     expect(again).toMatchObject({ samples: null, cached: 0, predicted: { value: expect.closeTo(mean, 9) } });
+  });
+
+  it('encodes the whole for the highest value of a metric that is worse high', async () => {
+    const targets = [{ metric: 'butteraugli', statistic: 'max', atMost: 5 } as const];
+    expect(await search(fakeEncoding(SAMPLED), { targets })).toMatchObject({ samples: null });
   });
 
   it.each(['min', 'worst_second'] as const)('encodes the whole for its %s', async (statistic) => {
@@ -491,7 +501,9 @@ describe('a ladder', () => {
     const at = { sizes: [176], range: { min: 30, max: 30, step: 1 }, rungs: 1 };
     // Nothing but key frames costs anything but the same.
     const flat = { shots: SAMPLED.shots.map((shot) => ({ ...shot, cost: 1, ease: 0 })), perSecond: 25 };
-    const { curves, samples } = await ladder(fakeEncoding(flat), at);
+    const { curves, samples, rungs, command } = await ladder(fakeEncoding(flat), at);
+    expect(rungs).toEqual(curves[0]?.points);
+    expect(command.join(' ')).toContain('split=1[s0];');
     const host = fakeEncoding(flat);
     const found = await search(host, { range: { min: 30, max: 30 } });
     const plain = found.points[0]?.kbps ?? Number.NaN;
@@ -499,6 +511,21 @@ describe('a ladder', () => {
     const sampled = curves[0]?.points[0]?.kbps ?? Number.NaN;
     expect(sampled).toBeGreaterThan(plain * 1.005);
     expect(sampled).toBeLessThan(plain * 1.15);
+  });
+
+  it('has the lowest rung of its curves, and rungs of different sizes with one height', async () => {
+    const one = { range: { min: 18, max: 42, step: 4 }, sizes: [176], rungs: 2 };
+    for (const perSecond of [24, 25, 30, 50, 60]) {
+      const { rungs, hull } = await ladder(fakeEncoding({ perSecond }), one);
+      expect(rungs[0]?.kbps).toBe(hull[0]?.kbps);
+    }
+    const level = [320, 240].map((width) => ({ width, height: 176 }));
+    const wide = { between: { min: 1, max: 100 }, rungs: 32 };
+    const bend: NonNullable<Parameters<typeof fakeEncoding>[1]>['bend'] = (quality, value, { size }) =>
+      quality - (size ? Math.max(0, 0.5 * (34 - value)) : 0);
+    const both = await ladder(fakeEncoding({}, { bend }), { ...usual, sizes: level, ...wide });
+    const values = both.rungs.map(({ value }) => value);
+    expect(new Set(values).size).toBeLessThan(values.length);
   });
 
   it('offers a usual five rungs between 40 and 96, of the widths that keep the shape', async () => {

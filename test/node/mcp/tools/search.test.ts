@@ -296,6 +296,10 @@ describe('tools that search settings', () => {
       const message = /-f rawvideo -pixel_format yuv420p -video_size 320x176 -framerate 25\/1 -i "\$source"/;
       expect(script).toMatch(message);
       expect(script).not.toContain('.y4m');
+      const odd = file(videoFolder(), 'a$$.yuv', new Uint8Array(320 * 176 * 3));
+      const other = context();
+      await call(runTunePerShotTool, { src: odd, ...size, ...fast, target_vmaf: 10, format: 'shell' }, other);
+      expect(String(other.published[0]?.data)).toContain(`source='${odd}'`);
     });
 
     it('leaves no copy behind', () => expect(leftovers()).toEqual([]));
