@@ -1,21 +1,30 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { basename } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildSync } from 'esbuild';
 import type { Plugin } from 'vite';
 import { defineConfig, type TestProjectConfiguration } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { textModules } from './scripts/lib/text-modules.mjs';
 
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
-/** Vitest caches modules by their content; what the build makes of these depends on other files too. */
-const uncached: Plugin = {
-  name: 'uncached',
+/** Bundles scripts of pages and inlines shaders, as scripts/bundle.mjs does. */
+const bundled: Plugin = {
+  name: 'bundled-text',
+  enforce: 'pre',
+  // Vitest caches modules by their content; what the plugins make of these depends on other files too.
   configureVitest({ experimental_defineCacheKeyGenerator }) {
     experimental_defineCacheKeyGenerator(({ id, sourceCode }) =>
-      id.endsWith('?script') || sourceCode.includes('import.meta.url') ? false : undefined,
+      id.endsWith('/viewer-script.ts') || sourceCode.includes('import.meta.url') ? false : undefined,
     );
+  },
+  load(id) {
+    if (id.endsWith('.wgsl')) return `export default ${JSON.stringify(readFileSync(id, 'utf8'))}`;
+    if (!id.endsWith('/viewer-script.ts')) return undefined;
+    const entryPoints = [id.replace('-script.ts', '.ts')];
+    const { outputFiles } = buildSync({ entryPoints, bundle: true, format: 'iife', write: false });
+    return `export const VIEWER_SCRIPT = ${JSON.stringify(outputFiles[0]?.text)};`;
   },
 };
 
@@ -81,7 +90,7 @@ export default defineConfig({
       anyvmaf: file('src/index.ts'),
     },
   },
-  plugins: [textModules(), uncached, builtScripts],
+  plugins: [bundled, builtScripts],
   test: {
     projects: [
       project('unit'),

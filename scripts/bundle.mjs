@@ -8,7 +8,6 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { build } from 'rolldown';
 import { builtPath, ROOT } from './lib/project.mjs';
-import { textModules } from './lib/text-modules.mjs';
 
 // At the depth of platform/node and platform/browser, which find models and the core relative to themselves.
 const FOLDER = join(ROOT, 'dist/bundle/js');
@@ -34,6 +33,20 @@ const ENTRIES = [
 for (const file of readdirSync(join(ROOT, 'src'), { recursive: true }))
   if (file.endsWith('.wgsl')) cpSync(join(ROOT, 'src', file), join(ROOT, 'dist', file));
 
+// Scripts of single-file pages, as text: HTML reports, the live dashboard, and the view in MCP hosts.
+for (const folder of ['report/html', 'mcp/live/dashboard', 'mcp/apps']) {
+  const { output } = await build({
+    input: builtPath(`${folder}/viewer.js`),
+    output: { format: 'iife', minify: true },
+    transform: { target: 'es2022' },
+    write: false,
+  });
+  writeFileSync(
+    builtPath(`${folder}/viewer-script.js`),
+    `export const VIEWER_SCRIPT = ${JSON.stringify(output[0].code.trim())};\n`,
+  );
+}
+
 // Metric descriptions as data, so that listing them loads no arithmetic.
 const DESCRIPTIONS_FILE = builtPath('metrics/descriptions.js');
 const { DESCRIPTIONS } = await import(pathToFileURL(DESCRIPTIONS_FILE).href);
@@ -44,6 +57,20 @@ const BASICS = /dist[\\/]core[\\/](?:arguments|choices|errors|names|nearest|numb
 
 /** Modules that write the summary of a report, which the browser's start loads too. */
 const SUMMARY = /dist[\\/]report[\\/](?:facts|ranking|sections|summary|trust)\.js$/;
+
+/** Joins shaders in as text, without comments and indentation: WGSL has no strings that could hold either. */
+const shaders = {
+  name: 'shaders',
+  load: {
+    filter: { id: /\.wgsl$/ },
+    handler: (id) => ({
+      code: readFileSync(id, 'utf8')
+        .replace(/\/\/.*$|\/\*[\s\S]*?\*\//gm, '')
+        .replace(/\s*\n\s*/g, '\n'),
+      moduleType: 'text',
+    }),
+  },
+};
 
 /** Removes type declarations that the public types do not reach, and the headers of the others. */
 function removeInnerTypes() {
@@ -68,7 +95,7 @@ removeInnerTypes();
 rmSync(FOLDER, { recursive: true, force: true });
 await build({
   input: Object.fromEntries(ENTRIES.map((entry) => [basename(entry, '.js'), builtPath(entry)])),
-  plugins: [textModules()],
+  plugins: [shaders],
   // Users install the dependencies.
   external: /^[^./]/,
   platform: 'neutral',

@@ -9,7 +9,6 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type Plugin } from 'vite';
-import { textModules } from '../scripts/lib/text-modules.mjs';
 
 const ROOT = fileURLToPath(new URL('../', import.meta.url));
 const require = createRequire(import.meta.url);
@@ -115,6 +114,16 @@ function collectPackages(): Plugin {
   };
 }
 
+/** Joins shaders in as text, as scripts/bundle.mjs does. */
+function shaders(): Plugin {
+  return {
+    name: 'shaders',
+    enforce: 'pre',
+    load: async (id) =>
+      id.endsWith('.wgsl') ? `export default ${JSON.stringify(await readFile(id, 'utf8'))}` : undefined,
+  };
+}
+
 /** Emits the licences, and fails the build if a package's licence is missing. */
 function licences(): Plugin {
   return {
@@ -173,7 +182,7 @@ function offline(): Plugin {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: './',
-  plugins: [fetchedFiles(), textModules(), collectPackages(), licences(), offline()],
+  plugins: [fetchedFiles(), shaders(), collectPackages(), licences(), offline()],
   resolve: {
     // The built library, the modules that its HTML report shares with the page, and its generated videos.
     alias: {
@@ -186,7 +195,7 @@ export default defineConfig({
       anyvmaf: join(ROOT, 'dist/index.browser.js'),
     },
   },
-  worker: { format: 'es', plugins: () => [textModules(), collectPackages()] },
+  worker: { format: 'es', plugins: () => [shaders(), collectPackages()] },
   build: { outDir: 'dist', emptyOutDir: true, target: 'es2022', assetsInlineLimit: 0 },
   server: { host: '127.0.0.1' },
   preview: { host: '127.0.0.1' },

@@ -21,7 +21,7 @@ import { MOST_FRAMES } from '../core/frame.js';
 import { suggestion } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { version } from '../core/version.js';
-import viewerScript from './apps/viewer.js?script';
+import { VIEWER_SCRIPT } from './apps/viewer-script.js';
 import { canAnswer, chosen, serveRoots } from './files.js';
 import { PAGES_TEMPLATE } from './frame-pages.js';
 import type { McpHost } from './host.js';
@@ -318,7 +318,7 @@ const VIEW = `<!doctype html>
 <meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">
 <meta http-equiv="Content-Security-Policy" content="${VIEW_POLICY}">
 <style>body { font: 15px/1.5 system-ui, sans-serif; margin: 14px 18px; overflow-wrap: anywhere; }</style></head>
-<body><p role="status">Waiting for the result.</p><script>${viewerScript}</script></body></html>
+<body><p role="status">Waiting for the result.</p><script>${VIEWER_SCRIPT}</script></body></html>
 `;
 
 /** Most subscriptions of one connection; the oldest is dropped. */

@@ -24,7 +24,7 @@ import {
 } from './page.js';
 import { STYLES } from './styles.js';
 import type { ViewerRun } from './viewer.js';
-import viewerScript from './viewer.js?script';
+import { VIEWER_SCRIPT } from './viewer-script.js';
 
 /**
  * Yields the page in pieces, to be written in order as UTF-8. It loads nothing, works without its script
@@ -76,7 +76,7 @@ ${failureSection(page)}
   for (const section of body) if (section) yield `${section.text}\n`;
   yield `<footer>${html`anyvmaf ${first.version}${options.written && ` · ${options.written}`}`.text} · this page loads nothing from the network</footer>\n</main>\n`;
   yield* data(page);
-  yield `<script>${viewerScript}</script>\n</body>\n</html>\n`;
+  yield `<script>${VIEWER_SCRIPT}</script>\n</body>\n</html>\n`;
 }
 
 function seriesStyle({ list, options: { looks } }: Page): string {

@@ -1,6 +1,6 @@
 /**
  * @module report/html/viewer
- * The page's script: charts with hover and zoom. The page holds it as text.
+ * The page's script: charts with hover and zoom. It runs in the page, from `report/html/viewer-script`.
  */
 import { FrameChart } from '../view/chart.js';
 import { ChartState, type FrameColumns, type FrameEncodes, valueAt } from '../view/chart-state.js';

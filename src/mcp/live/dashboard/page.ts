@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto';
 import { STYLES } from '../../../report/html/styles.js';
-import viewerScript from './viewer.js?script';
+import { VIEWER_SCRIPT } from './viewer-script.js';
 
 const STYLE = `${STYLES}
 header { flex-wrap: wrap; } header > * { white-space: nowrap; }
@@ -66,7 +66,7 @@ const BODY = `<main>
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
 export const PAGE_POLICY =
-  `default-src 'none'; script-src ${hash(viewerScript)}; style-src ${hash(STYLE)}; connect-src 'self'; img-src data:; ` +
+  `default-src 'none'; script-src ${hash(VIEWER_SCRIPT)}; style-src ${hash(STYLE)}; connect-src 'self'; img-src data:; ` +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /** @param path of the event stream, in characters that need no escaping */
@@ -75,6 +75,6 @@ export function dashboardPage(path: string): string {
     '<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>Live quality</title>' +
     '<meta name="viewport" content="width=device-width, initial-scale=1"><meta name="color-scheme" content="light dark">' +
     `<link rel="icon" href="data:,"><style>${STYLE}</style></head>` +
-    `<body data-path="${path}">${BODY}<script>${viewerScript}</script></body></html>\n`
+    `<body data-path="${path}">${BODY}<script>${VIEWER_SCRIPT}</script></body></html>\n`
   );
 }
