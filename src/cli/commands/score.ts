@@ -98,6 +98,9 @@ async function scoreVideos(settings: ScoreSettings, args: readonly string[], ter
       );
     if (failure && outcome.reports.length === 0) {
       await live?.written();
+      if (isPrinted(settings) && settings.distorted.length > 1 && !live)
+        for (const piece of (await import('../printed.js')).reportText(outcome, settings))
+          await terminal.print(piece);
       await outputs.gate?.judge(outcome, stop.signal);
       return exitCodeOf(failure.error);
     }

@@ -60,7 +60,11 @@ async function run(work: ScoringWork, rules: ScoringRules): Promise<void> {
 }
 
 async function resultOf(work: ScoringWork, rules: ScoringRules, call: Call): Promise<ScoringResult> {
-  folder ??= ResultsFolder.open(rules.results, rules.hosts);
+  folder ??= ResultsFolder.open(rules.results, rules.hosts).catch((error) => {
+    // The next task tries again.
+    folder = undefined;
+    throw error;
+  });
   const results = await folder;
   const found = await queuedRun(work.job, rules);
   const { threads } = found.options;

@@ -77,7 +77,7 @@ function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
 }
 
 /** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's `nan` and `inf`, which are not JSON. */
-const C_WORDS = /(:\s*)[-+]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])/gi;
+const C_WORDS = /(:\s*)[-+]?(?:nan(?:\(ind\))?|inf(?:inity)?)(?=\s*[,}\]])/gi;
 
 /** @throws {AnyvmafError} `io` */
 export function readJson(saved: SavedText): SavedParts {

@@ -238,6 +238,8 @@ describe.skipIf(!hasFfmpeg)(`encoded video (${needsFfmpeg})`, () => {
       expect(list).toHaveLength(6);
       expect(list[1].error).toEqual({ code: 'io', message: expect.stringContaining('none2.mp4') });
       expect(list[5].frames).toHaveLength(FRAMES);
+      const none = await anyvmaf([ref, ...bad, '--json']);
+      expect([none.code, JSON.parse(none.stdout).length]).toEqual([2, 5]);
       expect(readFileSync(page, 'utf8')).toMatch(/<h2>Not scored<\/h2>.*none5\.mp4/);
     });
 

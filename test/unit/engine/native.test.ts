@@ -230,7 +230,7 @@ describe('a log', () => {
   });
 
   it('may hold nan and inf, which are not JSON, and a metric named __proto__', () => {
-    const log = parse('{"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": inf, "nan": 1}}]}');
+    const log = parse('{"frames":[{"frameNum":0,"metrics":{"a": -nan(ind), "b": inf, "nan": 1}}]}');
     expect(log.series.map(({ name, values }) => [name, values[0]])).toEqual([
       ['a', Number.NaN],
       ['b', Number.NaN],

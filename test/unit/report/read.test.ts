@@ -139,7 +139,7 @@ describe("libvmaf's logs", () => {
     expect(csv.frames[0]?.metrics).toEqual({ a: Infinity, b: Number.NaN });
     expect(readReport('{"frames":[{"frameNum":0,"metrics":{"a":null}}]}').frames[0]?.metrics.a).toBeNaN();
     // libvmaf before 2.1: not JSON.
-    const old = readReport('{"fps": inf,"frames":[{"frameNum":0,"metrics":{"a": -nan, "b": 1}}]}');
+    const old = readReport('{"fps": inf,"frames":[{"frameNum":0,"metrics":{"a": -nan(ind), "b": 1}}]}');
     expect(old.frames[0]?.metrics.b).toBe(1);
     const read = readReport('<VMAF version="x"><frames><frame frameNum="3" a&b="1" /></frames></VMAF>');
     expect(read.frames).toEqual([{ frameNum: 3, metrics: { 'a&b': 1 } }]);

@@ -207,7 +207,8 @@ export interface NativeLog {
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>
     backendError(`${program} wrote a log that ${what}; install a working build of libvmaf.`);
-  const root = jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan|inf)\b/gi, '$1null'));
+  const root =
+    jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan(?:\(ind\))?|inf)(?=\s*[,}\]])/gi, '$1null'));
   if (!isObject(root)) throw bad('is not JSON');
   const { frames } = root;
   if (!Array.isArray(frames)) throw bad('has no frames');
