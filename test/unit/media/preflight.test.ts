@@ -752,6 +752,21 @@ const CASES: readonly Case[] = [
     fix: '--model auto',
     says: 'vmaf_v0.6.1 is for 1080p',
   }),
+  warning('an HD model without enhancement gain on 2160p', 'model-size', {
+    both: UHD,
+    context: { models: [{ name: 'vmaf_v0.6.1neg' }] },
+    fix: '--model version=vmaf_4k_v0.6.1neg',
+  }),
+  warning('a 4k model of VMAF v1 on small video', 'model-size', {
+    context: { models: [{ name: 'vmaf_v1.0.16_1d5h_2160' }] },
+    fix: '--model version=vmaf_v1.0.16_3d0h',
+  }),
+  warning('a model for phones on 2160p', 'model-size', {
+    both: UHD,
+    context: { models: [{ name: 'vmaf_v1.0.16_5d0h' }] },
+    fix: '--model version=vmaf_v1.0.16_1d5h_2160',
+    says: 'from five screen heights, its viewing distance',
+  }),
   warning('a 4k model on small video', 'model-size', {
     context: { models: [FOUR_K] },
     fix: '--model auto',
@@ -768,10 +783,6 @@ const CASES: readonly Case[] = [
   info('the same upright, of an unusual shape', 'viewing-distance', {
     both: { width: 272, height: 640 },
     fix: '--scale-to 1080x2542',
-  }),
-  warning('a viewer nearer than the model assumes', 'viewing-distance', {
-    context: { viewingDistance: 1.5 },
-    fix: '--model version=vmaf_4k_v0.6.1',
   }),
 ];
 
