@@ -26,6 +26,7 @@ export async function pullModels(
 ): Promise<readonly PulledModel[]> {
   requireText('name', name, 'the name of a model, or all');
   requireObject('options', options);
+  if (options.from !== undefined) requireText('from', options.from, 'the URL of a server');
   const entries = await entriesOf(name, store);
   if (entries.length === 0) return [];
   const { keep } = store;

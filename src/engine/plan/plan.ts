@@ -6,7 +6,7 @@
  */
 import type { Compat } from '../../core/choices.js';
 import type { ScoredFormat } from '../../core/colour.js';
-import { modelError } from '../../core/errors.js';
+import { featureError, modelError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
@@ -102,7 +102,7 @@ export async function loadSettled<Loaded extends readonly LoadedModel[] | undefi
   return { texts: told, models, chosen: new Map(named.map(({ name }) => [name, choice?.reason ?? ''])) };
 }
 
-/** @throws {AnyvmafError} `feature` for an unsupported format, `model` if two metrics have one name */
+/** @throws {AnyvmafError} `feature` for an unsupported format, `feature` or `model` if two metrics have one name */
 export function planRun(requested: Requested, format: ScoredFormat, compat: Compat): RunPlan {
   const tiny = requested.tiny?.plan(format);
   const pictures = tiny && { names: tiny.pictureMetrics, chroma: tiny.chroma };
@@ -111,6 +111,14 @@ export function planRun(requested: Requested, format: ScoredFormat, compat: Comp
   const metrics = [...features.names, ...predictor.names, ...(tiny?.featureMetrics ?? [])];
   const twice = metrics.find((name, i) => metrics.indexOf(name) !== i);
   if (twice !== undefined) {
+    const own = features.extractors.filter((bound) =>
+      bound.features.some(({ alias, plainName }) => plainName && alias === twice),
+    );
+    if (own.length > 1)
+      throw featureError(
+        `${own.map(({ instance }) => instance.key).join(' and ')} would both report ${quoted(twice)}, whose name never shows options; ` +
+          'request it with one of them only.',
+      );
     throw modelError(
       `Two metrics would be called ${quoted(twice)}; give the model another name with name=, or a tiny model another name.`,
     );

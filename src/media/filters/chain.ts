@@ -12,8 +12,8 @@ const words = (text: string): readonly string[] => text.trim().split(/\s+/);
 
 /** Filters that return one picture per picture and whose cost follows from its size. */
 const PLAIN = words(`
-  colorspace crop eq format hflip hqdn3d il null pad scale setfield setparams setrange setsar setdar tonemap transpose
-  unsharp vflip yadif zscale`);
+  colorspace crop eq format hflip hqdn3d il null pad scale setfield setparams setrange setsar setdar shuffleplanes
+  tonemap transpose unsharp vflip yadif zscale`);
 
 /** Other filters that return one picture per picture. */
 const ONE_TO_ONE = words(`
@@ -21,7 +21,7 @@ const ONE_TO_ONE = words(`
   colorlevels colormatrix colortemperature convolution curves dctdnoiz deband deblock dedot deflate deflicker delogo
   dilation erosion exposure fftdnoiz field fieldorder fillborders fspp gblur geq gradfun greyedge histeq hqx hue
   huesaturation inflate kerndeint lenscorrection limiter lut lutrgb lutyuv median monochrome negate nlmeans noise
-  noformat normalize owdenoise perspective phase pp pp7 pseudocolor removegrain rotate sab shuffleplanes smartblur spp
+  noformat normalize owdenoise perspective phase pp pp7 pseudocolor removegrain rotate sab smartblur spp
   super2xsai swaprect swapuv uspp v360 vaguedenoiser vibrance vignette xbr`);
 
 /** Filters that change the number or the times of frames. */

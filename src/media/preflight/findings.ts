@@ -119,8 +119,6 @@ export interface SideFacts extends VideoFormat, Partial<Optional> {
 export interface ModelInUse {
   /** Built-in version (`vmaf_v0.6.1`), path or key; the name determines the model's screen. */
   readonly name: string;
-  /** Viewing distance in screen heights from a feature option; overrides the name. */
-  readonly viewingDistance?: number;
 }
 
 /** How the two will be compared. Options that the user set suppress their warnings. */
@@ -147,8 +145,6 @@ export interface PreflightContext extends Omit<OptionsOf<'pair'>, 'offset'> {
   readonly alignment?: AlignResult;
   /** Set if pixels show that one video is a crop of the other; absent if scaling fits as well. */
   readonly framing?: Framing;
-  /** Viewing distance in screen heights, if the user set it. */
-  readonly viewingDistance?: number;
 }
 
 export type Values = readonly [reference: FindingValue, distorted: FindingValue];

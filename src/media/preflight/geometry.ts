@@ -65,7 +65,7 @@ export function zoomedPart(pair: PairFacts): Framing | undefined {
   if (!found || found.similarity <= alignment.similarity) return undefined;
   const { whole, part } = found;
   const { width, height } = pair[whole];
-  const even = (share: number, length: number) => 2 * Math.round((share * length) / 2);
+  const even = (share: number, length: number) => evenUpTo(length, share * length);
   const [x, y] = [even(part.left, width), even(part.top, height)];
   const area = { width: even(part.right, width) - x, height: even(part.bottom, height) - y, x, y };
   return { whole, area, padding: false, rough: Math.max(width, height) > EXACT_UP_TO };
@@ -171,11 +171,19 @@ function croppedPart(pair: Both): Explained | undefined {
   const whole = larger ? 'distorted' : 'reference';
   const [from, part] = [pair[whole], pair[otherRole(whole)]];
   const factor = Math.min(from.width / part.width, from.height / part.height);
-  const even = (value: number) => 2 * Math.round((value * factor) / 2);
+  const [across, down] = [
+    evenUpTo(from.width, part.width * factor),
+    evenUpTo(from.height, part.height * factor),
+  ];
   return {
     why: `${otherRole(whole)} is cropped, probably to the middle of the picture, or stretched`,
-    hint: cropFiles(pair, { [whole]: `${even(part.width)}:${even(part.height)}` }),
+    hint: cropFiles(pair, { [whole]: `${across}:${down}` }),
   };
+}
+
+/** The nearest even number within a length, which may be odd. */
+function evenUpTo(length: number, value: number): number {
+  return Math.min(length & ~1, 2 * Math.round(value / 2));
 }
 
 function* rotationFindings(pair: Both): Generator<Finding> {
@@ -208,7 +216,7 @@ function* borderFindings(pair: Both): Generator<Finding> {
     });
     if (more.length === 0) continue;
     const named = more.map((edge) => `${edge} ${mine.certain[edge]}`).join(', ');
-    yield finding('black-borders', 'warning', values, cutHint(pair, name, mine.certain))`
+    yield finding('black-borders', 'warning', values, cutHint(pair, name, mine.certain, theirs.certain))`
       ${name} ${formatSize(side)} has black borders (${named}) where ${otherRole(name)} has picture; the score compares
       different parts of the scene.`;
     return;
@@ -227,16 +235,21 @@ function edgesText({ left, top, right, bottom }: Borders): string {
   return `left ${left}, top ${top}, right ${right}, bottom ${bottom}`;
 }
 
-/** Crops the borders, and the part of the other video that they hide. */
-function cutHint(pair: Both, name: Role, borders: Borders): Hint {
+/** Crops the borders, and from the other video the part that they hide, else its own borders. */
+function cutHint(pair: Both, name: Role, borders: Borders, others: Borders): Hint {
   const [side, other] = [pair[name], otherRole(name)];
   const against = pair[other];
   const shares = forEdges((edge) => borders[edge] / lengthAcross(side, edge));
   const sameShape = Math.abs(displayAspect(side) / displayAspect(against) - 1) <= SAME_ASPECT;
-  const own = { [name]: areaWithin(side, borders) };
-  if (!sameShape || !hidesPart(squarePairs(side, against), shares)) return cropFiles(pair, own);
-  const hidden = forEdges((edge) => Math.round(shares[edge] * lengthAcross(against, edge)));
-  return cropFiles(pair, { ...own, [other]: areaWithin(against, hidden) });
+  const hides = sameShape && hidesPart(squarePairs(side, against), shares);
+  const cut = forEdges((edge) =>
+    hides ? Math.round(shares[edge] * lengthAcross(against, edge)) : others[edge],
+  );
+  const isCut = EDGES.some((edge) => cut[edge] >= BORDER_SAMPLES);
+  return cropFiles(pair, {
+    [name]: areaWithin(side, borders),
+    ...(isCut && { [other]: areaWithin(against, cut) }),
+  });
 }
 
 /** Even positions, for subsampled chroma. */

@@ -215,12 +215,17 @@ const SMALL = 700;
 /** Viewing distance in screen heights of models whose names do not state it. */
 const HD_DISTANCE = 3;
 const UHD_DISTANCE = 1.5;
-/** Relative difference of distances to ignore. */
-const SAME_DISTANCE = 0.1;
-const AUTO: Hint = { purpose: 'fix', option: 'model', value: 'auto' };
+/** Models that differ in screen and viewing distance only; `auto` would replace them by other models. */
+const FAMILIES: readonly (readonly string[])[] = [
+  ['vmaf_v0.6.1neg', 'vmaf_4k_v0.6.1neg'],
+  ['vmaf_float_v0.6.1', 'vmaf_float_4k_v0.6.1'],
+  ...['', 'hfr_'].map((rate) =>
+    ['3d0h', '5d0h', '1d5h_2160', '3d0h_2160'].map((end) => `vmaf_v1.0.16_${rate}${end}`),
+  ),
+];
 
 function* modelFindings(pair: PairFacts): Generator<Finding> {
-  const { reference, viewingDistance, comparedSize = reference } = pair;
+  const { reference, comparedSize = reference } = pair;
   const known = (pair.models ?? [{ name: 'vmaf_v0.6.1' }]).filter(({ name }) => /vmaf_/i.test(name));
   const values = ofBoth(pair, formatSize);
   const long = Math.max(comparedSize.width, comparedSize.height);
@@ -229,25 +234,30 @@ function* modelFindings(pair: PairFacts): Generator<Finding> {
   const [uhd, hd] = [known.filter(isUhd), known.filter((model) => !isUhd(model))];
   // Models for both sizes may run together.
   if (hd.length > 0 && uhd.length === 0 && long >= UHD_FROM)
-    yield finding('model-size', 'warning', values, AUTO)`
-      ${names(hd)} is for 1080p, but ${compared} is compared; from three screen heights, its viewing distance, 4K details
-      vanish, so the score is not that of a 4K viewer.`;
+    yield finding('model-size', 'warning', values, forScreen(hd, isUhd))`
+      ${names(hd)} is for 1080p, but ${compared} is compared; from ${heights(hd)} screen heights, its viewing distance, 4K
+      details vanish, so the score is not that of a 4K viewer.`;
   if (uhd.length > 0 && hd.length === 0 && long < HD_UP_TO)
-    yield finding('model-size', 'warning', values, AUTO)`
-      ${names(uhd)} is for 2160p seen from ${inWords(uhd)}, but only ${compared} is compared; the score is not that of its
+    yield finding(
+      'model-size',
+      'warning',
+      values,
+      forScreen(uhd, (model) => !isUhd(model)),
+    )`
+      ${names(uhd)} is for 2160p seen from ${heights(uhd)} screen heights, but only ${compared} is compared; the score is not that of its
       viewers.`;
   const whole = { purpose: 'fix', option: 'scaleTo', value: screenSize(displayAspect(reference)) } as const;
   if (hd.length > 0 && short < SMALL)
     yield finding('viewing-distance', 'info', values, whole)`
-      ${names(hd)} scores ${compared} as seen from three times the height of so small a picture; players usually scale it up
+      ${names(hd)} scores ${compared} as seen from ${heights(hd)} times the height of so small a picture; players usually scale it up
       to the whole screen, where artifacts are more visible than the score says.`;
-  for (const model of known) {
-    const designed = distanceOf(model);
-    const requested = model.viewingDistance ?? viewingDistance;
-    if (requested !== undefined && Math.abs(requested / designed - 1) >= SAME_DISTANCE)
-      yield finding('viewing-distance', 'warning', values, modelFor(requested))`
-        ${model.name} is for a viewing distance of ${designed} screen heights, but ${rounded(requested, 2)} was requested.`;
-  }
+}
+
+/** The model for the other screen, of the same kind as the only one in use. */
+function forScreen([model, ...others]: readonly ModelInUse[], fits: (model: ModelInUse) => boolean): Hint {
+  const family = others.length > 0 ? undefined : FAMILIES.find((names) => names.includes(model?.name ?? ''));
+  const name = family?.find((other) => fits({ name: other }));
+  return { purpose: 'fix', option: 'model', value: name === undefined ? 'auto' : `version=${name}` };
 }
 
 function isUhd({ name }: ModelInUse): boolean {
@@ -261,19 +271,18 @@ function distanceOf(model: ModelInUse): number {
   return isUhd(model) ? UHD_DISTANCE : HD_DISTANCE;
 }
 
-function inWords(models: readonly ModelInUse[]): string {
-  return models.every((model) => distanceOf(model) === HD_DISTANCE)
-    ? 'three screen heights'
-    : 'one and a half screen heights';
+const IN_WORDS = new Map([
+  [UHD_DISTANCE, 'one and a half'],
+  [HD_DISTANCE, 'three'],
+  [5, 'five'],
+]);
+
+/** Viewing distances in screen heights. */
+function heights(models: readonly ModelInUse[]): string {
+  const distances = models.map(distanceOf).map((distance) => IN_WORDS.get(distance) ?? String(distance));
+  return [...new Set(distances)].join(' or ');
 }
 
 function names(models: readonly ModelInUse[]): string {
   return models.map(({ name }) => name).join(', ');
-}
-
-function modelFor(asked: number): Hint | undefined {
-  const name = ['vmaf_4k_v0.6.1', 'vmaf_v0.6.1'].find(
-    (version) => Math.abs(asked / distanceOf({ name: version }) - 1) < SAME_DISTANCE,
-  );
-  return name === undefined ? undefined : { purpose: 'fix', option: 'model', value: `version=${name}` };
 }

@@ -29,6 +29,7 @@ const SAME: Readonly<Record<'primaries' | 'transfer' | 'matrix', readonly (reado
 /** Codecs that are BT.601 by definition. Decoders report that without a label, but encoders do not convert samples. */
 const ALWAYS_BT601: readonly (string | undefined)[] = ['vp8', 'mjpeg'];
 const DESCRIPTION = { primaries: 'primaries', transfer: 'transfer function', matrix: 'matrix' } as const;
+const SETPARAMS = { primaries: 'color_primaries', transfer: 'color_trc', matrix: 'colorspace' } as const;
 const ZSCALE = { primaries: 'p', transfer: 't', matrix: 'm' } as const;
 const RANGE_GAIN = 255 / 219;
 /** Largest relative difference of a measured contrast from {@link RANGE_GAIN}. */
@@ -261,10 +262,19 @@ function* fixedMatrix({ codec }: SideFacts, pair: Both): Generator<Finding> {
 }
 
 function convertPart(pair: Both, part: keyof typeof ZSCALE, to: string): PrepareHint {
-  const filter = `zscale=${ZSCALE[part]}=${to}`;
+  const { reference, distorted } = pair;
+  // Equal levels beside a label: only the label is missing.
+  if (!distorted[part]) return filterFiles(pair, { distorted: `setparams=${SETPARAMS[part]}=${to}` });
   const matrix = part === 'matrix' ? scaleMatrix(to) : undefined;
   const instead = matrix && [{ purpose: 'fix', option: 'matrix', value: matrix } as const];
-  return filterFiles(pair, { distorted: filter }, instead);
+  // zscale converts light only if it knows everything about it. Untagged counts as equal.
+  const known = (['transfer', 'matrix'] as const).flatMap((other) => {
+    if (part === 'matrix' || other === part || distorted[other]) return [];
+    const assumed =
+      reference[other] ?? (other === 'matrix' && usualMatrix(distorted) === 'bt601' ? 'smpte170m' : 'bt709');
+    return `${ZSCALE[other]}in=${assumed}:${ZSCALE[other]}=${assumed}:`;
+  });
+  return filterFiles(pair, { distorted: `zscale=${known.join('')}${ZSCALE[part]}=${to}` }, instead);
 }
 
 function matrices(pair: Both): Values {

@@ -286,8 +286,20 @@ interface Value {
 /** Characters of a tensor's name to show in messages. */
 const NAME = 60;
 
-/** Names of a graph and of the graphs around it. */
-type Known = Map<string, Value>;
+/** Names of a graph and of the graphs around it, which are not copied: a file may have thousands of branches. */
+class Known {
+  readonly #own = new Map<string, Value>();
+
+  constructor(readonly outer?: Known) {}
+
+  get(name: string): Value | undefined {
+    return this.#own.get(name) ?? this.outer?.get(name);
+  }
+
+  set(name: string, value: Value): void {
+    this.#own.set(name, value);
+  }
+}
 
 /**
  * @param shapes of the inputs, by name
@@ -304,12 +316,15 @@ export function checkSize(
       `The tiny model ${quoted(source)} is refused for an input of ${fed.join(' and ') || 'nothing'}: ${reason}.`,
     );
   const sizes = new Sizes(refuse);
-  const inputs: Known = new Map();
+  const inputs = new Known();
+  let taken = 0;
   for (const { name, type } of graph.inputs) {
     const dims = Object.hasOwn(shapes, name) ? shapes[name] : undefined;
-    if (dims) inputs.set(name, { shaped: { type: type ?? 1, dims }, constant: false });
+    if (!dims) continue;
+    const shaped = { type: type ?? 1, dims };
+    inputs.set(name, { shaped, constant: false });
+    taken += bytesOf(shaped);
   }
-  const taken = [...inputs.values()].reduce((sum, { shaped }) => sum + bytesOf(shaped), 0);
   sizes.graph(graph, inputs, taken);
   return { bytes: sizes.peak, work: sizes.work };
 }
@@ -331,7 +346,7 @@ class Sizes {
     const own = new Set(graph.inputs.map(({ name }) => name));
     for (const tensor of graph.initializers) {
       const value = { shaped: shapedTensor(tensor), constant: true };
-      if (scope.has(tensor.name) && !own.has(tensor.name)) throw this.#twice(tensor.name);
+      if (scope.get(tensor.name) && !own.has(tensor.name)) throw this.#twice(tensor.name);
       scope.set(tensor.name, value);
       this.#constants += this.#bytes(value.shaped, `its tensor ${quoted(tensor.name, NAME)}`);
     }
@@ -347,7 +362,7 @@ class Sizes {
       for (const [j, shaped] of outputs.entries()) {
         const name = node.outputs[j] ?? '';
         if (name === '') continue;
-        if (scope.has(name)) throw this.#twice(name);
+        if (scope.get(name)) throw this.#twice(name);
         scope.set(name, { shaped, constant });
         bytes += this.#bytes(shaped, `the output of ${called(node)}`);
       }
@@ -394,7 +409,7 @@ class Sizes {
     const [first, second] = ['then_branch', 'else_branch'].map((name) => {
       const branch = attributes.get(name)?.graph;
       if (!branch) throw new ShapeError(`it has no ${name}`);
-      return this.graph(branch, new Map(scope), live);
+      return this.graph(branch, new Known(scope), live);
     });
     const outputs = (first ?? []).map(({ shaped: { type, dims } }, i): Shaped => {
       const other = second?.[i]?.shaped.dims;
@@ -409,7 +424,7 @@ class Sizes {
     const body = node.attributes.get('body')?.graph;
     const [trips] = inputs[0]?.shaped.values ?? [];
     if (!body || trips === undefined) throw new ShapeError('its trip count is not constant');
-    const inner: Known = new Map(scope);
+    const inner = new Known(scope);
     const carried = inputs.slice(2).map((value) => value?.shaped);
     const starts: (Shaped | undefined)[] = [{ type: INT64, dims: [] }, { type: BOOL, dims: [] }, ...carried];
     for (const [i, { name }] of body.inputs.entries()) {

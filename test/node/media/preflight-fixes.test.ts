@@ -124,6 +124,16 @@ const CASES: readonly Case[] = [
     ],
     { command: '-i boxed-master.mkv -vf crop=360:200:0:20 ', besides: ['display-aspect', 'size'] },
   ),
+  resolves(
+    'bars of the reference within larger ones',
+    'black-borders',
+    () => {
+      const boxed = make('boxed-master.mkv', source('360x200'), ['-vf', 'pad=360:240:0:20', ...LOSSLESS]);
+      const more = ['-vf', 'scale=240:160,pad=240:180:0:10', ...X264];
+      return [boxed, make('boxed-twice.mp4', ['-i', boxed], more)];
+    },
+    { command: ' && ffmpeg -i boxed-master.mkv -vf crop=360:200:0:20 ', besides: ['size'] },
+  ),
   resolves('fields in both', 'interlaced', () => [fields(), fieldsAgain()], {
     command: ' && ffmpeg -i fields.mp4 ',
   }),
@@ -155,6 +165,25 @@ const CASES: readonly Case[] = [
       command: 'zscale=tin=',
       besides: ['hdr', 'levels', 'primaries', 'matrix', 'transfer', 'chroma', 'swapped'],
     }),
+  ),
+  resolves(
+    'other primaries, without other labels',
+    'primaries',
+    () => [
+      make('wide.mkv', source(), ['-color_primaries', 'bt2020', ...LOSSLESS]),
+      encode('narrow.mp4', '', '-color_primaries', 'bt709'),
+    ],
+    { command: 'zscale=tin=', besides: ['levels'] },
+  ),
+  resolves(
+    'PQ without its label',
+    'transfer',
+    () => {
+      const bare = ['-vf', 'setparams=color_trc=unknown', ...LOSSLESS];
+      const labelled = hdrMaster('smpte2084')();
+      return [labelled, ffmpeg(join(encodeFolder(), 'pq-unlabelled.mkv'), ['-i', labelled, ...bare])];
+    },
+    { command: 'setparams=color_trc=smpte2084', besides: ['hdr'] },
   ),
   resolves(
     'small anamorphic pictures',

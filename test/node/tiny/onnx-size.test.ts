@@ -322,6 +322,21 @@ it.each(BOMBS)(
   },
 );
 
+it('thousands of branches in a graph with many names are measured at once', () => {
+  const branch = { graph: graph({ outputs: [port('x', [1, 4])] }) };
+  const branches = { then_branch: branch, else_branch: branch };
+  const bytes = model({
+    nodes: Array.from({ length: 4000 }, (_, i) => node('If', ['go'], [`y${i}`], branches)),
+    initializers: [
+      longs('go', [], [1]),
+      ...Array.from({ length: 10_000 }, (_, i) => floats(`w${i}`, [1], [1])),
+    ],
+    inputs: [port('x', [1, 4])],
+    outputs: [port('y0', [1, 4])],
+  });
+  expect(cpuTime(() => expect(saying(bytes)).toBe('accepted'))).toBeLessThan(2000);
+});
+
 describe('an exported graph', () => {
   it('is measured by the tensors alive at once', () => {
     const parts = {

@@ -15,7 +15,7 @@ import {
 } from '../../../src/engine/backends/measurer.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
-import { chooseThreads, cutChunks, usefulThreads } from '../../../src/engine/plan/plan.js';
+import { chooseThreads, cutChunks, planRun, usefulThreads } from '../../../src/engine/plan/plan.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { doubles } from '../../../src/metrics/metric.js';
@@ -71,6 +71,15 @@ describe('planFeatures', () => {
     expect(firstScales('vif=vif_skip_scale0=true', 'vif')).toEqual([0]);
     const adm = ['adm=adm_skip_aim=true', 'adm=adm_min_val=0.1', 'adm=adm_skip_scale0=true'];
     expect(callsOf(planOf(adm, format))).toEqual([['adm', admStructs([plainAdm()])]]);
+  });
+
+  it('refuses two extractors that report one name, and says which', async () => {
+    const adm = ['float_adm=debug=true', 'float_adm=debug=true:adm_csf_mode=1'];
+    const requested = { models: [], chosen: new Map(), extractors: adm.map(parseFeature) };
+    expect(await refusalOf('feature', () => planRun(requested, format, 'libvmaf-3.2'))).toBe(
+      'float_adm and float_adm_csf_1 would both report "adm", whose name never shows options; request it with one of ' +
+        'them only.',
+    );
   });
 
   it('measures the planes that psnr needs', () => {

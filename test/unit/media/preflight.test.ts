@@ -4,7 +4,9 @@
  */
 import { describe, expect, it } from 'vitest';
 import { findingsInFlags } from '../../../src/cli/exit.js';
-import { hintText } from '../../../src/core/errors.js';
+import { type Hint, hintText } from '../../../src/core/errors.js';
+import { filtersFor } from '../../../src/media/filters/apply.js';
+import { checkChain } from '../../../src/media/filters/chain.js';
 import {
   FINDING_CODES,
   type FindingCode,
@@ -23,9 +25,15 @@ const findings = (reference: Facts, distorted: Facts, context: PreflightContext 
   findingsInFlags(preflight({ ...REFERENCE, ...reference }, { ...DISTORTED, ...distorted }, context));
 
 /** The one finding expected, except that another shape means another size, too. */
-function only(code: FindingCode, reference: Facts, distorted: Facts, context: PreflightContext) {
+function only(
+  code: FindingCode,
+  reference: Facts,
+  distorted: Facts,
+  context: PreflightContext,
+  besides: FindingCode = 'size',
+) {
   const found = findings(reference, distorted, context);
-  expect(found.filter((other) => other.code !== code && other.code !== 'size')).toEqual([]);
+  expect(found.filter((other) => ![code, 'size', besides].includes(other.code))).toEqual([]);
   return found.find((wanted) => wanted.code === code);
 }
 
@@ -184,7 +192,13 @@ interface Case {
   readonly fix?: string;
   /** The command that prepares a file instead. */
   readonly command?: string;
+  /** Another expected finding. */
+  readonly besides?: FindingCode;
 }
+
+/** Options that a hint advises, possibly instead of commands. */
+const optionsIn = (hint: Hint) =>
+  hint.purpose === 'prepare' ? (hint.instead ?? []) : hint.value === undefined ? [] : [hint];
 
 const cases =
   (severity: Case['severity']) =>
@@ -287,6 +301,12 @@ const CASES: readonly Case[] = [
     fix: '--vf-dis setsar=9/8',
     command: 'ffmpeg -i encode.mp4 -vf setsar=9/8 -an -c:v ffv1 encode-prepared.mkv',
   }),
+  warning('a crop of a picture with an odd width', 'display-aspect', {
+    reference: { width: 853, height: 480 },
+    distorted: { width: 426, height: 200 },
+    context: { scale: 'bicubic', models: [] },
+    fix: '--crop-ref 852:400',
+  }),
   info('a rotated picture', 'rotation', { distorted: { rotation: 90 }, values: [0, 90] }),
   info('a cropped picture', 'crop', {
     reference: { crop: { left: 0, top: 4, right: 0, bottom: 4 } },
@@ -340,6 +360,13 @@ const CASES: readonly Case[] = [
     reference: { measured: { ...measured([0.1]), squares: [RAMP] } },
     distorted: { measured: { ...measured([0.1], 140, 139), squares: [RAMP.map(squeezedBetweenBars)] } },
     fix: '--crop-dis 1920:800:0:140',
+  }),
+  warning('bars in both, larger around a smaller copy of the picture', 'black-borders', {
+    reference: { measured: { ...measured([0.1], 140, 140), squares: [RAMP.map(hiddenBehindBars)] } },
+    distorted: { width: 1440, measured: measured([0.1], 240, 240) },
+    context: { scale: 'bicubic' },
+    fix: '--crop-dis 1440:600:0:240 --crop-ref 1920:800:0:140',
+    besides: 'display-aspect',
   }),
   info('the same bars in both', 'black-borders', {
     both: { measured: measured([0.1], 140, 140) },
@@ -569,8 +596,15 @@ const CASES: readonly Case[] = [
     reference: { primaries: 'bt2020' },
     distorted: { primaries: 'bt709' },
     values: ['bt2020', 'bt709'],
+    // zscale converts primaries only if it knows transfer function and matrix, too.
+    fix: '--vf-dis zscale=tin=bt709:t=bt709:min=bt709:m=bt709:p=bt2020',
+    command:
+      'ffmpeg -i encode.mp4 -vf zscale=tin=bt709:t=bt709:min=bt709:m=bt709:p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
+  }),
+  warning('other primaries of fully labelled video', 'primaries', {
+    reference: { primaries: 'bt2020' },
+    distorted: { primaries: 'bt709', transfer: 'bt709', matrix: 'bt709' },
     fix: '--vf-dis zscale=p=bt2020',
-    command: 'ffmpeg -i encode.mp4 -vf zscale=p=bt2020 -an -c:v ffv1 encode-prepared.mkv',
   }),
   warning('another matrix', 'matrix', {
     reference: { matrix: 'bt709' },
@@ -626,6 +660,7 @@ const CASES: readonly Case[] = [
   warning('a label that an encoder of PQ omitted', 'transfer', {
     reference: { transfer: 'smpte2084' },
     context: { alignment: ALIGNED, models: [] },
+    fix: '--vf-dis setparams=color_trc=smpte2084',
   }),
   warning('Dolby Vision without a base layer', 'dolby-vision', {
     reference: { dolbyVision: 5 },
@@ -717,6 +752,21 @@ const CASES: readonly Case[] = [
     fix: '--model auto',
     says: 'vmaf_v0.6.1 is for 1080p',
   }),
+  warning('an HD model without enhancement gain on 2160p', 'model-size', {
+    both: UHD,
+    context: { models: [{ name: 'vmaf_v0.6.1neg' }] },
+    fix: '--model version=vmaf_4k_v0.6.1neg',
+  }),
+  warning('a 4k model of VMAF v1 on small video', 'model-size', {
+    context: { models: [{ name: 'vmaf_v1.0.16_1d5h_2160' }] },
+    fix: '--model version=vmaf_v1.0.16_3d0h',
+  }),
+  warning('a model for phones on 2160p', 'model-size', {
+    both: UHD,
+    context: { models: [{ name: 'vmaf_v1.0.16_5d0h' }] },
+    fix: '--model version=vmaf_v1.0.16_1d5h_2160',
+    says: 'from five screen heights, its viewing distance',
+  }),
   warning('a 4k model on small video', 'model-size', {
     context: { models: [FOUR_K] },
     fix: '--model auto',
@@ -734,19 +784,22 @@ const CASES: readonly Case[] = [
     both: { width: 272, height: 640 },
     fix: '--scale-to 1080x2542',
   }),
-  warning('a viewer nearer than the model assumes', 'viewing-distance', {
-    context: { viewingDistance: 1.5 },
-    fix: '--model version=vmaf_4k_v0.6.1',
-  }),
 ];
 
 describe('preflight finds', () => {
   it.each(CASES)('$what: $code', ({ both, reference = both, distorted = both, context = {}, ...wanted }) => {
-    const found = only(wanted.code, reference ?? {}, distorted ?? {}, context);
+    const found = only(wanted.code, reference ?? {}, distorted ?? {}, context, wanted.besides);
     expect(found).toMatchObject({ code: wanted.code, severity: wanted.severity });
     if (wanted.says !== undefined) expect(found?.message).toContain(wanted.says);
     if (wanted.values) expect([found?.reference, found?.distorted]).toEqual(wanted.values);
     if ('fix' in wanted) expect(found?.fix).toBe(wanted.fix);
+    for (const { option, value } of found?.hint ? optionsIn(found.hint) : []) {
+      if (option === 'vfReference' || option === 'vfDistorted') checkChain(option, value, true);
+      if (option === 'cropReference')
+        filtersFor('reference', { ...REFERENCE, ...reference }, { [option]: value });
+      if (option === 'cropDistorted')
+        filtersFor('distorted', { ...DISTORTED, ...distorted }, { [option]: value });
+    }
     if (wanted.command !== undefined && found?.hint) expect(hintText(found.hint)).toBe(wanted.command);
     else expect(wanted.command).toBeUndefined();
   });
