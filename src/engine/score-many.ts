@@ -71,21 +71,23 @@ async function runEach(
       return report;
     } catch (error) {
       const own = isOwn(error) || (isolated && error instanceof AnyvmafError);
-      if (!onFailure || stops[index]?.signal.aborted || !own) {
-        stop(error);
-        throw error;
-      }
+      if (!onFailure || stops[index]?.signal.aborted || !own) throw error;
       onFailure(error as AnyvmafError, index);
       return undefined;
     } finally {
       seat.leave();
     }
   }
+  const runOrStop = (video: VideoInput, index: number) =>
+    run(video, index).catch((error) => {
+      stop(error);
+      throw error;
+    });
 
   const forget = onAbort(signal, stop);
   try {
     // Stopped runs reject with the failure that stopped them.
-    const settled = await Promise.allSettled(distorted.map(run));
+    const settled = await Promise.allSettled(distorted.map(runOrStop));
     return settled.flatMap((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value ?? [];
@@ -280,7 +282,9 @@ function groupsOf(jobs: readonly Prepared[], together: number): readonly (readon
     const alone =
       scoresAlone(options) || reference === undefined || reference === null || readsOnce(reference);
     const read = changed(options, ({ reads }) => reads).sort() as (keyof typeof options)[];
-    const key = JSON.stringify([raw, read.map((name) => [name, options[name]])]);
+    // Invalid values fail their own job: JSON refuses big integers.
+    const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+    const key = JSON.stringify([raw, read.map((name) => [name, options[name]])], plain);
     const ways = byReference.get(reference) ?? new Map<string, Prepared[]>();
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);

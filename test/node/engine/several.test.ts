@@ -232,6 +232,15 @@ async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promi
   return results.sort((a, b) => a.index - b.index);
 }
 
+it('an error of onFailure stops the other videos', async () => {
+  const waiting = { threads: 0, gate: () => new Promise<void>(() => {}) };
+  const onFailure = () => {
+    throw new Error('told');
+  };
+  const videos = ['missing.y4m', two.distorted];
+  await expect(scoreMany(one.reference, videos, { ...waiting, onFailure })).rejects.toThrow('told');
+});
+
 describe('a batch', () => {
   it('scores each job like a single run', async () => {
     const jobs: readonly BatchJob[] = [
