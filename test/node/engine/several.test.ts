@@ -261,6 +261,7 @@ describe('a batch', () => {
     const results = await all([
       one,
       { ...one, options: { maxThreads: 0 } },
+      { ...one, options: { skipReference: 1n as never } },
       { ...one, distorted: 'missing.y4m' },
       { ...one, options: { models: ['version=none'] } },
       { ...one, options: { features: ['none'] } },
@@ -268,7 +269,7 @@ describe('a batch', () => {
       two,
     ]);
     const codes = results.map(({ error }) => error?.code);
-    expect(codes).toEqual([undefined, 'usage', 'io', 'model', 'feature', 'usage', undefined]);
+    expect(codes).toEqual([undefined, 'usage', 'usage', 'io', 'model', 'feature', 'usage', undefined]);
   });
 
   it('reports the progress of all jobs', async () => {
