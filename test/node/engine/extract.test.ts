@@ -74,6 +74,19 @@ describe('frames of stored video', () => {
     expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was requested');
   });
 
+  it('are no longer awaited from an idle async iterable when the signal aborts', async () => {
+    const stop = new AbortController();
+    async function* one() {
+      yield 1;
+      await new Promise(() => {});
+    }
+    const pairs = extractFrames(y4mPair(SMALL, 3), one(), { signal: stop.signal });
+    expect((await pairs.next()).value?.index).toBe(1);
+    const next = pairs.next();
+    setTimeout(() => stop.abort(new Error('enough')));
+    await expect(next).rejects.toThrow('enough');
+  });
+
   it('are counted from the first frame that is not skipped', async () => {
     const clip = makeSample(SMALL, { seed: 4 });
     const [first, second] = [yuvFile(clip, 'reference', 9), yuvFile(clip, 'distorted', 9)];
