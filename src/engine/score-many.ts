@@ -13,6 +13,7 @@ import { openDecoded } from '../media/decoders.js';
 import { readsOnce, requireVideo } from '../media/open.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { Fan, type FramePart, hull } from '../media/pairing/sources.js';
+import { SharedSources } from '../media/shared-sources.js';
 import type { VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
@@ -31,7 +32,13 @@ export async function scoreEach(
 ): Promise<Report[]> {
   requireObject('options', options);
   checkMany(reference, distorted, options);
-  return runEach(platform, reference, distorted, options);
+  const sources = new SharedSources(distorted.map((video) => ({ reference, distorted: video })));
+  const own = distorted.map((video) => sources.of(video));
+  try {
+    return await runEach(platform, sources.of(reference), own, options);
+  } finally {
+    await sources.close();
+  }
 }
 
 /**
@@ -253,14 +260,19 @@ export async function* scoreJobs(
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);
+  const sources = new SharedSources(jobs);
   try {
-    const prepared = jobs.map((job, index) => ({ index, job, options: { ...shared, ...job.options } }));
+    const prepared = jobs.map((job, index) => ({
+      ...{ index, job: sources.within(job) },
+      options: { ...shared, ...job.options },
+    }));
     for (const group of groupsOf(prepared, together)) {
       const work = (settle: Settle) => runGroup(platform, group, counter, settle, stop.signal);
       yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was aborted.')));
     }
   } finally {
     forget();
+    await sources.close();
   }
 }
 
