@@ -45,8 +45,8 @@ export async function* extractPairs(
   requireObject('options', options);
   checkRequest(request);
   const checked = checkOptions(options, 'extract');
-  const wanted = isAsync(frames) ? eachChecked(frames) : checkFrames(frames);
   const { signal } = options;
+  const wanted = isAsync(frames) ? eachChecked(frames, signal) : checkFrames(frames);
   const scope = new Scope(signal);
   try {
     const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
@@ -203,10 +203,25 @@ function isAsync(frames: FrameNumbers): frames is AsyncIterable<number> {
   return holds(() => typeof (frames as AsyncIterable<number>)[Symbol.asyncIterator] === 'function');
 }
 
-async function* eachChecked(frames: AsyncIterable<number>): AsyncGenerator<number, void, undefined> {
-  for await (const frame of frames) {
-    refuseNumber(frame);
-    yield frame;
+/** Waits for the next number until the signal aborts. */
+async function* eachChecked(
+  frames: AsyncIterable<number>,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<number, void, undefined> {
+  const numbers = frames[Symbol.asyncIterator]();
+  const next = async () => numbers.next();
+  try {
+    for (;;) {
+      const { done, value } = await unlessAborted(signal, next());
+      if (done) return;
+      refuseNumber(value);
+      yield value;
+    }
+  } finally {
+    const ending = (async () => numbers.return?.())();
+    // A generator that is waiting ends only after its next number.
+    if (signal?.aborted) ending.catch(() => {});
+    else await ending;
   }
 }
 

@@ -14,6 +14,7 @@ import { readsOnce } from '../media/open.js';
 import { factsOf, nameOf } from '../media/pair.js';
 import { alignState } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/findings.js';
+import { SharedSources } from '../media/shared-sources.js';
 import { isOfColour } from '../metrics/options.js';
 import { buildReport, type MetricSeries } from '../report/build.js';
 import { runValue, valueOfWhole, wholeValue } from '../report/quality-metrics.js';
@@ -38,6 +39,7 @@ const TRAIL = 3;
 const LEAD = 2;
 
 export type ScorePart = (
+  request: ScoreRequest,
   options: ScoreOptions,
   known: Pick<InputContext, 'shared' | 'alignment' | 'part'>,
 ) => Promise<Report>;
@@ -66,11 +68,15 @@ export async function scoreSampled(
   const sizes = checkSamples(samples);
   const checked = checkOptions(options, 'score');
   refuseUnfit(request, options, checked);
-  return inScope(options, async ({ samples: _, ...all }, { signal }) => {
+  return inScope(options, async ({ samples: _, ...all }, scope) => {
+    const { signal } = scope;
+    const sources = scope.own(new SharedSources([request, request]));
+    const videos = sources.within(request);
     const shared = new SharedInputs(['reference', 'distorted'], signal);
-    const whole = await identifyWhole(request, { platform, checked, signal, shared });
+    const whole = await identifyWhole(videos, { platform, checked, signal, shared });
     const read = { shared, alignment: whole.known.alignment };
-    const score = (own: ScoreOptions, part?: InputContext['part']) => scorePart(own, { ...read, part });
+    const score = (own: ScoreOptions, part?: InputContext['part']) =>
+      scope.join(scorePart(videos, own, { ...read, part }));
     const length = Math.max(1, Math.round(sizes.seconds * whole.rate));
     const drawn = drawRuns(whole.total, length, sizes);
     if (!drawn) {
@@ -82,7 +88,9 @@ export async function scoreSampled(
       );
     }
     const { strict, preflight } = checked.pairing;
-    const inspection = preflight ? await inspectPair(platform, request, lookOptions(all), read) : undefined;
+    const inspection = preflight
+      ? await scope.join(inspectPair(platform, videos, lookOptions(all), read))
+      : undefined;
     const findings = inspection?.findings;
     if (findings) refuseFindings(findings, strict);
     return scoreDrawn({ options: all, score, whole, drawn, seed: sizes.seed, findings });

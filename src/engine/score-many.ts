@@ -13,6 +13,7 @@ import { openDecoded } from '../media/decoders.js';
 import { readsOnce, requireVideo } from '../media/open.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { Fan, type FramePart, hull } from '../media/pairing/sources.js';
+import { SharedSources } from '../media/shared-sources.js';
 import type { VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
@@ -31,7 +32,13 @@ export async function scoreEach(
 ): Promise<Report[]> {
   requireObject('options', options);
   checkMany(reference, distorted, options);
-  return runEach(platform, reference, distorted, options);
+  const sources = new SharedSources(distorted.map((video) => ({ reference, distorted: video })));
+  const own = distorted.map((video) => sources.of(video));
+  try {
+    return await runEach(platform, sources.of(reference), own, options);
+  } finally {
+    await sources.close();
+  }
 }
 
 /**
@@ -71,21 +78,23 @@ async function runEach(
       return report;
     } catch (error) {
       const own = isOwn(error) || (isolated && error instanceof AnyvmafError);
-      if (!onFailure || stops[index]?.signal.aborted || !own) {
-        stop(error);
-        throw error;
-      }
+      if (!onFailure || stops[index]?.signal.aborted || !own) throw error;
       onFailure(error as AnyvmafError, index);
       return undefined;
     } finally {
       seat.leave();
     }
   }
+  const runOrStop = (video: VideoInput, index: number) =>
+    run(video, index).catch((error) => {
+      stop(error);
+      throw error;
+    });
 
   const forget = onAbort(signal, stop);
   try {
     // Stopped runs reject with the failure that stopped them.
-    const settled = await Promise.allSettled(distorted.map(run));
+    const settled = await Promise.allSettled(distorted.map(runOrStop));
     return settled.flatMap((outcome) => {
       if (outcome.status === 'rejected') throw outcome.reason;
       return outcome.value ?? [];
@@ -251,14 +260,19 @@ export async function* scoreJobs(
   const stop = new AbortController();
   const forget = onAbort(signal, (reason) => stop.abort(reason));
   const counter = new Counter(jobs.length, onProgress);
+  const sources = new SharedSources(jobs);
   try {
-    const prepared = jobs.map((job, index) => ({ index, job, options: { ...shared, ...job.options } }));
+    const prepared = jobs.map((job, index) => ({
+      ...{ index, job: sources.within(job) },
+      options: { ...shared, ...job.options },
+    }));
     for (const group of groupsOf(prepared, together)) {
       const work = (settle: Settle) => runGroup(platform, group, counter, settle, stop.signal);
       yield* ends(work, () => stop.abort(new AnyvmafError('aborted', 'The batch was aborted.')));
     }
   } finally {
     forget();
+    await sources.close();
   }
 }
 
@@ -280,7 +294,9 @@ function groupsOf(jobs: readonly Prepared[], together: number): readonly (readon
     const alone =
       scoresAlone(options) || reference === undefined || reference === null || readsOnce(reference);
     const read = changed(options, ({ reads }) => reads).sort() as (keyof typeof options)[];
-    const key = JSON.stringify([raw, read.map((name) => [name, options[name]])]);
+    // Invalid values fail their own job: JSON refuses big integers.
+    const plain = (_: string, value: unknown) => (typeof value === 'bigint' ? String(value) : value);
+    const key = JSON.stringify([raw, read.map((name) => [name, options[name]])], plain);
     const ways = byReference.get(reference) ?? new Map<string, Prepared[]>();
     byReference.set(reference, ways);
     const open = alone ? undefined : ways.get(key);

@@ -68,7 +68,7 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   if (bothGrains) refuseBothGrains(call);
   if (bothGrains || (known.apart && canReadTwice(request))) {
     await inputs.close();
-    return runTwice(call, bothGrains, known);
+    return scope.join(runTwice(call, bothGrains, known));
   }
   // Stored pairs were checked when they were opened.
   if (known.plan) checkMeasurable(known.plan.format, checked.colours);
@@ -170,8 +170,8 @@ export async function scorePair(
     );
   }
   const { scoreSampled } = await import('./score-in-parts.js');
-  const scorePart: ScorePart = (own, reading) =>
-    scoreWhole({ platform, request, options: own, variant: reading });
+  const scorePart: ScorePart = (videos, own, reading) =>
+    scoreWhole({ platform, request: videos, options: own, variant: reading });
   return scoreSampled(platform, request, options, scorePart);
 }
 

@@ -3,7 +3,7 @@
  * Scores pairs that a caller pushes one by one, on workers or in the calling thread.
  */
 import { serializeCalls } from '../core/abort.js';
-import { isObject, oneOf, requireObject } from '../core/arguments.js';
+import { isObject, oneOf, requireAttached, requireObject } from '../core/arguments.js';
 import { CHROMA_UPSAMPLERS, COLOUR_MATRICES, PRIMARIES, SITINGS, TRANSFERS } from '../core/choices.js';
 import type { Colour, ScoredFormat } from '../core/colour.js';
 import { AnyvmafError, mediaError, usageError } from '../core/errors.js';
@@ -122,6 +122,8 @@ class PushScorer implements Scorer, Steerable {
   #pushed = 0;
   #steering: Steering | undefined;
   #state: 'open' | 'finished' | 'closed' = 'open';
+  /** Why a pair was lost: later ones would be measured in its place. */
+  #failure: { readonly reason: unknown } | undefined;
   readonly #serialize = serializeCalls();
 
   constructor(facts: Facts, openQueue: (sink: RecordSink) => PairQueue) {
@@ -153,10 +155,16 @@ class PushScorer implements Scorer, Steerable {
       await this.#steering?.gate();
       this.#requireOpen('push');
       if (this.#steering?.stopped) return this.#ready.splice(0);
-      await this.#queue.push(pair, () => {
-        this.#requireOpen('push');
-        this.#pushed++;
-      });
+      this.#requireWhole();
+      try {
+        await this.#queue.push(pair, () => {
+          this.#requireOpen('push');
+          this.#pushed++;
+        });
+      } catch (reason) {
+        this.#failure = { reason };
+        throw reason;
+      }
       return this.#ready.splice(0);
     });
   }
@@ -170,6 +178,7 @@ class PushScorer implements Scorer, Steerable {
       this.#requireOpen('finish');
       this.#state = 'finished';
       try {
+        this.#requireWhole();
         await this.#queue.finish();
         if (this.#pushed === 0) throw mediaError('There are no frames to score: no pair was pushed.');
         const report = await this.#report();
@@ -229,6 +238,11 @@ class PushScorer implements Scorer, Steerable {
     });
   }
 
+  /** @throws the error of a lost pair */
+  #requireWhole(): void {
+    if (this.#failure) throw this.#failure.reason;
+  }
+
   #requireOpen(call: string): void {
     if (this.#state === 'open') return;
     throw usageError(`The scorer is ${this.#state}; ${call} needs a new one from createScorer.`);
@@ -270,6 +284,7 @@ function checkPlanes(role: string, planes: PushedPlanes, plan: ExtractionPlan): 
 /** A plane as bytes; empty if absent. */
 function planeOf(plane: PushedPlanes[PlaneName], what: string, { bitDepth }: VideoFormat): Uint8Array {
   if (plane === undefined) return new Uint8Array();
+  requireAttached(what, plane);
   // Compare tags: planes may come from another browsing context.
   const type = Object.prototype.toString.call(plane).slice('[object '.length, -1);
   if (type === 'Uint8Array' || type === 'Uint8ClampedArray' || (type === 'Uint16Array' && bitDepth > 8))

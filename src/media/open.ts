@@ -3,7 +3,14 @@
  * Opens any kind of video input as a source of frames.
  */
 import { onAbort } from '../core/abort.js';
-import { requireArray, requireAttached, requireObject, requireText, wrongType } from '../core/arguments.js';
+import {
+  holds,
+  requireArray,
+  requireAttached,
+  requireObject,
+  requireText,
+  wrongType,
+} from '../core/arguments.js';
 import {
   type AnyvmafError,
   ioError,
@@ -424,18 +431,19 @@ export function requireVideo(name: string, input: VideoInput): void {
   requireObject(name, input, KINDS);
   if (input instanceof URL || input instanceof Blob || input instanceof ReadableStream) return;
   if (!isFrameSource(input)) throw wrongType(name, input, KINDS);
-  const { info, readFrame } = input;
+  const { info, readFrame, close } = input;
   requireObject(`${name}.info`, info);
   requireText(`${name}.info.name`, info.name);
   requireText(`${name}.info.container`, info.container);
   requireArray(`${name}.info.warnings`, info.warnings, 'an array of sentences, which may be empty');
-  if (typeof readFrame !== 'function') throw wrongType(`${name}.readFrame`, readFrame, 'a function');
+  for (const [method, value] of Object.entries({ readFrame, close }))
+    if (typeof value !== 'function') throw wrongType(`${name}.${method}`, value, 'a function');
 }
 
 const KINDS = 'a path, URL, file descriptor, Blob, Uint8Array, ReadableStream or FrameSource';
 
-function isFrameSource(input: VideoInput): input is FrameSource {
-  return typeof input === 'object' && input !== null && 'readFrame' in input && 'info' in input;
+export function isFrameSource(input: VideoInput): input is FrameSource {
+  return typeof input === 'object' && input !== null && holds(() => 'readFrame' in input && 'info' in input);
 }
 
 function inputName(input: Exclude<VideoInput, FrameSource>): string {

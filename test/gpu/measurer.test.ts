@@ -193,12 +193,12 @@ const BOUND = 0x40 | 0x80;
 const MAP_WRITE = 0x2;
 
 /** A fake GPU that records buffers. @param making is called with the usage of each buffer, and may throw */
-function bookkeeper(making: (usage: number) => void = () => {}) {
+function bookkeeper(making: (usage: number) => void = () => {}, maxBufferSize = 256 * 2 ** 20) {
   const buffers: { size: number; usage: number; destroyed: boolean }[] = [];
   const descriptors: GPUDeviceDescriptor[] = [];
   const nothing = () => {};
   const device = {
-    limits: { maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize: 256 * 2 ** 20 },
+    limits: { maxStorageBufferBindingSize: 128 * 2 ** 20, maxBufferSize },
     lost: new Promise(nothing),
     queue: { writeBuffer: nothing },
     ...{ addEventListener: nothing, destroy: nothing, pushErrorScope: nothing },
@@ -236,6 +236,12 @@ it('a GPU without memory for uploads reports it', async () => {
   expect(await refusalOf('resource', () => kind.open(luma))).toContain(
     'The GPU is out of memory (cannot be mapped)',
   );
+});
+
+it('stages no more of a pair than a buffer holds', async () => {
+  const { gpu, buffers } = bookkeeper(undefined, 2000);
+  await (await openWebgpu(gpu)).open(luma);
+  expect(Math.max(...buffers.map(({ size }) => size))).toBe(2000);
 });
 
 describe('memory of the default model at 3840x2160', () => {

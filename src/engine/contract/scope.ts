@@ -43,6 +43,12 @@ export class Scope {
     return resource;
   }
 
+  /** Returns work that closes its own resources; the scope is closed only when it has ended. */
+  join<T>(work: Promise<T>): Promise<T> {
+    this.own({ close: () => work.catch(() => {}) });
+    return work;
+  }
+
   /** @throws the first error, after closing everything */
   async close(): Promise<void> {
     this.#closed = true;

@@ -168,7 +168,7 @@ export interface Scorer extends Disposable, AsyncDisposable {
    * bound memory.
    * @returns frames whose values became final since the last call, in order; often none or one
    * @throws {AnyvmafError} `media` if a plane has the wrong size; `usage` if it has the wrong type, or after
-   * `finish` or `close`; `internal` if a worker or the core failed
+   * `finish` or `close`; `internal` if a worker or the core failed. If the pair is lost, later calls throw the same error
    */
   push(reference: PushedPlanes, distorted: PushedPlanes): Promise<readonly FrameMetrics[]>;
   /**

@@ -15,15 +15,28 @@ export async function loadCore(
 ): Promise<WebAssembly.Module> {
   if (wasm instanceof WebAssembly.Module) return wasm;
   if (typeof wasm !== 'string' && !(wasm instanceof URL)) return compileCore(wasm);
-  const failed = (why: string, cause?: unknown) =>
-    ioError(`The WebAssembly module ${wasm} cannot be fetched${why}; name it with configure({ ${asset} }).`, {
-      cause,
-    });
-  const response = await fetch(wasm).catch((cause) => {
-    throw failed('', cause);
-  });
-  if (!response.ok) throw failed(`, the server answered ${response.status}`);
-  return compileCore(await response.arrayBuffer());
+  const failed = (status?: number, cause?: unknown) => {
+    const why = status === undefined ? '' : `, the server answered ${status}`;
+    const remedy = `name it with configure({ ${asset} })`;
+    return ioError(`The WebAssembly module ${wasm} cannot be fetched${why}; ${remedy}.`, { cause });
+  };
+  return compileCore(await fetched(wasm, (response) => response.arrayBuffer(), failed));
+}
+
+/** Fetches a body, which may break off too. @param failed makes the error of a status or a cause */
+async function fetched<Body>(
+  url: string | URL,
+  read: (response: Response) => Promise<Body>,
+  failed: (status?: number, cause?: unknown) => AnyvmafError,
+): Promise<Body> {
+  let response: Response;
+  try {
+    response = await fetch(url);
+    if (response.ok) return await read(response);
+  } catch (cause) {
+    throw failed(undefined, cause);
+  }
+  throw failed(response.status);
 }
 
 /** @throws {AnyvmafError} `io` if the file cannot be fetched, `internal` if it does not ship */
@@ -34,14 +47,15 @@ export async function readShippedModel(fileName: string, folder: string | URL | 
 }
 
 /** @throws {AnyvmafError} `io` if it cannot be fetched */
-export async function readModel({ href }: URL): Promise<string> {
-  const failed = (why: string, cause?: unknown) =>
-    ioError(`The model ${href} cannot be fetched${why}.`, { cause });
-  const response = await fetch(href).catch((cause) => {
-    throw failed('', cause);
-  });
-  if (!response.ok) throw failed(`: the server answered ${response.status}`);
-  return response.text();
+export function readModel({ href }: URL): Promise<string> {
+  return fetched(
+    href,
+    (response) => response.text(),
+    (status, cause) => {
+      const why = status === undefined ? '' : `: the server answered ${status}`;
+      return ioError(`The model ${href} cannot be fetched${why}.`, { cause });
+    },
+  );
 }
 
 const STORAGE = 'anyvmaf-models';

@@ -5,10 +5,11 @@
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import * as browser from '../../../src/index.browser.js';
 import * as node from '../../../src/index.js';
 import { readEncodingResult, readReport } from '../../../src/index.js';
+import { loadCore, readModel } from '../../../src/platform/browser/package-files.js';
 import { refusalOf } from '../../support/refusals.js';
 
 const manifest: { version: string } = JSON.parse(
@@ -89,6 +90,18 @@ describe('configure', () => {
     }
     expect(await scoreOne()).toBe(1);
   });
+});
+
+it('a browser names the model or module whose download breaks off', async () => {
+  const broken = () => new ReadableStream({ pull: (controller) => controller.error(new TypeError('lost')) });
+  vi.stubGlobal('fetch', async () => new Response(broken()));
+  const url = 'https://a.example/x';
+  const model = await refusalOf('io', () => readModel(new URL(url)));
+  expect(model).toBe(`The model ${url} cannot be fetched.`);
+  expect(await refusalOf('io', () => loadCore(url, 'wasm'))).toContain(
+    `module ${url} cannot be fetched; name`,
+  );
+  vi.unstubAllGlobals();
 });
 
 function detached(): Uint8Array {

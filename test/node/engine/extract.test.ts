@@ -74,6 +74,19 @@ describe('frames of stored video', () => {
     expect(await sentence(extractFrames(request, asked(8)))).toContain('frame 8 was requested');
   });
 
+  it('are no longer awaited from an idle async iterable when the signal aborts', async () => {
+    const stop = new AbortController();
+    async function* one() {
+      yield 1;
+      await new Promise(() => {});
+    }
+    const pairs = extractFrames(y4mPair(SMALL, 3), one(), { signal: stop.signal });
+    expect((await pairs.next()).value?.index).toBe(1);
+    const next = pairs.next();
+    setTimeout(() => stop.abort(new Error('enough')));
+    await expect(next).rejects.toThrow('enough');
+  });
+
   it('are counted from the first frame that is not skipped', async () => {
     const clip = makeSample(SMALL, { seed: 4 });
     const [first, second] = [yuvFile(clip, 'reference', 9), yuvFile(clip, 'distorted', 9)];
@@ -284,6 +297,7 @@ describe.skipIf(!hasFfmpeg)(`pairs in any order${hasFfmpeg ? '' : ` (${needsFfmp
 
 it('sampling an own source reads only the frames of the runs and a few around them', async () => {
   const read = new Set<number>();
+  const closed: number[] = [];
   const source = (level: number): FrameSource => ({
     info: {
       ...{ name: 'made', container: 'frames', width: 48, height: 36, bitDepth: 8, chroma: '420' },
@@ -292,14 +306,16 @@ it('sampling an own source reads only the frames of the runs and a few around th
     seekable: true,
     readFrame(index, { y }) {
       read.add(index);
+      if (closed.includes(level)) throw new Error('it is closed');
       for (let i = 0; i < y.length; i++) y[i] = 40 + ((i * 7 + (i >> 4) * level + index) % 160);
       return true;
     },
-    close() {},
+    close: () => void closed.push(level),
   });
   const request = { reference: source(3), distorted: source(4) };
   const report = await score(request, { samples: { runs: 8, seconds: 1 }, threads: 0, preflight: false });
   expect(report.sampling).toMatchObject({ frames: 200, total: 5000 });
+  expect(closed.sort()).toEqual([3, 4]);
   const near = new Set(
     report.sampling?.starts.flatMap((start) => Array.from({ length: 25 + 3 + 3 }, (_, i) => start - 3 + i)),
   );

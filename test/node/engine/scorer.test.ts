@@ -115,6 +115,27 @@ describe.each(tier(KINDS, [...KINDS, { format: SMALL_10, threads: 0 }, { format:
       expect(report.frameCount).toBe(1);
     });
 
+    it('makes no report without a pair whose planes were transferred before they were copied', async () => {
+      using scorer = await createScorer(format, { threads });
+      const pushed = Array.from({ length: 3 }, () => planes(pair.clip, 'reference', 0));
+      const [good, gone, late] = (await Promise.all(pushed)) as [FramePlanes, FramePlanes, FramePlanes];
+      const transfer = ({ y }: FramePlanes) =>
+        structuredClone(y.buffer, { transfer: [y.buffer as ArrayBuffer] });
+      transfer(gone);
+      expect(await refusalOf('usage', () => scorer.push(good, gone))).toContain(
+        'distorted frame is detached',
+      );
+      await scorer.push(good, good);
+      const lost = scorer.push(good, late);
+      const outcome = expect(lost).rejects.toThrow('detached');
+      // After its check.
+      for (let ticks = 0; ticks < 2; ticks++) await Promise.resolve();
+      transfer(late);
+      await outcome;
+      await expect(scorer.push(good, good)).rejects.toThrow('detached');
+      await expect(scorer.finish()).rejects.toThrow('detached');
+    });
+
     it('rejects waiting calls when it is closed', async () => {
       const scorer = await createScorer(format, { threads });
       const frame = await planes(pair.clip, 'reference', 0);

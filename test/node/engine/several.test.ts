@@ -8,6 +8,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { AnyvmafError } from '../../../src/core/errors.js';
+import type { FramePlanes } from '../../../src/core/frame.js';
 import type { Origin } from '../../../src/core/origin.js';
 import type { ScoreManyOptions, ScoreOptions } from '../../../src/engine/contract/types.js';
 import type { DatasetOptions, DatasetPair } from '../../../src/engine/dataset.js';
@@ -21,7 +22,7 @@ import {
   writeFeatures,
 } from '../../../src/index.js';
 import { nodePlatform } from '../../../src/platform/node/platform.js';
-import type { BatchJob, BatchOptions, BatchProgress, BatchResult } from '../../../src/public.js';
+import type { BatchJob, BatchOptions, BatchProgress, BatchResult, Report } from '../../../src/public.js';
 import { y4mFile } from '../../../src/sample/files.js';
 import { makeSample } from '../../../src/sample/generator.js';
 import {
@@ -29,6 +30,7 @@ import {
   type Decoding,
   EVERY_PLANE,
   file,
+  ownSource,
   PSNR,
   results,
   SMALL,
@@ -232,6 +234,54 @@ async function all(jobs: readonly BatchJob[], options: BatchOptions = {}): Promi
   return results.sort((a, b) => a.index - b.index);
 }
 
+describe('an own source that several runs read', () => {
+  const own = (side: 'reference' | 'distorted', seed: number) => {
+    const { clip } = y4mPair(SMALL, 4, seed);
+    let [reading, open] = [false, true];
+    const source = ownSource(clip, side, 4, { seekable: true, onClose: () => (open = false) });
+    return {
+      ...source,
+      async readFrame(index: number, into: FramePlanes) {
+        if (reading || !open) throw new Error(reading ? 'it is read already' : 'it is closed');
+        reading = true;
+        await new Promise((resolve) => setTimeout(resolve, 1));
+        reading = false;
+        return source.readFrame(index, into);
+      },
+    };
+  };
+  const means = (reports: readonly (Report | undefined)[]) =>
+    reports.map((report) => report?.pooled_metrics.vmaf?.mean);
+  const alone = () =>
+    Promise.all(
+      [1, 2].map((seed) => score({ reference: own('reference', 1), distorted: own('distorted', seed) })),
+    );
+
+  it('is read by one at a time, and closed after the last', async () => {
+    const distorted = [own('distorted', 1), own('distorted', 2)];
+    const many = await scoreMany(own('reference', 1), distorted, { threads: 0 });
+    expect(means(many)).toEqual(means(await alone()));
+  });
+
+  it('is so in a batch too, also for jobs that run one after another', async () => {
+    for (const together of [1, 2]) {
+      const reference = own('reference', 1);
+      const jobs = [1, 2].map((seed) => ({ reference, distorted: own('distorted', seed) }));
+      const results = await all(jobs, { together });
+      expect(means(results.map(({ report }) => report))).toEqual(means(await alone()));
+    }
+  });
+});
+
+it('an error of onFailure stops the other videos', async () => {
+  const waiting = { threads: 0, gate: () => new Promise<void>(() => {}) };
+  const onFailure = () => {
+    throw new Error('told');
+  };
+  const videos = ['missing.y4m', two.distorted];
+  await expect(scoreMany(one.reference, videos, { ...waiting, onFailure })).rejects.toThrow('told');
+});
+
 describe('a batch', () => {
   it('scores each job like a single run', async () => {
     const jobs: readonly BatchJob[] = [
@@ -252,6 +302,7 @@ describe('a batch', () => {
     const results = await all([
       one,
       { ...one, options: { maxThreads: 0 } },
+      { ...one, options: { skipReference: 1n as never } },
       { ...one, distorted: 'missing.y4m' },
       { ...one, options: { models: ['version=none'] } },
       { ...one, options: { features: ['none'] } },
@@ -259,7 +310,7 @@ describe('a batch', () => {
       two,
     ]);
     const codes = results.map(({ error }) => error?.code);
-    expect(codes).toEqual([undefined, 'usage', 'io', 'model', 'feature', 'usage', undefined]);
+    expect(codes).toEqual([undefined, 'usage', 'usage', 'io', 'model', 'feature', 'usage', undefined]);
   });
 
   it('reports the progress of all jobs', async () => {

@@ -5,6 +5,7 @@
 
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
+import type { FramePlanes } from '../../../src/core/frame.js';
 import type { Platform, WorkerHandle } from '../../../src/engine/contract/platform.js';
 import type { ScoreOptions, ScoreRequest } from '../../../src/engine/contract/types.js';
 import { requireSteerable, STEERED } from '../../../src/engine/live/steerable.js';
@@ -106,6 +107,29 @@ describe('AbortSignal', () => {
         'maxSeconds is 0.3, but scoring took longer and was stopped; allow more, or score less, such as a range.',
     });
     expect(platform).toMatchObject({ alive: 0 });
+    expect(closed).toBe(2);
+  });
+
+  it('ends workers and closes videos before a sampled run rejects', async () => {
+    const platform = watched();
+    const controller = new AbortController();
+    let [reads, closed] = [0, 0];
+    const extras = {
+      ...{ frameCount: 5000, seekable: true },
+      onClose: () => closed++,
+      onRead: () => {
+        if (++reads === 8) controller.abort('enough');
+      },
+    };
+    const [reference, distorted] = (['reference', 'distorted'] as const).map((side) => {
+      const source = ownSource(pair.clip, side, 3, extras);
+      return { ...source, readFrame: (_: number, into: FramePlanes) => source.readFrame(1, into) };
+    });
+    if (!reference || !distorted) throw new Error('a pair has two sides');
+    const samples = { runs: 4, seconds: 1 };
+    const sampled = { ...options, samples, threads: 2, signal: controller.signal };
+    expect(await rejection(scorePair(platform, { reference, distorted }, sampled))).toBe('enough');
+    expect(platform).toMatchObject({ started: 2, alive: 0 });
     expect(closed).toBe(2);
   });
 

@@ -11,7 +11,7 @@ import type { Platform } from '../../../src/engine/contract/platform.js';
 import { identifyPair } from '../../../src/engine/inputs/open.js';
 import { dolbyVisionProfile, isEncrypted } from '../../../src/media/file-notes.js';
 import { sniffContent } from '../../../src/media/formats.js';
-import { openInput, openInputs, openVideo } from '../../../src/media/open.js';
+import { openInput, openInputs, openVideo, requireVideo } from '../../../src/media/open.js';
 import { checkPair } from '../../../src/media/pair.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type {
@@ -152,6 +152,10 @@ it("the caller's own frames pass through if their format is possible", async () 
   const info = { ...small, name: 'mine', container: 'frames', frameCount: 1, warnings: [] } as const;
   const source: FrameSource = { info, seekable: true, readFrame: () => true, close() {} };
   expect(await open(source)).toBe(source);
+  const unclosable = async () => requireVideo('distorted', { ...source, close: undefined as never });
+  expect(await refusalOf('usage', unclosable)).toBe(
+    'distorted.close is undefined, but it must be a function.',
+  );
   const odd: FrameSource = { ...source, info: { ...info, bitDepth: 32 } };
   expect(await refused('usage', odd)).toContain('the frames of mine are not usable: bit depth 32');
 });

@@ -389,7 +389,8 @@ export class Transfer {
     const { MAP_READ, MAP_WRITE, COPY_SRC, COPY_DST } = BufferUsage;
     this.#queue = device.queue;
     const usage = MAP_WRITE | COPY_SRC;
-    this.#staging = device.createBuffer({ label: 'staging', size: uploaded, usage, mappedAtCreation: true });
+    const size = Math.min(uploaded, device.limits.maxBufferSize);
+    this.#staging = device.createBuffer({ label: 'staging', size, usage, mappedAtCreation: true });
     this.#readback = device.createBuffer({ label: 'read-back', size: results, usage: MAP_READ | COPY_DST });
     this.#mapped = new Uint8Array(this.#staging.getMappedRange());
   }
@@ -397,7 +398,7 @@ export class Transfer {
   /** Uploads whole words to a buffer before the kernels of the next submission run. */
   upload(from: Uint8Array<ArrayBuffer>, to: GPUBuffer): void {
     const offset = this.#used;
-    // The first pair of a chunk also uploads its history.
+    // The first pair of a chunk also uploads its history, and a pair may be larger than a buffer.
     if (offset + from.length > this.#mapped.length) {
       this.#queue.writeBuffer(to, 0, from);
       return;
