@@ -30,6 +30,7 @@ import { openOutput } from './output.js';
 import type { OutputSettings } from './output-options.js';
 import type { Outcome } from './printed.js';
 import type { ScoreSettings } from './score-options.js';
+import { lookArguments } from './table-options.js';
 
 type GateSettings = Omit<OutputSettings, 'quiet'>;
 
@@ -192,7 +193,7 @@ export async function openGate(
 
     /** Judges all reports and writes the files. @throws {AnyvmafError} `io`, `usage`, `mismatch` */
     async judge(
-      { reports, failures }: Pick<Outcome, 'reports' | 'failures'>,
+      { reports, failures, ...request }: Omit<Outcome, 'alarms'>,
       signal?: AbortSignal,
     ): Promise<{ readonly complaints: readonly string[]; readonly code: number }> {
       const judged = reports.map((report) => {
@@ -207,7 +208,8 @@ export async function openGate(
       if (junitFile) await junitFile.write((await import('../report/ci.js')).writeJunit(verdicts), signal);
       if (summaryFile || github !== undefined) {
         const { writeStepSummary } = await import('../report/ci.js');
-        const text = [...writeStepSummary(verdicts, lookCommand)].join('');
+        const look = (report: Report, frame: number) => lookCommand(report, frame, request);
+        const text = [...writeStepSummary(verdicts, look)].join('');
         await summaryFile?.write([text], signal);
         if (github !== undefined) await appendSummary(github, text);
       }
@@ -219,8 +221,24 @@ export async function openGate(
   };
 }
 
-function lookCommand({ reference, distorted }: Report, frame: number): string {
-  return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, '--frame', String(frame)]);
+/** Draws the pictures that were scored as frame `frame`. */
+function lookCommand(
+  { reference, distorted, pairing }: Report,
+  frame: number,
+  { options = {}, raw }: Pick<Outcome, 'options' | 'raw'>,
+) {
+  if (options.noReference) return undefined;
+  const { window: _, ...paired } = options;
+  // An offset that was searched: another search could find another.
+  const offset = paired.offset === 'auto' ? (pairing?.frames.offset ?? 0) : paired.offset;
+  const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const { width, height, chroma, bitDepth } = raw ?? reference;
+  return commandLine('anyvmaf', [
+    ...['heatmap', reference.name, distorted.name],
+    ...(isRaw ? ['-w', width, '-h', height, '-p', chroma, '-b', bitDepth].map(String) : []),
+    ...lookArguments({ ...paired, ...(offset !== undefined && { offset }) }),
+    ...['--frame', String(frame)],
+  ]);
 }
 
 /** @throws {AnyvmafError} `usage` outside a GitHub step; `io` if the file is not writable */
