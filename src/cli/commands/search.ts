@@ -102,16 +102,21 @@ const page: HelpText = {
 
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { file, json = false, quiet = false, forget, encoder, ...others } = settings;
-  if (forget) return forgetAll(typeof others.cache === 'string' ? others.cache : undefined, terminal);
+  if (forget) {
+    if (positionals.length > 0 || others.cache === false)
+      throw usageError(
+        `--forget deletes the points of all searches in a cache; leave ${positionals.length > 0 ? 'the source' : '--cache none'} out`,
+      );
+    return forgetAll(others.cache, terminal);
+  }
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   const options: SearchOptions = { ...others, encoder };
-  const parameter = options.parameter ?? 'crf';
   return encodingRun({ source, quiet }, [file, options.output], terminal, async (tools) => {
     const { files, signal, say, line, clear } = tools;
     const { searchQuality } = await import('../../index.js');
     let metric: string | undefined;
-    const onPoint = (point: SearchPoint) => {
+    const onPoint: SearchOptions['onPoint'] = (point, parameter) => {
       clear();
       if (json) return;
       if (metric === undefined) {
