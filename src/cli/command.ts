@@ -226,6 +226,11 @@ export interface View {
   readonly text: (width: number) => string;
 }
 
+interface Named {
+  readonly name: string;
+  readonly otherName?: string;
+}
+
 interface Listing<Item> {
   readonly command: string;
   readonly noun: string;
@@ -238,7 +243,7 @@ interface Listing<Item> {
   readonly describe: (item: Item) => View | Promise<View>;
 }
 
-export function listingCommand<Item extends { readonly name: string }>(listing: Listing<Item>): Command {
+export function listingCommand<Item extends Named>(listing: Listing<Item>): Command {
   const { noun, usage = [], about, short, list, describe } = listing;
   const name = `anyvmaf ${listing.command}`;
   const text = { usage: [`${name} [--json] [NAME]`, ...usage], about };
@@ -256,12 +261,8 @@ export function listingCommand<Item extends { readonly name: string }>(listing: 
   });
 }
 
-function itemNamed<Item extends { readonly name: string }>(
-  name: string,
-  items: readonly Item[],
-  noun: string,
-): Item {
-  const found = items.find((item) => item.name === name);
+function itemNamed<Item extends Named>(name: string, items: readonly Item[], noun: string): Item {
+  const found = items.find((item) => item.name === name || item.otherName === name);
   if (found) return found;
   const names = items.map((item) => item.name);
   const near = nearest(name, names);

@@ -30,6 +30,7 @@ import { openOutput } from './output.js';
 import type { OutputSettings } from './output-options.js';
 import type { Outcome } from './printed.js';
 import type { ScoreSettings } from './score-options.js';
+import { lookArguments } from './table-options.js';
 
 type GateSettings = Omit<OutputSettings, 'quiet'>;
 
@@ -192,7 +193,7 @@ export async function openGate(
 
     /** Judges all reports and writes the files. @throws {AnyvmafError} `io`, `usage`, `mismatch` */
     async judge(
-      { reports, failures }: Pick<Outcome, 'reports' | 'failures'>,
+      { reports, failures, ...request }: Omit<Outcome, 'alarms'>,
       signal?: AbortSignal,
     ): Promise<{ readonly complaints: readonly string[]; readonly code: number }> {
       const judged = reports.map((report) => {
@@ -207,7 +208,8 @@ export async function openGate(
       if (junitFile) await junitFile.write((await import('../report/ci.js')).writeJunit(verdicts), signal);
       if (summaryFile || github !== undefined) {
         const { writeStepSummary } = await import('../report/ci.js');
-        const text = [...writeStepSummary(verdicts, lookCommand)].join('');
+        const look = (report: Report, frame: number) => lookCommand(report, frame, request);
+        const text = [...writeStepSummary(verdicts, look)].join('');
         await summaryFile?.write([text], signal);
         if (github !== undefined) await appendSummary(github, text);
       }
@@ -219,33 +221,24 @@ export async function openGate(
   };
 }
 
-/** The command that draws a pair of the report; crops and filters are unknown to it. */
-export function lookCommand({ reference, distorted, pairing }: Report, frame: number): string {
-  const { reference: from, distorted: to, scale = 'bicubic', width, height, range, frames } = pairing ?? {};
-  const raw = [reference, distorted].find(({ container }) => container === 'yuv');
-  const { width: w, height: h, chroma, bitDepth } = (raw === distorted ? to : from) ?? reference;
-  const scaled = from?.scaledBy !== undefined || to?.scaledBy !== undefined;
-  const timed =
-    frames?.policy !== 'number' &&
-    [frames?.missing, frames?.repeated, frames?.dropped].some((list) => (list?.count ?? 0) > 0);
-  // If frames pair one to one, skipped frames and a range are an offset.
-  const offset = timed ? frames?.offset : reference.skipped - distorted.skipped;
-  const first = timed ? 0 : Math.min(reference.skipped, distorted.skipped);
-  const unit = range?.unit === 'seconds' ? 's' : '';
-  const part = range && `${range.start}${unit}-${range.end === undefined ? '' : range.end + unit}`;
-  const options = {
-    ...(raw && { '-w': w, '-h': h, '-p': chroma, '-b': bitDepth }),
-    ...(scaled && { '--scale-to': `${width}x${height}` }),
-    ...(scaled && scale !== 'bicubic' && scale !== 'none' && { '--scale': scale }),
-    ...(offset !== 0 && { '--offset': offset }),
-    ...(timed && frames?.by && { '--pair-by': frames.by }),
-    ...(timed && part && { '--range': part }),
-    ...(from?.track !== undefined && { '--track-ref': from.track }),
-    ...(to?.track !== undefined && { '--track-dis': to.track }),
-    '--frame': first + frame,
-  };
-  const words = Object.entries(options).flatMap(([name, value]) => [name, String(value)]);
-  return commandLine('anyvmaf', ['heatmap', reference.name, distorted.name, ...words]);
+/** Draws the pictures that were scored as frame `frame`. */
+function lookCommand(
+  { reference, distorted, pairing }: Report,
+  frame: number,
+  { options = {}, raw }: Pick<Outcome, 'options' | 'raw'>,
+) {
+  if (options.noReference) return undefined;
+  const { window: _, ...paired } = options;
+  // An offset that was searched: another search could find another.
+  const offset = paired.offset === 'auto' ? (pairing?.frames.offset ?? 0) : paired.offset;
+  const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
+  const { width, height, chroma, bitDepth } = raw ?? reference;
+  return commandLine('anyvmaf', [
+    ...['heatmap', reference.name, distorted.name],
+    ...(isRaw ? ['-w', width, '-h', height, '-p', chroma, '-b', bitDepth].map(String) : []),
+    ...lookArguments({ ...paired, ...(offset !== undefined && { offset }) }),
+    ...['--frame', String(frame)],
+  ]);
 }
 
 /** @throws {AnyvmafError} `usage` outside a GitHub step; `io` if the file is not writable */

@@ -7,7 +7,7 @@ import { lstat, open, realpath, rm, stat } from 'node:fs/promises';
 import { basename, parse, resolve } from 'node:path';
 import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
 import { isUrl } from '../core/names.js';
-import { clause, shown } from '../core/printable.js';
+import { clause, quoted, shown } from '../core/printable.js';
 import { forgetScratch, removeScratch, scratchBeside, writeReason } from '../files/folders.js';
 
 export interface OutputFile {
@@ -46,6 +46,8 @@ export async function openOutput(
   inputs: readonly string[] = [],
   hosts?: boolean | readonly string[],
 ): Promise<OutputFile> {
+  if (path === '' || path === '-')
+    throw usageError(`the output is ${quoted(path)}, but it must be the name of a file`);
   if (isUrl(path)) return openRemote(path, hosts);
   if (path === '-')
     throw usageError(

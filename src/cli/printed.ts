@@ -4,7 +4,7 @@
  */
 import type { AnyvmafError } from '../core/errors.js';
 import { counted, printable } from '../core/printable.js';
-import { decideEncodes, ranking } from '../index.js';
+import { decideEncodes, type RawVideoFormat, ranking, type ScoreOptions } from '../index.js';
 import { brief, encodesTable, unsaid, writeTableCsv } from '../report/brief.js';
 import { baseName } from '../report/facts.js';
 import { pooledText } from '../report/limits.js';
@@ -37,6 +37,9 @@ export interface Outcome {
   readonly failures: readonly Failure[];
   /** Number of alarms raised in a live run. */
   readonly alarms?: number;
+  /** Options that the videos were scored with. */
+  readonly options?: ScoreOptions | undefined;
+  readonly raw?: RawVideoFormat | undefined;
 }
 
 export interface Failure {

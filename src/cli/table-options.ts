@@ -8,7 +8,8 @@ import { isUrl } from '../core/names.js';
 import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../core/options.js';
 import { quoted } from '../core/printable.js';
-import { parseSize, type ScaleTo } from '../core/size.js';
+import { checkSamples } from '../core/sampling.js';
+import { formatSize, parseSize, type ScaleTo } from '../core/size.js';
 import type { PairingOptions, Samples, ScoreOptions } from '../index.js';
 import {
   choiceValue,
@@ -76,6 +77,34 @@ export function optionsUnder(heading: OptionWords['heading']): readonly Option<T
 
 /** Decoder, size, rate, offset, range, filters. */
 export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
+
+/** Pairing options that do not change which pictures are compared. */
+const OF_SCORES: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
+
+/** Options that decide which pictures a frame number names. */
+export const LOOK_OPTIONS: readonly Option<TableSettings>[] = [
+  ...optionsUnder('Input').filter(({ name }) => name.startsWith('frame_skip')),
+  ...PAIRING_OPTIONS.filter(({ name }) => !OF_SCORES.includes(name)),
+];
+
+/** {@link LOOK_OPTIONS} as arguments: `--range=10s-12s`. */
+export function lookArguments(options: ScoreOptions): readonly string[] {
+  return (Object.entries(options) as [OptionName, unknown][]).flatMap(([name, value]) => {
+    const { flag } = wordsOf(name);
+    if (value === undefined || value === false || !LOOK_OPTIONS.some((option) => option.name === flag))
+      return [];
+    if (value === true) return [`--${flag}`];
+    const values: readonly unknown[] = Array.isArray(value) ? value : [value];
+    return values.map(
+      (one) => `--${flag}=${name === 'range' ? rangeText(one as FrameRange) : formatSize(one)}`,
+    );
+  });
+}
+
+function rangeText({ unit, start, end }: FrameRange): string {
+  const text = (value: number) => (unit === 'seconds' ? `${value}s` : String(value));
+  return `${text(start)}-${end === undefined ? '' : text(end)}`;
+}
 
 /** Extensions of files that could pass for a host: `--allow-url ref.mp4 dis.mp4` names none. */
 const FILES =
@@ -154,8 +183,16 @@ function offsetValue(use: OptionUse): number | 'auto' {
 function samplesValue(use: OptionUse): Samples {
   if (use.value === 'auto') return 'auto';
   const [, runs, seconds] = /^(\d{1,4})x(\d{1,4}(?:\.\d{1,3})?)s$/i.exec(use.value) ?? [];
-  if (runs !== undefined && seconds !== undefined) return { runs: Number(runs), seconds: Number(seconds) };
-  throw refusedValue(use, 'auto, or a number of runs and their seconds such as 8x4s');
+  const sizes = { runs: Number(runs), seconds: Number(seconds) };
+  try {
+    checkSamples(sizes);
+    return sizes;
+  } catch {
+    throw refusedValue(
+      use,
+      'auto, or an even number of runs, at least 4, and the seconds of each, such as 8x4s',
+    );
+  }
 }
 
 function countValue(

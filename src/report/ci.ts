@@ -92,8 +92,8 @@ const WORST = 3;
 /** Jobs listed at most; GitHub limits a summary to 1 MiB. */
 const MOST_JOBS = 1000;
 
-/** Returns the command line that shows where a frame lost quality. */
-export type LookCommand = (report: Report, frame: number) => string;
+/** Returns the command line that shows where a frame lost quality; `undefined` without a reference. */
+export type LookCommand = (report: Report, frame: number) => string | undefined;
 
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
   yield heading(verdicts.length, verdicts.filter((encode) => !isPassed(encode)).length, 'encode');
@@ -178,12 +178,15 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
     heads: ['encode', 'frame', 'value', 'where quality is lost'],
     texts: [0, 1, 3],
     rows: judged.flatMap(({ report }) =>
-      worstMoments(report, WORST).map((moment) => [
-        { code: report.distorted.name },
-        momentText(moment),
-        { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
-        { code: look(report, moment.frame) },
-      ]),
+      worstMoments(report, WORST).map((moment) => {
+        const line = look(report, moment.frame);
+        return [
+          { code: report.distorted.name },
+          momentText(moment),
+          { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
+          line === undefined ? '–' : { code: line },
+        ];
+      }),
     ),
   };
 }

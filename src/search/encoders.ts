@@ -104,7 +104,7 @@ function valuesOf(
     Number.isFinite(min) && Number.isFinite(max) && min <= max && min >= scale.min && max <= scale.max;
   if (!ok || !(step > 0))
     throw usageError(
-      `the range is ${showValue(range)}, but ${scale.name} goes from ${scale.min} to ${scale.max} in steps of ${scale.step}.`,
+      `the range is ${rangeText(min, max)}, but ${scale.name} goes from ${scale.min} to ${scale.max} in steps of ${scale.step}.`,
     );
   const count = Math.floor((max - min) / step + 1e-9) + 1;
   if (count > MOST_VALUES)
@@ -115,11 +115,15 @@ function valuesOf(
   return Array.from({ length: count }, (_, i) => Number((min + i * step).toFixed(6)));
 }
 
+function rangeText(min: unknown, max: unknown): string {
+  return `${showValue(min)} to ${showValue(max)}`;
+}
+
 function bitrate(range: ValueRange | undefined): Parameter {
   const { min, max, step }: ValueRange = range ?? { min: LOWEST_RATE, max: HIGHEST_RATE };
   if (!(min >= 1000 && max <= 1e10 && min <= max))
     throw usageError(
-      `the range is ${showValue(range)}, but bit rates go from 1000 to 10000000000 bits per second.`,
+      `the range is ${rangeText(min, max)}, but bit rates go from 1000 to 10000000000 bits per second.`,
     );
   const octaves = Math.log2(max / min);
   const rates =

@@ -155,7 +155,8 @@ class Search {
 
   async #search(): Promise<SearchResult> {
     const { onPoint, all, output, verify, keepMissed } = this.options;
-    const tell = (point: KnownPoint) => onPoint?.(this.#point(point));
+    const { name } = this.probe.setting.parameter;
+    const tell = (point: KnownPoint) => onPoint?.(this.#point(point), name);
     for (const known of this.probe.points()) tell(known);
     if (all)
       for (const value of this.probe.setting.parameter.grid.values) await this.probe.measure(value, tell);

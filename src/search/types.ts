@@ -63,7 +63,7 @@ export interface SearchOptions extends EncodingOptions, EncoderChoice {
   /** Aborting it ends the search with the best value so far; the result is marked as unfinished. */
   readonly finish?: AbortSignal;
   /** Called with each point as it becomes known. */
-  readonly onPoint?: (point: SearchPoint) => void;
+  readonly onPoint?: (point: SearchPoint, parameter: ParameterName) => void;
 }
 
 /** Progress of a search. */

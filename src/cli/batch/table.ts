@@ -126,7 +126,8 @@ function patternValue(use: OptionUse): RegExp {
 const BATCH_ONLY: ReadonlySet<string> = new Set(
   (
     'distorted output xml json csv sub ndjson html baseline max-drop junit summary github-summary ' +
-    'no-pictures html-size live dashboard alarm allow precision quiet shard yes help version c'
+    'no-pictures html-size features-table live dashboard alarm allow also-model precision quiet shard yes help ' +
+    'version c'
   ).split(' '),
 );
 

@@ -53,7 +53,7 @@ const page: HelpText = {
     'Exit codes': [
       [`${EXIT.ok}`, 'all jobs passed'],
       [`${EXIT.failed}`, 'a job failed'],
-      [`${EXIT.below}`, 'none failed, but a score is below its limit or cannot be trusted'],
+      [`${EXIT.below}`, 'none failed, but with --fail-under a score is below its limit or cannot be trusted'],
     ],
   },
 };

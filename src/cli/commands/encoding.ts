@@ -111,7 +111,7 @@ export const WORK_OPTIONS = optionRows({
   ],
   '--max-temp GB': [
     'size limit of temporary files. Default: 8',
-    (use) => ({ scratchBytes: numberValue(use) * 1e9 }),
+    (use) => ({ scratchBytes: gigabytesValue(use) * 1e9 }),
   ],
   '--threads N': ['worker threads of the scorer', (use) => ({ threads: unsignedValue(use, 4, MAX_THREADS) })],
 });
@@ -140,6 +140,12 @@ function withEncoderOption(options: EncoderChoice['encoderOptions'], use: Option
   const equals = use.value.indexOf('=');
   if (equals > 0) return { ...options, [use.value.slice(0, equals)]: use.value.slice(equals + 1) };
   throw refusedValue(use, 'NAME=VALUE, such as preset=slow');
+}
+
+function gigabytesValue(use: OptionUse): number {
+  const size = numberValue(use);
+  if (size > 0) return size;
+  throw refusedValue(use, 'a number of gigabytes above 0');
 }
 
 /** `18..40` or `18..40:2`. */

@@ -25,14 +25,11 @@ import {
   unsignedValue,
 } from '../options.js';
 import { type OutputFile, openOutput, type PreparedFile } from '../output.js';
-import { PAIRING_OPTIONS, type TableSettings } from '../table-options.js';
+import { checkPairingOptions, LOOK_OPTIONS, type TableSettings } from '../table-options.js';
 import type { Terminal } from '../terminal.js';
 import { pairOf, VIDEO_OPTIONS, type VideoSettings } from '../video-options.js';
 
 const NAME = 'anyvmaf heatmap';
-/** Options without meaning here: no score is judged. */
-const LEFT_OUT: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
-
 const BLOCKS = [4, 8, 16, 32, 64, 128, 256];
 /** Most frames of one run: all pictures stay in memory until the last is done. */
 const MOST_FRAMES = 100;
@@ -71,7 +68,7 @@ type AskedSettings = VideoSettings & TableSettings & SettingsOf<typeof MAP_OPTIO
 
 export const HEATMAP_OPTIONS: readonly Option<AskedSettings>[] = [
   ...VIDEO_OPTIONS,
-  ...PAIRING_OPTIONS.filter(({ name }) => !LEFT_OUT.includes(name)),
+  ...LOOK_OPTIONS,
   ...MAP_OPTIONS,
 ];
 
@@ -103,6 +100,7 @@ export function heatmapSettings(settings: Partial<AskedSettings>, positionals: r
     throw usageError(
       '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
     );
+  checkPairingOptions(settings.options ?? {});
   const request = pairOf(settings, positionals, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);
   const count = typeof chosen === 'number' ? chosen : chosen.length;

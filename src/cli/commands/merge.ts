@@ -64,7 +64,7 @@ export const merge = command(
         shards.push(await api.readShard(await textOf(name, hosts, stop.signal), withoutAccess(name)));
       }
       const report = completeReport(await api.mergeShards(shards, { signal: stop.signal }), []);
-      const outcome = { reports: [report], failures: [] };
+      const outcome = { reports: [report], failures: [], options: shards[0]?.options };
       const makePage = async () => (await import('../printed.js')).htmlText(outcome, ['merge', ...args]);
       const delivery = { ...settings, distorted: [report.distorted.name] };
       return deliver(outcome, delivery, outputs, { terminal, stop, makePage });

@@ -88,7 +88,8 @@ async function scoreVideos(settings: ScoreSettings, args: readonly string[], ter
   const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
-    const outcome = await measure(settings, terminal, stop, live, outputs.gate);
+    const measured = await measure(settings, terminal, stop, live, outputs.gate);
+    const outcome = { ...measured, options: settings.options, raw: settings.raw };
     const [failure] = outcome.failures;
     if (failure)
       (await import('../printed.js')).complainOfFailures(

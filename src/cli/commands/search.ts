@@ -105,17 +105,22 @@ const page: HelpText = {
 
 export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, positionals, terminal }) => {
   const { file, json = false, quiet = false, forget, encoder, ...others } = settings;
-  if (forget) return forgetAll(others.cache, terminal);
+  if (forget) {
+    if (positionals.length > 0 || others.cache === false)
+      throw usageError(
+        `--forget deletes the points of all searches in a cache; leave ${positionals.length > 0 ? 'the source' : '--cache none'} out`,
+      );
+    return forgetAll(others.cache, terminal);
+  }
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE --encoder libx264`);
   if (encoder === undefined) throw usageError(`${NAME} needs an encoder, for instance --encoder libx264`);
   const options: SearchOptions = { ...others, encoder };
   checkEncode(options);
-  const parameter = options.parameter ?? 'crf';
   return encodingRun({ source, quiet }, [file, options.output], terminal, async (tools) => {
     const { files, signal, say, line, clear } = tools;
     const { searchQuality } = await import('../../index.js');
     let metric: string | undefined;
-    const onPoint = (point: SearchPoint) => {
+    const onPoint: SearchOptions['onPoint'] = (point, parameter) => {
       clear();
       if (json) return;
       if (metric === undefined) {
@@ -140,9 +145,7 @@ export const search = command(NAME, SEARCH_OPTIONS, page, async ({ settings, pos
   });
 });
 
-async function forgetAll(cache: SearchOptions['cache'], terminal: Terminal): Promise<number> {
-  if (cache === false)
-    throw usageError('--cache none names no cached points to forget; name their folder, or leave it out');
+async function forgetAll(cache: string | undefined, terminal: Terminal): Promise<number> {
   const { forgetSearches } = await import('../../index.js');
   const count = await forgetSearches(cache);
   await terminal.print(`deleted the points of ${count} ${count === 1 ? 'search' : 'searches'}\n`);

@@ -19,7 +19,7 @@ import { targetText } from '../../report/limits.js';
 import { clock } from '../../report/sections.js';
 import { asJson, command, type HelpText } from '../command.js';
 import { EXIT } from '../exit.js';
-import { choiceValue, numberValue, optionTable, orList } from '../options.js';
+import { choiceValue, numberValue, optionTable, orList, secondsValue } from '../options.js';
 import {
   bar,
   checkEncode,
@@ -54,10 +54,10 @@ const SHOTS_OPTIONS = optionTable({
       'threshold of a cut, from 0 to 1. Default: 0.3',
       (use) => ({ threshold: numberValue(use) }),
     ],
-    '--min-length SECONDS': ['shortest shot. Default: 0.5', (use) => ({ minSeconds: numberValue(use) })],
+    '--min-length SECONDS': ['shortest shot. Default: 0.5', (use) => ({ minSeconds: secondsValue(use) })],
     '--max-length SECONDS': [
       'longest shot; longer ones are split. Default: 10',
-      (use) => ({ maxSeconds: numberValue(use) }),
+      (use) => ({ maxSeconds: secondsValue(use) }),
     ],
   },
   Encoding: {
@@ -96,12 +96,7 @@ const SHOTS_OPTIONS = optionTable({
   },
 });
 
-/** JSON unless the extension is `.csv` or `.sh`. */
-function formatOf(output: string | undefined): ShotFormat | undefined {
-  if (output === undefined) return undefined;
-  const ending = extname(output).toLowerCase();
-  return ending === '.csv' ? 'csv' : ending === '.sh' ? 'shell' : 'json';
-}
+const FORMATS: Readonly<Record<string, ShotFormat>> = { '.json': 'json', '.csv': 'csv', '.sh': 'shell' };
 
 const page: HelpText = {
   usage: [`${NAME} [options] SOURCE`, `${NAME} [options] SOURCE --encoder NAME`],
@@ -125,28 +120,29 @@ export const shots = command(NAME, SHOTS_OPTIONS, page, async ({ settings, posit
   const source = oneSource(NAME, positionals, `type ${NAME} SOURCE`);
   const { threshold, minSeconds, maxSeconds, ...others } = rest;
   const limits = { threshold, minSeconds, maxSeconds };
-  const format = asked ?? formatOf(path);
-  if (encoder === undefined && (Object.keys(others).length > 0 || format === 'shell'))
+  const written = FORMATS[extname(path ?? '').toLowerCase()] ?? asked ?? 'json';
+  const scripted = asked === 'shell' || (path !== undefined && written === 'shell');
+  if (encoder === undefined && (Object.keys(others).length > 0 || scripted))
     throw usageError(`${NAME} needs an encoder for these options, for instance --encoder libx264`);
   checkEncode(rest);
   return encodingRun({ source, quiet }, [path, rest.output], terminal, async (tools) => {
     const { files, signal, say, clear } = tools;
     const [file] = files;
     const { detectShots, formatShots, tuneShots } = await import('../../index.js');
-    const deliver = async (text: string, data: string): Promise<void> => {
+    const deliver = async (text: string, data: (format: ShotFormat) => string | Promise<string>) => {
       clear();
-      await file?.write([data], signal);
-      await terminal.print(format === undefined || file ? text : data);
+      await file?.write([await data(written)], signal);
+      await terminal.print(asked === undefined ? text : await data(asked));
     };
     if (encoder === undefined) {
       const onProgress = (frames: number, total: number) => say?.(`reading frame ${frames} of ${total}`);
       const found = await detectShots(source, { ...limits, onProgress, signal });
-      await deliver(foundText(found), format === 'csv' ? foundCsv(found) : asJson(found));
+      await deliver(foundText(found), (format) => (format === 'csv' ? foundCsv(found) : asJson(found)));
       return EXIT.ok;
     }
     const onStage = (stage: ShotStage) => say?.(shotStageText(stage, rest.parameter ?? 'crf'));
     const result = await tuneShots(source, { ...rest, encoder, onStage, signal });
-    await deliver(tunedText(result), await formatShots(result, format ?? 'json'));
+    await deliver(tunedText(result), (format) => formatShots(result, format));
     return result.reached && result.final?.reached !== false ? EXIT.ok : EXIT.below;
   });
 });

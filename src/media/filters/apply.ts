@@ -195,7 +195,10 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
     const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
     chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
   }
-  if (format) chain.push(`format=${nameOfFormat(format)}`);
+  // swscale takes grey as full range and would expand the luma.
+  if (format?.chroma === '400' && facts.chroma !== '400')
+    chain.push(`format=${nameOfFormat({ ...format, chroma: facts.chroma })}`, 'extractplanes=y');
+  else if (format) chain.push(`format=${nameOfFormat(format)}`);
   const checked = vf === undefined ? undefined : checkChain('vfDistorted', vf, false);
   const { keepsFrames = true, remembers = false } = checked ?? {};
   return { chain: chain.join(','), keepsFrames, remembers };

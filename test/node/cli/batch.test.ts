@@ -193,6 +193,8 @@ describe('batch', () => {
     [['--alarm', 'p5<80'], 'unknown option'],
     [['--window', '10s'], 'which is for live runs and not for a batch'],
     [['--shard', '1/2'], 'unknown option'],
+    [['--also-model', 'neg'], 'unknown option'],
+    [['--features-table'], 'unknown option'],
   ])('refuses %j, which tables do not support', async (args, why) => {
     const env = { GITHUB_STEP_SUMMARY: '' };
     await ends(['batch', table, '-o', files.at('never.jsonl'), ...args], 1, why, { env });

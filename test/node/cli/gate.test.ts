@@ -202,6 +202,47 @@ describe('files for CI', () => {
     expect(text).not.toContain('\u001b');
   });
 
+  test.each([
+    [['--range', '4-9']],
+    [
+      [
+        '--frame_skip_ref',
+        '2',
+        '--frame_skip_dist',
+        '2',
+        '--crop-ref',
+        '48:32:0:0',
+        '--crop-dis',
+        '48:32:0:0',
+      ],
+    ],
+    [['--offset', '-2', '--subsample', '3']],
+    [['--offset', 'auto', '--window', '4']],
+    [['--shard', '1/1', '--range', '0.1s-0.3s', '--matrix', 'bt601']],
+  ])('the command of a worst frame draws that frame with %j', async (options) => {
+    const [path, json, part] = [files.at('look.md'), files.at('look.json'), files.at('look-part.json')];
+    const outputs = ['-o', json, '--summary', path];
+    if (options[0] === '--shard') {
+      await passes([ref, dis, ...options, '-o', part]);
+      await passes(['merge', part, ...outputs]);
+    } else await passes([ref, dis, ...options, ...outputs]);
+    const [, line = ''] = /<code>anyvmaf (heatmap [^<]*)<\/code>/.exec(readFileSync(path, 'utf8')) ?? [];
+    const words = line.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).split(' ');
+    const { stdout } = await passes([...words, '-o', files.at('look.png')]);
+    const { frames }: Pick<Report, 'frames'> = JSON.parse(readFileSync(json, 'utf8'));
+    const worst = frames.find(({ frameNum }) => frameNum === Number(words.at(-1)));
+    expect(stdout).toContain(
+      `adm2 ${worst?.metrics.integer_adm2?.toFixed(4)}, vif ${worst?.metrics.integer_vif_scale0?.toFixed(4)}`,
+    );
+  });
+
+  test('the command of a worst frame of raw video has its geometry', async () => {
+    const raw = ['-w', '64', '-h', '48', '-p', '420', '-b', '8'];
+    const [one, path] = [files.put('look.yuv', Buffer.alloc((64 * 48 * 3) / 2, 90)), files.at('raw.md')];
+    await passes([one, one, ...raw, '--crop-ref', '48:32', '--crop-dis', '48:32', '--summary', path]);
+    expect(readFileSync(path, 'utf8')).toContain('-w 64 -h 48 -p 420 -b 8');
+  });
+
   test('the summary of a GitHub step is appended to', async () => {
     const path = files.put('step.md', 'before\n');
     const env = { GITHUB_STEP_SUMMARY: path };

@@ -133,6 +133,20 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(report.pairing?.distorted.conversions).toContain("filtered by ffmpeg's hflip");
   });
 
+  it.each([
+    ['gray', 8],
+    ['gray10le', 10],
+  ])('keep the luma if they leave out the chroma: %s', async (pixelFormat, bitDepth) => {
+    const options = { features: ['psnr'], preflight: false, threads: 0 };
+    const [colour, grey] = [
+      await score(pair(), { ...options, pixelFormat: bitDepth === 8 ? 'yuv420p' : 'yuv420p10le' }),
+      await score(pair(), { ...options, pixelFormat }),
+    ];
+    expect(grey.pairing).toMatchObject({ chroma: '400', bitDepth });
+    for (const name of ['vmaf', 'psnr_y'])
+      expect(grey.pooled_metrics[name]?.mean).toBe(colour.pooled_metrics[name]?.mean);
+  });
+
   it('leave grey as it is if they convert the matrix', async () => {
     const grey = (name: string, matrix: string) =>
       makeFile(

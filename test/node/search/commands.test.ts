@@ -36,6 +36,8 @@ describe('commands that encode', () => {
       /\nffmpeg -i \S+ -map .*-c:v libx264 -crf [\d.]+ -preset ultrafast -pix_fmt yuv420p .*encode\.mkv\n$/;
     expect(found.stdout).toMatch(command);
     expect(found.stderr).toMatch(/^ +crf +vmaf +kb\/s\n +\d/);
+    const rates = ['search', source, '--encoder', 'mpeg2video', '--cache', 'none', '--target', '60'];
+    expect((await anyvmaf(rates)).stderr).toMatch(/^ +bitrate +vmaf +kb\/s\n +\d+ kb\/s /);
     const file = folder.at('result.json');
     const missed = await anyvmaf([...args, '--target', '100.5', '--values', '30..31', '--json', '-o', file]);
     expect(missed.code).toBe(3);
@@ -55,6 +57,12 @@ describe('commands that encode', () => {
       [[...args, '--values', '40-20'], /must be a range such as 18\.\.40/],
       [[...args, '--max-size', 'big'], /must be a share such as 60%/],
       [[...args, '--encoder-arg', 'slow'], /must be NAME=VALUE/],
+      [[...args, '--values', '60..70'], /the range is 60 to 70, but crf goes from 0 to 51/],
+      [[...args, '--max-temp', '-1'], /--max-temp is "-1"/],
+      [[...args, '-o', ''], /the output is "", but it must be the name of a file/],
+      [[...args, '-o', '-'], /the output is "-", but it must be the name of a file/],
+      [['search', '--forget', source], /leave the source out/],
+      [['search', '--forget', '--cache', 'none'], /leave --cache none out/],
     ]);
   });
 
@@ -126,7 +134,12 @@ describe('commands that encode', () => {
     expect(missed.code).toBe(3);
     expect(missed.stdout).toMatch(/^shot,first_frame,frames,start,seconds,begins,crf,bytes,kbps,vmaf_mean,/);
     expect(missed.stdout.trim().split('\n')).toHaveLength(4);
+    const csv = folder.at('shots.csv');
+    const both = await anyvmaf([...args, '--target', '10', '--json', '-o', csv]);
+    expect(JSON.parse(both.stdout)).toMatchObject({ parameter: 'crf', reached: true });
+    expect(readFileSync(csv, 'utf8')).toMatch(/^shot,first_frame,/);
     await refuse([
+      [['shots', source, '--min-length', '0'], /--min-length is "0"/],
       [['shots'], /takes one source/],
       [['shots', source, '--target', '90'], /needs an encoder/],
       [['shots', source, '--format', 'xml'], /json, csv or shell/],

@@ -101,9 +101,13 @@ describe('pairing', () => {
   it.each<[string, string]>([
     ...badRanges.map((text): [string, string] => [`--range=${text}`, `--range is "${text}"`]),
     ...refusals('range', ['5-5', '9-3', '1:00-30s'], 'must come after its start'),
+    ...refusals('samples', ['3x1s', '2x1s', '8x0s', '8'], 'an even number of runs, at least 4'),
     ...refusals('offset', badOffsets, 'must be a whole number of frames'),
     ...refusals('scale-to', badSizes, 'ref, dis or a size such as 1920x1080'),
-    ['--samples=8x', 'must be auto, or a number of runs and their seconds such as 8x4s'],
+    [
+      '--samples=8x',
+      'must be auto, or an even number of runs, at least 4, and the seconds of each, such as 8x4s',
+    ],
     ['--decoder=ffmepg', 'did you mean ffmpeg?'],
     ['--scale=bicubik', 'did you mean bicubic?'],
     ['--frame-rate-policy=lax', 'must be strict or nearest'],
@@ -412,7 +416,7 @@ describe('a search', () => {
   it.each([
     [search, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
     [shots, 'a.mov -e libx264 --encode-missed', /--encode-missed requires --encode/],
-    [search, '--forget --cache none', /no cached points to forget/],
+    [search, '--forget --cache none', /leave --cache none out/],
   ])('refuses %j %s', async (one, line, message) => {
     await expect(one.run(line.split(' '), {} as Terminal)).rejects.toThrow(message);
   });

@@ -13,7 +13,6 @@ import {
   renderHelp,
   twoColumns,
 } from '../../../src/cli/command.js';
-import { HEATMAP_OPTIONS, heatmapSettings } from '../../../src/cli/commands/heatmap.js';
 import {
   ClosedPipe,
   EXIT,
@@ -23,8 +22,7 @@ import {
   Interrupted,
   interruption,
 } from '../../../src/cli/exit.js';
-import { judgeReport, lookCommand, objection } from '../../../src/cli/gate.js';
-import { parseArguments, settingsOf } from '../../../src/cli/options.js';
+import { judgeReport, objection } from '../../../src/cli/gate.js';
 import {
   complainOfFailures,
   plainResult,
@@ -289,51 +287,6 @@ describe('a gate judges', () => {
       ),
       expect.stringMatching(/^vmaf\.min is an estimate: .* is undecided;/),
     ]);
-  });
-});
-
-describe('the command that draws a frame', () => {
-  const base = paired({});
-  const none = { count: 0, frames: [] };
-  const late = report({ reference: { ...report().reference, container: 'y4m', skipped: 30 } });
-  const { reference, distorted } = late;
-  const pair = { reference, distorted: { ...distorted, container: 'y4m' } };
-  const halved = {
-    ...base.frames,
-    policy: 'nearest',
-    by: 'distorted',
-    dropped: { count: 9, frames: [] },
-  } as const;
-  test.each<[string, Partial<Report>, string]>([
-    ['of stored videos', { ...pair, reference: { ...reference, skipped: 0 } }, '--frame 7'],
-    ['after frames that one of them lacks', pair, '--offset 30 --frame 7'],
-    [
-      'after frames that both skip',
-      { ...pair, distorted: { ...pair.distorted, skipped: 10 } },
-      '--offset 20 --frame 17',
-    ],
-    [
-      'of a range paired by time, scaled, of another track',
-      {
-        ...pair,
-        pairing: {
-          ...base,
-          reference: { ...base.reference, track: 1, tracks: 2 },
-          distorted: { ...base.distorted, scaledBy: 'swscale lanczos' },
-          scale: 'lanczos',
-          range: { unit: 'seconds', start: 1.5 },
-          frames: { ...halved, offset: 3, missing: none },
-        },
-      },
-      '--scale-to 1920x1080 --scale lanczos --offset 3 --pair-by distorted --range 1.5s- --track-ref 1 --frame 7',
-    ],
-    ['of raw videos', { distorted }, '-w 576 -h 324 -p 420 -b 10 --frame 7'],
-  ])('%s', (_, parts, options) => {
-    const line = lookCommand(report(parts), 7);
-    expect(line).toBe(`anyvmaf heatmap ref.yuv dis.yuv ${options}`);
-    const given = parseArguments(line.split(' ').slice(2), HEATMAP_OPTIONS);
-    const { frames } = heatmapSettings(settingsOf(given.options, HEATMAP_OPTIONS), given.positionals);
-    expect(frames).toEqual([Number(options.split(' ').at(-1))]);
   });
 });
 
