@@ -14,7 +14,6 @@ import { readsOnce } from '../media/open.js';
 import { factsOf, nameOf } from '../media/pair.js';
 import { alignState } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/findings.js';
-import { SharedSources } from '../media/shared-sources.js';
 import { isOfColour } from '../metrics/options.js';
 import { buildReport, type MetricSeries } from '../report/build.js';
 import { runValue, valueOfWhole, wholeValue } from '../report/quality-metrics.js';
@@ -22,7 +21,7 @@ import type { FrameMetrics, Report, ReportMeasurer, ReportSampling } from '../re
 import { historyNeeds } from './backends/measurer.js';
 import { type CheckedOptions, checkOptions } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { type InputContext, inScope, SharedInputs } from './contract/scope.js';
+import { type InputContext, inScope, SharedInputs, SharedSources } from './contract/scope.js';
 import type { Progress, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { identifyPair } from './inputs/open.js';
 import { refuseFindings } from './inputs/preflight.js';

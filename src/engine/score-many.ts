@@ -13,13 +13,12 @@ import { openDecoded } from '../media/decoders.js';
 import { readsOnce, requireVideo } from '../media/open.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { Fan, type FramePart, hull } from '../media/pairing/sources.js';
-import { SharedSources } from '../media/shared-sources.js';
 import type { VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
 import { checkOptions, scoresAlone } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
-import { SharedInputs } from './contract/scope.js';
+import { SharedInputs, SharedSources } from './contract/scope.js';
 import type { Progress, ScoreManyOptions, ScoreOptions, ScoreRequest } from './contract/types.js';
 import { scorePair } from './score.js';
 

@@ -3,13 +3,15 @@
  * The scope of a run owns its resources, closes them in reverse order at any end, and limits the run's time. Also the context
  * in which videos are read, with the parts that runs of the same videos share.
  */
-import { onAbort, TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
+import { onAbort, serializeCalls, TimeLimitError, unlessAborted, withinSeconds } from '../../core/abort.js';
 import type { KnownColour } from '../../core/colour.js';
 import type { InputRole } from '../../core/errors.js';
 import type { RecordedThumbs } from '../../media/align/thumbs.js';
+import { isFrameSource } from '../../media/open.js';
 import type { Side } from '../../media/pair.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';
+import type { FrameSource, VideoInput } from '../../media/types.js';
 import type { CheckedOptions, CheckedPairing } from './options.js';
 import type { Platform } from './platform.js';
 import type { ScoreOptions } from './types.js';
@@ -171,4 +173,56 @@ function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   const value = known.get(key) ?? make();
   known.set(key, value);
   return value;
+}
+
+/** The videos of a run. */
+interface Videos {
+  readonly reference?: VideoInput;
+  readonly distorted: VideoInput;
+}
+
+/** Own sources that occur more than once in the runs: these read them one at a time, and leave them open until `close`. */
+export class SharedSources {
+  readonly #shared = new Map<FrameSource, FrameSource>();
+
+  constructor(runs: readonly Videos[]) {
+    const seen = new Set<VideoInput>();
+    for (const video of runs.flatMap(({ reference = '', distorted }) => [reference, distorted])) {
+      if (isFrameSource(video) && seen.has(video) && !this.#shared.has(video))
+        this.#shared.set(video, kept(video));
+      seen.add(video);
+    }
+  }
+
+  within<Run extends Videos>(run: Run): Run {
+    const { reference, distorted } = run;
+    return {
+      ...run,
+      ...(reference !== undefined && { reference: this.of(reference) }),
+      distorted: this.of(distorted),
+    };
+  }
+
+  of(video: VideoInput): VideoInput {
+    return (isFrameSource(video) && this.#shared.get(video)) || video;
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#shared.keys()].map((source) => source.close()));
+  }
+}
+
+function kept(source: FrameSource): FrameSource {
+  const serialize = serializeCalls();
+  const { info, seekable, descriptor } = source;
+  return {
+    info,
+    seekable,
+    ...(descriptor && { descriptor }),
+    readFrame: (index, into) => serialize(() => source.readFrame(index, into)),
+    ...(source.checkFrame && {
+      checkFrame: (index: number) => serialize(() => source.checkFrame?.(index) ?? true),
+    }),
+    close() {},
+  };
 }
