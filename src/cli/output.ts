@@ -39,7 +39,7 @@ type Pieces = Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>
  * written in place, and so is an existing file in a folder where none can be made.
  * @param inputs files that must not be overwritten
  * @param hosts allowed hosts, if `path` is a URL
- * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, a URL that is not allowed, or `-`
+ * @throws {AnyvmafError} `io` if it is not writable; `usage` if it is an input, a URL that is not allowed, empty, or `-`
  */
 export async function openOutput(
   path: string,
@@ -49,10 +49,6 @@ export async function openOutput(
   if (path === '' || path === '-')
     throw usageError(`the output is ${quoted(path)}, but it must be the name of a file`);
   if (isUrl(path)) return openRemote(path, hosts);
-  if (path === '-')
-    throw usageError(
-      'the output is "-", but standard output gets something else here; name a file, or ./- for one of that name',
-    );
   for (const input of inputs) {
     if (await sameFile(path, input))
       throw usageError(`the output "${shown(path)}" is one of the inputs; give it another name`);

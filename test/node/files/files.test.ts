@@ -416,7 +416,7 @@ describe('an existing output file', () => {
     const sentence = await refusalOf('usage', () => openOutput(within('same'), ['missing', within('video')]));
     expect(sentence).toBe(`the output "${within('same')}" is one of the inputs; give it another name`);
     // A file of that name would surprise.
-    expect(await refusalOf('usage', () => openOutput('-'))).toMatch(/the output is "-".*name a file/);
+    expect(await refusalOf('usage', () => openOutput('-'))).toMatch(/the output is "-".*the name of a file/);
     expect(readFileSync(within('video'), 'utf8')).toBe('frames');
   });
 });
