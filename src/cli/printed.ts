@@ -38,8 +38,8 @@ export interface Outcome {
   /** Number of alarms raised in a live run. */
   readonly alarms?: number;
   /** Options that the videos were scored with. */
-  readonly options?: ScoreOptions | undefined;
-  readonly raw?: RawVideoFormat | undefined;
+  readonly options?: ScoreOptions;
+  readonly raw?: RawVideoFormat;
 }
 
 export interface Failure {

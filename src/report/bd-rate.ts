@@ -3,7 +3,7 @@
  * Bjontegaard deltas: the average distance between two rate-quality curves, as rate or as quality.
  */
 import { isReadable, oneOf, requireObject, wrongType } from '../core/arguments.js';
-import { usageError } from '../core/errors.js';
+import { AnyvmafError, usageError } from '../core/errors.js';
 import { counted } from '../core/printable.js';
 import { fitting, list, number, positive } from '../core/shapes.js';
 
@@ -384,4 +384,14 @@ export function dominates(
   b: { readonly good: number; readonly bytes: number },
 ): boolean {
   return a.good >= b.good && a.bytes <= b.bytes && (a.good > b.good || a.bytes < b.bytes);
+}
+
+/** The result, or the message of the refusal, such as curves without a common range. */
+export function unlessRefused(compare: () => BdResult): BdResult | string {
+  try {
+    return compare();
+  } catch (error) {
+    if (!(error instanceof AnyvmafError)) throw error;
+    return error.message;
+  }
 }

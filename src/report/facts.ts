@@ -211,9 +211,9 @@ export function beginApart(reports: readonly Start[]): boolean {
   return new Set(reports.map(({ reference }) => reference.skipped)).size > 1;
 }
 
-/** Reference frame at 0 of the frame axis. With a common start, frame numbers are those of the logs. */
-export function axisOrigin(reports: readonly Start[]): number {
-  return beginApart(reports) ? 0 : (reports[0]?.reference.skipped ?? 0);
+/** Frame at 0 of the axis, from the first frame of each encode. With a common start, frame numbers are those of the logs. */
+export function axisOrigin([first = 0, ...others]: readonly number[]): number {
+  return others.some((start) => start !== first) ? 0 : first;
 }
 
 /** Frames skipped at the start: `12 of reference`, `3 of its own`, or both. */

@@ -8,7 +8,7 @@ import { shown } from '../core/printable.js';
 import { intervalsOf } from '../core/sampling.js';
 import type { PictureSize } from '../core/size.js';
 import type { VideoInput } from '../media/types.js';
-import { bdQuality, bdRate } from '../report/bd-rate.js';
+import { bdQuality, bdRate, unlessRefused } from '../report/bd-rate.js';
 import { checkOptions } from './checks.js';
 import {
   lossesOf,
@@ -207,16 +207,6 @@ function deltaBetween(
       typeof quality === 'string' ? null : { ...quality, value: up({ quality: quality.value }).quality },
     refused: null,
   };
-}
-
-/** The reason if curves share no range. */
-function unlessRefused<T>(compare: () => T): T | string {
-  try {
-    return compare();
-  } catch (error) {
-    if (!(error instanceof AnyvmafError)) throw error;
-    return error.message;
-  }
 }
 
 const MOST_PARTS = 32;

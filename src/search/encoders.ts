@@ -95,7 +95,7 @@ export function parameterOf(
 }
 
 function valuesOf(
-  scale: Omit<Parameter, 'grid' | 'args'> & Pick<Scale, 'min' | 'max' | 'step'>,
+  scale: Pick<Parameter, 'name'> & Pick<Scale, 'min' | 'max' | 'step'>,
   range: ValueRange | undefined,
 ): readonly number[] {
   const { min, max } = range ?? scale;
@@ -126,14 +126,11 @@ function bitrate(range: ValueRange | undefined): Parameter {
       `the range is ${rangeText(min, max)}, but bit rates go from 1000 to 10000000000 bits per second.`,
     );
   const octaves = Math.log2(max / min);
+  const steps = Math.ceil(octaves * PER_OCTAVE);
   const rates =
-    step === undefined
-      ? // Both ends are values.
-        [
-          ...Array.from({ length: Math.ceil(octaves * PER_OCTAVE) }, (_, i) => max / 2 ** (i / PER_OCTAVE)),
-          min,
-        ]
-      : valuesOf({ name: 'bitrate', min, max, step }, range).toReversed();
+    step !== undefined
+      ? valuesOf({ name: 'bitrate', min, max, step }, range).toReversed()
+      : Array.from({ length: steps + 1 }, (_, i) => Math.max(min, max / 2 ** (i / PER_OCTAVE)));
   const values = [...new Set(rates.map(Math.round))];
   const slope = (RATE_SLOPE * PER_OCTAVE * octaves) / (values.length - 1) || RATE_SLOPE;
   return {

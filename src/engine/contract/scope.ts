@@ -14,7 +14,7 @@ import type { SideMeasurements } from '../../media/preflight/findings.js';
 import type { FrameSource, VideoInput } from '../../media/types.js';
 import type { CheckedOptions, CheckedPairing } from './options.js';
 import type { Platform } from './platform.js';
-import type { ScoreOptions } from './types.js';
+import type { ScoreOptions, ScoreRequest } from './types.js';
 
 interface Closable {
   close(): unknown;
@@ -115,7 +115,7 @@ export interface InputContext {
   readonly colour?: KnownColour;
   /** Result of an earlier search of the same pair, to use instead of searching again. */
   readonly alignment?: AlignResult;
-  /** The pairs to read of those that the options request; requires a range. Default: all. */
+  /** Which of the requested pairs to read. Default: all. */
   readonly part?: { readonly start: number; readonly count: number };
 }
 
@@ -175,11 +175,7 @@ function once<K, V>(known: Map<K, V>, key: K, make: () => V): V {
   return value;
 }
 
-/** The videos of a run. */
-interface Videos {
-  readonly reference?: VideoInput;
-  readonly distorted: VideoInput;
-}
+type Videos = Pick<ScoreRequest, 'reference' | 'distorted'>;
 
 /** Own sources that occur more than once in the runs: these read them one at a time, and leave them open until `close`. */
 export class SharedSources {

@@ -132,7 +132,7 @@ export interface MappedSource extends FrameSource {
 
 /**
  * Frame n is frame `frames[n]` of another source; these ascend and may repeat.
- * @param frameRate after that
+ * @param frameRate of the frames as mapped
  */
 export function mappedSource(
   source: FrameSource,

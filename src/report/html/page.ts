@@ -53,7 +53,7 @@ export class Page extends EncodeList<ReportEncode> {
     super();
     const names = distinctNames([first, ...others].map(({ distorted }) => distorted.name));
     const skipped = [first, ...others].map((report) => Math.round(skippedPairs(report)));
-    const origin = axisOrigin(skipped.map((skipped) => ({ reference: { skipped } })));
+    const origin = axisOrigin(skipped);
     const encode = (report: Report, index: number): ReportEncode => ({
       index,
       name: names[index] ?? '',

@@ -76,7 +76,11 @@ function ownParts(source: Source): Omit<SavedParts, 'frames' | 'notes'> {
   return readFields(OWN_FIELDS, source);
 }
 
-/** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's `nan` and `inf`, which are not JSON. */
+/** libvmaf before 2.1 and ffmpeg's filters of that time wrote C's `nan` and `inf`, which are not JSON; here they become `null`. */
+export function withoutCWords(text: string): string {
+  return text.replace(C_WORDS, '$1null');
+}
+
 const C_WORDS = /(:\s*)[-+]?(?:nan(?:\(ind\))?|inf(?:inity)?)(?=\s*[,}\]])/gi;
 
 /** @throws {AnyvmafError} `io` */
@@ -124,7 +128,7 @@ function parse(saved: SavedText, text: string, offset: number): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    const repaired = text.replace(C_WORDS, '$1null');
+    const repaired = withoutCWords(text);
     const fault = jsonFault(repaired);
     if (!fault) return JSON.parse(repaired);
     const { offset: at, expected } = repaired === text ? fault : (jsonFault(text) ?? fault);

@@ -2,8 +2,7 @@
  * @module report/view/bd
  * Compares curves of quality over bit rate: a table of Bjontegaard deltas, and the areas that they average.
  */
-import { AnyvmafError } from '../../core/errors.js';
-import { type BdResult, bdQuality, bdRate, rateCurve } from '../bd-rate.js';
+import { type BdResult, bdQuality, bdRate, rateCurve, unlessRefused } from '../bd-rate.js';
 import { comparable, type EncodeList } from './encodes.js';
 import { bitrateText, joined, labelOf, NONE, shortText, type Templates } from './numbers.js';
 import type { Area, RatePoint } from './rates.js';
@@ -71,7 +70,7 @@ export function comparedWith(
   { rates }: CurveChoice = {},
 ): Compared | { readonly refused: string } {
   const rate = unlessRefused(() => bdRate(anchor.points, test.points, { rates }));
-  if ('refused' in rate) return rate;
+  if (typeof rate === 'string') return { refused: rate };
   const quality = unlessRefused(() => bdQuality(anchor.points, test.points, { rates }));
   const { from, to } = rate.range;
   const side = ({ points }: RateCurve) => {
@@ -85,18 +84,9 @@ export function comparedWith(
     test: test.name,
     sign: test.sign,
     rate,
-    quality: 'refused' in quality ? undefined : quality,
+    quality: typeof quality === 'string' ? undefined : quality,
     outline: [...side(anchor), ...side(test).reverse()],
   };
-}
-
-function unlessRefused(compare: () => BdResult): BdResult | { readonly refused: string } {
-  try {
-    return compare();
-  } catch (error) {
-    if (!(error instanceof AnyvmafError)) throw error;
-    return { refused: error.message };
-  }
 }
 
 export function comparedCurves(curves: readonly RateCurve[], choice: CurveChoice): readonly Compared[] {

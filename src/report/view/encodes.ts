@@ -7,7 +7,6 @@ import {
   averageBitrate,
   axisOrigin,
   baseName,
-  beginApart,
   bitrateOf,
   type Facts,
   fileSizeOf,
@@ -160,7 +159,7 @@ export abstract class EncodeList<E extends Encode = Encode> {
 
   /** True if encodes begin on different reference frames; the axis then counts reference frames to align content. */
   get apart(): boolean {
-    return beginApart(this.#starts);
+    return new Set(this.#starts).size > 1;
   }
 
   /** Reference frame at 0 of the frame axis. */
@@ -169,7 +168,7 @@ export abstract class EncodeList<E extends Encode = Encode> {
   }
 
   get #starts() {
-    return this.list.flatMap(({ skipped }) => (skipped === undefined ? [] : [{ reference: { skipped } }]));
+    return this.list.flatMap(({ skipped }) => skipped ?? []);
   }
 
   /** Pairs per second, if known. */

@@ -82,7 +82,7 @@ export class Encodes extends EncodeList<Encode> {
     const asked = features.map((feature) => /^[^=:]+/.exec(feature)?.[0]);
     const measured = listExtractors().filter(({ name }) => asked.includes(name));
     const always = measured.flatMap((extractor) =>
-      extractor.features.filter(({ when }) => when.length === 0),
+      extractor.features.filter(({ when, emitted }) => when.length === 0 && emitted !== 'sequence'),
     );
     return [...scores, ...always.map(({ alias }) => alias)];
   }

@@ -9,6 +9,7 @@ import { backendError } from '../../../core/errors.js';
 import type { VideoFormat } from '../../../core/frame.js';
 import { quoted } from '../../../core/printable.js';
 import type { MetricSeries } from '../../../report/build.js';
+import { withoutCWords } from '../../../report/read/formats.js';
 import type { PooledMetric } from '../../../report/schema.js';
 import type { DeviceOptions, NativeBackend, NativeProgram, NativeTask } from './types.js';
 import { modelItems, programName } from './types.js';
@@ -207,8 +208,7 @@ export interface NativeLog {
 export function parseLog(text: string, program: string): NativeLog {
   const bad = (what: string) =>
     backendError(`${program} wrote a log that ${what}; install a working build of libvmaf.`);
-  const root =
-    jsonOf(text) ?? jsonOf(text.replace(/(:\s*)-?(?:nan(?:\(ind\))?|inf)(?=\s*[,}\]])/gi, '$1null'));
+  const root = jsonOf(text) ?? jsonOf(withoutCWords(text));
   if (!isObject(root)) throw bad('is not JSON');
   const { frames } = root;
   if (!Array.isArray(frames)) throw bad('has no frames');
