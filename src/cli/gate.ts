@@ -19,6 +19,7 @@ import {
   dropCheck,
   holdAgainst,
   holdAgainstBaseline,
+  isOfWindow,
   type Judged,
   type LimitResult,
   limitCheck,
@@ -73,6 +74,7 @@ export function judgeReport(report: Report, settings: GateSettings, of = '', bef
       };
     }),
     ...undecided(report, [...scores, ...held], of, number),
+    ...ofWindow(report, held, of),
     ...fallen.map((check) => ({
       check,
       complaint: !check.passed && `${check.name}${of} failed: ${check.found}`,
@@ -114,6 +116,21 @@ function undecided(
         'undecided; take more samples, or score the whole video',
     };
   });
+}
+
+/** Limits that the last frames keep, but perhaps not all frames. */
+function ofWindow(report: Report, results: readonly LimitResult[], of: string): Judgement[] {
+  const some = results.filter((result) => result.passed && isOfWindow(report, result));
+  return some.map(({ name, relation, bound }) => ({
+    check: {
+      name: `${name} ${relation} ${bound} in the whole video`,
+      found: 'unknown: only the last frames were kept',
+      passed: false,
+    },
+    complaint:
+      `${name}${of} is that of the last ${report.frames.length} frames: whether --fail-under '${name}${relation}${bound}' ` +
+      'holds is undecided; leave out --window, or limit the mean, min or max',
+  }));
 }
 
 /**

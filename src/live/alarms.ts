@@ -9,9 +9,11 @@ import {
   decimalBound,
   isAggregate,
   metricIn,
+  type NamedModel,
   type PooledStatistic,
   parsePooledName,
 } from '../report/limits.js';
+import { isSigned } from '../report/pool.js';
 import { statisticOf } from '../report/verdict.js';
 
 const MAX_RULE = 200;
@@ -61,6 +63,11 @@ export function parseAlarm(text: string): AlarmRule {
   const length = Number(time ?? 1);
   const limit = decimalBound(bound);
   const name = parseName(what);
+  if (name?.statistic === 'harmonic_mean' && isSigned(name.metric ?? ''))
+    throw usageError(
+      `The alarm ${quoted(text.slice(0, MAX_RULE))} is about a harmonic mean, but ${name.metric} has values below 0 and so ` +
+        'none; use its mean.',
+    );
   if (!found || !name || limit === undefined || length < 1 || length > MOST)
     throw usageError(
       `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a pooled value, a comparison and a time, such as ` +
@@ -86,9 +93,30 @@ function parseName(text: string): Pick<AlarmRule, 'metric' | 'statistic'> | unde
   return known && metric === undefined ? { metric: known.metric, statistic: 'mean' } : undefined;
 }
 
+/** Divides scored frames into seconds of video; each ends at the nearest frame. */
+class Clock {
+  readonly #perSecond: number;
+  #frames = 0;
+  #seconds = 0;
+
+  constructor(framesPerSecond: number) {
+    this.#perSecond = framesPerSecond;
+  }
+
+  /** Counts a frame. @returns the number of seconds that end with it: more than 1 if frames last longer */
+  tick(): number {
+    this.#frames++;
+    const half = Math.min(0.5, this.#perSecond / 2);
+    const now = Math.floor((this.#frames + half) / this.#perSecond);
+    const ended = now - this.#seconds;
+    this.#seconds = now;
+    return ended;
+  }
+}
+
 class AlarmWatch {
   readonly #rule: AlarmRule;
-  readonly #block: number;
+  readonly #clock: Clock;
   readonly #second: number;
   readonly #needed: number;
   #values: number[] = [];
@@ -98,21 +126,22 @@ class AlarmWatch {
   constructor(rule: AlarmRule, framesPerSecond: number) {
     this.#rule = rule;
     this.#second = framesPerSecond;
-    this.#block = rule.unit === 'f' ? rule.length : Math.max(1, Math.round(framesPerSecond));
+    this.#clock = new Clock(framesPerSecond);
     this.#needed = rule.unit === 'f' ? 1 : rule.length;
   }
 
   take(frame: number, value: number, metric: string): Alarm | undefined {
     this.#values.push(value);
-    if (this.#values.length < this.#block) return undefined;
-    const { limit, relation, text } = this.#rule;
+    const { limit, relation, text, unit, length } = this.#rule;
+    const ended = unit === 's' ? this.#clock.tick() : Number(this.#values.length === length);
+    if (ended === 0) return undefined;
     const isWorseHigh = relation.startsWith('>');
     const statistic = statisticOf(this.#values, this.#rule.statistic, this.#second, [0], isWorseHigh);
     this.#values = [];
     const holds =
       (relation.endsWith('=') && statistic === limit) ||
       (relation.startsWith('<') ? statistic < limit : statistic > limit);
-    this.#held = holds ? this.#held + 1 : 0;
+    this.#held = holds ? this.#held + ended : 0;
     const raised = this.#held >= this.#needed;
     if (raised === this.#raised) return undefined;
     this.#raised = raised;
@@ -123,9 +152,19 @@ class AlarmWatch {
 export class Alarms {
   readonly #rules: readonly AlarmRule[];
   #measured:
-    | { readonly perSecond: number; readonly metrics: readonly string[]; readonly main?: string }
+    | {
+        readonly perSecond: number;
+        readonly metrics: readonly string[];
+        readonly models: readonly NamedModel[];
+        readonly main?: string;
+      }
     | undefined;
-  #watches: readonly { readonly rule: AlarmRule; readonly watch: AlarmWatch }[] = [];
+  /** `metric`: absent for the main score. */
+  #watches: readonly {
+    readonly rule: AlarmRule;
+    readonly metric: string | undefined;
+    readonly watch: AlarmWatch;
+  }[] = [];
   raised = 0;
 
   constructor(rules: readonly AlarmRule[]) {
@@ -137,8 +176,13 @@ export class Alarms {
    * @param main score for rules without a metric
    * @throws {AnyvmafError} `usage` for a rule about an unmeasured metric
    */
-  start(framesPerSecond: number, metrics: readonly string[], main: string | undefined): void {
-    this.#measured = { perSecond: framesPerSecond, metrics, ...(main !== undefined && { main }) };
+  start(
+    framesPerSecond: number,
+    metrics: readonly string[],
+    main: string | undefined,
+    models: readonly NamedModel[] = [],
+  ): void {
+    this.#measured = { perSecond: framesPerSecond, metrics, models, ...(main !== undefined && { main }) };
     for (const rule of this.#rules) this.add(rule);
   }
 
@@ -149,19 +193,20 @@ export class Alarms {
   add(rule: AlarmRule): void {
     const { text, metric } = rule;
     if (!this.#measured) throw usageError('The measurement has not begun; set the alarm again once it runs.');
-    const { perSecond, metrics, main } = this.#measured;
+    const { perSecond, metrics, models, main } = this.#measured;
     if (metric === undefined && main === undefined)
       throw usageError(
         `The alarm ${quoted(text)} is about the score, but this run has no model; name a metric, as in psnr_y.min<30; available: ${metrics.join(', ')}.`,
       );
-    if (metric !== undefined && metricIn({ metrics }, metric) === undefined)
+    const found = metric === undefined ? undefined : metricIn({ metrics, models }, metric);
+    if (metric !== undefined && found === undefined)
       throw usageError(
         `The alarm ${quoted(text)} is about ${quoted(metric)}, ${missing(metric)} name one of ${metrics.join(', ')}.`,
       );
     if (this.#watches.some((watched) => watched.rule.text === text)) return;
     if (this.#watches.length >= Math.max(MOST_RULES, this.#rules.length))
       throw usageError(`${this.#watches.length} alarms are set, the maximum; ${quoted(text)} was not added.`);
-    this.#watches = [...this.#watches, { rule, watch: new AlarmWatch(rule, perSecond) }];
+    this.#watches = [...this.#watches, { rule, metric: found, watch: new AlarmWatch(rule, perSecond) }];
   }
 
   /**
@@ -174,8 +219,7 @@ export class Alarms {
     names: readonly string[],
     main: string | undefined,
   ): readonly Alarm[] {
-    return this.#watches.flatMap(({ rule, watch }) => {
-      const metric = rule.metric === undefined ? main : metricIn({ metrics: names }, rule.metric);
+    return this.#watches.flatMap(({ metric = main, watch }) => {
       const value = metric === undefined ? undefined : values[names.indexOf(metric)];
       const alarm =
         metric === undefined || value === undefined ? undefined : watch.take(frame, value, metric);
@@ -193,6 +237,7 @@ function missing(metric: string): string {
 
 /** Divides scores into seconds of video. */
 export class Seconds {
+  #clock: Clock | undefined;
   #count = 0;
   #frames = 0;
   #sum = 0;
@@ -206,8 +251,12 @@ export class Seconds {
   take(value: number, framesPerSecond: number): { second: number; mean: number; min: number } | undefined {
     this.#sum += value;
     this.#min = Math.min(this.#min, value);
-    if (++this.#frames < Math.max(1, Math.round(framesPerSecond))) return undefined;
-    const second = { second: ++this.#count, mean: this.#sum / this.#frames, min: this.#min };
+    this.#frames++;
+    this.#clock ??= new Clock(framesPerSecond);
+    const ended = this.#clock.tick();
+    if (ended === 0) return undefined;
+    this.#count += ended;
+    const second = { second: this.#count, mean: this.#sum / this.#frames, min: this.#min };
     this.#frames = this.#sum = 0;
     this.#min = Number.POSITIVE_INFINITY;
     return second;

@@ -162,7 +162,7 @@ export class History {
   #begin(rule: AlarmRule) {
     const first = this.facts?.models[0]?.name;
     const alarms = new Alarms([rule]);
-    alarms.start(this.framesPerSecond, this.facts?.metrics ?? [], first);
+    alarms.start(this.framesPerSecond, this.facts?.metrics ?? [], first, this.facts?.models);
     const main = new MainScore();
     main.begin(first);
     for (const swap of this.swaps) main.swap(swap);

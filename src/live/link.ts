@@ -175,7 +175,7 @@ export class Link implements RunObserver {
     const main = facts.models[0]?.name;
     this.#main.begin(main);
     const perSecond = (facts.rate ?? USUAL_RATE) / facts.subsample;
-    this.#alarms.start(perSecond, facts.metrics, main);
+    this.#alarms.start(perSecond, facts.metrics, main, facts.models);
     this.#perSecond = perSecond;
     const { taken: _, format, ...told } = facts;
     const { width, height, bitDepth, chroma } = format;

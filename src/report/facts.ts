@@ -73,6 +73,11 @@ export function pairCount({ frameCount, sampling }: Facts): number | undefined {
   return sampling?.total ?? frameCount;
 }
 
+/** Frames that means and extremes cover: also those that a run with a window dropped. */
+export function pooledCount({ frameCount = 0, subsample = 1 }: Facts, kept: number): number {
+  return Math.max(kept, Math.ceil(frameCount / subsample));
+}
+
 /** The video whose frames are scored, which sets the rate of the pairs. */
 function scoredVideo({ reference, distorted, pairing, noReference }: Sides): ReportInput | undefined {
   const { by, policy } = pairing?.frames ?? {};

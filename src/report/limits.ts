@@ -83,13 +83,17 @@ export function pooledText({ metric, statistic = 'mean' }: PooledName): string {
   return metric === undefined ? statistic : `${metric}.${statistic}`;
 }
 
+/** By which limits may name a model. */
+export type NamedModel = Pick<Report['models'][number], 'name' | 'source'>;
+
 /** Resolves the key of a metric in a report from that key, a model's source or the name of an extractor. */
 export function metricIn(
   {
     metrics,
     models = [],
     aggregate_metrics = {},
-  }: Pick<Report, 'metrics'> & Partial<Pick<Report, 'models' | 'aggregate_metrics'>>,
+  }: Pick<Report, 'metrics'> &
+    Partial<Pick<Report, 'aggregate_metrics'>> & { readonly models?: readonly NamedModel[] },
   name: string,
 ): string | undefined {
   if (metrics.includes(name) || Object.hasOwn(aggregate_metrics, name)) return name;
@@ -99,6 +103,12 @@ export function metricIn(
   // The value of the whole run is not that of its frames: cvvdp is not cvvdp_q.
   const alias = features.some((feature) => feature.alias === name) ? undefined : features[0]?.alias;
   return [alias, `integer_${name}`].find((other) => other !== undefined && metrics.includes(other));
+}
+
+/** As {@link metricIn} before anything is measured; other names stay. */
+export function metricNamed(name: string, models: readonly NamedModel[]): string {
+  const metrics = findExtractor(name)?.features.map(({ alias }) => alias) ?? [];
+  return metricIn({ metrics, models }, name) ?? name;
 }
 
 export function notMeasured(metric: string, { metrics }: Pick<Report, 'metrics'>): Error {

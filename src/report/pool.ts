@@ -8,9 +8,14 @@ import { type MetricDistribution, PERCENTS, type PooledMetric, type Report } fro
 /** Metrics with values below 0. */
 const SIGNED = /^ssimulacra2(?:_|$)/;
 
+/** True for a metric with values below 0, which has no harmonic mean. */
+export function isSigned(metric: string): boolean {
+  return SIGNED.test(metric);
+}
+
 /** @returns n / sum(1 / (x + 1)) - 1; NaN for metrics with values below 0, whose harmonic mean is meaningless */
 export function harmonicMean(metric: string, count: number, inverse: number): number {
-  return SIGNED.test(metric) ? Number.NaN : count / inverse - 1;
+  return isSigned(metric) ? Number.NaN : count / inverse - 1;
 }
 
 /**

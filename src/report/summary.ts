@@ -5,7 +5,16 @@
 import { requireObject } from '../core/arguments.js';
 import { formatFixed } from '../core/numbers.js';
 import { counted, printable } from '../core/printable.js';
-import { cellText, colourText, frameRate, frameTime, isMember, pairRate, terminalFacts } from './facts.js';
+import {
+  cellText,
+  colourText,
+  frameRate,
+  frameTime,
+  isMember,
+  pairRate,
+  pooledCount,
+  terminalFacts,
+} from './facts.js';
 import { pooledMetric } from './pool.js';
 import { frameGap, type Ranking, ranking, viewerOpinion, worstFrames } from './ranking.js';
 import { runGroups } from './run.js';
@@ -178,7 +187,7 @@ function pooledTable(report: Report): Section {
     const harmonic = Number.isNaN(harmonic_mean) && !Number.isNaN(mean) ? '-' : cell(harmonic_mean);
     return [name, cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
   });
-  const title = `Pooled over ${counted(report.frames.length, 'frame')}`;
+  const title = `Pooled over ${counted(pooledCount(report, report.frames.length), 'frame')}`;
   return named(title, ['min', 'mean', 'harmonic', 'max', 'stddev'], rows);
 }
 

@@ -117,6 +117,16 @@ export function doubtOf(
   return (relation === '>=' ? low < bound : high > bound) ? { low, high } : undefined;
 }
 
+/** Statistics of all frames, even if the report holds only the last ones. */
+const OF_ALL = /\.(?:mean|harmonic_mean|min|max)$/;
+
+/** True if a value covers only the last frames, which a run with a window keeps. */
+export function isOfWindow(report: Report, { name, metric }: PooledValue): boolean {
+  const { frames, frameCount, subsample, sampling } = report;
+  if (sampling || name === metric || OF_ALL.test(name)) return false;
+  return frames.length < Math.ceil(frameCount / subsample);
+}
+
 function finiteOf(value: number | null | undefined): number | undefined {
   return typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 }
@@ -277,7 +287,9 @@ export function holdAgainstBaseline(report: Report, before: Report, name: string
     if (earlier === undefined)
       throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value for ${shown(now.name)}`);
     const worse = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
-    const fallen = value !== undefined && isWorseHigh(report, now.metric) ? -worse : worse;
+    // More spread is worse, whichever values are.
+    const isRise = drop.statistic === 'stddev' || isWorseHigh(report, now.metric);
+    const fallen = value !== undefined && isRise ? -worse : worse;
     return { ...now, before: earlier, most: drop.most, drop: fallen, passed: fallen <= drop.most + ROUNDING };
   });
 }

@@ -12,6 +12,7 @@ import { completeReport, interruptible } from '../exit.js';
 import { HELP_OPTION, HOSTS_HELP, type Option, optionTable } from '../options.js';
 import { OUTPUT_OPTIONS, type OutputSettings, outputsOf } from '../output-options.js';
 import { hostsOf, type TableSettings, tableReader } from '../table-options.js';
+import { YES_OPTION } from '../terminal.js';
 import { deliver, openOutputs } from './delivery.js';
 
 const NAME = 'anyvmaf merge';
@@ -23,6 +24,7 @@ const MERGE_OPTIONS: readonly Option<OutputSettings & TableSettings>[] = [
     Running: {
       '--allow-url HOST': [HOSTS_HELP, tableReader('allowUrl')],
       '-q, --quiet': ['plain scores instead of the summary', () => ({ quiet: true })],
+      ...YES_OPTION,
       ...HELP_OPTION,
     },
   }),

@@ -55,7 +55,8 @@ function* renderPage(page: Page): Generator<string, void, undefined> {
     list.length > 1 || score === undefined
       ? ''
       : `${metric} ${view.scoreText(score)}${flaw && ` ${flaw}`} · `;
-  const against = `${list.map(({ name }) => name).join(', ')} against ${baseName(first.reference.name)}`;
+  const names = list.map(({ name }) => name).join(', ');
+  const against = page.against === undefined ? names : `${names} against ${page.against}`;
   const opening = html`${pageOpening({
     title: `${value}${against}`,
     version: first.version,
@@ -258,7 +259,7 @@ ${apart && html`<div class="skipped soft small">skipped at the start: ${view.ski
 </div>`;
   });
   return html`<section>
-<h1>${list.length} encodes of ${baseName(first.reference.name)}</h1>
+<h1>${list.length} encodes${page.against !== undefined && ` of ${page.against}`}</h1>
 <p class="files">${view.joined([...view.inputFacts(reference), model?.source, view.matchText(...page.list.map(({ facts }) => facts))], ' · ')}</p>
 <div class="encodes${further.length > 0 && ' more'}${further.length > 2 && ' wide'}" .style=${`--nums:${3 + further.length}`}><div class="encode headings"><span>encode</span><span>${view.labelOf(metric)}</span><span>${range && `${range[0]} to ${range[1]}, `}bar: 98 % of the frames</span>${further.map((name) => html`<span class="num" title="${name}">${view.labelOf(name)}</span>`)}<span class="num">worst 1 %</span><span class="num">bit rate</span><span class="num">size</span></div>
 ${rows}</div>

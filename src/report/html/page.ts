@@ -5,7 +5,7 @@
 import { toBase64 } from '../../core/bytes.js';
 import { usageError } from '../../core/errors.js';
 import { fitting, list, object, optional, positive, string } from '../../core/shapes.js';
-import { axisOrigin, skippedPairs } from '../facts.js';
+import { axisOrigin, baseName, skippedPairs } from '../facts.js';
 import { LARGEST_PICTURE, type PictureFiles } from '../picture-room.js';
 import type { FailedEncode, FrameMetrics, Report } from '../schema.js';
 import type { CurveChoice } from '../view/bd.js';
@@ -73,6 +73,12 @@ export class Page extends EncodeList<ReportEncode> {
     const { pictures = [], picturesLacking = [] } = options;
     this.picturesLacking = picturesLacking;
     this.#pictures = new Map(pictures.map((picture) => [`${picture.report} ${picture.frame}`, picture]));
+  }
+
+  /** Name of the reference; `undefined` if encodes have different ones. */
+  get against(): string | undefined {
+    const [name, ...others] = new Set(this.list.map(({ facts }) => baseName(facts.reference.name)));
+    return others.length > 0 ? undefined : name;
   }
 
   picturesOf({ index }: ReportEncode, frameNum: number): HtmlPictures | undefined {

@@ -107,10 +107,12 @@ export function baselineFrom(reads: readonly ReadReport[], name: string): Baseli
 }
 
 /**
- * Texts of the reports in a JSON array, without failed encodes; or the text itself.
+ * Texts of the reports in a JSON array or in JSON lines of several encodes, without failed encodes; or the text itself.
  * @throws {AnyvmafError} `io` for a damaged array
  */
 export function reportTexts(text: string, name: string): readonly string[] {
+  if (/^\uFEFF?\{"type":"(?:header|failure)"/.test(text))
+    return text.split(RUN_END).filter((run) => run.trim() !== '' && !FAILED.test(run));
   if (!/^\uFEFF?\s*\[/.test(text)) return [text];
   let list: unknown;
   try {
@@ -121,6 +123,10 @@ export function reportTexts(text: string, name: string): readonly string[] {
   const items = Array.isArray(list) ? list : [];
   return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));
 }
+
+/** After the line that ends an encode's JSON lines. */
+const RUN_END = /(?<=^\{"type":"(?:summary|failure)".*\n)/m;
+const FAILED = /^\uFEFF?\{"type":"failure"/m;
 
 function formatOf(saved: SavedText): ReportFormat {
   const { text } = saved;

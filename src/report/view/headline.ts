@@ -2,6 +2,7 @@
  * @module report/view/headline
  * The headline: an encode's score, what it means and where it lies; and how several encodes compare.
  */
+import { pooledCount } from '../facts.js';
 import { mainOf, runValue, valueMeaning, wholeOf } from '../quality-metrics.js';
 import { type Ranking, viewerOpinion } from '../ranking.js';
 import { TRUST_SIGNS, type Trust, trustOf, type Verdict } from '../trust.js';
@@ -38,7 +39,7 @@ export function meaningOf(encodes: EncodeList, encode: Encode) {
   const { facts, count } = encode;
   const { metric, worse } = encodes.ranking ?? {};
   const trust = trustOf(facts);
-  const frames = framesText(count);
+  const frames = framesText(pooledCount(facts, count));
   const model = facts.models?.find(({ name }) => name === metric);
   const { reference, pooled_metrics, pairing } = facts;
   // Viewers' opinion of a wrong pair is unknown.
@@ -61,7 +62,7 @@ export function meaningOf(encodes: EncodeList, encode: Encode) {
 }
 
 function featureText(encodes: EncodeList, encode: Encode, { metric, worse }: Ranking): string {
-  const frames = framesText(encode.count);
+  const frames = framesText(pooledCount(encode.facts, encode.count));
   const meaning = valueMeaning(metric);
   if (wholeOf(metric, [encode.facts]) !== metric) return `Computed over ${frames}. ${meaning}`;
   const unit = isDecibels(encodes.pooled(encode, metric), metric) ? ' in dB' : '';
@@ -174,7 +175,8 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const all = pairCount(facts);
   const value = (number: number | undefined) =>
     number === undefined || Number.isNaN(number) ? undefined : encodes.valueText(metric, number);
-  const isPart = (facts.subsample ?? 1) > 1 || facts.sampling !== undefined;
+  const isPart =
+    (facts.subsample ?? 1) > 1 || facts.sampling !== undefined || pooledCount(facts, count) > count;
   // The run value above may be of another metric than the per-frame values.
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';

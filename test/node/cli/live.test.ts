@@ -48,6 +48,18 @@ describe('--window and --alarm', () => {
     expect(report.warnings.join()).toContain(`The report holds the last 50 of ${FRAMES} frames`);
   });
 
+  it.each(['worst_second>=0', 'p5>=0', 'stddev<=100'])(
+    'leave a limit on all frames undecided: %s',
+    async (limit) => {
+      const { code, stderr } = await run('--window', '2s', '--fail-under', limit, '-q');
+      expect([code, stderr]).toEqual([3, expect.stringContaining('is that of the last 50 frames')]);
+    },
+  );
+
+  it('judge limits that cover all frames', async () => {
+    expect((await run('--window', '2s', '--fail-under', 'min>=0', '-q')).code).toBe(0);
+  });
+
   it('exit with 0 if no rule came true', async () => {
     expect((await run('--alarm', 'p5<1', '-q')).code).toBe(0);
   });

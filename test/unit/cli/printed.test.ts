@@ -217,6 +217,14 @@ function samplingOf(starts: readonly number[], intervals: ReportSampling['interv
   return { runs: 1, run_frames: 3, frames: 3, total: 9, seed: 1, level: 0.95, starts, intervals };
 }
 
+it.each(['score', 'batch', 'merge', 'inspect', 'align', 'heatmap', 'features', 'tiny'] as const)(
+  '%s, which may need a part, takes --yes',
+  async (name) => {
+    const { page } = await loadCommand(name);
+    expect(page.options.map((option) => option.name)).toContain('yes');
+  },
+);
+
 describe('a gate judges', () => {
   const one = built(
     { vmaf: [80, 90, 100], psnr_y: [30, 32, 40], mse_y: [5, 6, 7] },
@@ -227,6 +235,18 @@ describe('a gate judges', () => {
     if (typeof settings === 'string') throw new Error(settings);
     return judgeReport(run, settings, '', before && { report: before, name: 'base.json' }).complaints;
   };
+
+  test('more spread as a drop, less as none', () => {
+    const even = built(
+      { vmaf: [89, 90, 91], psnr_y: [30, 32, 40], mse_y: [5, 6, 7] },
+      { models: [vmafModel], aggregates: { cvvdp: 9 } },
+    );
+    const drop = '--baseline base.json --max-drop vmaf.stddev=1';
+    expect(complaints(drop, one, even)).toEqual([
+      'vmaf.stddev within 1 of the baseline failed: 8.164966, was 0.816497: worse by 7.348469',
+    ]);
+    expect(complaints(drop, even, one)).toEqual([]);
+  });
 
   test('each statistic by its own value, including the bound', () => {
     const kept =

@@ -5,7 +5,7 @@
  */
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RunFacts, SwapOutcome } from '../../../src/engine/live/steering.js';
-import { type Alarm, Alarms, MainScore, parseAlarm } from '../../../src/live/alarms.js';
+import { type Alarm, Alarms, MainScore, parseAlarm, Seconds } from '../../../src/live/alarms.js';
 import { History, KEPT_ALARMS } from '../../../src/live/history.js';
 import { Link, type SecondLine, type ToServer } from '../../../src/live/link.js';
 import { Framing, MESSAGE_LIMIT } from '../../../src/mcp/framing.js';
@@ -219,6 +219,30 @@ it('lines and headers are told apart by the first bytes in any pieces, and few b
   expect(taken(blank, 'Content-Length: 2\r\n')).toEqual([`${blank}Content-Length: 2`]);
 });
 
+it('a rule may name a model by its source', () => {
+  const alarms = new Alarms([parseAlarm('vmaf_v0.6.1.min<60')]);
+  alarms.start(1, ['vmaf'], 'vmaf', [{ name: 'vmaf', source: 'vmaf_v0.6.1' }]);
+  const raised = alarms.take(0, Float64Array.of(50), ['vmaf'], 'vmaf');
+  expect(raised.map(({ metric, value }) => [metric, value])).toEqual([['vmaf', 50]]);
+});
+
+it('seconds keep time where they are no whole number of frames', () => {
+  const names = ['old'];
+  const lastSecond = (frames: number, perSecond: number) => {
+    const seconds = new Seconds();
+    let last = 0;
+    for (let i = 0; i < frames; i++) last = seconds.take(10, perSecond)?.second ?? last;
+    return last;
+  };
+  expect([lastSecond(150, 2.5), lastSecond(125, 12.5), lastSecond(6, 0.1)]).toEqual([60, 10, 60]);
+  const alarms = new Alarms([parseAlarm('mean<80 for 10s')]);
+  alarms.start(2.5, names, 'old');
+  const raised = Array.from({ length: 30 }, (_, i) => alarms.take(10 * i, Float64Array.of(10), names, 'old'));
+  // 25 scored frames are ten seconds.
+  expect(raised.flat().map(({ frame }) => frame)).toEqual([240]);
+  expect(() => parseAlarm('ssimulacra2.harmonic_mean<30')).toThrow(/has values below 0 and so none/);
+});
+
 it('a wrong length is reported, and the next message is read', () => {
   const long = `! A message has more than ${MESSAGE_LIMIT} bytes.`;
   expect(taken(framed('x'.repeat(MESSAGE_LIMIT + 1)), framed('{}'))).toEqual([long, '{}']);
@@ -291,17 +315,17 @@ const SECONDS = [second(1, 90), second(2, 80)];
 const STORY: Story = { ...PROGRESS, error: null, seconds: SECONDS, swaps: [], alarms: [] };
 const ALARM = { measurement: 'main', rule: 'min<85 for 1s', metric: 'vmaf', frame: 49, value: 80 };
 
-function boardOf(story = STORY): Board {
+async function boardOf(story = STORY): Promise<Board> {
   const board = new Board();
-  board.restore([story]);
+  await board.restore(Promise.resolve([story]));
   return board;
 }
 
 const shownOf = (board: Board): Story => board.shown ?? expect.fail('the board shows nothing');
 
 describe('the board', () => {
-  it('adds new seconds, two hours at most', () => {
-    const board = boardOf();
+  it('adds new seconds, two hours at most', async () => {
+    const board = await boardOf();
     board.take('progress', { ...PROGRESS, frames: 75, fresh: [second(2, 80), second(3, 95)] });
     expect(shownOf(board)).toMatchObject({ frames: 75, reference: 'a.y4m' });
     expect(shownOf(board).seconds.map((one) => one.second)).toEqual([1, 2, 3]);
@@ -311,8 +335,23 @@ describe('the board', () => {
     expect(shownOf(board).seconds.at(-1)?.second).toBe(8000);
   });
 
-  it('does not change when events repeat, as after a lost connection', () => {
-    const board = boardOf();
+  it('applies events after the history that they overtook, even if that cannot be loaded', async () => {
+    const board = new Board();
+    const restored = board.restore(Promise.resolve([STORY]));
+    board.take('progress', { ...PROGRESS, frames: 40, fresh: [second(2, 80)] });
+    board.take('progress', { ...PROGRESS, frames: 75, fresh: [second(3, 95)] });
+    expect(board.shown).toBeUndefined();
+    await restored;
+    expect(shownOf(board)).toMatchObject({ frames: 75, reference: 'a.y4m' });
+    expect(shownOf(board).seconds.map((one) => one.second)).toEqual([1, 2, 3]);
+    const failed = board.restore(Promise.reject(new Error('gone')));
+    board.take('progress', { ...PROGRESS, frames: 100, fresh: [] });
+    await expect(failed).rejects.toThrow('gone');
+    expect(shownOf(board).frames).toBe(100);
+  });
+
+  it('does not change when events repeat, as after a lost connection', async () => {
+    const board = await boardOf();
     const swap = { measurement: 'main', frame: 60, from: 'vmaf', to: 'neg', source: 'x.json' };
     for (let i = 0; i < 2; i++) {
       board.take('alarm', { ...ALARM, raised: true });
@@ -328,19 +367,19 @@ describe('the board', () => {
     ]);
   });
 
-  it('knows the active alarms', () => {
-    const board = boardOf();
+  it('knows the active alarms', async () => {
+    const board = await boardOf();
     board.take('alarm', { ...ALARM, raised: true });
     board.take('alarm', { ...ALARM, rule: 'p5<70 for 3s', raised: true });
     board.take('alarm', { ...ALARM, raised: false, frame: 99 });
     expect(alarmsOn(shownOf(board)).map(({ rule }) => rule)).toEqual(['p5<70 for 3s']);
   });
 
-  it('keeps the order of the measurements and the chosen one, whichever reports first', () => {
+  it('keeps the order of the measurements and the chosen one, whichever reports first', async () => {
     const board = new Board();
     board.take('progress', { ...PROGRESS, measurement: 'second', fresh: [] });
     expect(board.shown?.measurement).toBe('second');
-    board.restore([STORY, { ...STORY, measurement: 'second' }]);
+    await board.restore(Promise.resolve([STORY, { ...STORY, measurement: 'second' }]));
     expect(board.names).toEqual(['main', 'second']);
     expect(board.shown?.measurement).toBe('main');
     board.chosen = 'second';
@@ -349,8 +388,8 @@ describe('the board', () => {
     expect(board.names).toEqual(['main', 'second', 'third']);
   });
 
-  it('is over when every measurement is', () => {
-    const board = boardOf();
+  it('is over when every measurement is', async () => {
+    const board = await boardOf();
     expect(new Board().isOver).toBe(false);
     board.take('progress', { ...PROGRESS, measurement: 'second', fresh: [] });
     board.take('end', { measurement: 'main', state: 'finished' });

@@ -142,6 +142,22 @@ it('compares several encodes by as much of their names as differs', () => {
   expect(same).toContain('<span title="/b/x.mp4">/b/x.mp4</span>');
 });
 
+it('a page of a run with a window says how many frames were pooled', () => {
+  const page = text({ ...scored([80, 90]), frameCount: 1500 });
+  expect(page).toContain('Mean over 1,500 frames by vmaf_v0.6.1');
+  expect(page).toContain('<dt>frames of 1,500</dt><dd>2</dd>');
+});
+
+it('names no reference above encodes of different ones', () => {
+  const one = called(scored([80, 90]), '/a/x.mp4');
+  const page = text([
+    one,
+    { ...called(one, '/a/y.mp4'), reference: { ...one.reference, name: 'other.yuv' } },
+  ]);
+  expect(page).toContain('<h1>2 encodes</h1>');
+  expect(/<title>(.*?)<\/title>/.exec(page)?.[1]).toBe('x.mp4, y.mp4');
+});
+
 describe('a model whose scores go beyond 100', () => {
   const wide = { ...vmafModel, source: 'vmaf_v1.0.16_3d0h_2160', scoreRange: [0, 110] } as const;
 

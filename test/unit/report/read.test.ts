@@ -7,9 +7,9 @@ import { describe, expect, it, test } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { ranking, summarize } from '../../../src/public.js';
 import type { Fields, Kind } from '../../../src/report/kinds.js';
-import { isReport, readReport } from '../../../src/report/read/index.js';
+import { isReport, readBaseline, readReport, reportTexts } from '../../../src/report/read/index.js';
 import { inputs, models, outcome, preparation, type Report, run } from '../../../src/report/schema.js';
-import { formatReport } from '../../../src/report/write.js';
+import { formatReport, ndjsonLines } from '../../../src/report/write.js';
 import { built, printed, report } from '../../support/report.js';
 import { cpuTime, tier } from '../../support/tier.js';
 
@@ -169,6 +169,20 @@ describe('incomplete reports', () => {
     expect(read.frames).toHaveLength(1);
     expect(read.reference?.name).toBe('ref.yuv');
     expect(isReport(read)).toBe(false);
+  });
+
+  test('NDJSON of several encodes is read encode by encode, without those that failed', () => {
+    const one = formatReport(printed, 'ndjson');
+    const version = '1';
+    const failed = { version, reference: 'r', distorted: 'd', code: 'io', message: 'gone' } as const;
+    const failure = ndjsonLines().failure(failed);
+    const begun = one.slice(0, one.indexOf('{"type":"summary"'));
+    const all = failure + one + begun + failure + one;
+    expect(reportTexts(all, 'all.ndjson')).toEqual([one, one]);
+    expect(reportTexts(`${all}${begun}`, 'all.ndjson')).toEqual([one, one, begun]);
+    expect(reportTexts(failure, 'all.ndjson')).toEqual([]);
+    expect(reportTexts(one, 'all.ndjson')).toEqual([one]);
+    expect(() => readBaseline(failure, 'all.ndjson')).toThrow('has no report');
   });
 
   test('frames in another order are sorted; a repeated frame is refused', () => {

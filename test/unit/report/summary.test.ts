@@ -22,6 +22,11 @@ function run(series: Record<string, readonly number[]>, overrides: Partial<Repor
 const scores = Array.from({ length: 100 }, (_, i) => (i === 40 ? 50 : i === 41 ? 51 : i === 90 ? 60 : 90));
 
 describe('summarize', () => {
+  it('counts the frames that were pooled, not those that a window kept', () => {
+    const kept = run({ vmaf: scores }, { models: [vmafModel], frameCount: 1500 });
+    expect(summarize(kept)).toContain('\nPooled over 1500 frames ');
+  });
+
   it('shows inputs, scores, pooled values, percentiles, worst frames and the run', () => {
     const text = summarize(
       run(
