@@ -39,7 +39,11 @@ const MOMENTS = 3;
 const PADDED = 64;
 
 /** Finds the part of one video that the other shows; `undefined` for equal sizes, and where scaling fits as well. */
-export async function findFraming(context: InputContext, sides: Sides): Promise<Framing | undefined> {
+export async function findFraming(
+  context: InputContext,
+  sides: Sides,
+  offset: number,
+): Promise<Framing | undefined> {
   const [reference, distorted] = [factsOf(sides.reference), factsOf(sides.distorted)];
   const across = Math.abs(reference.width - distorted.width);
   const down = Math.abs(reference.height - distorted.height);
@@ -51,7 +55,7 @@ export async function findFraming(context: InputContext, sides: Sides): Promise<
   const picture = ({ width, height, bitDepth }: VideoInfo, { y: luma }: FramePlanes): Picture => {
     return { luma, width, height, bitDepth };
   };
-  const pictures = await bothAt(context, sides, picture);
+  const pictures = await bothAt(context, sides, picture, offset);
   const pairs = pictures.map(([one, other]) => ({ reference: one, distorted: other }));
   return framingOf(reference, distorted, pairs);
 }
@@ -85,14 +89,21 @@ function coloursOf(info: VideoInfo, planes: FramePlanes): Colours | null {
   return { y: y.map((level) => 16 + (level * 219) / 255), cb: limited(chroma.cb), cr: limited(chroma.cr) };
 }
 
-/** Samples both videos at moments spread over the distorted one; empty if one can be read only once. */
+/**
+ * Samples both videos at moments spread over the distorted one; empty if one can be read only once.
+ * @param found default: the offset that was requested
+ */
 async function bothAt<T>(
   context: InputContext,
   { reference, distorted }: Sides,
   see: (info: VideoInfo, planes: FramePlanes) => T,
+  found?: number,
 ): Promise<readonly (readonly [T, T])[]> {
   const { skip, pairing } = context.checked;
-  const offset = skip.reference - skip.distorted + (pairing.offset === 'auto' ? 0 : pairing.offset);
+  const requested = pairing.offset === 'auto' ? 0 : pairing.offset;
+  // Counted in frames of the reference.
+  const skipped = Math.round(skip.distorted * frameRatio(reference.times, distorted.times));
+  const offset = skip.reference - skipped + (found ?? requested);
   if (!canReadAgain(reference) || !canReadAgain(distorted)) return [];
   const seen: [T, T][] = [];
   try {

@@ -28,7 +28,6 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
   const { reference, distorted } = sides;
   const stored = reference.kind === 'frames' && distorted.kind === 'frames';
   const warnings = storedWarnings(sides, checked);
-  const framing = pairing.preflight ? await framingOfSides(context, sides) : undefined;
   const search = { assumed: 0, window: pairing.window };
   const alignment =
     pairing.offset === 'auto'
@@ -40,6 +39,7 @@ export async function pairVideos(context: InputContext, inputs: Required<OpenedI
     warnings.push(doubtText(alignment));
   }
   const offset = pairing.offset === 'auto' ? (alignment?.offset ?? 0) : pairing.offset;
+  const framing = pairing.preflight ? await framingOfSides(context, sides, offset) : undefined;
   // Y4M and raw video are paired by number, as in libvmaf, unless times are requested.
   const timed = !stored || changed(pairing, ({ unites }) => unites === 'times').length > 0;
   const light =
@@ -66,11 +66,15 @@ function storedWarnings({ reference, distorted }: Sides, { colours, pairing }: C
   );
 }
 
-async function framingOfSides(context: InputContext, sides: Sides): Promise<Framing | undefined> {
+async function framingOfSides(
+  context: InputContext,
+  sides: Sides,
+  offset: number,
+): Promise<Framing | undefined> {
   const { reference, distorted } = sides;
   const [one, other] = [reference, distorted].map(factsOf);
   if (one?.width === other?.width && one?.height === other?.height) return undefined;
-  return (await import('./few-frames.js')).findFraming(context, sides);
+  return (await import('./few-frames.js')).findFraming(context, sides, offset);
 }
 
 function untimed({ reference, distorted }: Sides): Sides {

@@ -139,11 +139,12 @@ export function distortedRange({ reference, distorted, origin, shift, start, end
   };
 }
 
-/** True for the same frames at another speed, such as slow motion or a relabelled rate. */
+/** True for the same frames at another speed, such as slow motion: as many in all, or from the origin on. */
 function isRetimed({ reference, distorted, origin }: TimesToPair): boolean {
-  const left = reference.length - origin.reference - (distorted.length - origin.distorted);
+  const all = reference.length - distorted.length;
+  const left = all - origin.reference + origin.distorted;
   return (
-    Math.abs(left) <= 1 &&
+    Math.min(Math.abs(all), Math.abs(left)) <= 1 &&
     isConstantRate(reference) &&
     isConstantRate(distorted) &&
     ratesDiffer({ timestamps: reference }, { timestamps: distorted }) &&

@@ -11,7 +11,7 @@ import { isCombed } from '../evidence/fields.js';
 import type { Both, Finding, ModelInUse, PairFacts, PreflightContext, SideFacts } from './findings.js';
 import { geometryFindings, zoomedPart } from './geometry.js';
 import { judge } from './judge.js';
-import { finding, ofBoth, otherRole, ROLES, rounded } from './make.js';
+import { afterOwnFilters, finding, ofBoth, otherRole, ROLES, rounded } from './make.js';
 import { sampleFindings } from './samples.js';
 import { timingFindings } from './timing.js';
 
@@ -34,7 +34,10 @@ export function preflight(
     ...sampleFindings(known),
     ...modelFindings(known),
   ];
-  return judge(found, { alignment });
+  return judge(
+    found.map((one) => afterOwnFilters(one, context)),
+    { alignment },
+  );
 }
 
 /** Least correlation that confirms the selected tracks. */

@@ -11,6 +11,7 @@ import {
   type PrepareHint,
 } from '../../core/errors.js';
 import { type Fraction, quotientOf } from '../../core/numbers.js';
+import type { FilterOptions } from '../../core/options.js';
 import { pixelFormatName } from '../delivery.js';
 import { rateOf } from '../evidence/rate.js';
 import type {
@@ -82,6 +83,67 @@ export function filterFiles(
 ): PrepareHint {
   const options = entriesOf(filters).map(([side, filter]) => [side, ['-vf', filter]]);
   return prepareFiles(pair, Object.fromEntries(options), instead);
+}
+
+/** A finding whose fix keeps the user's crop and filters, since pictures were measured after them. */
+export function afterOwnFilters(found: Finding, given: FilterOptions): Finding {
+  if (!found.hint) return found;
+  const hint = keptIn(found.hint, given);
+  return { ...found, hint, fix: hintText(hint) };
+}
+
+function keptIn(hint: Hint, given: FilterOptions): Hint {
+  if (hint.purpose !== 'prepare') return keptInOption(hint, given);
+  const { commands, instead } = hint;
+  return {
+    ...hint,
+    commands: commands.map((own) => keptInCommand(own, given)),
+    ...(instead && { instead: instead.map((option) => keptInOption(option, given)) }),
+  };
+}
+
+function keptInOption(hint: OptionHint, given: FilterOptions): OptionHint {
+  switch (hint.option) {
+    case 'vfReference':
+    case 'vfDistorted':
+      return { ...hint, value: joined(given[hint.option], hint.value) };
+    case 'cropReference':
+    case 'cropDistorted': {
+      const side = hint.option === 'cropReference' ? 'reference' : 'distorted';
+      const [crop, filters] = ownOf(side, given);
+      if (crop === undefined && filters === undefined) return hint;
+      const area = filters === undefined && areaIn(crop, hint.value);
+      return area ? { ...hint, value: area } : vf(side, joined(filters, `crop=${hint.value}`));
+    }
+    default:
+      return hint;
+  }
+}
+
+function keptInCommand(command: FfmpegCommand, given: FilterOptions): FfmpegCommand {
+  const { side, options } = command;
+  const [crop, filters] = ownOf(side, given);
+  const before = joined(crop && `crop=${crop}`, filters);
+  const at = options.indexOf('-vf') + 1;
+  return before === '' || at === 0
+    ? command
+    : { ...command, options: options.map((word, i) => (i === at ? joined(before, word) : word)) };
+}
+
+function ownOf(side: Role, { cropReference, cropDistorted, vfReference, vfDistorted }: FilterOptions) {
+  return side === 'reference' ? [cropReference, vfReference] : [cropDistorted, vfDistorted];
+}
+
+function joined(...chains: readonly (string | undefined)[]): string {
+  return chains.filter((chain) => chain !== undefined).join(',');
+}
+
+/** An area of a cropped picture as an area of the whole; `undefined` if one has no position. */
+function areaIn(crop: string | undefined, area: string): string | undefined {
+  const [, , left, top] = (crop ?? '').split(':').map(Number);
+  const [width, height, x, y] = area.split(':').map(Number);
+  if (left === undefined || top === undefined || x === undefined || y === undefined) return undefined;
+  return [width, height, left + x, top + y].join(':');
 }
 
 /**

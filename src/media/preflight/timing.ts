@@ -75,9 +75,12 @@ function* noRateFindings({ reference, distorted, rated: [value] = [] }: PairFact
 }
 
 /** True if both show the same frames one by one, but at different speeds. */
-function isRetimed(pair: Both): boolean {
+function isRetimed(pair: TimedPair): boolean {
   const [ref, dis] = ofBoth(pair, framesOf);
-  if (ref === null || dis === null || Math.abs(ref - dis) > 1) return false;
+  if (ref === null || dis === null) return false;
+  const { offset = 0, skipped } = pair;
+  const left = ref - dis - offset - (skipped?.reference ?? 0) + (skipped?.distorted ?? 0);
+  if (Math.min(Math.abs(ref - dis), Math.abs(left)) > 1) return false;
   return ofBoth(pair, ({ timestamps }) => !timestamps || isConstantRate(timestamps)).every(Boolean);
 }
 

@@ -338,6 +338,11 @@ describe('stored pairs', () => {
     expect(sentence).toContain('distorted is 64x40 but reference is 98x54');
     const report = await score({ reference, distorted: small }, { ...EVERY_PLANE, scale: 'bilinear' });
     expect(report.pairing?.distorted.scaledBy).toBe('anyvmaf bilinear');
+    // Options that pair by time, or other frames, do not scale.
+    for (const options of [{ offset: 1 }, { frameRatePolicy: 'nearest' }, { pairBy: 'distorted' }] as const) {
+      const task = () => score({ reference, distorted: small }, { ...EVERY_PLANE, ...options });
+      expect(await refusalOf('mismatch', task)).toContain('distorted is 64x40 but reference is 98x54');
+    }
   });
 });
 
@@ -420,6 +425,18 @@ describe.runIf(hasFfmpeg)(`offsets between different frame rates, ${needsFfmpeg}
     // Reference frames without a partner.
     const unpaired = /continues for 12 frames after the distorted/.test(report.warnings.join());
     expect(unpaired).toBe(offset > 0);
+  });
+
+  it('do not hide that one is a part of the other', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', size: '320x240', frames: 90, rate: 60 });
+    const half = ['-vf', "select='not(mod(n,2))',setpts=N/30/TB,crop=320:224:0:0", '-r', '30'];
+    const distorted = copyOf(reference, 'halved-cut.mp4', half, 20);
+    const codes = async (options: ScoreOptions) => {
+      const { preflight = [] } = await score({ reference, distorted }, { ...PSNR, ...options });
+      return preflight.map(({ code }) => code);
+    };
+    expect(await codes({})).toContain('framing');
+    expect(await codes({ skipReference: 40, skipDistorted: 20 })).toContain('framing');
   });
 
   it('are zero if single frames are missing', async () => {

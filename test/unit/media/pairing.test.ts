@@ -99,6 +99,14 @@ describe('pairing by time', () => {
     expect(pair(cfr(240, 24), cfr(250, 25)).policy).toBe('nearest');
   });
 
+  it.each([
+    ['later', { reference: 12, distorted: 0 }, 12, upTo(228)],
+    ['earlier', { reference: 0, distorted: 12 }, 0, upTo(228, 12)],
+  ] as const)('pairs them by number if one begins %s', (_, origin, start, expected) => {
+    const paired = pair(cfr(240, 24), cfr(240, 25), { origin, start });
+    expect([paired.policy, [...paired.frames]]).toEqual(['number', expected]);
+  });
+
   it('ends with the shorter video, and starts where the caller says', () => {
     expect(pair(cfr(100, 25), cfr(60, 25)).frames).toHaveLength(60);
     expect(pair(cfr(60, 25), cfr(100, 25)).frames).toHaveLength(60);

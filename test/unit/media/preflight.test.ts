@@ -77,6 +77,24 @@ const withFields = (shown: 'whole' | 'woven' | 'unordered' | 'pulldown' | 'excha
 const TRACK = { width: 1920, height: 1080, isDefault: true };
 
 describe('preflight', () => {
+  it.each([
+    [{ cropDistorted: '1920:1080:8:4' }, '--crop-dis 1920:800:8:144', 'crop=1920:1080:8:4,'],
+    [{ cropDistorted: '1920:1080' }, '--vf-dis crop=1920:800:0:140', 'crop=1920:1080,'],
+    [{ vfDistorted: 'hqdn3d' }, '--vf-dis hqdn3d,crop=1920:800:0:140', 'hqdn3d,'],
+    [
+      { cropDistorted: '1920:1080:8:4', vfDistorted: 'hqdn3d' },
+      '--vf-dis hqdn3d,crop=1920:800:0:140',
+      'crop=1920:1080:8:4,hqdn3d,',
+    ],
+    [{ cropReference: '1920:1080:8:4', vfReference: 'hqdn3d' }, '--crop-dis 1920:800:0:140', ''],
+  ] as const)('advises a crop beside %j', (context, fix, before) => {
+    const distorted = { ...DISTORTED, measured: measured([0.1], 140, 139) };
+    const found = preflight({ ...REFERENCE, measured: measured([0.1]) }, distorted, context);
+    const [borders] = found.filter(({ code }) => code === 'black-borders');
+    expect(borders?.fix).toContain(` -vf ${before}crop=1920:800:0:140 `);
+    expect(findingsInFlags(found).find(({ code }) => code === 'black-borders')?.fix).toBe(fix);
+  });
+
   it('advises against pairing by time if pulldown makes the rates differ', () => {
     const fix = '--vf-dis fieldmatch=order=tff,decimate';
     const film = { frameRate: { num: 24, den: 1 }, frameCount: 240 };
