@@ -136,12 +136,16 @@ function distinctClips(
   known: readonly { readonly key: string; readonly clip: string }[],
   pairs: readonly DatasetPair[],
 ) {
-  const seen = new Map<string, number>();
+  const nameOf = (key: string, clip: string) => JSON.stringify([key, clip]);
+  const taken = new Set(known.map(({ key, clip }) => nameOf(key, clip)));
+  const seen = new Set<string>();
   return known.map(({ key, clip }, i) => {
-    const name = JSON.stringify([key, clip]);
-    const before = seen.get(name) ?? 0;
-    seen.set(name, before + 1);
-    return { key, clip: before > 0 && pairs[i]?.clip === undefined ? `${clip}_${before + 1}` : clip };
+    let own = clip;
+    if (seen.has(nameOf(key, clip)) && pairs[i]?.clip === undefined)
+      for (let n = 2; taken.has(nameOf(key, own)); n++) own = `${clip}_${n}`;
+    seen.add(nameOf(key, clip));
+    taken.add(nameOf(key, own));
+    return { key, clip: own };
   });
 }
 

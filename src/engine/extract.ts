@@ -52,10 +52,11 @@ export async function* extractPairs(
     const identifying = identifyPair(request, { platform, checked, signal: scope.signal });
     // Waits also for inputs that are still opening.
     scope.own({ close: () => identifying.then(closePair).catch(() => {}) });
-    const known = await unlessAborted(signal, identifying);
-    refuseUnreadable(known.sides.reference);
-    refuseUnreadable(known.sides.distorted);
-    const { plan } = known;
+    const identified = await unlessAborted(signal, identifying);
+    const { sides, plan } = identified;
+    refuseUnreadable(sides.reference);
+    refuseUnreadable(sides.distorted);
+    const known = { ...identified, colours: coloursOf(sides, plan, undefined, checked.pairing.colourAs) };
     if (plan && isEncoded(known)) {
       const requests = 'length' in wanted ? inRuns(wanted) : oneByOne(wanted, plan.count);
       yield* decode(known, plan, requests, scope.signal);
@@ -160,7 +161,6 @@ async function take(known: Pair, pair: OpenPair, { index, at, frames }: Place, s
   const [reference, distorted] = [allocateFrame(format), allocateFrame(format)];
   const ended = await unlessAborted(signal, Promise.resolve(readPair(pair, at, reference, distorted)));
   if (ended) throw beyond(known, index, null);
-  const colours = coloursOf(known.sides, known.plan);
   const picture = (role: 'reference' | 'distorted', planes: FramePlanes) => {
     const side = known.sides[role];
     const frame = frames[role];
@@ -168,7 +168,7 @@ async function take(known: Pair, pair: OpenPair, { index, at, frames }: Place, s
     // A scaled video keeps its original display aspect.
     const aspect = displayAspect(facts);
     const place = { frame, time: timeOf(side, frame) };
-    return new FramePicture(place, format, planes, colorMeaning(facts), aspect, colours[role]);
+    return new FramePicture(place, format, planes, colorMeaning(facts), aspect, known.colours?.[role]);
   };
   return new FramePair(index, picture('reference', reference), picture('distorted', distorted));
 }

@@ -3,7 +3,7 @@
  * Scores a pair in several runs and joins their reports: samples, colour metrics in a separate pass, or without and with film
  * grain.
  */
-import { usageError } from '../core/errors.js';
+import { mediaError, usageError } from '../core/errors.js';
 import type { FrameRange } from '../core/frame.js';
 import { quotientOf, USUAL_RATE } from '../core/numbers.js';
 import { changed, pickOptions } from '../core/options.js';
@@ -29,7 +29,7 @@ import { inspectPair } from './inspect.js';
 import type { Steering } from './live/steering.js';
 import { closePair, formatOf, lightOf, type Pair } from './pair/pair.js';
 import { loadRequested, planRun } from './plan/plan.js';
-import { headOf, inputsOf } from './results/report-parts.js';
+import { backendOfRuns, headOf, inputsOf, sumMeasurers } from './results/report-parts.js';
 
 /** Pairs to measure after a run, which its last values need. */
 const TRAIL = 3;
@@ -219,7 +219,11 @@ function join(runs: readonly Report[], { whole, drawn, seed, findings }: Samplin
   return buildReport({
     ...rest,
     ...head,
+    // Colours may have been measured in a pass of their own.
+    ...withColoursOf(head, report),
     fps: frames.length / Math.max(1e-9, seconds),
+    backend_used: backendOfRuns(runs),
+    ...(report.measurers && { measurers: sumMeasurers(runs.flatMap(({ measurers = [] }) => measurers)) }),
     frameNumbers: frames.map(({ frameNum }) => frameNum),
     series,
     aggregates: Object.fromEntries(
@@ -323,7 +327,7 @@ export async function scoreApart(
       // Presets may set it.
       commonBitDepth: checkOptions(options, 'score').pairing.commonBitDepth,
       preflight: false,
-      ...(steering && { gate: () => others.gate?.() ?? steering.gate() }),
+      ...(steering && { gate: () => others.gate?.() ?? unlessStopped(steering) }),
       onFrame: ({ frameNum, metrics }) => ofFrame.set(frameNum, metrics),
       ...(onProgress && { onProgress: (progress) => onProgress(half(progress, 0)) }),
     },
@@ -359,6 +363,12 @@ export async function scoreApart(
     distribution: { ...main.distribution, ...colour.distribution },
     warnings: [...new Set([...main.warnings, ...colour.warnings])],
   };
+}
+
+/** Waits while the run is paused. @throws {AnyvmafError} `media` once it is stopped: one pass makes no report */
+function unlessStopped(steering: Steering): Promise<void> | undefined {
+  if (!steering.stopped) return steering.gate();
+  throw mediaError('There are no frames to score: the run was stopped before its first.');
 }
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;

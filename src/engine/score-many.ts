@@ -5,15 +5,16 @@
  */
 import { onAbort, TimeLimitError } from '../core/abort.js';
 import { requireArray, requireObject } from '../core/arguments.js';
-import { AnyvmafError, type ErrorCode, usageError } from '../core/errors.js';
+import { AnyvmafError, type ErrorCode, ioError, messageOf, usageError } from '../core/errors.js';
 import { CHECKS } from '../core/option-checks.js';
 import { changed } from '../core/options.js';
+import { shown } from '../core/printable.js';
 import { whole } from '../core/shapes.js';
 import { openDecoded } from '../media/decoders.js';
-import { readsOnce, requireVideo } from '../media/open.js';
+import { isFrameSource, readsOnce, requireVideo } from '../media/open.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { Fan, type FramePart, hull } from '../media/pairing/sources.js';
-import type { VideoInput } from '../media/types.js';
+import type { FrameSource, VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
 import { checkOptions, scoresAlone } from './contract/options.js';
@@ -72,7 +73,8 @@ async function runEach(
         ...observersOf(index, { onProgress, onStart, onFrame }),
       };
       const variant = several ? { openDecoder: seat.open, shared } : {};
-      const report = await scorePair(platform, { reference, distorted: video, raw }, own, variant);
+      const request = { reference: told(reference, onFailure), distorted: told(video, onFailure), raw };
+      const report = await scorePair(platform, request, own, variant);
       onReport?.(report, index);
       return report;
     } catch (error) {
@@ -102,6 +104,33 @@ async function runEach(
     forget();
     sharing.abort();
   }
+}
+
+/** Makes errors of a caller's own source errors of its video, which a listener gets without ending other runs. */
+function told<Video extends VideoInput | undefined>(video: Video, listener: unknown): Video | FrameSource {
+  if (listener === undefined || video === undefined || !isFrameSource(video)) return video;
+  // Scoring refuses incomplete sources.
+  if (typeof video.readFrame !== 'function' || typeof video.close !== 'function') return video;
+  const source: FrameSource = video;
+  const { info, seekable, descriptor } = source;
+  const read = async (index: number, work: () => Promise<boolean> | boolean) => {
+    try {
+      return await work();
+    } catch (cause) {
+      if (cause instanceof AnyvmafError) throw cause;
+      throw ioError(`reading frame ${index} of ${shown(info.name)} failed: ${messageOf(cause)}`, { cause });
+    }
+  };
+  return {
+    info,
+    seekable,
+    ...(descriptor && { descriptor }),
+    readFrame: (index, into) => read(index, () => source.readFrame(index, into)),
+    ...(source.checkFrame && {
+      checkFrame: (index: number) => read(index, () => source.checkFrame?.(index) ?? true),
+    }),
+    close: () => source.close(),
+  };
 }
 
 function observersOf(

@@ -7,10 +7,11 @@ import { usageError } from '../core/errors.js';
 import { readsOnce } from '../media/open.js';
 import { checkMeasurable } from '../media/pair.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
+import { beyondLibvmaf } from '../metrics/options.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/schema.js';
 import { isOwnBackend } from './backends/native/types.js';
-import { checkOptions, checkRequest } from './contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { type InputContext, inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
@@ -40,6 +41,8 @@ export interface RunVariant extends Pick<InputContext, 'colour' | 'shared' | 'al
   /** Replaces media/decoders. */
   readonly openDecoder?: OpenDecoder;
   readonly steering?: Steering;
+  /** Metrics of another pass over the pair that only the core has: no installed program measures this one. */
+  readonly beside?: readonly string[];
 }
 
 interface Call {
@@ -56,8 +59,8 @@ function scoreWhole(call: Call): Promise<Report> {
 
 async function run(call: Call, scope: Scope): Promise<Report> {
   const { platform, request, options, variant = {} } = call;
-  const { steering, openDecoder, ...own } = variant;
-  const checked = checkOptions(options, 'score');
+  const { steering, openDecoder, beside = [], ...own } = variant;
+  const checked = keptFromPrograms(checkOptions(options, 'score'), beside);
   const context = { ...own, platform, checked, signal: scope.signal };
   // Load inputs and models concurrently; report errors of inputs before those of models.
   const inputs = scope.own(new RunInputs(identifyPair(request, context)));
@@ -114,6 +117,12 @@ async function run(call: Call, scope: Scope): Promise<Report> {
   });
 }
 
+/** @param beside metrics of another pass, for which no program is installed either */
+function keptFromPrograms({ native, ...others }: CheckedOptions, beside: readonly string[]): CheckedOptions {
+  const coreOnly = [...new Set([...native.coreOnly, ...beside])];
+  return { ...others, native: { ...native, coreOnly } };
+}
+
 /** Reads the pictures twice: with and without film grain, or for colour metrics and for others in different formats. */
 async function runTwice(
   { platform, request, options, variant = {} }: Call,
@@ -122,9 +131,10 @@ async function runTwice(
 ): Promise<Report> {
   const { scoreApart, scoreBothGrains } = await import('./score-in-parts.js');
   const offset = plan?.options.offset;
+  const beside = beyondLibvmaf(options.features ?? []);
   const part = (options: ScoreOptions, main: boolean) => {
     const { colour, part } = variant;
-    const own = main ? { ...variant, alignment } : { colour, part };
+    const own = main ? { ...variant, alignment, beside } : { colour, part };
     return scoreWhole({ platform, request, options, variant: own });
   };
   return bothGrains

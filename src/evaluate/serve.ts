@@ -14,8 +14,8 @@ import { FeatureTable, type TableColumns } from './table/read.js';
 const SILENCE = 4000;
 const BYTES_PER_MILLISECOND = 5000;
 const ROWS_PER_MILLISECOND = 125;
-/** Time limit in milliseconds for a runtime to start a model or to run one batch. */
-const RUNTIME_SILENCE = 80_000;
+/** Time limit in milliseconds for a runtime to start a model or to run one batch: the longest of a parser. */
+const RUNTIME_SILENCE = 40_000;
 
 export function serveEvaluation(tiny: TinyPlatform, monitor: Monitor): Served<EvaluationCalls> {
   const platform: TinyPlatform = { ...tiny, runtimes: monitoredRuntimes(tiny.runtimes, monitor) };

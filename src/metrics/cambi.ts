@@ -3,7 +3,6 @@
  * CAMBI of the distorted video, of the reference, and its increase, each capped (metrics spec D.9).
  */
 import { featureError } from '../core/errors.js';
-import type { VideoFormat } from '../core/frame.js';
 import type { HeatmapFile } from '../core/module.js';
 import type { PictureSize } from '../core/size.js';
 import { leaveOut } from './checks.js';
@@ -73,32 +72,33 @@ function heatmapFiles(instance: ExtractorInstance, own: PictureSize): readonly H
   });
 }
 
-/** @throws {AnyvmafError} `feature` for sizes that cannot be measured */
-function requireSizes(instance: ExtractorInstance, format: VideoFormat): void {
-  const { enc, src } = sizes(instance, format);
+/** Why pictures of a size cannot be measured, as a sentence; `undefined` if they can. */
+export function cambiProblem(instance: ExtractorInstance, own: PictureSize): string | undefined {
+  const { enc, src } = sizes(instance, own);
   const text = ({ width, height }: PictureSize) => `${width}x${height}`;
   for (const size of [enc, src]) {
     if (size.width >= LEAST_SIDE || size.height >= LEAST_SIDE) continue;
-    throw featureError(
+    return (
       `The cambi extractor needs pictures of at least ${LEAST_SIDE} columns or rows but this one is ${text(size)}; ` +
-        leaveOut('cambi'),
+      leaveOut('cambi')
     );
   }
   if ((src.width - enc.width) * (src.height - enc.height) < 0)
-    throw featureError(
+    return (
       `The cambi extractor has a source of ${text(src)} for an encode of ${text(enc)}, larger on one side and ` +
-        'smaller on the other; correct src_width and src_height, or enc_width and enc_height.',
+      'smaller on the other; correct src_width and src_height, or enc_width and enc_height.'
     );
   const halved = isHalved(instance, enc);
   for (const size of [enc, src]) {
     const full = Math.floor((numberOption(instance, 'window_size') * (size.width + size.height)) / 375) >> 4;
     const window = (halved ? (full + 1) >> 1 : full) | 1;
     if (window <= LARGEST_WINDOW) continue;
-    throw featureError(
+    return (
       `The cambi extractor's window has ${window} columns for ${text(size)}, but at most ${LARGEST_WINDOW} are ` +
-        'supported; choose a smaller window_size or set cambi_high_res_speedup.',
+      'supported; choose a smaller window_size or set cambi_high_res_speedup.'
     );
   }
+  return undefined;
 }
 
 export const CAMBI: Metric = {
@@ -158,7 +158,8 @@ export const CAMBI: Metric = {
     ],
   }),
   measure: (instance, format) => {
-    requireSizes(instance, format);
+    const problem = cambiProblem(instance, format);
+    if (problem !== undefined) throw featureError(problem);
     const number = (name: string) => numberOption(instance, name);
     const topk = number('topk');
     const eotfs = [choiceOption(instance, 'cambi_eotf'), choiceOption(instance, 'eotf')];

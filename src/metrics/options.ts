@@ -80,6 +80,12 @@ function named(text: string): ExtractorSpec | undefined {
   return findExtractor(text.split('=', 1)[0] ?? '');
 }
 
+/** A feature string with libvmaf's own name of the extractor. */
+export function libvmafText(text: string): string {
+  const [name = ''] = text.split('=', 1);
+  return (named(text)?.name ?? name) + text.slice(name.length);
+}
+
 const FOLDERS = EXTRACTORS.flatMap(({ options }) =>
   options.filter(({ type }) => type === 'folder').map(({ name }) => name),
 );

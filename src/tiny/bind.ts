@@ -201,7 +201,10 @@ function bindPictures(
   const named = sidecar.distortedInput ?? (pair ? undefined : sidecar.inputName);
   const distorted = portOf(rest, named, 0, 'input', refuse);
   if (pair && kind === 'nr') throw refuse('its kind is nr, but it takes two pictures');
-  const [batch = null, channels = null, height = null, width = null] = distorted.dims ?? [];
+  // Either input may state a size that the other leaves open.
+  const [batch = null, channels = null, height = null, width = null] = (distorted.dims ?? []).map(
+    (size, i) => size ?? reference?.dims?.[i] ?? null,
+  );
   const same = reference === undefined || String(reference.dims) === String(distorted.dims);
   if (
     distorted.dims?.length !== 4 ||

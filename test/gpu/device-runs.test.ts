@@ -58,6 +58,16 @@ describe.skipIf(noGpu)('a run on the software adapter', () => {
     expect(report.measurers?.at(-1)).toEqual({ backend: 'cpu', extractors: ['float_ssim'], frames: 12 });
   });
 
+  it('counts the frames of all samples', async () => {
+    const long = storedPair(folder, 'long', y4mPair(SMALL_10, 40));
+    const samples = { runs: 4, seconds: 0.04 };
+    const report = await scorePair(nodePlatform, long, { ...few, samples, backend: 'webgpu' });
+    const counts = report.measurers?.map(({ frames }) => frames) ?? [];
+    expect(counts).toHaveLength(2);
+    // Each sample also measures frames around it, but never all of them.
+    for (const count of counts) expect(count).toBeGreaterThan(2 * report.frames.length);
+  });
+
   it('lets the command line exit', async () => {
     const { code, stderr } = await anyvmafProcess([...args, '--backend', 'webgpu'], {
       env: { VK_ICD_FILENAMES: SWIFTSHADER },

@@ -36,6 +36,8 @@ function score() {
     return fail(100, 'problem during device initialisation\n');
   if (value('model')?.includes('version=vmaf_4k_v0.6.1')) return fail(255, 'no such built-in model\n');
   const luma = Number(value('width')) * Number(value('height'));
+  // As libvmaf's CAMBI.
+  if (value('model')?.includes('cambi.') && luma < 216 * 216) return fail(234, 'problem reading pictures\n');
   const frame = (luma * 3) / 2;
   const means = (path) => {
     const bytes = readFileSync(path);
@@ -47,7 +49,7 @@ function score() {
   // Reads one video to its end before the other: the writer must not make one wait for the other.
   const distorted = means(value('distorted'));
   const reference = means(value('reference'));
-  const probe = luma === 64 * 64;
+  const probe = luma === 64 * 64 || luma === 320 * 320;
   // The late modes pass the health probe first.
   if (mode === 'late-hang' && !probe) return hang();
   if (mode === 'late-crash' && !probe) return crash();

@@ -185,15 +185,15 @@ export function meanOf(
   });
 }
 
-/** The mean of |a - b| over two pictures. */
-export function differenceOf(dims: readonly (number | string)[]): Uint8Array {
+/** The mean of |a - b| over two pictures. @param other shape of the second */
+export function differenceOf(dims: readonly (number | string)[], other = dims): Uint8Array {
   return model({
     nodes: [
       node('Sub', ['ref', 'dist'], ['d']),
       node('Abs', ['d'], ['a']),
       node('ReduceMean', ['a'], ['score'], { axes: { ints: [0, 1, 2, 3] }, keepdims: { int: 0 } }),
     ],
-    inputs: [port('ref', dims), port('dist', dims)],
+    inputs: [port('ref', dims), port('dist', other)],
     outputs: [port('score', [])],
   });
 }

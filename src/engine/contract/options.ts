@@ -9,7 +9,7 @@ import { type InputRole, usageError } from '../../core/errors.js';
 import type { VideoFormat } from '../../core/frame.js';
 import { checkByTable, checkMembers } from '../../core/option-checks.js';
 import type { FilterOptions, OptionsOf, OptionTaker, OptionWith } from '../../core/options.js';
-import { changed, pickOptions } from '../../core/options.js';
+import { changed, optionsOf, pickOptions } from '../../core/options.js';
 import { checkOrigin } from '../../core/origin.js';
 import { aomCtc, nflxCtc, type Preset } from '../../core/presets.js';
 import { showValue } from '../../core/printable.js';
@@ -102,7 +102,7 @@ export function checkOptions(
     features: [...presets.flatMap((preset) => preset.features), ...features],
     predicts: !all.noPrediction,
     tiny: checkTiny(all.tiny),
-    colours: requestedColours(all),
+    colours: requestedColours(all, taker),
     single: checkSingle(all),
     subsample: Math.max(1, all.subsample),
     frameCount: all.frameCount || Number.POSITIVE_INFINITY,
@@ -144,10 +144,11 @@ function presetsOf(options: ScoreOptions): readonly Preset[] {
   return [...(aom === undefined ? [] : [aomCtc(aom)]), ...(nflx === undefined ? [] : [nflxCtc(nflx)])];
 }
 
-function requestedColours(options: ScoreOptions): CheckedOptions['colours'] {
+function requestedColours(options: ScoreOptions, taker: OptionTaker): CheckedOptions['colours'] {
   const { features = [], models, alsoModels = [], noPrediction, tiny = [], colourAs } = options;
   if (!features.some(isOfColour)) {
-    if (colourAs === undefined) return 'no';
+    // Calls that take no features show what a run has scored.
+    if (colourAs === undefined || !optionsOf(taker).includes('features')) return 'no';
     throw usageError(
       `is ${showValue(colourAs)}, but features has no colour metric; add one, such as ssimulacra2.`,
       { about: 'colourAs' },

@@ -21,7 +21,7 @@ import { MediaError } from '../../media/errors.js';
 import { STREAM_HEADER_MAX } from '../../media/formats.js';
 import type { PairSources } from '../../media/pairing/prepare.js';
 import type { FrameSource, SourceDescriptor } from '../../media/types.js';
-import { parseFeature } from '../../metrics/options.js';
+import { libvmafText, parseFeature } from '../../metrics/options.js';
 import type { MetricSeries } from '../../report/build.js';
 import type { FrameMetrics } from '../../report/schema.js';
 import type { NativeLog } from '../backends/native/command.js';
@@ -164,7 +164,7 @@ function taskOf(run: NativeRun, files: NativeInput | undefined): NativeTask {
     backend,
     input: files ?? pipedInput(run),
     models: loaded.models,
-    features,
+    features: features.map(libvmafText),
     predicts,
     subsample,
     threads: threadsFor(run),

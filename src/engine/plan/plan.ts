@@ -12,6 +12,7 @@ import type { CoreModules } from '../../core/module.js';
 import { quoted } from '../../core/printable.js';
 import type { PictureSize } from '../../core/size.js';
 import { factsOf } from '../../media/pair.js';
+import { cambiProblem } from '../../metrics/cambi.js';
 import { type ExtractorInstance, parseFeature } from '../../metrics/options.js';
 import { parseModelString } from '../../models/grammar.js';
 import { DEFAULT_MODEL, loadModels } from '../../models/load.js';
@@ -92,12 +93,14 @@ export async function loadSettled<Loaded extends readonly LoadedModel[] | undefi
   const choice = texts.some(isOpen) ? chooseModel(await size()) : undefined;
   const settled = choice ? texts.map((text) => settle(text, choice)) : texts;
   const plain = await load(settled);
-  const encode = v1Settings !== 'plain' && plain?.some(isOpenToEncode) ? (await size()).encode : undefined;
+  const scored = v1Settings !== 'plain' && plain?.some(isOpenToEncode) ? await size() : undefined;
   const told = settled.map((text, i) => {
     const model = plain?.[i];
-    return encode && model && isOpenToEncode(model) ? withEncode(text, model, encode) : text;
+    return scored?.encode && model && isOpenToEncode(model)
+      ? withEncode(text, model, scored.encode, scored)
+      : text;
   });
-  const models = encode ? await load(told) : plain;
+  const models = scored?.encode ? await load(told) : plain;
   const named = choice ? told.filter((_, i) => isOpen(texts[i] ?? '')).map(parseModelString) : [];
   return { texts: told, models, chosen: new Map(named.map(({ name }) => [name, choice?.reason ?? ''])) };
 }
@@ -199,15 +202,22 @@ function isOpenToEncode({ extractors }: LoadedModel): boolean {
   return cambi !== undefined && !NAMES.some((name) => cambi.given.has(name));
 }
 
-/** Adds the encode to CAMBI's options in a model string, unless a value is out of range. */
-function withEncode(text: string, { extractors }: LoadedModel, encode: EncodedPictures): string {
+/** Adds the encode to CAMBI's options in a model string, unless CAMBI could not measure with them. */
+function withEncode(
+  text: string,
+  { extractors }: LoadedModel,
+  encode: EncodedPictures,
+  own: PictureSize,
+): string {
+  const cambi = cambiOf(extractors);
   const values = NAMES.map((name) => [name, encode[OPTIONS[name]]] as const);
   const fits = values.every(([name, value]) => {
-    const { min = 0, max = 0 } =
-      cambiOf(extractors)?.spec.options.find((option) => option.name === name) ?? {};
+    const { min = 0, max = 0 } = cambi?.spec.options.find((option) => option.name === name) ?? {};
     return value >= min && value <= max;
   });
-  return fits ? [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':') : text;
+  const told = cambi && { ...cambi, options: { ...cambi.options, ...Object.fromEntries(values) } };
+  if (!fits || !told || cambiProblem(told, own) !== undefined) return text;
+  return [text, ...values.map(([name, value]) => `cambi.${name}=${value}`)].join(':');
 }
 
 /** The encode options of a model's CAMBI as a full sentence; `undefined` if there are none. */

@@ -9,7 +9,13 @@ import { factsOf, frameCountOf } from '../../media/pair.js';
 import type { OpenPair } from '../../media/pairing/prepare.js';
 import type { ReportParts } from '../../report/build.js';
 import { membersBy } from '../../report/kinds.js';
-import { input, type Report, type ReportHead, type ReportInput } from '../../report/schema.js';
+import {
+  input,
+  type Report,
+  type ReportHead,
+  type ReportInput,
+  type ReportMeasurer,
+} from '../../report/schema.js';
 import type { TinySessionFacts } from '../backends/tiny.js';
 import type { CheckedOptions } from '../contract/options.js';
 import type { Progress } from '../contract/types.js';
@@ -55,6 +61,23 @@ export type Recorded = Pick<
   Measured,
   'extent' | 'backend_used' | 'implementation' | 'measurers' | 'threads' | 'warnings'
 > & { readonly sessions: readonly TinySessionFacts[] };
+
+/** The backend that several runs used; `hybrid` if they used different ones. */
+export function backendOfRuns(runs: readonly Pick<Recorded, 'backend_used'>[]): string {
+  const used = new Set(runs.map((run) => run.backend_used));
+  const [only = ''] = used;
+  return used.size === 1 ? only : 'hybrid';
+}
+
+/** Measurers over several runs, with the sum of their frames. */
+export function sumMeasurers(measurers: readonly ReportMeasurer[]): readonly ReportMeasurer[] {
+  const together = new Map<string, ReportMeasurer>();
+  for (const { frames, ...who } of measurers) {
+    const key = JSON.stringify(who);
+    together.set(key, { ...who, frames: (together.get(key)?.frames ?? 0) + frames });
+  }
+  return [...together.values()];
+}
 
 export interface MeasurementWork extends ExpectedPairs {
   readonly pair: OpenPair;

@@ -17,7 +17,7 @@ import { Continuity } from '../inputs/frame-observer.js';
 import { refuseFindings } from '../inputs/preflight.js';
 import type { Extent } from '../pair/pair.js';
 import { loadRequested, planRun, type RunPlan, reportModels } from '../plan/plan.js';
-import { headOf, sayLengths } from '../results/report-parts.js';
+import { backendOfRuns, headOf, sayLengths, sumMeasurers } from '../results/report-parts.js';
 import { Scoring } from '../results/scoring.js';
 import { joinSessions } from '../workers/worker-pool.js';
 import { cutShard, type MergeOptions, planDigest } from './shard.js';
@@ -124,11 +124,8 @@ function findingsOf({ all, parts, extent, checked }: Merged): readonly Finding[]
   return found;
 }
 
-/** The backend used; `hybrid` if shards used different ones. */
 function backendOf(parts: readonly Shard[]): string {
-  const used = new Set(parts.filter(({ pairs }) => pairs.measured > 0).map((shard) => shard.backend_used));
-  const [only = ''] = used;
-  return used.size === 1 ? only : 'hybrid';
+  return backendOfRuns(parts.filter(({ pairs }) => pairs.measured > 0));
 }
 
 function report(
@@ -177,15 +174,11 @@ function report(
 function measurersOf(parts: readonly Shard[], { features }: RunPlan): readonly ReportMeasurer[] {
   if (parts.every(({ measurers }) => measurers === undefined)) return [];
   const extractors = [...new Set(features.extraction.calls.map(({ metric }) => metric))];
-  const together = new Map<string, ReportMeasurer>();
-  for (const { pairs, measurers } of parts) {
-    const own = measurers ?? [{ backend: 'cpu' as const, extractors, frames: pairs.measured }];
-    for (const { frames, ...who } of own) {
-      const key = JSON.stringify(who);
-      together.set(key, { ...who, frames: (together.get(key)?.frames ?? 0) + frames });
-    }
-  }
-  return [...together.values()];
+  return sumMeasurers(
+    parts.flatMap(({ pairs, measurers }): readonly ReportMeasurer[] => {
+      return measurers ?? [{ backend: 'cpu', extractors, frames: pairs.measured }];
+    }),
+  );
 }
 
 /** Most shard numbers in a message. */

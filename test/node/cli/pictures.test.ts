@@ -98,6 +98,13 @@ describe('pictures of the worst frames', () => {
       urls: [...row.matchAll(/src="data:image\/png;base64,([^"]+)"/g)].map(([, data = '']) => data),
     }));
 
+  test('are made for a run that converts colours as another tool does', async () => {
+    const options = { features: ['butteraugli'], noPrediction: true, colourAs: 'vszip' } as const;
+    const converted = await score({ reference: ref, distorted: dis }, { threads: 0, ...options });
+    const { pictures, lacking } = await pagePictures([encode({ report: converted, options })], never);
+    expect([pictures.length > 0, lacking]).toEqual([true, []]);
+  });
+
   test('show every moment that the page lists: both frames as decoded, and a map', async () => {
     const page = files.at('pictured.html');
     const { code, stderr } = await anyvmaf([ref, dis, '--html', page]);

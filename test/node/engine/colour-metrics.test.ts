@@ -166,6 +166,17 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect(done).not.toEqual([]);
   });
 
+  it('end at once if a watched run is stopped before VMAF begins', async () => {
+    const done: number[] = [];
+    const onProgress = ({ framesDone }: { readonly framesDone: number }) => done.push(framesDone);
+    const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, onProgress });
+    const steering = new Steering(UNWATCHED);
+    requireSteerable(run)[STEERED](steering);
+    steering.stop();
+    expect(await refusalOf('media', () => run.start())).toContain('stopped before its first');
+    expect(done).toEqual([]);
+  });
+
   it('are measured by the core beside a GPU, as the report tells', async () => {
     const options: ScoreOptions = { features: ['ssimulacra2'], backend: 'webgpu', threads: 0 };
     const report = await scorePair(platformWith(new FakeGpus()), pngs('small'), options);
@@ -174,6 +185,17 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
       { backend: 'cpu', extractors: ['ssimulacra2'], frames: 1 },
     ]);
   });
+
+  it.skipIf(process.platform === 'win32')(
+    'are measured by the core beside VMAF, also with auto',
+    async () => {
+      const { path: vmafBin } = fakeVmaf(folder, 'gpu');
+      const options = { backend: 'auto', vmafBin, features: ['ssimulacra2'], threads: 0 } as const;
+      const report = await score(pngs('small'), options);
+      expect([report.backend_used, report.native]).toEqual(['cpu', undefined]);
+      expect(report.warnings).toContain('The backend cuda was not used: it does not support ssimulacra2.');
+    },
+  );
 
   it('cannot be split into shards beside VMAF', async () => {
     const shard = () => scoreShard(pngs('odd'), { number: 1, count: 2 }, { features: COLOUR });
@@ -324,6 +346,15 @@ describe('a video', () => {
     const sampled = new Set(report.sampling?.intervals.map(({ metric }) => metric));
     for (const name of ['xpsnr_y', 'ssimulacra2', 'cvvdp_q']) expect(sampled).toContain(name);
     expect(report.reference.colour).toEqual((await whole).reference.colour);
+  });
+
+  it('is sampled with the colours of the pass that measures them', async () => {
+    const mixed = sides((side) => y4m(side, { ...SMALL, chroma: side === 'reference' ? '444' : '420' }, 40));
+    const options = { ...ALONE, features: ['psnr', 'ssimulacra2'], scale: 'bicubic' } as const;
+    const all = await score(mixed, options);
+    const { distorted } = await score(mixed, { ...options, samples: { runs: 4, seconds: 0.04 } });
+    expect(distorted.colour).toEqual(all.distorted.colour);
+    expect(distorted.colour?.upsampling).toBe('bicubic');
   });
 });
 

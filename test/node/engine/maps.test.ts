@@ -388,6 +388,14 @@ describe('the map of butteraugli', () => {
     expect(Math.max(...off)).toBeLessThan(3e-5);
   });
 
+  it('is that of colours converted as another tool does', async () => {
+    const colourAs = 'vszip';
+    const options = { features: ['butteraugli'], models: [], threads: 0, colourAs } as const;
+    const report = await score(PAIR, options);
+    const [maps] = await mapsOf(PAIR, [1], { butteraugli: true, colourAs });
+    expect(maps?.features.butteraugli).toBe(report.frames[1]?.metrics.butteraugli);
+  });
+
   it('is drawn pixel by pixel, if it was requested', async () => {
     const [maps, without] = [await mapsOf(PAIR, [0], { butteraugli: true }), await mapsOf(PAIR, [0])];
     const { image, full } = maps[0]?.render({ of: 'butteraugli', full: 1 }) ?? {};

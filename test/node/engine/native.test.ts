@@ -17,6 +17,7 @@ import {
   score,
 } from '../../../src/index.js';
 import { privateTmp, testFolder } from '../../support/folders.js';
+import { smallModel } from '../../support/models.js';
 import { fakeVmaf, processesWith } from '../../support/programs.js';
 import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
@@ -84,6 +85,27 @@ describe.skipIf(process.platform === 'win32')('a program that works', () => {
     expect(report.frameCount).toBe(4);
     // (10 + 20 + 30 + 40) / 4
     expect(report.pooled_metrics.vmaf?.mean).toBe(25);
+  });
+
+  it('gets features by the names that libvmaf knows', async () => {
+    const fake = fakeVmaf(home, 'good');
+    await run(fake.path, { features: ['ssim=enable_db=true', 'ms_ssim', 'psnr'] });
+    expect(fake.runs().at(-1)?.join(' ')).toContain(
+      '--feature float_ssim=enable_db=true --feature float_ms_ssim --feature psnr',
+    );
+  });
+
+  it('gets a model with CAMBI, which measures no small pictures', async () => {
+    const fake = fakeVmaf(home, 'good');
+    const path = join(home, 'banding.json');
+    const names = ['VMAF_integer_feature_adm2_score', 'Cambi_feature_cambi_score'];
+    writeFileSync(path, JSON.stringify(smallModel({ feature_names: names })));
+    const raw = { ...FORMAT, width: 256, height: 216 };
+    const frame = new Uint8Array((256 * 216 * 3) / 2).fill(7);
+    const models = [`path=${path}:cambi.window_size=63`];
+    const own = { backend: 'native-cpu', vmafBin: fake.path, models } as const;
+    const report = await score({ reference: frame, distorted: frame, raw }, own);
+    expect(report.pooled_metrics.vmaf?.mean).toBe(7);
   });
 
   it('reads stored files itself, whatever their names', async () => {

@@ -283,6 +283,17 @@ it('an error of onFailure stops the other videos', async () => {
 });
 
 describe('a batch', () => {
+  it('fails only the job whose own source throws', async () => {
+    const { clip } = y4mPair(SMALL, 4, 1);
+    const onRead = (index: number) => {
+      if (index === 2) throw new Error('camera lost');
+    };
+    const lost = { reference: one.reference, distorted: ownSource(clip, 'distorted', 4, { onRead }) };
+    const results = await all([lost, one, two]);
+    expect(results.map(({ error, report }) => error?.code ?? report?.frameCount)).toEqual(['io', 4, 4]);
+    expect(results[0]?.error?.message).toContain('camera lost');
+  });
+
   it('scores each job like a single run', async () => {
     const jobs: readonly BatchJob[] = [
       one,
@@ -405,6 +416,16 @@ describe('a table of videos', () => {
     ] as const)
       expect([...(await table.numbers(column))], column).toEqual(frames.map(({ metrics }) => metrics[name]));
     expect(await table.texts('key')).toEqual(Array(5).fill('sample'));
+  });
+
+  it('distinguishes encodes of one name also from one whose name ends in a number', async () => {
+    const pairs = ['a.y4m', 'a.y4m', 'a_2.y4m'].map((name) => ({
+      reference,
+      distorted: new File([new Uint8Array(distorted)], name),
+      key: 'k',
+    }));
+    const { file } = await written(pairs);
+    expect(new Set(await (await tableOf(file)).texts('clip'))).toEqual(new Set(['a', 'a_3', 'a_2']));
   });
 
   it('has the scores of the teacher, not of the models of a preset', async () => {

@@ -68,6 +68,7 @@ beforeAll(() => {
     'mean.json': { name: 'luma_mean', kind: 'nr' },
     'pair.onnx': differenceOf(['B', 1, 'H', 'W']),
     'pair.json': { name: 'pair' },
+    'half-fixed.onnx': differenceOf([1, 1, 12, 16], ['B', 1, 'H', 'W']),
     'nan.onnx': model({
       nodes: [
         node('ReduceMean', ['x'], ['m'], { keepdims: { int: 0 } }),
@@ -297,6 +298,7 @@ describe('refusals', () => {
     ['three.onnx', 'has rank 3; features have rank 2'],
     ['named.onnx', 'its sidecar names the input "feature", but the graph has "features"'],
     ['unknown.onnx', 'reads the feature "shot_count", which no extractor provides'],
+    ['half-fixed.onnx', 'takes pictures of 16x12, but these are 32x24; set tiny_resize'],
     ['nan.onnx', 'returns NaN for frame 0, which is not a score'],
   ])('%s', async (name, why) => {
     await expect(run([{ model: at(name) }])).rejects.toThrow(why);

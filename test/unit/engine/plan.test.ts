@@ -15,14 +15,20 @@ import {
 } from '../../../src/engine/backends/measurer.js';
 import { checkOptions } from '../../../src/engine/contract/options.js';
 import type { ScoreOptions } from '../../../src/engine/contract/types.js';
-import { chooseThreads, cutChunks, planRun, usefulThreads } from '../../../src/engine/plan/plan.js';
+import {
+  chooseThreads,
+  cutChunks,
+  loadSettled,
+  planRun,
+  usefulThreads,
+} from '../../../src/engine/plan/plan.js';
 import { admStructs, admVariant } from '../../../src/metrics/adm.js';
 import { admCsf } from '../../../src/metrics/adm-csf.js';
 import { doubles } from '../../../src/metrics/metric.js';
 import { parseFeature } from '../../../src/metrics/options.js';
 import { loadModels } from '../../../src/models/load.js';
 import { planOf, videoFormat } from '../../support/metric.js';
-import { modelStore } from '../../support/models.js';
+import { modelStore, smallModel } from '../../support/models.js';
 import { seeded } from '../../support/random.js';
 import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
@@ -34,6 +40,27 @@ const plainAdm = (gainLimit = 100) => admVariant(gainLimit, 0.03125, CSF, { aim:
 
 const callsOf = ({ extraction }: FeaturePlan) =>
   extraction.calls.map(({ run, parameters }) => [run, parameters] as const);
+
+describe('a model with CAMBI', () => {
+  const names = ['VMAF_integer_feature_adm2_score', 'Cambi_feature_cambi_score'];
+  const store = modelStore({ 'cambi.json': JSON.stringify(smallModel({ feature_names: names })) });
+  const model = 'path=cambi.json:cambi.cambi_high_res_speedup=1080';
+
+  it.each([
+    [3840, 2160, 1280, 720, true],
+    [4096, 2160, 2048, 1080, true],
+    // Without the speed-up the window of the source would be too large; or the encode is too small for CAMBI.
+    [4096, 2160, 1280, 720, false],
+    [1280, 960, 200, 150, false],
+  ])('of %ix%i is told of an encode of %ix%i: %s', async (width, height, across, down, told) => {
+    const size = () => ({ width, height, encode: { width: across, height: down, bitDepth: 8 } });
+    const load = (texts: readonly string[]) => loadModels(texts, store);
+    const { texts, models } = await loadSettled([model], { v1Settings: 'encode' }, size, load);
+    expect(texts.join().includes('enc_width')).toBe(told);
+    const requested = { models, chosen: new Map(), extractors: models.flatMap((each) => each.extractors) };
+    expect(() => planRun(requested, videoFormat(width, height), 'libvmaf-3.2')).not.toThrow();
+  });
+});
 
 describe('planFeatures', () => {
   it('measures plain and NEG in one pass: two variants of vif and adm, one of motion', async () => {

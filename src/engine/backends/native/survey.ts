@@ -158,8 +158,16 @@ export function release(version: string | null | undefined): readonly [number, n
 
 /** Pixels. CUDA's ADM returns no score below 36. */
 const SIDE = 64;
+/** Pixels for other models: CAMBI needs 216, and SpEED 80 in chroma, which a VMAF v1 model halves once more. */
+const MODEL_SIDE = 320;
 const GREY = 128;
-export const GREY_FORMAT = { width: SIDE, height: SIDE, bitDepth: 8, chroma: '420' } as const;
+export const GREY_FORMAT = greyOf(SIDE);
+
+function greyOf(side: number) {
+  return { width: side, height: side, bitDepth: 8, chroma: '420' } as const;
+}
+
+type Grey = ReturnType<typeof greyOf>;
 
 /** Milliseconds, enough for a GPU to compile its programs. */
 const PROBE_TIME = 20_000;
@@ -184,17 +192,19 @@ export async function probeNative(
   host: NativeHost,
   program: NativeProgram,
   backend: NativeBackend,
-  { models = [PROBE_MODEL], files, devices = {}, timeout = PROBE_TIME, signal }: ProbeRequest = {},
+  { models: named, files, devices = {}, timeout = PROBE_TIME, signal }: ProbeRequest = {},
 ): Promise<BackendHealth> {
   const raw = program.flavour === 'vmaf';
-  const task = probeTask(backend, raw, models, devices);
+  const models = named ?? [PROBE_MODEL];
+  const format = named ? greyOf(MODEL_SIDE) : GREY_FORMAT;
+  const task = probeTask(backend, raw && format, models, devices);
   let latency: number | null = null;
   const health = { backend, compiled_in: true } as const;
   try {
     const outcome = await host.run({
       path: program.path,
       args: commandArgs(program, task),
-      files: { ...files, [task.input.reference]: raw ? greyFrame() : greyY4m() },
+      files: { ...files, [task.input.reference]: raw ? greyFrame(format) : greyY4m(format) },
       output: task.log,
       timeout,
       signal,
@@ -211,14 +221,14 @@ export async function probeNative(
 
 function probeTask(
   backend: NativeBackend,
-  raw: boolean,
+  raw: Grey | false,
   models: NativeTask['models'],
   devices: DeviceOptions,
 ): NativeTask {
   const picture = raw ? 'grey.yuv' : 'grey.y4m';
   return {
     backend,
-    input: { reference: picture, distorted: picture, ...(raw && { raw: GREY_FORMAT }) },
+    input: { reference: picture, distorted: picture, ...(raw && { raw }) },
     models,
     features: [],
     predicts: true,
@@ -261,10 +271,10 @@ export function mismatchedBackend(used: string | null, requested: NativeBackend)
   return used === null || used === expected ? undefined : used;
 }
 
-export function greyFrame(): Uint8Array {
-  return new Uint8Array((SIDE * SIDE * 3) / 2).fill(GREY);
+export function greyFrame({ width, height }: Grey = GREY_FORMAT): Uint8Array {
+  return new Uint8Array((width * height * 3) / 2).fill(GREY);
 }
 
-function greyY4m(): Uint8Array {
-  return joinBytes([new TextEncoder().encode(`${y4mHeader(GREY_FORMAT)}FRAME\n`), greyFrame()]);
+function greyY4m(format: Grey): Uint8Array {
+  return joinBytes([new TextEncoder().encode(`${y4mHeader(format)}FRAME\n`), greyFrame(format)]);
 }
