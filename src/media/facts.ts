@@ -25,20 +25,26 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const format = object(object(json)?.format) ?? {};
   const frame = object(list(object(json)?.frames)[0]) ?? {};
 
-  const sideData = list(stream.side_data_list).map((entry) => object(entry) ?? {});
-  const sideDataOf = (type: string) => sideData.find((entry) => entry.side_data_type === type);
+  const sideDataIn = (of: Json, type: string) =>
+    list(of.side_data_list)
+      .map((entry) => object(entry) ?? {})
+      .find((entry) => entry.side_data_type === type);
+  const sideDataOf = (type: string) => sideDataIn(stream, type);
   const codec = requireCodec(stream, sideDataOf('Encryption initialization data') !== undefined, name);
   const pixelFormat = word(frame.pix_fmt) ?? word(stream.pix_fmt);
   if (pixelFormat === undefined) throw undecodable(codec, name);
 
-  const rotation = quarterTurns(sideDataOf('Display Matrix')?.rotation);
+  // As in ffmpeg, that of the frame counts first: orientations in EXIF and in the bitstream are only there.
+  const matrix = sideDataIn(frame, '3x3 displaymatrix') ?? sideDataOf('Display Matrix');
+  const rotation = quarterTurns(matrix?.rotation);
   const turned = rotation === 90 || rotation === 270;
   const deliveredAs = delivery(pixelFormat, rotation, name, converts ? {} : undefined);
   const converted = deliveredAs.fromRgb !== undefined;
   const crop = cropping(sideDataOf('Frame Cropping'));
+  // ffprobe shows the whole picture, which ffmpeg then crops by a filter.
   const stored = {
-    width: number(frame.width) ?? (number(stream.width) ?? 0) - (crop ? crop.left + crop.right : 0),
-    height: number(frame.height) ?? (number(stream.height) ?? 0) - (crop ? crop.top + crop.bottom : 0),
+    width: (number(frame.width) ?? number(stream.width) ?? 0) - (crop ? crop.left + crop.right : 0),
+    height: (number(frame.height) ?? number(stream.height) ?? 0) - (crop ? crop.top + crop.bottom : 0),
   };
   const { bitDepth, chroma } = deliveredAs;
   const size = turned ? { width: stored.height, height: stored.width } : stored;

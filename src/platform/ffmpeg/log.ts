@@ -91,7 +91,16 @@ export function parseFiltered(log: string): FilteredFrames | undefined {
 }
 
 /** Containers of recordings, whose first pictures may refer to missing ones. */
-const RECORDINGS = new Set(['mpegts', 'mpeg', 'h264', 'hevc', 'mpegvideo', 'm4v', 'vc1', 'cavsvideo']);
+export const RECORDINGS: ReadonlySet<string> = new Set([
+  'mpegts',
+  'mpeg',
+  'h264',
+  'hevc',
+  'mpegvideo',
+  'm4v',
+  'vc1',
+  'cavsvideo',
+]);
 
 /** Number of first damage messages to keep. */
 const KEPT = 8;
@@ -204,7 +213,7 @@ export class FrameLog {
 }
 
 /** ffmpeg's second names of some layouts imply full range. */
-const unranged = (pixelFormat: string): string => pixelFormat.replace(/^yuvj/, 'yuv');
+export const unranged = (pixelFormat: string): string => pixelFormat.replace(/^yuvj/, 'yuv');
 
 /** The first error in a log of all levels, without its full stop. */
 export function firstError(log: string): string | undefined {

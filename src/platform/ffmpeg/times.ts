@@ -10,6 +10,7 @@ import { packetsOfOneTime } from '../../media/evidence/packets.js';
 import { isUntimed } from '../../media/evidence/rate.js';
 import type { IndexedTimes } from '../../media/mp4-times.js';
 import { framesArgs, type Part, packetsArgs } from './commands.js';
+import { RECORDINGS } from './log.js';
 
 export interface ClockedTimes extends TrackTimes {
   /** Time of the first frame in seconds on the file's clock. */
@@ -84,6 +85,9 @@ export class PacketTimes {
   #unit = Number.NaN;
   #reorders = true;
   #untimed = false;
+  #recording = false;
+  /** Packets before the first key frame; -1 without one. */
+  #firstKey = -1;
   #codec = '';
   #fieldOrder = '';
   /** Seconds per frame; NaN if unknown. */
@@ -101,7 +105,9 @@ export class PacketTimes {
       this.#dts.push(Number(fields.get('pkt_dts') ?? Number.NaN));
     } else if (line.startsWith('packet|')) {
       // An edit list cuts it: decoded, never shown.
-      if (fields.get('flags')?.includes('D')) return;
+      const flags = fields.get('flags') ?? '';
+      if (flags.includes('D')) return;
+      if (this.#firstKey < 0 && flags.includes('K')) this.#firstKey = this.#pts.length;
       this.bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('dts') ?? Number.NaN));
@@ -114,7 +120,9 @@ export class PacketTimes {
       const [frames, seconds] = (fields.get('avg_frame_rate') ?? '').split('/').map(Number);
       this.#frame = frames && seconds ? seconds / frames : Number.NaN;
     } else if (line.startsWith('format|')) {
-      this.#untimed = isUntimed(fields.get('format_name') ?? '');
+      const container = fields.get('format_name') ?? '';
+      this.#untimed = isUntimed(container);
+      this.#recording = RECORDINGS.has(container);
     }
   }
 
@@ -127,6 +135,8 @@ export class PacketTimes {
 
   /** Whether only decoding shows which packets contain displayed frames. */
   get needsFrames(): boolean {
+    // Pictures before the first key frame may never be shown.
+    if (this.#recording && this.#firstKey !== 0) return true;
     return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
 

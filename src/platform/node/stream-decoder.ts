@@ -3,19 +3,22 @@
  * Decodes video from a pipe: ffmpeg reads it once, in order, and writes Y4M.
  */
 import { once } from 'node:events';
+import type { Writable } from 'node:stream';
 import { ioError, mediaError } from '../../core/errors.js';
 import { shown } from '../../core/printable.js';
 import { endChild, startChild } from '../../files/child-process.js';
 import { delivery, everyFrame } from '../../media/delivery.js';
 import type { ByteStream, DecodedStream } from '../../media/types.js';
 import { LOG_LEVEL, pipedArgs } from '../ffmpeg/commands.js';
-import { firstError } from '../ffmpeg/log.js';
+import { type ExpectedFrame, parseLogLine, RECORDINGS, unranged } from '../ffmpeg/log.js';
 import { createFfmpegDecoder } from './ffmpeg/decoder.js';
 import { readLines, toolCommand } from './ffmpeg/tool.js';
 import { nodeByteStream } from './files.js';
 
 /** The codec and layout of the video in ffmpeg's log. */
 const VIDEO = /Stream #0:\d+.*: Video: (\w+).*?, (\w+)(?:\(|,)/;
+/** The container in ffmpeg's log. */
+const CONTAINER = /^\[info\] Input #0, (.+), from 'pipe:0':/;
 
 /** @returns `undefined` without ffmpeg */
 export async function decodeStream(bytes: ByteStream, name: string): Promise<DecodedStream | undefined> {
@@ -31,7 +34,11 @@ class StreamDecoding implements ByteStream {
   readonly #child;
   readonly #output: ByteStream;
   readonly #ended: Promise<number | null>;
-  readonly #errors: string[] = [];
+  #container = '';
+  #first: ExpectedFrame | undefined;
+  /** The first errors before and after the first frame. */
+  #before: string | undefined;
+  #after: string | undefined;
   #failure: unknown;
   #closed = false;
 
@@ -40,7 +47,8 @@ class StreamDecoding implements ByteStream {
     this.#bytes = bytes;
     const args = [
       ...['-hide_banner', '-nostats', '-loglevel', LOG_LEVEL, '-err_detect', 'crccheck'],
-      ...[...pipedArgs(), '-map', '0:V:0', ...everyFrame(version)],
+      // showinfo shows changes of size, which ffmpeg hides by scaling.
+      ...[...pipedArgs(), '-map', '0:V:0', '-vf', 'showinfo=checksum=0', ...everyFrame(version)],
       ...['-strict', '-1', '-f', 'yuv4mpegpipe', 'pipe:1'],
     ];
     const child = startChild(toolCommand('ffmpeg'), args, { stdio: ['pipe', 'pipe', 'pipe'] });
@@ -66,8 +74,11 @@ class StreamDecoding implements ByteStream {
     if (piece || this.#closed) return piece;
     const code = await this.#ended;
     if (this.#failure !== undefined) throw this.#failure;
-    if (code === 0 && this.#errors.length === 0) return undefined;
-    const reason = this.#errors.at(0) ?? `it ended with code ${code}`;
+    // Usual if a recording starts between key frames.
+    const skipped = this.#first !== undefined && RECORDINGS.has(this.#container);
+    const error = this.#after ?? (skipped ? undefined : this.#before);
+    if (code === 0 && error === undefined) return undefined;
+    const reason = error ?? `it ended with code ${code}`;
     throw mediaError(
       `ffmpeg cannot decode ${shown(this.#name)} without seeking: ${shown(reason)}; give encoded video as a file, in ` +
         'which ffmpeg can seek, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
@@ -80,11 +91,11 @@ class StreamDecoding implements ByteStream {
     void endChild(this.#child, this.#ended, [this.#child.stdout, this.#child.stderr]);
   }
 
-  async #feed(stdin: NodeJS.WritableStream): Promise<void> {
+  async #feed(stdin: Writable): Promise<void> {
     try {
       for (let piece = await this.#bytes.next(); piece; piece = await this.#bytes.next()) {
         // Copy: the stream may reuse the memory of a piece.
-        if (!stdin.write(Uint8Array.from(piece))) await Promise.race([once(stdin, 'drain'), this.#ended]);
+        if (!stdin.write(Uint8Array.from(piece))) await drained(stdin);
         if (this.#closed || this.#child.exitCode !== null) return;
       }
     } catch (error) {
@@ -104,7 +115,35 @@ class StreamDecoding implements ByteStream {
         this.#child.stdout?.destroy();
       }
     }
-    const found = firstError(line);
-    if (found !== undefined && this.#errors.length < 8) this.#errors.push(found);
+    this.#container ||= CONTAINER.exec(line)?.[1] ?? '';
+    const event = parseLogLine(line);
+    if (event?.kind === 'frame') this.#compare(event);
+    if (event?.kind !== 'damage') return;
+    if (this.#first) this.#after ??= event.text;
+    else this.#before ??= event.text;
   }
+
+  #compare(found: ExpectedFrame): void {
+    this.#first ??= found;
+    const text = ({ width, height, pixelFormat }: ExpectedFrame) =>
+      `${width}x${height} ${unranged(pixelFormat)}`;
+    const [first, now] = [text(this.#first), text(found)];
+    if (first === now) return;
+    this.#failure ??= mediaError(
+      `${shown(this.#name)} changes from ${first} to ${now}; cut it there, and score the parts one by one.`,
+    );
+    this.#child.stdout?.destroy();
+  }
+}
+
+/** Settles once a stream takes more or is closed. A race with a lasting promise would keep memory for each call. */
+export function drained(stream: Writable): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done);
+      resolve();
+    };
+    if (stream.closed) resolve();
+    else stream.on('drain', done).on('close', done);
+  });
 }

@@ -171,6 +171,33 @@ describe.runIf(hasFfmpeg)(`encoded video from pipes (${needsFfmpeg})`, () => {
     ]);
   });
 
+  it('is refused where its size changes, which ffmpeg would hide by scaling', async () => {
+    const parts = ['160x120', '320x240'].map((size) =>
+      readFileSync(encode({ codec: 'h264', frames: 12, size, extension: 'h264' })),
+    );
+    const reference = encode({ codec: 'h264', frames: 24, size: '160x120', extension: 'mkv' });
+    const run = score({ reference, distorted: new Blob(parts).stream() }, { threads: 0, preflight: false });
+    await expect(run).rejects.toThrow(/changes from 160x120 yuv420p to 320x240 yuv420p/);
+  });
+
+  it('may be a recording that starts between key frames', async () => {
+    const extra = ['-g', '25', '-preset', 'medium'];
+    const path = encode({ codec: 'h264', frames: 60, extension: 'ts', extra });
+    const reference = file(
+      'after-25.mkv',
+      '-i',
+      path,
+      '-vf',
+      'trim=start_frame=25,setpts=PTS-STARTPTS',
+      '-c:v',
+      'ffv1',
+    );
+    const late = new Blob([readFileSync(path).subarray(100 * 188)]).stream();
+    const report = await score({ reference, distorted: late }, { threads: 0, preflight: false, ...PSNR });
+    expect(report.frames.length).toBe(35);
+    expect(report.pooled_metrics.psnr_y?.min).toBe(60);
+  });
+
   it.skipIf(process.platform === 'win32')('is decoded in order from a FIFO', async () => {
     const fifo = join(folder, 'live.mkv');
     execFileSync('mkfifo', [fifo]);

@@ -156,6 +156,15 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     const repeat = 'scale=flags=neighbor,format=yuv444p10le,transpose=cclock';
     expect(await hashFrames(source)).toEqual(ffmpegHashes(camera, ['-vf', repeat]));
   });
+
+  it('are rotated as their bitstream states', async () => {
+    const upright = encode({ codec: 'h264', frames: 1 });
+    const orientation = 'h264_metadata=display_orientation=insert:rotate=90';
+    const turned = ffmpeg(file('orientation.mp4'), ['-i', upright, '-c', 'copy', '-bsf:v', orientation]);
+    const source = await open(turned);
+    expect(source.info).toMatchObject({ width: 240, height: 320 });
+    expect(await hashFrames(source)).toEqual(ffmpegHashes(turned));
+  });
 });
 
 describe.runIf(hasFfmpeg)(`facts of ffprobe (${needsFfmpeg})`, () => {
@@ -307,6 +316,9 @@ describe.runIf(hasFfmpeg)(`invalid input (${needsFfmpeg})`, () => {
     const source = await open(late);
     expect(source.info.warnings.join()).toMatch(/the first 0\.\d{3} s of .* starts between key frames/);
     expect(await hashFrames(source)).toEqual(ffmpegHashes(path).slice(25));
+    expect((await decoder.timestamps(late))?.times).toHaveLength(35);
+    const part = await open(late, { frames: { start: 5, end: 8 } });
+    expect(await hashFrames(part)).toEqual(ffmpegHashes(path).slice(30, 33));
   });
 
   it('that changes its size within', async () => {

@@ -32,6 +32,7 @@ import type { FrameSource, RawVideoFormat, VideoInput } from '../../../src/media
 import { FramePipe } from '../../../src/platform/node/ffmpeg/source.js';
 import { openChannel } from '../../../src/platform/node/ffmpeg/tool.js';
 import { nodeFiles } from '../../../src/platform/node/files.js';
+import { drained } from '../../../src/platform/node/stream-decoder.js';
 import { built } from '../../support/built.js';
 import { testFolder } from '../../support/folders.js';
 import { blankPlanes, expectedPlanes, noFiles, rawVideo, readAll, y4mVideo } from '../../support/media.js';
@@ -445,4 +446,17 @@ describe('a pipe of frames', () => {
     await expect.poll(() => channel.input.destroyed, { timeout: 10_000 }).toBe(true);
     channel.output.destroy();
   });
+});
+
+it('waits for room in a stream without keeping listeners, and not for a closed one', async () => {
+  const stream = new PassThrough({ highWaterMark: 1 });
+  for (let i = 0; i < 20; i++) {
+    stream.write('ab');
+    setImmediate(() => stream.read());
+    await drained(stream);
+  }
+  expect([stream.listenerCount('drain'), stream.listenerCount('close')]).toEqual([0, 0]);
+  stream.destroy();
+  await drained(stream);
+  await drained(stream);
 });

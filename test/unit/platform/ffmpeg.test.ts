@@ -91,6 +91,8 @@ describe('facts about a track', () => {
     const portrait = { rotation: 90, ...upright, sampleAspect: { num: 3, den: 4 } };
     expect(turned(-90)).toMatchObject(portrait);
     expect(turned(90)).toMatchObject({ rotation: 270, ...upright });
+    const own = { side_data_list: [{ side_data_type: '3x3 displaymatrix', rotation: -90 }] };
+    expect(facts({}, { width: 1920, height: 1080, ...own })).toMatchObject({ rotation: 90, ...upright });
     const upsideDown = { rotation: 180, width: 1920, height: 1080, sampleAspect: { num: 4, den: 3 } };
     expect(turned(180)).toMatchObject(upsideDown);
     expect(turned(-180).rotation).toBe(180);
@@ -102,7 +104,8 @@ describe('facts about a track', () => {
     const crop = { side_data_type: 'Frame Cropping', ...sides };
     const cropped = { width: 1912, height: 1068, crop: { left: 2, top: 8, right: 6, bottom: 4 } };
     expect(facts({ side_data_list: [crop] })).toMatchObject(cropped);
-    expect(facts({ side_data_list: [crop] }, { width: 1912, height: 1068 })).toMatchObject(cropped);
+    // ffprobe's frame is not cropped.
+    expect(facts({ side_data_list: [crop] }, { width: 1920, height: 1080 })).toMatchObject(cropped);
     const none = { side_data_type: 'Frame Cropping', crop_top: 0 };
     expect(facts({ side_data_list: [none] }).crop).toBeUndefined();
   });
@@ -289,6 +292,16 @@ describe('times of packets', () => {
     const packets = [packet(80, 0, 'K_'), packet(200, 40, '__'), packet(120, 80, '__')];
     const expected = { times: Float64Array.of(0, 0.04, 0.12), trackStart: 0.08 };
     expect(times(...packets, '', stream)).toEqual(expected);
+  });
+
+  it('are those of decoded frames if a recording starts between key frames', () => {
+    const needs = (container: string) => {
+      const packets = new PacketTimes();
+      const lines = [packet(0, 0, '__'), packet(40, 40, 'K_'), stream, `format|format_name=${container}`];
+      for (const line of lines) packets.take(line);
+      return packets.needsFrames;
+    };
+    expect([needs('mpegts'), needs('matroska,webm')]).toEqual([true, false]);
   });
 
   it('leave out frames that are never shown, and second fields', () => {
