@@ -18,13 +18,12 @@ import {
   segmentArguments,
   segmentFrames,
   settingFacts,
-  settingOf,
   streamingCommand,
   wholeEncode,
 } from './commands.js';
 import { type Material, sampledSource } from './material.js';
 import { Probe } from './probe.js';
-import { type CurveTask, fineChoice, measureCurve, measureOf, rising, risingRange } from './search.js';
+import { type CurveTask, curveSetting, measureCurve, measureOf, rising, risingRange } from './search.js';
 import { inSession, type SearchPlatform, type Session, type SourceFacts, sourceName } from './session.js';
 import {
   bestAt,
@@ -80,7 +79,7 @@ export async function compareEncoders(
     const contestants: Contestant[] = [];
     // Open all encoders before measuring any, so that a wrong name fails at once.
     for (const [i, choice] of options.encoders.entries()) {
-      const setting = await settingOf(session, fineChoice(choice));
+      const setting = await curveSetting(session, choice, options.targets);
       const probe = await Probe.open(session, { material, setting, metrics: [poolingOf(measure).from] });
       contestants.push({ name: names[i] as string, choice, probe });
     }
@@ -172,6 +171,8 @@ function differencesOf(
     return { ...delta, ...(rate95 && { rate95 }) };
   };
   const deltas = curves.slice(1).map((_, i) => deltaOf(0, i + 1));
+  // One that cannot be compared may need less than all others.
+  if (deltas.some(({ rate }) => !rate)) return { deltas, ties: [] };
   const rates = [0, ...deltas.map(({ rate }) => rate?.value ?? Number.POSITIVE_INFINITY)];
   const least = rates.indexOf(Math.min(...rates));
   const ties = curves.flatMap(({ name }, i) => {
@@ -302,7 +303,7 @@ export async function buildLadder(
     const sizes = sizesOf(options.sizes, session.facts);
     const segment = segmentFrames(session.perSecond);
     const material = inSegments(await sampledSource(session, options.full, [measure.statistic]), segment);
-    const plain = await settingOf(session, fineChoice(options));
+    const plain = await curveSetting(session, options, options.targets);
     // Samples begin with key frames; the whole source needs them forced, as in the delivered ladder.
     const starts = material.isSource ? SEGMENT_STARTS : [];
     const setting = { ...plain, args: [...plain.args, ...segmentArguments(session.perSecond), ...starts] };

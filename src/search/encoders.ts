@@ -81,10 +81,14 @@ export function parameterOf(
     if (wanted === undefined) return bitrate(range);
     throw usageError(`${facts.name} has no parameter ${wanted}; leave it out, or use bitrate.`);
   }
-  // Integer options cannot take finer steps.
-  const own = facts.options.get(found.name) === 'int' ? Math.max(1, found.step) : found.step;
-  const scale = { ...found, step: own };
+  const isWhole = facts.options.get(found.name) === 'int';
+  const scale = { ...found, step: isWhole ? Math.max(1, found.step) : found.step };
   const values = valuesOf(scale, range);
+  const fraction = isWhole ? values.find((value) => !Number.isInteger(value)) : undefined;
+  if (fraction !== undefined)
+    throw usageError(
+      `the range includes ${fraction}, but ${facts.name} takes only whole numbers for ${scale.name}; use a whole start and step.`,
+    );
   const start = indexNear(values, scale.start);
   const step = Math.abs((values[1] ?? 0) - (values[0] ?? 0)) || scale.step;
   return {

@@ -20,7 +20,7 @@ import { parameterOf } from './encoders.js';
 import { sampledSource } from './material.js';
 import { Probe, total } from './probe.js';
 import { inSession, type SearchPlatform, type Session, sourceName } from './session.js';
-import { byGrid, type Grid, nextStep, rises } from './strategy.js';
+import { byGrid, type Grid, indexNear, nextStep, rises } from './strategy.js';
 import {
   type CompleteMeasure,
   type CompleteTarget,
@@ -336,8 +336,28 @@ function evenly(from: number, until: number, count: number): readonly number[] {
   return Array.from({ length: count }, (_, i) => Math.round(from + ((until - from) * i) / (count - 1)));
 }
 
+/**
+ * A setting with the encoder's own steps, which searches need; without targets, also with the values of a range with a
+ * step, which may lie between those.
+ */
+export async function curveSetting(
+  session: Session,
+  choice: EncoderChoice,
+  targets: readonly number[] = [],
+): Promise<Setting> {
+  const setting = await settingOf(session, fineChoice(choice));
+  if (choice.range?.step === undefined || targets.length > 0) return setting;
+  const { encoder, parameter } = setting;
+  const { grid } = parameter;
+  const stepped = parameterOf(encoder, choice.parameter, choice.range).grid.values;
+  const sign = parameter.name === 'bitrate' ? -1 : 1;
+  const values = [...new Set([...grid.values, ...stepped])].sort((a, b) => sign * (a - b));
+  const start = indexNear(values, grid.values[grid.start] ?? 0);
+  return { ...setting, parameter: { ...parameter, grid: { ...grid, values, start } } };
+}
+
 /** Drops the step of a range, so that searches use the encoder's own. */
-export function fineChoice(choice: EncoderChoice): EncoderChoice {
+function fineChoice(choice: EncoderChoice): EncoderChoice {
   const { range } = choice;
   return range ? { ...choice, range: { min: range.min, max: range.max } } : choice;
 }

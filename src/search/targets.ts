@@ -7,8 +7,14 @@ import { hexDigest } from '../core/bytes.js';
 import { usageError } from '../core/errors.js';
 import { mean } from '../core/numbers.js';
 import { parseModelString } from '../models/grammar.js';
-import { isAggregate, isWorseHigh, POOLED_STATISTICS, type PooledStatistic } from '../report/limits.js';
-import { pool } from '../report/pool.js';
+import {
+  isAggregate,
+  isWorseHigh,
+  metricNamed,
+  POOLED_STATISTICS,
+  type PooledStatistic,
+} from '../report/limits.js';
+import { isSigned, pool } from '../report/pool.js';
 import { plainName, valueOfWhole, type WholeValue, wholeValue } from '../report/quality-metrics.js';
 import type { PooledMetric } from '../report/schema.js';
 import { statisticOf } from '../report/verdict.js';
@@ -48,7 +54,7 @@ export interface CompleteMeasure {
 /** A target with its defaults filled in. */
 export type CompleteTarget = TargetBound & CompleteMeasure;
 
-/** @throws {AnyvmafError} `usage` for a whole-video value that frames cannot give, and for a statistic of one */
+/** @throws {AnyvmafError} `usage` for a whole-video value that frames cannot give, and for a statistic that a metric lacks */
 export function poolingOf({ metric, statistic }: CompleteMeasure): {
   readonly from: string;
   readonly by: Statistic | WholeValue;
@@ -62,6 +68,8 @@ export function poolingOf({ metric, statistic }: CompleteMeasure): {
     throw usageError(
       `${metric} is one value for the whole video, which samples cannot estimate; use a metric that each frame has.`,
     );
+  if (statistic === 'harmonic_mean' && isSigned(metric))
+    throw usageError(`${metric} has values below 0 and so no harmonic mean; use its mean.`);
   return whole ? { from: whole.from, by: whole } : { from: metric, by: statistic };
 }
 
@@ -75,9 +83,13 @@ export function completeTargets(
   models: readonly string[] | undefined,
 ): readonly CompleteTarget[] {
   const name = scoreName(models);
-  const given = targets?.length ? targets : [{ atLeast: 95 }];
-  const complete = given.map(({ metric = name, statistic = 'mean', ...bound }) => ({
-    metric,
+  const sources = (models ?? [DEFAULT_MODEL]).map((text) => {
+    const { name, source } = parseModelString(text);
+    return { name, source: source.kind === 'version' ? source.version : source.path };
+  });
+  const given: readonly QualityTarget[] = targets?.length ? targets : [{ atLeast: 95 }];
+  const complete = given.map(({ metric, statistic = 'mean', ...bound }) => ({
+    metric: metric === undefined ? name : metricNamed(metric, sources),
     statistic,
     ...bound,
   }));
@@ -114,6 +126,8 @@ export function heightTo(target: CompleteTarget, value: number): number {
   const [bound, isLowBest] = atMost === undefined ? [atLeast, false] : [atMost, true];
   if (best === undefined || statistic === 'stddev' || isLowBest !== (best === 0))
     return marginTo(target, value);
+  // Nothing is better than lossless, and the distance of such a target would count as room.
+  if (isLowBest ? bound < best : bound > best) return marginTo(target, value);
   const from = (score: number) => Math.max(1e-6, Math.abs(best - score));
   return POINTS * Math.log(from(bound) / from(value));
 }
@@ -273,7 +287,7 @@ export async function keyOf(parts: readonly unknown[]): Promise<string> {
 export function pooledOf(metrics: Measured['metrics']): Record<string, PooledMetric> {
   return Object.fromEntries(
     Object.entries(metrics).flatMap(([name, samples]) => {
-      const pooled = pool(samples.flat());
+      const pooled = pool(samples.flat(), name);
       return pooled ? [[name, pooled]] : [];
     }),
   );

@@ -334,7 +334,7 @@ export interface ComparisonResult
   readonly kind: 'comparison';
   readonly curves: readonly ComparedCurve[];
   readonly deltas: readonly CurveDelta[];
-  /** Name of the encoder that needs the least rate for equal quality. */
+  /** Name of the encoder that needs the least rate for equal quality; absent if some cannot be compared. */
   readonly least?: string;
   /** Encoders that the measurement cannot tell from it: the 95 % interval of their difference contains 0. */
   readonly ties?: readonly string[];

@@ -82,8 +82,9 @@ export const SEARCH_OPTIONS = optionTable({
 function shareValue(use: OptionUse): number {
   const [, text, percent] = /^(\d{1,6}(?:\.\d{1,6})?)(%?)$/.exec(use.value) ?? [];
   const share = Number(text) / (percent === '%' ? 100 : 1);
-  if (share > 0) return share;
-  throw refusedValue(use, 'a share such as 60%');
+  // A bare 60 is meant as 60 %, not as 60 times the source.
+  if (share > 0 && (percent === '%' || share <= 1)) return share;
+  throw refusedValue(use, 'a share such as 60% or 0.6');
 }
 
 const page: HelpText = {

@@ -191,9 +191,10 @@ async function runCompare(input: CompareInput, context: ToolContext) {
   const { uris, content } = await publishResult(result, context);
   const isSingle = several === undefined && target !== undefined;
   const rows = rowsOf(result);
+  const leading = result.least ?? result.curves[0]?.name ?? 'libx264';
   return {
     document: {
-      ...headOfComparison(result, parseEncoder(result.least ?? 'libx264'), targets, context),
+      ...headOfComparison(result, parseEncoder(leading), targets, context),
       src: input.src.named,
       ...(isSingle ? { target_vmaf: target } : { schema_version: 2, target_vmafs: targets }),
       tool_version: version,
@@ -221,16 +222,17 @@ function headOfComparison(
   targets: readonly number[],
   context: ToolContext,
 ): Head {
-  const { curves, deltas, samples, least = 'libx264', ties = [] } = result;
+  const { curves, deltas, samples, least, ties = [] } = result;
   const used = deltas.flatMap(({ test, rate }) => (rate && least === test ? [rate] : []));
   const isSmall = used.some(({ overlap }) => overlap < SMALL_OVERLAP);
   const setting = { encoder, encoder_options: encoderOptions };
+  const { src: source, pix_fmt: pixel_format } = context.args;
   const [target = 95] = targets;
   return headOf({
-    outcome: ties.length > 0 ? 'tied' : 'decided',
-    sure: isSmall ? 'low' : samples ? 'medium' : 'high',
+    outcome: ties.length > 0 ? 'tied' : least === undefined ? undefined : 'decided',
+    sure: isSmall || least === undefined ? 'low' : samples ? 'medium' : 'high',
     reasons: codesOf({
-      'least-rate': true,
+      'least-rate': least !== undefined,
       'measured-on-samples': samples,
       'no-common-range': deltas.some(({ refused }) => refused !== null),
       'no-interval': hasNoInterval(result),
@@ -240,7 +242,7 @@ function headOfComparison(
     // find_quality takes no raw video.
     next:
       context.args.width === undefined
-        ? context.instead('find_quality', { ...setting, source: context.args.src, targets: [String(target)] })
+        ? context.instead('find_quality', { ...setting, source, pixel_format, targets: [String(target)] })
         : context.instead('run_tune_per_shot', { ...setting, target_vmaf: target }),
   });
 }

@@ -166,7 +166,8 @@ function nextAfter(
   if (range) return context.again({ range: undefined });
   const [{ metric, statistic, atLeast } = { metric: '', statistic: '', atLeast: undefined }] = targets;
   if (shortfall.reason === 'above' || statistic !== 'mean' || !/^vmaf/.test(metric)) return null;
-  return context.instead('run_compare', { src: context.args.source, target_vmaf: atLeast });
+  const { source: src, pixel_format: pix_fmt } = context.args;
+  return context.instead('run_compare', { src, pix_fmt, target_vmaf: atLeast });
 }
 
 /** Prefers the smaller file among points that reach the targets, else the point nearest to them. */

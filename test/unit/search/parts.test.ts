@@ -12,7 +12,7 @@ import {
   parameterOf,
 } from '../../../src/search/encoders.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';
-import { estimate, qualityIn } from '../../../src/search/targets.js';
+import { completeTargets, estimate, pooledOf, qualityIn } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
 import { tier } from '../../support/tier.js';
@@ -34,6 +34,12 @@ const OMX = encoder('h264_omx', { omx_libname: 'string', omx_libprefix: 'string'
 const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
 
 describe('a target', () => {
+  it('may name a model or an extractor, as in gates', () => {
+    const texts = ['ssim>=0.98', 'psnr.p5>=40', 'vmaf_v0.6.1.p5>=90', 'cvvdp>=9', 'cambi.max<=5'];
+    const metrics = completeTargets(texts.map(parseTarget), undefined).map(({ metric }) => metric);
+    expect(metrics).toEqual(['float_ssim', 'psnr_y', 'vmaf', 'cvvdp', 'cambi']);
+  });
+
   it.each([
     ['95', { atLeast: 95 }],
     ['p5>=90', { statistic: 'p5', atLeast: 90 }],
@@ -52,6 +58,12 @@ describe('a target', () => {
   it.each(['', 'p5', '95 or so', '>=95', 'p5>90', 'NaN'])('%s is refused', (text) =>
     expect(() => parseTarget(text)).toThrow(/must be a number such as 93/),
   );
+
+  it('is no harmonic mean of a metric with values below 0', () => {
+    const target = parseTarget('ssimulacra2.harmonic_mean>=70');
+    expect(() => completeTargets([target], undefined)).toThrow(/no harmonic mean/);
+    expect(pooledOf({ ssimulacra2: [[-50, 90]] }).ssimulacra2?.harmonic_mean).toBeNaN();
+  });
 
   it('has its worst second within a run of frames, where high values are the worse ones the highest', () => {
     expect(statisticOf([10, 90, 90, 90, 90, 20], 'worst_second', 2)).toBe(50);
@@ -98,6 +110,11 @@ describe('the parameter of an encoder', () => {
     expect(() => parameterOf(X264, undefined, { min: 20, max: 90 })).toThrow(/goes from 0 to 51/);
     expect(() => parameterOf(X264, 'qp', { min: 0, max: 51, step: 1e-9 })).toThrow(/more than 10000 values/);
     expect(() => parameterOf(X264, 'cq', undefined)).toThrow(/has no parameter cq/);
+    const vp9 = encoder('libvpx-vp9', { crf: 'int' });
+    expect(() => parameterOf(vp9, 'crf', { min: 30, max: 40, step: 0.5 })).toThrow(
+      'the range includes 30.5, but libvpx-vp9 takes only whole numbers for crf',
+    );
+    expect(parameterOf(vp9, 'crf', { min: 30, max: 40.5, step: 5 }).grid.values).toEqual([30, 35, 40]);
   });
 });
 

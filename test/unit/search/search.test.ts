@@ -124,6 +124,15 @@ describe('a search', () => {
     expect(narrow.shortfall).toEqual({ reason: 'above', by: narrow.predicted.value - 20 });
   });
 
+  it.each(['cvvdp>=95', 'ssimulacra2>=120', 'butteraugli_3norm<=-9'])(
+    'names the best picture if nothing can reach %s',
+    async (text) => {
+      const range = { min: 0, max: 40 };
+      const found = await search(fakeEncoding(), { targets: [parseTarget(text)], range });
+      expect(found).toMatchObject({ value: 0, shortfall: { reason: 'target' } });
+    },
+  );
+
   it('encodes the whole with sound, scores it, and has encoded nothing where it cannot be written', async () => {
     const host = fakeEncoding();
     const stages: SearchStage[] = [];
@@ -410,6 +419,19 @@ describe('a ladder', () => {
   const ladder = (host: FakeHost, options: Partial<LadderOptions> = {}) =>
     buildLadder(host.platform, 'film.mkv', { ...usual, ...options });
 
+  it('keeps every value of a range with a step, also between the steps of the encoder', async () => {
+    const bitrate = { parameter: 'bitrate', range: { min: 1e6, max: 5e6, step: 5e5 } } as const;
+    for (const choice of [{ range: { min: 18, max: 21, step: 0.3 } }, bitrate]) {
+      const seen: number[] = [];
+      const onPoint = ({ value }: LadderPoint) => seen.push(value);
+      const more = { sizes: [176], rungs: 2, between: { min: 1, max: 100 }, onPoint };
+      const { curves } = await ladder(fakeEncoding(), { ...choice, ...more });
+      const kept = curves[0]?.points.map(({ value }) => value) ?? [];
+      expect(seen.length).toBeGreaterThanOrEqual(9);
+      expect(kept).toEqual(expect.arrayContaining(seen));
+    }
+  });
+
   it('measures every size and value once, takes their hull, and rungs that were measured, evenly apart', async () => {
     const host = fakeEncoding();
     const seen: LadderPoint[] = [];
@@ -600,6 +622,7 @@ describe('a comparison', () => {
     const beyond = await compare(host, { encoders, between: { min: 99.5, max: 99.9 } });
     const refused = expect.stringMatching(/share no range/);
     expect(beyond.deltas[0]).toMatchObject({ rate: null, quality: null, refused });
+    expect(beyond.least).toBeUndefined();
     const back = compare(host, { encoders, between: { min: 9, max: 1 } });
     await expect(back).rejects.toThrow('not above the max');
   });

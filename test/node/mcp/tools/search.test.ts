@@ -268,6 +268,11 @@ describe('tools that search settings', () => {
       expect(short.summary).toContain(
         'No confidence interval: too few parts of the video share a range of quality; at least four are needed.',
       );
+      using _still = fakeEncoding({ shots: [{ frames: 24 }] }, { bend: () => 97 }).install();
+      const unknown = await answerTo(runCompareTool, { ...ask, encoders: ['libx264', 'libx265'] });
+      expect(unknown).toMatchObject({ verdict: 'fine', confidence: 'low' });
+      expect(unknown.reasons).toContain('no-common-range');
+      expect(unknown.reasons).not.toContain('least-rate');
     });
   });
 
