@@ -4,6 +4,7 @@
  * store, and silent jobs are checked again.
  */
 import { onAbort } from '../core/abort.js';
+import { messageOf } from '../core/errors.js';
 import type { QueueConnection } from './connect.js';
 import {
   type DeadTask,
@@ -14,6 +15,7 @@ import {
   type Task,
   type TaskQueue,
 } from './job.js';
+import { LostFile, type ResultsFolder } from './results-folder.js';
 import type { Files } from './run-task.js';
 import type { JobStore } from './store.js';
 
@@ -24,6 +26,7 @@ const AT_ONCE = 100;
 export interface SubmitTools {
   readonly queue: TaskQueue;
   readonly store: JobStore;
+  readonly files: Pick<ResultsFolder, 'read' | 'clear'>;
   /**
    * @param heard gets the job, and the reason if its task is not retried
    * @returns unsubscribes
@@ -42,14 +45,19 @@ export interface Clock {
   wait(milliseconds: number, signal: AbortSignal): Promise<void>;
 }
 
+type ScoredOutcome = Extract<Outcome, { kind: 'scored' }>;
+
 export interface EndedJob {
   readonly job: QueueJob;
-  readonly outcome: Exclude<Outcome, { kind: 'taken' }>;
+  readonly outcome:
+    | FailedOutcome
+    | { readonly kind: 'scored'; readonly line: string; readonly frames?: string };
 }
 
 /**
  * Submits jobs, follows those that the queue already has, and yields each as it ends. Requesting the next one forgets
- * an outcome: by then it must be on disk.
+ * an outcome: by then it must be on disk. A result whose file is lost counts as failed; its outcome stays, since the
+ * folder may come back, and `retryFailed` scores the job again.
  * @throws the signal's reason; jobs then stay in the queue
  */
 export async function* followJobs(
@@ -114,19 +122,20 @@ class FollowedJobs {
     for (let at = 0; at < all.length; at += AT_ONCE) {
       signal.throwIfAborted();
       const some = all.slice(at, at + AT_ONCE);
-      const kinds = (await store.outcomes(some.map(({ key }) => key))).map((outcome) => outcome?.kind);
-      const again = (kind: Outcome['kind'] | undefined) => retryFailed && kind === 'failed';
-      const failed = some.filter((_, i) => again(kinds[i]));
+      const outcomes = await store.outcomes(some.map(({ key }) => key));
+      const failed: QueueJob[] = [];
+      if (retryFailed)
+        for (const [i, job] of some.entries()) if (await this.#failed(job, outcomes[i])) failed.push(job);
       if (failed.length > 0) await this.#tools.retry(failed);
-      const fresh = some.filter((_, i) => kinds[i] === undefined);
+      const fresh = some.filter((_, i) => outcomes[i] === undefined);
       await queue.add(fresh.map((job) => ({ kind: 'pair', job })));
-      const ended = some.filter((_, i) => kinds[i] !== undefined && !again(kinds[i]));
+      const ended = some.filter((job, i) => outcomes[i] !== undefined && !failed.includes(job));
       yield* this.collect(ended.map(({ key }) => key));
     }
   }
 
   async *collect(keys: readonly string[]): AsyncGenerator<EndedJob, void, undefined> {
-    const { queue, store } = this.#tools;
+    const { queue, store, files } = this.#tools;
     const outcomes = await store.outcomes(keys);
     for (const [i, key] of keys.entries()) {
       const [job, outcome] = [this.open.get(key), outcomes[i]];
@@ -137,10 +146,30 @@ class FollowedJobs {
         await queue.add([{ kind: 'pair', job }]);
         continue;
       }
-      yield { job, outcome };
+      const ended = outcome.kind === 'scored' ? await this.#read(job, outcome) : outcome;
+      yield { job, outcome: ended };
       this.open.delete(key);
       // A failure stays, so that only the user retries it.
-      if (outcome.kind === 'scored') await store.take([key]);
+      if (outcome.kind === 'failed' || ended.kind === 'failed') continue;
+      const { line, frames } = outcome;
+      await files.clear(key, true, frames ? [line, frames] : [line]);
+      await store.take([key]);
+    }
+  }
+
+  async #failed(job: QueueJob, outcome: Outcome | undefined): Promise<boolean> {
+    if (outcome?.kind !== 'scored') return outcome?.kind === 'failed';
+    return (await this.#read(job, outcome)).kind === 'failed';
+  }
+
+  async #read({ key }: QueueJob, { line, frames }: ScoredOutcome): Promise<EndedJob['outcome']> {
+    const { files } = this.#tools;
+    try {
+      const read = { kind: 'scored', line: await files.read(key, line) } as const;
+      return frames ? { ...read, frames: await files.read(key, frames) } : read;
+    } catch (error) {
+      if (!(error instanceof LostFile)) throw error;
+      return { kind: 'failed', code: error.code, message: messageOf(error) };
     }
   }
 

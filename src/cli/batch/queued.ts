@@ -11,7 +11,7 @@ import { hasScheme } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
 import { textDigest } from '../../files/folders.js';
 import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
-import { MOST_ARG, type PartLength, type QueueJob, readReason, type Stored } from '../../queue/job.js';
+import { MOST_ARG, type PartLength, type QueueJob, readReason } from '../../queue/job.js';
 import { ResultsFolder } from '../../queue/results-folder.js';
 import { followJobs, retryJobs } from '../../queue/submit.js';
 import { queueSettings } from '../queue/queue-run.js';
@@ -70,6 +70,7 @@ export async function* followBatch(
       {
         queue: connection,
         store: connection.store,
+        files,
         retry: (failed) => retryJobs(connection, files, failed),
         listen: (heard) => listen(connection, heard),
         clock: { now: () => performance.now(), wait },
@@ -85,14 +86,10 @@ export async function* followBatch(
         yield { done, failure: outcome };
         continue;
       }
-      const read = (stored: Stored) => files.read(job.key, stored);
-      const { line: storedLine, frames: storedFrames } = outcome;
-      const line = await read(storedLine);
-      const frames = storedFrames && Buffer.from(await read(storedFrames), 'base64');
-      if (isLineOf(line, job)) yield { done, line, ...(frames && { frames }) };
+      const { line, frames } = outcome;
+      if (isLineOf(line, job)) yield { done, line, ...(frames && { frames: Buffer.from(frames, 'base64') }) };
       else
         yield { done, failure: { code: 'io', message: 'the queue returned a malformed result of this job' } };
-      await files.clear(job.key, true, storedFrames ? [storedLine, storedFrames] : [storedLine]);
     }
   } catch (error) {
     throw queueError(error, address);

@@ -1,7 +1,7 @@
 /**
  * @module cli/batch/results
  * Scores the jobs of a batch into its results file: JSON lines, each appended whole, so that a killed run neither loses nor
- * repeats results. A job is identified by its line and by the size, time, head and tail of each file.
+ * repeats results. A job is identified by its line and by the size, time, head and tail of each file, or by its pictures.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -23,6 +23,7 @@ import { isUrl } from '../../core/names.js';
 import { shown, withoutAccess } from '../../core/printable.js';
 import { makeFolders, textDigest } from '../../files/folders.js';
 import { lockFile } from '../../files/lock.js';
+import { namesSequence, openSequence } from '../../files/sequence.js';
 import type { BatchProgress, Report } from '../../index.js';
 import { failureLine, reportLine } from '../../report/batch.js';
 import type { FailedEncode } from '../../report/schema.js';
@@ -155,24 +156,32 @@ async function onceOnly({ settings }: Job): Promise<AnyvmafError | undefined> {
 
 type Facts = readonly [size: number, state: number | string, digest: string];
 
-/** Bytes, modification time in milliseconds and digest; `null` if it is missing or not a regular file. */
-async function fileFacts(path: string): Promise<Facts | null> {
+/** Bytes, modification time in milliseconds and digest; of pictures a digest; `null` if there is neither. */
+async function fileFacts(path: string): Promise<Facts | string | null> {
   let file: FileHandle | undefined;
   try {
     // Non-blocking: opening a named pipe would wait for its writer.
     file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     const stats = await file.stat();
-    if (!stats.isFile()) return null;
+    if (!stats.isFile()) return picturesVersion(path);
     const { size, mtimeMs } = stats;
     const digest = await contentDigest(size, (bytes, position) =>
       file?.read(bytes, 0, bytes.length, position),
     );
     return [size, mtimeMs, digest];
   } catch {
-    // The run reports the error.
-    return null;
+    return picturesVersion(path);
   } finally {
     await file?.close();
+  }
+}
+
+function picturesVersion(name: string): string | null {
+  try {
+    return namesSequence(name) ? openSequence(name).version : null;
+  } catch {
+    // The run reports the error.
+    return null;
   }
 }
 

@@ -23,9 +23,9 @@ import { ioError, usageError } from '../../core/errors.js';
 import { BY_USER, type Origin } from '../../core/origin.js';
 import { shown } from '../../core/printable.js';
 import { fileError, openChecked } from '../../files/checked-file.js';
+import { namesSequence } from '../../files/sequence.js';
 import type { ByteReader, ByteStream, FilePlatform, OpenedFile } from '../../media/types.js';
 import { RemoteVideo } from '../../media/types.js';
-import { namesSequence } from './ffmpeg/sequence.js';
 
 /** `-` is standard input; a file of that name is `./-`. */
 export const nodeFiles: FilePlatform = {

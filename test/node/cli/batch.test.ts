@@ -144,6 +144,23 @@ describe('batch', () => {
     expect(linesOf(out)).toHaveLength(6);
   });
 
+  it.each(['shot/p_%02d.png', 'shot/*.png', 'shot'])(
+    'does not take %s for what it was, once a picture has changed',
+    async (name) => {
+      mkdirSync(files.at('shot'), { recursive: true });
+      files.put('shot/p_01.png', 'one');
+      const jobs = files.put('pictures.csv', `reference,distorted\nr.y4m,${name}\n`);
+      const result = files.at('pictures.jsonl');
+      rmSync(result, { force: true });
+      await batch(jobs, result);
+      await batch(jobs, result);
+      expect(linesOf(result)).toHaveLength(1);
+      files.put('shot/p_01.png', 'another');
+      await batch(jobs, result);
+      expect(linesOf(result)).toHaveLength(2);
+    },
+  );
+
   it('drops a torn last line, and retries failed jobs on request', async () => {
     const before = readFileSync(out, 'utf8');
     writeFileSync(out, `${before}{"job":{"id":"x`);

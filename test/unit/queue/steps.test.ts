@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { QueueConnection, queueAddress, withoutPassword } from '../../../src/queue/connect.js';
 import { type Stored, type Task, taskId } from '../../../src/queue/job.js';
+import { LostFile } from '../../../src/queue/results-folder.js';
 import { runTask, type Scorer, sweep, type TaskEnd, type TaskTools } from '../../../src/queue/run-task.js';
 import type { JobStore } from '../../../src/queue/store.js';
 import { type Clock, type EndedJob, followJobs, type SubmitTools } from '../../../src/queue/submit.js';
@@ -201,12 +202,19 @@ describe('a sweep', () => {
   });
 });
 
+/** No result needs a file. */
+const IN_REDIS: SubmitTools['files'] = {
+  read: async (_, stored) => ('text' in stored ? stored.text : ''),
+  clear: async () => {},
+};
+
 /** A submitter without messages, whose clock the test moves. */
 function submitter(queue: MemoryQueue, store: MemoryStore, meanwhile: () => Promise<void>) {
   let now = 0;
   const tools: SubmitTools = {
     queue,
     store,
+    files: IN_REDIS,
     listen: async () => async () => {},
     retry: async (failed) => {
       const keys = failed.map(({ key }) => key);
@@ -300,8 +308,40 @@ describe('following', () => {
     const again = (retryFailed: boolean) => followJobs([testJob(3)], tools, { retryFailed, signal: never });
     for await (const { outcome, job: one } of again(false))
       expect([one.line, outcome.kind]).toEqual([4, 'failed']);
-    for await (const { outcome } of again(true))
-      expect(outcome).toEqual({ kind: 'scored', line: { text: 'line 4' } });
+    for await (const { outcome } of again(true)) expect(outcome).toEqual({ kind: 'scored', line: 'line 4' });
+  });
+
+  it('goes on after a lost file of results, keeps the outcome, and scores the job again on a retry', async () => {
+    const { queue, store, runAll, measured } = fleet(3);
+    const lost = new Set([testJob(3).key]);
+    const cleared: string[] = [];
+    const usual = submitter(queue, store, runAll);
+    const tools: SubmitTools = {
+      ...usual,
+      retry: async (failed) => {
+        // The new result has its file.
+        lost.clear();
+        await usual.retry(failed);
+      },
+      files: {
+        read: async (key, stored) => {
+          if (lost.has(key)) throw new LostFile('io', 'the result is missing');
+          return IN_REDIS.read(key, stored);
+        },
+        clear: async (key) => void cleared.push(key),
+      },
+    };
+    const outcomes: unknown[] = [];
+    for await (const { job: one, outcome } of follow(tools)) if (one.line === 4) outcomes.push(outcome);
+    expect(outcomes).toEqual([{ kind: 'failed', code: 'io', message: 'the result is missing' }]);
+    expect(store.settled.get(testJob(3).key)?.kind).toBe('scored');
+    expect(cleared).toHaveLength(6);
+    expect(cleared).not.toContain(testJob(3).key);
+    const again: unknown[] = [];
+    for await (const { outcome } of followJobs([testJob(3)], tools, { retryFailed: true, signal: never }))
+      again.push(outcome);
+    expect(again).toEqual([{ kind: 'scored', line: 'part 1,part 2,part 3' }]);
+    expect(measured).toHaveLength(7 * 3 + 3);
   });
 
   it('stops when aborted, and leaves the jobs in the queue', async () => {
@@ -461,7 +501,7 @@ async function simulate({ jobs, parts, workers }: World) {
       listeners.push(heard);
       return async () => {};
     };
-    const submitting = { queue, store, clock, listen, retry: async () => {} };
+    const submitting = { queue, store, files: IN_REDIS, clock, listen, retry: async () => {} };
     const run = followJobs(all, submitting, { retryFailed: false, signal: never });
     for await (const { job } of run) {
       expect(ended.has(job.key)).toBe(false);

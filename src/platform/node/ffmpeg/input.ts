@@ -11,10 +11,10 @@ import { hasScheme } from '../../../core/names.js';
 import type { Origin } from '../../../core/origin.js';
 import { shown, withoutAccess } from '../../../core/printable.js';
 import { checkedStats, fileError, openChecked } from '../../../files/checked-file.js';
+import { namesSequence, openSequence } from '../../../files/sequence.js';
 import { FETCH_URL } from '../../../media/errors.js';
 import { type RemoteContent, RemoteVideo, type VideoInput } from '../../../media/types.js';
 import { accessOf, HANDED, HANDED_OPTIONS, type ToolSource } from '../../ffmpeg/commands.js';
-import { namesSequence, openSequence } from './sequence.js';
 
 export interface FfmpegInput extends ToolSource {
   readonly name: string;

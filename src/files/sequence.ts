@@ -1,20 +1,20 @@
 /**
- * @module platform/node/ffmpeg/sequence
- * Image sequences: `frame_%04d.png`, `shots/*.jpg`, or a folder of pictures.
+ * @module files/sequence
+ * Image sequences: `frame_%04d.png`, `shots/*.jpg`, or a folder of pictures; how ffmpeg reads them.
  */
 import { readdirSync, statSync } from 'node:fs';
 import { basename, dirname, extname, join, resolve } from 'node:path';
-import { ioError } from '../../../core/errors.js';
-import { hasScheme } from '../../../core/names.js';
-import { quoted, shown } from '../../../core/printable.js';
-import { globTest } from '../../../files/folders.js';
+import { ioError } from '../core/errors.js';
+import { hasScheme } from '../core/names.js';
+import { quoted, shown } from '../core/printable.js';
+import { globTest, textDigest } from './folders.js';
 
 export interface Sequence {
   /** The argument after `-i`. */
   readonly url: string;
   /** Options before it, without the rate. */
   readonly options: readonly string[];
-  /** Changes with the files. */
+  /** Changes with the names, sizes and times of the files. */
   readonly version: string;
 }
 
@@ -126,10 +126,11 @@ function namesIn(folder: string): readonly string[] {
 }
 
 function versionOf(folder: string, files: readonly string[]): string {
-  const stats = files.map((file) => statOf(join(folder, file)));
-  const newest = Math.max(...stats.map((file) => file?.mtimeMs ?? 0));
-  const size = stats.reduce((sum, file) => sum + (file?.size ?? 0), 0);
-  return `${files.length} ${files[0]} ${size} ${newest}`;
+  const facts = files.map((file) => {
+    const stats = statOf(join(folder, file));
+    return [file, stats?.size, stats?.mtimeMs];
+  });
+  return textDigest(JSON.stringify(facts));
 }
 
 const statOf = (path: string) => statSync(path, { throwIfNoEntry: false });
