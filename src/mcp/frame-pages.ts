@@ -83,18 +83,25 @@ interface Frame {
 
 type Framed = NonNullable<ReturnType<typeof framesOf>>;
 
-/** Frames, frames per second of the reference, if known, and its frames before the report's first. */
+/** Frames, pairs per second, if known, and pairs before the report's first, as in report/facts. */
 export function framesOf(text: string) {
   const report: unknown = JSON.parse(text);
   if (!isObject(report)) return undefined;
-  const { frames, reference } = report;
+  const { frames, reference, distorted, pairing, no_reference: alone } = report;
   const fits = (frame: unknown) =>
     isObject(frame) && typeof frame.frameNum === 'number' && isObject(frame.metrics);
   if (!Array.isArray(frames) || !frames.every(fits)) return undefined;
-  const { frame_rate: fraction, skipped } = Object(reference) as Record<string, unknown>;
-  const [num = Number.NaN, den = 1] = String(fraction).split('/').map(Number);
-  const rate = num / den > 0 ? num / den : undefined;
-  return { frames: frames as readonly Frame[], rate, skipped: Number(skipped ?? 0) };
+  const { by, policy } = Object(Object(pairing).frames) as Record<string, unknown>;
+  const own = rateOf(reference);
+  const rate = alone === true || (by === 'distorted' && policy !== 'number') ? rateOf(distorted) : own;
+  const before = Number(Object(reference).skipped ?? 0);
+  const skipped = rate !== undefined && own !== undefined ? (before * rate) / own : before;
+  return { frames: frames as readonly Frame[], rate, skipped };
+}
+
+function rateOf(side: unknown): number | undefined {
+  const [num = Number.NaN, den = 1] = String(Object(side).frame_rate).split('/').map(Number);
+  return num / den > 0 ? num / den : undefined;
 }
 
 /**
@@ -133,7 +140,7 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   return JSON.stringify({ frames: frames.length, first, last, columns, rows, next });
 }
 
-/** Mean, minimum and maximum of each metric, by seconds of the reference, at the first frame of each. */
+/** Mean, minimum and maximum of each metric, by seconds of the scored video, at the first frame of each. */
 function secondsOf(frames: readonly Frame[], metrics: readonly string[], { rate, skipped }: Framed) {
   if (rate === undefined)
     throw usageError('format is seconds, but the frame rate of this report is unknown; use step.');

@@ -1,7 +1,7 @@
 /**
  * @module mcp/protocol-server
- * The SDK's server with three changes: it explains invalid parameters in a sentence, restores the older error code for
- * missing resources, and does not send its icon with every answer.
+ * The SDK's server with four changes: it explains invalid parameters in a sentence, restores the older error code for
+ * missing resources, sends no links to clients that know none, and does not send its icon with every answer.
  */
 import {
   type Implementation,
@@ -21,6 +21,9 @@ import { argumentSentence } from './tool.js';
 
 /** True before version 2026-07-28, when servers may send requests within a session. */
 export const isOlder = (server: Server): boolean => (server.getNegotiatedProtocolVersion() ?? '') < '2026';
+
+/** The first version whose results may contain links to resources; older clients refuse the whole result. */
+const FIRST_WITH_LINKS = '2025-06-18';
 
 /** The protocol's error for invalid parameters. */
 export function invalidParams(message: string, data?: object): ProtocolError {
@@ -42,6 +45,14 @@ export class ProtocolServer extends Server {
     return { ...message, error: { ...message.error, code: RESOURCE_NOT_FOUND } };
   }
 
+  /** Leaves out links, which the JSON of the result names too. */
+  #inKnownTypes(result: Result): Result {
+    const { content } = result;
+    const version = this.getNegotiatedProtocolVersion() ?? FIRST_WITH_LINKS;
+    if (version >= FIRST_WITH_LINKS || !Array.isArray(content)) return result;
+    return { ...result, content: content.filter((item: unknown) => Object(item).type !== 'resource_link') };
+  }
+
   /** Since version 2026-07-28 every answer names the server; leave out the icons. */
   protected override _outboundServerInfo(): Implementation | undefined {
     const info = super._outboundServerInfo();
@@ -55,6 +66,7 @@ export class ProtocolServer extends Server {
     return async (request, context) => {
       try {
         const result = await checked(request, context);
+        if (method === 'tools/call') return this.#inKnownTypes(result);
         if (method !== 'server/discover') return result;
         return { ...result, _meta: { ...result._meta, [SERVER_INFO_META_KEY]: super._outboundServerInfo() } };
       } catch (error) {

@@ -403,7 +403,8 @@ function serveTasks(server: Server, jobs: ToolJobs): void {
     });
   on('tasks/get', async (taskId, signal) => {
     const job = await known(jobs.status(taskId, 0, signal));
-    const result = await jobs.result(taskId, 0, signal);
+    // It may end between the two.
+    const result = job.status === 'working' ? undefined : await jobs.result(taskId, 0, signal);
     const error = { code: ProtocolErrorCode.InternalError, message: job.summary };
     return {
       ...taskOf(job),

@@ -26,19 +26,27 @@ export type Place = 'encoded' | 'stored' | 'raw';
 /** The first clause of a description, of at least 20 characters. */
 export const inShort = (text: string): string => /^.{20,}?(?=[.:;] |\.$)/.exec(text)?.[0] ?? text;
 
+/** Frames that a call skips at the start of each video. */
+type Skipped = Readonly<Record<'reference' | 'distorted', number>>;
+const NONE_SKIPPED: Skipped = { reference: 0, distorted: 0 };
+
 /** Gives a finding a fix in parameters, as JSON: `{"offset":12}`. */
-export function findingInParameters(finding: Finding, place: Place = 'encoded'): Omit<Finding, 'hint'> {
+export function findingInParameters(
+  finding: Finding,
+  place: Place = 'encoded',
+  skipped = NONE_SKIPPED,
+): Omit<Finding, 'hint'> {
   const { hint, ...rest } = finding;
-  return hint ? { ...rest, fix: fixText(hint, place) } : rest;
+  return hint ? { ...rest, fix: fixText(hint, place, skipped) } : rest;
 }
 
 /** JSON to merge into the arguments, or a command line. */
-function fixText(hint: Hint, place: Place): string {
+function fixText(hint: Hint, place: Place, skipped: Skipped): string {
   const options = hint.purpose === 'prepare' ? hint.instead : [hint];
   if (!options) return hintText(hint);
   const [first] = options;
   const moved = first ? elsewhere(first, place) : '';
-  const values = options.map((option) => valuesOf(option, moved === '' ? place : 'encoded'));
+  const values = options.map((option) => valuesOf(option, moved === '' ? place : 'encoded', skipped));
   const json = JSON.stringify(values.reduce(merged, {}));
   return `${hint.purpose === 'accept' ? 'to accept, pass ' : ''}${json}${moved}`;
 }
@@ -83,8 +91,8 @@ function spaced(value: object): string {
   return `{${members.join(', ')}}`;
 }
 
-function valuesOf(hint: OptionHint, place: Place): Values {
-  const stored = place === 'encoded' ? undefined : storedValuesOf(hint);
+function valuesOf(hint: OptionHint, place: Place, skipped = NONE_SKIPPED): Values {
+  const stored = place === 'encoded' ? undefined : storedValuesOf(hint, skipped);
   if (stored) return stored;
   const { parameter, among } = wordsOf(hint.option);
   if (among === 'filters') return { filters: { [parameter]: hint.value } };
@@ -103,9 +111,12 @@ function valuesOf(hint: OptionHint, place: Place): Values {
 }
 
 /** Equivalent parameters of `vmaf_score`; `undefined` if it has none. */
-function storedValuesOf(hint: OptionHint): Values | undefined {
+function storedValuesOf(hint: OptionHint, { reference, distorted } = NONE_SKIPPED): Values | undefined {
+  // An offset counts from the first frames that are not skipped.
   if (hint.option === 'offset' && hint.value !== 'auto')
-    return hint.value < 0 ? { frame_skip_dist: -hint.value } : { frame_skip_ref: hint.value };
+    return hint.value < 0
+      ? { frame_skip_dist: distorted - hint.value }
+      : { frame_skip_ref: reference + hint.value };
   if (hint.option !== 'range' || hint.value.unit !== 'frames' || hint.value.end === undefined)
     return undefined;
   const { start, end } = hint.value;

@@ -89,7 +89,8 @@ export function reworded(report: Report, isStored = false): Report {
   const { preflight, reference, distorted } = report;
   const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
   const place = isStored ? (isRaw ? 'raw' : 'stored') : 'encoded';
-  return { ...report, preflight: preflight?.map((finding) => findingInParameters(finding, place)) };
+  const skipped = { reference: reference.skipped, distorted: distorted.skipped };
+  return { ...report, preflight: preflight?.map((finding) => findingInParameters(finding, place, skipped)) };
 }
 
 export function pairOptions(input: { readonly model: InputModel; readonly target?: string }) {

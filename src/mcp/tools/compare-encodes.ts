@@ -133,13 +133,12 @@ export async function compareEncodes(input: ComparisonInput, context: ToolContex
   const { reports, errors } = await scoreAll(input, context);
   const { decideEncodes } = await import('../../index.js');
   const decision = await decideEncodes(reports, { targets: input.target?.split(',') ?? [] });
-  const encodes = rank(
-    reports.map((report, i) => ({
-      ...encodeRow(report, input.precision, target),
-      ...figuresOf(decision.encodes[i]),
-    })),
-  );
-  const document = decisionDocument(decision, reports, encodes);
+  const rows = reports.map((report, i) => ({
+    ...encodeRow(report, input.precision, target),
+    ...figuresOf(decision.encodes[i]),
+  }));
+  const { encodes, ranks } = rank(rows);
+  const document = decisionDocument(decision, reports, ranks);
   const used = reports[0]?.models[0];
   const page = await publishPage(reports, errors, context);
   return {
@@ -224,12 +223,11 @@ function figuresOf(encode: DecidedEncode | undefined) {
 function decisionDocument(
   { ship, reason, front, ties, smaller }: EncodeDecision,
   reports: readonly Report[],
-  encodes: readonly EncodeRow[],
+  ranks: readonly number[],
 ) {
-  const nameOf = (index: number) => reports[index]?.distorted.name;
-  const rankOf = (index: number) => encodes.find(({ distorted }) => distorted === nameOf(index))?.rank ?? 0;
+  const rankOf = (index: number) => ranks[index] ?? 0;
   return {
-    ship: ship === null ? null : (nameOf(ship) ?? null),
+    ship: ship === null ? null : (reports[ship]?.distorted.name ?? null),
     reason,
     pareto_front: front.map(rankOf),
     ties: ties.map((group) => group.map(rankOf)),
@@ -298,7 +296,7 @@ export function noneScored(what: string, failed: readonly FailedPair[]): unknown
 }
 
 type ScoredRow = ReturnType<typeof encodeRow>;
-type EncodeRow = ReturnType<typeof rank<ScoredRow>>[number];
+type EncodeRow = ReturnType<typeof rank<ScoredRow>>['encodes'][number];
 type Unranked = Pick<ScoredRow, 'distorted' | 'mean' | 'size_bytes' | 'trust'>;
 
 export function encodeRow(report: Report, precision: string, target?: readonly Limit[]) {
@@ -343,7 +341,10 @@ export function targetSentence(
   return `${namesOf(reached)} ${reached.length === 1 ? 'reaches' : 'reach'} the target.`;
 }
 
-/** Sorts by score, then size, then the caller's order. Untrusted encodes come last and dominate none. */
+/**
+ * Sorts by score, then size, then the caller's order. Untrusted encodes come last and dominate none.
+ * @returns the sorted rows, and the rank of each given row
+ */
 export function rank<Row extends Unranked>(rows: readonly Row[]) {
   const trusted = ({ trust }: Unranked) => trust.verdict !== 'untrusted';
   const score = ({ mean }: Unranked) => mean ?? Number.NEGATIVE_INFINITY;
@@ -355,11 +356,12 @@ export function rank<Row extends Unranked>(rows: readonly Row[]) {
       Number(trusted(b)) - Number(trusted(a)) ||
       (score(a) === score(b) ? size(a) - size(b) || 0 : score(b) - score(a)),
   );
-  return order.map((row, i) => ({
+  const encodes = order.map((row, i) => ({
     ...row,
     rank: i + 1,
     dominated_by: order.find((other) => better(other, row))?.distorted ?? null,
   }));
+  return { encodes, ranks: rows.map((row) => order.indexOf(row) + 1) };
 }
 
 export const scoreOf = (row?: { readonly mean?: number | null }) => row?.mean?.toFixed(2) ?? 'no score';

@@ -160,6 +160,10 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}) {
   };
   return {
     options,
+    /** Models as the caller would name them for other tools; absent for a preset. */
+    modelNames: preset
+      ? undefined
+      : (input.models ?? [input.model]).map(({ named }) => `${named}${suffixOf(input)}`),
     precision: readPrecision(input.precision),
     format: outputFormat(input),
     detail: input.detail,
@@ -172,14 +176,20 @@ function scoringCall(input: ScoringInput, pairing: PairingOptions = {}) {
 
 /** @throws {AnyvmafError} `usage` if both model and models are given */
 function modelTexts(input: ScoringInput): readonly CheckedModel[] {
-  const { model, models, disable_clip, enable_transform } = input;
+  const { model, models } = input;
   if (models !== undefined && model.named !== DEFAULT_MODEL)
     throw usageError(
       `model is ${quoted(model.named)} and models has ${models.length} more, but only one of the two may be given; put all into models.`,
     );
-  const flags = (disable_clip ? ':disable_clip' : '') + (enable_transform ? ':enable_transform' : '');
-  const suffix = [flags, ...viewingOptions(input).map((option) => `:adm.${option}`)].join('');
+  const suffix = suffixOf(input);
   return (models ?? [model]).map(({ text }) => `${text}${suffix}` as CheckedModel);
+}
+
+/** What parameters add to each model string. */
+function suffixOf(input: ScoringInput): string {
+  const { disable_clip, enable_transform } = input;
+  const flags = (disable_clip ? ':disable_clip' : '') + (enable_transform ? ':enable_transform' : '');
+  return [flags, ...viewingOptions(input).map((option) => `:adm.${option}`)].join('');
 }
 
 function viewingOptions({ view_distance, display_height }: ScoringInput): readonly string[] {
@@ -319,7 +329,7 @@ async function scorePair(
   const report = await runScore(request, call, context);
   const { options, precision, format } = call;
   const target = call.target && targetAnswer(report, call.target, rounder(precision));
-  const head = headOfScore(report, call.target, target, context);
+  const head = headOfScore(report, call, target, context);
   const backends = {
     backend_requested: call.backendRequested,
     backend_used: backendUsed(report),
@@ -358,7 +368,7 @@ function innerOf(report: Report): readonly string[] {
 /** The verdict on a score and its target; the next call shows the worst frames, or why it misses the target. */
 function headOfScore(
   report: Report,
-  limits: readonly Limit[] = [],
+  { target: limits = [], modelNames }: ScoringCall,
   target: TargetDocument | undefined,
   context: ToolContext,
 ): Head {
@@ -367,8 +377,8 @@ function headOfScore(
   const at = report.models.findIndex(({ name }) => missed[0]?.value_of.startsWith(`${name}.`));
   const model = report.models[Math.max(0, at)];
   // The next tools take one model: the one that misses the target, else the first.
-  const several = [context.args.models ?? []].flat();
-  const one = several.length > 0 && { model: several[Math.max(0, at)] };
+  const name = modelNames?.[Math.max(0, at)] ?? (model && `version=${model.source}`);
+  const one = name !== undefined && name !== (context.args.model ?? DEFAULT_MODEL) && { model: name };
   const explained =
     model && !model.collection ? nextForPair(context, 'explain_score', { ...one }) : undefined;
   const next =

@@ -183,6 +183,17 @@ describe('an answer has 1,000 tokens at most', () => {
     expect(part.next_action).toMatchObject({ tool: 'explain_score', arguments: { model: models[0] } });
   });
 
+  it('leads on with the flags of the model, and with the model of a preset', async () => {
+    const phone = await ask('vmaf_score_encoded', { ...encoded(), enable_transform: true });
+    expect(phone.next_action?.arguments.model).toBe('version=vmaf_v0.6.1:enable_transform');
+    const sample = (side: string) => `anyvmaf://samples/${side}_576x324.y4m`;
+    const videos = { reference_encoded: sample('reference'), distorted_encoded: sample('distorted') };
+    const args = { ...videos, frame_cnt: 1, aom_ctc: 'v1.0', target: 'vmaf_neg>=100' };
+    expect((await ask('vmaf_score_encoded', args)).next_action).toMatchObject({
+      ...{ tool: 'explain_score', arguments: { model: 'version=vmaf_v0.6.1neg' } },
+    });
+  });
+
   it('of worst frames, which are links of 100 kB at most unless pictures are requested', async () => {
     const usual = await ask('describe_worst_frames', { ...short(), min_distance: 1, describe: false });
     expect(usual.frames).toHaveLength(5);
@@ -213,6 +224,17 @@ describe('an answer has 1,000 tokens at most', () => {
 describe('an answer about encoders', () => {
   const shots = Array.from({ length: 12 }, (_, i) => ({ frames: 12 + i }));
   const source = () => file(folder, 'film.mkv', new Uint8Array(16));
+
+  it('leads on with the pixel format of the encodes', async () => {
+    using _ = fakeEncoding({ shots: shots.slice(0, 3) }).install();
+    const format = 'yuv420p10le';
+    const encoders = ['libx264', 'libx265'];
+    const compared = await ask('run_compare', { src: source(), pix_fmt: format, encoders });
+    expect(compared.next_action).toMatchObject({ tool: 'find_quality', arguments: { pixel_format: format } });
+    const search = { source: source(), encoder: 'libx264', targets: ['85'], max_size: 0.0001 };
+    const missed = await ask('find_quality', { ...search, pixel_format: format });
+    expect(missed.next_action).toMatchObject({ tool: 'run_compare', arguments: { pix_fmt: format } });
+  });
 
   it.each<[string, Args, string, next: string]>([
     ['find_quality', { targets: ['85'] }, 'reached', 'find_quality'],

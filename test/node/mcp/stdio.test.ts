@@ -113,6 +113,16 @@ describe('a session', () => {
     expect(wire.host.pool.load).toEqual({ running: 0, waiting: 0 });
   });
 
+  it.each([
+    ['2024-11-05', ['text', 'image']],
+    ['2025-03-26', ['text', 'image']],
+    ['2025-06-18', ['text', 'resource_link', 'resource_link', 'image']],
+  ])('of version %s has only content that this version knows', async (protocolVersion, types) => {
+    const wire = await connect({}, { protocolVersion });
+    const { content } = (await wire.call(1, 'publish')).result;
+    expect(content.map(({ type }: { type: string }) => type)).toEqual(types);
+  });
+
   it('serves results as resources and as files, which remain when it ends', async () => {
     const wire = await connect();
     const { result } = await wire.call(1, 'publish');

@@ -442,6 +442,18 @@ describe('a page of frames', () => {
     ]);
   });
 
+  it('has seconds of the encode where its frames are scored', () => {
+    const rates = { reference: { frame_rate: '50/1', skipped: 20 }, distorted: { frame_rate: '25/1' } };
+    const byEncode = { frames, ...rates, pairing: { frames: { by: 'distorted', policy: 'nearest' } } };
+    // 20 frames of the reference are 10 pairs.
+    expect(read('?metric=vmaf&format=seconds', byEncode).rows.slice(0, 2)).toEqual([
+      [0, 0, 7, 0, 14],
+      [1, 15, 27, 15, 39],
+    ]);
+    const alone = { frames, reference: {}, distorted: { frame_rate: '25/1' }, no_reference: true };
+    expect(read('?metric=vmaf&format=seconds', alone).rows[1]).toEqual([1, 25, 37, 25, 49]);
+  });
+
   it.each([
     ['?metric=nope', 'unknown metric "nope"; this report has vmaf, psnr_y'],
     ['?from=9&to=3', 'from must not come after to'],
@@ -463,9 +475,9 @@ describe('a page of frames', () => {
 describe('the fix of a finding', () => {
   const crop = (side: 'Reference' | 'Distorted') =>
     ({ purpose: 'fix', option: `crop${side}`, value: '640:272:0:44' }) as const;
-  const fixOf = (hint: Hint, place?: Place) => {
+  const fixOf = (hint: Hint, place?: Place, skipped?: Parameters<typeof findingInParameters>[2]) => {
     const finding = { code: 'borders', severity: 'warning', message: 'x', hint } as unknown as Finding;
-    return findingInParameters(finding, place).fix ?? '';
+    return findingInParameters(finding, place, skipped).fix ?? '';
   };
 
   it.each<[Hint, object]>([
@@ -487,6 +499,11 @@ describe('the fix of a finding', () => {
     const deinterlace = { purpose: 'fix', option: 'deinterlace', value: true } as const;
     expect(fixOf(deinterlace, 'stored')).toBe('{"filters":{"deinterlace":true}} to vmaf_score_encoded');
     expect(fixOf({ purpose: 'fix', option: 'offset', value: -3 }, 'raw')).toBe('{"frame_skip_dist":3}');
+    // An offset counts from the frames that the call skips.
+    const skipped = { reference: 3, distorted: 1 };
+    const later = { purpose: 'fix', option: 'offset', value: 2 } as const;
+    expect(fixOf(later, 'raw', skipped)).toBe('{"frame_skip_ref":5}');
+    expect(fixOf({ ...later, value: -2 }, 'stored', skipped)).toBe('{"frame_skip_dist":3}');
     expect(fixOf({ purpose: 'fix', option: 'window', value: 200 })).toBe('{"window":200} to find_alignment');
     const accepted = fixOf({ purpose: 'accept', option: 'scale', value: 'bicubic' });
     expect(accepted).toBe('to accept, pass {"scale":"bicubic"}');

@@ -42,6 +42,8 @@ const UNKNOWN: Omit<Story, 'measurement'> = {
 
 export class Board {
   #stories: ReadonlyMap<string, Story> = new Map();
+  /** Events that wait for the history; absent if none is awaited. */
+  #held: (() => void)[] | undefined;
   /** Name of the measurement to show; absent for the first. */
   chosen: string | undefined;
 
@@ -59,8 +61,22 @@ export class Board {
     return all.length > 0 && all.every(({ state }) => state === 'finished' || state === 'failed');
   }
 
-  /** Takes the history before the stream began; its measurements come first. */
-  restore(stories: readonly Story[]): void {
+  /**
+   * Takes the history before the stream began; its measurements come first. Events that arrive meanwhile are applied
+   * after it, since it may be older.
+   */
+  async restore(history: Promise<readonly Story[]>): Promise<void> {
+    const held: (() => void)[] = [];
+    this.#held = held;
+    try {
+      this.#replace(await history);
+    } finally {
+      if (this.#held === held) this.#held = undefined;
+      for (const apply of held) apply();
+    }
+  }
+
+  #replace(stories: readonly Story[]): void {
     const known = new Set(stories.map(({ measurement }) => measurement));
     const others = [...this.#stories].filter(([name]) => !known.has(name));
     this.#stories = new Map([...stories.map((story) => [story.measurement, story] as const), ...others]);
@@ -68,6 +84,11 @@ export class Board {
 
   /** Applies an event. Events repeated after a lost connection change nothing. */
   take<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
+    this.#held?.push(() => this.#apply(kind, data));
+    if (!this.#held) this.#apply(kind, data);
+  }
+
+  #apply<K extends keyof BoardEvents>(kind: K, data: BoardEvents[K]): void {
     const { measurement } = data;
     const story = this.#stories.get(measurement) ?? { ...UNKNOWN, measurement };
     this.#stories = new Map(this.#stories).set(measurement, { ...story, ...CHANGES[kind](story, data) });
@@ -79,9 +100,10 @@ const CHANGES: {
   readonly [Kind in keyof BoardEvents]: (story: Story, data: BoardEvents[Kind]) => Partial<Story>;
 } = {
   progress(story, { fresh, ...progress }) {
+    const isOlder = progress.frames < story.frames;
     const known = story.seconds.at(-1)?.second ?? 0;
     const seconds = [...story.seconds, ...fresh.filter(({ second }) => second > known)];
-    return { ...progress, seconds: seconds.slice(-KEPT_SECONDS) };
+    return { ...(isOlder ? {} : progress), seconds: seconds.slice(-KEPT_SECONDS) };
   },
   state: (_, { state }) => ({ state }),
   end: (_, { state, error = null }) => ({ state, error }),

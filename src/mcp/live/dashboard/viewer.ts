@@ -277,11 +277,15 @@ function connection(text: string, lost = false): void {
   element('line', HTMLElement).classList.toggle('bad', lost);
 }
 
+async function earlier(): Promise<readonly Story[]> {
+  const response = await fetch('/history');
+  if (!response.ok) throw new Error(`the server answers ${response.status}`);
+  return response.json();
+}
+
 events.addEventListener('ready', async () => {
   try {
-    const response = await fetch('/history');
-    if (!response.ok) throw new Error(`the server answers ${response.status}`);
-    board.restore(await response.json());
+    await board.restore(earlier());
     connection('connected');
     draw();
   } catch (error) {

@@ -328,8 +328,12 @@ describe('ranking', () => {
     ],
     ['keeps two of the same score and size', [row('a', 90, 5), row('b', 90, 5)], { a: null, b: null }],
   ] as const)('%s', (_, rows, ranked) => {
-    const found = rank([...rows]).map(({ distorted, dominated_by: by }) => [distorted, by]);
+    const found = rank([...rows]).encodes.map(({ distorted, dominated_by: by }) => [distorted, by]);
     expect(found).toEqual(Object.entries(ranked));
+  });
+
+  it('gives a file that is listed twice two ranks', () => {
+    expect(rank([row('b', 90, 5), row('a', 95, 9), row('b', 90, 5)]).ranks).toEqual([2, 1, 3]);
   });
 });
 
