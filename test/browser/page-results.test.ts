@@ -28,10 +28,12 @@ import {
   leave,
   openWorst,
   pages,
+  SLOW,
   saved,
   says,
   score,
   settled,
+  startPaused,
   type View,
   write,
 } from '../support/page.js';
@@ -588,8 +590,8 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
   let server: Server;
   let origin = '';
 
-  /** Eight frames that get brighter. @param by contrast of their stripes */
-  const video = (by: number) => {
+  /** Frames that get brighter. @param by contrast of their stripes */
+  const video = (by: number, frames = 8) => {
     const frame = (n: number) =>
       Buffer.concat([
         Buffer.from('FRAME\n'),
@@ -598,7 +600,7 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
       ]);
     return Buffer.concat([
       Buffer.from('YUV4MPEG2 W64 H64 F25:1 Ip A1:1 C420\n'),
-      ...Array.from({ length: 8 }, (_, n) => frame(n)),
+      ...Array.from({ length: frames }, (_, n) => frame(n % 40)),
     ]);
   };
 
@@ -648,6 +650,20 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
       dis: `${origin}/dis.y4m`,
       frame: '6',
     });
+  });
+
+  it('waits for a run that is under way, then scores its own videos', async () => {
+    const page = await site.open({ hash: SLOW });
+    await choose(page, write('own-ref.y4m', video(40, 400)), write('own-dis.y4m', video(20, 400)));
+    await startPaused(page);
+    await follow(page, link('dis.y4m'));
+    await page.getByRole('button', { name: 'Load and score' }).click();
+    await says(offer(page).getByRole('status')).toContain('once the current run has ended');
+    await says(page.locator('.setup-line')).toContain('own-ref.y4m → own-dis.y4m');
+    await page.getByRole('button', { name: 'Resume' }).click();
+    await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
+    await leave(page);
+    await says(page.locator('#result-heading')).toBe('dis.y4m');
   });
 
   it('explains why a video cannot be loaded, and sends no request if the user refuses', async () => {

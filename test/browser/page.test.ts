@@ -410,6 +410,25 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     const y4m = (name: string, side: 'reference' | 'distorted', frames = 12) =>
       write(name, y4mFile(shots, side, frames));
 
+    it('keeps settings that a copied link has when the setup is unfolded', async () => {
+      const page = await site.open();
+      await choose(page, y4m('linked-ref.y4m', 'reference'), y4m('linked-dis.y4m', 'distorted'));
+      await page.locator('.settings > summary').click();
+      await page.locator('#setting-subsample').fill('2');
+      await page.locator('#setting-subsample').press('Tab');
+      await score(page);
+      await page.getByRole('button', { name: 'Copy link to settings' }).click();
+      await expect.poll(() => new URL(page.url()).hash).toBe('#subsample=2');
+      const changed = page.evaluate(
+        () => new Promise<void>((done) => addEventListener('hashchange', () => done(), { once: true })),
+      );
+      await page.getByRole('button', { name: 'Change', exact: true }).click();
+      await changed;
+      await page.locator('.setup').waitFor();
+      expect(await page.locator('#setting-subsample').inputValue()).toBe('2');
+      expect(await page.locator('.outdated').count()).toBe(0);
+    });
+
     it('folds the setup and has the table of five encodes in view at 1280x720; other choices reuse results', async () => {
       const encodes = [1, 2, 3, 4, 5].map((n) => y4m(`encode-${n}.y4m`, 'distorted'));
       const page = await site.open({ width: 1280, height: 720 });

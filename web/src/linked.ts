@@ -3,10 +3,11 @@
  * Videos by URL, from a link or typed, and a link's frame. No request goes out before the user agrees to its host.
  */
 
+import { unlessAborted } from 'anyvmaf/core/abort';
 import { baseName, sizeText } from 'anyvmaf/view';
 import { button, fill, h } from './dom.js';
 import { messageOf } from './engine/calls.js';
-import type { Cursor, Session } from './session.js';
+import { type Cursor, isActive, type Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
@@ -31,6 +32,7 @@ const words = {
   refuse: 'Do not load',
   cancel: 'Cancel',
   loading: (name: string, size: string, of: string) => `Loading ${name}: ${size}${of && ` of ${of}`}`,
+  waits: 'The videos are loaded, and will be scored once the current run has ended.',
   blocked: (host: string, name: string) =>
     `${name} could not be loaded: ${host} cannot be reached, redirects elsewhere, or does not let other pages read its files (CORS). Download the video and choose it here.`,
   answered: (host: string, name: string, status: number) =>
@@ -185,6 +187,8 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
     try {
       const files: File[] = [];
       for (const url of all) files.push(await fileAt(url, stop.signal, (sentence) => fill(status, sentence)));
+      if (isActive(session.run.value)) fill(status, words.waits);
+      await unlessAborted(stop.signal, runEnded(session));
       await take(session, files, reference !== undefined);
       if (videos.cursor) openLater(session, videos.cursor);
       session.runsAsked.value++;
@@ -233,6 +237,15 @@ function typedVideos(reference: string, encodes: string, alone: boolean): Linked
     distorted: lines.flatMap((line) => addressOf(line) ?? []),
     cursor: undefined,
   };
+}
+
+/** Files stay as they are during a run. */
+function runEnded({ run }: Session): Promise<void> {
+  return new Promise((resolve) => {
+    run.watch((state) => {
+      if (!isActive(state)) resolve();
+    });
+  });
 }
 
 async function take(session: Session, files: readonly File[], hasReference: boolean): Promise<void> {

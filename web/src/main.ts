@@ -261,7 +261,7 @@ session.watchPhase((phase, before) => {
   scrollTo({ top: 0 });
 });
 // Drop entries from before a reload.
-if (history.state) history.replaceState(null, '');
+markEntry();
 /** True from `history.back()` until the browser has left the viewer's entry. */
 let leaving = false;
 session.cursor.watch((cursor) => {
@@ -340,7 +340,15 @@ function rehearseResults(): void {
   session.watchPhase((phase) => end(phase === 'running'));
 }
 
+/** Marks the entry of the history as the page's own. */
+function markEntry(): void {
+  history.replaceState({ own: true }, '');
+}
+
 addEventListener('hashchange', () => {
+  // Only an entry without a state is a link that was followed: Back and Forward discard nothing.
+  if (history.state) return;
+  markEntry();
   const now = fromHash(location.hash);
   const { settings, raw } = now;
   session.settings.value = { ...settings, decoder: session.settings.value.decoder };

@@ -11,6 +11,7 @@ import type { FrameMetrics } from '../../../src/report/schema.js';
 import { failureOf } from '../../../web/src/engine/calls.js';
 import { packed, unpacked } from '../../../web/src/last.js';
 import { videosIn } from '../../../web/src/linked.js';
+import { attachVideos } from '../../../web/src/results/open.js';
 import {
   type ChosenFile,
   DEFAULT_SETTINGS,
@@ -44,6 +45,7 @@ import {
 import { alike, noReferenceOptions, runOptions } from '../../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/run-bar.js';
 import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
+import { report } from '../../support/report.js';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
 
@@ -171,7 +173,12 @@ describe('the settings link', () => {
       '/\t/evil.example/m',
       '//[',
     ];
-    for (const path of foreign) expect(models(`path=${path}`), path).toEqual(DEFAULT_SETTINGS.models);
+    for (const path of foreign) {
+      // A path needs no key, and the last of several counts.
+      for (const model of [path, `path=${path}`, `path=mine.json:path=${path}`])
+        expect(models(model), model).toEqual(DEFAULT_SETTINGS.models);
+    }
+    expect(models('models/mine.json')).toEqual(['models/mine.json']);
     expect(models(`name=x:path=${foreign[0]}`, MODELS.neg)).toEqual([MODELS.neg]);
   });
 
@@ -687,6 +694,30 @@ describe('progress of several encodes', () => {
     watch.run(true, 100_000);
     expect(watch.seconds(101_500)).toBe(3.5);
   });
+});
+
+it.each([
+  ['equal', 'abc', 'abc'],
+  ['different', 'abc', 'abcdef'],
+])('files of one name and %s sizes go to a result each, without a complaint', (_, first, second) => {
+  const session = new Session();
+  const chosen = (content: string, name: string, id: number): ChosenFile => ({
+    id,
+    file: new File([content], name),
+    kind: 'y4m',
+  });
+  const distorted = [chosen(first, 'out.y4m', 2), chosen(second, 'out.y4m', 3)];
+  session.reference.value = chosen('r', 'ref.yuv', 1);
+  session.distorted.value = distorted;
+  const base = report();
+  session.results.value = distorted.map(({ file: { size } }, i) => ({
+    name: 'out.y4m',
+    frames: [],
+    report: { ...base, distorted: { ...base.distorted, name: `/${i}/out.y4m`, fileSize: size } },
+  }));
+  expect(attachVideos(session)).toBe('2 results have their videos again.');
+  for (const [i, { source }] of session.results.value.entries())
+    expect(source?.distorted === distorted[i]?.file).toBe(true);
 });
 
 describe('facts of a video', () => {

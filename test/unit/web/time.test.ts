@@ -4,13 +4,13 @@
  * span, and positions of thumbnails.
  */
 import type { Report } from 'anyvmaf';
-import { describe, expect, it } from 'vitest';
-import { Coded } from '../../../web/src/packets/client.js';
+import { describe, expect, it, vi } from 'vitest';
+import { Coded, codedOf } from '../../../web/src/packets/client.js';
 import { headReader, KINDS } from '../../../web/src/packets/headers.js';
 import { Columns, shotsOf } from '../../../web/src/results/encodes.js';
 import { placed } from '../../../web/src/results/pictures.js';
 import { seeded } from '../../support/random.js';
-import { report } from '../../support/report.js';
+import { paired, report } from '../../support/report.js';
 import { tier } from '../../support/tier.js';
 
 /** Packs bits into bytes, ignoring spaces. */
@@ -214,6 +214,36 @@ describe('coded frames', () => {
     expect(video.rate(25, 49)).toBeCloseTo(8 * 7500, 6);
     expect(video.rates()[12]).toBeCloseTo(8 * 100 * 25, 6);
     expect(video.rates()[25]).toBeGreaterThan(8 * 100 * 25);
+  });
+
+  it('are those of the track that was scored', async () => {
+    /** Answers with the track as the size of the only frame. */
+    class Reader {
+      onmessage: ((event: { readonly data: unknown }) => void) | null = null;
+      postMessage({
+        call,
+        argument,
+      }: {
+        readonly call: number;
+        readonly argument: { readonly track?: number };
+      }) {
+        const one = (value: number) => Float64Array.of(value);
+        const bytes = one(100 + (argument.track ?? -1));
+        const result = { times: one(0), bytes, kinds: Uint8Array.of(0), quantizers: one(Number.NaN) };
+        queueMicrotask(() => this.onmessage?.({ data: { call, result } }));
+      }
+      terminate() {}
+    }
+    vi.stubGlobal('Worker', Reader);
+    const file = new File(['v'], 'two.mkv');
+    const source = { reference: file, distorted: file, options: {} };
+    const of = async (track?: number) => {
+      const run = track === undefined ? undefined : report({ pairing: paired({ track, tracks: 2 }) });
+      const coded = await codedOf({ name: 'two', frames: [], source, ...(run && { report: run }) });
+      return coded?.frames.bytes[0];
+    };
+    expect([await of(), await of(0), await of(1), await of(0)]).toEqual([99, 100, 101, 100]);
+    vi.unstubAllGlobals();
   });
 
   it('find the next and previous key frame', () => {

@@ -111,7 +111,8 @@ function pairsOf(times: Float64Array, { report }: EncodeResult): Float64Array {
   return times.map((time) => (time - start) * rate);
 }
 
-const known = new WeakMap<File, Promise<CodedFrames | null>>();
+/** By track, which a report states if there are several. */
+const known = new WeakMap<File, Map<number | undefined, Promise<CodedFrames | null>>>();
 /** Reads are serialized. */
 let last: Promise<unknown> = Promise.resolve();
 
@@ -138,8 +139,11 @@ function readFrames(file: File, track: number | undefined): Promise<CodedFrames 
 export async function codedOf(result: EncodeResult): Promise<Coded | undefined> {
   const file = result.source?.distorted;
   if (!file) return undefined;
-  const reading = known.get(file) ?? readFrames(file, result.report?.pairing?.distorted.track);
-  known.set(file, reading);
+  const { track } = (result.report ?? result.saved)?.pairing?.distorted ?? {};
+  const tracks = known.get(file) ?? new Map<number | undefined, Promise<CodedFrames | null>>();
+  known.set(file, tracks);
+  const reading = tracks.get(track) ?? readFrames(file, track);
+  tracks.set(track, reading);
   const frames = await reading;
   return frames && frames.times.length > 0 ? new Coded(frames, result) : undefined;
 }

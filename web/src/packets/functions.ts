@@ -25,7 +25,7 @@ export type Quantizer = 'qp' | 'index';
 
 export interface CodedCall {
   readonly file: File;
-  /** 0-based; default: the first video track. */
+  /** 0-based; absent: the only video track. */
   readonly track?: number;
 }
 
@@ -81,14 +81,16 @@ async function packetsOf(track: InputVideoTrack, alive: () => void): Promise<Pac
 }
 
 export const packetFunctions = {
-  /** `null` if the file is no container. Emits `alive` now and then. */
+  /** `null` if the file is no container, or the track is unknown. Emits `alive` now and then. */
   async codedFrames({ file, track }: CodedCall, { emit }: CallContext<'alive'>): Promise<CodedFrames | null> {
     const { ALL_FORMATS, BlobSource, HLS, Input, UnsupportedInputFormatError } = await import('mediabunny');
     // Playlists name other files, which the page does not have.
     const formats = ALL_FORMATS.filter((format) => format !== HLS);
     const input = new Input({ formats, source: new BlobSource(file) });
     try {
-      const chosen = (await input.getVideoTracks())[track ?? 0];
+      const tracks = await input.getVideoTracks();
+      // Only the report says which of several is scored.
+      const chosen = track === undefined && tracks.length > 1 ? undefined : tracks[track ?? 0];
       if (!chosen) return null;
       const codec = await chosen.getCodec();
       const packets = (await packetsOf(chosen, () => emit('alive'))).sort((a, b) => a.time - b.time);

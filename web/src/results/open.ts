@@ -110,21 +110,25 @@ function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined
 export function attachVideos(session: Session): string {
   const reference = session.reference.value?.file;
   const wrong = new Set<string>();
-  const isOf = (file: File | undefined, name: string, bytes: number | undefined): file is File => {
-    if (file?.name !== baseName(name)) return false;
-    if (bytes === undefined || bytes === file.size) return true;
-    wrong.add(text.saved.otherFile(file.name, sizeText(file.size) ?? '', sizeText(bytes) ?? ''));
-    return false;
+  const taken = new Set(session.results.value.map(({ source }) => source?.distorted));
+  /** Of equal files, one that no result has yet. */
+  const fileOf = (files: readonly File[], name: string, bytes: number | undefined): File | undefined => {
+    const named = files.filter((file) => file.name === baseName(name));
+    const fitting = named.filter(({ size }) => bytes === undefined || bytes === size);
+    const [other] = named;
+    if (other && bytes !== undefined && fitting.length === 0)
+      wrong.add(text.saved.otherFile(other.name, sizeText(other.size) ?? '', sizeText(bytes) ?? ''));
+    return fitting.find((file) => !taken.has(file)) ?? fitting[0];
   };
   let attached = 0;
   const results = session.results.value.map((result): EncodeResult => {
     const facts = factsOf(result);
     if (!facts || !reference) return result;
     const bytes = (side: 'reference' | 'distorted') => facts.pairing?.[side].fileSize ?? facts[side].fileSize;
-    const distorted = session.distorted.value
-      .map(({ file }) => file)
-      .find((file) => isOf(file, facts.distorted.name, bytes('distorted')));
-    if (!isOf(reference, facts.reference.name, bytes('reference')) || !distorted) return result;
+    const files = session.distorted.value.map(({ file }) => file);
+    const distorted = fileOf(files, facts.distorted.name, bytes('distorted'));
+    if (!fileOf([reference], facts.reference.name, bytes('reference')) || !distorted) return result;
+    taken.add(distorted);
     attached++;
     const { was, ...rest } = result;
     const scored = was && { ...was, reference, distorted };

@@ -5,6 +5,7 @@
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { CHROMA_FORMATS } from 'anyvmaf/core/choices';
 import { MAX_SIDE } from 'anyvmaf/core/frame';
+import { modelPath } from 'anyvmaf/core/names';
 import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
 import { formatRange, parseArea, parseRange } from './fixes.js';
@@ -127,9 +128,11 @@ const HERE = 'https://page.invalid/folder/';
 
 /** A link must not make the page contact another host. */
 function isOwn(model: string): boolean {
-  const path = /(?:^|:)path=([^:]*)/.exec(model)?.[1];
-  if (path === undefined) return true;
-  return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
+  return model.split(':').every((item, place) => {
+    const path = modelPath(item, place);
+    if (path === undefined) return true;
+    return URL.canParse(path, HERE) && new URL(path, HERE).origin === new URL(HERE).origin;
+  });
 }
 
 function sizeOf(text: string): PictureSize | undefined {
