@@ -4,10 +4,11 @@
  * models evaluated on it, and errors with their exit codes.
  */
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { parquetReadObjects } from 'hyparquet';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { root } from '../../support/built.js';
 import { anyvmaf, expectFailure, type Outcome, passes, videos } from '../../support/cli.js';
 import { privateFolder } from '../../support/folders.js';
 import { linear } from '../../support/onnx.js';
@@ -86,6 +87,19 @@ describe('features --parquet', () => {
     expectFailure(await run('features', ...PAIR, ...table, ...teacher), 2, /vmaf_v9/);
     expect(readdirSync(dirname(files.at('x'))).filter((name) => /failed|nowhere/.test(name))).toEqual([]);
   });
+});
+
+it('runs the commands of docs/cli.md as written', async () => {
+  const page = readFileSync(join(root, 'docs/cli.md'), 'utf8');
+  const lines = page.match(/^anyvmaf (?:features --parquet|tiny eval|tiny compare) .*$/gm) ?? [];
+  expect(lines).toHaveLength(3);
+  files.pair(['ref.y4m', 'a.mp4'], FRAMES);
+  copyFileSync(files.at('a.mp4'), files.at('b.mp4'));
+  for (const name of ['model', 'a', 'b']) copyFileSync(files.at('good.onnx'), files.at(`${name}.onnx`));
+  for (const line of lines) {
+    const [, ...args] = line.replace(/\s+#.*$/, '').split(/\s+/);
+    expect(await run(...args), line).toMatchObject({ code: 0 });
+  }
 });
 
 const draws = ['--resamples', '50', '--json'];
