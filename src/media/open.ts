@@ -300,10 +300,20 @@ function settlePartialFrame(info: VideoInfo, policy: 'refuse' | 'drop'): VideoIn
   return { ...rest, warnings: [...info.warnings, warning] };
 }
 
-async function openDecodedStream({ stream, decodedBy }: DecodedStream, name: string): Promise<FrameSource> {
-  const source = await openStream(stream, name, undefined);
-  const warning = `${shown(name)} was decoded in order by ${decodedBy}; its frames are paired by number.`;
-  return Object.assign(source, { info: { ...source.info, warnings: [...source.info.warnings, warning] } });
+async function openDecodedStream(decoded: DecodedStream, name: string): Promise<FrameSource> {
+  const source = await openStream(decoded.stream, name, undefined);
+  const skipped = decoded.skippedStart();
+  const warnings = [
+    ...source.info.warnings,
+    `${shown(name)} was decoded in order by ${decoded.decodedBy}; its frames are paired by number.`,
+    ...(skipped === undefined
+      ? []
+      : [
+          `the beginning of ${shown(name)} cannot be decoded (${shown(skipped)}), as is usual if a recording starts ` +
+            'between key frames; its first frame is the first one that can.',
+        ]),
+  ];
+  return Object.assign(source, { info: { ...source.info, warnings } });
 }
 
 async function openStream(

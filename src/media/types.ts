@@ -204,6 +204,8 @@ export interface DecodedStream {
   readonly stream: ByteStream;
   /** For example `ffmpeg 5.1.9`. */
   readonly decodedBy: string;
+  /** Why pictures before the first could not be decoded, as is usual in recordings; known once there are bytes. */
+  skippedStart(): string | undefined;
 }
 
 export interface RemoteContent {

@@ -86,8 +86,11 @@ export class PacketTimes {
   #reorders = true;
   #untimed = false;
   #recording = false;
-  /** Packets before the first key frame; -1 without one. */
-  #firstKey = -1;
+  /** Key frames so far, and the time of the first. */
+  #keys = 0;
+  #firstKey = Number.NaN;
+  /** Whether pictures come before the first key frame, in the file or when shown. */
+  #startsLate = false;
   #codec = '';
   #fieldOrder = '';
   /** Seconds per frame; NaN if unknown. */
@@ -107,7 +110,7 @@ export class PacketTimes {
       // An edit list cuts it: decoded, never shown.
       const flags = fields.get('flags') ?? '';
       if (flags.includes('D')) return;
-      if (this.#firstKey < 0 && flags.includes('K')) this.#firstKey = this.#pts.length;
+      this.#noteKey(flags.includes('K'), Number(fields.get('pts') ?? Number.NaN));
       this.bytes += Number(fields.get('size') ?? Number.NaN);
       this.#pts.push(Number(fields.get('pts') ?? Number.NaN));
       this.#dts.push(Number(fields.get('dts') ?? Number.NaN));
@@ -133,10 +136,15 @@ export class PacketTimes {
     this.bytes = Number.NaN;
   }
 
+  #noteKey(isKey: boolean, pts: number): void {
+    if (isKey && this.#keys++ === 0) this.#firstKey = pts;
+    if (this.#keys === 0 || (this.#keys === 1 && pts < this.#firstKey)) this.#startsLate = true;
+  }
+
   /** Whether only decoding shows which packets contain displayed frames. */
   get needsFrames(): boolean {
-    // Pictures before the first key frame may never be shown.
-    if (this.#recording && this.#firstKey !== 0) return true;
+    // Their decoding may need pictures that the recording lacks.
+    if (this.#recording && this.#startsLate) return true;
     return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
 

@@ -23,9 +23,9 @@ const CONTAINER = /^\[info\] Input #0, (.+), from 'pipe:0':/;
 /** @returns `undefined` without ffmpeg */
 export async function decodeStream(bytes: ByteStream, name: string): Promise<DecodedStream | undefined> {
   const { usable, version = '' } = await createFfmpegDecoder().availability();
-  return usable
-    ? { stream: new StreamDecoding(bytes, name, version), decodedBy: `ffmpeg ${version}` }
-    : undefined;
+  if (!usable) return undefined;
+  const stream = new StreamDecoding(bytes, name, version);
+  return { stream, decodedBy: `ffmpeg ${version}`, skippedStart: () => stream.skippedStart };
 }
 
 class StreamDecoding implements ByteStream {
@@ -36,6 +36,11 @@ class StreamDecoding implements ByteStream {
   readonly #ended: Promise<number | null>;
   #container = '';
   #first: ExpectedFrame | undefined;
+  #begin = () => {};
+  /** Settles with the first frame in the log, which may be read after that frame's bytes. */
+  readonly #begun = new Promise<void>((resolve) => {
+    this.#begin = resolve;
+  });
   /** The first errors before and after the first frame. */
   #before: string | undefined;
   #after: string | undefined;
@@ -65,18 +70,22 @@ class StreamDecoding implements ByteStream {
     void this.#feed(stdin);
   }
 
+  /** Why pictures before the first could not be decoded, as is usual if a recording starts between key frames. */
+  get skippedStart(): string | undefined {
+    return this.#first && RECORDINGS.has(this.#container) ? this.#before : undefined;
+  }
+
   async next(): Promise<Uint8Array | undefined> {
     const piece = await this.#output.next().catch((error: unknown) => {
       // Report the cause, not the truncated output.
       throw this.#failure ?? error;
     });
     if (this.#failure !== undefined) throw this.#failure;
+    if (piece && !this.#first) await Promise.race([this.#begun, this.#ended]);
     if (piece || this.#closed) return piece;
     const code = await this.#ended;
     if (this.#failure !== undefined) throw this.#failure;
-    // Usual if a recording starts between key frames.
-    const skipped = this.#first !== undefined && RECORDINGS.has(this.#container);
-    const error = this.#after ?? (skipped ? undefined : this.#before);
+    const error = this.#after ?? (this.skippedStart === undefined ? this.#before : undefined);
     if (code === 0 && error === undefined) return undefined;
     const reason = error ?? `it ended with code ${code}`;
     throw mediaError(
@@ -125,6 +134,7 @@ class StreamDecoding implements ByteStream {
 
   #compare(found: ExpectedFrame): void {
     this.#first ??= found;
+    this.#begin();
     const text = ({ width, height, pixelFormat }: ExpectedFrame) =>
       `${width}x${height} ${unranged(pixelFormat)}`;
     const [first, now] = [text(this.#first), text(found)];

@@ -321,6 +321,19 @@ describe.runIf(hasFfmpeg)(`invalid input (${needsFfmpeg})`, () => {
     expect(await hashFrames(part)).toEqual(ffmpegHashes(path).slice(30, 33));
   });
 
+  it('that begins with a key frame of an open GOP has the times of the frames that are shown', async () => {
+    const x265 = 'log-level=error:keyint=24:open-gop=1:bframes=4';
+    const whole = ffmpeg(file('open.ts'), [
+      ...['-f', 'lavfi', '-i', 'testsrc2=s=320x240:r=25', '-frames:v', '96'],
+      ...['-c:v', 'libx265', '-x265-params', x265],
+    ]);
+    const cut = ffmpeg(file('open-cut.ts'), ['-ss', '1.2', '-i', whole, '-c', 'copy']);
+    const shown = ffmpegHashes(cut);
+    expect((await decoder.timestamps(cut))?.times).toHaveLength(shown.length);
+    const part = await open(cut, { frames: { start: 5, end: 8 } });
+    expect(await hashFrames(part)).toEqual(shown.slice(5, 8));
+  });
+
   it('that changes its size within', async () => {
     const [a, b] = ['320x240', '160x120'].map((size) =>
       readFileSync(encode({ codec: 'h264', size, extension: 'h264' })),

@@ -302,6 +302,14 @@ describe('times of packets', () => {
       return packets.needsFrames;
     };
     expect([needs('mpegts'), needs('matroska,webm')]).toEqual([true, false]);
+    const shown = (...times: readonly number[]) => {
+      const packets = new PacketTimes();
+      for (const [i, pts] of times.entries()) packets.take(packet(pts, 40 * i, i === 0 ? 'K_' : '__'));
+      for (const line of [stream, 'format|format_name=mpegts']) packets.take(line);
+      return packets.needsFrames;
+    };
+    // Leading pictures of an open GOP refer to pictures before the cut.
+    expect([shown(120, 40, 80, 160), shown(40, 120, 80, 160)]).toEqual([true, false]);
   });
 
   it('leave out frames that are never shown, and second fields', () => {
