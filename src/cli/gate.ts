@@ -15,6 +15,7 @@ import {
   baselineOf,
   type Check,
   checkBaseline,
+  type DropResult,
   doubtOf,
   dropCheck,
   holdAgainst,
@@ -52,7 +53,7 @@ export function judgeReport(report: Report, settings: GateSettings, of = '', bef
   const scores = failUnder === undefined ? [] : holdAgainst(report, { relation: '>=', bound: failUnder });
   const sourceOf = (metric: string) => report.models.find(({ name }) => name === metric)?.source ?? metric;
   const fallen = before
-    ? drops.flatMap((drop) => holdAgainstBaseline(report, before.report, before.name, drop)).map(dropCheck)
+    ? drops.flatMap((drop) => holdAgainstBaseline(report, before.report, before.name, drop))
     : [];
   const trusted = flaw && { name: 'the score can be trusted', found: flaw.message, passed: !flaw.fails };
   const judged: readonly Judgement[] = [
@@ -74,11 +75,18 @@ export function judgeReport(report: Report, settings: GateSettings, of = '', bef
       };
     }),
     ...undecided(report, [...scores, ...held], of, number),
-    ...ofWindow(report, held, of),
-    ...fallen.map((check) => ({
+    ...ofWindow([report], held, of, ({ name, relation, bound }) => [
+      `${name} ${relation} ${bound}`,
+      `--fail-under '${name}${relation}${bound}'`,
+    ]),
+    ...fallen.map(dropCheck).map((check) => ({
       check,
       complaint: !check.passed && `${check.name}${of} failed: ${check.found}`,
     })),
+    ...ofWindow(before ? [report, before.report] : [], fallen, of, ({ name, most }) => [
+      `${name} within ${most} of the baseline`,
+      `--max-drop '${name}=${most}'`,
+    ]),
   ];
   return {
     checks: judged.map(({ check }) => check),
@@ -118,19 +126,32 @@ function undecided(
   });
 }
 
-/** Limits that the last frames keep, but perhaps not all frames. */
-function ofWindow(report: Report, results: readonly LimitResult[], of: string): Judgement[] {
-  const some = results.filter((result) => result.passed && isOfWindow(report, result));
-  return some.map(({ name, relation, bound }) => ({
-    check: {
-      name: `${name} ${relation} ${bound} in the whole video`,
-      found: 'unknown: only the last frames were kept',
-      passed: false,
-    },
-    complaint:
-      `${name}${of} is that of the last ${report.frames.length} frames: whether --fail-under '${name}${relation}${bound}' ` +
-      'holds is undecided; leave out --window, or limit the mean, min or max',
-  }));
+/**
+ * Rules that the last frames keep, but perhaps not all frames.
+ * @param reports that the rules compare
+ * @param wordsOf a rule in words, and as an option
+ */
+function ofWindow<Result extends LimitResult | DropResult>(
+  reports: readonly Report[],
+  results: readonly Result[],
+  of: string,
+  wordsOf: (result: Result) => readonly [rule: string, option: string],
+): Judgement[] {
+  return results.flatMap((result) => {
+    const cut = result.passed ? reports.find((report) => isOfWindow(report, result)) : undefined;
+    if (!cut) return [];
+    const [rule, option] = wordsOf(result);
+    return {
+      check: {
+        name: `${rule} in the whole video`,
+        found: 'unknown: only the last frames were kept',
+        passed: false,
+      },
+      complaint:
+        `${result.name}${of} is that of the last ${cut.frames.length} frames: whether ${option} holds is undecided; ` +
+        'leave out --window, or limit the mean, min or max',
+    };
+  });
 }
 
 /**

@@ -5,7 +5,7 @@
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { percentile, USUAL_RATE } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { baseName, bitrateOf, frameTime, joined, modelFlags, pairRate } from './facts.js';
+import { baseName, bitrateOf, frameTime, joined, modelFlags, pairRate, pooledCount } from './facts.js';
 import {
   isWorseHigh,
   type Limit,
@@ -298,9 +298,13 @@ function incomparable(name: string, why: string): AnyvmafError {
   return new AnyvmafError('mismatch', `the baseline ${shown(name)} cannot be compared: ${why}`);
 }
 
-/** Reference frame of the first pair. */
-function firstFrame({ reference: { skipped }, frames: [first] }: Report): number {
-  return skipped + (first?.frameNum ?? 0);
+/** Reference frame of the first scored pair, also if a window kept only the last ones. */
+function firstFrame(report: Report): number {
+  const { reference, frames, subsample, sampling } = report;
+  const [first] = frames;
+  if (!first) return reference.skipped;
+  const dropped = sampling ? 0 : pooledCount(report, frames.length) - frames.length;
+  return reference.skipped + first.frameNum - dropped * subsample;
 }
 
 function sizeOf({ width, height }: Pick<ReportInput, 'width' | 'height'>): string {

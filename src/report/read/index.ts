@@ -124,8 +124,8 @@ export function reportTexts(text: string, name: string): readonly string[] {
   return items.filter((item) => item?.error === undefined).map((item) => JSON.stringify(item));
 }
 
-/** After the line that ends an encode's JSON lines. */
-const RUN_END = /(?<=^\{"type":"(?:summary|failure)".*\n)/m;
+/** After the line that ends an encode's JSON lines. A dot would not match the carriage returns of Windows. */
+const RUN_END = /(?<=^\{"type":"(?:summary|failure)"[^\n]*\n)/m;
 const FAILED = /^\uFEFF?\{"type":"failure"/m;
 
 function formatOf(saved: SavedText): ReportFormat {

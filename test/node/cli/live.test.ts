@@ -56,6 +56,20 @@ describe('--window and --alarm', () => {
     },
   );
 
+  it('compare with a baseline what covers all frames, and leave the rest undecided', async () => {
+    await run('-o', 'whole.json', '-q');
+    await run('--window', '2s', '-o', 'windowed.json', '-q');
+    const held = (baseline: string, ...args: string[]) => run(...args, '--baseline', baseline, '-q');
+    for (const baseline of ['whole.json', 'windowed.json']) {
+      const windowed = (drop: string) => held(baseline, '--window', '2s', '--max-drop', drop);
+      expect((await windowed('0,vmaf.min=0')).code, baseline).toBe(0);
+      const { code, stderr } = await windowed('vmaf.p5=100');
+      expect([code, stderr]).toEqual([3, expect.stringContaining('is that of the last 50 frames')]);
+    }
+    const { code, stderr } = await held('windowed.json', '--max-drop', 'vmaf.p5=100');
+    expect([code, stderr]).toEqual([3, expect.stringContaining("--max-drop 'vmaf.p5=100'")]);
+  });
+
   it('judge limits that cover all frames', async () => {
     expect((await run('--window', '2s', '--fail-under', 'min>=0', '-q')).code).toBe(0);
   });

@@ -183,6 +183,9 @@ describe('incomplete reports', () => {
     expect(reportTexts(failure, 'all.ndjson')).toEqual([]);
     expect(reportTexts(one, 'all.ndjson')).toEqual([one]);
     expect(() => readBaseline(failure, 'all.ndjson')).toThrow('has no report');
+    const onWindows = (text: string) => text.replaceAll('\n', '\r\n');
+    expect(reportTexts(onWindows(all), 'all.ndjson')).toEqual([onWindows(one), onWindows(one)]);
+    expect(readReport(onWindows(one)).frames).toEqual(readReport(one).frames);
   });
 
   test('frames in another order are sorted; a repeated frame is refused', () => {
