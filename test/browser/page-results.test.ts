@@ -607,7 +607,12 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
   beforeAll(async () => {
     server = createServer(({ url = '', headers }, response) => {
       requests.push({ path: url, host: headers.host ?? '', cookie: headers.cookie ?? '' });
-      const body = { '/ref%20a.y4m': video(40), '/dis.y4m': video(20), '/closed.y4m': video(20) }[url];
+      const body = {
+        '/ref%20a.y4m': video(40),
+        '/dis.y4m': video(20),
+        '/other.y4m': video(30),
+        '/closed.y4m': video(20),
+      }[url];
       if (url === '/moved.y4m') response.writeHead(302, { location: '/dis.y4m' });
       else
         response.writeHead(body ? 200 : 404, {
@@ -650,6 +655,19 @@ describe.skipIf(noChromium)(`a link with videos${noChromium}`, () => {
       dis: `${origin}/dis.y4m`,
       frame: '6',
     });
+  });
+
+  it('copies no frame of an encode that was removed', async () => {
+    const page = await site.open({ hash: `${link('dis.y4m')}&dis=${origin}/other.y4m` });
+    await page.getByRole('button', { name: 'Load and score' }).click();
+    await page.locator('dialog[data-frame="4"]:not([data-busy])').waitFor();
+    await leave(page);
+    await page.getByRole('button', { name: 'Change', exact: true }).click();
+    await page.getByRole('button', { name: 'Remove dis.y4m' }).click();
+    await says(page.locator('#result-heading')).toBe('other.y4m');
+    await page.getByRole('button', { name: 'Copy link to settings' }).click();
+    const copied = new URLSearchParams(new URL(page.url()).hash.slice(1));
+    expect([copied.getAll('dis'), copied.get('frame')]).toEqual([[`${origin}/other.y4m`], null]);
   });
 
   it('waits for a run that is under way, then scores its own videos', async () => {

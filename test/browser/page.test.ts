@@ -410,6 +410,25 @@ describe.skipIf(noChromium)(`the page in Chromium${noChromium}`, () => {
     const y4m = (name: string, side: 'reference' | 'distorted', frames = 12) =>
       write(name, y4mFile(shots, side, frames));
 
+    it('comes back after saved reports, also after Forward to the entry of one', async () => {
+      const page = await site.open();
+      await choose(page, y4m('back-ref.y4m', 'reference'), y4m('back-dis.y4m', 'distorted'));
+      await score(page);
+      const { text } = await saved(page, 'Download JSON');
+      const report = write('back.json', text.replaceAll('back-dis.y4m', 'kept-dis.y4m'));
+      const heading = page.locator('#result-heading');
+      await page.setInputFiles('#pick-reports', report);
+      await says(heading).toBe('kept-dis.y4m');
+      await page.goBack();
+      await says(heading).toBe('back-dis.y4m');
+      await page.goForward();
+      await expect.poll(() => page.evaluate(() => history.state?.report)).toBe(true);
+      await page.setInputFiles('#pick-reports', report);
+      await says(heading).toBe('kept-dis.y4m');
+      await page.goBack();
+      await says(heading).toBe('back-dis.y4m');
+    });
+
     it('keeps settings that a copied link has when the setup is unfolded', async () => {
       const page = await site.open();
       await choose(page, y4m('linked-ref.y4m', 'reference'), y4m('linked-dis.y4m', 'distorted'));

@@ -7,7 +7,7 @@ import { unlessAborted } from 'anyvmaf/core/abort';
 import { baseName, sizeText } from 'anyvmaf/view';
 import { button, fill, h } from './dom.js';
 import { messageOf } from './engine/calls.js';
-import { type Cursor, isActive, type Session } from './session.js';
+import { isActive, type Session } from './session.js';
 import { labelled } from './setup/fields.js';
 import { addFiles } from './setup/files.js';
 import { LINK_KEYS } from './setup/link.js';
@@ -126,19 +126,20 @@ const nameOf = ({ pathname, host }: URL): string => {
 
 const addresses = new WeakMap<File, URL>();
 
-/** The frame that was open last: the viewer covers the button that copies a link. */
-let opened: Cursor | undefined;
+/** The frame that was open last, and its encode: the viewer covers the button that copies a link. */
+let opened: { readonly file: File | undefined; readonly frame: number } | undefined;
 
 /** Follows the open frame. @returns makes the hash */
 export function linkOf(session: Session): () => string {
   session.cursor.watch((cursor) => {
-    opened = cursor ?? opened;
+    if (!cursor) return;
+    opened = { file: session.results.value[cursor.encode]?.source?.distorted, frame: cursor.frame };
   });
   return () => videosHash(session);
 }
 
 /** The chosen videos and the last open frame as a hash; empty if a video has no URL. */
-function videosHash({ reference, distorted, results }: Session): string {
+function videosHash({ reference, distorted }: Session): string {
   const pairs = new URLSearchParams();
   const chosen = [...(reference.value ? [reference.value] : []), ...distorted.value];
   for (const video of chosen) {
@@ -146,9 +147,10 @@ function videosHash({ reference, distorted, results }: Session): string {
     if (!url) return '';
     pairs.append(video === reference.value ? 'ref' : 'dis', url.href);
   }
-  if (opened && results.value[opened.encode] && chosen.length > 0) {
+  const encode = distorted.value.findIndex(({ file }) => file === opened?.file);
+  if (opened && encode >= 0) {
     pairs.set('frame', String(opened.frame));
-    if (opened.encode > 0) pairs.set('encode', String(opened.encode + 1));
+    if (encode > 0) pairs.set('encode', String(encode + 1));
   }
   return pairs.toString();
 }
@@ -190,7 +192,9 @@ function offer(box: HTMLElement, session: Session, videos: LinkedVideos, linked:
       if (isActive(session.run.value)) fill(status, words.waits);
       await unlessAborted(stop.signal, runEnded(session));
       await take(session, files, reference !== undefined);
-      if (videos.cursor) openLater(session, videos.cursor);
+      const { cursor } = videos;
+      const encode = cursor && files[cursor.encode + (reference ? 1 : 0)];
+      if (encode) openLater(session, encode, cursor.frame);
       session.runsAsked.value++;
       close();
     } catch (error) {
@@ -258,14 +262,15 @@ async function take(session: Session, files: readonly File[], hasReference: bool
   if (refused.length > 0) throw new Error(refused.join(' '));
 }
 
-/** Opens a frame after the next run, if the run has it. */
-function openLater(session: Session, { encode, frame }: { encode: number; frame: number }): void {
+/** Opens a frame of an encode after the next run, if the run has it. */
+function openLater(session: Session, file: File, frame: number): void {
   let waits = true;
   let runs = false;
   session.watchPhase((phase) => {
     if (phase === 'running') runs = true;
     if (phase !== 'done' || !runs || !waits) return;
     waits = false;
+    const encode = session.results.value.findIndex(({ source }) => source?.distorted === file);
     const last = session.results.value[encode]?.frames.at(-1)?.frameNum;
     if (last !== undefined && frame <= last) session.cursor.value = { encode, frame };
   });

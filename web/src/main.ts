@@ -71,11 +71,9 @@ async function readReports(files: readonly File[]): Promise<void> {
   try {
     const { openReports } = await import('./results/open.js');
     await openReports(files, session);
-    // Back restores the earlier results.
-    if (!history.state?.report) {
-      covered = before;
-      history.pushState({ ...history.state, report: true }, '');
-    }
+    // Back restores the earlier results, also from the entry of an earlier report.
+    covered ??= before;
+    if (!history.state?.report) history.pushState({ ...history.state, report: true }, '');
     attach();
     (curves.hidden ? results : curves).scrollIntoView({ block: 'start' });
   } catch (error) {

@@ -553,6 +553,20 @@ describe('a session', () => {
     session.distorted.value = [second];
     expect([names(), session.outdated.value]).toEqual([['saved'], false]);
   });
+
+  it('shows finished results again after a run that ended before its first frame', () => {
+    const { session } = chosen();
+    session.results.value = keep(session);
+    watchChosen(session);
+    session.settings.value = { ...DEFAULT_SETTINGS, subsample: 2 };
+    session.run.value = { phase: 'running', progress: [null, null] };
+    session.results.value = [];
+    session.run.value = { phase: 'cancelled' };
+    session.results.value = [];
+    expect(session.results.value).toEqual([]);
+    session.settings.value = DEFAULT_SETTINGS;
+    expect(session.results.value.map(({ name }) => name)).toEqual(['a', 'b']);
+  });
 });
 
 describe('a stored session', () => {

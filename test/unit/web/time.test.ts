@@ -217,6 +217,7 @@ describe('coded frames', () => {
   });
 
   it('are those of the track that was scored', async () => {
+    let failures = 1;
     /** Answers with the track as the size of the only frame. */
     class Reader {
       onmessage: ((event: { readonly data: unknown }) => void) | null = null;
@@ -230,7 +231,9 @@ describe('coded frames', () => {
         const one = (value: number) => Float64Array.of(value);
         const bytes = one(100 + (argument.track ?? -1));
         const result = { times: one(0), bytes, kinds: Uint8Array.of(0), quantizers: one(Number.NaN) };
-        queueMicrotask(() => this.onmessage?.({ data: { call, result } }));
+        const lost = argument.track === 5 && failures-- > 0;
+        const failure = { name: 'Error', message: 'lost' };
+        queueMicrotask(() => this.onmessage?.({ data: lost ? { call, failure } : { call, result } }));
       }
       terminate() {}
     }
@@ -243,6 +246,9 @@ describe('coded frames', () => {
       return coded?.frames.bytes[0];
     };
     expect([await of(), await of(0), await of(1), await of(0)]).toEqual([99, 100, 101, 100]);
+    // A failure is not remembered.
+    await expect(of(5)).rejects.toThrow('lost');
+    expect(await of(5)).toBe(105);
     vi.unstubAllGlobals();
   });
 

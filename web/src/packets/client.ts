@@ -144,6 +144,8 @@ export async function codedOf(result: EncodeResult): Promise<Coded | undefined> 
   known.set(file, tracks);
   const reading = tracks.get(track) ?? readFrames(file, track);
   tracks.set(track, reading);
+  // After a failure, a later call tries again.
+  reading.catch(() => tracks.delete(track));
   const frames = await reading;
   return frames && frames.times.length > 0 ? new Coded(frames, result) : undefined;
 }

@@ -22,6 +22,7 @@ import { button, fill, h } from '../dom.js';
 import { type Coded, codedOf, codedText } from '../packets/client.js';
 import { KINDS } from '../packets/headers.js';
 import { inTurn } from '../schedule.js';
+import type { EncodeSource } from '../session.js';
 import { html, made, render } from '../templates.js';
 import { text } from '../text.js';
 import { chartMenu, frameFile } from './chart-menu.js';
@@ -66,9 +67,10 @@ class CodedLane {
   readonly #view: View;
   readonly #legend = h('p', { class: 'lane-key small soft' });
   readonly #now = h('span', { class: 'lane-now' });
-  readonly #known = new Map<File, Coded | undefined>();
-  /** Each file is read once, although `update` runs after each read. */
-  readonly #requested = new Set<File>();
+  /** Not by file: results of other tracks or skipped frames may share one. */
+  readonly #known = new Map<EncodeSource, Coded | undefined>();
+  /** Each is read once, although `update` runs after each read. */
+  readonly #requested = new Set<EncodeSource>();
   readonly #rates = new WeakMap<Coded, Float64Array>();
   readonly #stops: (() => void)[];
   /** Called when the frames of an encode were read. */
@@ -103,15 +105,15 @@ class CodedLane {
 
   /** `undefined` until they are read. */
   of(encode: Encode | undefined): Coded | undefined {
-    const file = encode?.result.source?.distorted;
-    return file && this.#known.get(file);
+    const source = encode?.result.source;
+    return source && this.#known.get(source);
   }
 
   update(): void {
     const encode = this.#encode;
-    const file = encode?.result.source?.distorted;
+    const source = encode?.result.source;
     for (const { result } of this.#encodes.list) this.#read(result);
-    const none = !file || (this.#known.has(file) && !this.#known.get(file));
+    const none = !source || (this.#known.has(source) && !this.#known.get(source));
     // Keep the room during a run and while reading, so that nothing below moves.
     if (none) this.#box.classList.remove('awaits');
     if (none || !this.#encode?.result.report) this.#element.remove();
@@ -132,11 +134,11 @@ class CodedLane {
   }
 
   #read(result: Encode['result']): void {
-    const file = result.source?.distorted;
-    if (!file || !result.report || this.#requested.has(file)) return;
-    this.#requested.add(file);
+    const { source } = result;
+    if (!source || !result.report || this.#requested.has(source)) return;
+    this.#requested.add(source);
     const done = (coded: Coded | undefined) => {
-      this.#known.set(file, coded);
+      this.#known.set(source, coded);
       this.update();
       this.onRead();
     };

@@ -90,7 +90,7 @@ export function watchChosen(session: Session): void {
   const { reference, distorted, raw, settings, tiny, results, kept, outdated, run, cursor } = session;
   const update = () => {
     const shown = results.value;
-    const own = shown.length > 0 && shown.every(({ scored }) => scored) && !isActive(run.value);
+    const own = shown.every(({ scored }) => scored) && !isActive(run.value);
     const known = keptResults(session).filter((result) => result !== undefined);
     if (own && known.length > 0 && known.length === distorted.value.length) {
       const same =
@@ -204,6 +204,8 @@ export class Runner {
         : shown.filter(({ frames }) => frames.length > 0);
     } finally {
       this.#stop = undefined;
+      // Shows earlier results if this run has none.
+      if (session.results.value.length === 0) session.results.value = [];
     }
   }
 
