@@ -368,7 +368,7 @@ export async function scoreApart(
 /** Waits while the run is paused. @throws {AnyvmafError} `media` once it is stopped: one pass makes no report */
 function unlessStopped(steering: Steering): Promise<void> | undefined {
   if (!steering.stopped) return steering.gate();
-  throw mediaError('There are no frames to score: the run was stopped before its first.');
+  throw mediaError('There is nothing to report: the run was stopped before VMAF was measured.');
 }
 
 type Inputs = Pick<Report, 'reference' | 'distorted'>;

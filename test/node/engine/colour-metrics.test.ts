@@ -173,7 +173,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     const steering = new Steering(UNWATCHED);
     requireSteerable(run)[STEERED](steering);
     steering.stop();
-    expect(await refusalOf('media', () => run.start())).toContain('stopped before its first');
+    expect(await refusalOf('media', () => run.start())).toContain('stopped before VMAF was measured');
     expect(done).toEqual([]);
   });
 
