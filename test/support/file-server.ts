@@ -194,6 +194,8 @@ export async function serve(
       response.writeHead(404).end();
     }
   });
+  // A client may send a request just as an idle connection is closed, and sees a reset.
+  server.keepAliveTimeout = 0;
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   let open = true;
