@@ -123,18 +123,20 @@ class FollowedJobs {
       signal.throwIfAborted();
       const some = all.slice(at, at + AT_ONCE);
       const outcomes = await store.outcomes(some.map(({ key }) => key));
-      const failed: QueueJob[] = [];
-      if (retryFailed)
-        for (const [i, job] of some.entries()) if (await this.#failed(job, outcomes[i])) failed.push(job);
-      if (failed.length > 0) await this.#tools.retry(failed);
       const fresh = some.filter((_, i) => outcomes[i] === undefined);
       await queue.add(fresh.map((job) => ({ kind: 'pair', job })));
-      const ended = some.filter((job, i) => outcomes[i] !== undefined && !failed.includes(job));
-      yield* this.collect(ended.map(({ key }) => key));
+      const ended = some.filter((job) => !fresh.includes(job));
+      const failed: QueueJob[] = [];
+      yield* this.collect(
+        ended.map(({ key }) => key),
+        retryFailed ? failed : undefined,
+      );
+      if (failed.length > 0) await this.#tools.retry(failed);
     }
   }
 
-  async *collect(keys: readonly string[]): AsyncGenerator<EndedJob, void, undefined> {
+  /** @param failed gets failed jobs instead of the caller */
+  async *collect(keys: readonly string[], failed?: QueueJob[]): AsyncGenerator<EndedJob, void, undefined> {
     const { queue, store, files } = this.#tools;
     const outcomes = await store.outcomes(keys);
     for (const [i, key] of keys.entries()) {
@@ -147,6 +149,10 @@ class FollowedJobs {
         continue;
       }
       const ended = outcome.kind === 'scored' ? await this.#read(job, outcome) : outcome;
+      if (ended.kind === 'failed' && failed) {
+        failed.push(job);
+        continue;
+      }
       yield { job, outcome: ended };
       this.open.delete(key);
       // A failure stays, so that only the user retries it.
@@ -155,11 +161,6 @@ class FollowedJobs {
       await files.clear(key, true, frames ? [line, frames] : [line]);
       await store.take([key]);
     }
-  }
-
-  async #failed(job: QueueJob, outcome: Outcome | undefined): Promise<boolean> {
-    if (outcome?.kind !== 'scored') return outcome?.kind === 'failed';
-    return (await this.#read(job, outcome)).kind === 'failed';
   }
 
   async #read({ key }: QueueJob, { line, frames }: ScoredOutcome): Promise<EndedJob['outcome']> {
