@@ -14,6 +14,7 @@ import { openDecoded } from '../media/decoders.js';
 import { isFrameSource, readsOnce, requireVideo } from '../media/open.js';
 import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { Fan, type FramePart, hull } from '../media/pairing/sources.js';
+import { withReads } from '../media/sources.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
 import { folderOption } from '../metrics/options.js';
 import type { Report } from '../report/schema.js';
@@ -73,7 +74,7 @@ async function runEach(
         ...observersOf(index, { onProgress, onStart, onFrame }),
       };
       const variant = several ? { openDecoder: seat.open, shared } : {};
-      const request = { reference: told(reference, onFailure), distorted: told(video, onFailure), raw };
+      const request = { reference: heard(reference, onFailure), distorted: heard(video, onFailure), raw };
       const report = await scorePair(platform, request, own, variant);
       onReport?.(report, index);
       return report;
@@ -106,31 +107,21 @@ async function runEach(
   }
 }
 
-/** Makes errors of a caller's own source errors of its video, which a listener gets without ending other runs. */
-function told<Video extends VideoInput | undefined>(video: Video, listener: unknown): Video | FrameSource {
+/** A caller's own source, whose errors become errors of its video: a listener hears of them, and other runs go on. */
+function heard<Video extends VideoInput | undefined>(video: Video, listener: unknown): Video | FrameSource {
   if (listener === undefined || video === undefined || !isFrameSource(video)) return video;
   // Scoring refuses incomplete sources.
   if (typeof video.readFrame !== 'function' || typeof video.close !== 'function') return video;
-  const source: FrameSource = video;
-  const { info, seekable, descriptor } = source;
-  const read = async (index: number, work: () => Promise<boolean> | boolean) => {
+  return withReads(video, async (read, index) => {
     try {
-      return await work();
+      return await read();
     } catch (cause) {
       if (cause instanceof AnyvmafError) throw cause;
-      throw ioError(`reading frame ${index} of ${shown(info.name)} failed: ${messageOf(cause)}`, { cause });
+      throw ioError(`reading frame ${index} of ${shown(video.info.name)} failed: ${messageOf(cause)}`, {
+        cause,
+      });
     }
-  };
-  return {
-    info,
-    seekable,
-    ...(descriptor && { descriptor }),
-    readFrame: (index, into) => read(index, () => source.readFrame(index, into)),
-    ...(source.checkFrame && {
-      checkFrame: (index: number) => read(index, () => source.checkFrame?.(index) ?? true),
-    }),
-    close: () => source.close(),
-  };
+  });
 }
 
 function observersOf(

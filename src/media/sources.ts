@@ -284,6 +284,24 @@ export class SequentialSource implements FrameSource {
   }
 }
 
+/** A source whose reads go through `around`, with the number of the frame. */
+export function withReads(
+  source: FrameSource,
+  around: (read: () => Promise<boolean> | boolean, index: number) => Promise<boolean>,
+): FrameSource {
+  const { info, seekable, descriptor } = source;
+  return {
+    info,
+    seekable,
+    ...(descriptor && { descriptor }),
+    readFrame: (index, into) => around(() => source.readFrame(index, into), index),
+    ...(source.checkFrame && {
+      checkFrame: (index: number) => around(() => source.checkFrame?.(index) ?? true, index),
+    }),
+    close: () => source.close(),
+  };
+}
+
 const NO_REFERENCE = '(no reference)';
 
 /** Leaves planes unchanged. `frameCount` is the other video's, `null` if unknown. */

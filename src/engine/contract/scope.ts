@@ -11,6 +11,7 @@ import { isFrameSource } from '../../media/open.js';
 import type { Side } from '../../media/pair.js';
 import type { AlignResult } from '../../media/pairing/types.js';
 import type { SideMeasurements } from '../../media/preflight/findings.js';
+import { withReads } from '../../media/sources.js';
 import type { FrameSource, VideoInput } from '../../media/types.js';
 import type { CheckedOptions, CheckedPairing } from './options.js';
 import type { Platform } from './platform.js';
@@ -185,7 +186,7 @@ export class SharedSources {
     const seen = new Set<VideoInput>();
     for (const video of runs.flatMap(({ reference = '', distorted }) => [reference, distorted])) {
       if (isFrameSource(video) && seen.has(video) && !this.#shared.has(video))
-        this.#shared.set(video, kept(video));
+        this.#shared.set(video, { ...withReads(video, serializeCalls()), close() {} });
       seen.add(video);
     }
   }
@@ -206,19 +207,4 @@ export class SharedSources {
   async close(): Promise<void> {
     await Promise.all([...this.#shared.keys()].map((source) => source.close()));
   }
-}
-
-function kept(source: FrameSource): FrameSource {
-  const serialize = serializeCalls();
-  const { info, seekable, descriptor } = source;
-  return {
-    info,
-    seekable,
-    ...(descriptor && { descriptor }),
-    readFrame: (index, into) => serialize(() => source.readFrame(index, into)),
-    ...(source.checkFrame && {
-      checkFrame: (index: number) => serialize(() => source.checkFrame?.(index) ?? true),
-    }),
-    close() {},
-  };
 }

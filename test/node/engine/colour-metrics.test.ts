@@ -151,12 +151,18 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
     expect([frame, told]).toEqual([0, values]);
   });
 
-  it('wait while a watched run is paused, before VMAF begins', async () => {
+  /** A run that has not begun, and its progress. */
+  async function watchedRun() {
     const done: number[] = [];
     const onProgress = ({ framesDone }: { readonly framesDone: number }) => done.push(framesDone);
     const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, onProgress });
     const steering = new Steering(UNWATCHED);
     requireSteerable(run)[STEERED](steering);
+    return { run, steering, done };
+  }
+
+  it('wait while a watched run is paused, before VMAF begins', async () => {
+    const { run, steering, done } = await watchedRun();
     steering.pause();
     const report = run.start();
     await sleep(500);
@@ -167,11 +173,7 @@ describe.runIf(golden && hasFfmpeg)(`pairs of PNG files (${needsShared} and ${ne
   });
 
   it('end at once if a watched run is stopped before VMAF begins', async () => {
-    const done: number[] = [];
-    const onProgress = ({ framesDone }: { readonly framesDone: number }) => done.push(framesDone);
-    const run = await prepareRun(pngs('small'), { features: ['ssimulacra2'], threads: 0, onProgress });
-    const steering = new Steering(UNWATCHED);
-    requireSteerable(run)[STEERED](steering);
+    const { run, steering, done } = await watchedRun();
     steering.stop();
     expect(await refusalOf('media', () => run.start())).toContain('stopped before VMAF was measured');
     expect(done).toEqual([]);
