@@ -34,7 +34,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
   const pixelFormat = word(frame.pix_fmt) ?? word(stream.pix_fmt);
   if (pixelFormat === undefined) throw undecodable(codec, name);
 
-  // As in ffmpeg, that of the frame counts first: orientations in EXIF and in the bitstream are only there.
+  // As in ffmpeg, the frame's own counts first: only it has the orientation in EXIF data or in the bitstream.
   const matrix = sideDataIn(frame, '3x3 displaymatrix') ?? sideDataOf('Display Matrix');
   const rotation = quarterTurns(matrix?.rotation);
   const turned = rotation === 90 || rotation === 270;

@@ -143,7 +143,7 @@ export class PacketTimes {
 
   /** Whether only decoding shows which packets contain displayed frames. */
   get needsFrames(): boolean {
-    // Their decoding may need pictures that the recording lacks.
+    // The first pictures may refer to others that the recording lacks.
     if (this.#recording && this.#startsLate) return true;
     return this.#ofOneTime(Float64Array.from(this.#pts).sort()) === 'unknown';
   }
