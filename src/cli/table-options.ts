@@ -3,7 +3,7 @@
  * Flags, help and parsing of the options in core/options. Pure.
  */
 import { usageError } from '../core/errors.js';
-import type { FrameRange } from '../core/frame.js';
+import { type FrameRange, formatRange } from '../core/frame.js';
 import { isUrl } from '../core/names.js';
 import { OPTION_WORDS, type OptionWords, wordsOf } from '../core/option-words.js';
 import { OPTIONS, type OptionKind, type OptionName, type OptionRow } from '../core/options.js';
@@ -96,14 +96,9 @@ export function lookArguments(options: ScoreOptions): readonly string[] {
     if (value === true) return [`--${flag}`];
     const values: readonly unknown[] = Array.isArray(value) ? value : [value];
     return values.map(
-      (one) => `--${flag}=${name === 'range' ? rangeText(one as FrameRange) : formatSize(one)}`,
+      (one) => `--${flag}=${name === 'range' ? formatRange(one as FrameRange) : formatSize(one)}`,
     );
   });
-}
-
-function rangeText({ unit, start, end }: FrameRange): string {
-  const text = (value: number) => (unit === 'seconds' ? `${value}s` : String(value));
-  return `${text(start)}-${end === undefined ? '' : text(end)}`;
 }
 
 /** Extensions of files that could pass for a host: `--allow-url ref.mp4 dis.mp4` names none. */

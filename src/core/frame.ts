@@ -20,6 +20,13 @@ export interface FrameRange {
   readonly end?: number;
 }
 
+/** A range as users type it: `100-200` in frames, `1.5s-10s` in seconds; empty for none. */
+export function formatRange(range: FrameRange | null): string {
+  if (!range) return '';
+  const unit = range.unit === 'seconds' ? 's' : '';
+  return `${range.start}${unit}-${range.end === undefined ? '' : `${range.end}${unit}`}`;
+}
+
 /** Shift from luma to chroma dimensions; 4:0:0 has no chroma. */
 export const SUBSAMPLING = {
   '420': { h: 1, v: 1 },

@@ -5,6 +5,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { AnyvmafError, type Hint, type OptionHint, type Remedy } from '../../../src/core/errors.js';
+import { formatRange } from '../../../src/core/frame.js';
 import { loadModels } from '../../../src/models/load.js';
 import type { ModelStore } from '../../../src/models/types.js';
 import type { FrameMetrics } from '../../../src/report/schema.js';
@@ -26,7 +27,6 @@ import {
   applyFixes,
   dropOwn,
   fixOf,
-  formatRange,
   parseArea,
   parseOffset,
   parseRange,

@@ -3,12 +3,13 @@
  * Labelled form fields, and the groups of them that the form for all encodes shares with that of a single one.
  */
 
+import { formatRange } from 'anyvmaf/core/frame';
 import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { h } from '../dom.js';
 import { MOST_THREADS, type Settings } from '../session.js';
 import { html, made } from '../templates.js';
 import { text } from '../text.js';
-import { formatRange, parseArea, parseOffset, parseRange } from './fixes.js';
+import { parseArea, parseOffset, parseRange } from './fixes.js';
 
 export function labelled(id: string, label: string, ...children: readonly HTMLElement[]): HTMLElement {
   return made(html`<div class="field"><label for=${id}>${label}</label>${children}</div>`);

@@ -3,6 +3,7 @@
  * Turns fixes of findings into changes of settings, for buttons.
  */
 import type { Finding, FrameRange, RawVideoFormat } from 'anyvmaf';
+import { formatRange } from 'anyvmaf/core/frame';
 import { formatSize } from 'anyvmaf/core/size';
 import type { ChosenFile, Session, Settings } from '../session.js';
 import { text } from '../text.js';
@@ -122,11 +123,4 @@ export function parseRange(text: string): FrameRange | undefined {
   if (end !== undefined && end <= start) return undefined;
   if (unit === 'frames' && ![start, end ?? 0].every(Number.isInteger)) return undefined;
   return { unit, start, ...(end !== undefined && { end }) };
-}
-
-/** Formats a range in the syntax of {@link parseRange}. */
-export function formatRange(range: FrameRange | null): string {
-  if (!range) return '';
-  const unit = range.unit === 'seconds' ? 's' : '';
-  return `${range.start}${unit}-${range.end === undefined ? '' : `${range.end}${unit}`}`;
 }

@@ -4,11 +4,11 @@
  */
 import type { PictureSize, RawVideoFormat } from 'anyvmaf';
 import { CHROMA_FORMATS } from 'anyvmaf/core/choices';
-import { MAX_SIDE } from 'anyvmaf/core/frame';
+import { formatRange, MAX_SIDE } from 'anyvmaf/core/frame';
 import { modelPath } from 'anyvmaf/core/names';
 import { formatSize, parseSize } from 'anyvmaf/core/size';
 import { DEFAULT_SETTINGS, MOST_THREADS, type Settings } from '../session.js';
-import { formatRange, parseArea, parseRange } from './fixes.js';
+import { parseArea, parseRange } from './fixes.js';
 import { TINY_NO_REFERENCE } from './models.js';
 
 const NONE = 'none';

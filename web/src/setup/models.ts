@@ -2,9 +2,10 @@
  * @module web/setup/models
  * The models on offer, their combinations, and summaries of settings.
  */
+import { formatRange } from 'anyvmaf/core/frame';
 import { DEFAULT_PAIRING, PAIRING_SETTINGS, type PairingSetting, type Settings } from '../session.js';
 import { text } from '../text.js';
-import { formatRange, valueText } from './fixes.js';
+import { valueText } from './fixes.js';
 
 /** libvmaf's model strings, with distinct names so that they can be combined. */
 export const MODELS = {
