@@ -4,6 +4,7 @@
  */
 import { REPORT_FORMATS, TINY_DEVICE_CHOICES, TINY_PRECISIONS, TINY_RESIZES } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
+import { isOnnxPath, modelPath } from '../core/names.js';
 import { aomCtc, nflxCtc, type Preset } from '../core/presets.js';
 import { quoted } from '../core/printable.js';
 import type { BatchJob, RawVideoFormat, ScoreOptions, ShardChoice, TinyModelOptions } from '../index.js';
@@ -277,6 +278,14 @@ export function scoreSettings(args: readonly string[]): ScoreSettings | 'help' |
 
 export function videosIn({ reference, distorted }: Pick<ScoreSettings, 'reference' | 'distorted'>) {
   return [...(reference === undefined ? [] : [reference]), ...distorted];
+}
+
+/** Files of models; shipped and pulled ones are named, not given as files. */
+export function modelFilesIn({ options: { models = [], tiny = [] } }: Pick<ScoreSettings, 'options'>) {
+  const vmaf = models.flatMap((model) =>
+    model.split(':').flatMap((item, place) => modelPath(item, place) ?? []),
+  );
+  return [...vmaf, ...tiny.map(({ model }) => model).filter(isOnnxPath)];
 }
 
 export function pairRequest({ reference, distorted, raw }: ScoreSettings) {

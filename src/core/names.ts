@@ -24,6 +24,11 @@ export function modelPath(item: string, place: number): string | undefined {
   return place === 0 && !item.includes('=') && looksLikePath(item) ? item : undefined;
 }
 
+/** True for the path of a tiny model; others are ids of the registry. */
+export function isOnnxPath(model: string): boolean {
+  return /[\\/]|\.onnx$/i.test(model);
+}
+
 export const STANDARD_INPUT = 'standard input';
 
 /** A file name for a shell that no program takes for an option. */

@@ -7,6 +7,7 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import * as z from 'zod/v4';
 import { AnyvmafError, ioError, modelError } from '../core/errors.js';
+import { isOnnxPath } from '../core/names.js';
 import { quoted, shown } from '../core/printable.js';
 import { type AllowedPaths, allowedModel, modelOfFile } from '../files/allowed-paths.js';
 
@@ -177,7 +178,7 @@ export async function checkModelString(named: string, files: ToolFiles): Promise
 }
 
 async function checkTinyModel(named: string, files: ToolFiles): Promise<InputModel> {
-  if (!/[/\\]|\.onnx$/i.test(named)) return { named, text: named as CheckedModel };
+  if (!isOnnxPath(named)) return { named, text: named as CheckedModel };
   const shipped = SHIPPED_TINY.exec(named)?.[1];
   if (shipped !== undefined) {
     const { listTinyModels } = await import('../index.js');

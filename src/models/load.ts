@@ -4,6 +4,7 @@
  * values without a video.
  */
 import { MAX_STRING, requireLength, requireText } from '../core/arguments.js';
+import { hexDigest } from '../core/bytes.js';
 import { featureError, internalError, usageError } from '../core/errors.js';
 import { quoted } from '../core/printable.js';
 import type { ExtractorInstance } from '../metrics/options.js';
@@ -35,6 +36,18 @@ export async function loadModels(
     names.add(name);
   }
   return Promise.all(requests.map((request) => loadModel(request, store)));
+}
+
+/**
+ * Digests of the files that model strings name, in hexadecimal; other models change only with their names.
+ * @throws {AnyvmafError} `usage` for a malformed string, `io` for an unreadable file
+ */
+export async function modelFileDigests(texts: readonly string[], store: ModelStore): Promise<string[]> {
+  const paths = texts.flatMap((text) => {
+    const { source } = parseModelString(text);
+    return source.kind === 'path' ? source.path : [];
+  });
+  return Promise.all(paths.map(async (path) => hexDigest(await store.readFile(path))));
 }
 
 async function loadModel(request: ModelRequest, store: ModelStore): Promise<LoadedModel> {

@@ -10,6 +10,7 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
+import { modelFileDigests } from '../models/load.js';
 import { decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
 import { type Material, wholeSource } from './material.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
@@ -45,11 +46,12 @@ export class Probe {
     readonly key: string,
   ) {}
 
-  /** Reuses points of earlier runs with the same source, frames, encoder and arguments. */
+  /** Reuses points of earlier runs with the same source, frames, encoder, arguments and model files. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
-    const { facts, store, options } = session;
+    const { facts, store, options, platform } = session;
     const { material, metrics } = task;
     const { encoder, args, pixelFormat, parameter, size, samples } = task.setting;
+    const digests = await modelFileDigests(options.models ?? [], platform.models);
     const key = await keyOf([
       facts.identity,
       material.key,
@@ -63,7 +65,7 @@ export class Probe {
         ...(samples === 'limited' ? [] : [samples === 'full' ? 'full range' : samples]),
         ...(task.segment !== undefined ? [{ segment: task.segment, keys: material.keys }] : []),
       ],
-      [options.models ?? null, options.features ?? null],
+      [options.models ?? null, options.features ?? null, ...digests],
     ]);
     const probe = new Probe(session, task, key);
     const frames = material.scored.map(({ count }) => count);

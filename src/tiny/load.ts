@@ -5,6 +5,7 @@
  */
 import { hexDigest } from '../core/bytes.js';
 import { AnyvmafError, ioError, modelError, usageError } from '../core/errors.js';
+import { isOnnxPath } from '../core/names.js';
 import { nearest } from '../core/nearest.js';
 import { quoted } from '../core/printable.js';
 import { MAX_SIDECAR_BYTES, parseSidecar, readRegistry } from './documents.js';
@@ -107,7 +108,7 @@ async function find(source: string, files: TinyPlatform['files']): Promise<Found
   const known = await readRegistry(files.builtIn);
   const entry = known.find(({ id }) => id === source);
   if (entry) return { folder: files.builtIn, file: entry.file, entry };
-  if (!/[/\\]|\.onnx$/i.test(source)) {
+  if (!isOnnxPath(source)) {
     const ids = known.map(({ id }) => id);
     const close = nearest(source, ids);
     throw modelError(

@@ -7,7 +7,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isObject, jsonOf } from '../../core/arguments.js';
 import { type ErrorCode, messageOf, usageError } from '../../core/errors.js';
-import { hasScheme } from '../../core/names.js';
+import { hasScheme, isOnnxPath, modelPath } from '../../core/names.js';
 import { withoutAccess } from '../../core/printable.js';
 import { textDigest } from '../../files/folders.js';
 import { hideArguments, QueueConnection, queueAddress, queueError } from '../../queue/connect.js';
@@ -159,10 +159,10 @@ function absolutePaths(arg: string): string {
     case 'distorted':
       return `--${name}=${hasScheme(value) ? value : resolve(value)}`;
     case 'tiny-model':
-      return /[/\\]|\.onnx$/i.test(value) ? `--${name}=${resolve(value)}` : arg;
+      return isOnnxPath(value) ? `--${name}=${resolve(value)}` : arg;
     case 'model': {
-      const items = value.split(':').map((item) => {
-        const [, path] = /^path=(.*)$/s.exec(item) ?? [];
+      const items = value.split(':').map((item, place) => {
+        const path = modelPath(item, place);
         return path === undefined ? item : `path=${resolve(path)}`;
       });
       return `--${name}=${items.join(':')}`;

@@ -1,7 +1,8 @@
 /**
  * @module cli/batch/results
  * Scores the jobs of a batch into its results file: JSON lines, each appended whole, so that a killed run neither loses nor
- * repeats results. A job is identified by its line and by the size, time, head and tail of each file, or by its pictures.
+ * repeats results. A job is identified by its line and by the size, time, head and tail of each video and model file,
+ * or by its pictures.
  */
 import { createHash } from 'node:crypto';
 import {
@@ -31,7 +32,7 @@ import type { ProgressBar } from '../command.js';
 import { completeReport, messageInFlags } from '../exit.js';
 import { gateOf } from '../gate.js';
 import { openOutput } from '../output.js';
-import { requestOf, videosIn } from '../score-options.js';
+import { modelFilesIn, requestOf, videosIn } from '../score-options.js';
 import type { Terminal } from '../terminal.js';
 import type { BatchSettings, Job, OpenJob } from './table.js';
 
@@ -133,7 +134,7 @@ const ENDS = 64 * 1024;
  */
 async function jobId({ args, settings }: Job, signal?: AbortSignal): Promise<string> {
   const { hosts } = settings;
-  const files = videosIn(settings);
+  const files = [...videosIn(settings), ...modelFilesIn(settings)];
   const factsOf = (file: string) => (isUrl(file) ? urlFacts(file, hosts, signal) : fileFacts(file));
   const facts = await Promise.all(files.map(factsOf));
   const own = args.filter((arg) => !/^--(?:allow-url|max-seconds)\b/.test(arg));

@@ -4,7 +4,7 @@
  * read allowed files and write nothing are accepted.
  */
 import { usageError } from '../../core/errors.js';
-import { hasScheme, isUrl } from '../../core/names.js';
+import { hasScheme, isOnnxPath, isUrl } from '../../core/names.js';
 import { optionsOf } from '../../core/options.js';
 import { quoted, shown, withoutAccess } from '../../core/printable.js';
 import { AllowedPaths, allowedModel } from '../../files/allowed-paths.js';
@@ -83,13 +83,12 @@ export async function queuedRun(
   const reference =
     settings.reference === undefined ? undefined : await allowedFile(settings.reference, files, hosts);
   const checkedModels = models && (await Promise.all(models.map((text) => allowedModel(text, files))));
-  const isPath = (model: string) => /[/\\]|\.onnx$/i.test(model);
   const checkedTiny =
     tiny &&
     (await Promise.all(
       tiny.map(async (options) => ({
         ...options,
-        model: isPath(options.model) ? await files.resolveInput(options.model) : options.model,
+        model: isOnnxPath(options.model) ? await files.resolveInput(options.model) : options.model,
       })),
     ));
   return {

@@ -161,6 +161,23 @@ describe('batch', () => {
     },
   );
 
+  it.each([
+    ['model', 'own.json'],
+    ['tiny-model', 'own.onnx'],
+  ])('scores again once the file of --%s has changed', async (option, name) => {
+    const jobs = files.put(
+      'own.csv',
+      `reference,distorted,${option}\nr.y4m,e.y4m,${files.put(name, 'one')}\n`,
+    );
+    const result = files.at(`${option}.jsonl`);
+    await batch(jobs, result);
+    await batch(jobs, result);
+    expect(linesOf(result)).toHaveLength(1);
+    files.put(name, 'another');
+    await batch(jobs, result);
+    expect(linesOf(result)).toHaveLength(2);
+  });
+
   it('drops a torn last line, and retries failed jobs on request', async () => {
     const before = readFileSync(out, 'utf8');
     writeFileSync(out, `${before}{"job":{"id":"x`);

@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
+import { resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { QueueConnection, queueAddress } from '../../../src/queue/connect.js';
 import { root } from '../../support/built.js';
@@ -314,6 +315,9 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const out = files.at('after.jsonl');
       expect(await batch(table, out, '--precision', '4', '--attempts', '1')).toMatchObject({ code: 3 });
       expect(worker.child.exitCode).toBe(null);
+      // A relative path is one of the submitter.
+      const refused = await batch(table, files.at('model.jsonl'), '--attempts', '1', '--model', 'own.json');
+      expect(refused.stderr).toContain(`"${resolve('own.json')}" is not under an allowed folder`);
       const listed = await anyvmaf(['queue', 'dead', '--queue', redis.url]);
       expect(listed.stdout.split('\n').length).toBeGreaterThan(hostile.length);
       expect(await anyvmaf(['queue', 'retry', '--queue', redis.url])).toMatchObject({ code: 0 });

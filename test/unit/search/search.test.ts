@@ -87,6 +87,19 @@ describe('a search', () => {
     expect(await search(host, { targets })).toMatchObject({ cached: 0 });
   });
 
+  it('measures again once the file of a model has changed', async () => {
+    const host = fakeEncoding();
+    const search = async (content: string) => {
+      const models = { ...host.platform.models, readFile: async () => content };
+      const options = { ...FAST, range: { min: 20, max: 22, step: 1 }, models: ['path=own.json'] };
+      return (await searchQuality({ ...host.platform, models, ofOrigin: undefined }, 'film.mkv', options))
+        .cached;
+    };
+    expect(await search('one')).toBe(0);
+    expect(await search('one')).toBeGreaterThan(0);
+    expect(await search('another')).toBe(0);
+  });
+
   it('reads no line that a kill cut short, and none of another length', async () => {
     const host = fakeEncoding();
     const options = { range: { min: 20, max: 30 } };
