@@ -25,6 +25,7 @@ import {
 } from '../support/encode.js';
 import { FIRST, lookAround } from '../support/looks.js';
 import {
+  checked,
   choose,
   download,
   drag,
@@ -425,5 +426,15 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
       }),
     );
     expect(cut).toEqual([]);
+  });
+
+  it('keeps the earlier report when another encode is added', async () => {
+    const card = page.locator('.changes');
+    await page.setInputFiles('#pick-distorted', write('second.mp4', readFileSync(files.distorted)));
+    await checked(page);
+    await score(page);
+    await says(card.getByLabel('Before', { exact: true }).locator('option:checked')).toBe('earlier.json');
+    await expect.poll(() => card.locator('tbody tr, .why').count()).toBe(2);
+    expect(await card.locator('tbody td').first().textContent()).toContain('0.00 same');
   });
 });

@@ -34,6 +34,12 @@ interface Compared {
   readonly change: Change | string;
 }
 
+/** What encodes are compared with: the reports of a file, or the frames of an encode on show. */
+export interface Earlier {
+  baseline?: Baseline | undefined;
+  anchor?: Encode['result']['frames'] | undefined;
+}
+
 export class Changes implements Section {
   readonly element: HTMLElement;
   readonly #encodes: Encodes;
@@ -44,16 +50,16 @@ export class Changes implements Section {
   readonly #which: HTMLSelectElement;
   readonly #files: HTMLInputElement;
   readonly #stops: (() => void)[];
-  #baseline: Baseline | undefined;
-  /** Frames of the encode that others are compared with. */
-  #anchor: Encode['result']['frames'] | undefined;
+  /** Outlives the section, which is built again for other encodes. */
+  readonly #earlier: Earlier;
   /** Key of what is on show. */
   #drawn = '';
   #chart: ReturnType<typeof differenceChart> | undefined;
 
-  constructor(encodes: Encodes, view: View) {
+  constructor(encodes: Encodes, view: View, earlier: Earlier) {
     this.#encodes = encodes;
     this.#view = view;
+    this.#earlier = earlier;
     this.#which = made(
       html`<select aria-label=${words.which} @change=${() => this.#choose(this.#which.value)}></select>`,
     );
@@ -75,15 +81,15 @@ export class Changes implements Section {
     const { list, running } = this.#encodes;
     const { metric, shown } = this.#view;
     const ready = list.filter(({ result }) => result.report);
-    const first = list.find(({ result }) => result.frames === this.#anchor);
-    const name = first?.name ?? this.#baseline?.name ?? '';
+    const first = list.find(({ result }) => result.frames === this.#earlier.anchor);
+    const name = first?.name ?? this.#earlier.baseline?.name ?? '';
     const names = ready.map((encode) => encode.name);
     const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
     this.element.hidden = !this.hasContent();
     if (now === this.#drawn || this.element.hidden || metric === undefined) return;
     this.#drawn = now;
-    render(options(ready, this.#baseline, this.#anchor), this.#which);
-    this.#which.hidden = ready.length < 2 && !this.#baseline;
+    render(options(ready, this.#earlier), this.#which);
+    this.#which.hidden = ready.length < 2 && !this.#earlier.baseline;
     const compared = this.#compared(first, metric);
     const table = compared.length > 0 && tableOf(compared, this.#encodes, this.#view, metric, name);
     render(table || '', this.#shown);
@@ -108,8 +114,8 @@ export class Changes implements Section {
     if (chosen.length === 0) return;
     this.#said.textContent = words.reading;
     try {
-      this.#baseline = await readBaselines(chosen);
-      this.#anchor = undefined;
+      this.#earlier.baseline = await readBaselines(chosen);
+      this.#earlier.anchor = undefined;
       this.#said.textContent = '';
     } catch (error) {
       this.#said.textContent = messageOf(error);
@@ -119,10 +125,10 @@ export class Changes implements Section {
   }
 
   #choose(value: string): void {
-    if (value === 'file') this.#anchor = undefined;
+    if (value === 'file') this.#earlier.anchor = undefined;
     else {
-      this.#anchor = value === '' ? undefined : this.#encodes.list[Number(value)]?.result.frames;
-      this.#baseline = undefined;
+      this.#earlier.anchor = value === '' ? undefined : this.#encodes.list[Number(value)]?.result.frames;
+      this.#earlier.baseline = undefined;
     }
     this.#said.textContent = '';
     this.update();
@@ -131,7 +137,7 @@ export class Changes implements Section {
   /** @param first the baseline, if it is on show */
   #compared(first: Encode | undefined, metric: string): readonly Compared[] {
     const open = first?.result.report && { name: first.name, reports: [first.result.report] };
-    const before = open ?? this.#baseline;
+    const before = open ?? this.#earlier.baseline;
     if (!before) return [];
     const { list } = this.#encodes;
     return list
@@ -145,11 +151,7 @@ export class Changes implements Section {
   }
 }
 
-function options(
-  ready: readonly Encode[],
-  baseline: Baseline | undefined,
-  anchor: Encode['result']['frames'] | undefined,
-): TemplateResult[] {
+function options(ready: readonly Encode[], { baseline, anchor }: Earlier): TemplateResult[] {
   const chosen = ready.find(({ result }) => result.frames === anchor);
   return [
     html`<option value="" ?selected=${!baseline && !chosen}>${words.none}</option>`,

@@ -9,7 +9,7 @@ import { numberedColour } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { oneByOne, type Sequence } from '../schedule.js';
 import { type EncodeResult, Session } from '../session.js';
-import { Changes } from './changes.js';
+import { Changes, type Earlier } from './changes.js';
 import { chartSection } from './chart.js';
 import { distributionSection } from './distribution.js';
 import { Encodes } from './encodes.js';
@@ -51,6 +51,9 @@ class Results {
   readonly #remedies: Remedies;
   readonly #view: View;
   #pictures: MomentPictures;
+  /** Kept while any of these encodes stays: other videos have other earlier runs. */
+  #earlier: Earlier = {};
+  #frames: readonly EncodeResult['frames'][] = [];
   #parts: Follower[] = [];
   #making: Sequence | undefined;
   #coloured = '';
@@ -72,6 +75,9 @@ class Results {
     this.#coloured = '';
     for (const part of this.#parts) part.close();
     this.#view.reset();
+    const frames = encodes.list.map(({ result }) => result.frames);
+    if (!frames.some((own) => this.#frames.includes(own))) this.#earlier = {};
+    this.#frames = frames;
     this.#pictures.close();
     this.#pictures = new MomentPictures(encodes, this.#session);
     element.hidden = encodes.list.length === 0;
@@ -109,7 +115,7 @@ class Results {
       [() => distributionSection(encodes, view), 1000, charts],
       [() => worstSection(encodes, view, pictures), 1000],
       [() => featureSection(encodes, view), 1000],
-      [() => new Changes(encodes, view), 1000],
+      [() => new Changes(encodes, view, this.#earlier), 1000],
       [() => takeSection(encodes, session, onTaken), 500],
       [() => pooledSection(encodes, view), 2000, folds],
       [() => detailsSection(encodes), 500, folds],
