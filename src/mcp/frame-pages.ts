@@ -118,6 +118,8 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   const [first, last] = [frames[0]?.frameNum ?? 0, frames.at(-1)?.frameNum ?? 0];
   const from = asked.from ?? first;
   const within = frames.filter(({ frameNum: at }) => at >= from && at <= (asked.to ?? last));
+  // The first frame of each step, because a subsampled report may lack the very frame.
+  const stepOf = (frame: Frame | undefined) => frame && Math.floor((frame.frameNum - from) / step);
   const bySecond = format === 'seconds';
   const columns = bySecond
     ? ['second', 'frame', ...metrics.flatMap((name) => [name, `${name}_min`, `${name}_max`])]
@@ -125,7 +127,7 @@ export function pageOf(report: Framed, asked: PageRequest): string {
   const wanted = bySecond
     ? secondsOf(within, metrics, report).filter((_, i) => i % step === 0)
     : within
-        .filter(({ frameNum: at }) => (at - from) % step === 0)
+        .filter((frame, i) => stepOf(frame) !== stepOf(within[i - 1]))
         .map(({ frameNum: at, metrics: all }) => ({
           at,
           cells: [at, ...metrics.map((name) => all[name] ?? null)],

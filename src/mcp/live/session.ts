@@ -26,6 +26,8 @@ class ProtocolFailure extends Error {
 
 export const CODE = { parse: -32700, request: -32600, method: -32601, params: -32602, internal: -32603 };
 
+const MOST_BATCH = 100;
+
 /** Most frames in the report so far. */
 const FRAMES = 100;
 
@@ -98,7 +100,7 @@ export class Session {
   }
 
   /**
-   * Answers a message.
+   * Answers a message or a batch.
    * @param gone aborts when the client disconnects
    * @returns JSON, or `undefined` for a notification or a cancelled call
    */
@@ -111,10 +113,21 @@ export class Session {
   async #reply(text: string, gone: AbortSignal | undefined): Promise<object | undefined> {
     const message = jsonOf(text);
     if (message === undefined) return failed(null, CODE.parse, 'The message is not JSON.');
-    if (!isObject(message)) {
-      const why = 'The message is not one JSON-RPC request; batches are not supported.';
-      return failed(null, CODE.request, why);
-    }
+    if (!Array.isArray(message)) return this.#replyTo(message, gone);
+    // From anyone, because clients without a session do not tell their version; only 2025-03-26 has batches.
+    if (message.length === 0 || message.length > MOST_BATCH)
+      return failed(
+        null,
+        CODE.request,
+        `A batch has ${message.length} messages; it must have 1 to ${MOST_BATCH}.`,
+      );
+    const replies = await Promise.all(message.map((one: unknown) => this.#replyTo(one, gone)));
+    const answered = replies.filter((reply) => reply !== undefined);
+    return answered.length > 0 ? answered : undefined;
+  }
+
+  async #replyTo(message: unknown, gone: AbortSignal | undefined): Promise<object | undefined> {
+    if (!isObject(message)) return failed(null, CODE.request, 'The message is not a JSON-RPC request.');
     const { id, method, params } = message;
     const known = typeof id === 'string' || typeof id === 'number' ? id : null;
     // A response, though the server sends no requests.

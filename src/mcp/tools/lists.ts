@@ -88,7 +88,8 @@ async function cachedFacts({ path, bytes, modified }: FoundVideo, context: ToolC
   const key = `${path}\n${bytes}\n${modified.getTime()}`;
   const facts = cache.get(key) ?? (await factsOf(path, context));
   cache.delete(key);
-  cache.set(key, facts);
+  // What prevented the reading may pass: a permission, a missing ffmpeg.
+  if (facts.note === undefined) cache.set(key, facts);
   const [oldest] = cache.keys();
   if (cache.size > MOST_CACHED && oldest !== undefined) cache.delete(oldest);
   return facts;

@@ -418,6 +418,9 @@ describe('a page of frames', () => {
     const page = read('?metric=psnr_y&from=5&to=9&step=2');
     expect(page).toMatchObject({ columns: ['frame', 'psnr_y'], next: null });
     expect(page.rows.join(' ')).toBe('5,40 7,40 9,40');
+    const subsampled = { frames: frames.filter(({ frameNum: n }) => n % 5 === 0) };
+    expect(read('?metric=vmaf&from=1&to=24&step=5', subsampled).rows.join(' ')).toBe('5,5 10,10 15,15 20,20');
+    expect(read('?metric=vmaf&to=30&step=7', subsampled).rows.join(' ')).toBe('0,0 10,10 15,15 25,25 30,30');
     expect(text('?metric=vmaf&from=5&to=6&format=csv')).toBe('frame,vmaf\n5,5\n6,6\n');
     const next = `# next: ${ADDRESS}?metric=vmaf&from=100&format=csv`;
     expect(text('?metric=vmaf&format=csv').split('\n').slice(-2)).toEqual([next, '']);

@@ -382,6 +382,20 @@ describe('HTTP', () => {
     expect((await ping('null')).status).toBe(204);
   });
 
+  it('answers a batch with those of its requests', async () => {
+    const send = (...parts: string[]) => fetch(shared.address, { method: 'POST', body: `[${parts.join()}]` });
+    const notice = '{"method":"notifications/initialized"}';
+    const ping = '{"id":1,"method":"ping"}';
+    expect(await (await send(ping, notice, '7', '{"id":"b","method":"nope"}')).json()).toEqual([
+      { jsonrpc: '2.0', id: 1, result: {} },
+      expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32600 }) }),
+      expect.objectContaining({ id: 'b', error: expect.objectContaining({ code: -32601 }) }),
+    ]);
+    expect((await send(notice)).status).toBe(204);
+    const refusal = await (await send(...Array.from({ length: 101 }, () => ping))).json();
+    expect(refusal.error.message).toBe('A batch has 101 messages; it must have 1 to 100.');
+  });
+
   it.each([
     ['1.x', Client1, Http1],
     ['2.x', Client2, Http2],
