@@ -178,15 +178,22 @@ function notHere(role: string, side: Side, problem: string): Error {
   );
 }
 
+/** By itself, ffmpeg makes labelled full range limited when it converts the format. */
+const STAYS_FULL = 'scale=in_range=full:out_range=full:flags=bicubic,';
+
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
-  const { deinterlace, crop, vf, range, matrix, format } = filters;
+  const { deinterlace, crop, vf, matrix, format } = filters;
+  // After a chain of the user, pictures may have another range.
+  const isFull = vf === undefined && facts.colorRange === 'full';
+  const { range = isFull ? ({ from: 'full', to: 'full' } as const) : undefined } = filters;
+  const as = (name: string) => `${range?.to === 'full' ? STAYS_FULL : ''}format=${name}`;
   const named = facts.pixelFormat ?? nameOfFormat(facts);
   const { fromRgb } = delivery(named, 0, facts.name ?? '', facts);
   const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
   if (deinterlace) chain.push(deinterlacer(deinterlace));
   if (crop) chain.push(`crop=${areaText(crop)}`);
   if (vf !== undefined) chain.push(vf);
-  if (range || matrix) {
+  if (filters.range || matrix) {
     const ends = [
       ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
@@ -197,8 +204,8 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   }
   // swscale takes grey as full range and would expand the luma.
   if (format?.chroma === '400' && facts.chroma !== '400')
-    chain.push(`format=${nameOfFormat({ ...format, chroma: facts.chroma })}`, 'extractplanes=y');
-  else if (format) chain.push(`format=${nameOfFormat(format)}`);
+    chain.push(as(nameOfFormat({ ...format, chroma: facts.chroma })), 'extractplanes=y');
+  else if (format) chain.push(as(nameOfFormat(format)));
   const checked = vf === undefined ? undefined : checkChain('vfDistorted', vf, false);
   const { keepsFrames = true, remembers = false } = checked ?? {};
   return { chain: chain.join(','), keepsFrames, remembers };

@@ -110,15 +110,17 @@ function filters(
   part: Part,
 ): string[] {
   const chain: string[] = first === undefined ? [] : [first];
+  const range = keptRange(facts, planes);
   if (planes.note !== undefined) {
     // Nearest neighbour only repeats samples.
-    chain.push('scale=flags=neighbor', `format=${planes.pixelFormat}`);
+    chain.push(`scale=${['flags=neighbor', ...range].join(':')}`, `format=${planes.pixelFormat}`);
     if (facts.rotation === 90) chain.push('transpose=clock');
     if (facts.rotation === 180) chain.push('hflip', 'vflip');
     if (facts.rotation === 270) chain.push('transpose=cclock');
   } else if (planes.fromRgb !== undefined) {
     chain.push(planes.fromRgb);
   } else if (facts.pixelFormat !== planes.pixelFormat) {
+    if (range.length > 0) chain.push(`scale=${range.join(':')}`);
     chain.push(planes.unpacked ?? `format=${planes.pixelFormat}`);
   }
   // Before scaling, which hides size changes within the video.
@@ -131,10 +133,17 @@ function filters(
   if (part.untilTime !== undefined) wanted.push(`lt(t\\,${seconds(part.untilTime)})`);
   if (wanted.length > 0) chain.push(`select='${wanted.join('*')}'`);
   if (size && (size.width !== facts.width || size.height !== facts.height))
-    chain.push(`scale=${size.width}:${size.height}:flags=${size.filter}`);
+    chain.push(`scale=${[size.width, size.height, `flags=${size.filter}`, ...range].join(':')}`);
   // Avoids log messages about missing, repeated or backward times, which showinfo has printed already.
   chain.push('settb=1/1000000', 'setpts=N');
   return chain;
+}
+
+/** Options of the scale filter, which by itself makes labelled full range limited, and limited grey full. */
+function keptRange({ colorRange }: TrackFacts, { chroma, pixelFormat }: Delivery): readonly string[] {
+  const converted = chroma === '400' ? 'limited' : 'full';
+  if (colorRange !== converted || pixelFormat.startsWith('gbr')) return [];
+  return [`in_range=${converted}`, `out_range=${converted}`];
 }
 
 /** As in the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */

@@ -160,6 +160,25 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(report.pooled_metrics.psnr_y?.mean).toBe(60);
   });
 
+  it('keep full range if they convert the matrix or the format', async () => {
+    const grey = (name: string, matrix: string, format: string) =>
+      makeFile(
+        name,
+        ...['-f', 'lavfi', '-i', 'nullsrc=s=128x64,geq=lum=2*X:cb=128:cr=128', '-frames:v', '2'],
+        ...['-pix_fmt', format, '-colorspace', matrix, '-color_range', 'pc', '-c:v', 'ffv1'],
+      );
+    const reference = grey('full-709.mkv', 'bt709', 'yuv444p');
+    for (const [distorted, options] of [
+      [grey('full-601.mkv', 'smpte170m', 'yuv444p'), { matrix: 'bt709' }],
+      [grey('full-420.mkv', 'bt709', 'yuv420p'), { pixelFormat: 'yuv444p' }],
+    ] as const) {
+      const settings = { ...PSNR, ...options, preflight: false, threads: 0 };
+      const report = await score({ reference, distorted }, settings);
+      // A change of range gives about 28 dB.
+      expect(report.pooled_metrics.psnr_y?.mean).toBeGreaterThan(40);
+    }
+  });
+
   it('bring PQ to the range of its tone-mapped encode, as the finding advises', async () => {
     const label = (transfer: string, rest: string) =>
       `setparams=color_primaries=${rest}:color_trc=${transfer}:colorspace=${rest === 'bt2020' ? 'bt2020nc' : rest}`;
