@@ -37,6 +37,11 @@ export function shellWord(text: string): string {
   return text.startsWith('-') ? inQuotes(`./${text}`) : quotedWord(text);
 }
 
+/** A file name that ffmpeg takes neither for an option nor, by a colon, for a protocol. */
+export function fileWord(name: string): string {
+  return /^(?:-|[\w.+-]+:(?![\\/]))/.test(name) ? `./${name}` : name;
+}
+
 export function quotedWord(text: string): string {
   return /^[\w./:@%+,=-]+$/.test(text) ? text : inQuotes(text);
 }

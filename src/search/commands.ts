@@ -5,6 +5,7 @@
  */
 import { encoderName } from '../core/choices.js';
 import { usageError } from '../core/errors.js';
+import { fileWord } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import type { TrackFacts } from '../media/decoder.js';
@@ -46,8 +47,12 @@ export function settingFacts({ encoder, parameter }: Setting) {
 }
 
 export function wholeEncode({ encoder, parameter, args, ...rest }: Setting, value: number): WholeEncode {
-  const version = encoder.version.replace(/^ffmpeg /, '');
+  const version = ffmpegVersion(encoder);
   return { ...rest, encoder: encoder.name, version, args: [...parameter.args(value), ...args] };
+}
+
+function ffmpegVersion({ version }: EncoderFacts): string {
+  return version.replace(/^ffmpeg /, '');
 }
 
 export function encodeArguments(
@@ -147,6 +152,14 @@ export function muxerOf(output: string): string {
   throw usageError(
     `the output is ${shown(output)}, but its name must end in ${Object.keys(MUXERS).join(', ')}.`,
   );
+}
+
+/** ffmpeg's arguments that open a source, in a command for the user. */
+export function openingOf(
+  source: string | URL,
+  { opening }: Pick<SourceFacts, 'opening'>,
+): readonly string[] {
+  return opening ?? ['-i', fileWord(String(source))];
 }
 
 /** ffmpeg's arguments between input and output: encodes all frames, copies all other tracks that fit. */
@@ -250,14 +263,15 @@ export function streamingCommand(
   source: string,
   { encoder, parameter, args, pixelFormat, samples }: Setting,
   rungs: readonly LadderPoint[],
-  { others = [] }: Pick<SourceFacts, 'others'>,
+  facts: Pick<SourceFacts, 'others' | 'opening'>,
 ): readonly string[] {
+  const { others = [] } = facts;
   const pads = rungs.map((_, i) => `[s${i}]`).join('');
   const scales = rungs.map((rung, i) => `[s${i}]${scaleFilter(rung, samples)}[v${i}]`).join(';');
   const sound = others.some(({ kind }) => kind === 'audio');
   const starts = args.includes(SEGMENT_STARTS[0]) ? [] : SEGMENT_STARTS;
   return [
-    ...['ffmpeg', '-i', source],
+    ...['ffmpeg', ...openingOf(source, facts)],
     ...['-filter_complex', `[0:V:0]split=${rungs.length}${pads};${scales}`],
     ...rungs.flatMap((_, i) => ['-map', `[v${i}]`]),
     ...(sound ? ['-map', '0:a:0'] : []),
@@ -265,6 +279,8 @@ export function streamingCommand(
     ...rungs.flatMap(({ value }, i) => ofStream(parameter.args(value), i)),
     ...args,
     ...['-pix_fmt', pixelFormat, ...LABELS[samples], ...starts],
+    // By itself, ffmpeg repeats and drops frames of uneven times for DASH.
+    ...everyFrame(ffmpegVersion(encoder)),
     // Apple players accept HEVC only as hvc1.
     ...(isHevc(encoder.name) ? ['-tag:v', 'hvc1'] : []),
     ...(sound ? ['-c:a', 'aac', '-b:a', '128k'] : []),

@@ -9,11 +9,11 @@ import { shown } from '../core/printable.js';
 import { intervalsOf } from '../core/sampling.js';
 import { dominates } from '../report/bd-rate.js';
 import { bitrateOf, fileSizeOf, isMember } from '../report/facts.js';
-import { parseLimit } from '../report/limits.js';
+import { type Limit, metricIn, parseLimit } from '../report/limits.js';
 import { frameGap, type Ranking, ranking } from '../report/ranking.js';
 import { type Report, requireParts, WHOLE } from '../report/schema.js';
 import { trustOf } from '../report/trust.js';
-import { holdAgainst, worstMoments } from '../report/verdict.js';
+import { doubtOf, holdAgainst, worstMoments } from '../report/verdict.js';
 import { FEWEST_PARTS, partLength, WATCHED } from './targets.js';
 
 /** Options of `decideEncodes`. */
@@ -150,8 +150,13 @@ function smallestFirst(a: Candidate, b: Candidate): number {
   return size(a) - size(b) || b.good - a.good;
 }
 
-function reaches(report: Report, limits: readonly ReturnType<typeof parseLimit>[]): boolean {
-  return limits.every((limit) => holdAgainst(report, limit).every(({ passed }) => passed));
+/** False without the metric of a bound, and where samples leave a bound undecided. */
+function reaches(report: Report, limits: readonly Limit[]): boolean {
+  return limits.every(
+    (limit) =>
+      (limit.metric === undefined || metricIn(report, limit.metric) !== undefined) &&
+      holdAgainst(report, limit).every((held) => held.passed && doubtOf(report, held) === undefined),
+  );
 }
 
 /** True for VMAF scores so high that viewers cannot tell them from better ones. */
@@ -291,13 +296,14 @@ function explain(
   const chosen = `${nameOf(ship)} (${metric} ${quality?.toFixed(2)}${typeof kbps === 'number' ? `, ${Math.round(kbps)} kb/s` : ''})`;
   const group = ties.find((tied) => tied.includes(ship)) ?? [];
   const others = group.filter((index) => index !== ship);
+  const isSampled = reports.some(({ sampling }) => sampling);
   const listed = (all: readonly number[]) => {
     const names = all.map(nameOf);
     return names.length > 3 ? `${names[0]} and ${names.length - 1} more` : names.join(', ');
   };
   return [
     reason === 'none-reaches'
-      ? `No encode reaches the target; the best is ${chosen}.`
+      ? `No encode ${isSampled ? 'is certain to reach' : 'reaches'} the target; the best is ${chosen}.`
       : `Ship ${chosen}: ${WHY[reason]}.`,
     ...(others.length > 0
       ? [`Its difference from ${listed(others)} is within the error of the measurement.`]

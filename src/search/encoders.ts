@@ -41,6 +41,8 @@ const SCALES: Readonly<Record<string, Scale>> = {
   libx264: { name: 'crf', min: 0, max: 51, step: 0.5, start: 24, slope: 1.6 },
   libx265: { name: 'crf', min: 0, max: 51, step: 0.5, start: 25, slope: 1.6 },
   libsvtav1: { name: 'crf', min: 1, max: 63, step: 0.25, start: 36, slope: 0.8 },
+  // Without a bit rate, VP8 takes at most 256 kb/s, and its lowest quantizer is 4.
+  libvpx: { name: 'crf', min: 4, max: 63, step: 1, start: 20, slope: 0.8, extra: ['-b:v', '100M'] },
   'libvpx-vp9': { name: 'crf', min: 0, max: 63, step: 1, start: 34, slope: 0.8, extra: ['-b:v', '0'] },
   'libaom-av1': { name: 'crf', min: 0, max: 63, step: 1, start: 34, slope: 0.8, extra: ['-b:v', '0'] },
   librav1e: { name: 'qp', min: 0, max: 255, step: 1, start: 100, slope: 0.2 },

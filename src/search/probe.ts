@@ -6,6 +6,7 @@ import { colourOf } from '../core/colour.js';
 import { featureError, mediaError } from '../core/errors.js';
 import { allocateFrame, describeFormat, type FramePlanes } from '../core/frame.js';
 import { counted, shown } from '../core/printable.js';
+import { version } from '../core/version.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
@@ -46,7 +47,7 @@ export class Probe {
     readonly key: string,
   ) {}
 
-  /** Reuses points of earlier runs with the same source, frames, encoder, arguments and model files. */
+  /** Reuses points of earlier runs of this version with the same source, frames, encoder, arguments and model files. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
     const { facts, store, options, platform } = session;
     const { material, metrics } = task;
@@ -65,7 +66,7 @@ export class Probe {
         ...(samples === 'limited' ? [] : [samples === 'full' ? 'full range' : samples]),
         ...(task.segment !== undefined ? [{ segment: task.segment, keys: material.keys }] : []),
       ],
-      [options.models ?? null, options.features ?? null, ...digests],
+      [version, options.models ?? null, options.features ?? null, ...digests],
     ]);
     const probe = new Probe(session, task, key);
     const frames = material.scored.map(({ count }) => count);

@@ -4,7 +4,7 @@
  * the encode with ffmpeg alone.
  */
 import { isObject, oneOf, requireArray, requireObject, wrongType } from '../core/arguments.js';
-import { quotedWord } from '../core/names.js';
+import { fileWord, quotedWord } from '../core/names.js';
 import { counted } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import { BANDWIDTH_COMMAND } from '../report/bandwidth.js';
@@ -23,7 +23,6 @@ import {
   type SearchResult,
   SHOT_FORMATS,
   type ShotFormat,
-  type TunedShot,
   type TuneShotsResult,
 } from './types.js';
 
@@ -353,38 +352,37 @@ function csvText({ shots, parameter, targets }: TuneShotsResult): string {
 
 /** Encodes each shot from the source, then joins them with the source's audio and subtitles. */
 function scriptText(result: TuneShotsResult): string {
-  const { source, shots, args, encoder, parameter } = result;
+  const { source, shots, args, encoder, parameter, lead } = result;
+  // Delays the video relative to sound and subtitles as in the source.
+  const late = lead > 0 ? ` -itsoffset ${lead.toFixed(6)}` : '';
+  const input = result.opening?.map(quotedWord).join(' ') ?? '-i "$source"';
   const steps = shots.map((shot, i) => {
     const words = [
-      ...['ffmpeg', '-v', 'error', '-nostdin', ...seekArgs(result, i), '-i', 'SOURCE', '-map', '0:V:0'],
+      ...['ffmpeg', '-v', 'error', '-nostdin', ...seekArgs(result, i), 'SOURCE', '-map', '0:V:0'],
       ...['-frames:v', String(shot.count), ...stamped(args[i] ?? [])],
       ...['-fps_mode', 'passthrough', '-an', '-sn'],
     ];
-    const command = words.map((word) => (word === 'SOURCE' ? '"$source"' : quotedWord(word))).join(' ');
+    const command = words.map((word) => (word === 'SOURCE' ? input : quotedWord(word))).join(' ');
     const file = `shot-${String(shot.number).padStart(5, '0')}.mkv`;
     return `${command} "$folder/${file}"\nprintf 'file %s\\nduration %s\\n' ${file} ${shot.seconds.toFixed(6)} >> "$folder/list.txt"`;
   });
   return `#!/bin/sh
 # ${encoder}, one ${parameter} per shot of ${shots.length}. Usage: sh SCRIPT [OUTPUT]; ffmpeg 5.1 or later.
 set -e
-source=${quotedWord(source.startsWith('-') ? `./${source}` : source)}
+source=${quotedWord(fileWord(source))}
 output=\${1:-encode.mkv}
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' INT TERM
 ${steps.join('\n')}
-ffmpeg -v error -nostdin -i "$source" -f concat -safe 1 -i "$folder/list.txt" -map 1:v -map '0:a?' -map '0:s?' \\
+ffmpeg -v error -nostdin ${input}${late} -f concat -safe 1 -i "$folder/list.txt" -map 1:v -map '0:a?' -map '0:s?' \\
   -map_metadata 0 -c copy "$output"
 `;
 }
 
-/** Seeks half a frame before the shot, on the file's clock, so that rounding cannot hit a neighbouring frame. */
-function seekArgs({ shots, startTime }: TuneShotsResult, index: number): readonly string[] {
-  const shot = shots[index] as TunedShot;
-  const before = shots[index - 1];
-  if (!before) return [];
-  const time = startTime + shot.start - before.seconds / before.count / 2;
-  return ['-seek_timestamp', '1', '-ss', time.toFixed(6)];
+/** Seeks between the shot and the frame before it, so that rounding cannot hit a neighbouring frame. */
+function seekArgs({ seeks }: TuneShotsResult, index: number): readonly string[] {
+  return index === 0 ? [] : ['-seek_timestamp', '1', '-ss', (seeks[index] as number).toFixed(6)];
 }
 
 /** Makes times begin at 0. */

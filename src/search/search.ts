@@ -4,12 +4,14 @@
  * points of rate-quality curves likewise.
  */
 import { requireText } from '../core/arguments.js';
+import { fileWord } from '../core/names.js';
 import type { VideoInput } from '../media/types.js';
 import { isWorseHigh } from '../report/limits.js';
 import { checkOptions } from './checks.js';
 import {
   lossesOf,
   lostTracks,
+  openingOf,
   type Setting,
   settingFacts,
   settingOf,
@@ -26,6 +28,7 @@ import {
   type CompleteTarget,
   ceilingOf,
   completeTargets,
+  type Estimate,
   estimate,
   heightTo,
   type KnownPoint,
@@ -200,12 +203,13 @@ class Search {
       .points()
       .map((point) => this.#point(point))
       .sort((a, b) => rising * (a.value - b.value));
-    const [first] = this.targets as readonly [CompleteTarget];
-    const { from, by } = poolingOf(first);
-    const predicted = estimate(found.metrics[from] ?? [], by, perSecond, {
-      frames: facts.times.length,
-      shots: material.shots,
-      isWorseHigh: isWorseHigh({}, first.metric),
+    const predictions = this.targets.map((target) => {
+      const { from, by } = poolingOf(target);
+      return estimate(found.metrics[from] ?? [], by, perSecond, {
+        frames: facts.times.length,
+        shots: material.shots,
+        isWorseHigh: isWorseHigh({}, target.metric),
+      });
     });
     const { output } = this.options;
     const whole = wholeEncode(setting, found.value);
@@ -217,7 +221,8 @@ class Search {
       targets: this.targets,
       shortfall,
       points,
-      predicted,
+      predicted: predictions[0] as Estimate,
+      predictions,
       predictedBytes: this.#wholeBytes(found),
       unfinished: this.#done ? null : this.#open(),
       notMonotone: rises(byGrid(points, grid).map(({ value, margin }) => ({ value, quality: margin }))),
@@ -232,7 +237,10 @@ class Search {
         ...lostTracks(facts, output),
         ...this.probe.warnings,
       ],
-      command: ['ffmpeg', '-i', String(source), ...wholeArguments(whole, output ?? ENCODE), output ?? ENCODE],
+      command: [
+        ...['ffmpeg', ...openingOf(source, facts), ...wholeArguments(whole, output ?? ENCODE)],
+        fileWord(output ?? ENCODE),
+      ],
     };
   }
 

@@ -35,6 +35,10 @@ export interface SourceFacts {
   readonly identity: string;
   /** Tracks other than the video. Default: none. */
   readonly others?: readonly OtherTrack[];
+  /** Seconds from the start of the file to the first frame, if sound or subtitles begin before it. Default: 0. */
+  readonly lead?: number;
+  /** ffmpeg's arguments that open a sequence of pictures, which its name alone does not. */
+  readonly opening?: readonly string[];
   /** HDR metadata of the first frame, as ffmpeg names it. Default: none. */
   readonly hdr?: readonly string[];
 }

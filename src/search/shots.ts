@@ -181,9 +181,15 @@ class Tuning {
     const { setting, targets } = this.task;
     const bytes = shots.reduce((sum, shot) => sum + shot.bytes, 0);
     const margin = this.#margin(shots, frames);
+    const { times } = facts;
+    const startTime = facts.track.startTime ?? 0;
+    const middle = (at: number) => ((times[at - 1] ?? 0) + (times[at] ?? 0)) / 2;
     return {
       source: String(source),
-      startTime: facts.track.startTime ?? 0,
+      ...(facts.opening && { opening: facts.opening }),
+      startTime,
+      lead: facts.lead ?? 0,
+      seeks: shots.map(({ first }) => startTime + middle(first)),
       ...settingFacts(setting),
       goal: this.options.goal ?? 'each',
       targets,

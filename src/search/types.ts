@@ -135,6 +135,8 @@ export interface SearchResult {
   readonly points: readonly SearchPoint[];
   /** Predicted statistic of the first target for the whole video. */
   readonly predicted: Estimate;
+  /** The same of each target, in the targets' order; absent in results of earlier versions. */
+  readonly predictions?: readonly Estimate[];
   /** Predicted size of the whole video track, in bytes. */
   readonly predictedBytes: number;
   /** Values among which the answer lies, to resume with as the range, if `finish` ended the search; else `null`. */
@@ -448,8 +450,14 @@ export interface TuneShotsResult
   extends Pick<SearchResult, 'encoder' | 'version' | 'parameter' | 'targets' | 'encodes' | 'cached'> {
   /** The source as given. */
   readonly source: string;
+  /** ffmpeg's arguments that open it, if it is a sequence of pictures. */
+  readonly opening?: readonly string[];
   /** Presentation time of the first frame in seconds, on the file's own clock. */
   readonly startTime: number;
+  /** Seconds by which sound or subtitles begin before the first frame; 0 if none do. */
+  readonly lead: number;
+  /** For each shot, a time on the file's own clock between its first frame and the one before. */
+  readonly seeks: readonly number[];
   readonly goal: ShotGoal;
   readonly shots: readonly TunedShot[];
   readonly reached: boolean;

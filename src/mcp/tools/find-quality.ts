@@ -8,7 +8,15 @@ import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
 import { each, flag, numbers, rows, texts, wholeOrNull } from '../schemas.js';
-import { codesOf, encodingResults, type Head, headKeys, headOf, sureOf } from '../scoring/answers.js';
+import {
+  codesOf,
+  encodingResults,
+  type Head,
+  headKeys,
+  headOf,
+  leastOf,
+  sureOf,
+} from '../scoring/answers.js';
 import { ENCODES_OF_SEARCH, type EncodingTask, encodingCall, publishResult } from '../scoring/encoding.js';
 import {
   encoderName,
@@ -127,9 +135,7 @@ async function findQuality(input: QualityInput, context: ToolContext) {
 }
 
 function headOfSearch(result: SearchResult, input: QualityInput, context: ToolContext): Head {
-  const { unfinished, shortfall, final, samples, predicted, targets, warnings } = result;
-  const [{ atLeast, atMost } = {}] = targets;
-  const bound = atLeast ?? atMost ?? Number.NaN;
+  const { unfinished, shortfall, final, samples, warnings } = result;
   const missed = shortfall !== null || final?.reached === false;
   // A search that was too short for one encode gets more time.
   const more = result.encodes <= 1 && { max_seconds: Math.min(MOST_SECONDS, 2 * input.max_seconds) };
@@ -138,7 +144,7 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
     : nextAfter(result, input, context);
   return headOf({
     outcome: unfinished ? 'unfinished' : missed ? 'missed' : 'reached',
-    sure: final ? 'high' : sureOf(bound, [predicted.interval95, predicted.interval99]),
+    sure: final ? 'high' : sureOfSamples(result, input),
     reasons: codesOf({
       [`shortfall:${shortfall?.reason}`]: shortfall,
       'predicted-from-samples': samples && !final,
@@ -149,6 +155,19 @@ function headOfSearch(result: SearchResult, input: QualityInput, context: ToolCo
     }),
     next,
   });
+}
+
+/** The least sure of all bounds counts. */
+function sureOfSamples(
+  { predicted, predictions = [], targets }: SearchResult,
+  { at_most: most }: QualityInput,
+) {
+  const bounds = targets.map(({ atLeast, atMost }, i) => {
+    const { interval95, interval99 } = predictions[i] ?? predicted;
+    return sureOf(atLeast ?? atMost ?? Number.NaN, [interval95, interval99]);
+  });
+  const { interval95, interval99 } = predicted;
+  return leastOf([...bounds, ...(most === undefined ? [] : [sureOf(most, [interval95, interval99])])]);
 }
 
 /**

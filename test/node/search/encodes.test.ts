@@ -145,6 +145,26 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
     expect(packets()).toBe(made);
   });
 
+  it('print a command that opens the same pictures', async () => {
+    const pictures = join(folder, 'f_%03d.png');
+    const made = [
+      '-f',
+      'lavfi',
+      '-i',
+      'testsrc2=s=96x64',
+      '-frames:v',
+      '4',
+      '-start_number',
+      '101',
+      pictures,
+    ];
+    execFileSync('ffmpeg', ['-v', 'error', ...made], { stdio: 'pipe' });
+    const { command } = await searchQuality(pictures, { ...FEW, cache: false });
+    const [program = '', ...args] = command;
+    execFileSync(program, ['-v', 'error', ...args], { cwd: folder, stdio: 'pipe' });
+    expect(packetTimes(join(folder, args.at(-1) ?? ''))).toHaveLength(4);
+  });
+
   it('are scored in the colour of their source, although a cut and an encode state less', async () => {
     // A cut would be taken for BT.601 in SDR with chroma in the middle.
     const extra = [...COLOUR, '-chroma_sample_location', 'left'];
@@ -271,6 +291,31 @@ describe.skipIf(!hasFfmpeg)(`real encoders (${needsFfmpeg})`, () => {
       execFileSync('sh', [script, scripted], { stdio: 'pipe' });
       expect(counters(scripted)).toEqual(counting(23));
       expect(probed(scripted, 'stream=codec_name')).toMatch(/h264[\s\S]*aac/);
+    });
+
+    it('are cut and in time by a script too, where frames are dense at the cut and the video begins late', async () => {
+      const source = film({
+        ...{ parts: PARTS, size: '96x64', counted: true },
+        filter: 'setpts=(0.5+if(lt(N\\,10)\\,N*0.2\\,1.8+(N-9)*0.04))/TB',
+        inputs: ['-f', 'lavfi', '-i', 'sine=duration=2.9'],
+        extra: ['-map', '0:a', '-c:a', 'ac3', ...UNEVEN.extra],
+      });
+      const script = join(folder, 'dense.sh');
+      const args = ['--encoder', 'libx264', '--encoder-arg', 'preset=ultrafast', '--cache', 'none'];
+      const limits = ['--min-length', '0.2', '--values', '34..34', '--target', '1'];
+      const made = await anyvmaf(['shots', source, ...args, ...limits, '-o', script]);
+      expect(made.code, made.stderr).toBe(0);
+      const scripted = join(folder, 'dense.mkv');
+      execFileSync('sh', [script, scripted], { stdio: 'pipe' });
+      expect(counters(scripted)).toEqual(counting(23));
+      const late = (path: string) => {
+        const starts = probed(path, 'stream=codec_type,start_time');
+        const start = (kind: string) =>
+          Number(new RegExp(`codec_type=${kind}\\|start_time=([\\d.]+)`).exec(starts)?.[1]);
+        return start('video') - start('audio');
+      };
+      expect(late(source)).toBeGreaterThan(0.4);
+      expect(late(scripted)).toBeCloseTo(late(source), 2);
     });
   });
 
@@ -410,6 +455,18 @@ describe.skipIf(!hasFfmpeg)(`the installed ffmpeg as an encoding host (${needsFf
     expect(probed(scratch.path('cut.mkv'), 'stream=color_range')).toContain('=pc');
     await scratch.remove('cut.mkv');
     expect(existsSync(scratch.path('cut.mkv'))).toBe(false);
+  });
+
+  it.each(['gamma22', 'gamma28'])('keeps the transfer %s in samples', async (transfer) => {
+    const tags = ['-color_primaries', 'bt470bg', '-color_trc', transfer, '-colorspace', 'bt470bg'];
+    const source = make(`${transfer}.mkv`, [...lossless, ...tags]);
+    const facts = await host.source(source);
+    expect(facts.track.transfer).toMatch(/^bt470/);
+    const [cut, out] = [`${transfer}.y4m`, `${transfer}-out.mkv`];
+    await scratch.cut(source, facts, [{ first: 0, count: 6 }], cut);
+    const colour = decodedColour(facts);
+    await scratch.encode(request(scratch.path(cut), out, { isSource: false, colour }));
+    expect(probed(scratch.path(out), 'stream=color_transfer')).toContain(facts.track.transfer);
   });
 
   it('fails where files exceed the allowed space, or the encoder refuses', async () => {

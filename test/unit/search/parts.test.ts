@@ -91,6 +91,8 @@ describe('the parameter of an encoder', () => {
     const av1 = (crf: string) => parameterOf(encoder('libsvtav1', { crf }), undefined, undefined).grid.values;
     expect(av1('int').slice(0, 2)).toEqual([1, 2]);
     expect(av1('float').slice(0, 2)).toEqual([1, 1.25]);
+    const vp8 = parameterOf(encoder('libvpx', { crf: 'int' }), undefined, undefined);
+    expect([vp8.grid.values[0], vp8.args(10)]).toEqual([4, ['-crf', '10', '-b:v', '100M']]);
   });
 
   it('is the bit rate of an encoder without such a scale, from high to low', () => {

@@ -143,6 +143,26 @@ describe('which encode to ship', () => {
     expect((await decideEncodes([low, high], { targets: ['vmaf.min>=99'] })).reason).toBe('none-reaches');
   });
 
+  it('is not one whose samples leave the target undecided', async () => {
+    const sampling = {
+      ...{
+        runs: 4,
+        run_frames: 50,
+        frames: 200,
+        total: 9000,
+        seed: 1,
+        level: 0.95,
+        starts: [0, 90, 900, 990],
+      },
+      intervals: [{ metric: 'vmaf', statistic: 'mean', low: 80, high: 86 }],
+    };
+    const sampled = { ...low, sampling };
+    expect(await decideEncodes([sampled, high], { targets: ['82'] })).toMatchObject({ ship: 1 });
+    const { reason, explanation } = await decideEncodes([sampled], { targets: ['82'] });
+    expect([reason, explanation]).toEqual(['none-reaches', expect.stringContaining('is certain to reach')]);
+    expect((await decideEncodes([sampled, high], { targets: ['79'] })).ship).toBe(0);
+  });
+
   it('is the best where nothing is to be reached, with what the next smaller one costs', async () => {
     const { ship, reason, front, smaller, encodes } = await decideEncodes([low, high, waste, middle]);
     expect([ship, reason, front]).toEqual([1, 'best', [0, 3, 1]]);

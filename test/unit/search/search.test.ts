@@ -2,7 +2,7 @@
  * @module test/unit/search/search
  * Searches, ladders and comparisons on recorded curves: what they find, what they ask of the machine, and what they refuse.
  */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import { AnyvmafError } from '../../../src/core/errors.js';
 import { BY_USER } from '../../../src/core/origin.js';
 import { nodeEncoding } from '../../../src/platform/node/encoding/host.js';
@@ -98,6 +98,13 @@ describe('a search', () => {
     expect(await search('one')).toBe(0);
     expect(await search('one')).toBeGreaterThan(0);
     expect(await search('another')).toBe(0);
+  });
+
+  it('prints a command that ffmpeg takes, whatever the names', async () => {
+    const host = fakeEncoding();
+    const options = { range: { min: 30, max: 30 }, targets: [{ atLeast: 1 }], output: '-x.mkv' };
+    const { command } = await search(host, options, 'Alien: Covenant.mkv');
+    expect([command[2], command.at(-1)]).toEqual(['./Alien: Covenant.mkv', './-x.mkv']);
   });
 
   it('reads no line that a kill cut short, and none of another length', async () => {
@@ -522,6 +529,7 @@ describe('a ladder', () => {
     for (const { request } of host.encodes) expect(request.args.join(' ')).toContain(segments);
     expect(delivered).toContain(segments);
     expect(delivered).toContain('-map 0:a:0 ');
+    expect(delivered).toContain(' -fps_mode passthrough ');
     expect(delivered).toContain('id=0,streams=v id=1,streams=a');
     expect(delivered).not.toContain('hvc1');
 
@@ -701,4 +709,21 @@ describe('a comparison', () => {
     await expect(compare(host, { encoders })).rejects.toThrow(message);
     expect(host.encodes).toEqual([]);
   });
+});
+
+// The last one, because it loads all modules again.
+it('points of another version of anyvmaf are not used', async () => {
+  const host = fakeEncoding();
+  const options = { ...FAST, range: { min: 20, max: 22, step: 1 } };
+  await search(host, options);
+  expect((await search(host, options)).cached).toBeGreaterThan(0);
+  vi.resetModules();
+  vi.doMock('../../../src/core/version.js', () => ({ version: '0.0.1' }));
+  try {
+    const { searchQuality: other } = await import('../../../src/search/search.js');
+    expect(await other(host.platform, 'film.mkv', options)).toMatchObject({ cached: 0 });
+  } finally {
+    vi.doUnmock('../../../src/core/version.js');
+    vi.resetModules();
+  }
 });

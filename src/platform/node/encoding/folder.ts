@@ -319,6 +319,12 @@ async function refuseSource(source: VideoInput, output: string): Promise<void> {
   throw usageError(`${shown(output)} is the source; name another file for the encode.`);
 }
 
+/** Transfer characteristics that ffmpeg prints by one name and takes as an option by another. */
+const TRANSFERS: ReadonlyMap<string, string> = new Map([
+  ['bt470m', 'gamma22'],
+  ['bt470bg', 'gamma28'],
+]);
+
 function encodeArgs(request: EncodeRequest, limit: number | undefined): string[] {
   if (request.whole) return [...wholeArguments(request, request.output)];
   const { encoder, version, args, pixelFormat, size, samples, frames, keys, colour } = request;
@@ -336,7 +342,7 @@ function encodeArgs(request: EncodeRequest, limit: number | undefined): string[]
   if (keys?.length) out.push('-force_key_frames', `expr:${keys.map((frame) => `eq(n,${frame})`).join('+')}`);
   if (colour?.colorRange === 'limited') out.push('-color_range', 'tv');
   if (colour?.primaries) out.push('-color_primaries', colour.primaries);
-  if (colour?.transfer) out.push('-color_trc', colour.transfer);
+  if (colour?.transfer) out.push('-color_trc', TRANSFERS.get(colour.transfer) ?? colour.transfer);
   if (colour?.matrix) out.push('-colorspace', colour.matrix);
   if (limit !== undefined) out.push('-fs', String(Math.floor(limit)));
   return out;

@@ -9,7 +9,6 @@ import { counted, shown } from '../../../core/printable.js';
 import { type Clock, clockOf, lookup, segmentStamps } from '../../../search/commands.js';
 import type { EncodeResult, JoinRequest, Segment } from '../../../search/session.js';
 import { inputArgs, type ToolSource } from '../../ffmpeg/commands.js';
-import { compactFields } from '../../ffmpeg/times.js';
 import type { FfmpegInput } from '../ffmpeg/input.js';
 import { runOn } from '../ffmpeg/tool.js';
 import { ownInput, packetsOf, readPackets } from './source.js';
@@ -96,10 +95,9 @@ function listText(parts: readonly { readonly name: string; readonly seconds: num
 
 /** Joins the segments, and adds the source's sound and subtitles. */
 async function concatenate(
-  { tag, output: user, signal }: JoinRequest,
+  { facts: { lead = 0 }, tag, output: user, signal }: JoinRequest,
   { folder, input, muxer, written }: JoinPlace,
 ): Promise<void> {
-  const lead = await leadOf(input, signal);
   // Delay the video relative to sound and subtitles as in the source.
   const late = lead > 0 ? ['-itsoffset', lead.toFixed(6)] : [];
   const args = (source: ToolSource) => [
@@ -116,19 +114,6 @@ async function concatenate(
   const { code, stderr } = await runOn('ffmpeg', input, args, { signal, cwd: folder });
   throwWriteFailure(stderr, user);
   if (code !== 0) throw joinError(stderr);
-}
-
-/** Seconds from the start of a file to its first frame. */
-async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Promise<number> {
-  const query = '-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact';
-  const args = (source: ToolSource) => [...query.split(' '), ...inputArgs(source)];
-  const { stdout } = await runOn('ffprobe', input, args, { signal });
-  const start = (kind: string) => {
-    const line = stdout.split('\n').find((text) => text.startsWith(`${kind}|`));
-    return Number((line && compactFields(line).get('start_time')) ?? Number.NaN);
-  };
-  const lead = start('stream') - start('format');
-  return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
 }
 
 function checkTimes(found: Float64Array, wanted: Float64Array): void {

@@ -43,6 +43,8 @@ export async function sourceFacts(
     track,
     ...packets,
     others: await otherTracks(file, signal),
+    ...(file.options && { opening: [...file.options, '-i', file.url] }),
+    lead: await leadOf(file, signal),
     ...(await hdrFacts(file, track, signal)),
     identity: `${track.name}\n${file.version ?? ''}`,
   };
@@ -71,6 +73,19 @@ async function otherTracks(file: FfmpegInput, signal?: AbortSignal): Promise<rea
     if (i === first || !KINDS.includes(kind)) return [];
     return [{ kind: kind as OtherTrack['kind'], codec: fields.get('codec_name') ?? '' }];
   });
+}
+
+/** Seconds from the start of a file to its first frame. */
+async function leadOf(input: FfmpegInput, signal: AbortSignal | undefined): Promise<number> {
+  const query = '-v error -select_streams V:0 -show_entries stream=start_time:format=start_time -of compact';
+  const args = (source: ToolSource) => [...query.split(' '), ...inputArgs(source)];
+  const { stdout } = await runOn('ffprobe', input, args, { signal });
+  const start = (kind: string) => {
+    const line = stdout.split('\n').find((text) => text.startsWith(`${kind}|`));
+    return Number((line && compactFields(line).get('start_time')) ?? Number.NaN);
+  };
+  const lead = start('stream') - start('format');
+  return Number.isNaN(lead) ? 0 : Math.max(lead, 0);
 }
 
 /** HDR metadata of the first frame of a source with an HDR transfer. */

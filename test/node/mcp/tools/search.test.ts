@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
-import { readEncodingResult } from '../../../../src/index.js';
+import { readEncodingResult, searchQuality } from '../../../../src/index.js';
 import { encodingCall } from '../../../../src/mcp/scoring/encoding.js';
 import type { Tool } from '../../../../src/mcp/tool.js';
 import { runCompareTool, runLadderTool } from '../../../../src/mcp/tools/curves.js';
@@ -74,6 +74,25 @@ describe('tools that search settings', () => {
 
   describe('find_quality', () => {
     const ask = () => ({ source, encoder: 'libx264', ...fast, range: { min: 24, max: 34 } });
+
+    it('is as unsure as the least sure of its targets', async () => {
+      using long = fakeEncoding({ shots: [400, 300, 350, 450].map((frames) => ({ frames })) }).install();
+      const range = { min: 34, max: 34 };
+      const options = {
+        encoder: 'libx264',
+        encoderOptions: { preset: 'ultrafast' },
+        range,
+        cache: false,
+      } as const;
+      const targets = [{ atLeast: 1 }, { statistic: 'p5', atLeast: 1 }] as const;
+      const { predictions = [] } = await searchQuality(source, { ...options, targets });
+      const alone = await searchQuality(source, { ...options, targets: targets.slice(1) });
+      expect(predictions[1]).toEqual(alone.predicted);
+      const bound = (alone.predicted.value - 0.01).toFixed(3);
+      const answer = await answerTo(findQualityTool, { ...ask(), range, targets: ['1', `p5>=${bound}`] });
+      expect(answer).toMatchObject({ verdict: 'reached', confidence: 'low' });
+      expect(long.encodes.length).toBeGreaterThan(0);
+    });
 
     it('answers with a setting, the points measured, and the command of the encode', async () => {
       const asked = context();
