@@ -269,7 +269,7 @@ export const OPTIONS = {
    * The video track to read, 0-based among the file's video tracks without cover art. Default: the default track; if
    * there are several or none, the largest. A finding (`tracks`) names the track if a file has several.
    */
-  trackReference: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
+  trackReference: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB, reference: true },
   trackDistorted: { ...COUNT, most: MOST_TRACKS, by: PAIR_JOB },
   origin: { kind: 'checked', by: PAIR, machine: true },
   /**
@@ -278,7 +278,7 @@ export const OPTIONS = {
    */
   commonBitDepth: { kind: 'flag', by: PAIR_JOB },
   /** Refuse a pair with preflight warnings. Default false. */
-  strict: { ...FLAG, by: PAIR_JOB },
+  strict: { ...FLAG, by: PAIR_JOB, reference: true },
   /**
    * Compare the videos' declared properties before scoring, and inspect some frames during it. Default true; frames of
    * two stored videos of one format are inspected only if it is set explicitly.

@@ -26,12 +26,18 @@ import { Preflight } from './inputs/preflight.js';
 import { closePair, formatOf, type Pair, refuseTruncated, storedPair } from './pair/pair.js';
 import { loadRequested } from './plan/plan.js';
 
+/** What runs that score the pair know of it. */
+interface Known extends Pick<InputContext, 'shared' | 'alignment'> {
+  /** Frames that the run leaves out. */
+  readonly cut?: Pick<CheckedOptions, 'skip' | 'frameCount'>;
+}
+
 /** Returns all findings; throws only if scoring cannot read the videos. @param known from runs that score them */
 export async function inspectPair(
   platform: Platform,
   request: ScoreRequest,
   options: InspectOptions = {},
-  known: Pick<InputContext, 'shared' | 'alignment'> = {},
+  known: Known = {},
 ): Promise<Inspection> {
   requireObject('options', options);
   return withPair(request, options, { ...known, platform }, async (pair, context) => {
@@ -103,10 +109,10 @@ export async function alignPair(
 async function withPair<T>(
   request: ScoreRequest,
   options: ScoreOptions,
-  reading: Pick<InputContext, 'platform' | 'shared' | 'alignment'>,
+  { cut, ...reading }: Known & Pick<InputContext, 'platform'>,
   use: (pair: Pair, context: InputContext) => Promise<T>,
 ): Promise<T> {
-  const checked = checkOptions({ scale: 'bicubic', ...options }, 'look');
+  const checked = { ...checkOptions({ scale: 'bicubic', ...options }, 'look'), ...cut };
   checkRequest(request);
   return withScope(options.signal, async (scope) => {
     const context = { ...reading, checked, signal: scope.signal };

@@ -14,7 +14,7 @@ import { readsOnce } from '../media/open.js';
 import { factsOf, nameOf } from '../media/pair.js';
 import { alignState } from '../media/pairing/types.js';
 import type { Finding } from '../media/preflight/findings.js';
-import { isOfColour } from '../metrics/options.js';
+import { folderOption, isOfColour } from '../metrics/options.js';
 import { buildReport, type MetricSeries } from '../report/build.js';
 import { runValue, valueOfWhole, wholeValue } from '../report/quality-metrics.js';
 import type { FrameMetrics, Report, ReportMeasurer, ReportSampling } from '../report/schema.js';
@@ -86,9 +86,11 @@ export async function scoreSampled(
           'quarter or more of it; score all of it, or take fewer or shorter samples.',
       );
     }
-    const { strict, preflight } = checked.pairing;
+    const { skip, frameCount, pairing } = checked;
+    const { strict, preflight } = pairing;
+    const seen = { ...read, cut: { skip, frameCount } };
     const inspection = preflight
-      ? await scope.join(inspectPair(platform, videos, lookOptions(all), read))
+      ? await scope.join(inspectPair(platform, videos, lookOptions(all), seen))
       : undefined;
     const findings = inspection?.findings;
     if (findings) refuseFindings(findings, strict);
@@ -105,7 +107,8 @@ function allScored(report: Report): Report {
 function refuseUnfit(request: ScoreRequest, options: ScoreOptions, checked: CheckedOptions): void {
   const { subsample, pairing } = checked;
   const [given] = changed({ ...options, subsample }, ({ whole }) => whole);
-  const other = given ?? (pairing.grain === 'both' ? "grain 'both'" : undefined);
+  const folder = folderOption([...checked.features, ...(checked.models ?? [])]);
+  const other = given ?? (pairing.grain === 'both' ? "grain 'both'" : folder);
   if (other) throw usageError(`samples and ${other} exclude each other; leave one of them out.`);
   for (const role of ['reference', 'distorted'] as const) {
     const video = request[role];

@@ -10,8 +10,8 @@ import type { OpenDecoder } from '../media/pairing/prepare.js';
 import { beyondLibvmaf } from '../metrics/options.js';
 import { buildReport } from '../report/build.js';
 import type { Report } from '../report/schema.js';
-import { isOwnBackend } from './backends/native/types.js';
-import { type CheckedOptions, checkOptions, checkRequest } from './contract/options.js';
+import { isOwnBackend, type NativeBackend } from './backends/native/types.js';
+import { type CheckedOptions, checkOptions, checkRequest, refuseUnchecked } from './contract/options.js';
 import type { Platform } from './contract/platform.js';
 import { type InputContext, inScope, type Scope } from './contract/scope.js';
 import type { ScoreOptions, ScoreRequest, ScoreRun } from './contract/types.js';
@@ -171,8 +171,7 @@ export async function scorePair(
   options: ScoreOptions = {},
   variant: RunVariant = {},
 ): Promise<Report> {
-  const { single } = checkOptions(options, 'score');
-  checkRequest(request, single);
+  checkCall(request, options);
   if (options.samples === undefined) return scoreWhole({ platform, request, options, variant });
   if (variant.steering) {
     throw usageError(
@@ -207,27 +206,50 @@ function prepareBackend(
     const known = await pair;
     const { native, notes } = (await choosing) ?? { notes: [] };
     const run = { platform, checked, options, steering, light: lightOf(known) };
-    if (!native) return openCore(await (loading ?? load()), { ...run, notes });
-    if (steering) {
+    const unused = unusedDevices(checked);
+    if (!native) return openCore(await (loading ?? load()), { ...run, notes: [...notes, ...unused] });
+    if (steering && backend !== 'auto') {
       throw usageError(
         `The backend ${native.backend} reports frames only at the end, so a run on it cannot be watched; use cpu, webgpu or hybrid.`,
       );
     }
     const { nativeProblem, openNative } = await import('./measure/native.js');
-    const problem = backend === 'auto' ? nativeProblem(native, formatOf(known)) : undefined;
+    const unfit = () =>
+      steering
+        ? 'it reports frames only at the end, but this run is watched'
+        : nativeProblem(native, formatOf(known));
+    const problem = backend === 'auto' ? unfit() : undefined;
     if (problem !== undefined) {
       const why = `The backend ${native.backend} was not used: ${problem}.`;
-      return openCore(await load(), { ...run, notes: [...notes, why] });
+      return openCore(await load(), { ...run, notes: [...notes, why, ...unused] });
     }
     const stored = known.plan === undefined;
     const { onFrame } = options;
-    return openNative(platform, native, checked, { stored, notes, onFrame, size: format, signal });
+    const said = [...notes, ...unusedDevices(checked, native.backend)];
+    return openNative(platform, native, checked, { stored, notes: said, onFrame, size: format, signal });
   };
+}
+
+/** A sentence for each mask and device that is not used. @param backend of the installed program; absent: the core */
+function unusedDevices({ native: { devices } }: CheckedOptions, backend?: NativeBackend): string[] {
+  const why = backend === undefined ? 'no installed program measured' : `the backend ${backend} measured`;
+  const isUsed = (name: string) =>
+    backend !== undefined && (name.endsWith('mask') || name === `${backend}Device`);
+  return Object.entries(devices).flatMap(([name, value]) =>
+    value && !isUsed(name) ? [`${name} has no effect: ${why}.`] : [],
+  );
+}
+
+/** @throws {AnyvmafError} `usage` for options and requests that no run takes */
+function checkCall(request: ScoreRequest, options: ScoreOptions): void {
+  const checked = checkOptions(options, 'score');
+  refuseUnchecked(checked);
+  checkRequest(request, checked.single);
 }
 
 /** Opens nothing. @throws {AnyvmafError} `usage` as the public `score` */
 export function prepareRun(platform: Platform, request: ScoreRequest, options: ScoreOptions = {}): ScoreRun {
-  checkRequest(request, checkOptions(options, 'score').single);
+  checkCall(request, options);
   return new PreparedRun((steering) => scorePair(platform, request, options, steering ? { steering } : {}));
 }
 

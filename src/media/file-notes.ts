@@ -21,8 +21,9 @@ const FIELDS: Readonly<Record<string, number>> = {
   ...Object.fromEntries(VISUAL.map((type) => [type, 78])),
 };
 
-/** Per parent box; few precede the index of a fragmented file. */
+/** Per parent box, of which few precede the index of a fragmented file, and in all. */
 const MOST_BOXES = 1000;
+const MOST_IN_ALL = 20_000;
 
 /** @throws {AnyvmafError} `io` if reading fails */
 export async function isEncrypted(reader: ByteReader): Promise<boolean> {
@@ -58,13 +59,15 @@ async function find(
   from: number,
   end: number,
   [wanted = [], ...further]: readonly (readonly string[])[],
+  left = { boxes: MOST_IN_ALL },
 ): Promise<number | undefined> {
   for await (const { type, at, length, head } of boxesOf(reader, from, end, MOST_BOXES)) {
+    if (--left.boxes < 0) return undefined;
     if (!wanted.includes(type)) continue;
     const content = at + head;
     if (further.length === 0) return content;
     const body = content + (FIELDS[type] ?? 0);
-    const found = await find(reader, body, Math.min(at + length, end), further);
+    const found = await find(reader, body, Math.min(at + length, end), further, left);
     if (found !== undefined) return found;
   }
   return undefined;

@@ -19,7 +19,7 @@ import { requireVideo } from '../../media/open.js';
 import type { ColoursAsked } from '../../media/pair.js';
 import { beyondLibvmaf, folderOption, isOfColour } from '../../metrics/options.js';
 import type { TinyModelOptions } from '../../tiny/types.js';
-import type { DeviceOptions } from '../backends/native/types.js';
+import { type DeviceOptions, isOwnBackend } from '../backends/native/types.js';
 import type { Keep, PairingOptions, ScoreOptions, ScoreRequest, ScorerOptions } from './types.js';
 
 export interface CheckedOptions
@@ -190,9 +190,17 @@ function checkSingle(options: Completed): boolean {
   throw usageError(`${other} and noReference exclude each other: there is no reference to compare with.`);
 }
 
+/** For what callers ask for: passes and samples of a run are checked together. @throws {AnyvmafError} `usage` */
+export function refuseUnchecked({ pairing: { strict, preflight } }: CheckedOptions): void {
+  if (!strict || preflight) return;
+  throw usageError('is true, but preflight is false, so nothing is checked; leave one of them out.', {
+    about: 'strict',
+  });
+}
+
 function checkNative(options: ScoreOptions): CheckedNative {
-  const { backend, vmafBin } = options;
-  if (vmafBin !== undefined && backend === undefined) {
+  const { backend = 'wasm', vmafBin } = options;
+  if (vmafBin !== undefined && isOwnBackend(backend)) {
     throw usageError(
       `vmafBin is ${showValue(vmafBin)}, but no native backend is requested that would run it; add backend ` +
         'native-cpu, cuda, sycl, hip, metal or auto.',
@@ -206,7 +214,7 @@ function checkNative(options: ScoreOptions): CheckedNative {
   for (const [name, of] of own) {
     if (options[name] === undefined || backend === of || backend === 'auto') continue;
     throw usageError(
-      `${name} is ${showValue(options[name])}, but the backend is ${backend ?? 'wasm'}, not ${of}; leave one of them out.`,
+      `${name} is ${showValue(options[name])}, but the backend is ${backend}, not ${of}; leave one of them out.`,
     );
   }
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = options;

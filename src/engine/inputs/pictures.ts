@@ -90,7 +90,8 @@ async function oneMatrix(context: InputContext, sides: Sides): Promise<Sides> {
 function isPicture(side: Side): boolean {
   if (side.kind !== 'encoded') return false;
   const { container, name } = side.video.facts;
-  return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?$/i.test(name);
+  // Names of signed URLs end in `?...`.
+  return /_pipe\b|^image2|^gif\b|^apng\b/.test(container) || /\.avifs?(?:\?\.\.\.)?$/i.test(name);
 }
 
 /** Keeps RGB and alpha, for runs of colour metrics only. */

@@ -15,7 +15,7 @@ import { openPlanned, partOfPlan, shardOfPlan } from '../../media/pairing/prepar
 import type { FilePlatform } from '../../media/types.js';
 import { historyNeeds } from '../backends/measurer.js';
 import { isOwnBackend } from '../backends/native/types.js';
-import { type CheckedOptions, checkOptions, checkRequest } from '../contract/options.js';
+import { type CheckedOptions, checkOptions, checkRequest, refuseUnchecked } from '../contract/options.js';
 import { InOrder, type Platform } from '../contract/platform.js';
 import { type InputContext, inScope, type Scope } from '../contract/scope.js';
 import type { ScoreRequest } from '../contract/types.js';
@@ -46,6 +46,7 @@ export async function measureShard(
   options: ScoreShardOptions = {},
 ): Promise<Shard> {
   const checked = checkOptions(options, 'shard');
+  refuseUnchecked(checked);
   checkRequest(request, checked.single);
   checkShard(shard);
   refuseUnfit(request, options, checked);

@@ -411,6 +411,7 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     [{ subsample: 2 }, /samples and subsample exclude each other/],
     [{ onFrame: () => {} }, /samples and onFrame exclude each other/],
     [{ keep: { frames: 5 } }, /samples and keep exclude each other/],
+    [{ features: ['cambi=heatmaps_path=maps'] }, /samples and heatmaps_path exclude each other/],
     [
       { samples: { runs: 8, seconds: 4 } },
       /has only 240 pairs \(9\.6 s\), and the samples would cover a quarter or more of it/,
@@ -437,6 +438,18 @@ describe.runIf(hasFfmpeg)(`sampling a video (${needsFfmpeg})`, () => {
     expect(pairing?.frames.offsetConfidence).toBeGreaterThan(0.9);
     const long = opened.filter(({ frames }) => frames > 60);
     expect(long.map(({ input }) => input)).toEqual([reference, distorted]);
+  });
+
+  it('checks the frames that it scores: skipped ones are no offset', async () => {
+    const reference = encode({ codec: 'ffv1', source: 'mandelbrot', frames: 240, size: '96x64' });
+    const distorted = copyOf(reference, 'late-240.mp4', ['-vf', 'trim=start_frame=7,setpts=PTS-STARTPTS']);
+    const codes = async (skipReference: number) => {
+      const options = { samples: SAMPLES, skipReference, threads: 0, ...QUICK } as const;
+      const { preflight = [] } = await score({ reference, distorted }, options);
+      return preflight.map(({ code }) => code);
+    };
+    expect(await codes(7)).not.toContain('offset');
+    expect(await codes(0)).toContain('offset');
   });
 
   it('samples several encodes of a reference at the same places', async () => {

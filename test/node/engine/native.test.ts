@@ -12,10 +12,12 @@ import {
   describeNative,
   type FrameSource,
   listBackends,
+  prepareRun,
   probeBackend,
   type ScoreOptions,
   score,
 } from '../../../src/index.js';
+import { watchMeasurement } from '../../../src/live/link.js';
 import { privateTmp, testFolder } from '../../support/folders.js';
 import { smallModel } from '../../support/models.js';
 import { fakeVmaf, processesWith } from '../../support/programs.js';
@@ -174,6 +176,9 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     expect([report.backend_requested, report.backend_used]).toEqual(['auto', 'cuda']);
     const last = fake.runs().at(-1) ?? [];
     expect(last.filter((arg) => arg.startsWith('--no_'))).toEqual(['--no_sycl', '--no_hip', '--no_metal']);
+    const other = await run(fake.path, { backend: 'auto', hipDevice: 1, cpumask: 1 });
+    expect(other.warnings).toContain('hipDevice has no effect: the backend cuda measured.');
+    expect(other.warnings.join()).not.toContain('cpumask');
   });
 
   it('uses the exclusive option and full precision if the tool has them', async () => {
@@ -192,9 +197,23 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
 
   it('takes the own core for auto if no GPU is advertised, without a run', async () => {
     const fake = fakeVmaf(home, 'good-auto');
-    const report = await run(fake.path, { backend: 'auto', threads: 0 });
+    const report = await run(fake.path, { backend: 'auto', threads: 0, cpumask: 1 });
     expect(report.backend_used).toBe('cpu');
+    expect(report.warnings).toContain('cpumask has no effect: no installed program measured.');
     expect(fake.runs()).toEqual([]);
+  });
+
+  it('takes the own core for auto if the run is watched, and refuses a named program', async () => {
+    const { path: vmafBin } = fakeVmaf(home, 'gpu');
+    const watched = async (backend: 'auto' | 'cuda') => {
+      const run = await prepareRun(bytesRequest, { backend, vmafBin, threads: 0 });
+      watchMeasurement(run, { alarms: [] });
+      return run.start();
+    };
+    const report = await watched('auto');
+    expect(report.backend_used).toBe('cpu');
+    expect(report.warnings.join()).toMatch(/cuda was not used: it reports frames only at the end/);
+    expect(await refusalOf('usage', () => watched('cuda'))).toMatch(/cannot be watched/);
   });
 
   it('refuses a named backend that is broken, and lists those available', async () => {
@@ -222,6 +241,7 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     [{ syclDevice: 0 }, /syclDevice is 0, but the backend is native-cpu, not sycl/],
     [{ vmafBin: '' }, /vmafBin is "", but it must be the path of a program/],
     [{ backend: undefined }, /no native backend is requested/],
+    [{ backend: 'wasm' }, /no native backend is requested/],
     [{ backend: 'gpu' }, /backend is "gpu", but it must be auto, cpu, wasm, native-cpu, cuda/],
   ])('refuses %o', async (options, expected) => {
     expect(await refused('vmaf', options as ScoreOptions, 'usage')).toMatch(expected);

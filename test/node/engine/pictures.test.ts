@@ -11,6 +11,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { inspect, score, trustOf } from '../../../src/index.js';
 import { comparable, inParts, PSNR } from '../../support/clips.js';
 import { copyOf, encode, makeFile as file, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
+import { FileServer } from '../../support/file-server.js';
 import { testFolder } from '../../support/folders.js';
 import { tier } from '../../support/tier.js';
 
@@ -147,6 +148,18 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     expect(await told(webm)).toEqual(['alpha left out']);
     expect(await told(avif)).toEqual(['alpha left out']);
     expect(await told(opaque)).toEqual([]);
+  });
+
+  it('compares AVIF behind a signed URL as from a file', async () => {
+    const chain = 'scale=out_color_matrix=bt709:out_range=full,format=yuv444p';
+    const made = ['-vf', chain, '-colorspace', 'bt709', '-color_range', 'pc', '-c:v', 'libaom-av1'];
+    const path = from('full.avif', ...made, '-still-picture', '1', '-crf', '45');
+    await using server = await FileServer.start();
+    const url = `${server.add('/full.avif', readFileSync(path))}?X-Amz-Signature=secret`;
+    const options = { threads: 0, ...PSNR, preflight: false } as const;
+    const local = await score({ reference: png(), distorted: path }, options);
+    const remote = await score({ reference: png(), distorted: url }, { ...options, allowUrl: [server.host] });
+    expect(remote.frames[0]?.metrics).toEqual(local.frames[0]?.metrics);
   });
 });
 

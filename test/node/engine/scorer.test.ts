@@ -342,6 +342,12 @@ async function runWith(swapper: Swapper, options: ScoreOptions, from: 'stored' |
   return run.start();
 }
 
+it('a run that would check nothing is refused when it is prepared', () => {
+  const request = { reference: pair.reference, distorted: pair.distorted };
+  const prepare = () => prepareRun(nodePlatform, request, { strict: true, preflight: false });
+  expect(prepare).toThrow(/strict is true, but preflight is false/);
+});
+
 /** Luma of a frame of the stored pair. */
 function lumaOf(side: 'reference' | 'distorted', index: number): FramePlanes {
   const header = pair[side].indexOf(0x0a) + 1;

@@ -287,7 +287,8 @@ describe('without a reference', () => {
     await expect(run).rejects.toThrow('needs a no-reference tiny model');
     await expect(alone([{ model: at('plain.onnx') }])).rejects.toThrow('reads features (adm2, ');
     await expect(alone([{ model: at('pair.onnx') }])).rejects.toThrow('compares pictures with those of a');
-    await expect(alone([{ model: at('mean.onnx') }], { features: ['psnr'] })).rejects.toThrow('exclude each');
+    for (const options of [{ features: ['psnr'] }, { strict: true }, { trackReference: 1 }])
+      await expect(alone([{ model: at('mean.onnx') }], options)).rejects.toThrow('exclude each');
   });
 });
 

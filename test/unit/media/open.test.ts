@@ -15,6 +15,7 @@ import { openInput, openInputs, openVideo, requireVideo } from '../../../src/med
 import { checkPair } from '../../../src/media/pair.js';
 import { bytesReader } from '../../../src/media/readers.js';
 import type {
+  ByteReader,
   FilePlatform,
   FrameSource,
   RawVideoFormat,
@@ -357,6 +358,24 @@ describe('the profile of Dolby Vision', () => {
     const reader = bytesReader(mp4Of(entry(type, record, profile)));
     expect(await dolbyVisionProfile(reader)).toBe(profile);
     expect(await isEncrypted(reader)).toBe(false);
+  });
+
+  it('is searched for in a limited number of boxes, however they are nested', async () => {
+    const nested = ['mdia', 'trak', 'moov'].reduce(
+      (inner, type) => box(type, ...Array.from({ length: 60 }, () => inner)),
+      box('free'),
+    );
+    const bytes = bytesReader(nested);
+    let reads = 0;
+    const reader: ByteReader = {
+      ...bytes,
+      read(position, parts) {
+        reads++;
+        return bytes.read(position, parts);
+      },
+    };
+    expect(await dolbyVisionProfile(reader)).toBeUndefined();
+    expect(reads).toBeLessThan(30_000);
   });
 
   it.each([

@@ -162,6 +162,8 @@ describe.skipIf(!hasFfmpeg)(`encoded files (${needsFfmpeg})`, () => {
     const strict = await refuse(vmafScoreEncoded, { ...pair, strict: true });
     expect(strict).toContain('96x54');
     expect(strict).toContain('To accept, pass scale: "bicubic".');
+    const unchecked = await refuse(vmafScoreEncoded, { ...pair, strict: true, preflight: false });
+    expect(unchecked).toMatch(/strict is true, but preflight is false/);
     const unscaled = await refuse(vmafScoreEncoded, { ...pair, preflight: false, scale: 'none' });
     expect(unscaled).toMatch(/scaling is off\. Pass scale: "bicubic"\.$/);
     expect(strict + unscaled).not.toMatch(/(^|\s)--\w/);
@@ -384,6 +386,11 @@ describe('a verdict on a target', () => {
       { verdict: 'missed' },
       { verdict: 'missed', checks: [{ value_of: 'vmaf.mean', must_be: '>=99.9' }] },
     ]);
+    const unknown = await compare({ ...args, target: 'nothing.p5>=1' });
+    const note = expect.stringContaining('not measured');
+    expect(unknown.summary).toMatch(/^No encode reaches the target; the best is /);
+    expect(unknown.encodes).toHaveLength(2);
+    expect(unknown.encodes[0]?.target?.checks[0]).toMatchObject({ found: null, reached: false, note });
     expect(await refuse(compareEncodesTool, { ...args, target: 'good' })).toContain(SYNTAX);
   });
 });
