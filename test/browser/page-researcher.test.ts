@@ -32,6 +32,7 @@ import {
   pages,
   pairInNode,
   reportsOf,
+  samplesOf,
   says,
   score,
   shiftsLittle,
@@ -368,6 +369,34 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     expect(new Set(third(2)).size).toBeGreaterThan(20);
   });
 
+  it('saves the difference of the frame in its name, also right after a step', async () => {
+    await page.keyboard.press('4');
+    await page.locator('dialog[data-made^="difference "]').waitFor();
+    const next = Number(await page.locator('dialog').getAttribute('data-frame')) + 1;
+    const { name, bytes } = await download(page, () =>
+      page.evaluate(() => {
+        const dialog = document.querySelector('dialog[open]');
+        const press = (key: string) => {
+          const stage = dialog?.querySelector('.frames-stage');
+          stage?.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true }));
+        };
+        // After the picture, before its difference.
+        new MutationObserver((_, observer) => {
+          observer.disconnect();
+          press('s');
+        }).observe(dialog ?? document.body, { attributeFilter: ['data-frame'] });
+        press('ArrowRight');
+      }),
+    );
+    expect(name).toBe(`two-shots-crf38.frame-${next}.difference.png`);
+    await page.locator(`dialog[data-made="difference ${next}"]`).waitFor();
+    const { data, channels } = decode(bytes);
+    const saved = columnsOf(data, 320, 0, 320, channels);
+    const shown = await samplesOf(page.locator('.frames-difference canvas'));
+    expect(Buffer.compare(shown, saved)).toBe(0);
+    await page.keyboard.press('1');
+  });
+
   it('finds nothing cut off, overlapping or inaccessible in the viewer and below the chart', async () => {
     await page.keyboard.press('h');
     await page.keyboard.press('5');
@@ -436,5 +465,9 @@ describe.skipIf(absent !== '')(`a researcher${absent}`, () => {
     await says(card.getByLabel('Before', { exact: true }).locator('option:checked')).toBe('earlier.json');
     await expect.poll(() => card.locator('tbody tr, .why').count()).toBe(2);
     expect(await card.locator('tbody td').first().textContent()).toContain('0.00 same');
+    // Also while all encodes are scored again, which begins without results.
+    await page.getByRole('button', { name: 'Score again' }).waitFor();
+    await score(page);
+    await says(card.getByLabel('Before', { exact: true }).locator('option:checked')).toBe('earlier.json');
   });
 });

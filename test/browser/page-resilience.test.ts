@@ -400,6 +400,30 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       await expect.poll(numbers).toEqual(whole);
     });
 
+    it('gives encodes their own settings back when their videos are dropped again', async () => {
+      const files = [y4m('own-whole.y4m', 'reference'), y4m('own-a.y4m', 'distorted')] as const;
+      const page = await site.open();
+      leaves(page);
+      await choose(page, ...files);
+      await page.getByRole('button', { name: 'Settings for own-a.y4m only' }).click();
+      for (const side of ['encode', 'reference'])
+        await page.getByRole('dialog').getByLabel(`Crop of the ${side}`).fill('96:64:0:2');
+      await page.getByRole('button', { name: 'Done' }).click();
+      const own = page.locator('.slot-distorted .own');
+      await says(own).toContain('encode cropped to 96:64:0:2');
+      const settings = await own.textContent();
+      await checked(page);
+      await score(page);
+      await expect.poll(() => stored(page)).toEqual([[false]]);
+      await page.reload();
+      await onward(page).click();
+      await title(page).toBe('own-a.y4m');
+      await drop(page, 'main', files);
+      await says(own).toBe(settings);
+      await page.getByRole('button', { name: 'Score again' }).waitFor();
+      expect(await page.locator('.outdated').count()).toBe(0);
+    });
+
     it('is restored with its files if the browser has their handles', async () => {
       const page = await site.open();
       leaves(page);

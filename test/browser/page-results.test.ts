@@ -13,6 +13,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { y4mHeader } from '../../src/core/frame.js';
 import { formatEncodingResult } from '../../src/index.js';
+import { buildReport } from '../../src/report/build.js';
 import type { Report } from '../../src/report/schema.js';
 import { formatReport } from '../../src/report/write.js';
 import { y4mFrame } from '../../src/sample/files.js';
@@ -283,6 +284,27 @@ describe.skipIf(noChromium)(`results in the page${noChromium}`, () => {
       expect(spans.size).toBeGreaterThan(2);
       await page.keyboard.press('0');
       await expect.poll(() => page.locator('.span-statistics').isVisible()).toBe(false);
+    });
+
+    it('have the worst 5 % of a span at the high end if less is better', async () => {
+      const banded = buildReport({
+        ...high,
+        models: [],
+        frameNumbers: high.frames.map(({ frameNum }) => frameNum),
+        series: [{ name: 'cambi', values: Float64Array.from(high.frames, (_, i) => i / 10) }],
+      });
+      const page = await opened([banded]);
+      await slider(page).focus();
+      await page.keyboard.press('Home');
+      for (let i = 0; i < 3; i++) await page.keyboard.press('+');
+      const table = page.locator('.span-statistics');
+      const off = async () => {
+        const heading = (await table.locator('h3').textContent()) ?? '';
+        const [from = 0, to = 0] = [...heading.matchAll(/frame (\d+)/g)].map(([, frame]) => Number(frame));
+        const found = await table.locator('td[data-label="worst 5 %"]').textContent();
+        return Math.abs(Number(found) - (from + 0.95 * (to - from)) / 10);
+      };
+      await expect.poll(off).toBeLessThan(0.01);
     });
 
     it('mark the best of each column, and can hide lines', async () => {

@@ -2,7 +2,7 @@
  * @module test/support/page
  * Serves the built page from a subfolder for browser tests, and opens it in contexts of the shared Chromium.
  */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -414,12 +414,13 @@ export async function drop(page: Page, onto: string, paths: readonly string[]): 
   const given = paths.map((path) => ({
     name: basename(path),
     base64: readFileSync(path).toString('base64'),
+    lastModified: Math.trunc(statSync(path).mtimeMs),
   }));
   const transfer = await page.evaluateHandle((given) => {
     const transfer = new DataTransfer();
-    for (const { name, base64 } of given) {
+    for (const { name, base64, lastModified } of given) {
       const bytes = Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0));
-      transfer.items.add(new File([bytes], name));
+      transfer.items.add(new File([bytes], name, { lastModified }));
     }
     return transfer;
   }, given);

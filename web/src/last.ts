@@ -6,7 +6,7 @@ import type { FrameMetrics } from 'anyvmaf';
 import { button, fill, h } from './dom.js';
 import { attachVideos } from './results/open.js';
 import { type ChosenFile, type EncodeResult, LAST, type Session } from './session.js';
-import { chosenFile, handles } from './setup/files.js';
+import { awaited, chosenFile, handles, likenessOf } from './setup/files.js';
 import { text } from './text.js';
 
 const words = text.last;
@@ -192,6 +192,9 @@ function storedFile({ file, kind, own }: ChosenFile): StoredFile {
 
 function storedResult({ name, colour, found, report, frames, scored, was }: EncodeResult): StoredResult {
   const { settings, raw, tiny } = scored ?? was ?? {};
+  const modified = scored
+    ? { reference: scored.reference?.lastModified, distorted: scored.distorted.lastModified }
+    : was?.modified;
   // A tiny model from a file is not stored, so its results cannot be recognized.
   const known = settings && raw !== undefined && tiny && !tiny.some(({ files }) => files);
   return {
@@ -200,7 +203,7 @@ function storedResult({ name, colour, found, report, frames, scored, was }: Enco
     found,
     report: report && { ...report, frames: [] },
     frames: packed(frames),
-    ...(known && { was: { settings, raw, tiny } }),
+    ...(known && { was: { settings, raw, tiny, ...(modified && { modified }) } }),
   };
 }
 
@@ -242,6 +245,7 @@ async function restore(last: StoredSession, session: Session): Promise<void> {
   for (const entry of last.distorted) {
     const file = await reopen(entry);
     if (file) distorted.push(file);
+    else if (entry.own) awaited.set(likenessOf(entry), entry.own);
   }
   const results: EncodeResult[] = [];
   const series = new Map<readonly FrameMetrics[], string>();

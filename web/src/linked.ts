@@ -300,7 +300,9 @@ async function fileAt(url: URL, signal: AbortSignal, tell: Say): Promise<File> {
     }
     tell(words.loading(name, sizeText(bytes) ?? '', length > 0 ? (sizeText(length) ?? '') : ''));
   }
-  const file = new File(parts, name);
+  // Fetched again, an unchanged video is the same file.
+  const lastModified = Date.parse(response.headers.get('last-modified') ?? '') || 0;
+  const file = new File(parts, name, { lastModified });
   addresses.set(file, url);
   return file;
 }

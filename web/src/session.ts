@@ -210,6 +210,12 @@ export interface Scored {
   readonly tiny: readonly ChosenTiny[];
 }
 
+/** When the videos of a result were last modified, in milliseconds as of `File`. */
+interface Modified {
+  readonly reference: number | undefined;
+  readonly distorted: number;
+}
+
 /** Grows during the run and is complete with `report`, or comes from a saved report. */
 export interface EncodeResult {
   /** File name, or the distorted video's name in a saved report. */
@@ -232,7 +238,7 @@ export interface EncodeResult {
   /** Absent for saved reports. */
   readonly scored?: Scored;
   /** For a result of the last session while its videos are absent. */
-  readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'>;
+  readonly was?: Pick<Scored, 'settings' | 'raw' | 'tiny'> & { readonly modified?: Modified };
 }
 
 export interface Cursor {

@@ -302,6 +302,7 @@ export const text = {
     left: (time: string) => `${time} left`,
     paused: 'Paused',
     cancelled: 'Cancelled. The scores so far are below.',
+    cancelledAgain: 'Cancelled. The earlier scores are below.',
     cancelledEarly: 'Cancelled.',
     done: (seconds: string) => `Done in ${seconds}.`,
     announce: (percent: number) => `${percent} percent scored`,
@@ -667,6 +668,7 @@ export const text = {
     died: 'Reading the report stopped; it may be too large for this browser.',
     withVideos: (count: number) =>
       count === 1 ? 'The result has its videos again.' : `${count} results have their videos again.`,
+    changedFile: (name: string) => `${name} has another time than when it was scored; score it again.`,
     otherFile: (name: string, size: string, wanted: string) =>
       `${name} is not the video that was scored: it has ${size}, expected ${wanted}.`,
   },
@@ -832,6 +834,7 @@ export const text = {
       title: 'Save a picture as PNG (S)',
       saved: (name: string) => `${name} was saved.`,
       failed: 'The browser could not make the file.',
+      left: 'Another frame was chosen before the picture was complete; save it again.',
     },
     pointer: 'Wheel or pinch to zoom, drag to move, double-click to zoom in or out.',
     retry: 'Try again',

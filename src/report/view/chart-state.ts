@@ -215,7 +215,11 @@ export class Cell<T> {
   set value(value: T) {
     if (Object.is(value, this.#value)) return;
     this.#value = value;
-    for (const watcher of [...this.#watchers]) watcher(value);
+    for (const watcher of [...this.#watchers]) {
+      // A watcher that set another value has told that to all.
+      if (!Object.is(value, this.#value)) return;
+      watcher(value);
+    }
   }
 
   /** Calls back now and after every change, until the returned function is called. */

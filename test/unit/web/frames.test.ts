@@ -16,7 +16,8 @@ import {
   pairingOptionsOf,
   Readers,
 } from '../../../web/src/frames/serve.js';
-import { Flicker, RATES } from '../../../web/src/frames/settings.js';
+import { Flicker, RATES, ViewSettings } from '../../../web/src/frames/settings.js';
+import type { Stage } from '../../../web/src/frames/stage.js';
 import { FrameStore } from '../../../web/src/frames/store.js';
 import {
   bounded,
@@ -27,6 +28,7 @@ import {
   zoomedAt,
   zoomName,
 } from '../../../web/src/frames/transform.js';
+import { Saver } from '../../../web/src/frames/viewer/pictures.js';
 import {
   besideMoment,
   frameText,
@@ -708,4 +710,20 @@ describe('a byte cache', () => {
     expect(dropped).toEqual([1, 2, 3]);
     expect(cache.bytes).toBe(0);
   });
+});
+
+it('a picture without the overlay does not wait for it', async () => {
+  // A canvas that cannot be saved shows that saving began.
+  const canvas = { toBlob: (done: (blob: null) => void) => done(null) };
+  const look = { names: { reference: 'r', distorted: 'd' }, shown: 'distorted' };
+  const stage = { look, part: undefined, canvasOf: () => canvas } as unknown as Stage;
+  const settings = new ViewSettings();
+  settings.mode.value = 'difference';
+  const failed = vi.fn();
+  const now = () => ({ name: 'a.mp4', frame: 3, rough: false, isMade: false });
+  const saver = new Saver(stage, settings, { now, failed, said() {}, stopFilm() {}, map: async () => {} });
+  saver.save();
+  saver.save(saver.list.find(({ kind }) => kind === 'encode'));
+  await vi.waitFor(() => expect(failed).toHaveBeenCalled());
+  expect(failed).toHaveBeenCalledOnce();
 });

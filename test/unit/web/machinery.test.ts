@@ -4,6 +4,7 @@
  */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Cell } from '../../../web/src/dom.js';
 import { FileNumbers, KnownFiles } from '../../../web/src/engine/calls.js';
 import { Player } from '../../../web/src/frames/viewer/transport.js';
 import { following, type Section } from '../../../web/src/results/view.js';
@@ -465,4 +466,15 @@ describe('files sent to a worker', () => {
     expect(after).not.toBe(before);
     expect(after.name).toBe('old.mp4');
   });
+});
+
+it('a cell tells nobody a value that a watcher has replaced', () => {
+  const cell = new Cell(0);
+  const seen: number[] = [];
+  cell.watch((value) => {
+    if (value === 1) cell.value = 2;
+  });
+  cell.watch((value) => seen.push(value));
+  cell.value = 1;
+  expect(seen).toEqual([0, 2]);
 });

@@ -44,7 +44,7 @@ import {
 } from '../../../web/src/setup/models.js';
 import { alike, noReferenceOptions, runOptions } from '../../../web/src/setup/options.js';
 import { Speed, Stopwatch, sumProgress } from '../../../web/src/setup/run-bar.js';
-import { keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
+import { keeping, keptResults, scoredWith, watchChosen } from '../../../web/src/setup/score.js';
 import { report } from '../../support/report.js';
 
 const bytes = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
@@ -486,6 +486,27 @@ describe('a session', () => {
     expect(summary(session.settings.value)).toContain('black borders cropped');
   });
 
+  it('keeps the results of all chosen encodes, however many, and of other settings the latest', () => {
+    const { session, first } = chosen();
+    const file = (_: unknown, i: number): ChosenFile => ({
+      ...first,
+      id: 10 + i,
+      file: new File([], `${i}`),
+    });
+    session.distorted.value = Array.from({ length: 70 }, file);
+    const scoreAll = () => {
+      const results = keep(session);
+      session.kept.value = session.kept.value.filter((result) => !results.includes(result));
+      for (const result of results) session.kept.value = keeping(session, result);
+    };
+    scoreAll();
+    expect(keptResults(session)).not.toContain(undefined);
+    session.settings.value = { ...DEFAULT_SETTINGS, subsample: 2 };
+    scoreAll();
+    expect(keptResults(session)).not.toContain(undefined);
+    expect(session.kept.value).toHaveLength(70 + 64);
+  });
+
   it('scores without a reference by the settings of the encode', () => {
     const settings = {
       ...DEFAULT_SETTINGS,
@@ -501,6 +522,8 @@ describe('a session', () => {
       cropDistorted: '20:20',
       trackDistorted: 1,
     });
+    const cropped = noReferenceOptions({ ...DEFAULT_SETTINGS, crop: 'auto' }, null, []);
+    expect(cropped).toEqual({ noReference: true, decoder: 'mediabunny', crop: 'auto' });
   });
 
   it('scores an encode again only for changes that affect its numbers', () => {
@@ -732,6 +755,26 @@ it.each([
   expect(attachVideos(session)).toBe('2 results have their videos again.');
   for (const [i, { source }] of session.results.value.entries())
     expect(source?.distorted === distorted[i]?.file).toBe(true);
+});
+
+it('a result of the last session is not that of a file with another time', () => {
+  const session = new Session();
+  const chosen = (content: string, name: string, id: number, lastModified: number): ChosenFile => ({
+    ...{ id, kind: 'y4m', file: new File([content], name, { lastModified }) },
+  });
+  session.reference.value = chosen('r', 'ref.yuv', 1, 1);
+  const base = report();
+  const was = { settings: DEFAULT_SETTINGS, raw: null, tiny: [], modified: { reference: 1, distorted: 2 } };
+  const distorted = { ...base.distorted, name: 'out.y4m', fileSize: 3 };
+  for (const [time, outcome] of [
+    [3, 'out.y4m has another time than when it was scored; score it again.'],
+    [2, 'The result has its videos again.'],
+  ] as const) {
+    session.results.value = [{ name: 'out.y4m', frames: [], report: { ...base, distorted }, was }];
+    session.distorted.value = [chosen('abc', 'out.y4m', 2, time)];
+    expect(attachVideos(session)).toBe(outcome);
+    expect(keptResults(session)[0] !== undefined).toBe(time === 2);
+  }
 });
 
 describe('facts of a video', () => {

@@ -185,6 +185,7 @@ export class FrameViewer {
         name: this.#subject?.result.name,
         frame: this.#shown,
         rough: this.#pair?.rough === true,
+        isMade: this.#isMade(this.#shown),
       }),
       stopFilm: () => this.#transport.stop(),
       map: async () => {
@@ -527,15 +528,18 @@ export class FrameViewer {
     change.catch(() => {});
   }
 
-  #played(): Played {
+  /** Whether the overlay of a frame is on show, if the view has one. */
+  #isMade(frame: number): boolean {
     const mode = this.#settings.mode.value;
-    const made =
-      (mode !== 'difference' && mode !== 'map') || this.#dialog.dataset.made === `${mode} ${this.#frame}`;
+    return (mode !== 'difference' && mode !== 'map') || this.#dialog.dataset.made === `${mode} ${frame}`;
+  }
+
+  #played(): Played {
     return {
       rate: rateOf(this.#subject) * this.#transport.speed,
       frame: this.#frame,
       last: this.#navigation.ends[1],
-      shown: this.#isShown && made,
+      shown: this.#isShown && this.#isMade(this.#frame),
       upcoming: (frame) => {
         const [source, shift] = [this.#source, this.#versus?.shift ?? 0];
         return source ? this.#store.upcoming(source, frame + shift) - shift : frame;

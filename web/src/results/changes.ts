@@ -7,6 +7,7 @@ import './changes.css';
 import {
   type Baseline,
   bitrateText,
+  type Cell,
   type Change,
   ChartState,
   changeOf,
@@ -36,8 +37,8 @@ interface Compared {
 
 /** What encodes are compared with: the reports of a file, or the frames of an encode on show. */
 export interface Earlier {
-  baseline?: Baseline | undefined;
-  anchor?: Encode['result']['frames'] | undefined;
+  readonly baseline?: Baseline | undefined;
+  readonly anchor?: Encode['result']['frames'] | undefined;
 }
 
 export class Changes implements Section {
@@ -51,12 +52,12 @@ export class Changes implements Section {
   readonly #files: HTMLInputElement;
   readonly #stops: (() => void)[];
   /** Outlives the section, which is built again for other encodes. */
-  readonly #earlier: Earlier;
+  readonly #earlier: Cell<Earlier>;
   /** Key of what is on show. */
   #drawn = '';
   #chart: ReturnType<typeof differenceChart> | undefined;
 
-  constructor(encodes: Encodes, view: View, earlier: Earlier) {
+  constructor(encodes: Encodes, view: View, earlier: Cell<Earlier>) {
     this.#encodes = encodes;
     this.#view = view;
     this.#earlier = earlier;
@@ -69,7 +70,14 @@ export class Changes implements Section {
     this.element = made(
       html`<section class="card changes" aria-labelledby="changes-heading"><div class="bar"><h2 id="changes-heading">${words.heading}</h2><span class="hint faint small">${words.hint}</span><span class="tools">${this.#which}${this.#files}<button type="button" class="tool" @click=${() => this.#files.click()}>${words.open}</button></span></div>${this.#said}${this.#shown}${this.#plot}</section>`,
     );
-    this.#stops = [view.shown, view.chosen].map((cell) => cell.watch(() => this.update()));
+    this.#stops = [
+      // First, because it draws at once, and the others then find nothing new.
+      earlier.watch(() => {
+        this.#drawn = '';
+        this.update();
+      }),
+      ...[view.shown, view.chosen].map((cell) => cell.watch(() => this.update())),
+    ];
   }
 
   hasContent(): boolean {
@@ -81,15 +89,16 @@ export class Changes implements Section {
     const { list, running } = this.#encodes;
     const { metric, shown } = this.#view;
     const ready = list.filter(({ result }) => result.report);
-    const first = list.find(({ result }) => result.frames === this.#earlier.anchor);
-    const name = first?.name ?? this.#earlier.baseline?.name ?? '';
+    const { anchor, baseline } = this.#earlier.value;
+    const first = list.find(({ result }) => result.frames === anchor);
+    const name = first?.name ?? baseline?.name ?? '';
     const names = ready.map((encode) => encode.name);
     const now = JSON.stringify([metric, running, name, first?.index, shown.value, names]);
     this.element.hidden = !this.hasContent();
     if (now === this.#drawn || this.element.hidden || metric === undefined) return;
     this.#drawn = now;
-    render(options(ready, this.#earlier), this.#which);
-    this.#which.hidden = ready.length < 2 && !this.#earlier.baseline;
+    render(options(ready, this.#earlier.value), this.#which);
+    this.#which.hidden = ready.length < 2 && !baseline;
     const compared = this.#compared(first, metric);
     const table = compared.length > 0 && tableOf(compared, this.#encodes, this.#view, metric, name);
     render(table || '', this.#shown);
@@ -114,30 +123,26 @@ export class Changes implements Section {
     if (chosen.length === 0) return;
     this.#said.textContent = words.reading;
     try {
-      this.#earlier.baseline = await readBaselines(chosen);
-      this.#earlier.anchor = undefined;
+      const baseline = await readBaselines(chosen);
       this.#said.textContent = '';
+      // Shown by the section that is there now.
+      this.#earlier.value = { baseline };
     } catch (error) {
       this.#said.textContent = messageOf(error);
     }
-    this.#drawn = '';
-    this.update();
   }
 
   #choose(value: string): void {
-    if (value === 'file') this.#earlier.anchor = undefined;
-    else {
-      this.#earlier.anchor = value === '' ? undefined : this.#encodes.list[Number(value)]?.result.frames;
-      this.#earlier.baseline = undefined;
-    }
     this.#said.textContent = '';
-    this.update();
+    const { baseline } = this.#earlier.value;
+    const anchor = value === '' ? undefined : this.#encodes.list[Number(value)]?.result.frames;
+    this.#earlier.value = value === 'file' ? { baseline } : { anchor };
   }
 
   /** @param first the baseline, if it is on show */
   #compared(first: Encode | undefined, metric: string): readonly Compared[] {
     const open = first?.result.report && { name: first.name, reports: [first.result.report] };
-    const before = open ?? this.#earlier.baseline;
+    const before = open ?? this.#earlier.value.baseline;
     if (!before) return [];
     const { list } = this.#encodes;
     return list

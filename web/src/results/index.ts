@@ -5,7 +5,7 @@
  */
 import './results.css';
 import './print.css';
-import { numberedColour } from 'anyvmaf/view';
+import { Cell, numberedColour } from 'anyvmaf/view';
 import { h } from '../dom.js';
 import { oneByOne, type Sequence } from '../schedule.js';
 import { type EncodeResult, Session } from '../session.js';
@@ -51,9 +51,9 @@ class Results {
   readonly #remedies: Remedies;
   readonly #view: View;
   #pictures: MomentPictures;
-  /** Kept while any of these encodes stays: other videos have other earlier runs. */
-  #earlier: Earlier = {};
-  #frames: readonly EncodeResult['frames'][] = [];
+  /** Kept while any of these encodes stays or is scored again: other videos have other earlier runs. */
+  #earlier = new Cell<Earlier>({});
+  #names: readonly string[] = [];
   #parts: Follower[] = [];
   #making: Sequence | undefined;
   #coloured = '';
@@ -75,9 +75,12 @@ class Results {
     this.#coloured = '';
     for (const part of this.#parts) part.close();
     this.#view.reset();
-    const frames = encodes.list.map(({ result }) => result.frames);
-    if (!frames.some((own) => this.#frames.includes(own))) this.#earlier = {};
-    this.#frames = frames;
+    const names = encodes.list.map(({ result }) => result.name);
+    // A run that scores all encodes begins without results.
+    if (names.length > 0) {
+      if (!names.some((name) => this.#names.includes(name))) this.#earlier = new Cell<Earlier>({});
+      this.#names = names;
+    }
     this.#pictures.close();
     this.#pictures = new MomentPictures(encodes, this.#session);
     element.hidden = encodes.list.length === 0;

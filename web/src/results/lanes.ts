@@ -457,7 +457,7 @@ class SpanStatistics {
       value(found?.mean),
       value(found?.harmonic_mean),
       value(found?.min),
-      value(found?.percentile(5)),
+      value(found?.percentile(this.#encodes.isWorseHigh(metric) ? 95 : 5)),
       rate === undefined || Number.isNaN(rate) ? '–' : (bitrateText(rate) ?? '–'),
     ];
   }

@@ -105,18 +105,21 @@ function factsOf({ report, saved, source }: EncodeResult): PairFacts | undefined
 }
 
 /**
- * Attaches chosen videos by name and stated size. @returns the outcome for people; empty if no name matches a report
+ * Attaches chosen videos by name and stated size, and to results of the last session only if their times are the same.
+ * @returns the outcome for people; empty if no name matches a report
  */
 export function attachVideos(session: Session): string {
   const reference = session.reference.value?.file;
   const wrong = new Set<string>();
   const taken = new Set(session.results.value.map(({ source }) => source?.distorted));
   /** Of equal files, one that no result has yet. */
-  const fileOf = (files: readonly File[], name: string, bytes: number | undefined): File | undefined => {
+  const fileOf = (files: readonly File[], name: string, bytes?: number, modified?: number) => {
     const named = files.filter((file) => file.name === baseName(name));
-    const fitting = named.filter(({ size }) => bytes === undefined || bytes === size);
+    const sized = named.filter(({ size }) => bytes === undefined || bytes === size);
+    const fitting = sized.filter((file) => modified === undefined || modified === file.lastModified);
     const [other] = named;
-    if (other && bytes !== undefined && fitting.length === 0)
+    if (other && sized.length > 0 && fitting.length === 0) wrong.add(text.saved.changedFile(other.name));
+    else if (other && bytes !== undefined && sized.length === 0)
       wrong.add(text.saved.otherFile(other.name, sizeText(other.size) ?? '', sizeText(bytes) ?? ''));
     return fitting.find((file) => !taken.has(file)) ?? fitting[0];
   };
@@ -126,8 +129,10 @@ export function attachVideos(session: Session): string {
     if (!facts || !reference) return result;
     const bytes = (side: 'reference' | 'distorted') => facts.pairing?.[side].fileSize ?? facts[side].fileSize;
     const files = session.distorted.value.map(({ file }) => file);
-    const distorted = fileOf(files, facts.distorted.name, bytes('distorted'));
-    if (!fileOf([reference], facts.reference.name, bytes('reference')) || !distorted) return result;
+    const { modified } = result.was ?? {};
+    const distorted = fileOf(files, facts.distorted.name, bytes('distorted'), modified?.distorted);
+    const isReference = fileOf([reference], facts.reference.name, bytes('reference'), modified?.reference);
+    if (!isReference || !distorted) return result;
     taken.add(distorted);
     attached++;
     const { was, ...rest } = result;

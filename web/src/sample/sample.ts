@@ -24,8 +24,8 @@ export async function chooseSample(session: Session): Promise<boolean> {
     const { reference, distorted } = await worker.call('make', null);
     if (session.reference.value || session.distorted.value.length > 0) return false;
     const files = {
-      reference: new File([reference], NAMES.reference),
-      distorted: new File([distorted], NAMES.distorted),
+      reference: new File([reference], NAMES.reference, { lastModified: 0 }),
+      distorted: new File([distorted], NAMES.distorted, { lastModified: 0 }),
     };
     for (const file of Object.values(files)) samples.add(file);
     await addFiles(session, [files.reference], 'reference');

@@ -18,6 +18,13 @@ let nextId = 1;
 /** Used to reopen files after a reload. */
 export const handles = new WeakMap<File, FileSystemFileHandle>();
 
+/** Own settings of encodes of the last session that must be chosen again, by {@link likenessOf}. */
+export const awaited = new Map<string, NonNullable<ChosenFile['own']>>();
+
+/** Equal for files that count as one when they are chosen again. */
+export const likenessOf = ({ name, size, lastModified }: Pick<File, 'name' | 'size' | 'lastModified'>) =>
+  JSON.stringify([name, size, lastModified]);
+
 /** Files that the user's own replace. */
 export const samples = new WeakSet<File>();
 
@@ -36,7 +43,9 @@ export async function chosenFile(file: File): Promise<ChosenFile | string> {
   if (file.size === 0) return text.setup.empty(file.name);
   try {
     const start = await file.slice(0, START_BYTES).arrayBuffer();
-    return { id: nextId++, file, kind: kindOf(file.name, new Uint8Array(start)) };
+    const own = awaited.get(likenessOf(file));
+    awaited.delete(likenessOf(file));
+    return { id: nextId++, file, kind: kindOf(file.name, new Uint8Array(start)), ...(own && { own }) };
   } catch {
     return text.setup.unreadable(file.name);
   }

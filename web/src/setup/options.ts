@@ -35,9 +35,9 @@ export function noReferenceOptions(
   tiny: readonly ChosenTiny[],
 ): RunOptions {
   const { subsample, threads } = settings;
-  const { decoder, range, allowDamaged, cropDistorted, colorRange, pixelFormat, trackDistorted } =
+  const { decoder, range, allowDamaged, crop, cropDistorted, colorRange, pixelFormat, trackDistorted } =
     pairingOptions(settings);
-  const pictures = { range, allowDamaged, cropDistorted, colorRange, pixelFormat, trackDistorted };
+  const pictures = { range, allowDamaged, crop, cropDistorted, colorRange, pixelFormat, trackDistorted };
   const given = Object.entries(pictures).filter(([, value]) => value !== undefined);
   return {
     noReference: true,

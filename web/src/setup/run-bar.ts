@@ -177,8 +177,11 @@ function outcomeOf(run: Run, session: Session, seconds: number, retry: () => voi
       ];
     }
     case 'cancelled': {
+      // Earlier results of the same videos and settings return.
+      const isWhole = !keptResults(session).includes(undefined);
       const some = session.results.value.some(({ frames }) => frames.length > 0);
-      const message = some ? text.run.cancelled : text.run.cancelledEarly;
+      const { cancelled, cancelledAgain, cancelledEarly } = text.run;
+      const message = isWhole ? cancelledAgain : some ? cancelled : cancelledEarly;
       return [h('p', { class: 'soft small', role: 'status' }, message)];
     }
     default:

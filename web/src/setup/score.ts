@@ -114,8 +114,18 @@ const NONE: Progress = { framesDone: 0, framesTotal: 0, fps: 0, secondsLeft: 0 }
 /** Milliseconds after Cancel in which finished encodes still count; the engine mostly stops within a few. */
 const GRACE = 1000;
 
-/** Most results kept: about five for each of a dozen encodes. */
+/** Most results kept beside those that the chosen encodes have now: about five for each of a dozen encodes. */
 const MOST_KEPT = 64;
+
+/** The kept results with a new one, in place of that of the same pair and settings. */
+export function keeping(session: Session, result: EncodeResult): readonly EncodeResult[] {
+  const { scored } = result;
+  const all = [...session.kept.value.filter((other) => !scored || !fits(other, scored)), result];
+  const wanted = session.distorted.value.map((chosen) => scoredWith(session, chosen));
+  const isWanted = (other: EncodeResult) => wanted.some((pair) => fits(other, pair));
+  const spare = new Set(all.filter((other) => !isWanted(other)).slice(-MOST_KEPT));
+  return all.filter((other) => spare.has(other) || isWanted(other));
+}
 
 function optionsOf({ reference, settings, raw, tiny }: Scored): RunOptions {
   return (reference ? runOptions : noReferenceOptions)(settings, raw, tiny);
@@ -240,8 +250,7 @@ export class Runner {
     // Shares the array of frames, so that the report has all of them.
     const whole = { ...report, frames: encode.frames };
     const result = { ...encode, report: this.#withFindings(whole, encode) };
-    const others = kept.value.filter((other) => !encode.scored || !fits(other, encode.scored));
-    kept.value = [...others, result].slice(-MOST_KEPT);
+    kept.value = keeping(this.#session, result);
     unsaved.value = true;
     return result;
   }

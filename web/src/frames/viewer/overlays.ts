@@ -20,6 +20,8 @@ export class Overlays {
   #map: ShownMap | undefined;
   #gain = 1;
   #making: AbortController | undefined;
+  /** Aborted when another pair is on show. */
+  #left = new AbortController();
 
   constructor(settings: ViewSettings, stage: Stage, findings: Findings) {
     this.#settings = settings;
@@ -38,6 +40,8 @@ export class Overlays {
   /** Call when another pair is on show. */
   forget(): void {
     this.stop();
+    this.#left.abort(new Error(text.frames.save.left));
+    this.#left = new AbortController();
     this.#map = undefined;
   }
 
@@ -88,7 +92,7 @@ export class Overlays {
   /** Draws the map on the stage, whatever the view. */
   async map(source: PairSource, pair: ShownPair): Promise<void> {
     if (this.grid) this.paintMap();
-    else await this.#makeMap(source, pair, new AbortController().signal);
+    else await this.#makeMap(source, pair, this.#left.signal);
   }
 
   /** Call when settings change. */

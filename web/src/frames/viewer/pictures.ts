@@ -10,9 +10,17 @@ import type { Part, Stage } from '../stage.js';
 
 const words = text.frames.save;
 
+/** Pictures without the view's overlay. */
+const PLAIN: readonly string[] = ['encode', 'reference', 'triple'];
+
 export interface SaverActions {
-  /** `rough`: the exact picture follows when playback stops. */
-  now(): { readonly name: string | undefined; readonly frame: number; readonly rough: boolean };
+  /** `rough`: the exact picture follows when playback stops; `isMade`: the view's overlay, if it has one, is on show. */
+  now(): {
+    readonly name: string | undefined;
+    readonly frame: number;
+    readonly rough: boolean;
+    readonly isMade: boolean;
+  };
   stopFilm(): void;
   map(): Promise<void>;
   said(sentence: string): void;
@@ -74,8 +82,8 @@ export class Saver {
   /** @param one default: the picture on show */
   save(picture: Savable | undefined = this.list[0]): void {
     if (!picture) return;
-    const { name, frame, rough } = this.#actions.now();
-    if (rough) {
+    const { name, frame, rough, isMade } = this.#actions.now();
+    if (rough || !(isMade || PLAIN.includes(picture.kind))) {
       this.#whenExact = () => {
         const exact = this.list.find(({ kind }) => kind === picture.kind);
         if (exact && this.#actions.now().frame === frame) this.save(exact);
@@ -84,7 +92,9 @@ export class Saver {
       return;
     }
     const file = `${(name ?? 'frame').replace(/\.[^.]*$/, '')}.frame-${frame}.${picture.kind}.png`;
-    const made = async () => savePng(await picture.draw(), file);
+    // Another frame may be on show since the menu was opened.
+    const now = this.list.find(({ kind }) => kind === picture.kind) ?? picture;
+    const made = async () => savePng(await now.draw(), file);
     made().then(() => this.#actions.said(words.saved(file)), this.#actions.failed);
   }
 
