@@ -167,6 +167,8 @@ export function endNow(signal: NodeJS.Signals, code: number): void {
   process.emit('exit', code);
   process.removeAllListeners(signal);
   process.kill(process.pid, signal);
+  // Still here: the first process of a container is immune to its own signals.
+  process.exit(code);
 }
 
 /** Milliseconds that a run gets to stop after a signal. */

@@ -248,8 +248,9 @@ export function printLive(
   broken: (reason: unknown) => void,
 ) {
   const lines = ndjsonLines(precision);
-  /** By report: its metrics once it has started, lines that wait for earlier reports, and whether it has ended. */
+  /** By report: its metrics once it has started, its frames, lines that wait for earlier reports, and whether it has ended. */
   const metrics: (readonly string[])[] = [];
+  const frames = Array<number>(count).fill(0);
   const waiting = Array<string>(count).fill('');
   const ended = Array<boolean>(count).fill(false);
   let turn = 0;
@@ -271,11 +272,18 @@ export function printLive(
   };
   return {
     start,
-    frame: (frame: FrameMetrics, index = 0) => add(index, lines.frame(frame, metrics[index] ?? [])),
+    frame: (frame: FrameMetrics, index = 0) => {
+      frames[index] = (frames[index] ?? 0) + 1;
+      const stated = metrics[index] ?? [];
+      // The score of a model that replaced another is not in the header.
+      const further = Object.keys(frame.metrics).filter((name) => !stated.includes(name));
+      add(index, lines.frame(frame, [...stated, ...further]));
+    },
     end: (report: Report, index = 0) => {
       // A report without any scored frame has not started.
       if (!metrics[index]) start(report, index);
-      add(index, lines.summary(report), true);
+      // With --window, a report keeps only the last frames.
+      add(index, lines.summary(report, (frames[index] ?? 0) <= report.frames.length), true);
     },
     fail: (failed: FailedEncode, index: number) => add(index, lines.failure(failed), true),
     written: () => written,

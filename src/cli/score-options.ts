@@ -280,12 +280,19 @@ export function videosIn({ reference, distorted }: Pick<ScoreSettings, 'referenc
   return [...(reference === undefined ? [] : [reference]), ...distorted];
 }
 
-/** Files of models; shipped and pulled ones are named, not given as files. */
+/** What a tiny model may consist of: the graph, its 8-bit sibling, their sidecars, and weights under the usual name. */
+function tinyFiles(model: string): readonly string[] {
+  const stem = model.replace(/(?:\.int8)?\.onnx$/i, '');
+  const graphs = new Set([model, `${stem}.int8.onnx`]);
+  return [...[...graphs].flatMap((graph) => [graph, `${graph}.data`]), `${stem}.int8.json`, `${stem}.json`];
+}
+
+/** Files of models, missing ones too; shipped and pulled models are named, not given as files. */
 export function modelFilesIn({ options: { models = [], tiny = [] } }: Pick<ScoreSettings, 'options'>) {
   const vmaf = models.flatMap((model) =>
     model.split(':').flatMap((item, place) => modelPath(item, place) ?? []),
   );
-  return [...vmaf, ...tiny.map(({ model }) => model).filter(isOnnxPath)];
+  return [...vmaf, ...tiny.flatMap(({ model }) => (isOnnxPath(model) ? tinyFiles(model) : []))];
 }
 
 export function pairRequest({ reference, distorted, raw }: ScoreSettings) {

@@ -77,7 +77,8 @@ function startGuardian(): ChildProcess {
 
 /** Excludes this machine from the proxy: it serves files to programs. */
 function withoutProxy(): string {
-  const { no_proxy: known } = process.env;
+  // npm reads both spellings, of which the last one counts.
+  const known = process.env.no_proxy || process.env.NO_PROXY;
   return known ? `${known},127.0.0.1` : '127.0.0.1';
 }
 

@@ -3,7 +3,7 @@
  * Lets one process at a time write a file. Each process creates a lock file that names it beside that file, then looks for
  * the lock files of others. So no process removes a fresh lock of another, and a killed process blocks nobody.
  */
-import { statSync, utimesSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import { lstat, open, readdir, readlink, realpath, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { type AnyvmafError, codeOf, ioError } from '../core/errors.js';
@@ -26,6 +26,9 @@ export interface FileLock {
 
 /** `.anyvmaf-MACHINE-PID-START-NAME.lock`; NAME is a digest of the locked file's name. */
 const NAME = /^\.anyvmaf-([0-9a-z]{1,12})-(\d{1,10})-([0-9a-z]{1,13})-([0-9a-f]{12})\.lock$/;
+
+/** Of a lock file: heartbeats overwrite it, which needs no room on a full disk. */
+const CONTENT = '.';
 
 /** Milliseconds between heartbeats, for processes of other machines. */
 const BEAT = 10_000;
@@ -66,9 +69,9 @@ interface Holder {
 
 function held(own: string, path: string): FileLock {
   const beat = setInterval(() => {
-    const now = new Date();
     try {
-      utimesSync(own, now, now);
+      // The clock of the file system counts, not that of this machine. Does not create a lost lock again.
+      writeFileSync(own, CONTENT, { flag: 'r+' });
     } catch {
       // The next write reports it.
     }
@@ -95,11 +98,12 @@ function held(own: string, path: string): FileLock {
 async function claim(own: string, path: string): Promise<void> {
   remember(own);
   try {
-    await (await open(own, 'wx', 0o644)).close();
+    const file = await open(own, 'wx', 0o644);
+    await file.write(CONTENT).finally(() => file.close());
   } catch (cause) {
     // This process already has the lock: keep it.
     if (codeOf(cause) === 'EEXIST') throw taken(path, { pid: process.pid, elsewhere: false, lock: own });
-    forgetScratch(own);
+    await drop(own);
     throw lockError(path, cause);
   }
 }

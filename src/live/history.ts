@@ -226,10 +226,11 @@ export class History {
   #spread(metric: string): Pooled | undefined {
     const now = performance.now();
     const known = this.#spreads.get(metric);
-    if (known && (known.version === this.version || now < known.until)) return known.pooled;
+    const lags = known !== undefined && now < known.until && !this.isOver;
+    if (known && (lags || known.version === this.version)) return known.pooled;
     const pooled = this.range(metric, 0, Number.POSITIVE_INFINITY);
     const until = now + Math.max(SPREAD_TIME, SPREAD_SHARE * (performance.now() - now));
-    this.#spreads.set(metric, { version: this.version, until: this.isOver ? 0 : until, pooled });
+    this.#spreads.set(metric, { version: this.version, until, pooled });
     return pooled;
   }
 

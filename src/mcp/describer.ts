@@ -216,8 +216,18 @@ function interruptible(
 
 let found: Promise<Describer | NoDescriber> | undefined;
 
-/** {@link findDescriber}, once per process: models take seconds to load and gigabytes of memory. */
-export function sharedDescriber(onProgress: (message: string) => void): Promise<Describer | NoDescriber> {
-  found ??= findDescriber(onProgress);
-  return found;
+/**
+ * {@link findDescriber}, until it finds one: models take seconds to load and gigabytes of memory.
+ * @param find replaced in tests
+ */
+export async function sharedDescriber(
+  onProgress: (message: string) => void,
+  find = findDescriber,
+): Promise<Describer | NoDescriber> {
+  found ??= find(onProgress);
+  const asked = found;
+  const describer = await asked;
+  // A download that failed may succeed later.
+  if (describer.modelId === null && found === asked) found = undefined;
+  return describer;
 }

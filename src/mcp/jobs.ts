@@ -442,11 +442,14 @@ function summaryOf({ tool, status, progress }: JobRecord): string {
   return sentences[status];
 }
 
+/** Most milliseconds that a timer can wait. */
+const LONGEST = 2 ** 31 - 1;
+
 /** Waits for a number of milliseconds, or until one of the promises settles. */
 export async function pause(milliseconds: number, earlier: readonly Promise<unknown>[]): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+    timer = setTimeout(resolve, Math.min(milliseconds, LONGEST));
   });
   await Promise.race([late, ...earlier.map((each) => each.catch(() => {}))]);
   clearTimeout(timer);

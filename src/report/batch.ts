@@ -4,7 +4,8 @@
  */
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
-import { entriesOf, type JsonEntries, quote } from './kinds.js';
+import { entriesOf, type JsonEntries, quote, readFields } from './kinds.js';
+import { ranking } from './ranking.js';
 import { type FailedEncode, inputs, models, outcome, preparation, type Report, run } from './schema.js';
 import type { Table } from './sections.js';
 import {
@@ -93,10 +94,12 @@ export type BatchRow = ReturnType<typeof batchRow>;
 export function batchRow(text: string) {
   const line = members(JSON.parse(text));
   const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
-  const first = Array.isArray(line.models) ? members(line.models[0]).name : undefined;
-  const metric = typeof first === 'string' ? first : Object.keys(members(line.pooled_metrics))[0];
+  const metrics = Object.keys(members(line.pooled_metrics));
+  const by = ranking({ metrics, ...readFields(models.fields, line) });
+  const metric = by?.metric ?? metrics[0];
   const pooled = members(members(line.pooled_metrics)[metric ?? '']);
-  const low = members(members(members(line.distribution)[metric ?? '']).percentiles).p1;
+  const { p1, p99 } = members(members(members(line.distribution)[metric ?? '']).percentiles);
+  const low = by?.worse === 'high' ? p99 : p1;
   const failed = line.error !== undefined;
   const state: 'scored' | 'failed' | 'below' = failed
     ? 'failed'
@@ -123,7 +126,7 @@ export function batchRow(text: string) {
 export function batchTable(rows: readonly BatchRow[]): Table {
   const code = (text: string) => (text === '' ? '–' : { code: text });
   return {
-    heads: ['line', 'encode', 'reference', 'metric', 'mean', '1 %', 'frames', 'notes'],
+    heads: ['line', 'encode', 'reference', 'metric', 'mean', 'worst 1 %', 'frames', 'notes'],
     texts: [1, 2, 3, 7],
     rows: rows.map(({ line, distorted, reference, metric, mean, low, frames, notes }) => [
       ...[`${line}`, code(distorted), code(reference), code(metric)],

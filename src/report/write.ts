@@ -227,12 +227,15 @@ export function ndjsonLines(precision: Precision = 'legacy') {
       ]);
     },
 
-    summary: (report: Report) =>
+    /** @param whole false if the lines have more frames than the report, whose percentiles are those of its own */
+    summary: (report: Report, whole = true) =>
       line('summary', [
         ['fps', fpsText(report)],
         ...pooledEntries(report, number),
         ...entriesOf(schema.preparation.fields, report, number),
-        ...distributionEntry(report, number),
+        // The header knows only the models of the start.
+        ...(report.swaps ? entriesOf(schema.models.fields, report, number) : []),
+        ...(whole ? distributionEntry(report, number) : []),
         ...entriesOf(schema.outcome.fields, report, number),
         ...trustEntry(report, number),
       ]),

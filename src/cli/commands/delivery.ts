@@ -40,15 +40,39 @@ export async function deliver(
   { terminal, stop, makePage, live }: Delivery,
 ): Promise<number> {
   const { printResult, reportText } = await import('../printed.js');
-  await file?.write(reportText(outcome, settings), stop.signal);
-  const text = settings.html === undefined ? [] : await makePage();
-  await page?.write(text, stop.signal);
-  const verdict = await gate?.judge(outcome, stop.signal);
+  const failures: unknown[] = [];
+  // What cannot be written or judged must not cost the result, which is printed.
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | undefined> => {
+    try {
+      return await work();
+    } catch (error) {
+      stop.signal.throwIfAborted();
+      failures.push(error);
+      return undefined;
+    }
+  };
+  const { output, html, ...others } = settings;
+  const written = await attempt(async () => {
+    await file?.write(reportText(outcome, settings), stop.signal);
+    return output;
+  });
+  let text: Iterable<string> = [];
+  const paged = await attempt(async () => {
+    if (html !== undefined) text = await makePage();
+    await page?.write(text, stop.signal);
+    return html;
+  });
+  const verdict = await attempt(async () => gate?.judge(outcome, stop.signal));
   // Nothing is left to clean up, and Ctrl-C must work while a slow reader takes the output.
   stop.release();
   await live?.written();
-  await printResult(outcome, settings, terminal, live !== undefined);
+  const files = {
+    ...(written !== undefined && { output: written }),
+    ...(paged !== undefined && { html: paged }),
+  };
+  await printResult(outcome, { ...others, ...files }, terminal, live !== undefined);
   if (!page) for (const piece of text) await terminal.print(piece);
   for (const line of verdict?.complaints ?? []) terminal.complain(line);
+  if (failures.length > 0) throw failures[0];
   return verdict?.code ?? EXIT.ok;
 }

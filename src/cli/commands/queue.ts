@@ -15,6 +15,7 @@ import { ResultsFolder } from '../../queue/results-folder.js';
 import { cancelJobs, retryDead } from '../../queue/submit.js';
 import { type MetricsAddress, type MetricsServer, QueueWorker, serveMetrics } from '../../queue/worker.js';
 import { AllowedHosts } from '../../remote/request.js';
+import { cut } from '../../report/sections.js';
 import { command, type HelpText } from '../command.js';
 import { EXIT, interruptible, interruption } from '../exit.js';
 import {
@@ -160,7 +161,8 @@ async function view({ json, once }: Partial<QueueSettings>, connection: QueueCon
   }
   await interruptible(async ({ signal }) => {
     for (let drawn = 0; !signal.aborted; ) {
-      const lines = [connection.address.shown, ...viewText(await look()), connection.lastError];
+      const text = [connection.address.shown, ...viewText(await look()), connection.lastError];
+      const lines = screenLines(text, terminal.columns);
       const up = drawn > 0 ? `\x1b[${drawn}A\x1b[J` : '';
       await terminal.print(`${up}${lines.join('\n')}\n`);
       drawn = lines.length;
@@ -168,6 +170,11 @@ async function view({ json, once }: Partial<QueueSettings>, connection: QueueCon
     }
   });
   return EXIT.ok;
+}
+
+/** One row each: a line that wraps would shift the next redraw. */
+export function screenLines(lines: readonly string[], columns: number): string[] {
+  return lines.map((line) => cut(printable(line), columns - 1, 'both'));
 }
 
 type View = QueueCounts & { readonly cut_pairs: number; readonly workers: readonly string[] };

@@ -121,6 +121,6 @@ export function batchPage(lines: readonly string[], command: string): string {
   const rows = lines.map(batchRow);
   const count = (state: BatchRow['state']) => rows.filter((row) => row.state === state).length;
   const about = `${count('scored')} passed, ${count('below')} below the limit or untrusted, ${count('failed')} failed.`;
-  const table = { title: 'Mean and 1st percentile', table: batchTable(rows) };
+  const table = { title: 'Mean and worst percent', table: batchTable(rows) };
   return plainPage('batch', [{ headline: `${rows.length} jobs`, about, command }, table]);
 }

@@ -81,8 +81,13 @@ describe('limits on pooled values', () => {
     [['--fail-under', 'vmaf.p6>=80'], 1, '"vmaf.p6" is not measured'],
     [['--fail-under', 'nothing.mean>=1'], 1, '"nothing" is not measured; this run measures '],
     [['--fail-under', '__proto__.mean>=1'], 1, '"__proto__" is not measured'],
-    [['--fail-under', 'apsnr_y>=1'], 1, '"apsnr_y" is not measured'],
   ])('%.60j is refused', refused);
+
+  test('a metric that proves not to be measured does not cost the scores', async () => {
+    const { code, stdout, stderr } = await gate('--fail-under', 'apsnr_y>=1');
+    expect([code, stdout]).toEqual([1, expect.stringContaining('vmaf')]);
+    expect(stderr).toMatch(/^anyvmaf: "apsnr_y" is not measured[^\n]*\n$/);
+  });
 });
 
 describe('a baseline', () => {
@@ -114,7 +119,6 @@ describe('a baseline', () => {
     ['another model', ['-m', 'vmaf_v0.6.1neg'], 'its vmaf uses vmaf_v0.6.1, this run uses vmaf_v0.6.1neg'],
     ['other options of the model', ['-m', 'vmaf_v0.6.1:enable_transform'], 'with enable_transform'],
     ['other arithmetic', ['--compat', 'libvmaf-3.0'], 'its compat is libvmaf-3.2, this run has libvmaf-3.0'],
-    ['other frames', ['--frame_cnt', '7'], 'it has 12 frame pairs, this run has 7'],
     ['every other frame', ['--subsample', '2'], 'its subsample is 1, this run has 2'],
     ['a metric that it lacks', ['--max-drop', 'ciede=1'], 'it has no ciede2000, only '],
     ['a metric of no run', ['--max-drop', 'nothing.p5=1'], '"nothing" is not measured'],
@@ -124,6 +128,14 @@ describe('a baseline', () => {
     expect([stdout, stderr]).toEqual(['', expect.stringContaining(text)]);
     expect([1, 2]).toContain(code);
     expect(stderr).toMatch(/^anyvmaf: [^\n]*\n$/);
+  });
+
+  test('that proves incomparable after scoring does not cost the printed report', async () => {
+    await saved();
+    const drop = ['--baseline', base, '--max-drop', '1'];
+    const { code, stdout, stderr } = await gate('--json', ...drop, '--frame_cnt', '7');
+    expect([code, JSON.parse(stdout).frame_count]).toEqual([2, 7]);
+    expect(stderr).toContain('it has 12 frame pairs, this run has 7');
   });
 
   test('that is not a report, damaged or of libvmaf is refused before scoring', async () => {

@@ -226,9 +226,14 @@ describe('invalid input', () => {
     await refuses(['none.y4m', dis, '-o', files.at(name)], 2, reason);
   });
 
-  test.runIf(existsSync('/dev/full'))('a disk that gets full at the end is an error', async () => {
-    await refuses([ref, dis, '-o', '/dev/full'], 2, 'the disk is full');
-  });
+  test.runIf(existsSync('/dev/full')).each(['-o', '--html'])(
+    'a disk that gets full at the end of %s is an error, but costs no score',
+    async (option) => {
+      const { code, stdout, stderr } = await anyvmaf([ref, dis, '--threads', '0', option, '/dev/full']);
+      expect([code, stdout]).toEqual([2, expect.stringMatching(/^vmaf_v0\.6\.1: [\d.]+\n$/)]);
+      expect(stderr).toContain('the disk is full');
+    },
+  );
 
   test('an error that names a file with a line feed in it is still one line', async () => {
     await refuses([ref, 'a\nb\u001b[31m.y4m'], 2, 'a');

@@ -26,7 +26,7 @@ import { readFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { pathToFileURL } from 'node:url';
-import { describe, expect, it, test } from 'vitest';
+import { describe, expect, it, test, vi } from 'vitest';
 import { openOutput } from '../../../src/cli/output.js';
 import { BY_USER, type Origin } from '../../../src/core/origin.js';
 import { checkedStats, openAndCompare, openChecked } from '../../../src/files/checked-file.js';
@@ -161,6 +161,20 @@ it('locks of other machines hold as long as they are renewed', async () => {
   utimesSync(other, past, past);
   await (await lockFile(file())).release();
   expect(locks()).toEqual([]);
+});
+
+it('a lock is renewed by the clock of the file system, not by that of its machine', async () => {
+  vi.useFakeTimers({ toFake: ['Date', 'setInterval', 'clearInterval'], now: Date.now() - 3_600_000 });
+  try {
+    const lock = await lockFile(file());
+    const path = within(locks()[0] ?? '');
+    const made = statSync(path).mtimeMs;
+    vi.advanceTimersByTime(10_000);
+    expect(statSync(path).mtimeMs).toBeGreaterThanOrEqual(made);
+    await lock.release();
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 it('a lock that was lost is noticed', async () => {

@@ -3,6 +3,7 @@
  * What the command line prints: help, plain lines, results of several encodes, the progress bar; and messages and exit codes of
  * failures and signals.
  */
+import { EventEmitter } from 'node:events';
 import { afterEach, describe, expect, it, test, vi } from 'vitest';
 import {
   COMMANDS,
@@ -13,9 +14,11 @@ import {
   renderHelp,
   twoColumns,
 } from '../../../src/cli/command.js';
+import { screenLines } from '../../../src/cli/commands/queue.js';
 import {
   ClosedPipe,
   EXIT,
+  endNow,
   errorLine,
   exitCodeOf,
   findingsInFlags,
@@ -39,6 +42,7 @@ import type { Progress } from '../../../src/engine/contract/types.js';
 import { sentenceOf } from '../../../src/mcp/wording.js';
 import type { Finding } from '../../../src/media/preflight/findings.js';
 import { vf } from '../../../src/media/preflight/make.js';
+import { readReport } from '../../../src/report/read/index.js';
 import type {
   FrameMetrics,
   PooledMetric,
@@ -341,6 +345,42 @@ describe('results of several encodes', () => {
     expect(types(written('ndjson'))).toEqual([...one, 'failure', ...one]);
   });
 
+  /** Reads back what is printed while it is measured. */
+  async function readLive(whole: Report, told: readonly FrameMetrics[], end: Report) {
+    let text = '';
+    const print = async (added: string) => {
+      text += added;
+    };
+    const live = printLive(1, 'legacy', print, (reason) => expect.unreachable(String(reason)));
+    live.start(whole);
+    for (const frame of told) live.frame(frame);
+    live.end(end);
+    await live.written();
+    return readReport(text);
+  }
+
+  test('printed live have percentiles of all frames, of which a window keeps the last', async () => {
+    const whole = built({ vmaf: [50, 90, 91] }, { models: [vmafModel] });
+    const { pooled_metrics, frameCount } = whole;
+    const kept = built({ vmaf: [90, 91] }, { models: [vmafModel], frameNumbers: [1, 2] });
+    const read = await readLive(whole, whole.frames, { ...kept, pooled_metrics, frameCount });
+    expect(read).toMatchObject({ computed: ['distribution'], distribution: whole.distribution });
+  });
+
+  test('printed live have the scores of a model that replaced another', async () => {
+    const neg = { ...vmafModel, name: 'neg', source: 'vmaf_v0.6.1neg' };
+    const told: FrameMetrics[] = [
+      { frameNum: 0, metrics: { vmaf: 90 } },
+      { frameNum: 1, metrics: { neg: 80 } },
+    ];
+    const read = await readLive(first, told, {
+      ...{ ...first, models: [vmafModel, neg], metrics: ['vmaf', 'neg'], frames: told, frameCount: 2 },
+      ...{ pooled_metrics: { vmaf: {}, neg: {} }, swaps: [{ frame: 1, from: 'vmaf', to: 'neg' }] },
+    });
+    expect(read.frames).toEqual(told);
+    expect(read.models?.map(({ name }) => name)).toEqual(['vmaf', 'neg']);
+  });
+
   test('are printed live as JSON lines in order, even if a frame follows a failure', async () => {
     let text = '';
     const print = async (added: string) => {
@@ -537,6 +577,36 @@ describe('errors', () => {
 afterEach(() => {
   vi.useRealTimers();
   vi.restoreAllMocks();
+});
+
+it('ends also where its own signal does not end it, as the first process of a container', () => {
+  const thread = new EventEmitter();
+  (process as EventEmitter).emit('worker', thread);
+  vi.spyOn(process, 'emit').mockReturnValue(true as never);
+  vi.spyOn(process, 'removeAllListeners').mockReturnThis();
+  const killed = vi.spyOn(process, 'kill').mockReturnValue(true);
+  vi.spyOn(process, 'exit').mockImplementation((code) => {
+    throw new Error(`exit ${code}`);
+  });
+  try {
+    expect(() => endNow('SIGTERM', 143)).toThrow('exit 143');
+    expect(killed).toHaveBeenCalledExactlyOnceWith(process.pid, 'SIGTERM');
+  } finally {
+    vi.restoreAllMocks();
+    thread.emit('exit');
+  }
+});
+
+it('the view of a queue takes one row for each line, whatever the width', () => {
+  const lines = screenLines(
+    ['running  1', `workers  9  ${'machine-1234, '.repeat(9)}`, 'lost\n\u001b[31m'],
+    40,
+  );
+  expect(lines[0]).toBe('running  1');
+  for (const line of lines) {
+    expect(line.length).toBeLessThan(40);
+    expect(line).toMatch(/^[ -~…]*$/);
+  }
 });
 
 it('prints that it was terminated before it ends a run that did not stop in time', () => {

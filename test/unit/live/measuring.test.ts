@@ -163,6 +163,18 @@ describe('a history', () => {
     ]);
   });
 
+  it('has the percentiles of all frames once it is over, also if asked a moment before', () => {
+    const history = new History(0, 'main', {});
+    const { taken: _, ...facts } = FACTS;
+    history.plan(facts);
+    history.setNames(['old']);
+    history.take(Float64Array.of(0, 1), Float64Array.of(90, 91));
+    expect(history.pooled('old')?.percentiles).toBeDefined();
+    history.take(Float64Array.of(2, 3), Float64Array.of(10, 11));
+    history.state = 'finished';
+    expect(history.pooled('old')?.percentiles).toEqual(history.range('old', 0, 3)?.percentiles);
+  });
+
   it('counts scored frames if a run scores every fifth, and keeps the latest alarms', () => {
     const history = new History(0, 'main', {});
     const { taken: _, ...facts } = FACTS;

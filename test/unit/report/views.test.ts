@@ -7,6 +7,7 @@ import { describe, expect, it } from 'vitest';
 import { alignmentAdvice } from '../../../src/cli/exit.js';
 import type { AlignResult } from '../../../src/media/pairing/types.js';
 import type { SideFacts } from '../../../src/media/preflight/findings.js';
+import { batchRow } from '../../../src/report/batch.js';
 import { writeBatchJunit, writeBatchSummary } from '../../../src/report/ci.js';
 import { batchPage } from '../../../src/report/html/markup.js';
 import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
@@ -244,6 +245,16 @@ describe('jobs of a batch', () => {
     ]);
     expect(text).toContain('\n201 more are not listed.\n');
     expect(text.startsWith('## ❌ anyvmaf: 1 of 1201 jobs failed\n')).toBe(true);
+  });
+
+  it('show the worst percent of a metric of which high values are worse', () => {
+    const percentiles = { p1: 0.5, p99: 4 };
+    const row = scored(2, {
+      ...{ models: [], pooled_metrics: { butteraugli: { mean: 1 } } },
+      distribution: { butteraugli: { percentiles, stddev: 1 } },
+    });
+    expect(batchRow(row)).toMatchObject({ metric: 'butteraugli', mean: '1.00', low: '4.00' });
+    expect(batchPage([row], 'anyvmaf batch')).not.toContain('1st percentile');
   });
 
   it('add only text to their formats', () => {

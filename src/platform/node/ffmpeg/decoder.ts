@@ -68,7 +68,7 @@ const COUNTS_DECODING = new Set(['avi']);
 const MOST_TIMES = 64;
 const MOST_MORE = 1000;
 
-/** By commands. */
+/** Usable ones, and those being looked for, by commands. */
 const availabilities = new Map<string, Promise<DecoderAvailability>>();
 
 class FfmpegDecoder implements Decoder {
@@ -92,9 +92,14 @@ class FfmpegDecoder implements Decoder {
 
   availability(): Promise<DecoderAvailability> {
     const key = `${toolCommand('ffmpeg')}\n${toolCommand('ffprobe')}\n${process.env.PATH ?? ''}`;
-    const known = availabilities.get(key) ?? findTools();
-    availabilities.set(key, known);
-    return known;
+    const known = availabilities.get(key);
+    if (known) return known;
+    const found = findTools();
+    availabilities.set(key, found);
+    // What is missing may be installed while this process runs.
+    const forget = () => availabilities.delete(key);
+    found.then(({ usable }) => usable || forget(), forget);
+    return found;
   }
 
   async probe(input: VideoInput, signal?: AbortSignal): Promise<TrackFacts> {
