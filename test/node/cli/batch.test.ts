@@ -162,14 +162,16 @@ describe('batch', () => {
   );
 
   it.each([
-    ['model', 'own.json'],
-    ['tiny-model', 'own.onnx'],
-  ])('scores again once the file of --%s has changed', async (option, name) => {
-    const jobs = files.put(
-      'own.csv',
-      `reference,distorted,${option}\nr.y4m,e.y4m,${files.put(name, 'one')}\n`,
-    );
-    const result = files.at(`${option}.jsonl`);
+    ['model', 'own.json', 'own.json'],
+    ['tiny-model', 'own.onnx', 'own.onnx'],
+    ['tiny-model', 'own.onnx', 'own.json'],
+    ['tiny-model', 'own.onnx', 'own.int8.onnx'],
+    ['tiny-model', 'own.onnx', 'own.onnx.data'],
+  ])('scores again with --%s=%s once %s has changed', async (option, model, name) => {
+    files.put(model, 'model');
+    files.put(name, 'one');
+    const jobs = files.put('own.csv', `reference,distorted,${option}\nr.y4m,e.y4m,${files.at(model)}\n`);
+    const result = files.at(`${option}-${name}.jsonl`);
     await batch(jobs, result);
     await batch(jobs, result);
     expect(linesOf(result)).toHaveLength(1);
@@ -302,15 +304,21 @@ describe('batch', () => {
     const jobs = files.put('two.csv', 'reference,distorted\nr.y4m,d.y4m\nr.y4m,e.y4m\n');
     let pid: number | undefined;
     const second: Promise<Outcome>[] = [];
+    // It stops itself once it has the lock, so that it does not end before the second one has looked.
+    const stops = `import { readdirSync } from 'node:fs';
+      const wait = setInterval(() => {
+        if (!readdirSync(${JSON.stringify(files.at('.'))}).some((name) => name.endsWith('.lock'))) return;
+        clearInterval(wait);
+        process.kill(process.pid, 'SIGSTOP');
+      }, 1);`;
     await anyvmafProcess(['batch', jobs, '-o', results], {
+      node: ['--import', `data:text/javascript,${encodeURIComponent(stops)}`],
       meanwhile: (child) => {
         child.stdin?.end();
         pid = child.pid;
         const watch = setInterval(() => {
           if (!readdirSync(files.at('.')).some((name) => name.endsWith('.lock'))) return;
           clearInterval(watch);
-          // Stopped, so that it does not end before the second one has looked.
-          child.kill('SIGSTOP');
           second.push(batch(jobs, files.at('link.jsonl')));
           void second[0]?.then(() => child.kill('SIGKILL'));
         }, 20);

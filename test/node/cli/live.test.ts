@@ -149,12 +149,15 @@ describe('--live', () => {
     const video = { reference_path: join(folder, 'long.yuv'), distorted_path: join(folder, 'long.yuv') };
     const call = (id: number, name: string, args: object) =>
       `${JSON.stringify({ jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: args } })}\n`;
-    const args = [...PAIR, '--live', `unix:${socket}`, '--threads', '1', '--allow', '.'];
+    // From a pipe that stays open, so that the run cannot end before it is paused.
+    const distorted = readFileSync(join(folder, 'distorted.y4m'));
+    const args = ['reference.y4m', '-', '--live', `unix:${socket}`, '--threads', '1', '--allow', '.'];
     const ended: ChildProcess[] = [];
     const outcome = await anyvmafProcess(args, {
       cwd: folder,
       meanwhile: (child) => {
         ended.push(child);
+        child.stdin?.write(distorted.subarray(0, distorted.length >> 1));
         child.stderr?.once('data', () => {
           const client = connect(socket).on('error', () => {});
           client.write(call(1, 'vmaf.pause', {}));

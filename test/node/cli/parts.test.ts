@@ -34,7 +34,7 @@ import {
 } from '../../support/cli.js';
 import { type StaticServer, serve } from '../../support/file-server.js';
 import { sessionLines } from '../../support/mcp-host.js';
-import { fakeNpm, fakeVmaf } from '../../support/programs.js';
+import { fakeNpm, fakeVmaf, processesWith } from '../../support/programs.js';
 import { needsShared, sharedPath, tier } from '../../support/tier.js';
 
 const folder = videos();
@@ -287,7 +287,8 @@ describe('anyvmaf setup', () => {
       },
     });
     expect(killed.code).toBe(null);
-    process.kill(Number(readFileSync(mark, 'utf8')), 'SIGKILL');
+    // The shell that guards npm ends it.
+    await expect.poll(() => processesWith(at('bin/npm'))).toEqual([]);
     expect(left()).toEqual([expect.stringMatching(/^anyvmaf-part-/)]);
     const listed = JSON.parse((await anyvmaf(['setup', '--json'], { env })).stdout);
     expect(listed.map(({ installed }: { installed: boolean }) => installed)).toEqual([false, false, false]);

@@ -171,8 +171,8 @@ describe.each(tier(SIGNALS.slice(1), [...SIGNALS]))('%s, at work', (signal, code
       node,
       meanwhile: async (child) => {
         while (!existsSync(begun) && child.exitCode === null) await sleep(20);
-        // Enough time to enter the native code, not to finish it.
-        await sleep(200);
+        // By then only the native code computes, which takes far longer.
+        await worked(child.pid, 1 + (linux && child.pid !== undefined ? computed(child.pid) : 0));
         child.kill(signal);
       },
     });

@@ -206,10 +206,11 @@ describe('calls', () => {
   it('that are short finish while the server stops, and new ones are refused', async () => {
     const { url, close } = await start();
     const before = { ...seen };
-    const asked = post(url, call(1, 'work', { frames: 40 }));
+    // Much shorter than the half second that calls get, also on a busy machine.
+    const asked = post(url, call(1, 'work', { frames: 3 }));
     await until(() => seen.started > before.started);
     const closed = close();
-    expect(await messages(await asked)).toMatchObject([{ result: { structuredContent: { frames: 40 } } }]);
+    expect(await messages(await asked)).toMatchObject([{ result: { structuredContent: { frames: 3 } } }]);
     await closed;
     await expect(post(url, INITIALIZE)).rejects.toThrow();
   });
@@ -316,7 +317,7 @@ describe('a session', () => {
       let stream = await fetch(url, { headers, signal: hangUp.signal });
       // The server notices the hang-up after a moment, much sooner than by a keep-alive message.
       for (const begun = performance.now(); stream.status === 409; ) {
-        expect(performance.now() - begun).toBeLessThan(2000);
+        expect(performance.now() - begun).toBeLessThan(10_000);
         await new Promise((resolve) => setTimeout(resolve, 20));
         stream = await fetch(url, { headers, signal: hangUp.signal });
       }

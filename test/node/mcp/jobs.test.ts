@@ -370,15 +370,20 @@ describe('a job', () => {
 
 describe('a call that takes longer than the limit', () => {
   it('continues as a job without losing work', async () => {
-    const { client } = await serve({ callLimit: 0.2 });
+    const { client } = await serve({ callLimit: 0.5 });
     const before = { ...seen };
-    const going = await job(client, 'work', { frames: 80 });
-    expect(going.summary).toMatch(/^This takes longer than 0\.2 s and continues as a job\. work is running/);
-    expect(going.progress?.frames).toBeGreaterThan(5);
+    const going = await job(client, 'work', { frames: 200 });
+    expect(going.summary).toMatch(/^This takes longer than 0\.5 s and continues as a job\. work is running/);
+    expect(going.progress?.frames).toBeGreaterThan(0);
     expect(going.next_action).toEqual({ tool: 'job_status', arguments: { job_id: going.job_id } });
     const done = await nextJob(client, going);
-    expect((await next(client, done)).structuredContent).toMatchObject({ frames: 80 });
+    expect((await next(client, done)).structuredContent).toMatchObject({ frames: 200 });
     expect(seen.started).toBe(before.started + 1);
+  });
+
+  it('stays a call below a limit that no timer can wait for', async () => {
+    const { client } = await serve({ callLimit: 3_000_000 });
+    expect((await ask(client, 'work', { frames: 20 })).structuredContent).toMatchObject({ frames: 20 });
   });
 
   it('stays a call if the limit is 0 or jobs cannot be kept', async () => {

@@ -11,7 +11,12 @@ import { decode as decodeJpeg } from 'jpeg-js';
 import { describe, expect, it } from 'vitest';
 import type { VideoFormat } from '../../../src/core/frame.js';
 import { type RgbImage, score } from '../../../src/index.js';
-import { findDescriber, importVisionLibrary, VISION_PACKAGE } from '../../../src/mcp/describer.js';
+import {
+  findDescriber,
+  importVisionLibrary,
+  sharedDescriber,
+  VISION_PACKAGE,
+} from '../../../src/mcp/describer.js';
 import { checkPaths } from '../../../src/mcp/paths.js';
 import {
   describeWorstFramesTool,
@@ -402,6 +407,18 @@ describe('the chain', () => {
     );
     expect(outcome).toMatch(/^function$|huggingface/);
   });
+});
+
+it('a description model is looked for again after a failure, and kept once found', async () => {
+  const none = { modelId: null, hint: 'no model could be loaded (fetch failed)' } as const;
+  const one = { modelId: 'one', describe: async () => 'a lake' };
+  const answers = [none, one, none];
+  const ask = () =>
+    sharedDescriber(
+      () => {},
+      async () => answers.shift() ?? none,
+    );
+  expect([await ask(), await ask(), await ask()]).toEqual([none, one, one]);
 });
 
 it('an answer is interrupted when its signal aborts, with the reason', async () => {

@@ -453,8 +453,26 @@ describe.runIf(hasFfmpeg).each([
       await exited;
       const remaining = () =>
         spawnSync('ps', ['-eo', 'args='], { encoding: 'utf8' }).stdout.includes(`file:${long()}`);
-      await vi.waitFor(() => expect(remaining(), how).toBe(false), { timeout: 3000 });
+      await vi.waitFor(() => expect(remaining(), how).toBe(false), SOON);
     }
+  });
+});
+
+describe.runIf(hasFfmpeg)(`frames with a labelled range (${needsFfmpeg})`, () => {
+  it.each([
+    ['yuv420p', 'pc', { size: { width: 96, height: 72, filter: 'bicubic' } }],
+    ['yuv420p10le', 'pc', { size: { width: 96, height: 72, filter: 'bicubic' } }],
+    ['gray', 'tv', { size: { width: 96, height: 72, filter: 'bicubic' } }],
+    // Alpha is left out.
+    ['yuva420p', 'pc', {}],
+  ] as const)('keep it: %s labelled %s, %j', async (format, range, request) => {
+    const pictures = 'testsrc2=size=64x48:rate=25';
+    const hashes = async (name: string, label: string) => {
+      const path = made(name, pictures, `-frames:v 2 -pix_fmt ${format}${label} -c:v ffv1`);
+      return hashFrames(await decoder.open(path, await decoder.probe(path), request));
+    };
+    const plain = await hashes(`range-${format}.mkv`, '');
+    expect(await hashes(`range-${format}-${range}.mkv`, ` -color_range ${range}`)).toEqual(plain);
   });
 });
 
@@ -465,6 +483,14 @@ describe('availability', () => {
     const { stdout } = spawnSync('ffmpeg', ['-version'], { encoding: 'utf8' });
     expect(stdout).toContain(`ffmpeg version ${found.version}`);
     expect(await decoder.availability()).toBe(found);
+  });
+
+  it.runIf(hasFfmpeg)(`finds a program that is installed later (${needsFfmpeg})`, async () => {
+    vi.stubEnv('ANYVMAF_FFMPEG', file('later'));
+    expect(await createFfmpegDecoder().availability()).toMatchObject({ usable: false });
+    writeFileSync(file('later'), '#!/bin/sh\necho ffmpeg version 7.1\n');
+    chmodSync(file('later'), 0o755);
+    expect(await createFfmpegDecoder().availability()).toMatchObject({ usable: true, version: '7.1' });
   });
 
   it('without ffmpeg gives advice', async () => {
