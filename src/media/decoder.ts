@@ -37,6 +37,8 @@ export interface TrackFacts extends VideoFormat {
   readonly sampleAspect?: Fraction;
   /** Degrees clockwise by which a player rotates the picture. */
   readonly rotation: 0 | 90 | 180 | 270;
+  /** Set if a player also mirrors the picture. */
+  readonly mirrored?: true;
   /** Samples that a player crops from the decoded picture (width and height already exclude them). */
   readonly crop?: Readonly<Record<'left' | 'top' | 'right' | 'bottom', number>>;
   readonly colorRange?: 'limited' | 'full';

@@ -72,9 +72,9 @@ export interface Delivery extends SampleFormat {
 export const EXACT = 'bicubic+accurate_rnd+full_chroma_int';
 
 /** Converts RGB to luma and chroma by an explicit matrix, which no file states; `size` holds further options. */
-export function fromRgbBy(matrix: ColorMatrix, size: readonly string[] = []): string {
+export function fromRgbBy(matrix: ColorMatrix, palette: boolean, size: readonly string[] = []): string {
   const options = [...size, `out_color_matrix=${matrix}`, 'out_range=limited', `flags=${EXACT}`];
-  return `scale=${options.join(':')}`;
+  return `${palette ? 'format=rgb24,' : ''}scale=${options.join(':')}`;
 }
 
 /** Matrix names of the scale filter by those of video streams. */
@@ -104,6 +104,45 @@ const ALPHA = /^(?:yuva|ya\d|gbrap|rgba|argb|abgr|bgra|pal8)/;
 /** swscale lowers some alpha values by one when it unpacks 8 bits. */
 const UNPACK_ALPHA =
   'format=rgba,split[rgb][a];[rgb]format=gbrp,format=gbrap[planar];[a]alphaextract[alpha];[planar][alpha]alphamerge';
+
+/** swscale converts palettes by BT.601, whatever matrix is set. */
+const PALETTE = /^(?:pal8|rgb8|bgr8)$/;
+
+export function isPalette(pixelFormat: string): boolean {
+  return PALETTE.test(pixelFormat);
+}
+
+/** Options of the scale filter, which by itself makes labelled full range limited, and limited grey full. */
+export function keptRange(
+  { colorRange }: { readonly colorRange?: 'limited' | 'full' },
+  { chroma, pixelFormat }: Delivery,
+): readonly string[] {
+  const converted = chroma === '400' ? 'limited' : 'full';
+  if (colorRange !== converted || pixelFormat.startsWith('gbr')) return [];
+  return [`in_range=${converted}`, `out_range=${converted}`];
+}
+
+/** As ffmpeg turns pictures by itself, and mirrored ones. */
+const TURNS = {
+  0: [[], ['vflip']],
+  90: [['transpose=clock'], ['transpose=cclock_flip']],
+  180: [['hflip', 'vflip'], ['hflip']],
+  270: [['transpose=cclock'], ['transpose=clock_flip']],
+} as const;
+
+interface Stored {
+  readonly rotation?: 0 | 90 | 180 | 270;
+  readonly mirrored?: true;
+  readonly colorRange?: 'limited' | 'full';
+}
+
+/** ffmpeg filters that repeat chroma samples, then turn the picture; none without a note. */
+export function repeating(planes: Delivery, facts: Stored): readonly string[] {
+  if (planes.note === undefined) return [];
+  // Nearest neighbour only repeats samples.
+  const scale = `scale=${['flags=neighbor', ...keptRange(facts, planes)].join(':')}`;
+  return [scale, `format=${planes.pixelFormat}`, ...TURNS[facts.rotation ?? 0][facts.mirrored ? 1 : 0]];
+}
 
 export function hasAlpha(pixelFormat: string): boolean {
   return ALPHA.test(pixelFormat);
@@ -173,7 +212,7 @@ function rgbDelivery(name: string, matrix: string, alpha: true | false | undefin
   const format: SampleFormat = { bitDepth: rgbDepth(name), chroma: '444' };
   if (matrix !== 'gbr') {
     const pixelFormat = pixelFormatName(format);
-    const fromRgb = `${fromRgbBy(scaleMatrix(matrix) ?? 'bt709')},format=${pixelFormat}`;
+    const fromRgb = `${fromRgbBy(scaleMatrix(matrix) ?? 'bt709', isPalette(name))},format=${pixelFormat}`;
     return { ...format, pixelFormat, fromRgb };
   }
   const planar = alpha ? 'gbrap' : 'gbrp';

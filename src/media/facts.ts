@@ -66,6 +66,7 @@ export function parseProbe(json: unknown, name: string, converts = false, track?
     ...extent(stream, format, container),
     sampleAspect: aspect && turned ? { num: aspect.den, den: aspect.num } : aspect,
     rotation,
+    mirrored: mirrors(matrix?.displaymatrix),
     crop,
     colorRange: converted ? 'limited' : range(frame.color_range ?? stream.color_range, pixelFormat),
     primaries: word(stream.color_primaries) ?? word(frame.color_primaries),
@@ -140,6 +141,13 @@ function undecodable(codec: string, name: string): AnyvmafError {
 function quarterTurns(angle: unknown): 0 | 90 | 180 | 270 {
   const turns = ((Math.round(-(number(angle) ?? 0) / 90) % 4) + 4) % 4;
   return ([0, 90, 180, 270] as const)[turns] ?? 0;
+}
+
+/** By the determinant of a display matrix in ffprobe's notation. */
+function mirrors(matrix: unknown): true | undefined {
+  const rows = typeof matrix === 'string' ? [...matrix.matchAll(/: +(-?\d+) +(-?\d+)/g)] : [];
+  const [[, a = 0, b = 0] = [], [, c = 0, d = 0] = []] = rows.map((row) => row.map(Number));
+  return a * d - b * c < 0 || undefined;
 }
 
 function cropping(sideData: Json | undefined): TrackFacts['crop'] {

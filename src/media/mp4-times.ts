@@ -50,6 +50,33 @@ export async function goesOnInFragments(reader: ByteReader): Promise<boolean> {
   return false;
 }
 
+/**
+ * True if an edit list joins several parts of a video track.
+ * @throws {AnyvmafError} `io` if reading fails
+ */
+export async function joinsParts(reader: ByteReader): Promise<boolean> {
+  for await (const box of boxesOf(reader)) {
+    if (box.type !== 'moov') continue;
+    const index = await contentOf(reader, box);
+    return index !== undefined && tracksOf(index).some(({ track }) => partsIn(track) > 1);
+  }
+  return false;
+}
+
+/** Edits other than pauses. */
+function partsIn(track: Boxes): number {
+  const list = boxesIn(track.get('edts')?.[0])?.get('elst')?.[0];
+  if (!list || list.byteLength < 8) return 0;
+  const long = list.getUint8(0) === 1;
+  const size = long ? 20 : 12;
+  let parts = 0;
+  for (let i = 0, at = 8; i < list.getUint32(4) && at + size <= list.byteLength; i++, at += size) {
+    const start = long ? Number(list.getBigInt64(at + 8)) : list.getInt32(at + 4);
+    if (start >= 0) parts++;
+  }
+  return parts;
+}
+
 interface PlacedBox extends Box {
   readonly at: number;
 }

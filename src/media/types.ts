@@ -144,6 +144,8 @@ export interface DecoderFilters {
   readonly keepsFrames: boolean;
   /** True if a picture may depend on all earlier ones, or on their number. */
   readonly remembers: boolean;
+  /** True if the chain rotates pictures, which ffmpeg then must not. */
+  readonly rotates?: boolean;
 }
 
 export interface ByteReader {

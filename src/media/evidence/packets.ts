@@ -96,3 +96,47 @@ function bitBeforeTrailing(unit: Uint8Array): boolean {
   const two = ((unit[end - 1] ?? 0) << 8) | (unit[end] ?? 0);
   return ((two / (two & -two)) & 2) !== 0;
 }
+
+/** SEI `display_orientation` (ITU-T H.264 and H.265, annex D). */
+const ORIENTATION = 47;
+
+/** True if a packet of H.264 or HEVC says to turn or mirror the picture. @param lengths as in MP4, else start codes */
+export function turnsPicture(codec: 'h264' | 'hevc', packet: Uint8Array, lengths: boolean): boolean {
+  for (const unit of lengths ? byLength(packet) : byStartCode(packet)) {
+    const [first = 0] = unit;
+    const hasMessages = codec === 'hevc' ? ((first >> 1) & 63) === 39 : (first & 31) === 6;
+    if (hasMessages && messagesTurn(unit.subarray(codec === 'hevc' ? 2 : 1))) return true;
+  }
+  return false;
+}
+
+function messagesTurn(bytes: Uint8Array): boolean {
+  let at = 0;
+  const next = (): number => {
+    let sum = 0;
+    while (bytes[at] === 255) sum += bytes[at++] ?? 0;
+    return sum + (bytes[at++] ?? 0);
+  };
+  while (at + 2 < bytes.length) {
+    const [type, size] = [next(), next()];
+    const [a = 0, b = 0, c = 0] = bytes.subarray(at, at + 3);
+    // A bit that cancels it, two to mirror, sixteen of the angle.
+    if (type === ORIENTATION) return a < 128 && (((a << 16) | (b << 8) | c) & 0x7fffe0) !== 0;
+    at += size;
+  }
+  return false;
+}
+
+function* byLength(packet: Uint8Array): Generator<Uint8Array, void> {
+  const view = new DataView(packet.buffer, packet.byteOffset, packet.byteLength);
+  for (let at = 0; at + 4 <= packet.length; ) {
+    const end = at + 4 + view.getUint32(at);
+    yield packet.subarray(at + 4, end);
+    at = end;
+  }
+}
+
+function* byStartCode(packet: Uint8Array): Generator<Uint8Array, void> {
+  for (let at = 0; at + 3 < packet.length; at++)
+    if (packet[at] === 0 && packet[at + 1] === 0 && packet[at + 2] === 1) yield packet.subarray(at + 3);
+}

@@ -13,6 +13,7 @@ import {
   EXACT,
   pixelFormat,
   pixelFormatName,
+  repeating,
   type SampleFormat,
   scaleMatrix,
 } from '../delivery.js';
@@ -24,7 +25,12 @@ import type { CropArea, DecoderFilters, OwnFilters, SideFilters } from '../types
 import { checkChain } from './chain.js';
 
 type Facts = VideoFormat &
-  Partial<Pick<TrackFacts, 'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat'>>;
+  Partial<
+    Pick<
+      TrackFacts,
+      'name' | 'colorRange' | 'matrix' | 'fieldOrder' | 'pixelFormat' | 'rotation' | 'mirrored'
+    >
+  >;
 
 /**
  * @param foreign true for a remote user
@@ -178,22 +184,33 @@ function notHere(role: string, side: Side, problem: string): Error {
   );
 }
 
-/** By itself, ffmpeg makes labelled full range limited when it converts the format. */
-const STAYS_FULL = 'scale=in_range=full:out_range=full:flags=bicubic,';
+/** By itself, ffmpeg makes labelled full range limited when it converts the format, and takes unlabelled grey for full. */
+const stays = (range: 'limited' | 'full'): string =>
+  `scale=in_range=${range}:out_range=${range}:flags=bicubic,`;
+
+/** swscale ignores ranges between formats of grey, so this converts grey as the luma of a video. */
+function greyRange(facts: Facts, { from, to }: NonNullable<SideFilters['range']>): string {
+  const video = nameOfFormat({ bitDepth: facts.bitDepth, chroma: '444' });
+  const step = (out: string) => `scale=in_range=${from}:out_range=${out}:flags=${EXACT},format=${video}`;
+  return `${step(from)},${step(to)},extractplanes=y`;
+}
 
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const { deinterlace, crop, vf, matrix, format } = filters;
   // After a chain of the user, pictures may have another range.
   const isFull = vf === undefined && facts.colorRange === 'full';
   const { range = isFull ? ({ from: 'full', to: 'full' } as const) : undefined } = filters;
-  const as = (name: string) => `${range?.to === 'full' ? STAYS_FULL : ''}format=${name}`;
+  const isGrey = vf === undefined && facts.chroma === '400';
+  const kept = range?.to === 'full' ? 'full' : isGrey ? 'limited' : undefined;
+  const as = (name: string) => `${kept ? stays(kept) : ''}format=${name}`;
   const named = facts.pixelFormat ?? nameOfFormat(facts);
-  const { fromRgb } = delivery(named, 0, facts.name ?? '', facts);
-  const chain: string[] = fromRgb === undefined ? [] : [fromRgb];
+  const stored = delivery(named, facts.rotation ?? 0, facts.name ?? '', facts);
+  const chain = stored.fromRgb === undefined ? [...repeating(stored, facts)] : [stored.fromRgb];
   if (deinterlace) chain.push(deinterlacer(deinterlace));
   if (crop) chain.push(`crop=${areaText(crop)}`);
   if (vf !== undefined) chain.push(vf);
-  if (filters.range || matrix) {
+  if (filters.range && isGrey) chain.push(greyRange(facts, filters.range));
+  else if (filters.range || matrix) {
     const ends = [
       ...(range ? [`in_range=${range.from}:out_range=${range.to}`] : []),
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
@@ -208,7 +225,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   else if (format) chain.push(as(nameOfFormat(format)));
   const checked = vf === undefined ? undefined : checkChain('vfDistorted', vf, false);
   const { keepsFrames = true, remembers = false } = checked ?? {};
-  return { chain: chain.join(','), keepsFrames, remembers };
+  return { chain: chain.join(','), keepsFrames, remembers, rotates: stored.note !== undefined };
 }
 
 function phrases(facts: Facts, filters: SideFilters): string[] {

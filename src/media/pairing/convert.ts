@@ -137,7 +137,8 @@ function preservingLight(
   const down = siting === 'topleft' ? ON_EVEN : BETWEEN;
 
   function scale(source: Samples, target: Samples, more: number): void {
-    for (let i = 0; i < target.length; i++) target[i] = source[i]! * gain + more + 0.5;
+    // Full-range chroma of 0 is below the deeper range, and a negative number would wrap around.
+    for (let i = 0; i < target.length; i++) target[i] = Math.max(0, source[i]! * gain + more + 0.5);
   }
 
   function enlarge(source: Samples, small: PictureSize, target: Samples, large: PictureSize): void {

@@ -164,7 +164,7 @@ export function prepareFiles(
 
 function command(
   side: Role,
-  { name, container, width, height, bitDepth, chroma }: SideFacts,
+  { name, container, width, height, bitDepth, chroma, colorRange }: SideFacts,
   options: readonly string[],
   suffix: string,
 ): FfmpegCommand {
@@ -176,9 +176,20 @@ function command(
     side,
     input: name,
     inputOptions: raw ? ['-f', 'rawvideo', '-pixel_format', format, '-video_size', `${width}x${height}`] : [],
-    options: copies ? options : [...options, '-an', '-c:v', 'ffv1'],
+    options: copies
+      ? options
+      : [...(colorRange === 'full' ? keptFull(options) : options), '-an', '-c:v', 'ffv1'],
     output: preparedName(name, suffix, copies),
   };
+}
+
+/** By itself, ffmpeg makes 8-bit full range limited for FFV1. */
+function keptFull(options: readonly string[]): readonly string[] {
+  const at = options.indexOf('-vf') + 1;
+  const chain = options[at] ?? '';
+  // Filters that convert or state the range.
+  if (at === 0 || /range=|\br=/.test(chain)) return options;
+  return [...options.with(at, `${chain},scale=in_range=full:out_range=full`), '-color_range', 'pc'];
 }
 
 /** For example `encode-prepared.mkv`. */

@@ -5,7 +5,8 @@
  */
 import type { Origin } from '../../core/origin.js';
 import type { DecodeRequest, TrackFacts } from '../../media/decoder.js';
-import { type Delivery, everyFrame } from '../../media/delivery.js';
+import { type Delivery, everyFrame, keptRange, repeating } from '../../media/delivery.js';
+import type { DecoderFilters } from '../../media/types.js';
 
 /** Stream specifier of a video track, excluding cover pictures. */
 const video = (track = 0): string => `V:${track}`;
@@ -60,8 +61,13 @@ const STREAM_ENTRIES =
 const TIME_ENTRIES = `packet=pts,dts,size,flags:${STREAM_ENTRIES}`;
 
 /** Decodes until a filter chain outputs its first frame, which showinfo describes. */
-export function filteredArgs(source: ToolSource, chain: string, track?: number): string[] {
+export function filteredArgs(
+  source: ToolSource,
+  { chain, rotates }: Pick<DecoderFilters, 'chain' | 'rotates'>,
+  track?: number,
+): string[] {
   const args = ['-hide_banner', '-nostdin', '-nostats', '-loglevel', LOG_LEVEL];
+  if (rotates) args.push('-noautorotate');
   args.push(...inputArgs(source), '-map', `0:${video(track)}`, '-vf', `${chain},showinfo=checksum=0`);
   return [...args, '-frames:v', '1', '-f', 'null', '-'];
 }
@@ -80,7 +86,7 @@ export function decodeArgs(
   source: ToolSource,
   facts: TrackFacts,
   planes: Delivery,
-  request: Pick<DecodeRequest, 'size' | 'damage'> & { readonly chain?: string },
+  request: Pick<DecodeRequest, 'size' | 'damage'> & Partial<Pick<DecoderFilters, 'chain' | 'rotates'>>,
   part: Part,
   version: string,
 ): string[] {
@@ -92,7 +98,7 @@ export function decodeArgs(
   // Not frame threads: they run ahead of the output, so the end of a damaged video would depend on timing.
   if (request.damage === 'accept') args.push('-thread_type', 'slice');
   const chain = filters(facts, planes, request, part);
-  if (planes.note !== undefined && request.chain === undefined) args.push('-noautorotate');
+  if (request.chain === undefined ? planes.note !== undefined : request.rotates) args.push('-noautorotate');
   if (part.seek !== undefined)
     args.push('-seek_timestamp', '1', '-noaccurate_seek', '-ss', seconds(part.seek));
   args.push(...inputArgs(source), '-map', `0:${video(facts.track?.index)}`);
@@ -112,11 +118,7 @@ function filters(
   const chain: string[] = first === undefined ? [] : [first];
   const range = keptRange(facts, planes);
   if (planes.note !== undefined) {
-    // Nearest neighbour only repeats samples.
-    chain.push(`scale=${['flags=neighbor', ...range].join(':')}`, `format=${planes.pixelFormat}`);
-    if (facts.rotation === 90) chain.push('transpose=clock');
-    if (facts.rotation === 180) chain.push('hflip', 'vflip');
-    if (facts.rotation === 270) chain.push('transpose=cclock');
+    chain.push(...repeating(planes, facts));
   } else if (planes.fromRgb !== undefined) {
     chain.push(planes.fromRgb);
   } else if (facts.pixelFormat !== planes.pixelFormat) {
@@ -137,13 +139,6 @@ function filters(
   // Avoids log messages about missing, repeated or backward times, which showinfo has printed already.
   chain.push('settb=1/1000000', 'setpts=N');
   return chain;
-}
-
-/** Options of the scale filter, which by itself makes labelled full range limited, and limited grey full. */
-function keptRange({ colorRange }: TrackFacts, { chroma, pixelFormat }: Delivery): readonly string[] {
-  const converted = chroma === '400' ? 'limited' : 'full';
-  if (colorRange !== converted || pixelFormat.startsWith('gbr')) return [];
-  return [`in_range=${converted}`, `out_range=${converted}`];
 }
 
 /** As in the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */

@@ -8,9 +8,9 @@ import { formatProblem } from '../../core/frame.js';
 import { shown } from '../../core/printable.js';
 import { chooseTrack, type TrackChoice, type TrackFacts, type VideoTrack } from '../../media/decoder.js';
 import { delivery } from '../../media/delivery.js';
-import { addsGrain, hidesFrames, showsFrame } from '../../media/evidence/packets.js';
+import { addsGrain, hidesFrames, showsFrame, turnsPicture } from '../../media/evidence/packets.js';
 import { rateOf } from '../../media/evidence/rate.js';
-import { goesOnInFragments } from '../../media/mp4-times.js';
+import { goesOnInFragments, joinsParts } from '../../media/mp4-times.js';
 import type { ByteReader } from '../../media/types.js';
 import type { LentVideo } from './remote.js';
 
@@ -119,6 +119,10 @@ export async function openTrack(
       const what = `${shown(name)} continues in fragments after its index, and mediabunny reads only the index`;
       throw beyond(host, name, what);
     }
+    if (container.startsWith('mov') && (await joinsParts(reader))) {
+      const what = `${shown(name)} joins several parts by its edit list, of which mediabunny reads only the first`;
+      throw beyond(host, name, what);
+    }
     return { name, size: reader.size, input, track, choice, library, container, codec: ffmpegCodec, close };
   } catch (error) {
     close();
@@ -192,6 +196,10 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     throw decodingError(name, error);
   }
   try {
+    if (await firstIsTurned(host, opened)) {
+      const what = `the pictures of ${shown(name)} are turned by their bitstream, which mediabunny does not read`;
+      throw beyond(host, name, what);
+    }
     const { turned, ...format } = await uprightFormat(host, opened, sample);
     const stats = container.startsWith('mov') ? await indexStats(host, opened) : undefined;
     const duration = await track.getDurationFromMetadata();
@@ -200,6 +208,8 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
     const aspect = await track.getPixelAspectRatio();
     // Declarations of the container or the bitstream; a decoded sample also has guesses of the decoder.
     const { primaries, transfer, matrix, fullRange } = await track.getColorSpace();
+    // mediabunny takes H.264 without any label for limited range.
+    const statesRange = codec !== 'h264' || fullRange || primaries || transfer || matrix;
     return {
       name,
       container,
@@ -213,9 +223,10 @@ export async function trackFacts(host: MediabunnyHost, opened: OpenedTrack): Pro
       bitrate: stats ? Math.round(stats.averageBitrate) : await track.getAverageBitrate(),
       fileSize: size,
       sampleAspect: turned ? { num: aspect.den, den: aspect.num } : { num: aspect.num, den: aspect.den },
-      ...(typeof fullRange === 'boolean' && {
-        colorRange: fullRange ? ('full' as const) : ('limited' as const),
-      }),
+      ...(typeof fullRange === 'boolean' &&
+        statesRange && {
+          colorRange: fullRange ? ('full' as const) : ('limited' as const),
+        }),
       ...(primaries && { primaries }),
       ...(transfer && { transfer: TRANSFERS[transfer] ?? transfer }),
       ...(matrix && { matrix: MATRICES[matrix] ?? matrix }),
@@ -285,6 +296,14 @@ export async function firstShown(host: MediabunnyHost, opened: OpenedTrack): Pro
 async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   if (opened.codec !== 'av1') return false;
   for await (const { data } of packetsOf(host, opened, false)) return addsGrain(data);
+  return false;
+}
+
+async function firstIsTurned(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
+  const { codec, container } = opened;
+  if (codec !== 'h264' && codec !== 'hevc') return false;
+  for await (const { data } of packetsOf(host, opened, false))
+    return turnsPicture(codec, data, container !== 'mpegts');
   return false;
 }
 

@@ -160,6 +160,24 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect(report.pooled_metrics.psnr_y?.mean).toBe(60);
   });
 
+  it('crop 4:1:1 where they say, and rotated 4:2:2 at its own depth', async () => {
+    const options = { ...PSNR, preflight: false, threads: 0 };
+    const video = (name: string, ...args: string[]) => makeFile(name, ...args, '-c:v', 'ffv1');
+    const source = ['-f', 'lavfi', '-i', 'testsrc2=s=128x64', '-frames:v', '2', '-pix_fmt', 'yuv411p'];
+    const dv = video('dv.mkv', ...source);
+    const part = video('dv-part.mkv', '-i', dv, '-vf', 'scale=flags=neighbor,format=yuv422p,crop=90:64:6:0');
+    const cropped = await score(
+      { reference: part, distorted: dv },
+      { ...options, cropDistorted: '90:64:6:0' },
+    );
+    expect(cropped.pooled_metrics.psnr_y?.mean).toBe(60);
+    const camera = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 2 });
+    const turned = makeFile('turned-422.mov', '-i', camera, '-c', 'copy', '-metadata:s:v', 'rotate=90');
+    const crops = { cropReference: '200:300:20:10', cropDistorted: '200:300:20:10' };
+    const report = await score({ reference: turned, distorted: turned }, { ...options, ...crops });
+    expect(report.pairing).toMatchObject({ width: 200, height: 300, bitDepth: 10, chroma: '444' });
+  });
+
   it('keep full range if they convert the matrix or the format', async () => {
     const grey = (name: string, matrix: string, format: string) =>
       makeFile(

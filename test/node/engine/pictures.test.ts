@@ -150,6 +150,37 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     expect(await told(opaque)).toEqual([]);
   });
 
+  it('JPEG is in limited range also if it is cropped', async () => {
+    const distorted = from('to-crop.jpg', '-q:v', '6');
+    const crop = '160:96:0:0';
+    const options = { threads: 0, ...PSNR, preflight: false } as const;
+    const crops = { cropReference: crop, cropDistorted: crop };
+    const report = await score({ reference: png(), distorted }, { ...options, ...crops });
+    const toLimited = `scale=in_range=full:out_range=limited:${EXACT},format=yuv444p`;
+    const plain = {
+      reference: y4m('crop-reference.y4m', png(), `${BY_601},format=yuv444p,crop=${crop}`),
+      distorted: y4m('crop-jpeg.y4m', distorted, `${toLimited},crop=${crop}`),
+    };
+    expect(report.frames[0]?.metrics).toEqual((await score(plain, options)).frames[0]?.metrics);
+  });
+
+  it('grey pictures are converted to limited range like others', async () => {
+    const reference = from('grey.png', '-pix_fmt', 'gray');
+    const distorted = file('grey.jpg', '-i', reference, '-q:v', '2');
+    const report = await score({ reference, distorted }, { threads: 0, ...PSNR, preflight: false });
+    expect(report.pairing?.reference.conversions).toContain('colour range full to limited');
+    expect(report.frames[0]?.metrics.psnr_y).toBeGreaterThan(35);
+  });
+
+  it('a palette is converted by the stated matrix', async () => {
+    const bars = ['-f', 'lavfi', '-i', 'smptehdbars=s=192x128', '-frames:v', '1'];
+    const reference = file('bars.png', ...bars, '-pix_fmt', 'rgb24');
+    const palette = 'split[a][b];[a]palettegen[p];[b][p]paletteuse=dither=none';
+    const distorted = file('bars-8.png', '-i', reference, '-filter_complex', palette, '-pix_fmt', 'pal8');
+    const report = await score({ reference, distorted }, { threads: 0, ...PSNR, preflight: false });
+    expect(report.frames[0]?.metrics.psnr_y).toBe(60);
+  });
+
   it('compares AVIF behind a signed URL as from a file', async () => {
     const chain = 'scale=out_color_matrix=bt709:out_range=full,format=yuv444p';
     const made = ['-vf', chain, '-colorspace', 'bt709', '-color_range', 'pc', '-c:v', 'libaom-av1'];

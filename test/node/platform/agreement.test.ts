@@ -28,6 +28,25 @@ const DECODERS = decodersOf();
 const FRAMES = 12;
 const X264 = ['-c:v', 'libx264', '-preset', 'ultrafast', '-bf', '2', '-g', '6'];
 
+/** Frames 0 to 3 and 6 to 9, by two edits. */
+function joining(name: string): string {
+  const bytes = readFileSync(film('unjoined.mp4', '-bf', '0'));
+  for (const type of ['moov', 'trak', 'edts', 'elst']) {
+    const at = bytes.lastIndexOf(type) - 4;
+    bytes.writeUInt32BE(bytes.readUInt32BE(at) + 12, at);
+  }
+  const list = bytes.lastIndexOf('elst') - 4;
+  bytes.writeUInt32BE(2, list + 12);
+  bytes.writeUInt32BE(160, list + 16);
+  const second = Buffer.alloc(12);
+  [160, 3072, 0x10000].forEach((value, i) => {
+    second.writeUInt32BE(value, 4 * i);
+  });
+  const path = join(encodeFolder(), name);
+  writeFileSync(path, Buffer.concat([bytes.subarray(0, list + 28), second, bytes.subarray(list + 28)]));
+  return path;
+}
+
 function film(name: string, ...options: readonly string[]): string {
   const source = ['-f', 'lavfi', '-i', 'testsrc2=size=160x90:rate=25', '-frames:v', String(FRAMES)];
   return ffmpeg(join(encodeFolder(), name), [...source, ...X264, ...options]);
@@ -83,6 +102,14 @@ const CASES: readonly Case[] = [
     meant: ['-map', '-0:v', '-map', '0:V:1'],
     times: steady,
     native: true,
+  },
+  {
+    title: 'an edit list of two parts',
+    path: () => joining('parts.mp4'),
+    frames: 8,
+    times: steady.slice(0, 8),
+    native: true,
+    refused: { mediabunny: 'joins several parts by its edit list' },
   },
   {
     title: 'an edit list',

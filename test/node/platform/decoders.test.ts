@@ -246,6 +246,14 @@ const TIMES = tier<readonly Range[]>(
   ],
 );
 
+describeDecoders(ALL, (decoder) => {
+  it('states only a colour range that the file states', async () => {
+    expect((await decoder.probe(small())).colorRange).toBeUndefined();
+    const labels = '-color_range tv -colorspace bt709 -color_primaries bt709 -color_trc bt709'.split(' ');
+    expect((await decoder.probe(small(...labels))).colorRange).toBe('limited');
+  });
+});
+
 describeDecoders(ALL, (decoder, id) => {
   const clips = LONG.filter(([, ids]) => ids.includes(id)).map(([request]) => long(request));
   const chosen = tier(clips.slice(0, id === 'ffmpeg' ? 3 : 1), clips);
@@ -428,6 +436,12 @@ describeDecoders(['wasm'], (decoder) => {
 });
 
 describeDecoders(['mediabunny'], (decoder) => {
+  it.each(['mp4', 'ts'])('leaves pictures that their bitstream turns to others, in %s', async (extension) => {
+    const turn = ['-c', 'copy', '-bsf:v', 'h264_metadata=display_orientation=insert:rotate=90'];
+    const path = ffmpeg(join(encodeFolder(), `turned-by-sei.${extension}`), ['-i', small(), ...turn]);
+    await expect(decoder.probe(path)).rejects.toThrow('are turned by their bitstream');
+  });
+
   it('reads the index of an immutable file once', async () => {
     const blob = await openAsBlob(clip());
     const read = vi.spyOn(blob, 'slice');

@@ -157,6 +157,17 @@ describe.runIf(hasFfmpeg)(`frames of ffmpeg (${needsFfmpeg})`, () => {
     expect(await hashFrames(source)).toEqual(ffmpegHashes(camera, ['-vf', repeat]));
   });
 
+  it('are mirrored in 4:2:2 as ffmpeg does it', async () => {
+    const camera = encode({ codec: 'prores', pixelFormat: 'yuv422p10le', frames: 2 });
+    const bytes = readFileSync(camera);
+    const at = bytes.lastIndexOf('tkhd') + 44;
+    for (const [place, value] of [0, 1, 0, 1, 0].map((value, i) => [4 * i, value] as const))
+      bytes.writeInt32BE(value * 65536, at + place);
+    writeFileSync(file('mirrored.mov'), bytes);
+    const repeat = 'scale=flags=neighbor,format=yuv444p10le,transpose=cclock_flip';
+    expect(await hashFrames(await open(file('mirrored.mov')))).toEqual(ffmpegHashes(camera, ['-vf', repeat]));
+  });
+
   it('are rotated as their bitstream states', async () => {
     const upright = encode({ codec: 'h264', frames: 1 });
     const orientation = 'h264_metadata=display_orientation=insert:rotate=90';

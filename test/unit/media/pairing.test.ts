@@ -313,6 +313,19 @@ describe('the common format', () => {
 });
 
 describe('conversion', () => {
+  it.each([
+    [format('444', 8), format('444', 16), [0, 130, 32768, 65407]],
+    [format('420', 8, 4, 4), format('420', 10, 4, 4), [0, 3, 512, 1021]],
+  ])('keeps the least full-range chroma the least', (from, to, expected) => {
+    const light = { matrix: 'bt601', range: 'full', siting: 'center' } as const;
+    const chroma = Uint8Array.of(0, 1, 128, 255, 0, 1, 128, 255).subarray(0, from.chroma === '444' ? 8 : 4);
+    const into = { y: new Uint8Array(2 * to.width * to.height), cb: new Uint8Array(2 * chroma.length) };
+    formatConverter(from, to, light)({ y: new Uint8Array(from.width * from.height), cb: chroma }, into);
+    const found = [...new Uint16Array(into.cb.buffer)].slice(0, 4);
+    for (const [i, value] of found.entries())
+      expect(Math.abs(value - (expected[i] ?? -1))).toBeLessThanOrEqual(1);
+  });
+
   it('shifts samples up, and fills absent chroma with grey', () => {
     const into = { y: new Uint8Array(16) };
     const y = Uint8Array.of(0, 1, 2, 3, 16, 128, 235, 255);

@@ -352,6 +352,13 @@ const CASES: readonly Case[] = [
     command: 'ffmpeg -i master.mov -vf crop=1920:800:0:100 -an -c:v ffv1 master-prepared.mkv',
     says: 'distorted is only the area of 1920x800 at 0,100 in reference; scaled',
   }),
+  warning('bars in a video of full range', 'black-borders', {
+    reference: { colorRange: 'full', measured: measured([0.1]) },
+    distorted: { colorRange: 'full', measured: measured([0.1], 140, 139) },
+    fix: '--crop-dis 1920:800:0:140',
+    command:
+      'ffmpeg -i encode.mp4 -vf crop=1920:800:0:140,scale=in_range=full:out_range=full -color_range pc -an -c:v ffv1 encode-prepared.mkv',
+  }),
   warning('bars in the distorted video only', 'black-borders', {
     reference: { measured: measured([0.1]) },
     distorted: { measured: measured([0.1], 140, 139) },

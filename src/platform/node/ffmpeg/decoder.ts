@@ -87,7 +87,7 @@ class FfmpegDecoder implements Decoder {
   }
 
   withFilters(filters: DecoderFilters): Decoder {
-    return new FfmpegDecoder(this.#options, filters);
+    return new FfmpegDecoder(this.#options, inOrder(this.#filters, filters));
   }
 
   availability(): Promise<DecoderAvailability> {
@@ -153,9 +153,10 @@ class FfmpegDecoder implements Decoder {
 
   /** Facts of a track after the filters, if any. */
   async #filtered(file: FfmpegInput, facts: TrackFacts, signal?: AbortSignal): Promise<TrackFacts> {
-    if (!this.#filters) return facts;
-    const { chain, keepsFrames } = this.#filters;
-    const args = (source: ToolSource) => filteredArgs(source, chain, facts.track?.index);
+    const filters = this.#filters;
+    if (!filters) return facts;
+    const { chain, keepsFrames } = filters;
+    const args = (source: ToolSource) => filteredArgs(source, filters, facts.track?.index);
     const { stderr } = await runChecked('ffmpeg', file, args, { signal });
     const found = parseFiltered(stderr);
     if (!found) {
@@ -173,7 +174,8 @@ class FfmpegDecoder implements Decoder {
         `the video of ${shown(facts.name)}, filtered by ${quoted(chain)}, cannot be scored: ${problem}.`,
       );
     }
-    const { crop: _, sampleAspect: stored, frameRate: rate, ...kept } = facts;
+    // With a chain, ffmpeg turns and mirrors by itself.
+    const { crop: _, mirrored: __, sampleAspect: stored, frameRate: rate, ...kept } = facts;
     const aspect = sampleAspect ?? stored;
     return {
       ...kept,
@@ -213,7 +215,8 @@ class FfmpegDecoder implements Decoder {
     const format: VideoFormat = { width, height, bitDepth, chroma, ...(alpha && { alpha }) };
     const start = async (part: Part): Promise<Started> => {
       const { width, height, container } = facts;
-      const filtered = { ...request, chain: this.#filters?.chain };
+      const { chain, rotates } = this.#filters ?? {};
+      const filtered = { ...request, ...(chain !== undefined && { chain }), ...(rotates && { rotates }) };
       const args = (source: ToolSource) => decodeArgs(source, facts, planes, filtered, part, version);
       const run = await DecodeRun.start({
         start: (channel) => startOn('ffmpeg', file, args, channel),
@@ -400,6 +403,17 @@ const memoryKey = ({ name, version = '' }: FfmpegInput): string => `${name}\n${v
 interface Started {
   readonly run: DecodeRun;
   readonly first: DecodedFrame | End;
+}
+
+/** Both chains: pictures that were converted to limited range may be filtered again. */
+function inOrder(first: DecoderFilters | undefined, next: DecoderFilters): DecoderFilters {
+  if (!first) return next;
+  return {
+    ...first,
+    chain: `${first.chain},${next.chain}`,
+    keepsFrames: first.keepsFrames && next.keepsFrames,
+    remembers: first.remembers || next.remembers,
+  };
 }
 
 /** Waits for the first frame; kills the process if the signal aborts. */
