@@ -222,9 +222,14 @@ export async function openGate(
      * @throws {AnyvmafError} `usage` for a metric that is not measured, `mismatch` for a baseline of something else
      */
     start(head: ReportHead, index = 0): void {
-      for (const { metric } of [...limits, ...drops])
-        if (metric !== undefined && metricIn(head, metric) === undefined && !isAggregate(metric))
-          throw notMeasured(metric, head);
+      for (const { metric, statistic = 'mean' } of [...limits, ...drops]) {
+        if (metric === undefined || metricIn(head, metric) !== undefined) continue;
+        if (!isAggregate(metric)) throw notMeasured(metric, head);
+        if (statistic !== 'mean')
+          throw usageError(
+            `${metric} is one value for the whole run and has no ${statistic}; leave the statistic out`,
+          );
+      }
       const before = beforeOf(distorted[index] ?? head.distorted.name);
       if (before) checkBaseline(head, before.report, before.name, drops);
     },

@@ -109,10 +109,18 @@ export function worstSecond(
     const end = parts[part + 1] ?? values.length;
     const length = Math.max(1, Math.min(Math.round(second), end - start));
     let sum = 0;
+    // Values of identical frames are infinite; a sum could not lose them again.
+    let infinite = 0;
+    const add = (i: number, times: 1 | -1) => {
+      const value = sign * at(values, i);
+      if (Math.abs(value) === Number.POSITIVE_INFINITY) infinite += times * Math.sign(value);
+      else sum += times * value;
+    };
     for (let i = start; i < end; i++) {
-      sum += sign * at(values, i);
-      if (i - start >= length) sum -= sign * at(values, i - length);
-      if (i - start >= length - 1) worst = Math.min(worst, sum / length);
+      add(i, 1);
+      if (i - start >= length) add(i - length, -1);
+      if (i - start < length - 1) continue;
+      worst = Math.min(worst, infinite === 0 ? sum / length : infinite * Number.POSITIVE_INFINITY);
     }
   });
   return sign * worst;

@@ -52,7 +52,8 @@ function pooledValues(report: Report, { metric, statistic = 'mean' }: PooledName
 }
 
 function pooledValue(report: Report, metric: string, statistic: PooledStatistic): PooledValue {
-  if (Object.hasOwn(report.aggregate_metrics, metric))
+  // The value of the whole run is no minimum or percentile of frames.
+  if (statistic === 'mean' && Object.hasOwn(report.aggregate_metrics, metric))
     return { name: metric, metric, value: finiteOf(report.aggregate_metrics[metric]) };
   const name = `${metric}.${statistic}`;
   const pooled = pooledMetric(report, metric);
@@ -63,7 +64,10 @@ function pooledValue(report: Report, metric: string, statistic: PooledStatistic)
     ...(spread && { stddev: spread.stddev }),
     ...(statistic === 'worst_second' && { worst_second: worstSecondOf(report, metric) }),
   };
-  return { name, metric, value: finiteOf(stated[statistic]) };
+  const value = stated[statistic];
+  // Infinite in every frame: all are identical. An infinite mean of some would hide the others.
+  const isLossless = pooled?.min === Number.POSITIVE_INFINITY && value === Number.POSITIVE_INFINITY;
+  return { name, metric, value: isLossless ? value : finiteOf(value) };
 }
 
 /** `undefined` if a frame has no value. */
@@ -286,7 +290,8 @@ export function holdAgainstBaseline(report: Report, before: Report, name: string
     const [value, earlier] = [now.value, then?.value];
     if (earlier === undefined)
       throw new AnyvmafError('mismatch', `the baseline ${shown(name)} has no value for ${shown(now.name)}`);
-    const worse = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
+    const change = value === undefined ? Number.POSITIVE_INFINITY : earlier - value;
+    const worse = value === earlier ? 0 : change;
     // More spread is worse, whichever values are.
     const isRise = drop.statistic === 'stddev' || isWorseHigh(report, now.metric);
     const fallen = value !== undefined && isRise ? -worse : worse;

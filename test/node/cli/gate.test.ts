@@ -81,6 +81,7 @@ describe('limits on pooled values', () => {
     [['--fail-under', 'vmaf.p6>=80'], 1, '"vmaf.p6" is not measured'],
     [['--fail-under', 'nothing.mean>=1'], 1, '"nothing" is not measured; this run measures '],
     [['--fail-under', '__proto__.mean>=1'], 1, '"__proto__" is not measured'],
+    [['-n', '--fail-under', 'cvvdp.min>=1'], 1, 'cvvdp is one value for the whole run and has no min'],
   ])('%.60j is refused', refused);
 
   test('a metric that proves not to be measured does not cost the scores', async () => {

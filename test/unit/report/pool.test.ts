@@ -89,6 +89,12 @@ describe('the worst second of a report', () => {
     expect(cambi).toEqual(['cambi.worst_second', 6, true]);
   });
 
+  it('is not lost after identical frames, whose values are infinite', () => {
+    const black = Number.POSITIVE_INFINITY;
+    const faded = saved('psnr_hvs', [black, black, 40, 20, 30, 30]);
+    expect(found('psnr_hvs.worst_second>=20', faded)).toEqual(['psnr_hvs.worst_second', 25, true]);
+  });
+
   it('is within a run of scored frames, of which a step leaves out some, and unknown if a frame has no value', () => {
     const gap = saved('psnr_y', [40, 20, 30, 90]);
     const moved = gap.frames.map((frame, i) => ({ ...frame, frameNum: i < 2 ? i : i + 50 }));
@@ -103,6 +109,27 @@ describe('the worst second of a report', () => {
     expect(own).toEqual(['psnr_y.worst_second', 20, false]);
     const none = found('vmaf.worst_second>=1', { ...saved('psnr_y', [40, 20]), metrics: ['vmaf'] });
     expect(none).toEqual(['vmaf.worst_second', undefined, false]);
+  });
+});
+
+describe('a limit', () => {
+  const held = (text: string, of: Report) =>
+    holdAgainst(of, parseLimit(text)).map(({ name, value, passed }) => [name, value, passed]);
+
+  it('on a statistic of frames is not held against the value of the whole run', () => {
+    const clip = built({ cvvdp_q: [1, 2] }, { aggregates: { cvvdp: 9 } });
+    expect(held('cvvdp>=8', clip)).toEqual([['cvvdp', 9, true]]);
+    expect(held('cvvdp.min>=8', clip)).toEqual([['cvvdp.min', undefined, false]]);
+    const stills = built({ cvvdp: [10, 5] }, { aggregates: { cvvdp: 8 } });
+    expect(held('cvvdp.min>=7', stills)).toEqual([['cvvdp.min', 5, false]]);
+  });
+
+  it.each(['mean', 'min', 'p5', 'worst_second'])('on the %s of identical frames is passed', (statistic) => {
+    const [identical, limit] = [Number.POSITIVE_INFINITY, `ciede2000.${statistic}>=60`];
+    const all = built({ ciede2000: [identical, identical, identical] });
+    expect(held(limit, all)).toMatchObject([[`ciede2000.${statistic}`, identical, true]]);
+    const some = built({ ciede2000: [identical, 20, 20] });
+    expect(holdAgainst(some, parseLimit(limit))).toMatchObject([{ passed: false }]);
   });
 });
 
