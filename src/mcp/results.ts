@@ -40,6 +40,10 @@ export const MOST_TOKENS = 20_000;
 const LEAST_TEXT = 400;
 /** Most cuts to name. */
 const NAMED = 20;
+/** The member with the next call, which clients send unchanged: it is whole or absent. */
+const CALL = 'next_action';
+/** Most characters of it in an answer that is too long. */
+const LONGEST_CALL = USUAL_CHARACTERS / 2;
 
 interface Cut {
   readonly where: string;
@@ -82,6 +86,8 @@ export async function fitting(
   });
   const isLong = () => !fits(JSON.stringify(outline()));
   for (const member of spare) if (isLong() && spared(document, member)) dropped.push(spareText(member));
+  const call = JSON.stringify(document[CALL] ?? null);
+  if (isLong() && call.length > LONGEST_CALL && remove(document, [CALL])) dropped.push(CALL);
   while (isLong() && cutLargest(document, cuts));
   return { document: outline(), content: published ? [...content, published.link] : content };
 }
@@ -154,7 +160,8 @@ function measure(value: unknown, where: string, found: Candidate[]): number {
   let [total, most] = [2, 0];
   for (const [key, member] of Object.entries(value)) {
     const path = Array.isArray(value) ? `${where}[${key}]` : where === '' ? key : `${where}.${key}`;
-    const size = measure(member, path, found) + (Array.isArray(value) ? 1 : key.length + 4);
+    const size =
+      measure(member, path, key === CALL ? [] : found) + (Array.isArray(value) ? 1 : key.length + 4);
     if (typeof member === 'string' && member.length > LEAST_TEXT) {
       const kept = Math.max(LEAST_TEXT, member.length >> 1);
       const shorten = () => Object.assign(value, { [key]: member.slice(0, kept) });

@@ -9,7 +9,7 @@ import { fileWord } from '../core/names.js';
 import { shown } from '../core/printable.js';
 import type { PictureSize } from '../core/size.js';
 import type { TrackFacts } from '../media/decoder.js';
-import { everyFrame, fromRgbBy, isRgb, pixelFormatName } from '../media/delivery.js';
+import { everyFrame, fromRgbBy, isPalette, isRgb, pixelFormatName } from '../media/delivery.js';
 import { type EncoderFacts, encoderArguments, type Parameter, parameterOf } from './encoders.js';
 import type { FrameRun, OtherTrack, Session, SourceFacts, SourceSamples, WholeEncode } from './session.js';
 import type { EncoderChoice, LadderPoint } from './types.js';
@@ -82,14 +82,18 @@ export function pictureArguments(
 const LABELS: Readonly<Record<SourceSamples, readonly string[]>> = {
   limited: [],
   full: ['-color_range', 'pc'],
+  grey: [],
   rgb: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
+  palette: ['-colorspace', RGB_MATRIX, '-color_range', 'tv'],
 };
 
 /** ffmpeg's filter for the encode's size and range. */
 function scaleFilter(size: PictureSize | undefined, samples: SourceSamples = 'limited'): string {
   const across = size ? [`${size.width}:${size.height}`] : [];
-  if (samples === 'rgb') return fromRgbBy(RGB_MATRIX, across);
-  const range = samples === 'full' ? ['out_range=full'] : [];
+  if (areRgb(samples)) return fromRgbBy(RGB_MATRIX, samples === 'palette', across);
+  // By itself, ffmpeg takes unlabelled grey for full range.
+  const grey = samples === 'grey' ? ['in_range=limited', 'out_range=limited'] : [];
+  const range = samples === 'full' ? ['out_range=full'] : grey;
   return `scale=${[...across, ...(size ? ['flags=bicubic'] : []), ...range].join(':')}`;
 }
 
@@ -100,14 +104,19 @@ const SURFACES = /^(?:vaapi|vulkan|qsv|cuda|d3d11|d3d12|dxva2_vld|videotoolbox_v
 const FULL_RANGE = /^yuvj/;
 
 export function samplesOf({ track }: SourceFacts): SourceSamples {
-  if (isRgb(track.pixelFormat)) return 'rgb';
-  return track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat) ? 'full' : 'limited';
+  if (isRgb(track.pixelFormat)) return isPalette(track.pixelFormat) ? 'palette' : 'rgb';
+  if (track.colorRange === 'full' || FULL_RANGE.test(track.pixelFormat)) return 'full';
+  return track.chroma === '400' ? 'grey' : 'limited';
+}
+
+export function areRgb(samples: SourceSamples): boolean {
+  return samples === 'rgb' || samples === 'palette';
 }
 
 /** The colour of decoded samples: RGB is decoded with the encode's matrix. */
 export function decodedColour(facts: SourceFacts): TrackFacts {
   const { track } = facts;
-  return samplesOf(facts) === 'rgb' ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
+  return areRgb(samplesOf(facts)) ? { ...track, matrix: RGB_MATRIX, colorRange: 'limited' } : track;
 }
 
 /** @throws {AnyvmafError} `usage` for a format that the encoder does not take */

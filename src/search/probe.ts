@@ -12,7 +12,7 @@ import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
 import { modelFileDigests } from '../models/load.js';
-import { decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
+import { areRgb, decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
 import { type Material, wholeSource } from './material.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
 import { byGrid } from './strategy.js';
@@ -260,7 +260,7 @@ export class Probe {
       input,
       isSource,
       // Cut samples of RGB are already decoded to limited range.
-      samples: setting.samples === 'rgb' && !isSource ? 'limited' : setting.samples,
+      samples: areRgb(setting.samples) && !isSource ? 'limited' : setting.samples,
       frames: encoded,
       ...(!isSource && { keys, colour: decodedColour(facts) }),
       ...(check && { whole: true, check }),
@@ -306,7 +306,7 @@ export function scoreEncode(
     signal,
   };
   // Samples and encodes lack some of the source's colour tags, so use its colour. RGB is scored as stored.
-  const isRgb = reference === source && sourceSamples(facts) === 'rgb';
+  const isRgb = reference === source && areRgb(sourceSamples(facts));
   const colour = isRgb ? undefined : colourOf(decodedColour(facts));
   return (
     host.score?.(reference, distorted, how) ?? scorePair(platform, { reference, distorted }, how, { colour })

@@ -43,8 +43,8 @@ export interface SourceFacts {
   readonly hdr?: readonly string[];
 }
 
-/** Luma and chroma in limited or full range, or RGB. */
-export type SourceSamples = 'limited' | 'full' | 'rgb';
+/** Luma and chroma in limited or full range, luma only in limited range, RGB, or RGB by a palette. */
+export type SourceSamples = 'limited' | 'full' | 'grey' | 'rgb' | 'palette';
 
 export interface OtherTrack {
   readonly kind: 'audio' | 'subtitle' | 'attachment' | 'data' | 'video';

@@ -75,6 +75,9 @@ const USUAL_TARGET = 95;
 /** Score at which a curve that ends at 100 has the grid's slope. */
 const SLOPE_AT = 88;
 
+/** Largest margin that counts: metrics of lossless pictures may be infinite. */
+const MOST_MARGIN = 1000;
+
 interface Known {
   readonly at: number;
   readonly margin: number;
@@ -91,7 +94,7 @@ export function nextStep(
   encodes: number = points.length,
 ): NextStep {
   const known = points
-    .map(({ value, margin }) => ({ at: grid.values.indexOf(value), margin }))
+    .map(({ value, margin }) => ({ at: grid.values.indexOf(value), margin: Math.min(margin, MOST_MARGIN) }))
     .filter(({ at }) => at >= 0)
     .sort((a, b) => a.at - b.at);
   const height = heightOf(grid);

@@ -251,9 +251,16 @@ export function partLength(frames: number, second: number, mostParts: number): n
   return Math.max(1, Math.min(least, Math.floor(frames / FEWEST_PARTS)));
 }
 
+/** @throws {AnyvmafError} `usage` where frames that equal the source make the value infinite */
 export function qualityIn(measure: CompleteMeasure, metrics: Measured['metrics'], second: number): number {
   const { from, by } = poolingOf(measure);
-  return ofSamples(metrics[from] ?? [], by, second, isWorseHigh({}, measure.metric));
+  const samples = metrics[from] ?? [];
+  const value = ofSamples(samples, by, second, isWorseHigh({}, measure.metric));
+  if (Number.isFinite(value) || !samples.flat().some((one) => Number.isFinite(one))) return value;
+  throw usageError(
+    `the ${measure.statistic} of ${measure.metric} is not finite, because some frames of the encode equal the source, as black ` +
+      'ones do; use p5 or min instead.',
+  );
 }
 
 /** Margin to the hardest target; negative if one is missed. */

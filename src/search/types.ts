@@ -40,7 +40,7 @@ export interface EncoderChoice {
   readonly encoderOptions?: Readonly<Record<string, string>>;
   /** Parameter to search. Default: the encoder's constant-quality scale; `bitrate` if it has none. */
   readonly parameter?: ParameterName;
-  /** Values to search. Default: the encoder's whole range. */
+  /** Values to search, bit rates in bits per second. Default: the encoder's whole range. */
   readonly range?: ValueRange;
 }
 

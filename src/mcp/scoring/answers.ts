@@ -171,7 +171,9 @@ export function nextForPair(
 ): NextAction | undefined {
   const { args } = context;
   const { model } = { ...args, ...changes };
-  if (!pair || (tool === 'explain_score' && /^auto(:|$)/.test(String(model)))) return undefined;
+  // explain_score refuses both.
+  const isRefused = tool === 'explain_score' && /^auto(:|$)|vmaf_v1\./.test(String(model));
+  if (!pair || isRefused) return undefined;
   const compared =
     tool === 'find_alignment' ? [] : COMPARED.filter((name) => (args[name] ?? false) !== false);
   const kept = Object.fromEntries(compared.map((name) => [name, args[name]]));
@@ -329,7 +331,9 @@ function checksOf(report: Report, limit: Limit, digits: (value: number) => numbe
   const must_be = `${limit.relation}${limit.bound}`;
   try {
     return holdAgainst(report, limit).map(({ name, value, passed }) => {
-      return { value_of: name, must_be, found: value === undefined ? null : digits(value), reached: passed };
+      // JSON has no infinity.
+      const found = value !== undefined && Number.isFinite(value) ? digits(value) : null;
+      return { value_of: name, must_be, found, reached: passed };
     });
   } catch (error) {
     // A missing metric must not cost the caller the scores.

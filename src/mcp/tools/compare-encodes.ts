@@ -263,15 +263,20 @@ function verdictOn(
       trust: row?.trust,
       outcome: ship === null ? undefined : outcome,
       // Whether a quality is worth its bytes cannot be measured.
-      sure: isTradeOff ? 'medium' : 'high',
-      reasons: codesOf({ [reason]: true, 'trade-off': isTradeOff, 'others-untrusted': others }),
+      sure: isTradeOff || errors.length > 0 ? 'medium' : 'high',
+      reasons: codesOf({
+        [reason]: true,
+        'trade-off': isTradeOff,
+        'others-untrusted': others,
+        'some-failed': errors.length > 0,
+      }),
       next:
         (ship === null ? nextWithFix(context, row?.trust.fix) : undefined) ??
         nextForPair(context, 'describe_worst_frames', { n: 3 }, pair),
     }),
     summary: joinSentences(
       ship === null ? `${count}; no score can be trusted.` : explanation,
-      reason !== 'none-reaches' && targetSentence(encodes),
+      reason !== 'none-reaches' && targetSentence([...encodes, ...errors]),
       ship !== null && `${count}; the best is ${best?.distorted} with ${scoreOf(best)}.`,
       ...wrong
         .slice(0, MOST_NAMES)

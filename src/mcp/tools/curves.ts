@@ -209,7 +209,7 @@ async function runCompare(input: CompareInput, context: ToolContext) {
     content,
     whole: 'results',
     spare: [
-      ...['encoders.[].points', 'encoders.[].at_targets[].value', 'encoders.[].at_targets[].vmaf'],
+      ...['encoders.[].points', 'encoders.[].at_targets.[].value', 'encoders.[].at_targets.[].vmaf'],
       ...['rows', 'deltas'],
     ],
   };

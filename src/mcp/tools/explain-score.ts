@@ -353,6 +353,9 @@ const MAX_FEATURES = 10;
 /** Internal names of features that are 1 in a perfect copy. */
 const ONE_WHEN_PERFECT = /(^|_)(adm|adm2|adm3|adm_scale[0-3]|vif|vif_scale[0-3])(_score)?$/;
 
+/** Internal names of features that a perfect copy shares with the reference. */
+const AS_IN_REFERENCE = /(^|_)motion[23]?(_score)?$/;
+
 /** Divides the loss of frames of one model. */
 export class Attribution {
   /** Log names of the repaired features. */
@@ -363,8 +366,16 @@ export class Attribution {
   /** Weights of a gain, by the number of features repaired before. */
   readonly #weights: readonly number[];
 
-  /** @throws {AnyvmafError} `model` if no feature, or too many, have a known value for a perfect copy */
+  /** @throws {AnyvmafError} `model` if a feature of the damage, none or too many have a known value for a perfect copy */
   constructor(model: FeatureModel) {
+    const unknown = model.inputs.find(
+      ({ feature }) => !ONE_WHEN_PERFECT.test(feature) && !AS_IN_REFERENCE.test(feature),
+    );
+    if (unknown)
+      throw modelError(
+        `The model ${quoted(model.source)} reads ${unknown.logName}, whose value for a perfect copy is not known, so its ` +
+          'loss cannot be divided; use vmaf_v0.6.1.',
+      );
     const repaired = model.inputs.filter(({ feature }) => ONE_WHEN_PERFECT.test(feature));
     this.#model = model;
     this.features = [...new Set(repaired.map(({ logName }) => logName))];

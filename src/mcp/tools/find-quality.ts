@@ -7,7 +7,7 @@ import { counted } from '../../core/printable.js';
 import type { SearchPoint, SearchResult } from '../../index.js';
 import { targetText } from '../../report/limits.js';
 import { inputPath } from '../paths.js';
-import { each, flag, numbers, rows, texts, wholeOrNull } from '../schemas.js';
+import { each, flag, numbers, rows, texts, value, wholeOrNull } from '../schemas.js';
 import {
   codesOf,
   encodingResults,
@@ -28,7 +28,7 @@ import {
 } from '../scoring/parameters.js';
 import { defineTool, type InputOf, type ToolContext } from '../tool.js';
 
-const interval = numbers.length(2).describe('Low end, high end.');
+const interval = z.array(value).length(2).describe('Low end, high end.');
 
 const qualityInput = z.object({
   source: inputPath('Video to encode, in any format that ffmpeg reads.'),
@@ -79,21 +79,22 @@ export const findQualityTool = defineTool({
       .object({ min: z.number(), max: z.number() })
       .nullable()
       .describe('Stopped at max_seconds or max_encodes: range to resume.'),
-    predicted: z.number().describe("Predicted value of the first target's statistic over the whole video."),
+    predicted: value.describe("Predicted value of the first target's statistic over the whole video."),
     interval_95: interval,
     interval_99: interval,
     predicted_bytes: z.number(),
     points: rows({
-      ...each(z.number(), 'value', 'mean', 'kbps'),
-      margin: z.number().describe('Above the hardest target; negative: missed.'),
+      ...each(z.number(), 'value', 'kbps'),
+      mean: value,
+      margin: value.describe('Above the hardest target; negative: missed.'),
     }),
     not_monotone: numbers.describe('Values that score better than the next finer one.'),
     sampled_frames: wholeOrNull.describe('Frames scored; null: all.'),
     encodes: z.int(),
     final: z
       .object({
-        mean: z.number(),
-        qualities: numbers.describe('One per target.'),
+        mean: value,
+        qualities: z.array(value).describe('One per target.'),
         bytes: z.number(),
         reached: z.boolean(),
       })

@@ -72,7 +72,8 @@ const listJobs = defineTool({
     problems: texts.describe('Errors about jobs that cannot be read.'),
     note: z.string().optional(),
   }),
-  handler: async (_, { jobs }) => ({ document: await jobs.list() }),
+  // job_status of one job has its next call.
+  handler: async (_, { jobs }) => ({ document: await jobs.list(), spare: ['jobs.[].next_action'] }),
 });
 
 export const JOB_TOOL_LIST: readonly Tool[] = [jobStart, jobStatus, jobResult, jobCancel, listJobs];

@@ -128,17 +128,19 @@ function verdictOn(rows: readonly Row[], pairs: readonly Pair[], context: ToolCo
   const pair = row && pairs[rows.indexOf(row)];
   const names = pair && { reference: pair.reference.named, distorted: pair.distorted.named };
   const isWrong = wrong.length > 0;
+  // Whether a pair without a score reaches the target is open.
+  const unlessMissed = failed.length > 0 ? 'unfinished' : 'reached';
   return {
     ...headOf({
       trust: worstTrust(scored.flatMap(({ trust }) => trust ?? [])),
-      outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? 'reached' : undefined,
+      outcome: missed.length > 0 ? 'missed' : scored.some(({ target }) => target) ? unlessMissed : undefined,
       reasons: codesOf({ 'below-target': missed.length > 0, 'some-failed': failed.length > 0 }),
       next: isWrong
         ? nextForPair(context, 'vmaf_score_encoded', {}, names)
         : nextForPair(context, 'describe_worst_frames', { n: 3 }, names),
     }),
     summary: joinSentences(
-      targetSentence(scored),
+      targetSentence(rows),
       `${counted(scored.length, 'pair')} scored.`,
       lowest && `The lowest is ${lowest.distorted} with ${scoreOf(lowest)}.`,
       isWrong && `Do not trust ${namesOf(wrong)}; see trust for the cause.`,

@@ -170,6 +170,22 @@ describe('long results', () => {
 });
 
 describe('usual results', () => {
+  it('have their next call whole or not at all', async () => {
+    const sent = async (count: number) => {
+      const distorted = Array.from({ length: count }, (_, i) => `/films/${'e'.repeat(70)}-${i}.mp4`);
+      const next_action = { tool: 'compare_encodes', arguments: { distorted, offset: 12 } };
+      const document = { verdict: 'untrusted', next_action, rows: rows(400) };
+      const { document: told } = await fitting('tool', { document }, fakeContext('/').resources);
+      expect(JSON.stringify(told).length).toBeLessThanOrEqual(USUAL_CHARACTERS);
+      return { whole: next_action, told: told as Partial<typeof document> & { left_out: string[] } };
+    };
+    const few = await sent(12);
+    expect(few.told.next_action).toEqual(few.whole);
+    const many = await sent(40);
+    expect(many.told).not.toHaveProperty('next_action');
+    expect(many.told.left_out).toContain('next_action');
+  });
+
   const trust = { cause: 'w'.repeat(50), codes: [] };
   const rows = (count: number) => Array.from({ length: count }, (_, i) => ({ name: `encode ${i}`, trust }));
 

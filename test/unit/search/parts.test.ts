@@ -5,6 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import { storedFrameBytes } from '../../../src/core/frame.js';
 import { statisticOf } from '../../../src/report/verdict.js';
+import { pictureArguments } from '../../../src/search/commands.js';
 import {
   type EncoderFacts,
   encoderArguments,
@@ -12,6 +13,7 @@ import {
   parameterOf,
 } from '../../../src/search/encoders.js';
 import { chooseSamples, type Sample } from '../../../src/search/material.js';
+import { nextStep } from '../../../src/search/strategy.js';
 import { completeTargets, estimate, pooledOf, qualityIn } from '../../../src/search/targets.js';
 import { parseEncoder, parseTarget } from '../../../src/search/types.js';
 import { seeded } from '../../support/random.js';
@@ -33,7 +35,24 @@ const OMX = encoder('h264_omx', { omx_libname: 'string', omx_libprefix: 'string'
 
 const mean = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0) / values.length;
 
+it('pictures keep the levels of grey, and palettes get the stated matrix', () => {
+  const grey = pictureArguments(undefined, 'grey');
+  expect(grey).toEqual(['-vf', 'scale=in_range=limited:out_range=limited']);
+  expect(pictureArguments(undefined, 'palette')[1]).toMatch(/^format=rgb24,scale=out_color_matrix=bt709/);
+});
+
 describe('a target', () => {
+  it('is not reached by frames that equal the source alone', () => {
+    const measure = { metric: 'psnr_hvs', statistic: 'mean' } as const;
+    const of = (...values: number[]) => qualityIn(measure, { psnr_hvs: [values] }, 25);
+    const equal = Number.POSITIVE_INFINITY;
+    expect(() => of(equal, 30, 31)).toThrow(/the mean of psnr_hvs is not finite, .*use p5 or min/);
+    expect(of(equal, equal)).toBe(equal);
+    const grid = { values: [10, 20, 30, 40], start: 1, slope: 5 };
+    const points = [10, 20, 30].map((value) => ({ value, margin: equal }));
+    expect(nextStep(points, grid)).toEqual({ kind: 'try', value: 40 });
+  });
+
   it('may name a model or an extractor, as in gates', () => {
     const texts = ['ssim>=0.98', 'psnr.p5>=40', 'vmaf_v0.6.1.p5>=90', 'cvvdp>=9', 'cambi.max<=5'];
     const metrics = completeTargets(texts.map(parseTarget), undefined).map(({ metric }) => metric);

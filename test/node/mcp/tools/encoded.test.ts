@@ -392,5 +392,13 @@ describe('a verdict on a target', () => {
     expect(unknown.encodes).toHaveLength(2);
     expect(unknown.encodes[0]?.target?.checks[0]).toMatchObject({ found: null, reached: false, note });
     expect(await refuse(compareEncodesTool, { ...args, target: 'good' })).toContain(SYNTAX);
+    const absent = join(videoFolder(), 'absent.y4m');
+    const some = { distorted: [...distorted, absent], target: '1' };
+    const part = await ask<Batch>(scoreBatchTool, { references: [ref], ...some });
+    expect(part).toMatchObject({ verdict: 'unfinished', failed: 1 });
+    expect(part.summary).not.toContain('All reach');
+    const rest = await compare({ reference: ref, ...some });
+    expect(rest).toMatchObject({ confidence: 'medium', reasons: expect.arrayContaining(['some-failed']) });
+    expect(rest.summary).not.toContain('All reach');
   });
 });

@@ -31,6 +31,14 @@ function twoFeatures(score: (adm: number, vif: number) => number): FeatureModel 
 }
 
 describe('attribution', () => {
+  it('refuses a model that also reads damage whose value for a perfect copy is unknown', () => {
+    const model = twoFeatures((adm) => 100 * adm);
+    const cambi = { feature: 'Cambi_feature_cambi_score', logName: 'cambi', extractor: 'cambi', options: {} };
+    expect(() => new Attribution({ ...model, inputs: [...model.inputs, cambi] })).toThrow(
+      /reads cambi, whose value for a perfect copy is not known/,
+    );
+  });
+
   it('equals a hand calculation: half of what each adds alone, half of what it adds last', () => {
     const attribution = new Attribution(twoFeatures((adm, vif) => 100 * adm * vif));
     expect(attribution.features).toEqual(['adm2', 'vif0']);
