@@ -34,7 +34,7 @@ export const score = /* @__PURE__ */ api.score(nodePlatform);
  * ```ts
  * const run = await prepareRun({ reference: 'reference.y4m', distorted: 'distorted.y4m' });
  * const server = await createEmbeddedServer(run);
- * const { url } = await server.listen({ transport: 'sse', port: 0 });
+ * const { address } = await server.listen({ transport: 'sse', port: 0 });
  * const report = await run.start();
  * await server.close();
  * ```
@@ -251,7 +251,7 @@ export const forgetSearches = /* @__PURE__ */ api.forgetSearches(nodePlatform);
  * @throws {AnyvmafError} `usage`, `model` or `feature` if an option is invalid
  * @example
  * ```ts
- * await using scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' });
+ * const scorer = await createScorer({ width: 64, height: 64, bitDepth: 8, chroma: '420' });
  * for (const frame of await scorer.push(referencePlanes, distortedPlanes)) console.log(frame.metrics.vmaf);
  * const report = await scorer.finish();
  * ```

@@ -7,6 +7,7 @@ export function namePlaces(): void {
     perceptualWasm: '/anyvmaf/wasm/perceptual.wasm',
     models: '/anyvmaf/model/',
     worker: '/anyvmaf-worker.js',
+    parserWorker: '/anyvmaf-parser.js',
   });
 }
 

@@ -78,8 +78,8 @@ export function optionsUnder(heading: OptionWords['heading']): readonly Option<T
 /** Decoder, size, rate, offset, range, filters. */
 export const PAIRING_OPTIONS = optionsUnder(OPTION_WORDS.scale.heading);
 
-/** Pairing options that do not change which pictures are compared. */
-const OF_SCORES: readonly string[] = ['strict', 'no-preflight', 'colour-as'];
+/** Pairing options that change neither which pictures are compared nor their maps. */
+const OF_SCORES: readonly string[] = ['strict', 'no-preflight'];
 
 /** Options that decide which pictures a frame number names. */
 export const LOOK_OPTIONS: readonly Option<TableSettings>[] = [

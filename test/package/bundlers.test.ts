@@ -50,6 +50,7 @@ const CONFIGURED = `import { configure, score } from 'anyvmaf';
     perceptualWasm: '/anyvmaf/wasm/perceptual.wasm',
     models: '/anyvmaf/model/',
     worker: '/anyvmaf-worker.js',
+    parserWorker: '/anyvmaf-parser.js',
   });${RUN}`;
 
 /** A user's project. */
@@ -106,7 +107,11 @@ const BUNDLERS: Readonly<Record<string, () => Promise<string>>> = {
     const out = join(folder, 'out');
     await esbuild({
       absWorkingDir: folder,
-      entryPoints: { app: './app.js', 'anyvmaf-worker': 'anyvmaf/browser-worker.js' },
+      entryPoints: {
+        app: './app.js',
+        'anyvmaf-worker': 'anyvmaf/browser-worker.js',
+        'anyvmaf-parser': 'anyvmaf/browser-parser-worker.js',
+      },
       bundle: true,
       splitting: true,
       format: 'esm',
@@ -122,7 +127,11 @@ const BUNDLERS: Readonly<Record<string, () => Promise<string>>> = {
     const { nodeResolve } = await import('@rollup/plugin-node-resolve');
     const { rollup } = await import('rollup');
     const bundle = await rollup({
-      input: { app: join(folder, 'app.js'), 'anyvmaf-worker': 'anyvmaf/browser-worker.js' },
+      input: {
+        app: join(folder, 'app.js'),
+        'anyvmaf-worker': 'anyvmaf/browser-worker.js',
+        'anyvmaf-parser': 'anyvmaf/browser-parser-worker.js',
+      },
       external: ['mediabunny'],
       plugins: [nodeResolve({ browser: true, rootDir: folder })],
     });

@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, it, test } from 'vitest';
 import { COMMANDS } from '../../src/cli/command.js';
 import { scoreSettings } from '../../src/cli/score-options.js';
+import { OPTIONS } from '../../src/core/options.js';
 import { root } from '../support/built.js';
 import { anyvmaf, videos } from '../support/cli.js';
 import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../support/encode.js';
@@ -55,6 +56,19 @@ describe.each(['README.md', 'CONTRIBUTING.md', ...docs.map((name) => `docs/${nam
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const names = [...read(page).matchAll(/npm run ([\w:-]+)/g)].map(([, name = '']) => name);
     expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  });
+});
+
+describe('reference pages', () => {
+  const commands = COMMANDS.map(({ name }) => name).filter((name) => name !== 'score');
+  it.each(commands)('docs/cli.md has the command %s', (name) => {
+    expect(read('docs/cli.md')).toMatch(new RegExp(`anyvmaf ${name}\\b`));
+  });
+
+  it('docs/api.md has every option of score', () => {
+    const taken = Object.entries(OPTIONS).filter(([, { by }]) => (by as readonly string[]).includes('score'));
+    const page = read('docs/api.md');
+    expect(taken.map(([name]) => name).filter((name) => !page.includes(`\`${name}\``))).toEqual([]);
   });
 });
 

@@ -66,7 +66,7 @@ export const ENCODER_OPTIONS = optionRows({
 export function parameterOption(verb: string) {
   return optionRows({
     '--parameter NAME': [
-      `parameter to ${verb}: ${orList(PARAMETERS)}. Default: the encoder's scale of constant quality`,
+      `parameter to ${verb}: ${orList(PARAMETERS)} (bits per second). Default: the encoder's scale of constant quality`,
       (use) => ({ parameter: choiceValue(use, PARAMETERS) }),
     ],
   });

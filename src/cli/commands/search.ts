@@ -96,7 +96,7 @@ const page: HelpText = {
   sections: {
     Examples: [
       [`${NAME} a.mov --encoder libx264`, 'the CRF for a mean VMAF of 95'],
-      [`${NAME} a.mov --encoder libx265 --target p5>=90`, 'for the worst frames'],
+      [`${NAME} a.mov -e libx265 --target 'p5>=90'`, 'for the worst frames'],
       [`${NAME} a.mov --encoder libx264 --between 94..96`, 'no better than needed'],
       [`${NAME} a.mov --encoder libx264 --encode b.mp4`, 'also write the file'],
       [`${NAME} a.mov --encoder libx264 --all 18..40:2`, 'the whole curve'],

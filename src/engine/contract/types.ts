@@ -110,7 +110,7 @@ export interface ExtractOptions extends PairingOptions, OptionsOf<'extract'> {}
 
 /** Options of the offset search. */
 export interface AlignOptions extends DescribeVideoOptions {
-  /** Offsets tried are -window…window frames, 1..1000. Default 50. */
+  /** Offsets tried are -window…window frames, 1..1000. Default: 50, then 150 and 500 while the result is ambiguous. */
   readonly window?: number;
 }
 

@@ -436,6 +436,9 @@ describe('heatmaps', () => {
       of: 'vif',
       options: { blockSize: 8, enhnGainLimit: 1 },
     });
+    expect(heatmap('--scale-of butteraugli --colour-as vszip')).toMatchObject({
+      options: { butteraugli: true, colourAs: 'vszip' },
+    });
   });
 
   it.each([

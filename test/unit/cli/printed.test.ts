@@ -89,6 +89,12 @@ describe.each(COMMANDS.map(({ name }) => name))('help of %s', (name) => {
       expect(heads, option.name).toHaveLength(1);
     }
   });
+
+  test('shows examples that a shell neither redirects nor splits', async () => {
+    const { page } = await loadCommand(name);
+    for (const [example] of page.sections?.Examples ?? [])
+      expect(example.replace(/'[^']*'/g, '')).not.toMatch(/[<>|&;]/);
+  });
 });
 
 describe('help', () => {
