@@ -235,8 +235,11 @@ function unusedDevices({ native: { devices } }: CheckedOptions, backend?: Native
   const why = backend === undefined ? 'no installed program measured' : `the backend ${backend} measured`;
   const isUsed = (name: string) =>
     backend !== undefined && (name.endsWith('mask') || name === `${backend}Device`);
+  // A mask of 0 masks nothing; device 0 is the first one.
+  const isGiven = (name: string, value: unknown) =>
+    value !== undefined && (value !== 0 || name.endsWith('Device'));
   return Object.entries(devices).flatMap(([name, value]) =>
-    value && !isUsed(name) ? [`${name} has no effect: ${why}.`] : [],
+    isGiven(name, value) && !isUsed(name) ? [`${name} has no effect: ${why}.`] : [],
   );
 }
 

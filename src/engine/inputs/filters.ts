@@ -51,7 +51,8 @@ export async function filterSides<Some extends Partial<Sides>>(
       ...(deinterlace && { deinterlace }),
       ...(crop && { crop }),
     };
-    const told = filters.crop && !crop ? { ...side, applied: ['not cropped: no borders to cut off'] } : side;
+    const uncropped = [...(side.applied ?? []), 'not cropped: no borders to cut off'];
+    const told = filters.crop && !crop ? { ...side, applied: uncropped } : side;
     filtered.push([role, await filterSide(role, told, own, context.signal)]);
   }
   return Object.fromEntries(filtered) as Some;

@@ -137,6 +137,12 @@ function* byLength(packet: Uint8Array): Generator<Uint8Array, void> {
 }
 
 function* byStartCode(packet: Uint8Array): Generator<Uint8Array, void> {
-  for (let at = 0; at + 3 < packet.length; at++)
-    if (packet[at] === 0 && packet[at + 1] === 0 && packet[at + 2] === 1) yield packet.subarray(at + 3);
+  const starts = (at: number) => packet[at] === 0 && packet[at + 1] === 0 && packet[at + 2] === 1;
+  for (let at = 0; at + 3 < packet.length; at++) {
+    if (!starts(at)) continue;
+    let end = at + 3;
+    while (end < packet.length && !starts(end)) end++;
+    yield packet.subarray(at + 3, end);
+    at = end - 1;
+  }
 }

@@ -126,7 +126,16 @@ export async function filterSide(
   };
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
-    const decoder = side.video.decoder.withFilters(decoderFilters(facts, filters));
+    const { deinterlace, crop, vf, ...last } = filters;
+    // Conversions start from what a chain of the user outputs.
+    const isLater = vf !== undefined && Object.keys(last).length > 0;
+    const before = {
+      ...{ ...(deinterlace && { deinterlace }), ...(crop && { crop }) },
+      ...(vf !== undefined && { vf }),
+    };
+    const first = side.video.decoder.withFilters(decoderFilters(facts, isLater ? before : filters));
+    const between = isLater && stillKnown(await first.probe(video.input, signal), video.facts);
+    const decoder = (between && first.withFilters?.(decoderFilters(between, last))) || first;
     const stored = stillKnown(await decoder.probe(video.input, signal), video.facts);
     const probed = { ...stored, ...described(filters) };
     const { times = null } = (await decoder.timestamps(video.input, signal, probed.track?.index)) ?? {};
@@ -197,10 +206,9 @@ function greyRange(facts: Facts, { from, to }: NonNullable<SideFilters['range']>
 
 function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const { deinterlace, crop, vf, matrix, format } = filters;
-  // After a chain of the user, pictures may have another range.
-  const isFull = vf === undefined && facts.colorRange === 'full';
+  const isFull = facts.colorRange === 'full';
   const { range = isFull ? ({ from: 'full', to: 'full' } as const) : undefined } = filters;
-  const isGrey = vf === undefined && facts.chroma === '400';
+  const isGrey = facts.chroma === '400';
   const kept = range?.to === 'full' ? 'full' : isGrey ? 'limited' : undefined;
   const as = (name: string) => `${kept ? stays(kept) : ''}format=${name}`;
   const named = facts.pixelFormat ?? nameOfFormat(facts);
@@ -216,8 +224,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
       ...(matrix ? [`in_color_matrix=${matrix.from}:out_color_matrix=${matrix.to}`] : []),
     ];
     // Name the format, so that lowering the depth is a separate step.
-    const same = vf === undefined ? `,format=${nameOfFormat(facts)}` : '';
-    chain.push(`scale=${ends.join(':')}:flags=${EXACT}${same}`);
+    chain.push(`scale=${ends.join(':')}:flags=${EXACT},format=${nameOfFormat(facts)}`);
   }
   // swscale takes grey as full range and would expand the luma.
   if (format?.chroma === '400' && facts.chroma !== '400')

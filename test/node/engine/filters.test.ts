@@ -186,9 +186,12 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
         ...['-pix_fmt', format, '-colorspace', matrix, '-color_range', 'pc', '-c:v', 'ffv1'],
       );
     const reference = grey('full-709.mkv', 'bt709', 'yuv444p');
+    const flipped = { vfReference: 'hflip', vfDistorted: 'hflip' };
     for (const [distorted, options] of [
       [grey('full-601.mkv', 'smpte170m', 'yuv444p'), { matrix: 'bt709' }],
       [grey('full-420.mkv', 'bt709', 'yuv420p'), { pixelFormat: 'yuv444p' }],
+      [grey('full-601.mkv', 'smpte170m', 'yuv444p'), { matrix: 'bt709', ...flipped }],
+      [grey('full-420.mkv', 'bt709', 'yuv420p'), { pixelFormat: 'yuv444p', ...flipped }],
     ] as const) {
       const settings = { ...PSNR, ...options, preflight: false, threads: 0 };
       const report = await score({ reference, distorted }, settings);

@@ -176,7 +176,7 @@ describe.skipIf(process.platform === 'win32')('the choice', () => {
     expect([report.backend_requested, report.backend_used]).toEqual(['auto', 'cuda']);
     const last = fake.runs().at(-1) ?? [];
     expect(last.filter((arg) => arg.startsWith('--no_'))).toEqual(['--no_sycl', '--no_hip', '--no_metal']);
-    const other = await run(fake.path, { backend: 'auto', hipDevice: 1, cpumask: 1 });
+    const other = await run(fake.path, { backend: 'auto', hipDevice: 0, cpumask: 1 });
     expect(other.warnings).toContain('hipDevice has no effect: the backend cuda measured.');
     expect(other.warnings.join()).not.toContain('cpumask');
   });

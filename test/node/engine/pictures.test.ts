@@ -164,6 +164,16 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
     expect(report.frames[0]?.metrics).toEqual((await score(plain, options)).frames[0]?.metrics);
   });
 
+  it('the report states conversions also if nothing is cropped', async () => {
+    const distorted = from('uncropped.jpg', '-q:v', '6');
+    const options = { threads: 0, ...PSNR, preflight: false, crop: 'auto' } as const;
+    const { pairing } = await score({ reference: png(), distorted }, options);
+    expect(pairing?.distorted.conversions).toEqual(
+      expect.arrayContaining(['colour range full to limited', 'not cropped: no borders to cut off']),
+    );
+    expect(pairing?.reference.conversions.join()).toContain('(RGB) to yuv444p');
+  });
+
   it('grey pictures are converted to limited range like others', async () => {
     const reference = from('grey.png', '-pix_fmt', 'gray');
     const distorted = file('grey.jpg', '-i', reference, '-q:v', '2');

@@ -15,7 +15,13 @@ import {
   FieldMeter,
   judgeFields,
 } from '../../../src/media/evidence/fields.js';
-import { addsGrain, isCrowded, packetsOfOneTime, showsFrame } from '../../../src/media/evidence/packets.js';
+import {
+  addsGrain,
+  isCrowded,
+  packetsOfOneTime,
+  showsFrame,
+  turnsPicture,
+} from '../../../src/media/evidence/packets.js';
 import {
   declaredRate,
   meantRate,
@@ -409,4 +415,15 @@ describe('the matrix of two videos', () => {
     const turned = { y: other.y.toReversed(), cb: other.cb.toReversed(), cr: other.cr.toReversed() };
     expect(matrixFitOf([{ reference: coloursBy(601, 0.15), distorted: turned }])).toBeUndefined();
   });
+});
+
+it.each<[string, readonly number[], boolean]>([
+  ['turned', [0, 0, 1, 6, 47, 3, 0x08, 0, 0x10, 0x80, 0, 0, 1, 0x65, 0x88], true],
+  [
+    'not turned by the same bytes in its picture',
+    [0, 0, 1, 6, 5, 1, 9, 0x80, 0, 0, 1, 0x65, 47, 3, 0x08, 0, 0x10],
+    false,
+  ],
+])('a packet of H.264 with start codes is %s', (_, bytes, turned) => {
+  expect(turnsPicture('h264', Uint8Array.from(bytes), false)).toBe(turned);
 });
