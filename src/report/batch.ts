@@ -8,6 +8,7 @@ import { entriesOf, type JsonEntries, quote, readFields } from './kinds.js';
 import { ranking } from './ranking.js';
 import { type FailedEncode, inputs, models, outcome, preparation, type Report, run } from './schema.js';
 import type { Table } from './sections.js';
+import { valueTextOf } from './view/encodes.js';
 import {
   compact,
   distributionEntry,
@@ -95,11 +96,14 @@ export function batchRow(text: string) {
   const line = members(JSON.parse(text));
   const [job, error, gate, trust] = [line.job, line.error, line.gate, line.trust].map(members);
   const metrics = Object.keys(members(line.pooled_metrics));
-  const by = ranking({ metrics, ...readFields(models.fields, line) });
+  const known = readFields(models.fields, line);
+  const by = ranking({ metrics, ...known });
   const metric = by?.metric ?? metrics[0];
   const pooled = members(members(line.pooled_metrics)[metric ?? '']);
   const { p1, p99 } = members(members(members(line.distribution)[metric ?? '']).percentiles);
   const low = by?.worse === 'high' ? p99 : p1;
+  const digits = (value: unknown) =>
+    typeof value === 'number' ? valueTextOf(known, metric ?? '', value) : '';
   const failed = line.error !== undefined;
   const state: 'scored' | 'failed' | 'below' = failed
     ? 'failed'
@@ -143,8 +147,4 @@ function members(value: unknown): Readonly<Record<string, unknown>> {
 
 function textOf(value: unknown): string {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-}
-
-function digits(value: unknown): string {
-  return typeof value === 'number' ? value.toFixed(2) : '';
 }

@@ -15,6 +15,7 @@ import {
   fileSizeOf,
   frameTime,
   joined,
+  keptOf,
   referenceOf,
   sizeText,
   skippedText,
@@ -50,6 +51,7 @@ import {
   type Trust,
   trustOf,
 } from './trust.js';
+import { valueTextOf } from './view/encodes.js';
 import { type Precision, textNumber } from './write.js';
 
 const BRIEF_MEANS = 6;
@@ -91,9 +93,13 @@ export function brief(report: Report, options: Omit<SummaryOptions, 'worst'> = {
         : wrap(text, width - 2).map((line) => style.dim(`  ${line.replaceAll('\u00a0', ' ')}`)),
     ),
   ];
+  const kept = keptOf(report, report.frames.length);
+  const among = kept === undefined ? '' : ` of the last ${counted(kept, 'frame')}`;
   const below =
     rank && worst
-      ? [`  Worst: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`]
+      ? [
+          `  Worst${among}: ${momentText(report, worst.frameNum)}, ${printable(rank.metric)} ${cell(worst.value)}`,
+        ]
       : [];
   const lines = [
     ...(scored.length > 0 ? scored : means.map((mean) => `  ${mean}`)),
@@ -213,7 +219,7 @@ function cellsOf(
       return [
         name,
         ...means.map((mean) => (mean === undefined ? '-' : number(mean)) + flaw(signs[i] ?? '')),
-        worst === undefined ? '-' : worst.toFixed(2),
+        worst === undefined ? '-' : valueTextOf(report, first, worst),
         bitrateText(bitrateOf(report)) ?? '-',
         sizeText(fileSizeOf(report)) ?? '-',
         apart ? skippedText(report) : '',

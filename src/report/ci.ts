@@ -4,7 +4,7 @@
  */
 import { counted, printable } from '../core/printable.js';
 import { type BatchRow, batchRow, batchTable } from './batch.js';
-import { bitrateOf, bitrateText, fileSizeOf, sizeText, terminalFacts } from './facts.js';
+import { bitrateOf, bitrateText, fileSizeOf, keptOf, sizeText, terminalFacts } from './facts.js';
 import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { runValue, wholeOf } from './quality-metrics.js';
@@ -12,6 +12,7 @@ import type { FailedEncode, Report } from './schema.js';
 import { type Cell, clock, type Table } from './sections.js';
 import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
+import { valueTextOf } from './view/encodes.js';
 import { escapeXml } from './write.js';
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -140,7 +141,7 @@ function* encodesTable(first: Report, verdicts: Verdicts): Generator<string> {
       const pooled = pooledMetric(report, name);
       const percentiles = report.distribution[name]?.percentiles;
       const worst = isHigh(name) ? [percentiles?.p99, pooled?.max] : [percentiles?.p1, pooled?.min];
-      return [runValue(report, name), ...worst].map(cell);
+      return [runValue(report, name), ...worst].map((value) => valueTextOf(report, name, value));
     });
     return [
       ...[{ code: report.distorted.name }, ...values, worst ? momentText(worst) : '–'],
@@ -183,7 +184,7 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
         return [
           { code: report.distorted.name },
           momentText(moment),
-          { code: moment.metric, text: ` ${moment.value.toFixed(2)}` },
+          { code: moment.metric, text: ` ${valueTextOf(report, moment.metric, moment.value)}` },
           line === undefined ? '–' : { code: line },
         ];
       }),
@@ -195,10 +196,15 @@ function* notes(verdicts: Verdicts): Generator<string> {
   const lines = verdicts.flatMap((encode) => {
     if (!('checks' in encode))
       return [`${code(encode.distorted)} could not be scored: ${markdown(encode.message)}`];
-    const flaw = flawOf(encode.report);
+    const { report } = encode;
+    const flaw = flawOf(report);
     const { verdict } = flaw.trust;
-    if (verdict === 'fine') return [];
-    return [`${code(encode.report.distorted.name)}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`];
+    const name = code(report.distorted.name);
+    const kept = keptOf(report, report.frames.length);
+    const of =
+      kept && `${name}: percentiles and worst frames are those of the last ${counted(kept, 'frame')}`;
+    const doubt = verdict !== 'fine' && `${name}: ${TRUST_WORDS[verdict]}: ${markdown(causeText(flaw))}`;
+    return [of, doubt].flatMap((line) => line || []);
   });
   for (const line of lines) yield `- ${line}\n`;
   if (lines.length > 0) yield '\n';
@@ -206,10 +212,6 @@ function* notes(verdicts: Verdicts): Generator<string> {
 
 function momentText({ frame, time }: { readonly frame: number; readonly time?: number }): string {
   return `frame ${frame}${time === undefined ? '' : ` at ${clock(time, 2)}`}`;
-}
-
-function cell(value: number | null | undefined): string {
-  return typeof value === 'number' && Number.isFinite(value) ? value.toFixed(2) : '–';
 }
 
 /** Markdown; a table with tones has a mark before each row. */

@@ -78,6 +78,11 @@ export function pooledCount({ frameCount = 0, subsample = 1 }: Facts, kept: numb
   return Math.max(kept, Math.ceil(frameCount / subsample));
 }
 
+/** Frames that a window kept, which percentiles, deviations and worst frames cover; `undefined` if it dropped none. */
+export function keptOf(facts: Facts, kept: number): number | undefined {
+  return !facts.sampling && kept > 0 && pooledCount(facts, kept) > kept ? kept : undefined;
+}
+
 /** The video whose frames are scored, which sets the rate of the pairs. */
 function scoredVideo({ reference, distorted, pairing, noReference }: Sides): ReportInput | undefined {
   const { by, policy } = pairing?.frames ?? {};
@@ -90,9 +95,10 @@ export function pairRate(report: Sides): number | undefined {
   return video && frameRate(video);
 }
 
-/** Reference frames before the first pair, in pairs of the same duration. */
+/** Reference frames before the first pair, in pairs of the same duration; without a reference, frames of the video. */
 export function skippedPairs(report: Sides): number {
-  const { reference } = report;
+  const { reference, distorted, noReference } = report;
+  if (noReference) return distorted?.skipped ?? 0;
   const [rate, own] = [pairRate(report), reference && frameRate(reference)];
   return (reference?.skipped ?? 0) * (rate !== undefined && own !== undefined ? rate / own : 1);
 }

@@ -11,6 +11,7 @@ import {
   frameRate,
   frameTime,
   isMember,
+  keptOf,
   pairRate,
   pooledCount,
   terminalFacts,
@@ -179,16 +180,17 @@ function confidence(report: Report, { collection }: ReportModel, number: View['n
 }
 
 function pooledTable(report: Report): Section {
+  const whole = keptOf(report, report.frames.length) === undefined;
   const rows = metricsShown(report).map((name) => {
     const pooled = pooledMetric(report, name);
     if (!pooled) return [name, 'incomplete', '', '', '', ''];
     const { min, mean, harmonic_mean, max } = pooled;
-    const spread = report.distribution[name]?.stddev;
+    const spread = whole ? report.distribution[name]?.stddev : undefined;
     const harmonic = Number.isNaN(harmonic_mean) && !Number.isNaN(mean) ? '-' : cell(harmonic_mean);
     return [name, cell(min), cell(mean), harmonic, cell(max), spread === undefined ? '' : cell(spread)];
   });
   const title = `Pooled over ${counted(pooledCount(report, report.frames.length), 'frame')}`;
-  return named(title, ['min', 'mean', 'harmonic', 'max', 'stddev'], rows);
+  return named(title, ['min', 'mean', 'harmonic', 'max', whole ? 'stddev' : ''], rows);
 }
 
 function percentileTable(report: Report, rank: Ranking | undefined): Section {
@@ -202,7 +204,9 @@ function percentileTable(report: Report, rank: Ranking | undefined): Section {
     const { p1, p5, p10, p50 } = report.distribution[name]?.percentiles ?? {};
     return [name, ...[p1, p5, p10, p50].flatMap((value) => (value === undefined ? [] : cell(value)))];
   });
-  return named('Percentiles', ['1 %', '5 %', '10 %', 'median'], rows);
+  const kept = keptOf(report, report.frames.length);
+  const title = kept === undefined ? 'Percentiles' : `Percentiles of the last ${counted(kept, 'frame')}`;
+  return named(title, ['1 %', '5 %', '10 %', 'median'], rows);
 }
 
 function worstTable(report: Report, rank: Ranking | undefined, count: number): Section {
@@ -210,7 +214,9 @@ function worstTable(report: Report, rank: Ranking | undefined, count: number): S
   if (!rank || worst.length === 0) return {};
   const known = pairRate(report) !== undefined;
   const gap = counted(frameGap(report), 'frame');
-  const title = `Worst frames by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
+  const kept = keptOf(report, report.frames.length);
+  const among = kept === undefined ? 'frames' : `of the last ${counted(kept, 'frame')}`;
+  const title = `Worst ${among} by ${printable(rank.metric)}, at least ${known ? `${gap} (1 s)` : gap} apart`;
   const rows = worst.map(({ frameNum, value }) => {
     const time = frameTime(report, frameNum);
     return [String(frameNum), time === undefined ? '' : clock(time, 2), cell(value)];

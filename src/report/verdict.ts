@@ -65,9 +65,11 @@ function pooledValue(report: Report, metric: string, statistic: PooledStatistic)
     ...(statistic === 'worst_second' && { worst_second: worstSecondOf(report, metric) }),
   };
   const value = stated[statistic];
-  // Infinite in every frame: all are identical. An infinite mean of some would hide the others.
-  const isLossless = pooled?.min === Number.POSITIVE_INFINITY && value === Number.POSITIVE_INFINITY;
-  return { name, metric, value: isLossless ? value : finiteOf(value) };
+  // Identical frames are infinite, and an infinite mean of some would hide the others.
+  const isMean = statistic === 'mean' || statistic === 'worst_second';
+  const hides = isMean && pooled?.min !== Number.POSITIVE_INFINITY;
+  const isIdentical = value === Number.POSITIVE_INFINITY && !hides;
+  return { name, metric, value: isIdentical ? value : finiteOf(value) };
 }
 
 /** `undefined` if a frame has no value. */

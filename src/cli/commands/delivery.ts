@@ -2,7 +2,7 @@
  * @module cli/commands/delivery
  * Opens the files of a result, and delivers it: to files, to the gate, and as a summary for people.
  */
-import { EXIT, type Interruption } from '../exit.js';
+import { EXIT, errorLine, type Interruption } from '../exit.js';
 import { openOutput } from '../output.js';
 import { isGated } from '../output-options.js';
 import type { DeliverySettings, LiveLines, Outcome } from '../printed.js';
@@ -73,6 +73,8 @@ export async function deliver(
   await printResult(outcome, { ...others, ...files }, terminal, live !== undefined);
   if (!page) for (const piece of text) await terminal.print(piece);
   for (const line of verdict?.complaints ?? []) terminal.complain(line);
-  if (failures.length > 0) throw failures[0];
+  const [failure, ...further] = failures;
+  for (const line of further.map(errorLine)) if (line !== undefined) terminal.complain(line);
+  if (failures.length > 0) throw failure;
   return verdict?.code ?? EXIT.ok;
 }

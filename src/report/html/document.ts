@@ -5,7 +5,7 @@
 import { isArray, requireObject } from '../../core/arguments.js';
 import { usageError } from '../../core/errors.js';
 import { findingValues, flawsOf } from '../brief.js';
-import { baseName } from '../facts.js';
+import { baseName, frameTime } from '../facts.js';
 import { listedMoments, MANY } from '../picture-room.js';
 import { frameGap, worstFrames } from '../ranking.js';
 import { type Report, requireParts, WHOLE } from '../schema.js';
@@ -54,7 +54,7 @@ function* renderPage(page: Page): Generator<string, void, undefined> {
   const value =
     list.length > 1 || score === undefined
       ? ''
-      : `${metric} ${view.scoreText(score)}${flaw && ` ${flaw}`} · `;
+      : `${metric} ${page.valueText(metric, score)}${flaw && ` ${flaw}`} · `;
   const names = list.map(({ name }) => name).join(', ');
   const against = page.against === undefined ? names : `${names} against ${page.against}`;
   const opening = html`${pageOpening({
@@ -91,12 +91,14 @@ function* data(page: Page): Generator<string, void, undefined> {
   const metric = page.ranking?.metric ?? null;
   const score = scriptJson(page.isScore(metric ?? undefined) ? metric : null).text;
   yield `<script type="application/json" id="data">{"rate":${rate},"score":${score},"skipped":${origin},"apart":${apart},"runs":[`;
-  for (const { name, frames, metrics, shift, index } of list) {
+  for (const encode of list) {
+    const { name, frames, metrics, shift, index } = encode;
     const head: Omit<ViewerRun, 'metrics'> = { name, frames: packFrames(frames, shift) };
     yield `${index > 0 ? ',' : ''}${scriptJson(head).text.slice(0, -1)},"metrics":{`;
     const present = ordered.filter((metric) => metrics.includes(metric));
     for (const [k, metric] of present.entries()) {
-      yield `${k > 0 ? ',' : ''}${scriptJson(metric).text}:${scriptJson(packMetric(frames, metric)).text}`;
+      const packed = { ...packMetric(frames, metric), mean: page.pooled(encode, metric)?.mean };
+      yield `${k > 0 ? ',' : ''}${scriptJson(metric).text}:${scriptJson(packed).text}`;
     }
     yield '}}';
   }
@@ -142,14 +144,14 @@ function worstSection(page: Page): Markup | undefined {
     const greatest = ranking.worse === 'low' && max > 1 && max <= 100 ? 100 : Math.max(0, max);
     const rows = worstFrames(encode.report, ranking, perReport).map(({ frameNum, value }) => {
       const place = frameNum + encode.shift;
-      const time = page.timeOf(place);
+      const time = frameTime(encode.report, frameNum);
       const share = view.percentOf(value, Math.min(0, min), greatest);
       const shots = shotsOf(page.picturesOf(encode, frameNum));
       return html`<li><button data-frame="${place}" data-of="${i}" .style=${view.colourOf(i)}>${shots}<span>${place}</span><span class="soft">${time !== undefined && view.timeText(time)}</span><span class="line"><i style="width:${share}%"></i></span><b>${page.valueText(metric, value)}</b></button></li>`;
     });
     return html`<div>${list.length > 1 && html`<h3 class="worst-of" .style=${view.colourOf(i)}><span class="swatch"></span>${encode.name}</h3>`}<ol class="worst${pictured && ' pictured'}">${rows}</ol></div>`;
   });
-  const gap = frameGap(list[0].report);
+  const gap = Math.min(...list.map(({ report }) => frameGap(report)));
   return html`<section><div class="bar"><h2>Worst frames</h2><span class="faint small">at least ${gap} frame${gap === 1 ? '' : 's'} apart${page.apart && ', numbered as in the reference'}</span></div><div class="moments" .style=${`--most:${Math.min(5, perReport)}`}${pictured && list.length > MANY && html` data-many`}>${lists}</div>${pictured && STAGE}${page.picturesLacking.map((why) => html`<p class="faint small">${why}</p>`)}</section>`;
 }
 

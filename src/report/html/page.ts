@@ -159,6 +159,8 @@ export interface PackedMetric {
   /** Bytes a value takes, most significant first. */
   readonly bytes: 2 | 3;
   readonly data: string;
+  /** The report's own; absent if the metric is not pooled, `null` if it is not finite. */
+  readonly mean?: number | null;
 }
 
 /** Frame numbers: evenly spaced, or else the distance of each to the one before (to -1 for the first). */

@@ -30,9 +30,14 @@ export interface ViewerRun {
 const json = document.getElementById('data')?.textContent ?? '';
 const { rate, skipped, score, apart, runs }: ViewerData = JSON.parse(json);
 
-function columnsOf({ frames, metrics }: ViewerRun): FrameColumns {
+function packedIn({ metrics }: ViewerRun, metric: string): PackedMetric | undefined {
+  return Object.hasOwn(metrics, metric) ? metrics[metric] : undefined;
+}
+
+function columnsOf(run: ViewerRun): FrameColumns {
+  const { frames } = run;
   const unpacked = new Map<string, Float64Array>();
-  const packedOf = (metric: string) => (Object.hasOwn(metrics, metric) ? metrics[metric] : undefined);
+  const packedOf = (metric: string) => packedIn(run, metric);
   return {
     numbers: numbersOf(frames),
     values(metric) {
@@ -70,22 +75,6 @@ function valuesOf({ low, high, bytes, data }: PackedMetric): Float64Array {
   return values;
 }
 
-/** Mean of the values that are not NaN; cached, because every drawing asks for it. */
-function meanOf(values: Float64Array | undefined): number | undefined {
-  if (!values) return undefined;
-  const known = means.get(values);
-  if (known !== undefined) return known;
-  let [sum, count] = [0, 0];
-  for (const value of values) {
-    if (Number.isNaN(value)) continue;
-    sum += value;
-    count++;
-  }
-  means.set(values, sum / count);
-  return sum / count;
-}
-
-const means = new WeakMap<Float64Array, number>();
 const list = runs.map((run, index) => ({ index, name: run.name, columns: columnsOf(run) }));
 const first = Math.min(...list.map(({ columns }) => columns.numbers[0] ?? 0));
 const encodes: FrameEncodes = {
@@ -99,7 +88,10 @@ const encodes: FrameEncodes = {
     const time = rate === null ? '' : `  ·  ${timeText((frame + skipped) / rate)}`;
     return `${apart ? 'reference frame' : 'frame'} ${frame}${time}`;
   },
-  meanOf: (index, metric) => meanOf(list[index]?.columns.values(metric)),
+  meanOf: (index, metric) => {
+    const run = runs[index];
+    return (run && packedIn(run, metric)?.mean) ?? undefined;
+  },
   valueText: (metric, value) => (metric === score ? scoreText(value) : shortText(value)),
 };
 const state = new ChartState(encodes);

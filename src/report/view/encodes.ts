@@ -11,6 +11,7 @@ import {
   type Facts,
   fileSizeOf,
   isMember,
+  keptOf,
   pairRate,
   rangeOf,
 } from '../facts.js';
@@ -42,6 +43,8 @@ export interface Encode {
   readonly looked?: SideFacts;
   /** True if its run was stopped: the values cover only its first frames. */
   readonly partial?: boolean;
+  /** True while its frames are still read. */
+  readonly growing?: boolean;
   /** Curve that the user put it into; default: by facts of the video. */
   readonly series?: string | undefined;
   /** True if the user excluded it from tables, curves and comparisons. */
@@ -171,10 +174,11 @@ export abstract class EncodeList<E extends Encode = Encode> {
     return this.list.flatMap(({ skipped }) => skipped ?? []);
   }
 
-  /** Pairs per second, if known. */
+  /** Pairs per second; `undefined` if unknown, or if encodes differ in it, so that no time holds for all. */
   get rate(): number | undefined {
-    const rates = this.list.map(({ facts }) => pairRate(facts));
-    return rates.find((rate) => rate !== undefined);
+    const rates = this.list.flatMap(({ facts }) => pairRate(facts) ?? []);
+    // Files state a rate more or less exactly.
+    return Math.max(...rates) < 1.001 * Math.min(...rates) ? rates[0] : undefined;
   }
 
   /** Seconds from the reference's start to a frame of the axis; `undefined` without a frame rate. */
@@ -218,6 +222,11 @@ export function valueTextOf(facts: Facts, metric: string, value: number | undefi
 /** Bytes of the distorted file. */
 export function sizeOf({ facts, fileSize }: Encode): number | undefined {
   return fileSizeOf(facts) ?? fileSize;
+}
+
+/** As {@link keptOf}, once all frames are read. */
+export function windowOf({ facts, count, growing }: Encode): number | undefined {
+  return growing ? undefined : keptOf(facts, count);
 }
 
 /** The distorted video as its report or its inspection describes it. */

@@ -14,6 +14,7 @@ import {
   type Pooled,
   rateOf,
   sizeOf,
+  windowOf,
 } from './encodes.js';
 import {
   bitrateText,
@@ -140,7 +141,10 @@ export function scale<T>(
 ): T {
   const [low = Number.NaN, high = Number.NaN] = [percentile(1), percentile(99)];
   const known = Number.isFinite(low) && Number.isFinite(high);
-  const spread = known ? `; 98 % of the frames from ${scoreText(low)} to ${scoreText(high)}` : '';
+  const [only] = encodes.list;
+  const kept = only && windowOf(only);
+  const last = kept === undefined ? '' : `last ${grouped(kept)} `;
+  const spread = known ? `; 98 % of the ${last}frames from ${scoreText(low)} to ${scoreText(high)}` : '';
   const label = `Mean ${scoreText(mean)}${spread}`;
   const [least, greatest] = encodes.rangeOf(metric) ?? [Math.min(0, min), Math.max(100, max)];
   const at = (value: number) => percentOf(value, least, greatest);
@@ -181,11 +185,13 @@ export function tiles<T>({ html }: Templates<T>, encodes: EncodeList, encode: En
   const top = headlineOf(encodes, encode)?.metric ?? metric;
   const of = top === metric ? '' : ' of Q';
   const further = furtherMetrics(encodes).filter((name) => name !== top);
+  const kept = windowOf(encode);
+  const last = kept === undefined ? '' : `, last ${grouped(kept)}`;
   const entries = [
-    [`worst 1 %${of}`, value(pooled?.percentile(low ? 1 : 99))],
+    [`worst 1 %${of}${last}`, value(pooled?.percentile(low ? 1 : 99))],
     [`worst frame${of}`, value(low ? pooled?.min : pooled?.max)],
     of === '' ? ['harmonic mean', value(pooled?.harmonic_mean)] : ['mean of Q', value(pooled?.mean)],
-    [`deviation${of}`, value(pooled?.stddev)],
+    [`deviation${of}${last}`, value(pooled?.stddev)],
     ...further.map((name) => {
       const mean = furtherValue(encodes, encode, name);
       return [labelOf(name), mean === undefined ? undefined : encodes.valueText(name, mean)] as const;

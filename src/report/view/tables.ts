@@ -2,10 +2,11 @@
  * @module report/view/tables
  * Statistics of every metric as tables, their distribution over the frames, and how the numbers were made.
  */
+import { framesText } from '../facts.js';
 import { valuesWithoutGrain } from '../quality-metrics.js';
 import { runGroups } from '../run.js';
 import { PERCENTS } from '../schema.js';
-import type { Encode, EncodeList, Pooled } from './encodes.js';
+import { type Encode, type EncodeList, type Pooled, windowOf } from './encodes.js';
 import {
   cellText,
   colourOf,
@@ -36,7 +37,12 @@ export function pooledTables<T>(templates: Templates<T>, encodes: EncodeList): T
   const { taken: list, ordered, ranking } = encodes;
   const [only, ...others] = list;
   if (!only) return [];
-  if (others.length === 0) return [pooledTable(templates, encodes, only), ...aggregates(templates, only)];
+  if (others.length === 0)
+    return [
+      pooledTable(templates, encodes, only),
+      ...ofWindow(templates, only),
+      ...aggregates(templates, only),
+    ];
   const heads = list.map(
     ({ name, index }) =>
       html`<th scope="col" class="name" title="${name}" .style=${colourOf(index)}><span class="swatch"></span>${name}</th>`,
@@ -63,6 +69,13 @@ function pooledTable<T>({ html }: Templates<T>, encodes: EncodeList, encode: Enc
   });
   const heads = COLUMNS.map(([name]) => html`<th scope="col">${name}</th>`);
   return html`<div class="scroll" tabindex="0" role="region" aria-label="${label}"><table><caption class="unseen">${label}</caption><thead><tr><th scope="col">metric</th>${heads}</tr></thead><tbody>${rows}</tbody></table></div>`;
+}
+
+/** A window keeps the last frames only; means and extremes cover all. */
+function ofWindow<T>({ html }: Templates<T>, encode: Encode): T[] {
+  const kept = windowOf(encode);
+  if (kept === undefined) return [];
+  return [html`<p class="small soft whole">Percentiles and deviations: the last ${framesText(kept)}.</p>`];
 }
 
 function aggregates<T>({ html }: Templates<T>, { facts }: Encode): T[] {

@@ -2,7 +2,7 @@
  * @module test/node/cli/gate
  * Gates for CI: limits on pooled values, baselines, and reports of the verdicts.
  */
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { Report } from '../../../src/index.js';
 import { anyvmaf, ends, expectFailure, passes, refuses, videos } from '../../support/cli.js';
@@ -137,6 +137,14 @@ describe('a baseline', () => {
     const { code, stdout, stderr } = await gate('--json', ...drop, '--frame_cnt', '7');
     expect([code, JSON.parse(stdout).frame_count]).toEqual([2, 7]);
     expect(stderr).toContain('it has 12 frame pairs, this run has 7');
+  });
+
+  test.runIf(existsSync('/dev/full'))('is reported beside a file that cannot be written', async () => {
+    await saved();
+    const drop = ['--baseline', base, '--max-drop', '1'];
+    const { stderr } = await gate('-o', '/dev/full', ...drop, '--frame_cnt', '7');
+    expect(stderr).toContain('it has 12 frame pairs, this run has 7');
+    expect(stderr).toContain('the disk is full');
   });
 
   test('that is not a report, damaged or of libvmaf is refused before scoring', async () => {

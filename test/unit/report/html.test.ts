@@ -146,6 +146,20 @@ it('a page of a run with a window says how many frames were pooled', () => {
   const page = text({ ...scored([80, 90]), frameCount: 1500 });
   expect(page).toContain('Mean over 1,500 frames by vmaf_v0.6.1');
   expect(page).toContain('<dt>frames of 1,500</dt><dd>2</dd>');
+  expect(page).toMatch(/<dt>worst 1 %, last 2<\/dt>.*<dt>worst frame<\/dt>.*<dt>deviation, last 2<\/dt>/);
+  expect(page).toContain('98 % of the last 2 frames from');
+  expect(page).toContain('Percentiles and deviations: the last 2 frames.');
+});
+
+it('the chart draws the mean of the report, also if it has other frames or none that is finite', () => {
+  const base = scored([80, 90]);
+  const vmaf = { min: 20, max: 95, mean: 60, harmonic_mean: 55 };
+  const kept = { ...base, frameCount: 1500, pooled_metrics: { ...base.pooled_metrics, vmaf } };
+  expect(dataOf(text(kept)).runs[0].metrics.vmaf.mean).toBe(60);
+  const hvs = built({ psnr_hvs: [40, Number.POSITIVE_INFINITY] });
+  expect(dataOf(text(hvs)).runs[0].metrics.psnr_hvs.mean).toBe(null);
+  const lacking = built({ psnr_hvs: [40, Number.NaN], psnr_y: [40, 41] });
+  expect(dataOf(text(lacking)).runs[0].metrics.psnr_hvs).not.toHaveProperty('mean');
 });
 
 it('names no reference above encodes of different ones', () => {
@@ -386,6 +400,26 @@ describe('encodes that start on different frames of the reference', () => {
     expect(together).toContain('data-frame="88"');
     expect(together).toContain('>0:04.00<');
   });
+});
+
+it('encodes of different frame rates have times of their own, and an axis of frames', () => {
+  const at = (num: number) => ({ num, den: 1 });
+  const { frames } = paired({});
+  const ran = (num: number, policy: 'number' | 'nearest') => {
+    const values = Array.from({ length: 2 * num }, (_, i) => (i === num ? 20 : 90));
+    const pairing = { ...paired({}), frames: { ...frames, policy, by: 'distorted' as const } };
+    const { reference, distorted } = report();
+    const sides = {
+      reference: { ...reference, frameRate: at(50) },
+      distorted: { ...distorted, frameRate: at(num) },
+    };
+    return called(scored(values, { ...sides, pairing }), `${num}.mp4`);
+  };
+  const page = text([ran(50, 'number'), ran(25, 'nearest')]);
+  const dips = [...page.matchAll(/<span>(50|25)<\/span><span class="soft">(0:01[^<]*)</g)];
+  expect(dips.map(([, frame, time]) => `${frame} ${time}`)).toEqual(['50 0:01.00', '25 0:01.00']);
+  expect(dataOf(page).rate).toBe(null);
+  expect(dataOf(text([ran(25, 'nearest'), ran(25, 'nearest')])).rate).toBe(25);
 });
 
 describe('a score that cannot be trusted', () => {

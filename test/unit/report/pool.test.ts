@@ -124,6 +124,14 @@ describe('a limit', () => {
     expect(held('cvvdp.min>=7', stills)).toEqual([['cvvdp.min', 5, false]]);
   });
 
+  it('on a percentile is passed where only the frames below it differ', () => {
+    const same = Number.POSITIVE_INFINITY;
+    const slides = built({ ciede2000: [20, same, same, same] });
+    expect(held('ciede2000.p50>=60', slides)).toEqual([['ciede2000.p50', same, true]]);
+    expect(held('ciede2000.min>=60', slides)).toEqual([['ciede2000.min', 20, false]]);
+    expect(held('ciede2000>=60', slides)).toEqual([['ciede2000.mean', undefined, false]]);
+  });
+
   it.each(['mean', 'min', 'p5', 'worst_second'])('on the %s of identical frames is passed', (statistic) => {
     const [identical, limit] = [Number.POSITIVE_INFINITY, `ciede2000.${statistic}>=60`];
     const all = built({ ciede2000: [identical, identical, identical] });
@@ -280,6 +288,11 @@ describe('a pair at the frames of an encode with half the frame rate', () => {
     };
     expect([frameTime(retimed, 50), frameGap(retimed)]).toEqual([3, 50]);
   });
+});
+
+it('a run without a reference has times of the video after its skipped frames', () => {
+  const distorted = { ...report().distorted, frameRate: { num: 25, den: 1 }, skipped: 100 };
+  expect(frameTime(report({ noReference: true, distorted }), 10)).toBe(4.4);
 });
 
 it('a sampled run says which frames the samples are from', () => {

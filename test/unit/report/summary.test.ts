@@ -24,7 +24,13 @@ const scores = Array.from({ length: 100 }, (_, i) => (i === 40 ? 50 : i === 41 ?
 describe('summarize', () => {
   it('counts the frames that were pooled, not those that a window kept', () => {
     const kept = run({ vmaf: scores }, { models: [vmafModel], frameCount: 1500 });
-    expect(summarize(kept)).toContain('\nPooled over 1500 frames ');
+    const text = summarize(kept);
+    expect(text).toContain('\nPooled over 1500 frames ');
+    // Of the kept frames only.
+    expect(text).not.toContain('stddev');
+    expect(text).toContain('\nPercentiles of the last 100 frames ');
+    expect(text).toContain('\nWorst of the last 100 frames by vmaf, ');
+    expect(brief(kept)).toContain('  Worst of the last 100 frames: 0:01.60, frame 40, vmaf 50.0000');
   });
 
   it('shows inputs, scores, pooled values, percentiles, worst frames and the run', () => {

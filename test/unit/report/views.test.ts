@@ -8,13 +8,16 @@ import { alignmentAdvice } from '../../../src/cli/exit.js';
 import type { AlignResult } from '../../../src/media/pairing/types.js';
 import type { SideFacts } from '../../../src/media/preflight/findings.js';
 import { batchRow } from '../../../src/report/batch.js';
-import { writeBatchJunit, writeBatchSummary } from '../../../src/report/ci.js';
+import { encodesTable } from '../../../src/report/brief.js';
+import { writeBatchJunit, writeBatchSummary, writeStepSummary } from '../../../src/report/ci.js';
+import { writeHtml } from '../../../src/report/html/document.js';
 import { batchPage } from '../../../src/report/html/markup.js';
 import { alignmentText, inspectionData, inspectionText } from '../../../src/report/inspection.js';
 import type { Report } from '../../../src/report/schema.js';
 import { clock, columns, cut, formatProgress, wrap } from '../../../src/report/sections.js';
 import { doubtOf, type LimitResult } from '../../../src/report/verdict.js';
 import { ALIGNED } from '../../support/align.js';
+import { built } from '../../support/report.js';
 
 const aligned: AlignResult = {
   ...ALIGNED,
@@ -253,8 +256,23 @@ describe('jobs of a batch', () => {
       ...{ models: [], pooled_metrics: { butteraugli: { mean: 1 } } },
       distribution: { butteraugli: { percentiles, stddev: 1 } },
     });
-    expect(batchRow(row)).toMatchObject({ metric: 'butteraugli', mean: '1.00', low: '4.00' });
+    expect(batchRow(row)).toMatchObject({ metric: 'butteraugli', mean: '1.000', low: '4.000' });
     expect(batchPage([row], 'anyvmaf batch')).not.toContain('1st percentile');
+  });
+
+  it('have as many digits as the size of their values needs', () => {
+    const percentiles = { p1: 0.9958, p99: 0.9991 };
+    const row = scored(2, {
+      ...{ models: [], pooled_metrics: { float_ssim: { mean: 0.9962 } } },
+      distribution: { float_ssim: { percentiles, stddev: 0 } },
+    });
+    expect(batchRow(row)).toMatchObject({ mean: '0.9962', low: '0.9958' });
+    const report = built({ float_ssim: [0.9962, 0.9972] });
+    const text = [...writeStepSummary([{ report, checks: [] }], () => undefined)].join('');
+    expect(text).toContain('| 0.9967 | 0.9962 | 0.9962 | frame 0 |');
+    expect(text).toContain('<code>float_ssim</code> 0.9962 |');
+    expect(encodesTable([report, report])).toMatch(/ 0\.996700 +0\.9962 /);
+    expect([...writeHtml(report)].join('')).toContain('<title>float_ssim 0.9967 · ');
   });
 
   it('add only text to their formats', () => {

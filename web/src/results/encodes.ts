@@ -104,7 +104,7 @@ export class Encodes extends EncodeList<Encode> {
   /** Until the first report, from the inspection. */
   override get rate(): number | undefined {
     const known = super.rate;
-    if (known !== undefined) return known;
+    if (known !== undefined || this.list.some(({ facts }) => facts.reference)) return known;
     const { pairBy } = this.#session.settings.value;
     for (const pair of this.#session.inspections.value.values()) {
       const rate = pair.phase === 'found' ? frameRate(pair.inspection[pairBy]) : undefined;
