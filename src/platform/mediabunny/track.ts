@@ -115,14 +115,7 @@ export async function openTrack(
     }
     const ffmpegCodec = CODECS[codec] ?? codec;
     const container = CONTAINERS[format.name] ?? format.name;
-    if (container.startsWith('mov') && (await goesOnInFragments(reader))) {
-      const what = `${shown(name)} continues in fragments after its index, and mediabunny reads only the index`;
-      throw beyond(host, name, what);
-    }
-    if (container.startsWith('mov') && (await joinsParts(reader))) {
-      const what = `${shown(name)} joins several parts by its edit list, of which mediabunny reads only the first`;
-      throw beyond(host, name, what);
-    }
+    if (container.startsWith('mov')) await refuseParts(host, name, reader);
     return { name, size: reader.size, input, track, choice, library, container, codec: ffmpegCodec, close };
   } catch (error) {
     close();
@@ -132,6 +125,18 @@ export async function openTrack(
     }
     if (error instanceof AnyvmafError) throw error;
     throw beyond(host, name, `${shown(name)} is not a video that mediabunny can read`, error);
+  }
+}
+
+/** @throws {AnyvmafError} `media` for MP4 of which mediabunny would read only the first part */
+async function refuseParts(host: MediabunnyHost, name: string, reader: ByteReader): Promise<void> {
+  if (await goesOnInFragments(reader)) {
+    const what = `${shown(name)} continues in fragments after its index, and mediabunny reads only the index`;
+    throw beyond(host, name, what);
+  }
+  if (await joinsParts(reader)) {
+    const what = `${shown(name)} joins several parts by its edit list, of which mediabunny reads only the first`;
+    throw beyond(host, name, what);
   }
 }
 
