@@ -4,11 +4,11 @@
  */
 import { isObject } from '../core/arguments.js';
 import { withoutAccess } from '../core/printable.js';
+import { valueTextOf } from './facts.js';
 import { entriesOf, type JsonEntries, quote, readFields } from './kinds.js';
 import { ranking } from './ranking.js';
 import { type FailedEncode, inputs, models, outcome, preparation, type Report, run } from './schema.js';
 import type { Table } from './sections.js';
-import { valueTextOf } from './view/encodes.js';
 import {
   compact,
   distributionEntry,

@@ -20,6 +20,7 @@ import {
   sizeText,
   skippedText,
   terminalFacts,
+  valueTextOf,
 } from './facts.js';
 import { isWorseHigh } from './limits.js';
 import { pooledMetric } from './pool.js';
@@ -51,7 +52,6 @@ import {
   type Trust,
   trustOf,
 } from './trust.js';
-import { valueTextOf } from './view/encodes.js';
 import { type Precision, textNumber } from './write.js';
 
 const BRIEF_MEANS = 6;

@@ -4,7 +4,7 @@
  */
 import { counted, printable } from '../core/printable.js';
 import { type BatchRow, batchRow, batchTable } from './batch.js';
-import { bitrateOf, bitrateText, fileSizeOf, keptOf, sizeText, terminalFacts } from './facts.js';
+import { bitrateOf, bitrateText, fileSizeOf, keptOf, sizeText, terminalFacts, valueTextOf } from './facts.js';
 import { isWorseHigh, scoreNames } from './limits.js';
 import { pooledMetric } from './pool.js';
 import { runValue, wholeOf } from './quality-metrics.js';
@@ -12,7 +12,6 @@ import type { FailedEncode, Report } from './schema.js';
 import { type Cell, clock, type Table } from './sections.js';
 import { causeText, flawOf, TRUST_WORDS } from './trust.js';
 import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
-import { valueTextOf } from './view/encodes.js';
 import { escapeXml } from './write.js';
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';

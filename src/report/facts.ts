@@ -51,6 +51,26 @@ export function scoreText(value: number | undefined): string {
   return text === '100.00' && value < 100 ? '99.99' : text;
 }
 
+/** A feature's value, with as many decimals as its magnitude needs. */
+export function shortText(value: number | undefined): string {
+  if (value === undefined || !Number.isFinite(value)) return NONE;
+  const size = Math.abs(value);
+  if (size >= 1e6) return value.toPrecision(5);
+  return value.toFixed(size >= 10 ? 2 : size >= 1 ? 3 : 4);
+}
+
+/** Scores in logs that name no models: libvmaf calls them `vmaf` or `vmaf_...`. */
+export const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
+
+export function isScoreOf({ models }: Facts, metric = ''): boolean {
+  return models ? models.some(({ name }) => name === metric) : SCORE.test(metric);
+}
+
+/** Scores have two decimals, features as many as their magnitude needs. */
+export function valueTextOf(facts: Facts, metric: string, value: number | undefined): string {
+  return isScoreOf(facts, metric) ? scoreText(value) : shortText(value);
+}
+
 /** `Compared at 1920×1080, reference frames 100 to 189, offset 12`; `undefined` if unknown. */
 export function comparedText(report: Facts): string | undefined {
   const { reference, pairing, sampling, subsample = 1 } = report;

@@ -11,16 +11,19 @@ import {
   type Facts,
   fileSizeOf,
   isMember,
+  isScoreOf,
   keptOf,
   pairRate,
   rangeOf,
+  SCORE,
+  scoreText,
+  shortText,
 } from '../facts.js';
 import { isWorseHigh } from '../limits.js';
 import { pooledMetric } from '../pool.js';
 import { askedOf } from '../quality-metrics.js';
 import { type Ranking, ranking } from '../ranking.js';
 import type { PERCENTS, PooledMetric } from '../schema.js';
-import { scoreText, shortText } from './numbers.js';
 
 export type { Facts };
 
@@ -64,9 +67,6 @@ export function statedPooled({ pooled_metrics, distribution }: Facts, metric: st
   if (!pooled) return undefined;
   return { ...pooled, stddev: spread?.stddev, percentile: (percent) => spread?.percentiles[`p${percent}`] };
 }
-
-/** Scores in logs that name no models: libvmaf calls them `vmaf` or `vmaf_...`. */
-const SCORE = /^vmaf(_(?!bagging|stddev|ci_)|$)/;
 
 /** Why numbers of encodes are not comparable. */
 export type Difference = 'partial' | 'references' | 'models' | 'sizes' | 'counts' | 'frames';
@@ -208,15 +208,6 @@ export abstract class EncodeList<E extends Encode = Encode> {
   valueText(metric: string | undefined, value: number | undefined): string {
     return this.isScore(metric) ? scoreText(value) : shortText(value);
   }
-}
-
-function isScoreOf({ models }: Facts, metric = ''): boolean {
-  return models ? models.some(({ name }) => name === metric) : SCORE.test(metric);
-}
-
-/** Scores have two decimals, features as many as their magnitude needs. */
-export function valueTextOf(facts: Facts, metric: string, value: number | undefined): string {
-  return isScoreOf(facts, metric) ? scoreText(value) : shortText(value);
 }
 
 /** Bytes of the distorted file. */

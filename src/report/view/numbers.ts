@@ -2,7 +2,6 @@
  * @module report/view/numbers
  * Formats values, names and counts for charts and tables; the interface of templates.
  */
-import { NONE } from '../facts.js';
 import { clock } from '../sections.js';
 
 export { grouped } from '../../core/printable.js';
@@ -19,22 +18,16 @@ export {
   pairRate,
   referenceOf,
   scoreText,
+  shortText,
   sizeText,
   skippedPairs,
   skippedText,
+  valueTextOf,
 } from '../facts.js';
 
 /** `0:04.92`, `1:02:03.40`. */
 export function timeText(seconds: number, decimals = 2): string {
   return clock(seconds, decimals);
-}
-
-/** A feature's value, with as many decimals as its magnitude needs. */
-export function shortText(value: number | undefined): string {
-  if (value === undefined || !Number.isFinite(value)) return NONE;
-  const size = Math.abs(value);
-  if (size >= 1e6) return value.toPrecision(5);
-  return value.toFixed(size >= 10 ? 2 : size >= 1 ? 3 : 4);
 }
 
 const LABELS: Readonly<Record<string, string>> = {
