@@ -153,8 +153,11 @@ export interface Decoder {
    */
   timestamps(input: VideoInput, signal?: AbortSignal, track?: number): Promise<TrackTimes | null>;
   open(input: VideoInput, facts: TrackFacts, request: DecodeRequest): Promise<DecodedSource>;
-  /** A decoder of filtered frames; times are `null` if filters add or drop frames. Absent if unsupported. */
-  withFilters?(filters: DecoderFilters): Decoder;
+  /**
+   * A decoder of frames that the filters changed one after the other; times are `null` if filters add or drop frames.
+   * Absent if unsupported.
+   */
+  withFilters?(filters: readonly DecoderFilters[]): Decoder;
 }
 
 /** A video track, other than cover art, as its container declares it. */

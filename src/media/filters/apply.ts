@@ -126,21 +126,17 @@ export async function filterSide(
   };
   if (side.kind === 'encoded' && side.video.decoder.withFilters) {
     const { video } = side;
-    const { deinterlace, crop, vf, ...last } = filters;
-    // Conversions start from what a chain of the user outputs.
-    const isLater = vf !== undefined && Object.keys(last).length > 0;
-    const before = {
-      ...{ ...(deinterlace && { deinterlace }), ...(crop && { crop }) },
-      ...(vf !== undefined && { vf }),
-    };
-    const first = side.video.decoder.withFilters(decoderFilters(facts, isLater ? before : filters));
-    const between = isLater && stillKnown(await first.probe(video.input, signal), video.facts);
-    const decoder = (between && first.withFilters?.(decoderFilters(between, last))) || first;
-    const stored = stillKnown(await decoder.probe(video.input, signal), video.facts);
-    const probed = { ...stored, ...described(filters) };
+    const stages: DecoderFilters[] = [];
+    let { decoder, facts: probed } = video;
+    for (const stage of stagesOf(filters)) {
+      stages.push(decoderFilters(probed, stage));
+      decoder = side.video.decoder.withFilters(stages);
+      probed = stillKnown(await decoder.probe(video.input, signal), video.facts);
+    }
     const { times = null } = (await decoder.timestamps(video.input, signal, probed.track?.index)) ?? {};
     const filtered = {
       ...probed,
+      ...described(filters),
       bitrate: video.facts.bitrate,
       ...(times && video.cutOff === undefined && { frameCount: times.length }),
     };
@@ -161,6 +157,13 @@ export async function filterSide(
   const filtered = filteredFacts(side.video.facts, own);
   const video = { ...side.video, decoder, facts: filtered, others: [], filters: applied.join('; ') };
   return { ...side, video, ...done };
+}
+
+/** Conversions are a stage of their own after a chain of the user: they start from what it outputs. */
+function stagesOf(filters: SideFilters): readonly SideFilters[] {
+  const { deinterlace, crop, vf, ...conversions } = filters;
+  if (vf === undefined || Object.keys(conversions).length === 0) return [filters];
+  return [{ ...(deinterlace && { deinterlace }), ...(crop && { crop }), vf }, conversions];
 }
 
 /** Facts that follow from the filters; some versions of ffmpeg do not report them. */

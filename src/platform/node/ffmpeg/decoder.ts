@@ -86,8 +86,11 @@ class FfmpegDecoder implements Decoder {
     this.#filters = filters;
   }
 
-  withFilters(filters: DecoderFilters): Decoder {
-    return new FfmpegDecoder(this.#options, inOrder(this.#filters, filters));
+  withFilters(filters: readonly DecoderFilters[]): Decoder {
+    return new FfmpegDecoder(
+      this.#options,
+      filters.reduce<DecoderFilters | undefined>(inOrder, this.#filters),
+    );
   }
 
   availability(): Promise<DecoderAvailability> {
