@@ -182,7 +182,7 @@ export function delivery(
   if (known) {
     if (known.chroma === '422' && (rotation === 90 || rotation === 270)) {
       const format: SampleFormat = { ...known, chroma: '444' };
-      const note = 'rotated, with chroma samples of 4:2:2 repeated, as 4:4:4';
+      const note = 'chroma samples of 4:2:2 repeated, as 4:4:4';
       return { ...format, pixelFormat: named(format), note, ...withAlpha };
     }
     return { ...known, pixelFormat: named(known), ...withAlpha };
@@ -193,7 +193,7 @@ export function delivery(
     const turned = rotation === 90 || rotation === 270;
     const chroma = turned ? '444' : repeated.chroma;
     const format: SampleFormat = { bitDepth: Number(match?.[2] ?? 8), chroma };
-    const note = `${turned ? 'rotated, with ' : ''}chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
+    const note = `chroma samples of ${repeated.ratio} repeated, as ${ratio(format)}`;
     return { ...format, pixelFormat: named(format), note };
   }
   if (how && isRgb(name)) return rgbDelivery(name, how.matrix ?? 'bt709', alpha);

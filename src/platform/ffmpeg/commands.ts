@@ -143,7 +143,7 @@ function filters(
 
 /** As in the report: `ffmpeg 5.1.9 (h264, turned by 90 degrees)`. */
 export function decodedBy(tool: string, { codec, rotation }: TrackFacts, { note }: Delivery): string {
-  const turned = rotation === 0 || note?.startsWith('turned') ? '' : `, turned by ${rotation} degrees`;
+  const turned = rotation === 0 ? '' : `, turned by ${rotation} degrees`;
   return `${tool} (${codec}${turned}${note === undefined ? '' : `, ${note}`})`;
 }
 
