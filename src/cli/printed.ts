@@ -6,7 +6,7 @@ import type { AnyvmafError } from '../core/errors.js';
 import { counted, printable } from '../core/printable.js';
 import { decideEncodes, type RawVideoFormat, ranking, type ScoreOptions } from '../index.js';
 import { brief, encodesTable, unsaid, writeTableCsv } from '../report/brief.js';
-import { baseName } from '../report/facts.js';
+import { baseName, keptOf } from '../report/facts.js';
 import { pooledText } from '../report/limits.js';
 import type { PagePictures } from '../report/picture-room.js';
 import type { FailedEncode, FrameMetrics, Report, ReportHead } from '../report/schema.js';
@@ -248,9 +248,8 @@ export function printLive(
   broken: (reason: unknown) => void,
 ) {
   const lines = ndjsonLines(precision);
-  /** By report: its metrics once it has started, its frames, lines that wait for earlier reports, and whether it has ended. */
+  /** By report: its metrics once it has started, lines that wait for earlier reports, and whether it has ended. */
   const metrics: (readonly string[])[] = [];
-  const frames = Array<number>(count).fill(0);
   const waiting = Array<string>(count).fill('');
   const ended = Array<boolean>(count).fill(false);
   let turn = 0;
@@ -273,7 +272,6 @@ export function printLive(
   return {
     start,
     frame: (frame: FrameMetrics, index = 0) => {
-      frames[index] = (frames[index] ?? 0) + 1;
       const stated = metrics[index] ?? [];
       // The score of a model that replaced another is not in the header.
       const further = Object.keys(frame.metrics).filter((name) => !stated.includes(name));
@@ -282,8 +280,7 @@ export function printLive(
     end: (report: Report, index = 0) => {
       // A report without any scored frame has not started.
       if (!metrics[index]) start(report, index);
-      // With --window, a report keeps only the last frames.
-      add(index, lines.summary(report, (frames[index] ?? 0) <= report.frames.length), true);
+      add(index, lines.summary(report, keptOf(report, report.frames.length) === undefined), true);
     },
     fail: (failed: FailedEncode, index: number) => add(index, lines.failure(failed), true),
     written: () => written,

@@ -5,7 +5,16 @@
 import { AnyvmafError, usageError } from '../core/errors.js';
 import { percentile, USUAL_RATE } from '../core/numbers.js';
 import { shown } from '../core/printable.js';
-import { baseName, bitrateOf, frameTime, joined, modelFlags, pairRate, pooledCount } from './facts.js';
+import {
+  baseName,
+  bitrateOf,
+  frameTime,
+  joined,
+  keptOf,
+  modelFlags,
+  pairRate,
+  pooledCount,
+} from './facts.js';
 import {
   isWorseHigh,
   type Limit,
@@ -128,9 +137,7 @@ const OF_ALL = /\.(?:mean|harmonic_mean|min|max)$/;
 
 /** True if a value covers only the last frames, which a run with a window keeps. */
 export function isOfWindow(report: Report, { name, metric }: PooledValue): boolean {
-  const { frames, frameCount, subsample, sampling } = report;
-  if (sampling || name === metric || OF_ALL.test(name)) return false;
-  return frames.length < Math.ceil(frameCount / subsample);
+  return name !== metric && !OF_ALL.test(name) && keptOf(report, report.frames.length) !== undefined;
 }
 
 function finiteOf(value: number | null | undefined): number | undefined {
