@@ -11,7 +11,6 @@ import type { ScoreOptions } from '../engine/contract/types.js';
 import { scorePair } from '../engine/score.js';
 import { openVideo } from '../media/open.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
-import { modelFileDigests } from '../models/load.js';
 import { areRgb, decodedColour, type Setting, samplesOf as sourceSamples, wholeEncode } from './commands.js';
 import { type Material, wholeSource } from './material.js';
 import type { EncodeRequest, EncodeResult, EncodeScores, FrameRun, Session } from './session.js';
@@ -49,10 +48,9 @@ export class Probe {
 
   /** Reuses points of earlier runs of this version with the same source, frames, encoder, arguments and model files. */
   static async open(session: Session, task: ProbeTask): Promise<Probe> {
-    const { facts, store, options, platform } = session;
+    const { facts, store, options, modelDigests } = session;
     const { material, metrics } = task;
     const { encoder, args, pixelFormat, parameter, size, samples } = task.setting;
-    const digests = await modelFileDigests(options.models ?? [], platform.models);
     const key = await keyOf([
       facts.identity,
       material.key,
@@ -66,7 +64,7 @@ export class Probe {
         ...(samples === 'limited' ? [] : [samples === 'full' ? 'full range' : samples]),
         ...(task.segment !== undefined ? [{ segment: task.segment, keys: material.keys }] : []),
       ],
-      [version, options.models ?? null, options.features ?? null, ...digests],
+      [version, options.models ?? null, options.features ?? null, ...modelDigests],
     ]);
     const probe = new Probe(session, task, key);
     const frames = material.scored.map(({ count }) => count);

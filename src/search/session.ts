@@ -12,6 +12,7 @@ import { Scope } from '../engine/contract/scope.js';
 import type { ScoreOptions } from '../engine/contract/types.js';
 import type { TrackFacts } from '../media/decoder.js';
 import type { FrameSource, VideoInput } from '../media/types.js';
+import { modelFileDigests } from '../models/load.js';
 import { baseName } from '../report/facts.js';
 import { extractorsFor } from '../report/limits.js';
 import type { Report } from '../report/schema.js';
@@ -198,6 +199,8 @@ export interface Session {
   /** Problems that did not stop the work, a sentence each. */
   readonly notes: readonly string[];
   readonly options: EncodingOptions;
+  /** Of the model files that the options name. */
+  readonly modelDigests: readonly string[];
   readonly signal: AbortSignal;
 }
 
@@ -235,6 +238,7 @@ export async function inSession<T>(
     const host = await (bound.encoding ?? platform.encoding)();
     options.onStage?.({ kind: 'reading' });
     const facts = await host.source(source, signal);
+    const modelDigests = await modelFileDigests(options.models ?? [], bound.models);
     const folder = scope.own(await host.openFolder(options.scratchBytes ?? DEFAULT_SCRATCH));
     const notes: string[] = [];
     return await work({
@@ -247,6 +251,7 @@ export async function inSession<T>(
       store: options.cache === false ? undefined : lenientStore(host.points(options.cache), notes),
       notes,
       options: withFeatures(options),
+      modelDigests,
       signal,
     });
   } catch (error) {
