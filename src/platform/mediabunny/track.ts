@@ -300,16 +300,20 @@ export async function firstShown(host: MediabunnyHost, opened: OpenedTrack): Pro
 /** Whether AV1 decoders add film grain, by the data before the first frame. */
 async function firstAddsGrain(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   if (opened.codec !== 'av1') return false;
-  for await (const { data } of packetsOf(host, opened, false)) return addsGrain(data);
-  return false;
+  const data = await firstData(host, opened);
+  return data !== undefined && addsGrain(data);
 }
 
 async function firstIsTurned(host: MediabunnyHost, opened: OpenedTrack): Promise<boolean> {
   const { codec, container } = opened;
   if (codec !== 'h264' && codec !== 'hevc') return false;
-  for await (const { data } of packetsOf(host, opened, false))
-    return turnsPicture(codec, data, container !== 'mpegts');
-  return false;
+  const data = await firstData(host, opened);
+  return data !== undefined && turnsPicture(codec, data, container !== 'mpegts');
+}
+
+async function firstData(host: MediabunnyHost, opened: OpenedTrack): Promise<Uint8Array | undefined> {
+  for await (const { data } of packetsOf(host, opened, false)) return data;
+  return undefined;
 }
 
 /** As the library's `computePacketStats`, but with reports of progress. */
