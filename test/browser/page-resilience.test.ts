@@ -55,6 +55,17 @@ function leaves(page: Page): string[] {
   return dialogs;
 }
 
+/** Crops both sides of one encode. @returns where its own settings are listed, and their text */
+async function cropped(page: Page, name: string) {
+  await page.getByRole('button', { name: `Settings for ${name} only` }).click();
+  for (const side of ['encode', 'reference'])
+    await page.getByRole('dialog').getByLabel(`Crop of the ${side}`).fill('96:64:0:2');
+  await page.getByRole('button', { name: 'Done' }).click();
+  const own = page.locator('.slot-distorted .own');
+  await says(own).toContain('encode cropped to 96:64:0:2');
+  return { own, settings: await own.textContent() };
+}
+
 /** Polls the page's mark of a stored session. */
 const isStored = (page: Page) => expect.poll(() => page.evaluate(() => localStorage.getItem('anyvmaf-last')));
 
@@ -405,13 +416,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       const page = await site.open();
       leaves(page);
       await choose(page, ...files);
-      await page.getByRole('button', { name: 'Settings for own-a.y4m only' }).click();
-      for (const side of ['encode', 'reference'])
-        await page.getByRole('dialog').getByLabel(`Crop of the ${side}`).fill('96:64:0:2');
-      await page.getByRole('button', { name: 'Done' }).click();
-      const own = page.locator('.slot-distorted .own');
-      await says(own).toContain('encode cropped to 96:64:0:2');
-      const settings = await own.textContent();
+      const { own, settings } = await cropped(page, 'own-a.y4m');
       await checked(page);
       await score(page);
       await expect.poll(() => stored(page)).toEqual([[false]]);
@@ -451,13 +456,7 @@ describe.skipIf(noChromium)(`resilience of the page${noChromium}`, () => {
       await page.locator('.slot-distorted .file-name').waitFor();
       await checked(page);
       // Its own settings are stored too.
-      await page.getByRole('button', { name: 'Settings for handle-a.y4m only' }).click();
-      await page.getByRole('dialog').getByLabel('Crop of the encode').fill('96:64:0:2');
-      await page.getByRole('dialog').getByLabel('Crop of the reference').fill('96:64:0:2');
-      await page.getByRole('button', { name: 'Done' }).click();
-      const own = page.locator('.slot-distorted .own');
-      await says(own).toContain('encode cropped to 96:64:0:2');
-      const settings = await own.textContent();
+      const { own, settings } = await cropped(page, 'handle-a.y4m');
       await checked(page);
       await score(page);
       const number = await page.locator('.score').textContent();
