@@ -168,7 +168,7 @@ static int serve(int argc, char **argv, char **variables)
   const int ended = signalfd(-1, &child, SFD_CLOEXEC);
   const int listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   struct sockaddr_un name = {.sun_family = AF_UNIX};
-  snprintf(name.sun_path, sizeof name.sun_path, "%s", path);
+  if (snprintf(name.sun_path, sizeof name.sun_path, "%s", path) >= (int)sizeof name.sun_path) return 1;
   if (bind(listener, (struct sockaddr *)&name, sizeof name) != 0 || listen(listener, 128) != 0) return 1;
   for (;;) {
     struct pollfd wait[3 + MOST_STARTS] = {{0, POLLIN, 0}, {ended, POLLIN, 0}, {listener, POLLIN, 0}};

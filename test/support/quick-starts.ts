@@ -71,7 +71,7 @@ export async function serve(folder: string, tool: string, program: string): Prom
   const env = { ...process.env, LD_PRELOAD: library, LD_BIND_NOW: '1', FORK_SERVER: socket };
   const server = spawn(program, [], { env, stdio: ['pipe', 'ignore', 'ignore'] });
   // If the program cannot be held it ends at once, and `tool` starts it as usual.
-  while (server.exitCode === null && !existsSync(socket)) await sleep(10);
+  while (server.exitCode === null && server.signalCode === null && !existsSync(socket)) await sleep(10);
   return server;
 }
 

@@ -64,6 +64,14 @@ describe.skipIf(noForkServer)(`a fork server ${noForkServer}`, () => {
     };
   };
 
+  it('ends at once where its socket has too long a name, and the program starts as usual', async () => {
+    const long = join(folder, 'long'.repeat(30));
+    mkdirSync(long);
+    const { exitCode } = await serve(long, 'shell', '/bin/sh');
+    const { stdout } = spawnSync(join(long, 'shell'), ['-c', 'echo started'], { encoding: 'utf8' });
+    expect([exitCode, stdout]).toEqual([1, 'started\n']);
+  });
+
   it('starts a program with what its caller gives it', () => {
     const mask = spawnSync('/bin/sh', ['-c', 'umask'], { encoding: 'utf8' }).stdout.trim();
     expect(run(SCRIPT, surroundings())).toEqual({
