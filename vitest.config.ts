@@ -45,13 +45,15 @@ const builtScripts: Plugin = {
   },
 };
 
+const TEMPORARY = 'test/support/run-folder.ts';
+
 /** A project per kind of test, in the folder of its name; see docs/testing.md. */
 const project = (name: string, ...globalSetup: string[]): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    globalSetup,
+    globalSetup: [TEMPORARY, ...globalSetup],
     ...(name === 'unit' && { setupFiles: 'test/support/unit-setup.ts' }),
     // Files share their process and its modules: a test restores what it changes.
     isolate: false,

@@ -11,7 +11,7 @@ import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 const TEMPORARY = tmpdir();
 
 function make(name: string): string {
-  return realpathSync(mkdtempSync(join(TEMPORARY, `anyvmaf-${name}-`)));
+  return realpathSync(mkdtempSync(join(TEMPORARY, `${name}-`)));
 }
 
 function remove(folder: string): void {
@@ -49,17 +49,16 @@ export function ownFolder(name: string): (...parts: string[]) => string {
   return (...parts) => join(folder, ...parts);
 }
 
-/** A folder that nothing else uses, removed when the process ends. */
+/** A folder that nothing else uses, removed with those of the run. */
 export function privateFolder(): string {
-  return mkdtempSync(join(processFolder('private'), 'f-'));
+  return make('private');
 }
 
 const kept = new Map<string, string>();
 
-/** The folder of that name, one a process, removed when the process ends. */
+/** The folder of that name, one a process, removed with those of the run. */
 export function processFolder(name: string): string {
   const made = kept.get(name) ?? make(name);
-  if (!kept.has(name)) process.once('exit', () => remove(made));
   kept.set(name, made);
   return made;
 }

@@ -3,8 +3,7 @@
  * Tools called without a server: a context that records what a handler does, and videos to call them with.
  */
 import { createHash } from 'node:crypto';
-import { copyFileSync, existsSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { copyFileSync, existsSync, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative } from 'node:path';
 import { expect } from 'vitest';
 import { AnyvmafError } from '../../src/core/errors.js';
@@ -77,11 +76,8 @@ export function fakeContext(root: string, signal: AbortSignal = new AbortControl
       },
     },
     resources: {
-      points: async (call) => {
-        if (!keepsPoints) process.once('exit', () => rmSync(POINTS, { recursive: true, force: true }));
-        keepsPoints = true;
-        return join(POINTS, own, createHash('sha256').update(call).digest('hex').slice(0, 8));
-      },
+      points: async (call) =>
+        join(processFolder('points'), own, createHash('sha256').update(call).digest('hex').slice(0, 8)),
       publish: async (publication) => {
         published.push(publication);
         const { name, mimeType } = publication;
@@ -132,9 +128,6 @@ export async function refused(tool: Tool, args: Readonly<Record<string, unknown>
 
 /** Contexts made so far; each keeps points of its own. */
 let contexts = 0;
-
-const POINTS = join(tmpdir(), `anyvmaf-points-${process.pid}`);
-let keepsPoints = false;
 
 /** A folder for the videos of this process. */
 export function videoFolder(): string {

@@ -72,11 +72,13 @@ const pair = () => writePair(clip, 'y4m');
 const short = () => writePair({ ...clip, frames: 5 }, 'y4m');
 const encoded = () => ({ reference_encoded: pair().ref, distorted_encoded: pair().dis });
 
-/** Encodes with long names. */
+/** Encodes with paths of 78 characters, wherever the folder is. */
 const encodes = (count: number) =>
   Array.from({ length: count }, (_, i) => {
     const { ref, dis } = short();
-    const path = join(folder, `feature-film-episode-${i}_1920x1080_libx264_crf${20 + i}.y4m`);
+    const name = `-${i}_1920x1080_libx264_crf${20 + i}.y4m`;
+    const title = 'feature-film-episode'.padEnd(60, '-long').slice(0, 77 - folder.length - name.length);
+    const path = join(folder, `${title}${name}`);
     copyFileSync(i % 3 === 0 ? ref : dis, path);
     return path;
   });
