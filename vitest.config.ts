@@ -45,15 +45,13 @@ const builtScripts: Plugin = {
   },
 };
 
-const TEMPORARY = 'test/support/run-folder.ts';
-
 /** A project per kind of test, in the folder of its name; see docs/testing.md. */
 const project = (name: string, ...globalSetup: string[]): TestProjectConfiguration => ({
   extends: true,
   test: {
     name,
     include: [`test/${name}/**/*.test.ts`],
-    globalSetup: [TEMPORARY, ...globalSetup],
+    globalSetup: [FOLDER, ...globalSetup],
     ...(name === 'unit' && { setupFiles: 'test/support/unit-setup.ts' }),
     // Files share their process and its modules: a test restores what it changes.
     isolate: false,
@@ -77,6 +75,7 @@ class ByProject extends BaseSequencer {
   }
 }
 
+const FOLDER = 'test/support/run-folder.ts';
 const BUILD = 'test/support/build-once.ts';
 const PAGE = 'test/support/browser-setup.ts';
 const FORKS = 'test/support/quick-starts.ts';

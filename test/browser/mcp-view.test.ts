@@ -3,14 +3,13 @@
  * The MCP Apps view in Chromium: a host page shows it in a sandbox, with a real client and the built server. The report appears with
  * charts, worst frames and the split view; nothing is loaded; malformed messages change nothing.
  */
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { ResultSchema } from '@modelcontextprotocol/sdk/types.js';
 import type { BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { noChromium, notesErrors, PATIENT, sharedChromium } from '../support/chromium.js';
+import { testFolder } from '../support/folders.js';
 import { startHttp } from '../support/mcp-clients.js';
 import { httpClient } from '../support/mcp-host.js';
 
@@ -29,7 +28,7 @@ const POLICY =
   "default-src 'none'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; " +
   "media-src 'self' data:; connect-src 'none'; frame-src 'none'; object-src 'none'; base-uri 'self'";
 
-let folder = '';
+const folder = testFolder('view');
 let server: Awaited<ReturnType<typeof startHttp>>;
 let client: Client;
 let template = '';
@@ -37,7 +36,6 @@ const contexts: BrowserContext[] = [];
 
 beforeAll(async () => {
   if (noChromium) return;
-  folder = mkdtempSync(join(tmpdir(), 'anyvmaf-view-'));
   const env = { PATH: process.env.PATH ?? '', TMPDIR: folder, ANYVMAF_CACHE: join(folder, 'cache') };
   server = await startHttp(folder, env);
   client = await httpClient(server.url, { extensions: { [UI]: { mimeTypes: [MIME_TYPE] } } });
@@ -55,7 +53,6 @@ afterAll(async () => {
   expect((await sharedChromium()).contexts()).toEqual([]);
   await client.close();
   await server.stop();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Shown {

@@ -3,8 +3,7 @@
  * The library's pages in Chromium: the HTML report is drawn, interactive, loads nothing and never runs file names as script; the
  * dashboard of a live measurement follows the stream, also for screen readers.
  */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decode as decodePng, encode as encodePng } from 'fast-png';
@@ -17,6 +16,7 @@ import type { HtmlOptions } from '../../src/report/html/index.js';
 import { worstFrames } from '../../src/report/ranking.js';
 import type { Report } from '../../src/report/schema.js';
 import { noChromium, notesErrors, PATIENCE, PATIENT, sharedChromium } from '../support/chromium.js';
+import { testFolder } from '../support/folders.js';
 import { lookAround, violations } from '../support/looks.js';
 import { callTool, pairOf, served, TINY } from '../support/mcp-live.js';
 import { built, paired, report, vmafModel } from '../support/report.js';
@@ -73,11 +73,10 @@ function closesPages(): void {
 }
 
 describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
-  let folder = '';
+  const folder = testFolder('html');
   /** Pages share a process, which compiles their scripts once; it ends with its last page. */
   let profile: BrowserContext;
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), 'anyvmaf-html-'));
     profile = await (await sharedChromium()).newContext();
     profile.setDefaultTimeout(PATIENCE);
     const keeper = join(folder, 'keeper.html');
@@ -85,10 +84,7 @@ describe.skipIf(noChromium)(`the HTML report in Chromium${noChromium}`, () => {
     await (await profile.newPage()).goto(pathToFileURL(keeper).href);
   });
   closesPages();
-  afterAll(async () => {
-    await profile.close();
-    rmSync(folder, { recursive: true, force: true });
-  });
+  afterAll(() => profile.close());
 
   interface View {
     readonly width?: number;

@@ -3,7 +3,7 @@
  * Builds the page once for all tests of the `browser` project.
  */
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
@@ -17,12 +17,11 @@ declare module 'vitest' {
   }
 }
 
-export default function setup({ provide }: TestProject): (() => void) | undefined {
-  if (needsChromium) return undefined;
+export default function setup({ provide }: TestProject): void {
+  if (needsChromium) return;
   const folder = mkdtempSync(join(tmpdir(), 'anyvmaf-page-'));
   buildPage(folder);
   provide('page', folder);
-  return () => rmSync(folder, { recursive: true, force: true });
 }
 
 /** Builds the page as it ships. @throws {Error} with what Vite says if it does not build */

@@ -49,14 +49,14 @@ export function ownFolder(name: string): (...parts: string[]) => string {
   return (...parts) => join(folder, ...parts);
 }
 
-/** A folder that nothing else uses, removed with those of the run. */
+/** A folder that nothing else uses, removed after the run. */
 export function privateFolder(): string {
   return make('private');
 }
 
 const kept = new Map<string, string>();
 
-/** The folder of that name, one a process, removed with those of the run. */
+/** The folder of that name, one a process, removed after the run. */
 export function processFolder(name: string): string {
   const made = kept.get(name) ?? make(name);
   kept.set(name, made);

@@ -5,7 +5,7 @@
  */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -47,7 +47,6 @@ export default async function setup(): Promise<(() => Promise<void>) | undefined
     delete process.env.LD_PRELOAD;
     delete process.env.ANYVMAF_QUICK_STARTS;
     for (const server of servers) await stop(server);
-    rmSync(folder, { recursive: true, force: true });
   };
 }
 

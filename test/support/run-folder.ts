@@ -1,6 +1,6 @@
 /**
  * @module test/support/run-folder
- * One TMPDIR for all projects of a run, removed at its end: Vitest kills test processes, which then cannot remove their own folders.
+ * One TMPDIR for all projects of a run, removed at its end: Vitest kills its processes before they can remove their folders.
  */
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -9,10 +9,10 @@ import { basename, join } from 'node:path';
 const NAME = 'anyvmaf-run-';
 
 export default function setup(): void {
-  // Another project has made it.
+  // Another project made it.
   if (basename(tmpdir()).startsWith(NAME)) return;
   const folder = mkdtempSync(join(tmpdir(), NAME));
   process.env.TMPDIR = folder;
-  // After the projects, which stop programs that use it.
+  // Not before all projects have stopped the programs that use it.
   process.once('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
 }

@@ -77,7 +77,7 @@ const encodes = (count: number) =>
   Array.from({ length: count }, (_, i) => {
     const { ref, dis } = short();
     const name = `-${i}_1920x1080_libx264_crf${20 + i}.y4m`;
-    const title = 'feature-film-episode'.padEnd(60, '-long').slice(0, 77 - folder.length - name.length);
+    const title = 'feature-film-episode'.slice(0, 77 - folder.length - name.length);
     const path = join(folder, `${title}${name}`);
     copyFileSync(i % 3 === 0 ? ref : dis, path);
     return path;
