@@ -9,6 +9,7 @@ import type { FilterOptions } from '../../core/options.js';
 import { quoted, shown } from '../../core/printable.js';
 import { type Decoder, stillKnown, type TrackFacts } from '../decoder.js';
 import {
+  type Delivery,
   delivery,
   EXACT,
   pixelFormat,
@@ -118,7 +119,7 @@ export async function filterSide(
 ): Promise<Side> {
   const facts = factsOf(side);
   if (isIdle(facts, filters)) return side;
-  const applied = [...(side.applied ?? []), ...phrases(facts, filters)];
+  const applied = [...(side.applied ?? []), ...phrases(facts, filters, notedBy(side))];
   const done = {
     applied,
     storedDepth: side.storedDepth ?? facts.bitDepth,
@@ -157,6 +158,16 @@ export async function filterSide(
   const filtered = filteredFacts(side.video.facts, own);
   const video = { ...side.video, decoder, facts: filtered, others: [], filters: applied.join('; ') };
   return { ...side, video, ...done };
+}
+
+/** What ffmpeg does to chroma before the filters, which its facts no longer show after them. */
+function notedBy(side: Side): string | undefined {
+  if (side.kind !== 'encoded' || !side.video.decoder.withFilters) return undefined;
+  return storedDelivery(side.video.facts).note;
+}
+
+function storedDelivery(facts: Facts): Delivery {
+  return delivery(facts.pixelFormat ?? nameOfFormat(facts), facts.rotation ?? 0, facts.name ?? '', facts);
 }
 
 /** Conversions are a stage of their own after a chain of the user: they start from what it outputs. */
@@ -214,8 +225,7 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   const isGrey = facts.chroma === '400';
   const kept = range?.to === 'full' ? 'full' : isGrey ? 'limited' : undefined;
   const as = (name: string) => `${kept ? stays(kept) : ''}format=${name}`;
-  const named = facts.pixelFormat ?? nameOfFormat(facts);
-  const stored = delivery(named, facts.rotation ?? 0, facts.name ?? '', facts);
+  const stored = storedDelivery(facts);
   const chain = stored.fromRgb === undefined ? [...repeating(stored, facts)] : [stored.fromRgb];
   if (deinterlace) chain.push(deinterlacer(deinterlace));
   if (crop) chain.push(`crop=${areaText(crop)}`);
@@ -238,9 +248,9 @@ function decoderFilters(facts: Facts, filters: SideFilters): DecoderFilters {
   return { chain: chain.join(','), keepsFrames, remembers, rotates: stored.note !== undefined };
 }
 
-function phrases(facts: Facts, filters: SideFilters): string[] {
+function phrases(facts: Facts, filters: SideFilters, note?: string): string[] {
   const { deinterlace, crop, vf, range, matrix, format } = filters;
-  const said: string[] = [];
+  const said = note === undefined ? [] : [note];
   if (deinterlace) {
     const stated = deinterlace === 'labelled' ? '' : ', as its pictures show';
     said.push(`deinterlaced by ${deinterlacer(deinterlace)}${stated}`);

@@ -260,6 +260,17 @@ describe.runIf(hasFfmpeg)(`filters of encoded video (${needsFfmpeg})`, () => {
     expect((await inParts(request, 2, options)).frames).toEqual((await score(request, options)).frames);
   });
 
+  it('do not hide that chroma samples are repeated before them', async () => {
+    const reference = encode({ codec: 'ffv1', pixelFormat: 'yuv411p', size: '160x120', frames: 1 });
+    const report = await score(
+      { reference, distorted: reference },
+      { ...PSNR, vfReference: 'hflip', threads: 0 },
+    );
+    const note = 'chroma samples of 4:1:1 repeated, as 4:2:2';
+    expect(report.pairing?.reference.conversions).toEqual([note, "filtered by ffmpeg's hflip"]);
+    expect(report.pairing?.distorted.decodedBy).toContain(note);
+  });
+
   it('make ffmpeg read Y4M if they need it', async () => {
     const y4m = join(folder, 'stored.y4m');
     ffmpeg(y4m, ['-i', distorted(), '-pix_fmt', 'yuv420p']);
