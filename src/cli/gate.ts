@@ -4,10 +4,12 @@
  */
 import { appendFile } from 'node:fs/promises';
 import { ioError, usageError } from '../core/errors.js';
+import { fileWord, STANDARD_INPUT } from '../core/names.js';
 import { clause, printable, shown } from '../core/printable.js';
 import { readText } from '../files/text-file.js';
 import type { BatchGate } from '../report/batch.js';
 import { isAggregate, metricIn, notMeasured, pooledText } from '../report/limits.js';
+import { mapsOfMetric } from '../report/ranking.js';
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/schema.js';
 import { causeText, flawOf } from '../report/trust.js';
@@ -24,6 +26,7 @@ import {
   type Judged,
   type LimitResult,
   limitCheck,
+  type WorstMoment,
 } from '../report/verdict.js';
 import { textNumber } from '../report/write.js';
 import { EXIT } from './exit.js';
@@ -251,7 +254,7 @@ export async function openGate(
       if (junitFile) await junitFile.write((await import('../report/ci.js')).writeJunit(verdicts), signal);
       if (summaryFile || github !== undefined) {
         const { writeStepSummary } = await import('../report/ci.js');
-        const look = (report: Report, frame: number) => lookCommand(report, frame, request);
+        const look = (report: Report, moment: WorstMoment) => lookCommand(report, moment, request);
         const text = [...writeStepSummary(verdicts, look)].join('');
         await summaryFile?.write([text], signal);
         if (github !== undefined) await appendSummary(github, text);
@@ -264,22 +267,26 @@ export async function openGate(
   };
 }
 
-/** Draws the pictures that were scored as frame `frame`. */
+/** Draws the pictures that were scored, by the metric that ranks them; `undefined` if they cannot be read again. */
 function lookCommand(
-  { reference, distorted, pairing }: Report,
-  frame: number,
+  report: Report,
+  { metric, frame }: WorstMoment,
   { options = {}, raw }: Pick<Outcome, 'options' | 'raw'>,
 ) {
-  if (options.noReference) return undefined;
+  const { reference, distorted, pairing } = report;
+  const names = [reference.name, distorted.name];
+  if (options.noReference || names.includes(STANDARD_INPUT)) return undefined;
   const { window: _, ...paired } = options;
   // An offset that was searched: another search could find another.
   const offset = paired.offset === 'auto' ? (pairing?.frames.offset ?? 0) : paired.offset;
   const isRaw = reference.container === 'yuv' || distorted.container === 'yuv';
   const { width, height, chroma, bitDepth } = raw ?? reference;
+  const { butteraugli, enhnGainLimit } = mapsOfMetric(report, metric);
   return commandLine('anyvmaf', [
-    ...['heatmap', reference.name, distorted.name],
+    ...['heatmap', ...names.map(fileWord)],
     ...(isRaw ? ['-w', width, '-h', height, '-p', chroma, '-b', bitDepth].map(String) : []),
     ...lookArguments({ ...paired, ...(offset !== undefined && { offset }) }),
+    ...(butteraugli ? ['--scale-of=butteraugli'] : enhnGainLimit === 1 ? ['--neg'] : []),
     ...['--frame', String(frame)],
   ]);
 }

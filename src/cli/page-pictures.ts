@@ -16,7 +16,7 @@ import {
   type PictureTry,
   pagePicturesOf,
 } from '../report/picture-room.js';
-import { ranking } from '../report/ranking.js';
+import { mapsOfMetric, ranking } from '../report/ranking.js';
 import type { Report } from '../report/schema.js';
 import { messageInFlags } from './exit.js';
 
@@ -61,7 +61,7 @@ async function* momentsOf(
   signal: AbortSignal,
 ) {
   if (reference === '-' || distorted === '-') throw new Error('standard input cannot be read twice.');
-  const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
+  const ofMetric = mapsOfMetric(report, ranking(report)?.metric);
   const { extractFrames, mapQuality } = await import('../index.js');
   // Use the offset that the run found.
   const { window: _, ...pairing } = pickOptions(options, ({ by }) => by.includes('extract'));
@@ -72,9 +72,9 @@ async function* momentsOf(
     preflight: false,
     signal,
   });
-  const of = butteraugli ? 'butteraugli' : 'both';
+  const of = ofMetric.butteraugli ? 'butteraugli' : 'both';
   for await (const pair of pairs) {
-    const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
+    const maps = await mapQuality(pair, { blockSize: BLOCK, ...ofMetric });
     yield {
       frame: pair.index,
       aspect: pair.reference.displayAspect,

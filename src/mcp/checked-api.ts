@@ -5,6 +5,7 @@
  */
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
+import type { MapsOfMetric } from '../report/ranking.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 
 /** A pair; without a reference for no-reference scores. */
@@ -85,8 +86,7 @@ export interface PictureJob {
   /** Numbers of frame pairs. */
   readonly frames: readonly number[];
   readonly options: Omit<api.ExtractOptions, 'signal'> & { readonly origin: api.Origin };
-  /** Map Butteraugli instead of VIF and ADM. */
-  readonly butteraugli: boolean;
+  readonly maps: MapsOfMetric;
   /** Longest side of the pictures in samples; absent for full size. */
   readonly maxSide?: number;
   /** Small copies, for a model or a page. */
@@ -132,11 +132,11 @@ const sideOf = ({ frame, time, color }: api.FramePicture): TakenSide => ({ frame
 
 async function picturesOf(
   pair: api.FramePair,
-  { butteraugli, maxSide, previews, plainSide }: PictureJob,
+  { maps: ofMetric, maxSide, previews, plainSide }: PictureJob,
   densities: Densities,
   signal: AbortSignal,
 ) {
-  const maps = await api.mapQuality(pair, { butteraugli });
+  const maps = await api.mapQuality(pair, ofMetric);
   const pictures = {} as Record<PictureName, Png>;
   for (const name of PICTURES) {
     // Let the thread receive an abort.

@@ -11,6 +11,7 @@ import {
   ranking,
   worstFrames,
 } from '../index.js';
+import { mapsOfMetric } from '../report/ranking.js';
 import { isReport, readReport } from '../report/read/index.js';
 import type { Report } from '../report/schema.js';
 import type { Measuring } from './call-threads.js';
@@ -64,7 +65,7 @@ async function picturesOf(
   const drawn: HtmlPictures[] = [];
   await api.takePairs(
     {
-      ...{ request, frames, maxSide: SIDE, butteraugli: by?.metric.startsWith('butteraugli') === true },
+      ...{ request, frames, maxSide: SIDE, maps: mapsOfMetric(report, by?.metric) },
       // Do not search again for the offset that scoring found.
       options: { ...pairing, offset: offset ?? pairing.offset, preflight: false, origin },
       previews: { names: ['reference', 'distorted', 'map'], maxSide: SIDE, maxBytes: BYTES },

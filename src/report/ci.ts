@@ -11,7 +11,7 @@ import { runValue, wholeOf } from './quality-metrics.js';
 import type { FailedEncode, Report } from './schema.js';
 import { type Cell, clock, type Table } from './sections.js';
 import { causeText, flawOf, TRUST_WORDS } from './trust.js';
-import { isPassed, type Judged, type Verdicts, worstMoments } from './verdict.js';
+import { isPassed, type Judged, type Verdicts, type WorstMoment, worstMoments } from './verdict.js';
 import { escapeXml } from './write.js';
 
 const DECLARATION = '<?xml version="1.0" encoding="UTF-8"?>\n';
@@ -93,7 +93,7 @@ const WORST = 3;
 const MOST_JOBS = 1000;
 
 /** Returns the command line that shows where a frame lost quality; `undefined` without a reference. */
-export type LookCommand = (report: Report, frame: number) => string | undefined;
+export type LookCommand = (report: Report, moment: WorstMoment) => string | undefined;
 
 export function* writeStepSummary(verdicts: Verdicts, look: LookCommand): Generator<string, void, undefined> {
   yield heading(verdicts.length, verdicts.filter((encode) => !isPassed(encode)).length, 'encode');
@@ -179,7 +179,7 @@ function worstTable(judged: readonly Judged[], look: LookCommand): Table {
     texts: [0, 1, 3],
     rows: judged.flatMap(({ report }) =>
       worstMoments(report, WORST).map((moment) => {
-        const line = look(report, moment.frame);
+        const line = look(report, moment);
         return [
           { code: report.distorted.name },
           momentText(moment),
@@ -240,5 +240,8 @@ function code(text: string): string {
 
 /** Escapes markup, links and mentions, and what would end a table. */
 function markdown(text: string): string {
-  return printable(text).replace(/[&<>"'`*[\]|\\~$@#!]|:(?=\/\/)|^[-+=>]/g, (c) => `&#${c.charCodeAt(0)};`);
+  return printable(text).replace(
+    /[&<>"'`*[\]|\\~$@#!]|:(?=\/\/)|(?<=www)\.|(?<![a-z\d])_|_(?![a-z\d])|^[-+=>]/gi,
+    (c) => `&#${c.charCodeAt(0)};`,
+  );
 }

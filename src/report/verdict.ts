@@ -192,11 +192,15 @@ function numberText(value: number | undefined): string {
   return value === undefined ? 'no value' : String(Number(value.toFixed(6)));
 }
 
-/** The worst frames with their times in the reference, in seconds if its frame rate is known. */
-export function worstMoments(
-  report: Report,
-  count: number,
-): readonly { metric: string; frame: number; time: number | undefined; value: number }[] {
+export interface WorstMoment {
+  readonly metric: string;
+  readonly frame: number;
+  /** In the reference, in seconds if its frame rate is known. */
+  readonly time: number | undefined;
+  readonly value: number;
+}
+
+export function worstMoments(report: Report, count: number): readonly WorstMoment[] {
   const by = ranking(report);
   if (!by) return [];
   return worstFrames(report, by, count).map(({ frameNum, value }) => ({

@@ -8,7 +8,7 @@ import { internalError } from '../../core/errors.js';
 import type { ExtractOptions, Report } from '../../index.js';
 import { pairRate } from '../../report/facts.js';
 import { extractorsFor, isWorseHigh, metricIn, notMeasured } from '../../report/limits.js';
-import { type Ranking, ranking, worstFrames } from '../../report/ranking.js';
+import { mapsOfMetric, type Ranking, ranking, worstFrames } from '../../report/ranking.js';
 import { trustOf } from '../../report/trust.js';
 import type { Measuring } from '../call-threads.js';
 import type { PictureJob, PictureName, TakenPair, TakenSide } from '../checked-api.js';
@@ -202,8 +202,8 @@ export async function showWorstFrames(
   const { origin } = context.files;
   const frames = worst.map(({ frameNum }) => frameNum);
   const paired = { ...options, offset: offset ?? options.offset, origin };
-  const butteraugli = metric.startsWith('butteraugli');
-  const job = pictureJob(input, { request, frames, butteraugli, options: paired }, describer);
+  const maps = mapsOfMetric(report, metric);
+  const job = pictureJob(input, { request, frames, maps, options: paired }, describer);
   const taken = await context.pool.run(1, ({ api }) => take(job, steps, context, api));
   const shown: ShownFrame[] = [];
   const content: ExtraContent[] = [];
@@ -377,7 +377,7 @@ async function describe(
 
 async function publish(
   pair: TakenPair,
-  { butteraugli }: PictureJob,
+  { maps: { butteraugli } }: PictureJob,
   shown: readonly PictureName[],
   content: ExtraContent[],
   { resources }: ToolContext,

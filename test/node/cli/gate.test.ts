@@ -176,7 +176,7 @@ describe('a baseline', () => {
 });
 
 describe('files for CI', () => {
-  const hostile = '<b> & "|` ](http:\u001b[31m @all.y4m';
+  const hostile = '<b> & "|` ](http:\u001b[31m _x_ www.x @all.y4m';
   const odd = files.put(hostile.replaceAll('/', '_'), readFileSync(dis));
 
   test('JUnit XML has a suite per encode and a case per check', async () => {
@@ -219,7 +219,7 @@ describe('files for CI', () => {
       const rows = table.trim().split('\n');
       expect(new Set(rows.map((row) => row.split('|').length)).size).toBe(1);
     }
-    expect(text.replace(/<\/?code>/g, '')).not.toMatch(/[<`]|\]\(|@all/);
+    expect(text.replace(/<\/?code>/g, '')).not.toMatch(/[<`]|\]\(|@all|_x_|www\./);
     expect(text).not.toContain('\u001b');
   });
 
@@ -240,6 +240,7 @@ describe('files for CI', () => {
     [['--offset', '-2', '--subsample', '3']],
     [['--offset', 'auto', '--window', '4']],
     [['--shard', '1/1', '--range', '0.1s-0.3s', '--matrix', 'bt601']],
+    [['--model', 'neg']],
   ])('the command of a worst frame draws that frame with %j', async (options) => {
     const [path, json, part] = [files.at('look.md'), files.at('look.json'), files.at('look-part.json')];
     const outputs = ['-o', json, '--summary', path];
@@ -251,10 +252,21 @@ describe('files for CI', () => {
     const words = line.replace(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code))).split(' ');
     const { stdout } = await passes([...words, '-o', files.at('look.png')]);
     const { frames }: Pick<Report, 'frames'> = JSON.parse(readFileSync(json, 'utf8'));
-    const worst = frames.find(({ frameNum }) => frameNum === Number(words.at(-1)));
-    expect(stdout).toContain(
-      `adm2 ${worst?.metrics.integer_adm2?.toFixed(4)}, vif ${worst?.metrics.integer_vif_scale0?.toFixed(4)}`,
-    );
+    const { metrics = {} } = frames.find(({ frameNum }) => frameNum === Number(words.at(-1))) ?? {};
+    expect(words.includes('--neg')).toBe(options.includes('neg'));
+    const limit = options.includes('neg') ? '_egl_1' : '';
+    const [adm, vif] = [metrics[`integer_adm2${limit}`], metrics[`integer_vif_scale0${limit}`]];
+    expect(stdout).toContain(`adm2 ${adm?.toFixed(4)}, vif ${vif?.toFixed(4)}`);
+  });
+
+  test('the command of a worst frame names what ranks it and any file, but not standard input', async () => {
+    const path = files.at('any.md');
+    files.put('-x.y4m', readFileSync(dis));
+    const asked = ['--no-prediction', '--feature', 'butteraugli', '--summary', path];
+    await passes([...asked, '--', ref, '-x.y4m'], { cwd: files.at('') });
+    expect(readFileSync(path, 'utf8')).toMatch(/ \.\/-x\.y4m .*--scale-of=butteraugli --frame \d+<\/code>/);
+    await passes(['-', dis, ...asked], { input: readFileSync(ref) });
+    expect(readFileSync(path, 'utf8')).toContain('| – |');
   });
 
   test('the command of a worst frame of raw video has its geometry', async () => {

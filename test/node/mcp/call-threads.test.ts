@@ -49,7 +49,7 @@ const note = (worker: Worker) => started.push(worker);
 
 /** A job that takes pictures of these frames. */
 const taking = (length: number, frames: readonly number[], names: readonly ('reference' | 'map')[]) => ({
-  ...{ request: pair(length), frames, butteraugli: false },
+  ...{ request: pair(length), frames, maps: { butteraugli: false } },
   options: { origin: options().origin },
   previews: { names, maxSide: 64, maxBytes: 2000 },
 });

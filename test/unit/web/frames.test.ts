@@ -317,6 +317,7 @@ const source = (key: string, total = 1000): PairSource => ({
   reference: file,
   distorted: file,
   options: {},
+  maps: { butteraugli: false },
   total,
 });
 

@@ -7,12 +7,14 @@ import {
   type ColorMatrix,
   type FramePair,
   type FramePicture,
+  type MapOptions,
   mapQuality,
   type RgbaImage,
   type RgbImage,
 } from 'anyvmaf';
 import {
   type ListedEncode,
+  type MapsOfMetric,
   type PageLimits,
   type PagePictures,
   type PictureTry,
@@ -173,8 +175,8 @@ function opaque({ width, height, data }: RgbImage): RgbaImage {
 
 const SCALES = [0, 1, 2, 3] as const;
 
-export async function measureMap(pair: FramePair, blockSize: number, butteraugli = false): Promise<ShownMap> {
-  const maps = await mapQuality(pair, { blockSize, butteraugli });
+export async function measureMap(pair: FramePair, options: MapOptions): Promise<ShownMap> {
+  const maps = await mapQuality(pair, options);
   const { width, height } = pair.reference.format;
   const grids: Partial<Record<GridName, LossGrid>> = {};
   const add = (name: GridName, cells: Cells) => {
@@ -240,10 +242,10 @@ const BLOCK = 16;
 const [COVER, DIM] = [0.85, 0.62];
 
 /** @param side longest side in pixels */
-export async function thumbsOf(pair: FramePair, side: number): Promise<ThumbPair> {
+export async function thumbsOf(pair: FramePair, side: number, ofMetric: MapsOfMetric): Promise<ThumbPair> {
   const { width } = pair.reference.format;
   const aspect = pair.reference.displayAspect;
-  const { grids } = await measureMap(pair, BLOCK);
+  const { grids } = await measureMap(pair, { blockSize: BLOCK, ...ofMetric });
   return {
     index: pair.index,
     reference: thumb(pair.reference, side, aspect),
@@ -284,7 +286,7 @@ function mapOver(picture: Thumb, grid: LossGrid, fullWidth: number): Thumb {
 /** Smallest files first. */
 const LOSSY = ['image/avif', 'image/webp', 'image/jpeg'] as const;
 
-type Listed = ListedEncode & { readonly butteraugli: boolean };
+type Listed = ListedEncode & { readonly maps: MapsOfMetric };
 
 /** @throws the signal's reason */
 export async function reportPictures<E extends Listed>(
@@ -304,7 +306,7 @@ export async function reportPictures<E extends Listed>(
   const lossy = await lossyType();
   return pagePicturesOf(encodes, limits, {
     ...settings,
-    momentsOf: (encode) => momentsOf(pairsOf(encode), encode.butteraugli, lossy, settings.signal),
+    momentsOf: (encode) => momentsOf(pairsOf(encode), encode.maps, lossy, settings.signal),
     reasonOf: messageOf,
   });
 }
@@ -318,12 +320,12 @@ async function lossyType(): Promise<string> {
 
 async function* momentsOf(
   pairs: AsyncIterable<FramePair>,
-  butteraugli: boolean,
+  ofMetric: MapsOfMetric,
   lossy: string,
   signal: AbortSignal,
 ) {
   for await (const pair of pairs) {
-    const draw = await drawerOf(pair, butteraugli);
+    const draw = await drawerOf(pair, ofMetric);
     const { width, height } = pair.reference.format;
     yield {
       frame: pair.index,
@@ -346,9 +348,9 @@ async function* momentsOf(
 }
 
 /** Draws each size once. */
-async function drawerOf(pair: FramePair, butteraugli: boolean) {
-  const maps = await mapQuality(pair, { blockSize: BLOCK, butteraugli });
-  const of = butteraugli ? 'butteraugli' : 'both';
+async function drawerOf(pair: FramePair, ofMetric: MapsOfMetric) {
+  const maps = await mapQuality(pair, { blockSize: BLOCK, ...ofMetric });
+  const of = ofMetric.butteraugli ? 'butteraugli' : 'both';
   const draw = (maxSide: number) => ({
     reference: canvasOf(pair.reference.image({ maxSide })),
     distorted: canvasOf(pair.distorted.image({ maxSide })),

@@ -7,11 +7,12 @@ import {
   type ExtractOptions,
   extractFrames,
   type FramePair,
+  type MapOptions,
   type RawVideoFormat,
   type ScoreRequest,
 } from 'anyvmaf';
 import { unlessAborted } from 'anyvmaf/core/abort';
-import type { ListedEncode, PageLimits, PagePictures } from 'anyvmaf/view';
+import type { ListedEncode, MapsOfMetric, PageLimits, PagePictures } from 'anyvmaf/view';
 import { type CallContext, Handover } from '../engine/calls.js';
 import { type EncodeSource, PAIRING_SETTINGS, type RunOptions } from '../session.js';
 import { ByteCache } from './byte-cache.js';
@@ -203,6 +204,7 @@ export interface PairSource {
   readonly options: RunOptions;
   /** Number of pairs. */
   readonly total: number;
+  readonly maps: MapsOfMetric;
 }
 
 /** `from` and `to` are inclusive. */
@@ -228,7 +230,7 @@ export interface ThumbCall {
   readonly side: number;
 }
 
-interface ThumbsCall extends Pick<PairSource, 'reference' | 'distorted' | 'options'> {
+interface ThumbsCall extends Pick<PairSource, 'reference' | 'distorted' | 'options' | 'maps'> {
   readonly indices: readonly number[];
   readonly side: number;
 }
@@ -236,7 +238,7 @@ interface ThumbsCall extends Pick<PairSource, 'reference' | 'distorted' | 'optio
 export interface PicturedEncode extends ListedEncode {
   /** Its options have the offset that the run found. */
   readonly source: EncodeSource;
-  readonly butteraugli: boolean;
+  readonly maps: MapsOfMetric;
 }
 
 export interface ReportPicturesCall {
@@ -302,11 +304,11 @@ export const frameFunctions = {
   },
 
   async maps(
-    call: PairCall & { readonly blockSize: number; readonly butteraugli: boolean },
+    { source, index, options }: PairCall & { readonly options: MapOptions },
     { signal }: CallContext<never>,
   ): Promise<ShownMap> {
-    const pair = await reading(call.source, (reader) => reader.get(call.index, signal));
-    return measureMap(pair, call.blockSize, call.butteraugli);
+    const pair = await reading(source, (reader) => reader.get(index, signal));
+    return measureMap(pair, options);
   },
 
   async thumb({ file, raw, decoder, side }: ThumbCall): Promise<Thumb | undefined> {
@@ -317,12 +319,12 @@ export const frameFunctions = {
   },
 
   async thumbs(
-    { reference, distorted, options, indices, side }: ThumbsCall,
+    { reference, distorted, options, maps, indices, side }: ThumbsCall,
     { signal, emit }: CallContext<ThumbPair>,
   ): Promise<void> {
     const request = requestOf(reference, distorted, options);
     for await (const pair of extractFrames(request, indices, { ...pairingOptionsOf(options), signal })) {
-      const pictures = await thumbsOf(pair, side);
+      const pictures = await thumbsOf(pair, side, maps);
       signal.throwIfAborted();
       emit(pictures);
     }

@@ -4,7 +4,8 @@
  * strip of them above the curve; each opens its frame.
  */
 
-import { colourOf, percentOf } from 'anyvmaf/view';
+import { ranking } from 'anyvmaf';
+import { colourOf, mapsOfMetric, percentOf } from 'anyvmaf/view';
 import { drawPixels, h, svg } from '../dom.js';
 import { engine } from '../engine/client.js';
 import type { ThumbPair } from '../frames/draw.js';
@@ -84,14 +85,16 @@ export class MomentPictures {
   }
 
   async #load(encode: number, indices: readonly number[]): Promise<void> {
-    const source = sourceOf(this.#encodes.list[encode]?.result ?? {});
+    const { result } = this.#encodes.list[encode] ?? {};
+    const source = result && sourceOf(result);
     if (!source) return;
+    const maps = mapsOfMetric(result.report, result.report && ranking(result.report)?.metric);
     const stop = new AbortController();
     this.#stop = stop;
     try {
       await engine.call(
         'thumbs',
-        { ...source, indices, side: SIDE },
+        { ...source, maps, indices, side: SIDE },
         {
           signal: stop.signal,
           onEvent: (pair) => {

@@ -8,6 +8,7 @@ import {
   baseName,
   curveNames,
   listedFrames,
+  mapsOfMetric,
   noPictures,
   PAGE_MEGABYTES,
   PAGE_MEGABYTES_RANGE,
@@ -224,8 +225,8 @@ async function picturesOf(
     // One report per task: this reads all its frames.
     await new Promise<void>(inTurn);
     const frames = listedFrames(report, reported.length);
-    const butteraugli = ranking(report)?.metric.startsWith('butteraugli') === true;
-    listed.push({ of, name, frames, source, butteraugli });
+    const maps = mapsOfMetric(report, ranking(report)?.metric);
+    listed.push({ of, name, frames, source, maps });
   }
   const made = await engine.call(
     'reportPictures',

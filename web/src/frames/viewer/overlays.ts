@@ -84,8 +84,8 @@ export class Overlays {
 
   async #makeMap(source: PairSource, { index }: ShownPair, signal: AbortSignal): Promise<void> {
     const butteraugli = this.#settings.grid.value === 'butteraugli';
-    const call = { source, index, blockSize: BLOCK, butteraugli };
-    this.#map = await engine.call('maps', call, { signal });
+    const options = { ...source.maps, blockSize: BLOCK, butteraugli };
+    this.#map = await engine.call('maps', { source, index, options }, { signal });
     this.paintMap();
   }
 

@@ -5,7 +5,7 @@
  */
 import { type FrameMetrics, frameGap, type Ranking, type Report, ranking, worstFrames } from 'anyvmaf';
 import { USUAL_RATE } from 'anyvmaf/core/numbers';
-import { pairCount, pairRate, valueTextOf } from 'anyvmaf/view';
+import { mapsOfMetric, pairCount, pairRate, valueTextOf } from 'anyvmaf/view';
 import type { Coded } from '../../packets/client.js';
 import {
   type EncodeResult,
@@ -54,7 +54,8 @@ function totalOf({ frames, report }: EncodeResult, frame: number): number {
 export function pairSource(result: EncodeResult, frame: number): PairSource | undefined {
   const source = sourceOf(result);
   if (!result.source || !source) return undefined;
-  return { ...source, key: String(identityOf(result.source)), total: totalOf(result, frame) };
+  const maps = mapsOfMetric(result.report, rankingOf(result.frames, result.report)?.metric);
+  return { ...source, key: String(identityOf(result.source)), total: totalOf(result, frame), maps };
 }
 
 /** Frames of the reference before the first pair. */
