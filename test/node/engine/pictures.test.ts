@@ -45,8 +45,10 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
       const jpeg = name === 'jpeg';
       const by = jpeg ? BY_601 : FROM_RGB;
       const stated = jpeg ? `by the matrix BT.601 in limited range (${BY_601})` : STATED;
-      const converted = jpeg ? 'colour range full to limited' : `${decoded} (RGB) to ${format} ${STATED}`;
-      const chain = jpeg ? `scale=in_range=full:out_range=limited:${EXACT}` : FROM_RGB;
+      const fromRgb = name === 'a palette' ? `format=rgb24,${FROM_RGB}` : FROM_RGB;
+      const byRgb = `${decoded} (RGB) to ${format} ${STATED.replace(FROM_RGB, fromRgb)}`;
+      const converted = jpeg ? 'colour range full to limited' : byRgb;
+      const chain = jpeg ? `scale=in_range=full:out_range=limited:${EXACT}` : fromRgb;
       expect(report.pairing?.reference.conversions[0]).toBe(`rgb24 (RGB) to yuv444p ${stated}`);
       expect(report.pairing?.distorted.conversions).toEqual(expect.arrayContaining([converted, ...alpha]));
       const plain = {
@@ -89,7 +91,7 @@ describe.runIf(hasFfmpeg)(`RGB and pictures (${needsFfmpeg})`, () => {
   const conversions: readonly (readonly [string, () => string, string, string])[] = [
     ['by default', () => encoded('by-default.mp4', '-pix_fmt', 'yuv420p'), '601', 'fits the colours'],
     ['by BT.709 without a label', () => encoded('by-709.mp4', ...by709), '709', 'fits the colours'],
-    ['by its label', () => encoded('labelled-709.mp4', ...by709, ...label), '709', 'which distorted states'],
+    ['by its label', () => encoded('labelled-709.mp4', ...by709, ...label), '709', 'as distorted states'],
   ];
   it.each(conversions.slice(0, tier(2, conversions.length)))(
     'converts an RGB master as its encode was: %s',
