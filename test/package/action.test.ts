@@ -125,6 +125,13 @@ describe('the action', () => {
       output: '',
     });
     expect(baseline).toMatchObject({ code: 0, stderr: '' });
+    // The files of the first run stay, but are not of this one.
+    const unscored = await act({ reference: ref, distorted: files.at('missing.y4m') });
+    expect(unscored).toMatchObject({
+      code: 2,
+      output: expect.stringMatching(/^report=\njunit=.+\nexit-code=2\n$/),
+    });
+    expect(unscored.summary).toContain('could not be scored');
   });
 
   test('does not run or parse file names that look like commands, options or lines', async () => {

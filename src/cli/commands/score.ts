@@ -2,7 +2,9 @@
  * @module cli/commands/score
  * `anyvmaf REFERENCE DISTORTED...`: scores encodes of a reference; with `--shard I/N` measures one part of a pair.
  */
+import { AnyvmafError } from '../../core/errors.js';
 import { withoutAccess } from '../../core/printable.js';
+import { version } from '../../core/version.js';
 import type { Finding, ShardChoice } from '../../index.js';
 import type { Report, ReportHead } from '../../report/schema.js';
 import {
@@ -75,7 +77,6 @@ export const score: Command = {
     const settings = scoreSettings(args);
     if (settings === 'help') return page;
     if (settings === 'version') {
-      const { version } = await import('../../core/version.js');
       await terminal.print(`${version}\n`);
       return EXIT.ok;
     }
@@ -88,7 +89,10 @@ async function scoreVideos(settings: ScoreSettings, args: readonly string[], ter
   const outputs = await openOutputs(settings, videosIn(settings), settings.hosts);
   return interruptible(async (stop) => {
     const live = await liveLines(settings, terminal, stop.abort);
-    const measured = await measure(settings, terminal, stop, live, outputs.gate);
+    const measured = await measure(settings, terminal, stop, live, outputs.gate).catch(async (error) => {
+      await judgeUnscored(error, settings, outputs.gate, stop.signal);
+      throw error;
+    });
     const outcome = { ...measured, options: settings.options, raw: settings.raw };
     const [failure] = outcome.failures;
     if (failure)
@@ -110,6 +114,27 @@ async function scoreVideos(settings: ScoreSettings, args: readonly string[], ter
     if (failure) return EXIT.failed;
     return judged === EXIT.ok && outcome.alarms ? EXIT.alarm : judged;
   });
+}
+
+/** Writes the files of a gate if an error ended the run, so that they are not missing or of an earlier run. */
+async function judgeUnscored(
+  error: unknown,
+  { reference, distorted }: ScoreSettings,
+  gate: Gate | undefined,
+  signal: AbortSignal,
+): Promise<void> {
+  if (!gate || !(error instanceof AnyvmafError) || error.code === 'usage' || signal.aborted) return;
+  const failures = distorted.map((name, index) => failureOf(error, index, [reference, name]));
+  await gate.judge({ reports: [], failures }, signal);
+}
+
+function failureOf(
+  error: AnyvmafError,
+  index: number,
+  [reference = '', distorted = '']: readonly [string | undefined, string | undefined],
+): Failure {
+  const names = { reference: withoutAccess(reference), distorted: withoutAccess(distorted) };
+  return { index, error, failed: { version, ...names, code: error.code, message: messageInFlags(error) } };
 }
 
 /** Makes the page with pictures of the worst frames, and complains about missing ones. */
@@ -221,16 +246,10 @@ async function measureMany(
     ...(raw && { raw }),
     ...(sum && { onProgress: sum }),
     onFailure(error, index) {
-      const failed = {
-        version: api.version,
-        reference: withoutAccess(reference),
-        distorted: withoutAccess(distorted[index] ?? ''),
-        code: error.code,
-        message: messageInFlags(error),
-      };
-      failures.push({ index, error, failed });
+      const failure = failureOf(error, index, [reference, distorted[index]]);
+      failures.push(failure);
       sum?.(null, index);
-      live?.fail(failed, index);
+      live?.fail(failure.failed, index);
     },
   });
   const ofAll = ofAllReports(reports);

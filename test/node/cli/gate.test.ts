@@ -195,6 +195,17 @@ describe('files for CI', () => {
     expect(xml).not.toContain('\u001b');
   });
 
+  test('an error that ends the run is one of each encode in both files', async () => {
+    const [xml, md] = [files.put('ended.xml', 'of an earlier run'), files.at('ended.md')];
+    const missing = files.at('missing.y4m');
+    for (const encodes of [[missing], [missing, missing], [dis, odd]]) {
+      const reference = encodes.includes(missing) ? ref : missing;
+      await ends([reference, ...encodes, '-q', '--junit', xml, '--summary', md], 2, 'there is no such file');
+      expect(tags(readFileSync(xml, 'utf8')).filter((name) => name === 'error')).toHaveLength(encodes.length);
+      expect(readFileSync(md, 'utf8')).toContain('could not be scored');
+    }
+  });
+
   test('JUnit XML without any limit reports that each was scored', async () => {
     const path = files.at('plain.xml');
     expect(await gate('--junit', path)).toMatchObject({ code: 0 });
