@@ -10,7 +10,7 @@ import { request as httpsRequest, Agent as SecureAgent } from 'node:https';
 import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { unescape as decoded } from 'node:querystring';
-import { AnyvmafError, codeOf, ioError, usageError } from '../core/errors.js';
+import { AnyvmafError, codeOf, ioError, type Remedy, usageError } from '../core/errors.js';
 import { clause, quoted, shown } from '../core/printable.js';
 import { version } from '../core/version.js';
 
@@ -106,8 +106,10 @@ export class AllowedHosts {
   require(url: URL, from?: URL): void {
     const { protocol, port } = url;
     const name = shown(url.href);
-    const refuse = (why: string) =>
-      from ? ioError(`${shown(from.href)} redirects to ${name}, ${why}.`) : usageError(`${name} is ${why}.`);
+    const refuse = (why: string, hints?: readonly Remedy[]) =>
+      from
+        ? ioError(`${shown(from.href)} redirects to ${name}, ${why}`, { hints })
+        : usageError(`${name} is ${why}`, { hints });
     if (protocol !== 'http:' && protocol !== 'https:')
       throw refuse(`a URL with an unsupported scheme (${shown(protocol)})`);
     if (from?.protocol === 'https:' && protocol === 'http:') throw refuse('which is not encrypted');
@@ -115,7 +117,7 @@ export class AllowedHosts {
     const hit = this.#hosts.some((named) => named.port === port && isOf(named, host));
     if (!hit && !(port === '' && this.#inRange(host))) {
       const advice = shown(port === '' ? host : `${host}:${port}`);
-      throw refuse(`on a host that is not allowed; if you trust it, allow it: allowUrl ${advice}`);
+      throw refuse('on a host that is not allowed', [allowing(advice)]);
     }
     const address = canonicalAddress(host);
     if (address !== undefined) this.requireAddress(address, url);
@@ -133,8 +135,9 @@ export class AllowedHosts {
     // localhost means this machine; it is not resolved by a name server.
     if (named || (isLoopback(canonical) && (host === 'localhost' || host.endsWith('.localhost')))) return;
     throw ioError(
-      `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or a private network and must ` +
-        `be allowed too: allowUrl ${shown(canonical)}.`,
+      `${shown(host)} has the address ${shown(canonical)}, which belongs to this machine or a private network and must be ` +
+        'allowed too',
+      { hints: [allowing(shown(canonical))] },
     );
   }
 
@@ -143,6 +146,10 @@ export class AllowedHosts {
     return address !== undefined && this.#ranges.check(address, familyOf(address));
   }
 }
+
+const allowing = (host: string): Remedy => ({
+  ...{ purpose: 'fix', option: 'allowUrl', value: [host], aim: 'if you trust it' },
+});
 
 function isOf({ name, subdomains }: NamedHost, host: string): boolean {
   return subdomains ? host.endsWith(`.${name}`) : host === name;

@@ -312,14 +312,14 @@ async function verifySignature(
   const bundle = entry?.sigstoreBundle;
   if (!entry || bundle === undefined || file !== entry.file)
     throw modelError(
-      `tiny_model_verify asks for a signature of ${file}, but ` +
-        `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; leave ` +
-        'tiny_model_verify out, or register the model with sigstore_bundle.',
+      `A signature of ${file} is required, but ` +
+        `${entry ? `the registry's row ${quoted(entry.id)} names no Sigstore bundle for it` : 'no registry lists it'}; require ` +
+        'none, or register the model with sigstore_bundle.',
     );
   if (!entry.signer)
     throw modelError(
       `The registry's row "${entry.id}" does not name the signer of ${file}, and a signature by just anyone proves ` +
-        'nothing; add sigstore_issuer and sigstore_identity, or leave tiny_model_verify out.',
+        'nothing; add sigstore_issuer and sigstore_identity, or require no signature.',
     );
   if (unlisted.length > 0)
     throw modelError(

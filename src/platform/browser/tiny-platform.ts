@@ -94,6 +94,6 @@ async function readWithin(response: Response, limit: number, name: string): Prom
 
 const NO_SIGNATURES: TinySignatures = {
   async verify(_bytes, _bundle, what) {
-    throw modelError(`The signature of ${what} cannot be checked in a browser; leave tiny_model_verify out.`);
+    throw modelError(`The signature of ${what} cannot be checked in a browser; require none.`);
   },
 };

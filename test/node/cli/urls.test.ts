@@ -56,7 +56,10 @@ describe('videos by URL', () => {
     const refused: readonly (readonly [readonly string[], string])[] = [
       [[], '--allow-url'],
       [['--allow-url=example.com'], 'on a host that is not allowed'],
-      [['--allow-url=127.0.0.1'], 'on a host that is not allowed'],
+      [
+        ['--allow-url=127.0.0.1'],
+        `a host that is not allowed; pass --allow-url ${server.host} if you trust it.`,
+      ],
       [['--allow-url=http://127.0.0.1'], 'must be a host'],
       [['--allow-url', `--allow-url=${server.host}`], 'with a host and without one'],
     ];

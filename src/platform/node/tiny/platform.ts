@@ -129,7 +129,7 @@ export function nodeTinySignatures(
       } catch (cause) {
         throw modelError(
           `The signature of ${what} cannot be checked without the package sigstore; install it with npm install ` +
-            'sigstore, or leave tiny_model_verify out.',
+            'sigstore, or require no signature.',
           { cause },
         );
       }

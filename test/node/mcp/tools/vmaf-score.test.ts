@@ -263,7 +263,7 @@ describe('what vmaf_score refuses', () => {
   it.each([
     [{ no_reference: true, tiny_model: 'm.onnx' }, /m\.onnx is not allowed/],
     [{ no_reference: true }, /^no_reference requires tiny_model; no classic NR scorer exists/],
-    [{ tiny_model: tiny(), tiny_model_verify: true }, /tiny_model_verify/],
+    [{ tiny_model: tiny(), tiny_model_verify: true }, /A signature of .* is required/],
     [{ tiny_model: tiny(), tiny_codec: 'libx264' }, /codec/],
     [{ tiny_model: tiny(), tiny_preset: 'slow' }, /tiny_preset|codec/],
     [{ tiny_model: tiny(), tiny_crf: 23 }, /tiny_crf|codec/],
