@@ -333,7 +333,18 @@ function client({ redis }: QueueLibraries, address: QueueAddress): Redis {
     maxRetriesPerRequest: null,
     retryStrategy: (times: number) => Math.min(100 * times, 2000),
   };
-  return new redis.Redis(options);
+  return inItsDatabase(new redis.Redis(options));
+}
+
+/** Reconnects if the server refuses the database; ioredis would continue in database 0. */
+function inItsDatabase(redis: Redis): Redis {
+  redis.on('error', (error: Error & { command?: { name: string } }) => {
+    if (error.command?.name === 'select') redis.disconnect(true);
+  });
+  // BullMQ's workers use duplicates too.
+  const duplicate = redis.duplicate.bind(redis);
+  redis.duplicate = (options) => inItsDatabase(duplicate(options));
+  return redis;
 }
 
 /** @throws {AnyvmafError} `io` if the server does not answer or refuses */
@@ -349,8 +360,8 @@ function firstAnswer(redis: Redis, address: QueueAddress, patience: boolean): Pr
     redis.on('error', (error: Error & { code?: string }) => {
       last = withoutPassword(error.message || error.code || String(error));
       const text = `${last} ${error.code}`;
-      // A wrong name or password stays wrong.
-      const final = /ENOTFOUND|WRONGPASS|NOAUTH|NOPERM|CERT|SSL|altnames|self.signed/i.test(text);
+      // A wrong name, password or database stays wrong.
+      const final = /ENOTFOUND|WRONGPASS|NOAUTH|NOPERM|DB index|CERT|SSL|altnames|self.signed/i.test(text);
       if (final || (!patience && /ECONNREFUSED|ENOENT/.test(text))) fail();
     });
     redis.ping().then(

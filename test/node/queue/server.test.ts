@@ -8,11 +8,13 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Stored } from '../../../src/queue/job.js';
+import { QueueConnection, queueAddress } from '../../../src/queue/connect.js';
+import { type Stored, taskId } from '../../../src/queue/job.js';
 import { LostFile, ResultsFolder } from '../../../src/queue/results-folder.js';
 import { anyvmaf, anyvmafProcess, videos } from '../../support/cli.js';
 import { FileServer } from '../../support/file-server.js';
 import { privateFolder, testFolder } from '../../support/folders.js';
+import { testJob } from '../../support/memory-queue.js';
 import { redisIsAbsent, startRedis, startWorker } from '../../support/redis.js';
 import { exhaustive } from '../../support/tier.js';
 
@@ -174,6 +176,36 @@ describe.skipIf(redisIsAbsent !== undefined)(title, () => {
     // This takes the ten seconds that a server has to come up.
     const plain = await anyvmaf(['queue', '--queue', url.replace('rediss', 'redis')], { env });
     expect(plain.code).toBe(2);
+  });
+
+  it('is used in no other database than its own', async () => {
+    await using redis = await startRedis();
+    const far = `${redis.url}?db=99`;
+    const wrong = await anyvmaf(['queue', 'cancel', '--all', '--queue', far]);
+    const stderr = `anyvmaf: cannot use the queue at ${far}: ERR DB index is out of range\n`;
+    expect(wrong).toEqual({ code: 2, stdout: '', stderr });
+    // Connections that lose their database later wait until they have it again.
+    const connection = await QueueConnection.open(queueAddress(`${redis.url}?db=1`));
+    const ran: unknown[] = [];
+    const worker = connection.worker(async ({ id }) => void ran.push(id), {});
+    await worker.waitUntilReady();
+    await redis.client.call('ACL', 'SETUSER', 'default', '-select');
+    await redis.client.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    await expect.poll(() => connection.lastError).toContain('NOPERM');
+    const task = { kind: 'pair', job: testJob(1) } as const;
+    const added = connection.add([task]);
+    await redis.client.call('ACL', 'SETUSER', 'default', '+select');
+    await added;
+    await expect.poll(() => ran).toEqual([taskId(task)]);
+    expect(await redis.client.dbsize()).toBe(0);
+    const clients = async () =>
+      String(await redis.client.client('LIST'))
+        .match(/(?<= db=)\d/g)
+        ?.sort();
+    // The first is the test's own.
+    await expect.poll(clients).toEqual(['0', '1', '1', '1']);
+    await worker.close();
+    await connection.close();
   });
 
   it('that does not answer is an error at once', async () => {
