@@ -3,7 +3,7 @@
  * Resolves untrusted paths: only regular files under the allowed folders, after following every symbolic link. Messages
  * reveal nothing about files outside, not even whether they exist.
  */
-import type { Stats } from 'node:fs';
+import { existsSync, type Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, resolve, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -57,6 +57,9 @@ export class SeveralFilesError extends AnyvmafError {
     super('io', `${quoted(named)} may be in several allowed folders; give the whole path, ${names}`);
   }
 }
+
+/** A path outside the allowed folders. */
+export class NotAllowedError extends AnyvmafError {}
 
 export class AllowedPaths {
   /** Real paths of the folders that the user allowed, without the server's own. */
@@ -201,11 +204,14 @@ export class AllowedPaths {
   async #real(path: string, named: string): Promise<string | undefined> {
     this.#check(path);
     const absolute = resolve(this.#cwd, path);
-    const refusal = ioError(`${quoted(named)} is not under an allowed folder; ${this.#advice}`);
     // Only the real path of the first existing folder shows whether it lies under a root.
     const near = nearestReal(absolute);
-    if (!near || !this.#roots.some((root) => isInside(root, near.real))) throw refusal;
-    return near.at === absolute ? near.real : undefined;
+    if (near && this.#roots.some((root) => isInside(root, near.real)))
+      return near.at === absolute ? near.real : undefined;
+    // A root that is gone, such as a network mount, may come back.
+    const gone = this.#roots.some((root) => isInside(root, absolute) && !existsSync(root));
+    const Refusal = gone ? AnyvmafError : NotAllowedError;
+    throw new Refusal('io', `${quoted(named)} is not under an allowed folder; ${this.#advice}`);
   }
 }
 

@@ -4,7 +4,7 @@
  * memory ends one task only.
  */
 import { fork } from 'node:child_process';
-import { TimeLimitError, unlessAborted } from '../core/abort.js';
+import { unlessAborted } from '../core/abort.js';
 import { AnyvmafError, type ErrorCode, internalError } from '../core/errors.js';
 import type { QueueJob, Stored, Task } from './job.js';
 import type { Scorer } from './run-task.js';
@@ -43,9 +43,12 @@ export type FromScoring =
       readonly kind: 'failed';
       readonly code: ErrorCode;
       readonly message: string;
-      /** The time limit was exceeded: do not retry. */
-      readonly late?: boolean;
+      /** A retry would fail again. */
+      readonly final: boolean;
     };
+
+/** A retry would fail again, whatever the code. */
+export class FinalError extends AnyvmafError {}
 
 const SCRIPT = new URL('./scoring-child.js', import.meta.url);
 /** Milliseconds to stop before the process is killed. */
@@ -143,8 +146,8 @@ class OneProcess {
       this.#hear = (message) => {
         if (message.kind === 'done') resolve(message.result);
         else if (message.kind === 'failed') {
-          const { late, code, message: text } = message;
-          reject(late ? new TimeLimitError(text) : new AnyvmafError(code, text));
+          const { final, code, message: text } = message;
+          reject(new (final ? FinalError : AnyvmafError)(code, text));
         } else {
           watch?.refresh();
           onFrames(Math.max(0, message.frames - frames));

@@ -13,7 +13,7 @@ import type { QueueConnection } from './connect.js';
 import { checkTask, type QueueCounts, readReason, reasonText, type Task } from './job.js';
 import type { ResultsFolder } from './results-folder.js';
 import { runTask, sweep, type TaskEnd } from './run-task.js';
-import { ScoringProcesses, type ScoringRules } from './scoring-process.js';
+import { FinalError, ScoringProcesses, type ScoringRules } from './scoring-process.js';
 
 interface WorkerSettings {
   readonly name: string;
@@ -124,9 +124,8 @@ export class QueueWorker {
       const code = error instanceof AnyvmafError ? error.code : 'internal';
       const reason = reasonText(code, messageOf(error));
       this.metrics.failed(code);
-      throw FINAL.has(code) || error instanceof TimeLimitError
-        ? new UnrecoverableError(reason)
-        : new Error(reason);
+      const final = FINAL.has(code) || error instanceof FinalError || error instanceof TimeLimitError;
+      throw final ? new UnrecoverableError(reason) : new Error(reason);
     } finally {
       this.metrics.active--;
       this.#running.delete(controller);

@@ -6,6 +6,7 @@ import { TimeLimitError } from '../../core/abort.js';
 import { AnyvmafError, messageOf } from '../../core/errors.js';
 import { isUrl } from '../../core/names.js';
 import { quotientOf, USUAL_RATE } from '../../core/numbers.js';
+import { NotAllowedError } from '../../files/allowed-paths.js';
 import type { Shard } from '../../index.js';
 import { MOST_PARTS, type PartLength, type QueueJob, type Stored } from '../../queue/job.js';
 import { LostFile, ResultsFolder } from '../../queue/results-folder.js';
@@ -52,8 +53,8 @@ async function run(work: ScoringWork, rules: ScoringRules): Promise<void> {
   } catch (error) {
     const known = error instanceof AnyvmafError ? error : undefined;
     const message = known ? messageInFlags(known) : messageOf(error);
-    const late = error instanceof TimeLimitError;
-    send({ kind: 'failed', code: known?.code ?? 'internal', message, ...(late && { late }) });
+    const final = error instanceof TimeLimitError || error instanceof NotAllowedError;
+    send({ kind: 'failed', code: known?.code ?? 'internal', message, final });
   } finally {
     running = undefined;
   }

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { describe, expect, expectTypeOf, it, vi } from 'vitest';
 import * as z from 'zod/v4';
 import { AnyvmafError } from '../../../src/core/errors.js';
-import { AllowedPaths } from '../../../src/files/allowed-paths.js';
+import { AllowedPaths, NotAllowedError } from '../../../src/files/allowed-paths.js';
 import { isInside } from '../../../src/files/checked-file.js';
 import type { score } from '../../../src/mcp/checked-api.js';
 import { findRoots, HOW_TO_ALLOW, splitRoots } from '../../../src/mcp/files.js';
@@ -59,7 +59,9 @@ describe('input files', () => {
       'data/folder-out/secret.yuv data/dangling-out data/loop .. .'
     ).split(' '),
   )('are refused outside: %s', async (path) => {
-    await expect(files.resolveInput(at(path))).rejects.toThrow(refused);
+    const refusal = files.resolveInput(at(path));
+    await expect(refusal).rejects.toThrow(refused);
+    await expect(refusal).rejects.toBeInstanceOf(NotAllowedError);
   });
 
   it('outside are refused with the same message whether they exist or not', async () => {
@@ -101,7 +103,9 @@ describe('input files', () => {
     writeFileSync(at('moving/a'), 'x');
     const own = allowing([at('moving')], home);
     renameSync(at('moving'), at('moved'));
-    await expect(own.resolveInput(at('moving/a'))).rejects.toThrow(refused);
+    const refusal = own.resolveInput(at('moving/a'));
+    await expect(refusal).rejects.toThrow(refused);
+    await expect(refusal).rejects.not.toBeInstanceOf(NotAllowedError);
     renameSync(at('moved'), at('moving'));
     expect(await own.resolveInput(at('moving/a'))).toBe(at('moving/a'));
   });

@@ -303,13 +303,15 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       const queue = new Queue('tasks', { connection: redis.client, prefix: '{anyvmaf}' });
       const dead = async () => (await queue.getFailed(0, 100)).filter(({ id }) => id?.startsWith('hostile-'));
       for (const [name, data] of hostile)
-        await queue.add('pair', data, { jobId: `hostile-${name}`, attempts: 1 });
+        await queue.add('pair', data, { jobId: `hostile-${name}`, attempts: 2 });
       // A task that BullMQ itself cannot read.
       await queue.add('pair', {}, { jobId: 'hostile-torn', delay: 50 });
       await redis.client.hset(key('tasks:hostile-torn'), 'data', '{"torn');
       await expect.poll(async () => (await dead()).length).toBeGreaterThanOrEqual(hostile.length);
       const reasons = new Map((await dead()).map(({ id, failedReason }) => [id, failedReason]));
       for (const [name, , why] of hostile) expect(reasons.get(`hostile-${name}`), name).toMatch(why);
+      // Without a retry.
+      expect(new Set((await dead()).map(({ attemptsMade }) => attemptsMade))).toEqual(new Set([1]));
       expect(existsSync(marker)).toBe(false);
       // The worker still works.
       const out = files.at('after.jsonl');
