@@ -517,13 +517,16 @@ describe('availability', () => {
     expect(said).toContain('/nowhere/else (ANYVMAF_FFMPEG) does not exist');
   });
 
-  it('detects other programs', async () => {
-    writeFileSync(file('fake'), '#!/bin/sh\necho hello\n');
+  it.each([
+    ['echo hello', 'did not print its version'],
+    ['yes', 'printed more than 16 MB'],
+  ])('detects other programs: %s', async (script, why) => {
+    writeFileSync(file('fake'), `#!/bin/sh\n${script}\n`);
     chmodSync(file('fake'), 0o755);
     vi.stubEnv('ANYVMAF_FFMPEG', file('fake'));
     const found = await createFfmpegDecoder().availability();
     expect(found.usable).toBe(false);
-    expect(found.reason).toContain('did not print its version');
+    expect(found.reason).toContain(why);
   });
 
   it.runIf(hasFfmpeg)(`looks for ffprobe, and does not start it (${needsFfmpeg})`, async () => {

@@ -79,7 +79,10 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-/** @throws {AnyvmafError} `io` if it cannot be started; the signal's reason */
+/** Characters of collected output. Answers about tracks and tags are far shorter; lists of packets are read by line. */
+const MOST_OUTPUT = 16_000_000;
+
+/** @throws {AnyvmafError} `io` if it cannot be started or prints too much; the signal's reason */
 export async function runTool(
   tool: ToolName,
   args: readonly string[],
@@ -94,10 +97,16 @@ export async function runTool(
   else
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       stdout += text;
+      if (stdout.length > MOST_OUTPUT) void child.kill();
     });
   try {
     const ending = await child.ended;
     signal?.throwIfAborted();
+    if (stdout.length > MOST_OUTPUT)
+      throw ioError(
+        `${shown(toolCommand(tool))} printed more than 16 MB, but a short answer was expected; check that it is ` +
+          `${tool}, or the metadata of its input.`,
+      );
     return { ...ending, stdout, stderr: stderr() };
   } finally {
     forget();
