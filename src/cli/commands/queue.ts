@@ -5,7 +5,7 @@
 import { availableParallelism, hostname } from 'node:os';
 import { setTimeout as pause } from 'node:timers/promises';
 import { onAbort } from '../../core/abort.js';
-import { usageError } from '../../core/errors.js';
+import { ioError, usageError } from '../../core/errors.js';
 import { counted, printable, quoted, shown } from '../../core/printable.js';
 import { realFolders } from '../../files/allowed-paths.js';
 import { authority, isLoopback } from '../../mcp/guard.js';
@@ -138,8 +138,9 @@ async function act({ action, ids, settings }: QueueTask, connection: QueueConnec
   await terminal.print(
     json ? `${JSON.stringify({ [done.replace(' ', '_')]: count })}\n` : `${counted(count, 'job')} ${done}\n`,
   );
-  // IDs that match nothing are a mistake.
-  return count === 0 && ids.length > 0 ? EXIT.failed : EXIT.ok;
+  if (count > 0 || ids.length === 0) return EXIT.ok;
+  const [job, hint] = action === 'retry' ? ['dead job', `: '${QUEUE} dead' lists them`] : ['job', ''];
+  throw ioError(`no ${job} has an ID that begins with ${ids.join(' or ')}${hint}`);
 }
 
 async function view({ json, once }: Partial<QueueSettings>, connection: QueueConnection, terminal: Terminal) {

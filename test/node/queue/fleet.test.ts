@@ -234,6 +234,13 @@ describe.skipIf(redisIsAbsent !== undefined)(title, { timeout: 120_000 }, () => 
       await expect.poll(state).toMatchObject({ active: 0 });
       gate.open();
       expect(readdirSync(results)).toEqual([]);
+      for (const action of ['cancel', 'retry']) {
+        const unknown = await anyvmaf(['queue', action, 'deadbeef', '--queue', redis.url]);
+        const stderr = expect.stringMatching(
+          /^anyvmaf: no (dead )?job has an ID that begins with deadbeef.*\n$/,
+        );
+        expect(unknown).toMatchObject({ code: 2, stderr });
+      }
     });
 
     it.sequential('refuses what somebody else put into Redis', async ({ expect }) => {
