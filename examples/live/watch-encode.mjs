@@ -6,7 +6,7 @@
  */
 import { spawn } from 'node:child_process';
 import { createReadStream } from 'node:fs';
-import { PassThrough, Readable } from 'node:stream';
+import { PassThrough, pipeline, Readable } from 'node:stream';
 import { createEmbeddedServer, prepareRun } from 'anyvmaf';
 
 const [source, output, crf = '28'] = process.argv.slice(2);
@@ -17,17 +17,19 @@ if (source === undefined || output === undefined) {
 
 const quiet = ['-hide_banner', '-loglevel', 'error'];
 const encode = ['-c:v', 'libx264', '-preset', 'veryfast', '-crf', crf, '-f', 'matroska', '-'];
-const encoder = spawn('ffmpeg', [...quiet, '-y', '-i', source, ...encode], {
+const encoder = spawn('ffmpeg', [...quiet, '-i', source, ...encode], {
   stdio: ['ignore', 'pipe', 'inherit'],
 });
-const decoder = spawn('ffmpeg', [...quiet, '-i', '-', '-f', 'yuv4mpegpipe', '-'], {
+const keep = ['-c', 'copy', output];
+const decoder = spawn('ffmpeg', [...quiet, '-y', '-i', '-', ...keep, '-f', 'yuv4mpegpipe', '-'], {
   stdio: ['pipe', 'pipe', 'inherit'],
 });
-const keeper = spawn('ffmpeg', [...quiet, '-y', '-i', '-', '-c', 'copy', output], {
-  stdio: ['pipe', 'inherit', 'inherit'],
-});
-encoder.stdout.pipe(decoder.stdin);
-encoder.stdout.pipe(keeper.stdin);
+pipeline(encoder.stdout, decoder.stdin, () => {});
+for (const child of [encoder, decoder])
+  child.once('exit', (code) => {
+    // ffmpeg printed why.
+    if (code !== 0) process.exit(1);
+  });
 
 const run = await prepareRun(
   {

@@ -1,17 +1,17 @@
 /**
  * @module test/node/api/examples
- * The examples of docs/api.md run, the page shows them as they are, and a run of the built package leaves nothing behind
- * in its process.
+ * The examples of docs/api.md and examples/live run, the page shows them as they are, and a run of the built package leaves
+ * nothing behind in its process.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { yuvFile } from '../../../src/sample/files.js';
-import { built } from '../../support/built.js';
+import { built, root } from '../../support/built.js';
 import { run as runProgram } from '../../support/cli.js';
 import { file, SMALL, y4mPair } from '../../support/clips.js';
-import { ffmpeg, hasFfmpeg } from '../../support/encode.js';
+import { ffmpeg, hasFfmpeg, needsFfmpeg } from '../../support/encode.js';
 import { testFolder } from '../../support/folders.js';
 
 const examples = new URL('../../../docs/examples/', import.meta.url);
@@ -147,6 +147,18 @@ describe('docs/api.md', () => {
   });
 
   it('shows no other code', () => expect(page.match(/```ts\n/g)).toHaveLength(names.length));
+});
+
+it.runIf(hasFfmpeg)(`watch-encode.mjs succeeds only if it writes the encode (${needsFfmpeg})`, () => {
+  const example = join(root, 'examples/live/watch-encode.mjs');
+  const watch = (output: string) =>
+    spawnSync(process.execPath, [example, 'reference.y4m', output], { cwd: folder, encoding: 'utf8' });
+  expect(watch('none/kept.mkv')).toMatchObject({
+    status: 1,
+    stderr: expect.stringContaining('No such file'),
+  });
+  expect(watch('kept.mkv')).toMatchObject({ status: 0, stderr: '' });
+  expect(statSync(join(folder, 'kept.mkv')).size).toBeGreaterThan(1000);
 });
 
 const small = testFolder();
