@@ -31,7 +31,31 @@ function loaded<Host, Args extends readonly unknown[], Result>(
   platform: Host,
   load: Load<Host, Args, Promise<Result> | Result>,
 ): (...args: Args) => Promise<Result> {
-  return async (...args) => (await load())(platform, ...args);
+  return async (...args) => {
+    const own = copyOf(args);
+    return (await load())(platform, ...own);
+  };
+}
+
+/** Copies plain objects and lists, which callers may change while code loads; sources, files and signals stay as they are. */
+function copyOf<Value>(value: Value): Value {
+  try {
+    return copied(value, COPIED_DEPTH) as Value;
+  } catch {
+    // Unreadable arguments are refused where they are checked.
+    return value;
+  }
+}
+
+/** Lists in the options of the jobs of a batch: arguments, jobs, a job, its options, a list. */
+const COPIED_DEPTH = 5;
+
+function copied(value: unknown, depth: number): unknown {
+  if (depth === 0 || typeof value !== 'object' || value === null || 'readFrame' in value) return value;
+  if (Array.isArray(value)) return value.map((item) => copied(item, depth - 1));
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype !== Object.prototype && prototype !== null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, copied(member, depth - 1)]));
 }
 
 /**
@@ -43,7 +67,11 @@ function bound<Args extends readonly unknown[], Result>(
   load: Load<Platform, Args, Promise<Result> | Result>,
   at = 1,
 ): (...args: Args) => Promise<Result> {
-  return async (...args) => loaded(await from(platform, args[at]), load)(...args);
+  return async (...args) => {
+    const own = copyOf(args);
+    const host = await from(platform, own[at]);
+    return (await load())(host, ...own);
+  };
 }
 
 /** {@link bound} for generators. */
@@ -52,9 +80,10 @@ function yielding<Args extends readonly unknown[], Item, Result>(
   load: Load<Platform, Args, AsyncGenerator<Item, Result, undefined>>,
   at = 1,
 ): (...args: Args) => AsyncGenerator<Item, Result, undefined> {
-  return async function* (...args) {
+  async function* run(args: Args) {
     return yield* (await load())(await from(platform, args[at]), ...args);
-  };
+  }
+  return (...args) => run(copyOf(args));
 }
 
 /** @throws {AnyvmafError} `usage` if the origin is invalid */

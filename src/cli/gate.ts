@@ -9,7 +9,7 @@ import { clause, printable, shown } from '../core/printable.js';
 import { readText } from '../files/text-file.js';
 import type { BatchGate } from '../report/batch.js';
 import { isAggregate, metricIn, notMeasured, pooledText } from '../report/limits.js';
-import { mapsOfMetric } from '../report/ranking.js';
+import { mapsOfMetric } from '../report/quality-metrics.js';
 import { readBaseline } from '../report/read/index.js';
 import type { FailedEncode, Report, ReportHead } from '../report/schema.js';
 import { causeText, flawOf } from '../report/trust.js';

@@ -16,7 +16,8 @@ import {
   type PictureTry,
   pagePicturesOf,
 } from '../report/picture-room.js';
-import { mapsOfMetric, ranking } from '../report/ranking.js';
+import { mapsOfMetric } from '../report/quality-metrics.js';
+import { ranking } from '../report/ranking.js';
 import type { Report } from '../report/schema.js';
 import { messageInFlags } from './exit.js';
 

@@ -21,7 +21,13 @@ const ROWS: ReadonlyMap<string, OptionRow> = new Map(Object.entries(OPTIONS));
 /** @returns the given options, with defaults for the others @throws {AnyvmafError} `usage`, naming option and value */
 export function checkByTable<Completed extends object>(options: object, taker: OptionTaker): Completed {
   const checked: Record<string, unknown> = {};
-  for (const [name, row] of ROWS) if (row.default !== undefined) checked[name] = row.default;
+  for (const [name, row] of ROWS) {
+    if (name in options && !Object.hasOwn(options, name))
+      throw usageError('is inherited by the options, which must be a plain object.', {
+        about: name as 'models',
+      });
+    if (row.default !== undefined) checked[name] = row.default;
+  }
   for (const [name, value] of Object.entries(options)) {
     if (value === undefined) continue;
     const row = ROWS.get(name);

@@ -5,7 +5,7 @@
  */
 import type { BenchOptions, BenchResult } from '../bench/run.js';
 import * as api from '../index.js';
-import type { MapsOfMetric } from '../report/ranking.js';
+import type { MapsOfMetric } from '../report/quality-metrics.js';
 import type { CheckedModel, CheckedPath } from './paths.js';
 
 /** A pair; without a reference for no-reference scores. */

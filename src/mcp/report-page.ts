@@ -11,7 +11,7 @@ import {
   ranking,
   worstFrames,
 } from '../index.js';
-import { mapsOfMetric } from '../report/ranking.js';
+import { mapsOfMetric } from '../report/quality-metrics.js';
 import { isReport, readReport } from '../report/read/index.js';
 import type { Report } from '../report/schema.js';
 import type { Measuring } from './call-threads.js';

@@ -49,28 +49,6 @@ export function ranking(
   return undefined;
 }
 
-/** Options with which maps show what a metric of the report measures. */
-export interface MapsOfMetric {
-  /** Map Butteraugli instead of VIF and ADM. */
-  readonly butteraugli: boolean;
-  /** Of NEG models and their features. Absent if enhancement counts as quality. */
-  readonly enhnGainLimit?: number;
-}
-
-/** @param report absent during a run
- * @param metric that ranks the frames */
-export function mapsOfMetric(
-  report: Pick<Report, 'models'> | undefined,
-  metric: string | undefined,
-): MapsOfMetric {
-  const { features = [] } = report?.models.find(({ name }) => name === metric) ?? {};
-  const [, limit] = /_egl_([\d.]+)/.exec([metric, ...features].join(' ')) ?? [];
-  return {
-    butteraugli: metric?.startsWith('butteraugli') === true,
-    ...(limit !== undefined && { enhnGainLimit: Number(limit) }),
-  };
-}
-
 /** Scored frames in a second, rounded; 10 if the frame rate is unknown. */
 export function frameGap(report: Sides): number {
   requireObject('report', report, 'a report');

@@ -13,7 +13,7 @@ export {
   pagePicturesOf,
 } from '../picture-room.js';
 export { harmonicMean } from '../pool.js';
-export { type MapsOfMetric, mapsOfMetric } from '../ranking.js';
+export { type MapsOfMetric, mapsOfMetric } from '../quality-metrics.js';
 export { baselineFrom, reportTexts } from '../read/index.js';
 export { namedCause, remarks, TRUST_OUTLOOK, trustOf } from '../trust.js';
 export { type Baseline, type Change, changeOf } from '../verdict.js';

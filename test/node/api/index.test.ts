@@ -48,6 +48,38 @@ describe('the origin of a call', () => {
   });
 });
 
+describe('arguments', () => {
+  it('are those of the time of the call, whatever becomes of their objects', async () => {
+    const request = { reference: 'first.y4m', distorted: 'first.y4m' };
+    const options = { features: ['psnr'], threads: 0 };
+    const encodes = ['first.y4m'];
+    const run = await node.prepareRun(request, options);
+    const calls = [node.score(request, options), node.scoreMany('first.y4m', encodes, options)];
+    const frames = node.extractFrames(request, [0]);
+    Object.assign(request, { reference: 'second.y4m', distorted: 'second.y4m' });
+    options.features[0] = 'nonsense';
+    encodes[0] = 'second.y4m';
+    const ended = [...calls, frames.next(), run.start()].map((call) =>
+      expect(call).rejects.toThrow('cannot read first.y4m'),
+    );
+    await Promise.all(ended);
+  });
+
+  it('have no inherited options, of which some would be ignored', async () => {
+    class Options {
+      get models() {
+        return [];
+      }
+    }
+    for (const options of [Object.create({ models: [] }), new Options()]) {
+      const scored = node.score({ reference: 'a.y4m', distorted: 'b.y4m' }, options);
+      await expect(scored).rejects.toThrow(
+        'models is inherited by the options, which must be a plain object.',
+      );
+    }
+  });
+});
+
 describe('configure', () => {
   const wasm = new URL('../../../wasm/anyvmaf.wasm', import.meta.url);
   const picture = { y: new Uint8Array(64 * 64).fill(50) };
