@@ -29,6 +29,8 @@ const NUMBER = /%(\d*)d/g;
 
 /** Whether a name means an image sequence, not a file. */
 export function namesSequence(name: string): boolean {
+  // Standard input, even if a folder has that name.
+  if (name === '-') return false;
   const stats = statOf(name);
   if (stats) return stats.isDirectory() && picturesIn(name).length > 0;
   return !hasScheme(name) && (basename(name).search(NUMBER) >= 0 || /[*?]/.test(basename(name)));

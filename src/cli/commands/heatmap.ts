@@ -100,6 +100,8 @@ export function heatmapSettings(settings: Partial<AskedSettings>, positionals: r
     throw usageError(
       '--scale-of butteraugli has a value for each pixel and no gain limit; leave out --block and --neg',
     );
+  if (output === '-')
+    throw usageError('-o/--output needs the name of a .png file or a folder, not - for a standard stream');
   checkPairingOptions(settings.options ?? {});
   const request = pairOf(settings, positionals, NAME);
   const chosen = frames ? [...new Set(frames)].sort((a, b) => a - b) : (worst ?? 1);

@@ -52,7 +52,10 @@ describe('results', () => {
     const geometry = ['-w', '64', '-h', '48', '-p', '420', '-b', '8'];
     const expected = `vmaf_v0.6.1: ${pairMean()}\n`;
     expect((await anyvmaf([...raw, ...geometry])).stdout).toBe(expected);
-    expect((await anyvmaf(['-', dis], { input: readFileSync(ref) })).stdout).toBe(expected);
+    mkdirSync(files.at('-'));
+    files.put('-/picture.png', '');
+    const piped = await anyvmaf(['-', dis], { input: readFileSync(ref), cwd: files.at('.') });
+    expect(piped.stdout).toBe(expected);
     const { stdout } = await anyvmaf(['-', dis, '--json'], { input: readFileSync(ref) });
     expect(JSON.parse(stdout).reference.name).toBe('standard input');
     const found = (await anyvmaf(['-r', raw[0], '-d-', ...geometry], { input: readFileSync(raw[1]) })).stdout;

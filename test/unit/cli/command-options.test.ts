@@ -448,6 +448,7 @@ describe('heatmaps', () => {
     ['--frame 1 --worst 2', 'leave one of them out'],
     ['--scale-of psnr', '--scale-of is "psnr", but it must be both, vif, adm or butteraugli'],
     ['--block 12', '--block is "12", but it must be 4, 8'],
+    ['-o -', '-o/--output needs the name of a .png file or a folder, not - for a standard stream'],
     ['--frame 1,2 -o x.png', '2 frames do not fit into the one file "x.png"'],
   ])('are refused with %s', (line, message) => {
     expect(() => heatmap(line)).toThrow(message);
