@@ -228,7 +228,7 @@ const evaluation = command(NAME, TINY_OPTIONS, page, async ({ settings, position
     const comparison = await compareModels(files, features, options);
     for (const { model, error } of comparison.errors) terminal.complain(`${model}: ${error}`);
     await terminal.print(json ? asJson(comparison) : comparisonText(comparison, width));
-    return comparison.ranked.length > 0 ? EXIT.ok : EXIT.failed;
+    return comparison.errors.length > 0 ? EXIT.failed : EXIT.ok;
   });
 });
 

@@ -129,10 +129,10 @@ describe('tiny eval and compare', () => {
     expect(errors).toEqual([]);
   });
 
-  it('continue without models that fail, and fail without any', async () => {
+  it('continue without models that fail, and exit with 2', async () => {
     const models = ['good.onnx', 'text.onnx'];
     const some = await run('tiny', 'compare', ...models, 'table.parquet', '--split', 'all', ...draws);
-    expect(some.code).toBe(0);
+    expect(some.code).toBe(2);
     expect(JSON.parse(some.stdout).errors).toEqual([
       { model: 'text.onnx', error: expect.stringContaining('is not a valid ONNX model') },
     ]);
