@@ -11,6 +11,7 @@ import { COMMANDS } from './command.js';
 import {
   choiceValue,
   fileName,
+  list,
   type OptionUse,
   optionTable,
   orList,
@@ -32,7 +33,7 @@ export const VIDEO_OPTIONS = optionTable({
     ],
     '-d, --distorted FILE': [
       'the video to compare with it',
-      (use) => ({ distorted: localPath(fileName(use)) }),
+      list('distorted', (use) => localPath(fileName(use))),
     ],
     '-w, --width N': [
       'raw YUV: width in samples; both files are then raw',
@@ -92,11 +93,10 @@ export function pairOf(settings: Partial<VideoSettings>, positionals: readonly s
 
 /** @throws {AnyvmafError} `usage` unless exactly one video is named */
 export function singleVideoOf(
-  { reference, distorted, ...geometry }: Partial<VideoSettings>,
+  { reference, distorted = [], ...geometry }: Partial<VideoSettings>,
   positionals: readonly string[],
 ): SingleVideo {
-  const named = positionals.map(localPath);
-  const [only, more] = distorted === undefined ? named : [distorted, ...named];
+  const [only, more] = [...distorted, ...positionals.map(localPath)];
   if (only === undefined || only === '')
     throw usageError('no video given; --no-reference scores the one that -d FILE names');
   if (more !== undefined)
@@ -139,7 +139,7 @@ function chooseVideos(
 ): Pick<Videos, 'reference' | 'distorted'> {
   const others = positionals.map(localPath);
   const reference = files.reference ?? others.shift();
-  const first = files.distorted ?? others.shift();
+  const [first, ...more] = [...(files.distorted ?? []), ...others];
   if (reference === undefined && first === undefined)
     throw usageError(`no videos given; try '${command} reference.mp4 distorted.mp4' or '${command} --help'`);
   if (reference === undefined)
@@ -152,7 +152,7 @@ function chooseVideos(
       `only one video given, "${shown(reference)}"; the other is missing: ${command} REFERENCE DISTORTED${hint}`,
     );
   }
-  const distorted: [string, ...string[]] = [first, ...others];
+  const distorted: [string, ...string[]] = [first, ...more];
   const surplus = distorted[most];
   if (surplus !== undefined)
     throw usageError(

@@ -192,7 +192,8 @@ describe('tiny models', () => {
       'The reference a.y4m was not read: --no-reference scores without one.',
       '--model has no effect with --no-reference: version=vmaf_v0.6.1 compare with a reference.',
     ]);
-    expect(() => settings('--no-reference a.y4m b.y4m --tiny-model m')).toThrow('one argument too many');
+    for (const videos of ['a.y4m b.y4m', '-d a.y4m -d b.y4m'])
+      expect(() => settings(`--no-reference ${videos} --tiny-model m`)).toThrow('one argument too many');
     expect(() => settings('--no-reference --tiny-model m')).toThrow('no video given');
   });
 });

@@ -309,6 +309,7 @@ test('several encodes follow the reference', () => {
   expect(settings('a', 'b', 'c', 'd').distorted).toEqual(['b', 'c', 'd']);
   expect(settings('-r', 'a', 'b', 'c').distorted).toEqual(['b', 'c']);
   expect(settings('-d', 'b', 'a', 'c')).toMatchObject({ reference: 'a', distorted: ['b', 'c'] });
+  expect(settings('-d', 'b', 'a', '-d', 'c', 'd').distorted).toEqual(['b', 'c', 'd']);
   expect(scoreComplaint('a', 'b', 'c', '--xml')).toContain(
     'XML holds one report, but 2 distorted videos are given',
   );
