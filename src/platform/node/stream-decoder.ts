@@ -90,7 +90,7 @@ class StreamDecoding implements ByteStream {
     const reason = error ?? `it ended with code ${code}`;
     throw mediaError(
       `ffmpeg cannot decode ${shown(this.#name)} without seeking: ${shown(reason)}; give encoded video as a file, in ` +
-        'which ffmpeg can seek, or decode it first: ffmpeg -i - -strict -1 -f yuv4mpegpipe -',
+        'which ffmpeg can seek, or pipe its frames: ffmpeg -i VIDEO -strict -1 -f yuv4mpegpipe -',
     );
   }
 
