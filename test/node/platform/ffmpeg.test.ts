@@ -305,6 +305,15 @@ describe.runIf(hasFfmpeg)(`invalid input (${needsFfmpeg})`, () => {
     );
   });
 
+  it('that is raw YUV is refused with a command that converts it', async () => {
+    const raw = made('bare.yuv', 'testsrc2=size=64x48:rate=25', '-frames:v 2 -pix_fmt yuv420p');
+    const message = await refusalOf('media', () => createFfmpegDecoder({ origin: BY_USER }).probe(raw));
+    const [, advised = ''] =
+      /is raw YUV, whose size is not stated; .* ffmpeg (.*) OUTPUT\.y4m/.exec(message) ?? [];
+    const args = advised.replace('WxH', '64x48').replace('R -i VIDEO', `25 -i ${raw}`).split(' ');
+    expect(rawFrames(ffmpeg(file('told.y4m'), args))).toEqual(readFileSync(raw));
+  });
+
   it('that is encrypted', async () => {
     const key =
       '-encryption_key 76a6c65c5ea762046bd749a2e632ccbb -encryption_kid a7e61c373e219033c21091fa607bf3b8';

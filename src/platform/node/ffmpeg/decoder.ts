@@ -522,6 +522,12 @@ function denied({ name, remote }: FfmpegInput, denial: Denial): AnyvmafError {
     case 'text':
       return mediaError(`${what} is a text file, not a video.`);
     case 'format':
+      if (denial.format === 'rawvideo')
+        return mediaError(`${what} is raw YUV, whose size is not stated`, {
+          hints: [
+            'convert it first: ffmpeg -f rawvideo -video_size WxH -pix_fmt yuv420p -framerate R -i VIDEO -strict -1 OUTPUT.y4m',
+          ],
+        });
       return mediaError(
         `${what} is of a format that is not opened as video (${denial.format}); copy its stream into Matroska first: ffmpeg -i VIDEO -c copy OUTPUT.mkv`,
       );
