@@ -2,7 +2,7 @@
  * @module report/bandwidth
  * Measures HLS segments for the bandwidths in master playlists (RFC 8216 and its successor) and DASH manifests. Pure.
  */
-import { AnyvmafError } from '../core/errors.js';
+import { type AnyvmafError, ioError } from '../core/errors.js';
 import { shown } from '../core/printable.js';
 
 /** Run in the folder of a ladder's streams, because the rates that ffmpeg writes are guesses. */
@@ -30,18 +30,22 @@ const PLAIN = /^[^/\\:?#%]{1,255}$/;
 
 /**
  * Replaces the bandwidths in a master playlist with measured ones.
+ * @param playlist its name, for messages
  * @returns the new text, and peak rates in bits per second by media playlist
- * @throws {AnyvmafError} `usage` unless the text is a master playlist of files in one folder
+ * @throws {AnyvmafError} `io` unless the text is a master playlist of files in one folder
  */
 export async function measuredMaster(
+  playlist: string,
   master: string,
   files: PlaylistFiles,
 ): Promise<{ readonly text: string; readonly peaks: ReadonlyMap<string, number> }> {
+  const refused = (why: string) =>
+    ioError(`${shown(playlist)} is not an HLS master playlist of files in one folder: ${why}.`);
   const lines = master.split(/\r?\n/);
   if (lines[0] !== '#EXTM3U') throw refused('it does not begin with #EXTM3U');
   const known = new Map<string, Promise<Rates>>();
   const rates = (name: string) => {
-    const found = known.get(name) ?? ratesOf(name, files);
+    const found = known.get(name) ?? ratesOf(name, files, refused);
     known.set(name, found);
     return found;
   };
@@ -80,7 +84,11 @@ export function measuredManifest(manifest: string, peaks: ReadonlyMap<string, nu
   });
 }
 
-async function ratesOf(name: string, files: PlaylistFiles): Promise<Rates> {
+async function ratesOf(
+  name: string,
+  files: PlaylistFiles,
+  refused: (why: string) => AnyvmafError,
+): Promise<Rates> {
   if (!PLAIN.test(name)) throw refused(`it names ${shown(name)}, which is not a file in the same folder`);
   const lines = (await files.text(name)).split(/\r?\n/);
   const target = Number(lines.find((line) => line.startsWith('#EXT-X-TARGETDURATION:'))?.split(':')[1]);
@@ -126,8 +134,4 @@ function attributesOf(line: string): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Array.from(pairs, ([, name = '', quoted, plain = '']) => [name, quoted ?? plain]),
   );
-}
-
-function refused(why: string): AnyvmafError {
-  return new AnyvmafError('usage', `Not an HLS master playlist of files in one folder: ${why}.`);
 }

@@ -9,6 +9,7 @@ import { ioError, usageError } from '../../core/errors.js';
 import { quotedWord } from '../../core/names.js';
 import { printable, shown } from '../../core/printable.js';
 import { parseSize } from '../../core/size.js';
+import { fileError } from '../../files/checked-file.js';
 import {
   type ComparedPoint,
   type CurveResult,
@@ -285,17 +286,20 @@ async function measureMaster(path: string, terminal: Terminal): Promise<number> 
   const folder = dirname(path);
   const sizeOf = async (name: string) => {
     const file = join(folder, name);
-    const facts = await stat(file).catch((cause: Error) => {
-      throw ioError(`${shown(file)} cannot be read: ${cause.message}.`, { cause });
+    const facts = await stat(file).catch((cause: unknown) => {
+      throw fileError(file, cause);
     });
     if (facts.isFile()) return facts.size;
-    throw usageError(`${shown(file)} is not a regular file.`);
+    throw ioError(`${shown(file)} is not a regular file.`);
   };
   const text = async (name: string) => {
-    if ((await sizeOf(name)) > MOST_TEXT) throw usageError(`${shown(name)} is too large for a playlist.`);
+    if ((await sizeOf(name)) > MOST_TEXT) throw ioError(`${shown(name)} is too large for a playlist.`);
     return readFile(join(folder, name), 'utf8');
   };
-  const { text: master, peaks } = await measuredMaster(await text(basename(path)), { text, bytes: sizeOf });
+  const { text: master, peaks } = await measuredMaster(path, await text(basename(path)), {
+    text,
+    bytes: sizeOf,
+  });
   await replaceFile(path, master);
   const manifest = join(folder, 'ladder.mpd');
   const found = await stat(manifest).catch(() => undefined);

@@ -238,6 +238,11 @@ describe('invalid input', () => {
     },
   );
 
+  test('a master playlist that is missing or none is refused', async () => {
+    await refuses(['ladder', '--master', 'no.m3u8'], 2, 'cannot read no.m3u8: there is no such file.\n');
+    await refuses(['ladder', '--master', dis], 2, `${dis} is not an HLS master playlist`);
+  });
+
   test('an error that names a file with a line feed in it is still one line', async () => {
     await refuses([ref, 'a\nb\u001b[31m.y4m'], 2, 'a');
   });

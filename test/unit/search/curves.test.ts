@@ -19,6 +19,7 @@ import {
 } from '../../../src/search/strategy.js';
 import { ceilingOf } from '../../../src/search/targets.js';
 import { seeded } from '../../support/random.js';
+import { refusalOf } from '../../support/refusals.js';
 import { tier } from '../../support/tier.js';
 
 const grid = (max: number, step: number): Grid => ({
@@ -217,7 +218,7 @@ describe('the bandwidth of streams', () => {
   ].join('\n');
 
   it('is that of the peak segment and the average, with sound and without a short last segment', async () => {
-    const { text, peaks } = await measuredMaster(MASTER, files);
+    const { text, peaks } = await measuredMaster('m.m3u8', MASTER, files);
     // 3000 bytes in 4 s are less than 3900 in 4.5 s; 900 bytes in 0.5 s are too short to count.
     const peak = Math.ceil((3900 * 8) / 4.5 + (500 * 8) / 4);
     const average = Math.ceil((4900 * 8) / 8.5 + (900 * 8) / 8);
@@ -225,7 +226,7 @@ describe('the bandwidth of streams', () => {
       `#EXT-X-STREAM-INF:BANDWIDTH=${peak},AVERAGE-BANDWIDTH=${average},RESOLUTION=192x128,` +
         'CODECS="avc1.64,mp4a.40.2",AUDIO="group_A1"',
     );
-    expect(await measuredMaster(text, files)).toEqual({ text, peaks });
+    expect(await measuredMaster('m.m3u8', text, files)).toEqual({ text, peaks });
     const manifest = (kbps: number) =>
       `<Representation id="0" bandwidth="${kbps}" width="192"><Representation id="7" bandwidth="5">`;
     expect(measuredManifest(manifest(17), peaks)).toBe(manifest(Math.ceil((3900 * 8) / 4.5)));
@@ -236,7 +237,11 @@ describe('the bandwidth of streams', () => {
     ['<MPD>', 'does not begin with #EXTM3U'],
     [MASTER.replace('media_0.m3u8', '../media_0.m3u8'), 'not a file in the same folder'],
     [MASTER.replace('media_0.m3u8', 'media_9.m3u8'), 'no segments'],
-  ])('%j is refused', (text, why) => expect(measuredMaster(text, files)).rejects.toThrow(why));
+  ])('%j is refused', async (text, why) => {
+    const message = await refusalOf('io', () => measuredMaster('m.m3u8', text, files));
+    expect(message).toMatch(/^m\.m3u8 is not an HLS master playlist of files in one folder: /);
+    expect(message).toContain(why);
+  });
 });
 
 describe('the convex hull', () => {
