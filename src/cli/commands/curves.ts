@@ -316,7 +316,7 @@ async function replaceFile(path: string, text: string): Promise<void> {
 function sizeValue(use: OptionUse, text: string): LadderOptions['sizes'][number] {
   const size = parseSize(text);
   if (size) return size;
-  if (/^\d{1,5}p?$/.test(text)) return numberValue({ ...use, value: text.replace('p', '') });
+  if (/^[1-9]\d{0,4}p?$/.test(text)) return numberValue({ ...use, value: text.replace('p', '') });
   throw refusedValue(use, 'heights or sizes such as 1080,720 or 1920x1080,1280x720');
 }
 

@@ -202,8 +202,9 @@ function checkNative(options: ScoreOptions): CheckedNative {
   const { backend = 'wasm', vmafBin } = options;
   if (vmafBin !== undefined && isOwnBackend(backend)) {
     throw usageError(
-      `vmafBin is ${showValue(vmafBin)}, but no native backend is requested that would run it; add backend ` +
-        'native-cpu, cuda, sycl, hip, metal or auto.',
+      `is ${showValue(vmafBin)}, but no native backend is requested that would run it; choose native-cpu, cuda, sycl, ` +
+        'hip, metal or auto.',
+      { about: 'vmafBin' },
     );
   }
   const own = [
@@ -214,7 +215,8 @@ function checkNative(options: ScoreOptions): CheckedNative {
   for (const [name, of] of own) {
     if (options[name] === undefined || backend === of || backend === 'auto') continue;
     throw usageError(
-      `${name} is ${showValue(options[name])}, but the backend is ${backend}, not ${of}; leave one of them out.`,
+      `is ${showValue(options[name])}, but the backend is ${backend}, not ${of}; leave one of them out.`,
+      { about: name },
     );
   }
   const { cpumask, gpumask, syclDevice, hipDevice, metalDevice } = options;

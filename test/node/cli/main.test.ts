@@ -153,6 +153,8 @@ describe('invalid input', () => {
       1,
       'no fields; pass --vf-ref bwdif=mode=send_frame if the reference is interlaced anyway, or pass --vf-dis bwdif=mode=send_frame if the distorted video is interlaced anyway.',
     ],
+    ['--sycl_device 1', 1, '--sycl_device is 1, but the backend is wasm, not sycl'],
+    ['--vmaf-bin vmaf', 1, '--vmaf-bin or VMAF_BIN is "vmaf", but no native backend is requested'],
     ['--frame_skip_ref 9', 2, 'ref.y4m'],
     ['-m version=vmaf_v9', 2, 'vmaf_v9'],
     ['-m vmaf_v0.6.1:vmaf', 1, 'vmaf_v0.6.1:vmaf'],

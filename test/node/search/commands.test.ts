@@ -104,6 +104,7 @@ describe('commands that encode', () => {
       [['ladder', source, '--sizes', '96'], /needs an encoder/],
       [['ladder', '--sizes', '96'], /takes one source, but none was given/],
       [['ladder', source, '--sizes', 'big'], /must be heights or sizes/],
+      [['ladder', source, '--sizes', '720,0'], /--sizes is "720,0", but it must be heights or sizes/],
       [['ladder', source, '--by', 'a:b:c'], /must be a statistic, a metric, or both/],
     ]);
   });
