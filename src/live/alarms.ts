@@ -70,8 +70,8 @@ export function parseAlarm(text: string): AlarmRule {
     );
   if (!found || !name || limit === undefined || length < 1 || length > MOST)
     throw usageError(
-      `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a pooled value, a comparison and a time, such as ` +
-        "'p5<80 for 3s' or 'psnr_y.min<30 for 50f'",
+      `The alarm is ${quoted(text.slice(0, MAX_RULE))}, but it must be a pooled value, a comparison and a time in ` +
+        "whole seconds or frames, such as 'p5<80 for 3s' or 'psnr_y.min<30 for 50f'",
     );
   return {
     text: text.trim(),

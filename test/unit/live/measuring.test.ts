@@ -59,9 +59,21 @@ describe('a rule', () => {
     ['80', { statistic: 'mean', metric: undefined, relation: '<', limit: 80 }],
   ])('%s is read', (text, rule) => expect(parseAlarm(text)).toMatchObject({ text, ...rule }));
 
-  it.each(['', 'p5', 'p5<', '<80', 'p5<80 for 0s', 'good(vmaf)<80', 'p5=80', 'p5<8.0.0', 'p5<80 for 3'])(
-    '%s is refused',
-    (text) => expect(() => parseAlarm(text)).toThrow(/must be a pooled value, a comparison and a time/),
+  it.each([
+    '',
+    'p5',
+    'p5<',
+    '<80',
+    'p5<80 for 0s',
+    'good(vmaf)<80',
+    'p5=80',
+    'p5<8.0.0',
+    'p5<80 for 3',
+    'p5<80 for 0.5s',
+  ])('%s is refused', (text) =>
+    expect(() => parseAlarm(text)).toThrow(
+      /must be a pooled value, a comparison and a time in whole seconds or frames/,
+    ),
   );
 
   it('names a metric by any of its names, and holds at its limit only if it says so', () => {
