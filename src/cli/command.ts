@@ -261,7 +261,8 @@ export function listingCommand<Item extends Named>(listing: Listing<Item>): Comm
   });
 }
 
-function itemNamed<Item extends Named>(name: string, items: readonly Item[], noun: string): Item {
+/** @throws {AnyvmafError} `usage` for an unknown name */
+export function itemNamed<Item extends Named>(name: string, items: readonly Item[], noun: string): Item {
   const found = items.find((item) => item.name === name || item.otherName === name);
   if (found) return found;
   const names = items.map((item) => item.name);

@@ -53,9 +53,10 @@ export async function modelFileDigests(texts: readonly string[], store: ModelSto
 async function loadModel(request: ModelRequest, store: ModelStore): Promise<LoadedModel> {
   const { name, disableClip, enableTransform, overloads } = request;
   const source = request.source.kind === 'version' ? request.source.version : request.source.path;
+  const advice = ' Give the path of a model file with path=FILE.';
   const text =
     request.source.kind === 'version'
-      ? await readBuiltInModel(await requireBuiltIn(source, store), store)
+      ? await readBuiltInModel(await requireBuiltIn(source, store, advice), store)
       : await store.readFile(source);
   const { kind, members: definitions } = parseModelFile(text, source);
   const members = definitions.map((definition) => ({

@@ -61,16 +61,18 @@ export async function describeModel(name: string, store: ModelStore): Promise<Mo
   };
 }
 
-/** @throws {AnyvmafError} `model` if the name is unknown; lists known names */
-export async function requireBuiltIn(name: string, store: ModelStore): Promise<RegistryEntry> {
+/**
+ * @param advice the end of the message, after a space
+ * @throws {AnyvmafError} `model` if the name is unknown; lists known names
+ */
+export async function requireBuiltIn(name: string, store: ModelStore, advice = ''): Promise<RegistryEntry> {
   const entries = await readRegistry(store);
   const entry = entries.find((candidate) => candidate.name === name);
   if (entry) return entry;
   const names = entries.map((known) => known.name);
   const meant = nearest(name, [...names, ...SHORT_MODEL_NAMES.keys()]) ?? similar(name, names);
   throw modelError(
-    `There is no built-in model ${quoted(name)}; ${guess(meant)}there are ${names.join(', ')}. ` +
-      'Give the path of a model file with path=FILE.',
+    `There is no built-in model ${quoted(name)}; ${guess(meant)}there are ${names.join(', ')}.${advice}`,
   );
 }
 

@@ -7,7 +7,15 @@ import { usageError } from '../../core/errors.js';
 import { quoted } from '../../core/printable.js';
 import type { ModelDescription, ModelSummary } from '../../index.js';
 import { wrap } from '../../report/sections.js';
-import { asJson, type Command, command, type HelpText, listingCommand, twoColumns } from '../command.js';
+import {
+  asJson,
+  type Command,
+  command,
+  type HelpText,
+  itemNamed,
+  listingCommand,
+  twoColumns,
+} from '../command.js';
 import { EXIT, interruptible } from '../exit.js';
 import { HELP_OPTION, JSON_OPTION, optionTable } from '../options.js';
 
@@ -41,7 +49,8 @@ const modelsPull = command(
     if (surplus !== undefined)
       throw usageError(`${quoted(surplus)} is one argument too many; name one model, or all`);
     return interruptible(async (stop) => {
-      const { pullModel } = await import('../../index.js');
+      const { listModels, pullModel } = await import('../../index.js');
+      if (name !== 'all') itemNamed(name, await listModels(), 'model');
       const pulled = await pullModel(name, { signal: stop.signal, ...(from !== undefined && { from }) });
       const lines = pulled.map(
         (model) => `${model.name}: ${model.fetched ? 'fetched' : 'already there'}, ${model.place}\n`,

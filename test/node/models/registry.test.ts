@@ -225,7 +225,7 @@ describe('pullModel', () => {
     expect(await refusal('io', NAME, origin)).toMatch(/cannot be fetched from .*ECONNREFUSED.* pull again/);
     expect(await refusal('usage', NAME, 'ftp://x')).toMatch(/must begin with https:/);
     expect(await refusal('usage', NAME, 5 as never)).toMatch(/must be the URL of a server/);
-    expect(await refusal('model', 'vmaf_v9', origin)).toMatch(/no built-in model "vmaf_v9"/);
+    expect(await refusal('model', 'vmaf_v9', origin)).toMatch(/no built-in model "vmaf_v9"; .*_2160\.$/);
   });
 
   it('leaves a server that never ends', async () => {
